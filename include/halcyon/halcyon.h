@@ -1,0 +1,129 @@
+/* Halcyon's client interface in C: a simulation hands its output over in shared memory and goes on computing.
+ *
+ * Every function returns HALCYON_OK (0) or one of halcyon_error; halcyon_error_message() then says, for the calling
+ * thread, which thing failed, the value seen, the value expected and the way out. No function throws, exits or
+ * aborts. A handle is used by one thread at a time. MPI must be initialised before halcyon_open and finalised after
+ * halcyon_close; MPI_COMM_WORLD stays the simulation's own.
+ */
+#ifndef HALCYON_HALCYON_H
+#define HALCYON_HALCYON_H
+
+#include <mpi.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define HALCYON_API __attribute__((visibility("default")))
+#else
+#define HALCYON_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** What kind of failure a call reports. */
+typedef enum halcyon_error {
+    HALCYON_OK = 0,
+    HALCYON_ERROR_CONFIG = 1,      /**< halcyon.yaml is wrong: file, line, key path */
+    HALCYON_ERROR_USAGE = 2,       /**< the call makes no sense; the message says which call would */
+    HALCYON_ERROR_SYSTEM = 3,      /**< the system refused: errno and path */
+    HALCYON_ERROR_UNAVAILABLE = 4, /**< no server; the message says what happened instead */
+    HALCYON_ERROR_INTERNAL = 5     /**< a fault of Halcyon: please report */
+} halcyon_error;
+
+/** How far the data of an iteration has come. */
+typedef enum halcyon_stage {
+    HALCYON_ACCEPTED = 0, /**< in shared memory: outlives the simulation's processes */
+    HALCYON_STORED = 1,   /**< in published files: outlives Halcyon's processes */
+    HALCYON_DURABLE = 2   /**< synced: outlives the machine's power */
+} halcyon_stage;
+
+/** A session: one process's connection to the server of its node. */
+typedef struct halcyon_session* halcyon_handle;
+
+/** Counts of one client since halcyon_open. Everything that was not the normal path has a count of its own. */
+typedef struct halcyon_stats_t {
+    int64_t iteration;          /**< the iteration now open; the first is 0 */
+    uint64_t blocks;            /**< blocks accepted */
+    uint64_t bytes;             /**< bytes accepted */
+    uint64_t signals;           /**< signals sent */
+    uint64_t visible_ns;        /**< time spent inside Halcyon's calls between open and close */
+    uint64_t blocked_ns;        /**< of it: waiting for room (policy block) */
+    uint64_t skipped_blocks;    /**< dropped because the buffer was full (policy skip) */
+    uint64_t skipped_bytes;
+    uint64_t spilled_blocks;    /**< sent through a spill file because the buffer was full (policy spill) */
+    uint64_t spilled_bytes;
+    uint64_t inlined_blocks;    /**< stored by this client itself because the buffer was full (policy inline) */
+    uint64_t inlined_bytes;
+    uint64_t server_restarts;   /**< servers of this node that died and were replaced */
+    uint64_t arena_bytes;       /**< size of this client's part of the segment */
+    uint64_t arena_free_bytes;  /**< of it, free now (blocks the server has released count as free) */
+} halcyon_stats_t;
+
+/** Sets a parameter for the next halcyon_open of this process (handle NULL), or, for a parameter declared `mutable`
+ * in the configuration, from now on for this client's blocks. Collective agreement is not needed: extents and
+ * offsets of blocks are evaluated per client. Usage error: unknown name, or not mutable after open. */
+HALCYON_API int halcyon_set_parameter(halcyon_handle h, const char* name, double value);
+
+/** Collective over `comm`: reads the configuration on rank 0, starts (or finds) the server of each node, maps the
+ * segment and touches its pages. Fails on all ranks alike, with rank and node in the message; then *h is NULL.
+ * System error: /dev/shm cannot hold the segment. Config error: an arena cannot hold one iteration (the message
+ * names the size needed). Usage error: a session with this configuration is already open in this process. */
+HALCYON_API int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h);
+
+/** halcyon_open with a Fortran communicator handle. */
+HALCYON_API int halcyon_open_f(const char* config_path, MPI_Fint comm, halcyon_handle* h);
+
+/** Copies this client's block of `variable` (block 0) into shared memory and hands it to the server. `data` holds the
+ * layout's elements contiguously, C order (Fortran: the reversed dimensions). Returns when `data` may be reused. */
+HALCYON_API int halcyon_write(halcyon_handle h, const char* variable, const void* data);
+
+/** halcyon_write for clients that own several blocks of a variable: `block` counts from 0, below the variable's
+ * `blocks-per-client`. Each (variable, block) is written at most once an iteration. */
+HALCYON_API int halcyon_write_block(halcyon_handle h, const char* variable, int block, const void* data);
+
+/** halcyon_write_block that checks the caller's idea of the block: `bytes` must be what the layout says, otherwise
+ * usage error and nothing is written. The language bindings call this one. */
+HALCYON_API int halcyon_write_bytes(halcyon_handle h, const char* variable, int block, const void* data, int64_t bytes);
+
+/** Zero copy: reserves the block in shared memory and returns its address, 64-byte aligned, in state *private*: only
+ * the simulation touches it. When there is no room the variable's policy decides (skip: private memory of the
+ * process, whose commit has no effect and whose clear frees it). */
+HALCYON_API int halcyon_alloc(halcyon_handle h, const char* variable, int block, void** data);
+
+/** private → shared-read: from now on simulation and server both only read the block. */
+HALCYON_API int halcyon_commit(halcyon_handle h, const char* variable, int block);
+
+/** shared-read → server's: the simulation forgets the address; the server may transform, store and free the block. */
+HALCYON_API int halcyon_clear(halcyon_handle h, const char* variable, int block);
+
+/** Raises an event of the configuration; its actions run on the server, in the event's scope. Never waits unless
+ * `max-pending-signals` signals are unhandled. */
+HALCYON_API int halcyon_signal(halcyon_handle h, const char* event);
+
+/** Ends this client's iteration: nothing more will come for it. The node's iteration is complete when every live
+ * client ended it. */
+HALCYON_API int halcyon_end_iteration(halcyon_handle h);
+
+/** Waits until the iteration, and all before it, of this node has reached `stage`. Usage error for an iteration this
+ * client has not ended. Unavailable if the server is gone and could not be replaced. */
+HALCYON_API int halcyon_wait(halcyon_handle h, int64_t iteration, halcyon_stage stage);
+
+/** Fills *stats. */
+HALCYON_API int halcyon_stats(halcyon_handle h, halcyon_stats_t* stats);
+
+/** Collective over the communicator of open: returns when all is stored (`close: detach`: when all is accepted).
+ * *h becomes NULL. Blocks allocated and never cleared are handed over first. */
+HALCYON_API int halcyon_close(halcyon_handle* h);
+
+/** The message of the last failed call of this thread; "" when none failed. Valid until the thread's next call. */
+HALCYON_API const char* halcyon_error_message(void);
+
+/** "0.1.0 (Open MPI)" */
+HALCYON_API const char* halcyon_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

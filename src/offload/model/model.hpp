@@ -1,0 +1,191 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.hpp"
+#include "offload/model/expression.hpp"
+#include "offload/model/extents.hpp"
+
+namespace halcyon::offload {
+
+enum class scalar_type : uint8_t { int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64 };
+
+/// Bytes of one element.
+[[nodiscard]] int64_t size_of(scalar_type type);
+/// "float32", …
+[[nodiscard]] std::string_view name_of(scalar_type type);
+
+/// What happens to a block that finds no room.
+enum class full_policy : uint8_t { block, spill, skip, run_inline };
+
+enum class scope : uint8_t { client, node, job };
+enum class centering : uint8_t { node, cell };
+enum class compression : uint8_t { none, gzip, zstd, when_idle };
+enum class precision : uint8_t { full, bitround, half };
+enum class mesh_type : uint8_t { rectilinear, curvilinear, unstructured, points };
+enum class reader : uint8_t { as_written, time_series, maps };
+
+/// A parameter: a number that layouts and places may use. `rank`, `size` and `block` are built in.
+struct parameter {
+    std::string name;
+    double value = 0;
+    bool is_mutable = false;             ///< may be set after open
+    std::optional<double> max;           ///< upper bound of a mutable parameter; none = unbounded
+};
+
+struct layout {
+    std::string name;
+    scalar_type type = scalar_type::float32;
+    std::vector<expression> dimensions;  ///< C order
+};
+
+/// Where a client's block lies in the whole array of a variable. All expressions are evaluated per client and block.
+struct place {
+    std::string name;
+    std::vector<expression> global;      ///< shape of the whole
+    std::vector<expression> offset;      ///< of the block's interior (without ghosts) in the whole
+    struct ghost_width {
+        expression before, after;
+    };
+    std::vector<ghost_width> ghost;      ///< per dimension; empty = none
+};
+
+struct mesh {
+    std::string name;
+    mesh_type type = mesh_type::rectilinear;
+    std::vector<std::string> coordinates;        ///< variables, slowest dimension first
+    std::string cells, cell_types, cell_sizes;   ///< unstructured only: variables
+};
+
+/// A curve: variables plotted against one another.
+struct curve {
+    std::string name, x, y;
+};
+
+struct variable {
+    uint32_t id = 0;                     ///< index in model::variables
+    std::string name;                    ///< full name: groups separated by '/'
+    uint32_t layout_id = 0;
+    std::optional<uint32_t> place_id;
+    std::optional<uint32_t> mesh_id;
+    std::string unit, description;
+    offload::centering centered = centering::cell;
+    std::string store;                   ///< name of a store; "" = not stored
+    bool visualizable = false;
+    bool time_varying = true;
+    int blocks_per_client = 1;
+    offload::precision precision = precision::full;
+    int significant_bits = 0;            ///< of `bitround`: kept bits of the mantissa
+    offload::compression compression = compression::none;
+    int compression_level = 4;
+    full_policy when_full = full_policy::block;
+};
+
+struct action {
+    std::string name;
+    std::string type;                    ///< "store", "log", "module"
+    std::string store;                   ///< type store: which
+    std::string module, function;        ///< type module: shared library and symbol (see halcyon/action.h)
+    std::map<std::string, std::string> options;  ///< handed to the module as they are
+};
+
+struct event {
+    uint32_t id = 0;
+    std::string name;
+    offload::scope scope = scope::client;
+    std::vector<uint32_t> action_ids;
+};
+
+struct store {
+    std::string name;
+    std::string type = "hdf5";
+    std::string path;                    ///< directory, relative to the working directory of open
+    int iterations_per_file = 1;
+    std::chrono::nanoseconds view_interval{std::chrono::seconds(1)};
+    bool durable = false;                ///< sync every file before its blocks are released
+    bool collective = false;             ///< one file written by all servers (needs a server world)
+    bool index = false;                  ///< min/max of every chunk
+    reader expected_reader = reader::as_written;
+    bool checksum = false;
+};
+
+struct buffer_settings {
+    int64_t bytes = int64_t{256} << 20;          ///< whole segment of a node
+    full_policy when_full = full_policy::block;  ///< default of the variables
+    int64_t blocks_per_client = 0;               ///< block table entries; 0 = derived from the configuration
+    int64_t max_pending_signals = 1024;
+    std::string spill_directory = "/tmp";
+    int64_t max_spill_bytes = int64_t{16} << 30;
+    bool huge_pages = true;
+};
+
+struct server_settings {
+    int threads = 1;                             ///< threads of the action pool
+    std::chrono::nanoseconds spin{20'000};       ///< busy wait before sleeping
+    bool transfer_slots = false;                 ///< write in this server's own slot of the iteration
+    int max_restarts = 3;
+    std::string log_directory;                   ///< "" = the first store's path
+};
+
+/// Everything halcyon.yaml says, checked. Immutable but for the values of parameters.
+struct model {
+    std::string simulation;
+    bool run_inline = false;             ///< `inline: true`
+    bool detach_at_close = false;        ///< `close: detach`
+    int servers_per_node = 1;
+    buffer_settings buffer;
+    server_settings server;
+    std::vector<parameter> parameters;
+    std::vector<layout> layouts;
+    std::vector<place> places;
+    std::vector<mesh> meshes;
+    std::vector<curve> curves;
+    std::vector<variable> variables;
+    std::vector<action> actions;
+    std::vector<event> events;
+    std::vector<store> stores;
+
+    /// Null when there is none. Names are compared byte by byte.
+    [[nodiscard]] const variable* find_variable(std::string_view name) const;
+    [[nodiscard]] const event* find_event(std::string_view name) const;
+    [[nodiscard]] const store* find_store(std::string_view name) const;
+    [[nodiscard]] parameter* find_parameter(std::string_view name);
+};
+
+/// Reads a configuration. `file_name` is used in messages only. `overrides` replace parameter values before anything
+/// is evaluated; an unknown name is a usage failure. Failures: kind config, message `file:line: key.path: …`.
+[[nodiscard]] result<model> parse_model(std::string_view yaml, std::string_view file_name,
+                                        const std::map<std::string, double>& overrides);
+
+/// One client's block of a variable, evaluated: its shape (with ghosts), its place in the whole.
+struct block_shape {
+    extents dimensions;      ///< of the block in memory, ghosts included; C order
+    extents global;          ///< of the whole; equal to `dimensions` less ghosts when the variable has no place
+    extents offset;          ///< of the block's interior in the whole
+    extents ghost_before;
+    extents ghost_after;
+    int64_t bytes = 0;       ///< of the block in memory
+};
+
+/// Who asks: the built-in parameters of expressions.
+struct block_owner {
+    int rank = 0;   ///< in the communicator of open
+    int size = 1;
+    int block = 0;  ///< of the client: 0 … blocks_per_client - 1
+};
+
+/// Evaluates layout and place of `v`. Failures (kind config): division by zero, a negative or NaN extent, a product
+/// that overflows 2^62 bytes, an interior that leaves the whole.
+[[nodiscard]] result<block_shape> shape_of(const model& m, const variable& v, const block_owner& owner);
+
+/// The largest number of bytes a block of `v` may have while mutable parameters stay within their bounds; nullopt
+/// when it depends on a parameter without `max`.
+[[nodiscard]] std::optional<int64_t> largest_bytes(const model& m, const variable& v, const block_owner& owner);
+
+}  // namespace halcyon::offload

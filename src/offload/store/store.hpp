@@ -1,0 +1,95 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "offload/model/model.hpp"
+
+namespace halcyon::offload {
+
+/// One block as a store sees it. `data` stays valid and unchanged during the call.
+struct block_view {
+    const variable* var = nullptr;
+    int64_t iteration = 0;
+    int32_t rank = 0;                    ///< writer's rank in the communicator of open
+    int32_t block = 0;                   ///< writer's block number; domain = rank * blocks_per_client + block
+    block_shape shape;
+    std::span<const std::byte> data;     ///< C order, ghosts included
+
+    [[nodiscard]] int64_t domain() const { return int64_t{rank} * var->blocks_per_client + block; }
+};
+
+/// A block that should be there and is not. Readers find fill values and this record.
+struct missing_block {
+    uint32_t variable_id = 0;
+    int64_t iteration = 0;
+    int32_t rank = 0;
+    int32_t block = 0;
+    enum class why : uint8_t { client_died, skipped, corrupt } reason = why::client_died;
+};
+
+/// One file to write: blocks of one store, one writer (node or inline client), `iterations` whole iterations.
+struct file_job {
+    const model* data = nullptr;
+    const store* target = nullptr;
+    std::string path;                    ///< final path; the store writes to `path` + ".tmp", closes, then renames
+    std::string writer;                  ///< "n0003" (node) or "c00012" (inline client)
+    int32_t ranks = 1;                   ///< size of the communicator of open
+    std::vector<int64_t> iterations;     ///< ascending
+    std::vector<block_view> blocks;      ///< in order of (variable, domain, iteration)
+    std::vector<missing_block> missing;
+    int32_t part = 0;                    ///< > 0: an early part of an iteration stored under pressure
+    bool sync = false;                   ///< fsync file and directory before returning
+    bool compress = true;                ///< false: when-idle compression is off now
+};
+
+struct file_report {
+    int64_t raw_bytes = 0;               ///< of the blocks in memory
+    int64_t stored_bytes = 0;            ///< size of the file
+    int64_t compress_ns = 0;             ///< transform and compression
+    int64_t write_ns = 0;                ///< the rest, file creation and rename included
+};
+
+/// Writes blocks into files of some format. Called by one thread at a time.
+///
+/// Contract, checked by the conformance kit in tests/offload/store_conformance.hpp: write() either leaves a complete
+/// file at `path` or, on failure, no file at `path` and no temporary; writing the same job twice gives equal contents;
+/// `data` is never modified. The name of a variable may hold any UTF-8; '/' separates groups.
+class file_store {
+  public:
+    virtual ~file_store() = default;
+    virtual result<file_report> write(const file_job& job) = 0;
+};
+
+/// The view over all published files of a store in `directory`: one file `<simulation>.h5` in which every variable is
+/// one array over (time, whole…). Reads each published file once; keeps what it learnt between calls.
+class view_builder {
+  public:
+    virtual ~view_builder() = default;
+    /// Replaces the view by rename. Returns the number of iterations it shows. An iteration is shown only when each of
+    /// the `writers` (e.g. n0000 … n0003) published it.
+    virtual result<int64_t> rebuild(std::span<const std::string> writers) = 0;
+};
+
+/// What a store module (libhalcyon_store_<type>.so, loaded RTLD_LOCAL) exports:
+///   extern "C" halcyon::offload::file_store*   halcyon_make_file_store();
+///   extern "C" halcyon::offload::view_builder* halcyon_make_view_builder(const char* directory, const char* simulation);
+struct store_module {
+    file_store* (*make_file_store)() = nullptr;
+    view_builder* (*make_view_builder)(const char* directory, const char* simulation) = nullptr;
+};
+
+/// Loads the module of `type`, looked for beside the running library or program, then in HALCYON_MODULE_PATH.
+/// Failure (kind system): not found, or not a store module; the message lists where it was looked for.
+[[nodiscard]] result<store_module> load_store_module(const std::string& type);
+
+/// `<simulation>.<writer>.i00000005.h5`, `….p01.h5` for part 1. Unpublished parts begin with a '.'.
+[[nodiscard]] std::string file_name(const std::string& simulation, const std::string& writer, int64_t first_iteration,
+                                    int32_t part);
+
+}  // namespace halcyon::offload
