@@ -113,6 +113,7 @@ struct store {
     bool index = false;                  ///< min/max of every chunk
     reader expected_reader = reader::as_written;
     bool checksum = false;
+    bool replace_existing = false;       ///< `existing: replace`: delete an earlier run's files instead of refusing
 };
 
 struct buffer_settings {
@@ -130,6 +131,7 @@ struct server_settings {
     std::chrono::nanoseconds spin{20'000};       ///< busy wait before sleeping
     bool transfer_slots = false;                 ///< write in this server's own slot of the iteration
     int max_restarts = 3;
+    std::chrono::nanoseconds retry{std::chrono::seconds(5)};  ///< how long a file that cannot be written is tried again
     std::string log_directory;                   ///< "" = the first store's path
 };
 
