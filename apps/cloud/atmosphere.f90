@@ -4,7 +4,7 @@ module atmosphere
     use microphysics, only: saturation_mixing_ratio
     implicit none
     private
-    public :: base_state, profile, read_sounding, make_base_state
+    public :: base_state, read_sounding, make_base_state, exner_function
 
     !> The levels of a sounding, lowest first; heights above the station.
     type :: profile
@@ -17,6 +17,15 @@ module atmosphere
     end type
 
 contains
+
+    !> π = (p / p0)^(Rd/cp) from ρd θm. A call, never inlined into another file's loop: the vector form of a power
+    !> rounds differently from the scalar one at a loop's end, and results would depend on the decomposition.
+    function exner_function(rho_theta) result(exner)
+        real(wp), intent(in) :: rho_theta
+        real(wp) :: exner
+
+        exner = (r_dry / p0 * rho_theta) ** (r_dry / cv)
+    end function
 
     !> Reads the University of Wyoming's layout: dashed line, two lines of names and units, dashed line, rows of eleven
     !> columns of seven characters. Rows with an empty column among those used are skipped. A table may be followed

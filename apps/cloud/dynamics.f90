@@ -7,7 +7,7 @@
 !> Nothing is summed beyond a cell's own neighbours: any number of ranks gives the same bits.
 module dynamics
     use grid
-    use atmosphere, only: base_state
+    use atmosphere, only: base_state, exner_function
     implicit none
     private
     public :: model, start_model, step_model
@@ -26,6 +26,8 @@ module dynamics
     real(wp), parameter :: damping = 0.1_wp          !< weight of the pressure's last change: damps horizontal ones
     real(wp), parameter :: after = (1 + off_centre) / 2, before = (1 - off_centre) / 2
 
+    real(wp) :: rdx, rdy, rdz                        !< 1 / dx …: a division costs as much as ten products
+
     ! Work space of a stage. Diagnosed: velocities, θm, total water and its species q, p', ∂p/∂(ρd θm). Mass fluxes through a control
     ! volume and the fluxes of what they carry. Slow tendencies. Small steps: deviations, mean mass fluxes over the
     ! small steps, pressure-gradient factors, the factorised implicit operator.
@@ -43,22 +45,23 @@ contains
         real(wp), allocatable :: none(:, :, :)
         integer :: k
 
-        allocate (m%s(1-halo:m%d%nxl+halo, 1-halo:m%d%nyl+halo, 0:m%d%nz, n_state), source=0.0_wp)
+        allocate (m%s(1-halo:m%d%nxl+halo, 0:m%d%nz, 1-halo:m%d%nyl+halo, n_state), source=0.0_wp)
         allocate (m%rain(m%d%nxl, m%d%nyl), m%sponge(0:m%d%nz), source=0.0_wp)
         do k = 1, m%d%nz
-            m%s(:, :, k, i_rho) = m%base%rho(k)
-            m%s(:, :, k, i_th) = m%base%rho(k) * m%base%theta_m(k)
-            m%s(:, :, k, i_u) = m%base%rho(k) * m%base%u(k)
-            m%s(:, :, k, i_v) = m%base%rho(k) * m%base%v(k)
-            m%s(:, :, k, i_qv) = m%base%rho(k) * m%base%qv(k)
+            m%s(:, k, :, i_rho) = m%base%rho(k)
+            m%s(:, k, :, i_th) = m%base%rho(k) * m%base%theta_m(k)
+            m%s(:, k, :, i_u) = m%base%rho(k) * m%base%u(k)
+            m%s(:, k, :, i_v) = m%base%rho(k) * m%base%v(k)
+            m%s(:, k, :, i_qv) = m%base%rho(k) * m%base%qv(k)
             depth = max(0.0_wp, 1 - (m%d%nz - k) * m%d%dz / max(sponge_depth, m%d%dz))
             m%sponge(k) = sponge_rate * sin(pi / 2 * depth) ** 2
         end do
+        rdx = 1 / m%d%dx; rdy = 1 / m%d%dy; rdz = 1 / m%d%dz
         s0 = m%s
-        allocate (tend(1-halo:m%d%nxl+halo, 1-halo:m%d%nyl+halo, 0:m%d%nz, 5), source=0.0_wp)
-        allocate (mean(1-halo:m%d%nxl+halo, 1-halo:m%d%nyl+halo, 0:m%d%nz, 3), source=0.0_wp)
-        allocate (q(1-halo:m%d%nxl+halo, 1-halo:m%d%nyl+halo, 0:m%d%nz, i_qv:i_qr), source=0.0_wp)
-        allocate (none(1-halo:m%d%nxl+halo, 1-halo:m%d%nyl+halo, 0:m%d%nz), source=0.0_wp)
+        allocate (tend(1-halo:m%d%nxl+halo, 0:m%d%nz, 1-halo:m%d%nyl+halo, 5), source=0.0_wp)
+        allocate (mean(1-halo:m%d%nxl+halo, 0:m%d%nz, 1-halo:m%d%nyl+halo, 3), source=0.0_wp)
+        allocate (q(1-halo:m%d%nxl+halo, 0:m%d%nz, 1-halo:m%d%nyl+halo, i_qv:i_qr), source=0.0_wp)
+        allocate (none(1-halo:m%d%nxl+halo, 0:m%d%nz, 1-halo:m%d%nyl+halo), source=0.0_wp)
         allocate (u, v, w, theta, water, p, dpdth, limit, mx, my, mz, fx, fy, fz, du, dv, dw, dth, drho, dp, gx, gy, gz, &
                   lower, upper, pivot, source=none)
     end subroutine
@@ -83,34 +86,37 @@ contains
     subroutine diagnose(d, base, s)
         type(domain), intent(in) :: d
         type(base_state), intent(in) :: base
-        real(wp), intent(in) :: s(1-halo:d%nxl+halo, 1-halo:d%nyl+halo, 0:d%nz, n_state)
+        real(wp), intent(in) :: s(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo, n_state)
         real(wp) :: exner
         integer :: i, j, k
 
-        do k = 1, d%nz
-            do j = 1-halo, d%nyl+halo
+        do j = 1-halo, d%nyl+halo
+            do k = 1, d%nz
                 do i = 1-halo, d%nxl+halo
-                    theta(i, j, k) = s(i, j, k, i_th) / s(i, j, k, i_rho)
-                    q(i, j, k, :) = s(i, j, k, i_qv:i_qr) / s(i, j, k, i_rho)
-                    water(i, j, k) = q(i, j, k, i_qv) + q(i, j, k, i_qc) + q(i, j, k, i_qr)
+                    theta(i, k, j) = s(i, k, j, i_th) / s(i, k, j, i_rho)
+                    q(i, k, j, i_qv) = s(i, k, j, i_qv) / s(i, k, j, i_rho)
+                    q(i, k, j, i_qc) = s(i, k, j, i_qc) / s(i, k, j, i_rho)
+                    q(i, k, j, i_qr) = s(i, k, j, i_qr) / s(i, k, j, i_rho)
+                    water(i, k, j) = q(i, k, j, i_qv) + q(i, k, j, i_qc) + q(i, k, j, i_qr)
                 end do
                 do i = 1-halo, d%nxl+halo-1
-                    u(i, j, k) = 2 * s(i, j, k, i_u) / (s(i, j, k, i_rho) + s(i + 1, j, k, i_rho))
+                    u(i, k, j) = 2 * s(i, k, j, i_u) / (s(i, k, j, i_rho) + s(i + 1, k, j, i_rho))
                 end do
                 if (j == d%nyl + halo) cycle
                 do i = 1-halo, d%nxl+halo
-                    v(i, j, k) = 2 * s(i, j, k, i_v) / (s(i, j, k, i_rho) + s(i, j + 1, k, i_rho))
+                    v(i, k, j) = 2 * s(i, k, j, i_v) / (s(i, k, j, i_rho) + s(i, k, j + 1, i_rho))
                 end do
                 if (k == d%nz) cycle
                 do i = 1-halo, d%nxl+halo
-                    w(i, j, k) = 2 * s(i, j, k, i_w) / (s(i, j, k, i_rho) + s(i, j, k + 1, i_rho))
+                    w(i, k, j) = 2 * s(i, k, j, i_w) / (s(i, k, j, i_rho) + s(i, k + 1, j, i_rho))
                 end do
             end do
-            do j = 0, d%nyl + 1
+            if (j < 0 .or. j > d%nyl + 1) cycle
+            do k = 1, d%nz
                 do i = 0, d%nxl + 1                      ! p = p0 (Rd ρd θm / p0)^(cp/cv) = Rd ρd θm π
-                    exner = (r_dry / p0 * s(i, j, k, i_th)) ** (r_dry / cv)
-                    p(i, j, k) = r_dry * s(i, j, k, i_th) * exner - base%p(k)
-                    dpdth(i, j, k) = cp / cv * r_dry * exner
+                    exner = exner_function(s(i, k, j, i_th))
+                    p(i, k, j) = r_dry * s(i, k, j, i_th) * exner - base%p(k)
+                    dpdth(i, k, j) = cp / cv * r_dry * exner
                 end do
             end do
         end do
@@ -121,61 +127,62 @@ contains
         type(domain), intent(in) :: d
         type(base_state), intent(in) :: base
         real(wp), intent(in) :: sponge(0:d%nz)
-        real(wp), intent(in) :: s(1-halo:d%nxl+halo, 1-halo:d%nyl+halo, 0:d%nz, n_state)
-        real(wp) :: excess(0:1)
+        real(wp), intent(in) :: s(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo, n_state)
+        real(wp) :: excess
         integer :: i, j, k, n, m, nz
 
         n = d%nxl; m = d%nyl; nz = d%nz
         ! u: control volumes shifted by half a cell to the east, their mass fluxes averaged
-        mx(-1:n, 1:m, 1:nz) = (s(-1:n, 1:m, 1:nz, i_u) + s(0:n+1, 1:m, 1:nz, i_u)) / 2
-        my(0:n, 0:m, 1:nz) = (s(0:n, 0:m, 1:nz, i_v) + s(1:n+1, 0:m, 1:nz, i_v)) / 2
-        mz(0:n, 1:m, :) = (s(0:n, 1:m, :, i_w) + s(1:n+1, 1:m, :, i_w)) / 2
+        mx(-1:n, 1:nz, 1:m) = (s(-1:n, 1:nz, 1:m, i_u) + s(0:n+1, 1:nz, 1:m, i_u)) / 2
+        my(0:n, 1:nz, 0:m) = (s(0:n, 1:nz, 0:m, i_v) + s(1:n+1, 1:nz, 0:m, i_v)) / 2
+        mz(0:n, :, 1:m) = (s(0:n, :, 1:m, i_w) + s(1:n+1, :, 1:m, i_w)) / 2
         call fluxes(d, u, mx, my, mz, 0, 1, 1)
         call converge(d, tend(:, :, :, i_u), 0, 1)
-        do k = 1, nz
-            do j = 1, m
+        do j = 1, m
+            do k = 1, nz
                 do i = 0, n
-                    gx(i, j, k) = 1 / (d%dx * (1 + (water(i, j, k) + water(i + 1, j, k)) / 2))
-                    tend(i, j, k, i_u) = tend(i, j, k, i_u) - gx(i, j, k) * (p(i + 1, j, k) - p(i, j, k))
+                    gx(i, k, j) = rdx / (1 + (water(i, k, j) + water(i + 1, k, j)) / 2)
+                    tend(i, k, j, i_u) = tend(i, k, j, i_u) - gx(i, k, j) * (p(i + 1, k, j) - p(i, k, j))
                 end do
             end do
         end do
         ! v: shifted to the north
-        mx(0:n, 0:m, 1:nz) = (s(0:n, 0:m, 1:nz, i_u) + s(0:n, 1:m+1, 1:nz, i_u)) / 2
-        my(1:n, -1:m, 1:nz) = (s(1:n, -1:m, 1:nz, i_v) + s(1:n, 0:m+1, 1:nz, i_v)) / 2
-        mz(1:n, 0:m, :) = (s(1:n, 0:m, :, i_w) + s(1:n, 1:m+1, :, i_w)) / 2
+        mx(0:n, 1:nz, 0:m) = (s(0:n, 1:nz, 0:m, i_u) + s(0:n, 1:nz, 1:m+1, i_u)) / 2
+        my(1:n, 1:nz, -1:m) = (s(1:n, 1:nz, -1:m, i_v) + s(1:n, 1:nz, 0:m+1, i_v)) / 2
+        mz(1:n, :, 0:m) = (s(1:n, :, 0:m, i_w) + s(1:n, :, 1:m+1, i_w)) / 2
         call fluxes(d, v, mx, my, mz, 1, 0, 1)
         call converge(d, tend(:, :, :, i_v), 1, 0)
-        do k = 1, nz
-            do j = 0, m
+        do j = 0, m
+            do k = 1, nz
                 do i = 1, n
-                    gy(i, j, k) = 1 / (d%dy * (1 + (water(i, j, k) + water(i, j + 1, k)) / 2))
-                    tend(i, j, k, i_v) = tend(i, j, k, i_v) - gy(i, j, k) * (p(i, j + 1, k) - p(i, j, k))
+                    gy(i, k, j) = rdy / (1 + (water(i, k, j) + water(i, k, j + 1)) / 2)
+                    tend(i, k, j, i_v) = tend(i, k, j, i_v) - gy(i, k, j) * (p(i, k, j + 1) - p(i, k, j))
                 end do
             end do
         end do
         ! w: shifted upwards
-        mx(0:n, 1:m, 1:nz-1) = (s(0:n, 1:m, 1:nz-1, i_u) + s(0:n, 1:m, 2:nz, i_u)) / 2
-        my(1:n, 0:m, 1:nz-1) = (s(1:n, 0:m, 1:nz-1, i_v) + s(1:n, 0:m, 2:nz, i_v)) / 2
-        mz(1:n, 1:m, 0:nz-1) = (s(1:n, 1:m, 0:nz-1, i_w) + s(1:n, 1:m, 1:nz, i_w)) / 2
+        mx(0:n, 1:nz-1, 1:m) = (s(0:n, 1:nz-1, 1:m, i_u) + s(0:n, 2:nz, 1:m, i_u)) / 2
+        my(1:n, 1:nz-1, 0:m) = (s(1:n, 1:nz-1, 0:m, i_v) + s(1:n, 2:nz, 0:m, i_v)) / 2
+        mz(1:n, 0:nz-1, 1:m) = (s(1:n, 0:nz-1, 1:m, i_w) + s(1:n, 1:nz, 1:m, i_w)) / 2
         call fluxes(d, w, mx, my, mz, 1, 1, 0)
         call converge(d, tend(:, :, :, i_w), 1, 1)
-        do k = 1, nz - 1
-            do j = 1, m
+        do j = 1, m
+            do k = 1, nz - 1
                 do i = 1, n
-                    gz(i, j, k) = 1 / (d%dz * (1 + (water(i, j, k) + water(i, j, k + 1)) / 2))
-                    excess = s(i, j, k:k+1, i_rho) * (1 + water(i, j, k:k+1)) - base%rho_moist(k:k+1)
-                    tend(i, j, k, i_w) = tend(i, j, k, i_w) - sponge(k) * s(i, j, k, i_w) - gz(i, j, k) * &
-                        (p(i, j, k + 1) - p(i, j, k) + d%dz * (gravity * (excess(0) + excess(1)) / 2 + base%imbalance(k)))
+                    gz(i, k, j) = rdz / (1 + (water(i, k, j) + water(i, k + 1, j)) / 2)
+                    excess = (s(i, k, j, i_rho) * (1 + water(i, k, j)) - base%rho_moist(k) + &
+                              s(i, k + 1, j, i_rho) * (1 + water(i, k + 1, j)) - base%rho_moist(k + 1)) / 2
+                    tend(i, k, j, i_w) = tend(i, k, j, i_w) - sponge(k) * s(i, k, j, i_w) - gz(i, k, j) * &
+                        (p(i, k + 1, j) - p(i, k, j) + d%dz * (gravity * excess + base%imbalance(k)))
                 end do
             end do
         end do
         ! θm and dry density
         call fluxes(d, theta, s(:, :, :, i_u), s(:, :, :, i_v), s(:, :, :, i_w), 1, 1, 1)
         call converge(d, tend(:, :, :, i_th), 1, 1)
-        fx(0:n, 1:m, 1:nz) = s(0:n, 1:m, 1:nz, i_u)
-        fy(1:n, 0:m, 1:nz) = s(1:n, 0:m, 1:nz, i_v)
-        fz(1:n, 1:m, :) = s(1:n, 1:m, :, i_w)
+        fx(0:n, 1:nz, 1:m) = s(0:n, 1:nz, 1:m, i_u)
+        fy(1:n, 1:nz, 0:m) = s(1:n, 1:nz, 0:m, i_v)
+        fz(1:n, :, 1:m) = s(1:n, :, 1:m, i_w)
         call converge(d, tend(:, :, :, i_rho), 1, 1)
     end subroutine
 
@@ -183,33 +190,31 @@ contains
     !> ja) on, and through the lower faces of the first ones. kb: the lowest face that something passes.
     subroutine fluxes(d, c, ax, ay, az, ia, ja, kb)
         type(domain), intent(in) :: d
-        real(wp), intent(in), dimension(1-halo:d%nxl+halo, 1-halo:d%nyl+halo, 0:d%nz) :: c, ax, ay, az
+        real(wp), intent(in), dimension(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo) :: c, ax, ay, az
         integer, intent(in) :: ia, ja, kb
         integer :: i, j, k
 
-        do k = 1, d%nz
-            do j = ja, d%nyl
-                do i = ia - 1, d%nxl
-                    fx(i, j, k) = upwind5(ax(i, j, k), c(i - 2, j, k), c(i - 1, j, k), c(i, j, k), c(i + 1, j, k), &
-                                          c(i + 2, j, k), c(i + 3, j, k))
-                end do
-            end do
-            do j = ja - 1, d%nyl
+        do j = ja - 1, d%nyl
+            do k = 1, d%nz
                 do i = ia, d%nxl
-                    fy(i, j, k) = upwind5(ay(i, j, k), c(i, j - 2, k), c(i, j - 1, k), c(i, j, k), c(i, j + 1, k), &
-                                          c(i, j + 2, k), c(i, j + 3, k))
+                    fy(i, k, j) = upwind5(ay(i, k, j), c(i, k, j - 2), c(i, k, j - 1), c(i, k, j), c(i, k, j + 1), &
+                                          c(i, k, j + 2), c(i, k, j + 3))
+                end do
+                if (j < ja) cycle
+                do i = ia - 1, d%nxl
+                    fx(i, k, j) = upwind5(ax(i, k, j), c(i - 2, k, j), c(i - 1, k, j), c(i, k, j), c(i + 1, k, j), &
+                                          c(i + 2, k, j), c(i + 3, k, j))
                 end do
             end do
-        end do
-        fz(:, :, [0, d%nz]) = 0                      ! nothing through the ground and the lid
-        do k = kb, d%nz - 1
-            do j = ja, d%nyl
+            fz(:, 0, j) = 0                          ! nothing through the ground and the lid
+            fz(:, d%nz, j) = 0
+            do k = kb, d%nz - 1
                 if (k == kb .or. k == d%nz - 1) then
-                    fz(ia:d%nxl, j, k) = az(ia:d%nxl, j, k) * (c(ia:d%nxl, j, k) + c(ia:d%nxl, j, k + 1)) / 2
+                    fz(ia:d%nxl, k, j) = az(ia:d%nxl, k, j) * (c(ia:d%nxl, k, j) + c(ia:d%nxl, k + 1, j)) / 2
                     cycle
                 end if
                 do i = ia, d%nxl
-                    fz(i, j, k) = upwind3(az(i, j, k), c(i, j, k - 1), c(i, j, k), c(i, j, k + 1), c(i, j, k + 2))
+                    fz(i, k, j) = upwind3(az(i, k, j), c(i, k - 1, j), c(i, k, j), c(i, k + 1, j), c(i, k + 2, j))
                 end do
             end do
         end do
@@ -221,29 +226,29 @@ contains
         real(wp), intent(in) :: flow, aa, a, c, n, nn, nnn
         real(wp) :: f
 
-        f = flow * (37 * (c + n) - 8 * (a + nn) + (aa + nnn)) / 60 &
-            - abs(flow) * (10 * (n - c) - 5 * (nn - a) + (nnn - aa)) / 60
+        f = flow * (37 * (c + n) - 8 * (a + nn) + (aa + nnn)) * (1 / 60.0_wp) &
+            - abs(flow) * (10 * (n - c) - 5 * (nn - a) + (nnn - aa)) * (1 / 60.0_wp)
     end function
 
     elemental function upwind3(flow, a, c, n, nn) result(f)
         real(wp), intent(in) :: flow, a, c, n, nn
         real(wp) :: f
 
-        f = flow * (7 * (c + n) - (a + nn)) / 12 - abs(flow) * (3 * (n - c) - (nn - a)) / 12
+        f = flow * (7 * (c + n) - (a + nn)) * (1 / 12.0_wp) - abs(flow) * (3 * (n - c) - (nn - a)) * (1 / 12.0_wp)
     end function
 
     !> What the fluxes leave in each control volume, per time and volume.
     subroutine converge(d, c, ia, ja)
         type(domain), intent(in) :: d
-        real(wp), intent(inout) :: c(1-halo:d%nxl+halo, 1-halo:d%nyl+halo, 0:d%nz)
+        real(wp), intent(inout) :: c(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo)
         integer, intent(in) :: ia, ja
         integer :: i, j, k
 
-        do k = 1, d%nz
-            do j = ja, d%nyl
+        do j = ja, d%nyl
+            do k = 1, d%nz
                 do i = ia, d%nxl
-                    c(i, j, k) = -(fx(i, j, k) - fx(i - 1, j, k)) / d%dx - (fy(i, j, k) - fy(i, j - 1, k)) / d%dy &
-                                 - (fz(i, j, k) - fz(i, j, k - 1)) / d%dz
+                    c(i, k, j) = -(fx(i, k, j) - fx(i - 1, k, j)) * rdx - (fy(i, k, j) - fy(i, k, j - 1)) * rdy &
+                                 - (fz(i, k, j) - fz(i, k - 1, j)) * rdz
                 end do
             end do
         end do
@@ -253,7 +258,7 @@ contains
     !> and density in s and the mean mass fluxes, those that density felt, in `mean`.
     subroutine small_steps(d, s, dt, steps)
         type(domain), intent(in) :: d
-        real(wp), intent(inout) :: s(1-halo:d%nxl+halo, 1-halo:d%nyl+halo, 0:d%nz, n_state)
+        real(wp), intent(inout) :: s(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo, n_state)
         real(wp), intent(in) :: dt
         integer, intent(in) :: steps
         real(wp) :: tau, b, g
@@ -271,32 +276,29 @@ contains
         call factorise(d, b, g)
         do step = 1, steps
             if (step > 1) call exchange(d, dp, 1, 1)
-            do k = 1, nz
-                do j = 1, m
-                    do i = 0, n
-                        du(i, j, k) = du(i, j, k) + tau * (tend(i, j, k, i_u) - gx(i, j, k) * (dp(i + 1, j, k) - dp(i, j, k)))
-                        mean(i, j, k, i_u) = mean(i, j, k, i_u) + du(i, j, k)
-                    end do
-                end do
-                do j = 0, m
+            do j = 0, m                              ! a row's new pressure is not needed by the rows after it
+                do k = 1, nz
                     do i = 1, n
-                        dv(i, j, k) = dv(i, j, k) + tau * (tend(i, j, k, i_v) - gy(i, j, k) * (dp(i, j + 1, k) - dp(i, j, k)))
-                        mean(i, j, k, i_v) = mean(i, j, k, i_v) + dv(i, j, k)
+                        dv(i, k, j) = dv(i, k, j) + tau * (tend(i, k, j, i_v) - gy(i, k, j) * (dp(i, k, j + 1) - dp(i, k, j)))
+                        mean(i, k, j, i_v) = mean(i, k, j, i_v) + dv(i, k, j)
+                    end do
+                    if (j == 0) cycle
+                    do i = 0, n
+                        du(i, k, j) = du(i, k, j) + tau * (tend(i, k, j, i_u) - gx(i, k, j) * (dp(i + 1, k, j) - dp(i, k, j)))
+                        mean(i, k, j, i_u) = mean(i, k, j, i_u) + du(i, k, j)
                     end do
                 end do
-            end do
-            do j = 1, m
-                call implicit_columns(d, j, tau, b)
+                if (j > 0) call implicit_columns(d, j, tau, b)
             end do
         end do
-        mean(0:n, 1:m, :, i_u) = s(0:n, 1:m, :, i_u) + mean(0:n, 1:m, :, i_u) / steps
-        mean(1:n, 0:m, :, i_v) = s(1:n, 0:m, :, i_v) + mean(1:n, 0:m, :, i_v) / steps
-        mean(1:n, 1:m, :, i_w) = s(1:n, 1:m, :, i_w) + mean(1:n, 1:m, :, i_w) / steps
-        s(1:n, 1:m, :, i_u) = s(1:n, 1:m, :, i_u) + du(1:n, 1:m, :)
-        s(1:n, 1:m, :, i_v) = s(1:n, 1:m, :, i_v) + dv(1:n, 1:m, :)
-        s(1:n, 1:m, :, i_w) = s(1:n, 1:m, :, i_w) + dw(1:n, 1:m, :)
-        s(1:n, 1:m, :, i_th) = s(1:n, 1:m, :, i_th) + dth(1:n, 1:m, :)
-        s(1:n, 1:m, :, i_rho) = s(1:n, 1:m, :, i_rho) + drho(1:n, 1:m, :)
+        mean(0:n, :, 1:m, i_u) = s(0:n, :, 1:m, i_u) + mean(0:n, :, 1:m, i_u) / steps
+        mean(1:n, :, 0:m, i_v) = s(1:n, :, 0:m, i_v) + mean(1:n, :, 0:m, i_v) / steps
+        mean(1:n, :, 1:m, i_w) = s(1:n, :, 1:m, i_w) + mean(1:n, :, 1:m, i_w) / steps
+        s(1:n, :, 1:m, i_u) = s(1:n, :, 1:m, i_u) + du(1:n, :, 1:m)
+        s(1:n, :, 1:m, i_v) = s(1:n, :, 1:m, i_v) + dv(1:n, :, 1:m)
+        s(1:n, :, 1:m, i_w) = s(1:n, :, 1:m, i_w) + dw(1:n, :, 1:m)
+        s(1:n, :, 1:m, i_th) = s(1:n, :, 1:m, i_th) + dth(1:n, :, 1:m)
+        s(1:n, :, 1:m, i_rho) = s(1:n, :, 1:m, i_rho) + drho(1:n, :, 1:m)
     end subroutine
 
     !> The implicit operator for w of a stage: ρ and ρθ at the end of a small step, put into w's equation, leave a
@@ -307,18 +309,18 @@ contains
         real(wp) :: c, up, down, here
         integer :: i, j, k
 
-        do k = 1, d%nz - 1
-            do j = 1, d%nyl
+        do j = 1, d%nyl
+            do k = 1, d%nz - 1
                 do i = 1, d%nxl
-                    c = b * b * d%dz * gz(i, j, k) / 2                               ! θ at faces is half a sum
-                    up = dpdth(i, j, k + 1)
-                    down = dpdth(i, j, k)
-                    here = theta(i, j, k) + theta(i, j, k + 1)
-                    lower(i, j, k) = g * b
-                    if (k > 1) lower(i, j, k) = g * b - c * down * (theta(i, j, k - 1) + theta(i, j, k))
-                    pivot(i, j, k) = 1 / (1 + c * here * (up + down) - lower(i, j, k) * upper(i, j, k - 1))
-                    if (k < d%nz - 1) upper(i, j, k) = -(g * b + c * up * (theta(i, j, k + 1) + theta(i, j, k + 2))) &
-                                                       * pivot(i, j, k)
+                    c = b * b * d%dz * gz(i, k, j) / 2                               ! θ at faces is half a sum
+                    up = dpdth(i, k + 1, j)
+                    down = dpdth(i, k, j)
+                    here = theta(i, k, j) + theta(i, k + 1, j)
+                    lower(i, k, j) = g * b
+                    if (k > 1) lower(i, k, j) = g * b - c * down * (theta(i, k - 1, j) + theta(i, k, j))
+                    pivot(i, k, j) = 1 / (1 + c * here * (up + down) - lower(i, k, j) * upper(i, k - 1, j))
+                    if (k < d%nz - 1) upper(i, k, j) = -(g * b + c * up * (theta(i, k + 1, j) + theta(i, k + 2, j))) &
+                                                       * pivot(i, k, j)
                 end do
             end do
         end do
@@ -334,18 +336,18 @@ contains
 
         ! all but the implicit part: slow tendency, horizontal divergence, the vertical one of the old w
         do k = 0, d%nz - 1
-            flux(:, k) = before * dw(1:d%nxl, j, k) * (theta(1:d%nxl, j, k) + theta(1:d%nxl, j, k + 1)) / 2
+            flux(:, k) = before * dw(1:d%nxl, k, j) * (theta(1:d%nxl, k, j) + theta(1:d%nxl, k + 1, j)) / 2
         end do
         flux(:, d%nz) = 0
         do k = 1, d%nz
             do i = 1, d%nxl
-                rho(i, k) = drho(i, j, k) + tau * (tend(i, j, k, i_rho) - (du(i, j, k) - du(i - 1, j, k)) / d%dx &
-                    - (dv(i, j, k) - dv(i, j - 1, k)) / d%dy - before * (dw(i, j, k) - dw(i, j, k - 1)) / d%dz)
-                th(i, k) = dth(i, j, k) + tau * (tend(i, j, k, i_th) - (flux(i, k) - flux(i, k - 1)) / d%dz &
-                    - (du(i, j, k) * (theta(i, j, k) + theta(i + 1, j, k)) &
-                       - du(i - 1, j, k) * (theta(i - 1, j, k) + theta(i, j, k))) / (2 * d%dx) &
-                    - (dv(i, j, k) * (theta(i, j, k) + theta(i, j + 1, k)) &
-                       - dv(i, j - 1, k) * (theta(i, j - 1, k) + theta(i, j, k))) / (2 * d%dy))
+                rho(i, k) = drho(i, k, j) + tau * (tend(i, k, j, i_rho) - (du(i, k, j) - du(i - 1, k, j)) * rdx &
+                    - (dv(i, k, j) - dv(i, k, j - 1)) * rdy - before * (dw(i, k, j) - dw(i, k - 1, j)) * rdz)
+                th(i, k) = dth(i, k, j) + tau * (tend(i, k, j, i_th) - (flux(i, k) - flux(i, k - 1)) * rdz &
+                    - (du(i, k, j) * (theta(i, k, j) + theta(i + 1, k, j)) &
+                       - du(i - 1, k, j) * (theta(i - 1, k, j) + theta(i, k, j))) * (rdx / 2) &
+                    - (dv(i, k, j) * (theta(i, k, j) + theta(i, k, j + 1)) &
+                       - dv(i, k, j - 1) * (theta(i, k, j - 1) + theta(i, k, j))) * (rdy / 2))
             end do
         end do
         ! w: right-hand side and elimination upwards, substitution downwards
@@ -353,27 +355,27 @@ contains
         new(:, d%nz) = 0
         do k = 1, d%nz - 1
             do i = 1, d%nxl
-                new(i, k) = dw(i, j, k) + tau * tend(i, j, k, i_w) - tau * gz(i, j, k) * &
-                    (dpdth(i, j, k + 1) * (before * dth(i, j, k + 1) + after * th(i, k + 1)) &
-                     - dpdth(i, j, k) * (before * dth(i, j, k) + after * th(i, k))) &
-                    - tau * gravity / 2 * (before * (drho(i, j, k) + drho(i, j, k + 1)) + after * (rho(i, k) + rho(i, k + 1)))
-                new(i, k) = (new(i, k) - lower(i, j, k) * new(i, k - 1)) * pivot(i, j, k)
+                new(i, k) = dw(i, k, j) + tau * tend(i, k, j, i_w) - tau * gz(i, k, j) * &
+                    (dpdth(i, k + 1, j) * (before * dth(i, k + 1, j) + after * th(i, k + 1)) &
+                     - dpdth(i, k, j) * (before * dth(i, k, j) + after * th(i, k))) &
+                    - tau * gravity / 2 * (before * (drho(i, k, j) + drho(i, k + 1, j)) + after * (rho(i, k) + rho(i, k + 1)))
+                new(i, k) = (new(i, k) - lower(i, k, j) * new(i, k - 1)) * pivot(i, k, j)
             end do
         end do
         do k = d%nz - 1, 1, -1
             do i = 1, d%nxl
-                new(i, k) = new(i, k) - upper(i, j, k) * new(i, k + 1)
-                mean(i, j, k, i_w) = mean(i, j, k, i_w) + after * new(i, k) + before * dw(i, j, k)
-                dw(i, j, k) = new(i, k)
-                flux(i, k) = new(i, k) * (theta(i, j, k) + theta(i, j, k + 1)) / 2
+                new(i, k) = new(i, k) - upper(i, k, j) * new(i, k + 1)
+                mean(i, k, j, i_w) = mean(i, k, j, i_w) + after * new(i, k) + before * dw(i, k, j)
+                dw(i, k, j) = new(i, k)
+                flux(i, k) = new(i, k) * (theta(i, k, j) + theta(i, k + 1, j)) / 2
             end do
         end do
         do k = 1, d%nz
             do i = 1, d%nxl
-                drho(i, j, k) = rho(i, k) - b * (new(i, k) - new(i, k - 1))
-                old = dth(i, j, k)
-                dth(i, j, k) = th(i, k) - b * (flux(i, k) - flux(i, k - 1))
-                dp(i, j, k) = dpdth(i, j, k) * (dth(i, j, k) + damping * (dth(i, j, k) - old))
+                drho(i, k, j) = rho(i, k) - b * (new(i, k) - new(i, k - 1))
+                old = dth(i, k, j)
+                dth(i, k, j) = th(i, k) - b * (flux(i, k) - flux(i, k - 1))
+                dp(i, k, j) = dpdth(i, k, j) * (dth(i, k, j) + damping * (dth(i, k, j) - old))
             end do
         end do
     end subroutine
@@ -382,8 +384,8 @@ contains
     !> it has: its outward fluxes are scaled down alike (Smolarkiewicz 1989), which conserves and keeps q positive.
     subroutine transport(d, rq, rq0, c, dt, positive)
         type(domain), intent(in) :: d
-        real(wp), intent(inout) :: rq(1-halo:d%nxl+halo, 1-halo:d%nyl+halo, 0:d%nz)
-        real(wp), intent(in), dimension(1-halo:d%nxl+halo, 1-halo:d%nyl+halo, 0:d%nz) :: rq0, c
+        real(wp), intent(inout) :: rq(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo)
+        real(wp), intent(in), dimension(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo) :: rq0, c
         real(wp), intent(in) :: dt
         logical, intent(in) :: positive
         real(wp) :: given
@@ -392,26 +394,26 @@ contains
         n = d%nxl; m = d%nyl; nz = d%nz
         call fluxes(d, c, mean(:, :, :, i_u), mean(:, :, :, i_v), mean(:, :, :, i_w), 1, 1, 1)
         if (positive) then
-            do k = 1, nz
-                do j = 1, m
+            do j = 1, m
+                do k = 1, nz
                     do i = 1, n
-                        given = dt * ((max(fx(i, j, k), 0.0_wp) - min(fx(i - 1, j, k), 0.0_wp)) / d%dx + &
-                                      (max(fy(i, j, k), 0.0_wp) - min(fy(i, j - 1, k), 0.0_wp)) / d%dy + &
-                                      (max(fz(i, j, k), 0.0_wp) - min(fz(i, j, k - 1), 0.0_wp)) / d%dz)
-                        limit(i, j, k) = 1
-                        if (given > rq0(i, j, k)) limit(i, j, k) = max(rq0(i, j, k), 0.0_wp) / given
+                        given = dt * ((max(fx(i, k, j), 0.0_wp) - min(fx(i - 1, k, j), 0.0_wp)) * rdx + &
+                                      (max(fy(i, k, j), 0.0_wp) - min(fy(i, k, j - 1), 0.0_wp)) * rdy + &
+                                      (max(fz(i, k, j), 0.0_wp) - min(fz(i, k - 1, j), 0.0_wp)) * rdz)
+                        limit(i, k, j) = 1
+                        if (given > rq0(i, k, j)) limit(i, k, j) = max(rq0(i, k, j), 0.0_wp) / given
                     end do
                 end do
             end do
             call exchange(d, limit, 1, 1)
-            fx(0:n, 1:m, 1:nz) = fx(0:n, 1:m, 1:nz) * merge(limit(0:n, 1:m, 1:nz), limit(1:n+1, 1:m, 1:nz), &
-                                                            fx(0:n, 1:m, 1:nz) > 0)
-            fy(1:n, 0:m, 1:nz) = fy(1:n, 0:m, 1:nz) * merge(limit(1:n, 0:m, 1:nz), limit(1:n, 1:m+1, 1:nz), &
-                                                            fy(1:n, 0:m, 1:nz) > 0)
-            fz(1:n, 1:m, 1:nz-1) = fz(1:n, 1:m, 1:nz-1) * merge(limit(1:n, 1:m, 1:nz-1), limit(1:n, 1:m, 2:nz), &
-                                                                fz(1:n, 1:m, 1:nz-1) > 0)
+            fx(0:n, 1:nz, 1:m) = fx(0:n, 1:nz, 1:m) * merge(limit(0:n, 1:nz, 1:m), limit(1:n+1, 1:nz, 1:m), &
+                                                            fx(0:n, 1:nz, 1:m) > 0)
+            fy(1:n, 1:nz, 0:m) = fy(1:n, 1:nz, 0:m) * merge(limit(1:n, 1:nz, 0:m), limit(1:n, 1:nz, 1:m+1), &
+                                                            fy(1:n, 1:nz, 0:m) > 0)
+            fz(1:n, 1:nz-1, 1:m) = fz(1:n, 1:nz-1, 1:m) * merge(limit(1:n, 1:nz-1, 1:m), limit(1:n, 2:nz, 1:m), &
+                                                                fz(1:n, 1:nz-1, 1:m) > 0)
         end if
         call converge(d, rq, 1, 1)
-        rq(1:n, 1:m, 1:nz) = rq0(1:n, 1:m, 1:nz) + dt * rq(1:n, 1:m, 1:nz)
+        rq(1:n, 1:nz, 1:m) = rq0(1:n, 1:nz, 1:m) + dt * rq(1:n, 1:nz, 1:m)
     end subroutine
 end module

@@ -1,6 +1,7 @@
 !> What the model shows of itself: eight 3-D fields at cell centres and the three coordinates, as real32.
 module fields
     use grid
+    use atmosphere, only: exner_function
     use dynamics, only: model
     implicit none
     public
@@ -28,16 +29,16 @@ contains
         do k = 1, m%d%nz
             do j = 1, m%d%nyl
                 do i = 1, m%d%nxl
-                    rho = m%s(i, j, k, i_rho)
+                    rho = m%s(i, k, j, i_rho)
                     select case (f)
                     case (1)
-                        a(i, j, k) = real(m%s(i, j, k, i_th) / (rho + gas_ratio * m%s(i, j, k, i_qv)), real32)
+                        a(i, j, k) = real(m%s(i, k, j, i_th) / (rho + gas_ratio * m%s(i, k, j, i_qv)), real32)
                     case (2)
-                        a(i, j, k) = real((r_dry / p0 * m%s(i, j, k, i_th)) ** (r_dry / cv) - m%base%exner(k), real32)
+                        a(i, j, k) = real(exner_function(m%s(i, k, j, i_th)) - m%base%exner(k), real32)
                     case (3:5)
-                        a(i, j, k) = real((m%s(i, j, k, f - 2) + m%s(i - x, j - y, k - z, f - 2)) / (2 * rho), real32)
+                        a(i, j, k) = real((m%s(i, k, j, f - 2) + m%s(i - x, k - z, j - y, f - 2)) / (2 * rho), real32)
                     case default
-                        a(i, j, k) = real(m%s(i, j, k, f) / rho, real32)
+                        a(i, j, k) = real(m%s(i, k, j, f) / rho, real32)
                     end select
                 end do
             end do

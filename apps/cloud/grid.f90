@@ -1,7 +1,7 @@
 !> The grid, its decomposition over ranks, and the halo exchange.
 !>
 !> Arakawa C grid: scalars at cell centres; u at the east, v at the north, w at the upper face of the cell of the same
-!> index. Every 3-D array is (1-halo:nxl+halo, 1-halo:nyl+halo, 0:nz); level 0 is used by w alone (the ground).
+!> index. Every 3-D array is (1-halo:nxl+halo, 0:nz, 1-halo:nyl+halo); level 0 is used by w alone (the ground).
 !> Rank r owns column mod(r, px) and row r / px of px × py equal blocks; the lateral boundaries are periodic.
 module grid
     use, intrinsic :: iso_fortran_env, only: real32, real64, int64, error_unit
@@ -71,24 +71,24 @@ contains
     subroutine exchange(d, a, fields, width)
         type(domain), intent(in) :: d
         integer, intent(in) :: fields, width
-        real(wp), intent(inout) :: a(1-halo:d%nxl+halo, 1-halo:d%nyl+halo, 0:d%nz, fields)
-        real(wp) :: xs(width, d%nyl, 0:d%nz, fields), xr(width, d%nyl, 0:d%nz, fields)
-        real(wp) :: ys(1-width:d%nxl+width, width, 0:d%nz, fields), yr(1-width:d%nxl+width, width, 0:d%nz, fields)
+        real(wp), intent(inout) :: a(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo, fields)
+        real(wp) :: xs(width, 0:d%nz, d%nyl, fields), xr(width, 0:d%nz, d%nyl, fields)
+        real(wp) :: ys(1-width:d%nxl+width, 0:d%nz, width, fields), yr(1-width:d%nxl+width, 0:d%nz, width, fields)
         integer :: w, n, m
 
         w = width; n = d%nxl; m = d%nyl
-        xs = a(1:w, 1:m, :, :)
+        xs = a(1:w, :, 1:m, :)
         call shift(xs, xr, size(xs), d%west, d%east)
-        a(n+1:n+w, 1:m, :, :) = xr
-        xs = a(n-w+1:n, 1:m, :, :)
+        a(n+1:n+w, :, 1:m, :) = xr
+        xs = a(n-w+1:n, :, 1:m, :)
         call shift(xs, xr, size(xs), d%east, d%west)
-        a(1-w:0, 1:m, :, :) = xr
-        ys = a(1-w:n+w, 1:w, :, :)
+        a(1-w:0, :, 1:m, :) = xr
+        ys = a(1-w:n+w, :, 1:w, :)
         call shift(ys, yr, size(ys), d%south, d%north)
-        a(1-w:n+w, m+1:m+w, :, :) = yr
-        ys = a(1-w:n+w, m-w+1:m, :, :)
+        a(1-w:n+w, :, m+1:m+w, :) = yr
+        ys = a(1-w:n+w, :, m-w+1:m, :)
         call shift(ys, yr, size(ys), d%north, d%south)
-        a(1-w:n+w, 1-w:0, :, :) = yr
+        a(1-w:n+w, :, 1-w:0, :) = yr
     contains
         subroutine shift(send, receive, count, to, from)
             integer, intent(in) :: count, to, from

@@ -79,8 +79,8 @@ contains
                              (((k - 0.5_wp) * dz - bubble_z) / bubble_depth) ** 2)
                     if (r >= 1) cycle
                     warm = 1 + bubble_k * cos(pi / 2 * r) ** 2 / m%base%theta(k)
-                    m%s(i, j, k, :) = m%s(i, j, k, :) / warm
-                    m%s(i, j, k, i_th) = m%base%rho(k) * m%base%theta_m(k)
+                    m%s(i, k, j, :) = m%s(i, k, j, :) / warm
+                    m%s(i, k, j, i_th) = m%base%rho(k) * m%base%theta_m(k)
                 end do
             end do
         end do
@@ -91,8 +91,8 @@ contains
     subroutine report()
         real(wp) :: w
 
-        associate (s => m%s(1:m%d%nxl, 1:m%d%nyl, :, :))
-            w = maxval(abs(s(:, :, 1:nz-1, i_w)) * 2 / (s(:, :, 1:nz-1, i_rho) + s(:, :, 2:nz, i_rho)))
+        associate (s => m%s(1:m%d%nxl, :, 1:m%d%nyl, :))
+            w = maxval(abs(s(:, 1:nz-1, :, i_w)) * 2 / (s(:, 1:nz-1, :, i_rho) + s(:, 2:nz, :, i_rho)))
             w = global_max(m%d, merge(w, huge(w), abs(w) <= 1000))
         end associate
         result%wmax = max(result%wmax, w)
@@ -117,6 +117,6 @@ contains
     real(wp) function total(field)
         integer, intent(in) :: field
 
-        total = sum(sum(m%s(1:m%d%nxl, 1:m%d%nyl, 1:nz, field), dim=3)) * dx * dy * dz
+        total = sum(sum(m%s(1:m%d%nxl, 1:nz, 1:m%d%nyl, field), dim=2)) * dx * dy * dz
     end function
 end program

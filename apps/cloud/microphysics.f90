@@ -20,7 +20,7 @@ contains
     !> `rain` (kg/m², that is mm). Dry density and pressure function are those of the step's end.
     subroutine kessler(d, s, rho0, dt, rain)
         type(domain), intent(in) :: d
-        real(wp), intent(inout) :: s(1-halo:d%nxl+halo, 1-halo:d%nyl+halo, 0:d%nz, n_state)
+        real(wp), intent(inout) :: s(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo, n_state)
         real(wp), intent(in) :: rho0(d%nz), dt
         real(wp), intent(inout) :: rain(d%nxl, d%nyl)
         real(wp), dimension(d%nz) :: rho, qv, qc, qr, theta, exner
@@ -28,18 +28,18 @@ contains
 
         do j = 1, d%nyl
             do i = 1, d%nxl
-                rho = s(i, j, 1:d%nz, i_rho)
-                qv = s(i, j, 1:d%nz, i_qv) / rho
-                qc = s(i, j, 1:d%nz, i_qc) / rho
-                qr = s(i, j, 1:d%nz, i_qr) / rho
-                exner = (r_dry / p0 * s(i, j, 1:d%nz, i_th)) ** (r_dry / cv)
-                theta = s(i, j, 1:d%nz, i_th) / (rho * (1 + gas_ratio * qv))
+                rho = s(i, 1:d%nz, j, i_rho)
+                qv = s(i, 1:d%nz, j, i_qv) / rho
+                qc = s(i, 1:d%nz, j, i_qc) / rho
+                qr = s(i, 1:d%nz, j, i_qr) / rho
+                exner = (r_dry / p0 * s(i, 1:d%nz, j, i_th)) ** (r_dry / cv)
+                theta = s(i, 1:d%nz, j, i_th) / (rho * (1 + gas_ratio * qv))
                 if (any(qr > 0)) call fall(rho, rho0(1), d%dz, dt, qr, rain(i, j))
                 call convert(rho, exner, dt, theta, qv, qc, qr)
-                s(i, j, 1:d%nz, i_qv) = rho * qv
-                s(i, j, 1:d%nz, i_qc) = rho * qc
-                s(i, j, 1:d%nz, i_qr) = rho * qr
-                s(i, j, 1:d%nz, i_th) = rho * theta * (1 + gas_ratio * qv)
+                s(i, 1:d%nz, j, i_qv) = rho * qv
+                s(i, 1:d%nz, j, i_qc) = rho * qc
+                s(i, 1:d%nz, j, i_qr) = rho * qr
+                s(i, 1:d%nz, j, i_th) = rho * theta * (1 + gas_ratio * qv)
             end do
         end do
     end subroutine

@@ -5,7 +5,7 @@ module settings
     public
     private :: apply
 
-    integer :: nx = 64, ny = 64, nz = 40, px = 0, py = 0, steps = 600, output_every = 20, acoustic = 6, gzip = 0
+    integer :: nx = 64, ny = 64, nz = 40, px = 0, py = 0, steps = 600, output_every = 20, acoustic = 4, gzip = 0
     real(wp) :: dx = 1000, dy = 1000, dz = 500, dt = 6
     real(wp) :: bubble_k = 5, bubble_x = 0.5_wp, bubble_y = 0.5_wp, bubble_z = 1500, bubble_radius = 10000, bubble_depth = 1500
     real(wp) :: u_frame = 0, v_frame = 0, rh_max = 0.95_wp, sponge_depth = 5000, sponge_rate = 0.05_wp
