@@ -11,7 +11,6 @@
 
 #include "base/clock.hpp"
 #include "offload/client/run_file.hpp"
-#include "offload/client/server_process.hpp"
 
 namespace halcyon::offload {
 namespace {

@@ -8,6 +8,7 @@
 #include "offload/client/client_session.hpp"
 #include "offload/client/inline_store.hpp"
 #include "offload/client/mpi_agreement.hpp"
+#include "offload/client/server_process.hpp"
 
 namespace halcyon::offload {
 
