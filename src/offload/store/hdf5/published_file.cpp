@@ -133,6 +133,18 @@ std::vector<int64_t> read_iterations(hid_t file) {
     return list;
 }
 
+std::vector<int64_t> read_incomplete(hid_t file) {
+    std::vector<int64_t> iterations;
+    if (get_integer(file, "incomplete") == 0) return iterations;
+    const dataset_handle dataset{check(H5Dopen2(file, missing_path, H5P_DEFAULT), missing_path)};
+    const space_handle space{check(H5Dget_space(dataset.get()), missing_path)};
+    constexpr size_t columns = 4;
+    std::vector<int64_t> table(static_cast<size_t>(check(H5Sget_simple_extent_npoints(space.get()), missing_path)));
+    check(H5Dread(dataset.get(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, table.data()), missing_path);
+    for (size_t row = 0; row + columns <= table.size(); row += columns) iterations.push_back(table[row]);
+    return iterations;
+}
+
 }  // namespace
 
 std::optional<published_name> parse_file_name(const std::string& name, const std::string& simulation) {
@@ -170,7 +182,7 @@ published_file read_published_file(const std::string& folder, const std::string&
     found.file_name = file_name;
     found.name = name;
     found.iterations = read_iterations(file.get());
-    found.incomplete = get_integer(file.get(), "incomplete") != 0;
+    found.incomplete = read_incomplete(file.get());
     auto layout = std::make_shared<file_layout>();
     read_meshes(file.get(), *layout);
     const group_handle root{check(H5Gopen2(file.get(), "/", H5P_DEFAULT), path)};
