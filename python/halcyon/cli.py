@@ -1,0 +1,86 @@
+"""The `halcyon` command: finds the verb, lets it parse, and turns errors into messages and exit codes.
+
+Exit codes: 0 done, 1 it failed (or, for `diff`, the runs differ), 2 the command line makes no sense.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn, Protocol, cast
+
+from rich_argparse import RichHelpFormatter
+
+from halcyon import __version__
+from halcyon.errors import HalcyonError, InternalError, UsageError
+from halcyon.verbs import VERBS
+
+
+class Verb(Protocol):
+    """What a module of halcyon.verbs offers. Modules import what is heavy inside `run`, so that `--help` is quick."""
+
+    SUMMARY: str
+    DESCRIPTION: str
+
+    @staticmethod
+    def add_arguments(parser: argparse.ArgumentParser) -> None: ...
+
+    @staticmethod
+    def run(arguments: argparse.Namespace) -> int: ...
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse with messages that begin like all others of the command."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"halcyon: {message}\ntry: {self.prog} --help\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line, one sub-parser per verb."""
+    parser = _Parser(
+        prog="halcyon",
+        description="Halcyon makes the I/O of HPC simulations calm.",
+        formatter_class=RichHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"halcyon {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
+    for name in VERBS:
+        verb = cast(Verb, import_module(f"halcyon.verbs.{name}"))
+        sub = verbs.add_parser(
+            name,
+            help=verb.SUMMARY,
+            description=verb.DESCRIPTION,
+            formatter_class=RichHelpFormatter,
+            allow_abbrev=False,
+        )
+        verb.add_arguments(sub)
+        sub.set_defaults(run=verb.run)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs one verb; returns the exit code."""
+    arguments = build_parser().parse_args(argv)
+    try:
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+    except UsageError as wrong:
+        return _fail(wrong, 2)
+    except InternalError as fault:
+        return _fail(f"{fault}\nThis is a fault of Halcyon: please report it.", 1)
+    except HalcyonError as failure:
+        return _fail(failure, 1)
+    except BrokenPipeError:  # `halcyon summary … | head`: the reader has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+def _fail(what: object, code: int) -> int:
+    print(f"halcyon: {what}", file=sys.stderr)
+    return code

@@ -1,0 +1,63 @@
+"""The distribution over ranks of the time they were held up (Dorier 2014, figure 3.5)."""
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from halcyon.comparison import Comparison
+from halcyon.figures.axes import legend_above, looks, scale_time
+from halcyon.figures.picture import WIDTH_IN, Absent, Picture, drawing, inline
+from halcyon.quantities import seconds
+from halcyon.run_statistics import visible_seconds
+
+NAME = "distribution"
+POINTS = 1000  # curves of more samples are thinned to so many quantiles
+
+
+def distribution(comparison: Comparison) -> Picture | Absent:
+    """One cumulative curve per run, over all its ranks and phases."""
+    samples = [(entry.label, visible_seconds(entry.run)) for entry in comparison.entries]
+    drawn = [
+        (label, values, look)
+        for (label, values), look in zip(samples, looks(comparison), strict=True)
+        if len(values) > 0
+    ]
+    if not drawn:
+        return Absent(NAME, "no output phase was recorded")
+    title = _title([(label, values) for label, values, _ in drawn])
+    with drawing():
+        figure = Figure(figsize=(WIDTH_IN, 3.6), layout="constrained")
+        axes = figure.subplots()
+        everything = [float(value) for _, values, _ in drawn for value in (values[0], values[-1])]
+        scale_time(axes, everything, "time a rank was held up in a phase")
+        right = axes.get_xlim()[1]
+        for label, values, look in drawn:
+            share = np.arange(1, len(values) + 1) / len(values)
+            kept = np.unique(np.linspace(0, len(values) - 1, min(len(values), POINTS)).round().astype(int))
+            # From 0 % at the smallest value, and on at 100 % to the edge: a step function, as the samples are.
+            x = np.concatenate([[values[0]], values[kept], [right]])
+            y = np.concatenate([[0.0], share[kept], [1.0]])
+            axes.step(x, y, where="post", color=look.colour, linestyle=look.dash, linewidth=1.8, label=label)
+        axes.set_ylim(0, 1.01)
+        axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+        axes.set_ylabel("share of ranks and phases")
+        if len(drawn) > 1:
+            legend_above(figure, axes, columns=4)
+        caption = (
+            "Over all ranks and phases, the share that was held up no longer than the time on the axis. "
+            "Steep is predictable; a long way to 100 % is the tail that everyone waits for."
+        )
+        return Picture(NAME, title, caption, inline(figure, NAME, title))
+
+
+def _title(samples: "list[tuple[str, np.ndarray[tuple[int], np.dtype[np.float64]]]]") -> str:
+    medians = [(label, float(np.median(values)), float(values[-1])) for label, values in samples]
+    if len(medians) == 1:
+        _, middle, longest = medians[0]
+        return f"Half of all writes take up to {seconds(middle)}, the longest {seconds(longest)}"
+    quick = min(medians, key=lambda item: item[1])
+    slow = max(medians, key=lambda item: item[1])
+    return (
+        f"The longest wait is {seconds(quick[2])} with {quick[0]} (median {seconds(quick[1])}), "
+        f"{seconds(slow[2])} with {slow[0]} (median {seconds(slow[1])})"
+    )

@@ -1,0 +1,1 @@
+"""What `halcyon summary` prints: for people, and for machines."""

@@ -1,0 +1,22 @@
+"""`halcyon view RUN`"""
+
+import argparse
+from pathlib import Path
+
+SUMMARY = "rebuild the view over a run's files"
+DESCRIPTION = (
+    "Rebuilds the file in which every variable of a run is one array over (time, …), from the files that its "
+    "servers published. The old view is replaced by rename."
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run_directory", metavar="RUN", type=Path, help="directory of the run")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    from halcyon.compiled import core
+
+    iterations = core().rebuild_view(str(arguments.run_directory))
+    print(f"{iterations} iterations in the view")
+    return 0
