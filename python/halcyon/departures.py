@@ -29,7 +29,7 @@ COUNTED: dict[str, tuple[str, str, str, bool]] = {
     "lost_signals": ("signal", "signals", "lost", True),
     "incomplete_iterations": ("iteration", "iterations", "stored incomplete", True),
     "dead_clients": ("client", "clients", "died", True),
-    "server_restarts": ("server", "servers", "died and replaced by a new one", False),
+    "server_restarts": ("time", "times", "a server died and was replaced", False),
     "spilled_blocks": (
         "block",
         "blocks",
