@@ -34,7 +34,7 @@ def hand_run(tmp_path: Path) -> Path:
     # complete, begin, end, slot wait, compress, write; the third file has 100 ms of other work.
     files = [
         [0, 0, 0, seconds_in(1.3), seconds_in(1.4), seconds_in(1.9), 0, 100 * MS, 400 * MS],
-        [1, 1, 0, seconds_in(2.7), seconds_in(2.8), seconds_in(3.4), 100 * MS, 100 * MS, 400 * MS],
+        [1, 1, 0, seconds_in(2.7), seconds_in(2.8), seconds_in(3.3), 100 * MS, 100 * MS, 400 * MS],
         [2, 2, 0, seconds_in(4.1), seconds_in(4.2), seconds_in(5.0), 0, 200 * MS, 500 * MS],
     ]
     write_csv(directory, "server-n0000.csv", FILES, [[*row, 12_000_000, 9_000_000, 1] for row in files])

@@ -82,7 +82,7 @@ bytes stored             27.0 MB of 36.0 MB
 servers busy             36 %
 store / compute time     55 %
 throughput, simulation   40.0 MB/s
-throughput, servers      18.9 MB/s"""
+throughput, servers      20.0 MB/s"""
     )
 
 

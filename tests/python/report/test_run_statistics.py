@@ -40,8 +40,16 @@ def test_times_bytes_and_throughput_by_hand(hand_run: Path) -> None:
     assert numbers.compute_s == pytest.approx(1.0 + 1.1 + 1.0)
     assert (numbers.bytes, numbers.raw_bytes, numbers.stored_bytes) == (36_000_000, 36_000_000, 27_000_000)
     assert numbers.simulation_throughput == pytest.approx(36e6 / 0.9)
-    assert numbers.server_throughput == pytest.approx(36e6 / (0.5 + 0.6 + 0.8))
+    assert numbers.server_throughput == pytest.approx(36e6 / (0.5 + 0.5 + 0.8))
     assert numbers.store_over_compute == pytest.approx((0.5 + 0.5 + 0.7) / 3.1)
+
+
+def test_times_said_by_the_application_go_before_those_of_run_json(hand_run: Path) -> None:
+    (hand_run / "app.json").write_text('{"run_s": 5.5, "compute_s": 4.5}')
+    numbers = statistics_of(open_run(hand_run))
+    assert (numbers.run_s, numbers.compute_s) == (5.5, 4.5)
+    (hand_run / "app.json").write_text('{"run_s": "long"}')
+    assert statistics_of(open_run(hand_run)).run_s == 5.0
 
 
 def test_server_time_by_hand_adds_up_to_the_run(hand_run: Path) -> None:
@@ -50,7 +58,7 @@ def test_server_time_by_hand_adds_up_to_the_run(hand_run: Path) -> None:
     assert [item.write_s for item in work] == pytest.approx([0.4, 0.4, 0.5])
     assert [item.slot_wait_s for item in work] == pytest.approx([0.0, 0.1, 0.0])
     assert [item.other_s for item in work] == pytest.approx([0.0, 0.0, 0.1], abs=1e-9)
-    assert [item.idle_s for item in work] == pytest.approx([1.4, 0.9, 0.8])
+    assert [item.idle_s for item in work] == pytest.approx([1.4, 0.8, 0.9])
 
 
 def test_busy_share_is_what_servers_counted(hand_run: Path) -> None:
