@@ -1,1 +1,80 @@
-# set by packaging
+# What `cmake --install` puts where, and how outside programs find it: find_package(halcyon) and pkg-config.
+#
+#   include/halcyon/      headers
+#   <lib>/                libhalcyon, store modules, libhalcyon_fortran, cmake/halcyon/, pkgconfig/
+#   <lib>/halcyon/fortran Fortran modules: they fit one compiler
+#   bin/                  halcyon-server
+#
+# A wheel holds libraries and server inside the Python package: halcyon/lib, halcyon/bin.
+include(CMakePackageConfigHelpers)
+
+if(SKBUILD)
+  set(HALCYON_INSTALL_LIB halcyon/lib)
+  set(HALCYON_INSTALL_BIN halcyon/bin)
+else()
+  set(HALCYON_INSTALL_LIB ${CMAKE_INSTALL_LIBDIR})
+  set(HALCYON_INSTALL_BIN ${CMAKE_INSTALL_BINDIR})
+endif()
+set(HALCYON_INSTALL_FORTRAN ${HALCYON_INSTALL_LIB}/halcyon/fortran)
+cmake_path(RELATIVE_PATH HALCYON_INSTALL_LIB BASE_DIRECTORY ${HALCYON_INSTALL_BIN} OUTPUT_VARIABLE lib_from_bin)
+
+# What a run needs, without anything to develop against: the wheel's share.
+if(TARGET halcyon)
+  set_target_properties(halcyon PROPERTIES INSTALL_RPATH "$ORIGIN")
+  install(TARGETS halcyon EXPORT HalcyonTargets
+    LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT python NAMELINK_COMPONENT development)
+endif()
+if(TARGET halcyon-server)
+  set_target_properties(halcyon-server PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
+  install(TARGETS halcyon-server RUNTIME DESTINATION ${HALCYON_INSTALL_BIN} COMPONENT python)
+endif()
+if(TARGET halcyon_store_hdf5)
+  # Beside libhalcyon, where it and the server look for modules.
+  install(TARGETS halcyon_store_hdf5 LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT python)
+endif()
+
+# What outside programs are built with.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/halcyon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+if(TARGET halcyon_fortran)
+  set_target_properties(halcyon_fortran PROPERTIES INSTALL_RPATH "$ORIGIN")
+  get_target_property(fortran_modules halcyon_fortran Fortran_MODULE_DIRECTORY)
+  target_include_directories(halcyon_fortran INTERFACE $<INSTALL_INTERFACE:${HALCYON_INSTALL_FORTRAN}>)
+  install(TARGETS halcyon_fortran EXPORT HalcyonFortranTargets
+    LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT development
+    ARCHIVE DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT development)
+  install(DIRECTORY ${fortran_modules}/ DESTINATION ${HALCYON_INSTALL_FORTRAN}
+    COMPONENT development FILES_MATCHING PATTERN "*.mod" PATTERN "*.smod")
+endif()
+
+set(HALCYON_INSTALL_CMAKE ${CMAKE_INSTALL_LIBDIR}/cmake/halcyon)
+if(TARGET halcyon)
+  install(EXPORT HalcyonTargets NAMESPACE halcyon:: DESTINATION ${HALCYON_INSTALL_CMAKE} COMPONENT development)
+  if(TARGET halcyon_fortran)
+    # Apart, because only projects with Fortran switched on have what it links.
+    install(EXPORT HalcyonFortranTargets NAMESPACE halcyon:: DESTINATION ${HALCYON_INSTALL_CMAKE} COMPONENT development)
+  endif()
+  configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/halcyonConfig.cmake.in
+    ${PROJECT_BINARY_DIR}/halcyonConfig.cmake INSTALL_DESTINATION ${HALCYON_INSTALL_CMAKE})
+  # 0.x: a minor version may change the interface.
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/halcyonConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/halcyonConfig.cmake ${PROJECT_BINARY_DIR}/halcyonConfigVersion.cmake
+    DESTINATION ${HALCYON_INSTALL_CMAKE} COMPONENT development)
+
+  # Relocatable: ${prefix} follows from where the file lies.
+  cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig
+    OUTPUT_VARIABLE HALCYON_PREFIX_FROM_PC)
+  # MPI's own pkg-config name: ompi-c of Open MPI, mpich of MPICH.
+  set(HALCYON_PC_MPI_openmpi ompi-c)
+  set(HALCYON_PC_MPI_mpich mpich)
+  set(HALCYON_PC_MPI ${HALCYON_PC_MPI_${HALCYON_MPI}})
+  set(HALCYON_PC_MPI_FORTRAN_openmpi ompi-fort)
+  set(HALCYON_PC_MPI_FORTRAN_mpich mpich)
+  set(HALCYON_PC_MPI_FORTRAN ${HALCYON_PC_MPI_FORTRAN_${HALCYON_MPI}})
+  foreach(name halcyon halcyon-fortran)
+    if(name STREQUAL "halcyon" OR TARGET halcyon_fortran)
+      configure_file(${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
+      install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+        COMPONENT development)
+    endif()
+  endforeach()
+endif()

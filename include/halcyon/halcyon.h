@@ -38,6 +38,31 @@ typedef enum halcyon_stage {
     HALCYON_DURABLE = 2   /**< synced: outlives the machine's power */
 } halcyon_stage;
 
+/** The type of a variable's elements. */
+typedef enum halcyon_type {
+    HALCYON_INT8 = 0,
+    HALCYON_INT16,
+    HALCYON_INT32,
+    HALCYON_INT64,
+    HALCYON_UINT8,
+    HALCYON_UINT16,
+    HALCYON_UINT32,
+    HALCYON_UINT64,
+    HALCYON_FLOAT32,
+    HALCYON_FLOAT64
+} halcyon_type;
+
+/** The highest number of dimensions of a block. */
+#define HALCYON_MAX_DIMENSIONS 7
+
+/** What the configuration says one block of this client looks like in memory, ghosts included. */
+typedef struct halcyon_block_info {
+    halcyon_type type;
+    int rank;                                   /**< number of dimensions; 0 = a scalar */
+    int64_t dimensions[HALCYON_MAX_DIMENSIONS]; /**< the first `rank` are set; C order */
+    int64_t bytes;
+} halcyon_block_info;
+
 /** A session: one process's connection to the server of its node. */
 typedef struct halcyon_session* halcyon_handle;
 
@@ -85,6 +110,11 @@ HALCYON_API int halcyon_write_block(halcyon_handle h, const char* variable, int 
 /** halcyon_write_block that checks the caller's idea of the block: `bytes` must be what the layout says, otherwise
  * usage error and nothing is written. The language bindings call this one. */
 HALCYON_API int halcyon_write_bytes(halcyon_handle h, const char* variable, int block, const void* data, int64_t bytes);
+
+/** Fills *info with the type and shape that this client's block has now (mutable parameters can change it). Usage
+ * error: unknown variable, or no such block. Evaluates nothing that has not changed, so bindings may call it at every
+ * write. */
+HALCYON_API int halcyon_describe(halcyon_handle h, const char* variable, int block, halcyon_block_info* info);
 
 /** Zero copy: reserves the block in shared memory and returns its address, 64-byte aligned, in state *private*: only
  * the simulation touches it. When there is no room the variable's policy decides (skip: private memory of the

@@ -1,0 +1,48 @@
+# Every target is a script in scripts/, or one line; `make help` lists them.
+.DEFAULT_GOAL := help
+.PHONY: help setup lock build test test-full demo bench format lint sanitize docs wheel clean
+
+help: ## this list
+	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1~\2/p' $(MAKEFILE_LIST) | awk -F'~' '{printf "%-18s %s\n", $$1, $$2}'
+
+setup: ## install what is missing: Debian packages (root or sudo), Python packages into .venv
+	@scripts/setup
+
+lock: ## rewrite packaging/python/requirements.txt from requirements.in with today's versions
+	@scripts/lock
+
+build: setup ## build libraries, programs, Python modules (build/release)
+	@scripts/build
+
+test: ## set-up, build, all tests but those that need large extras
+	@scripts/test
+
+test-full: ## the same with the tests that need large extras
+	@scripts/test --full
+
+demo: build ## set-up, build, and the main job: a storm, three ways of output, one report
+	@scripts/demo
+
+bench: build ## benchmarks, one figure a line: make bench [ROOM=offload]
+	@scripts/bench $(ROOM)
+
+study-%: build ## benchmarks that take longer than ten minutes; without a known name: the list of them
+	@scripts/study $*
+
+format: ## clang-format and ruff, in place
+	@scripts/lint --fix
+
+lint: setup ## clang-format, clang-tidy on changed files, ruff, mypy
+	@scripts/lint
+
+sanitize: setup ## all C and C++ tests under address/undefined behaviour and thread sanitizers
+	@scripts/sanitize
+
+docs: setup ## the documentation site (build/site)
+	@scripts/docs
+
+wheel: setup ## the Python wheel (dist/), tried in a fresh environment
+	@scripts/wheel
+
+clean: ## remove what builds made; .venv stays
+	rm -rf build dist python/halcyon/*.so

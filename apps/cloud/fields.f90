@@ -1,0 +1,65 @@
+!> What the model shows of itself: eight 3-D fields at cell centres and the three coordinates, as real32.
+module fields
+    use grid
+    use atmosphere, only: exner_function
+    use dynamics, only: model
+    implicit none
+    public
+
+    integer, parameter :: n_fields = 8
+    character(5), parameter :: names(n_fields) = ["theta", "pi   ", "u    ", "v    ", "w    ", "qv   ", "qc   ", "qr   "]
+    character(7), parameter :: units(n_fields) = ["K      ", "1      ", "m s-1  ", "m s-1  ", "m s-1  ", "kg kg-1", &
+                                                  "kg kg-1", "kg kg-1"]
+    character(38), parameter :: descriptions(n_fields) = [character(38) :: "potential temperature", &
+        "Exner function minus its base state", "eastward wind", "northward wind", "upward wind", &
+        "water vapour mixing ratio", "cloud water mixing ratio", "rain water mixing ratio"]
+
+contains
+
+    !> Field number f of this rank's cells. Winds are averaged to cell centres; those on the west and south faces of the
+    !> block's first cells come from the halo, so it must be fresh (fill_halo).
+    subroutine fill(m, f, a)
+        type(model), intent(in) :: m
+        integer, intent(in) :: f
+        real(real32), intent(out) :: a(m%d%nxl, m%d%nyl, m%d%nz)
+        real(wp) :: rho
+        integer :: i, j, k, x, y, z
+
+        x = merge(1, 0, names(f) == "u"); y = merge(1, 0, names(f) == "v"); z = merge(1, 0, names(f) == "w")
+        do k = 1, m%d%nz
+            do j = 1, m%d%nyl
+                do i = 1, m%d%nxl
+                    rho = m%s(i, k, j, i_rho)
+                    select case (f)
+                    case (1)
+                        a(i, j, k) = real(m%s(i, k, j, i_th) / (rho + gas_ratio * m%s(i, k, j, i_qv)), real32)
+                    case (2)
+                        a(i, j, k) = real(exner_function(m%s(i, k, j, i_th)) - m%base%exner(k), real32)
+                    case (3:5)
+                        a(i, j, k) = real((m%s(i, k, j, f - 2) + m%s(i - x, k - z, j - y, f - 2)) / (2 * rho), real32)
+                    case default
+                        a(i, j, k) = real(m%s(i, k, j, f) / rho, real32)
+                    end select
+                end do
+            end do
+        end do
+    end subroutine
+
+    subroutine fill_halo(m)
+        type(model), intent(inout) :: m
+
+        call exchange(m%d, m%s(:, :, :, i_u:i_v), 2, 1)
+    end subroutine
+
+    !> Cell centres along dimension 1, 2 or 3, those of this rank, in metres.
+    function coordinate(d, dimension) result(c)
+        type(domain), intent(in) :: d
+        integer, intent(in) :: dimension
+        real(real32), allocatable :: c(:)
+        integer :: i, n(3), first(3)
+        real(wp) :: width(3)
+
+        n = [d%nxl, d%nyl, d%nz]; first = [d%i0, d%j0, 0]; width = [d%dx, d%dy, d%dz]
+        c = [(real((first(dimension) + i - 0.5_wp) * width(dimension), real32), i=1, n(dimension))]
+    end function
+end module

@@ -1,0 +1,184 @@
+"""The client for simulations in Python: NumPy arrays go to the server of the node through shared memory.
+
+    with Session("cloud.yaml", MPI.COMM_WORLD) as h:
+        for step in range(steps):
+            ...
+            h.write("theta", theta)
+            h.end_iteration()
+
+Calls raise the errors of halcyon.errors. A session is used by one thread at a time.
+"""
+
+import math
+import os
+import warnings
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType, TracebackType
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from halcyon.errors import UnavailableError, UsageError
+from halcyon.mpi_match import refuse_other_mpi
+
+Stage = Literal["accepted", "stored", "durable"]
+_STAGES: dict[str, int] = {"accepted": 0, "stored": 1, "durable": 2}
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Counts of this client since the session was opened; halcyon.h describes each."""
+
+    iteration: int
+    blocks: int
+    bytes: int
+    signals: int
+    visible_ns: int
+    blocked_ns: int
+    skipped_blocks: int
+    skipped_bytes: int
+    spilled_blocks: int
+    spilled_bytes: int
+    inlined_blocks: int
+    inlined_bytes: int
+    server_restarts: int
+    arena_bytes: int
+    arena_free_bytes: int
+
+
+class Session:
+    """One process's connection to the server of its node; opening and closing are collective over `comm`.
+
+    `comm` is a communicator of mpi4py, by default COMM_WORLD; `parameters` are set before the configuration is read.
+    As a context manager it closes at the end of the block. When an exception leaves the block on one of several ranks,
+    the session is not closed, because the others are not there to do it with: the server stores what it has accepted
+    when the process ends.
+    """
+
+    def __init__(
+        self, config: str | os.PathLike[str], comm: Any = None, *, parameters: Mapping[str, float] | None = None
+    ) -> None:
+        client, mpi = _load()
+        comm = mpi.COMM_WORLD if comm is None else comm
+        self._alone = comm.Get_size() == 1
+        self._allocated: dict[tuple[str, int], weakref.ref[NDArray[Any]]] = {}
+        self._unmapped_at_close: list[tuple[str, weakref.ref[NDArray[Any]]]] = []
+        for name, value in (parameters or {}).items():
+            client.set_parameter(name, value)
+        self._session = client.Session(os.fspath(config), comm.py2f())
+
+    def write(self, variable: str, array: ArrayLike, block: int = 0) -> None:
+        """Copies a block into shared memory; `array` may be changed on return.
+
+        Its dtype must be the variable's. Its shape must be the block's, where axes of length 1 do not count, or flat.
+        It is handed over as it lies when it is C-contiguous, and brought into that order first otherwise.
+        """
+        data = np.asarray(array)
+        dtype, shape = self._session.describe(variable, block)
+        if data.dtype != np.dtype(dtype):
+            raise UsageError(
+                f"variable '{variable}' is {dtype} in the configuration, the array is {data.dtype}: "
+                f"convert it with array.astype('{dtype}')"
+            )
+        if not (_without_ones(data.shape) == _without_ones(shape) or data.shape == (math.prod(shape),)):
+            raise UsageError(f"variable '{variable}': a block has shape {shape}, the array has {data.shape}")
+        self._session.write(variable, np.ascontiguousarray(data), block)
+
+    def alloc(self, variable: str, block: int = 0) -> NDArray[Any]:
+        """Zero copy: the block itself, as an uninitialised array in shared memory.
+
+        The array turns read-only with commit(). After clear() the memory is the server's and may hold anything, after
+        close() it is gone: drop the array and all views of it before. NumPy can neither take an array back nor make
+        views read-only that were taken earlier, so neither is checked, but close() warns of arrays still alive.
+        """
+        array: NDArray[Any] = self._session.alloc(variable, block)
+        self._allocated[variable, block] = weakref.ref(array)
+        return array
+
+    def commit(self, variable: str, block: int = 0) -> None:
+        """The block is final: simulation and server both only read it from now on."""
+        self._session.commit(variable, block)
+        array = self._array(variable, block)
+        if array is not None:
+            array.flags.writeable = False
+
+    def clear(self, variable: str, block: int = 0) -> None:
+        """The block is the server's: its array must not be used any more."""
+        self._session.clear(variable, block)
+        array = self._array(variable, block)
+        self._allocated.pop((variable, block), None)
+        if array is not None:
+            self._unmapped_at_close = [(v, a) for v, a in self._unmapped_at_close if a() is not None]
+            self._unmapped_at_close.append((variable, weakref.ref(array)))
+
+    def signal(self, event: str) -> None:
+        """Raises an event of the configuration."""
+        self._session.signal(event)
+
+    def end_iteration(self) -> None:
+        """Nothing more will come for the open iteration."""
+        self._session.end_iteration()
+
+    def wait(self, iteration: int, stage: Stage) -> None:
+        """Waits until the node's iterations up to `iteration` have reached `stage`."""
+        if stage not in _STAGES:
+            raise UsageError(f"no stage '{stage}'; stages: {', '.join(_STAGES)}")
+        self._session.wait(iteration, _STAGES[stage])
+
+    def set_parameter(self, name: str, value: float) -> None:
+        """For a parameter that the configuration declares `mutable`; others are given to Session()."""
+        self._session.set_parameter(name, value)
+
+    def stats(self) -> Stats:
+        """Counts of this client until now."""
+        return Stats(**self._session.stats())
+
+    def close(self) -> None:
+        """Returns when all is stored (`close: detach`: accepted)."""
+        allocated = [(variable, array) for (variable, _), array in self._allocated.items()]
+        alive = sorted({variable for variable, array in allocated + self._unmapped_at_close if array() is not None})
+        if alive:
+            warnings.warn(
+                f"arrays of alloc() are still referenced at close: {', '.join(alive)}; using them now may crash",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        self._allocated.clear()
+        self._unmapped_at_close.clear()
+        self._session.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if error is None or self._alone:
+            self.close()
+
+    def _array(self, variable: str, block: int) -> NDArray[Any] | None:
+        reference = self._allocated.get((variable, block))
+        return None if reference is None else reference()
+
+
+def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(n for n in shape if n != 1)
+
+
+def _load() -> tuple[ModuleType, ModuleType]:
+    """halcyon._client and mpi4py.MPI, once they are known to use the same MPI."""
+    try:
+        mpi = import_module("mpi4py.MPI")
+    except ImportError as why:
+        raise UnavailableError(f"halcyon.client needs mpi4py ({why}); install it with `pip install mpi4py`") from why
+    try:
+        client = import_module("halcyon._client")
+    except ImportError as why:
+        message = f"the compiled module halcyon._client cannot be loaded ({why}); install Halcyon with `pip install .`"
+        raise UnavailableError(message) from why
+    refuse_other_mpi(client, mpi)
+    return client, mpi

@@ -1,0 +1,52 @@
+"""MkDocs hook: the API reference, made from the public headers and the Python package at every build."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+sys.path.insert(0, str(Path(__file__).parent))
+import doxygen_pages
+
+ROOT = Path(__file__).resolve().parent.parent
+HEADERS = sorted(path for path in (ROOT / "include" / "halcyon").iterdir() if path.suffix in {".h", ".hpp"})
+PYTHON_PACKAGE = ROOT / "python" / "halcyon" / "__init__.py"
+PYTHON_PAGE = """# Python: halcyon
+
+::: halcyon
+"""
+
+
+def _uri(header: Path) -> str:
+    return f"reference/{header.name.replace('.', '_')}.md"
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Adds the pages to the navigation's Reference."""
+    languages = {".h": "C", ".hpp": "C++"}
+    pages = [{f"{languages[header.suffix]}: {header.name}": _uri(header)} for header in HEADERS]
+    if PYTHON_PACKAGE.is_file():
+        pages.append({"Python: halcyon": "reference/python.md"})
+    for section in config.nav or []:
+        if isinstance(section, dict) and "Reference" in section:
+            section["Reference"] += pages
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Runs Doxygen over the public headers and adds a page for each."""
+    output = ROOT / "build" / "docs"
+    output.mkdir(parents=True, exist_ok=True)
+    settings = (ROOT / "docs" / "Doxyfile").read_text()
+    settings += f'\nINPUT = "{ROOT / "include" / "halcyon"}"\nOUTPUT_DIRECTORY = "{output}"\n'
+    for old in (output / "xml").glob("*.xml"):
+        old.unlink()
+    subprocess.run(["doxygen", "-"], input=settings, text=True, check=True)
+    for header in HEADERS:
+        content = doxygen_pages.page(header, f"halcyon/{header.name}", output / "xml")
+        files.append(File.generated(config, _uri(header), content=content))
+    if PYTHON_PACKAGE.is_file():
+        files.append(File.generated(config, "reference/python.md", content=PYTHON_PAGE))
+    return files

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace halcyon {
+
+/// What two processes must share to use one segment and one abstract socket: the running kernel (boot id) and the
+/// network namespace. MPI's shared-memory communicators do not tell (MPICH joins network namespaces).
+struct node_identity {
+    std::array<char, 40> boot_id{};
+    uint64_t network_namespace = 0;
+
+    static node_identity of_this_process();
+    friend bool operator==(const node_identity&, const node_identity&) = default;
+};
+
+/// Name of the machine; asked of the system.
+std::string host_name();
+
+}  // namespace halcyon

@@ -1,0 +1,70 @@
+#include "offload/actions/action_runner.hpp"
+
+#include <dlfcn.h>
+
+#include <vector>
+
+namespace halcyon::offload {
+
+result<void> action_runner::load_modules() {
+    for (const action& a : data_.actions) {
+        if (a.type != "module") continue;
+        // Never closed: code of the library may still run, or have left threads.
+        void* library = ::dlopen(a.module.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (library == nullptr)
+            return failure{error_kind::config, "actions." + a.name + ".module: " + std::string(::dlerror()), 0};
+        void* symbol = ::dlsym(library, a.function.c_str());
+        if (symbol == nullptr)
+            return failure{error_kind::config, "actions." + a.name + ".function: " + std::string(::dlerror()), 0};
+        functions_[a.name] = reinterpret_cast<halcyon_action_function>(symbol);
+    }
+    return {};
+}
+
+result<void> action_runner::run(const event& e, const occasion& o) {
+    result<void> outcome;
+    for (const uint32_t id : e.action_ids) {
+        const action& a = data_.actions[id];
+        if (a.type == "log") {
+            where_.log("event '" + e.name + "' iteration " + std::to_string(o.iteration) +
+                       (o.rank >= 0 ? " from rank " + std::to_string(o.rank) : std::string()));
+        } else if (a.type == "module") {
+            if (auto done = run_module(e, a, o); !done) {
+                where_.log(done.why().message);
+                if (outcome.ok()) outcome = done;
+            }
+        }
+    }
+    return outcome;
+}
+
+result<void> action_runner::run_module(const event& e, const action& a, const occasion& o) {
+    std::vector<halcyon_action_block> blocks;
+    blocks.reserve(o.blocks.size());
+    for (const block_view& b : o.blocks)
+        blocks.push_back({b.var->name.c_str(), name_of(data_.layouts[b.var->layout_id].type).data(), b.data.data(),
+                          static_cast<int64_t>(b.data.size()), b.rank, b.block, b.shape.dimensions.rank,
+                          b.shape.dimensions.values.data(), b.shape.global.values.data(), b.shape.offset.values.data(),
+                          b.shape.ghost_before.values.data(), b.shape.ghost_after.values.data()});
+    std::vector<const char*> names, values;
+    for (const auto& [name, value] : a.options) {
+        names.push_back(name.c_str());
+        values.push_back(value.c_str());
+    }
+    const halcyon_action_context context{HALCYON_ACTION_ABI, data_.simulation.c_str(), e.name.c_str(), a.name.c_str(),
+                                         where_.directory.c_str(), o.iteration, o.rank, where_.node, where_.nodes,
+                                         blocks.size(), blocks.data(), names.size(), names.data(), values.data()};
+    int status = 0;
+    try {
+        status = functions_.at(a.name)(&context);
+    } catch (const std::exception& thrown) {
+        return failure{error_kind::usage, "action '" + a.name + "' threw: " + thrown.what(), 0};
+    } catch (...) {
+        return failure{error_kind::usage, "action '" + a.name + "' threw", 0};
+    }
+    if (status != 0)
+        return failure{error_kind::usage, "action '" + a.name + "' returned " + std::to_string(status), 0};
+    return {};
+}
+
+}  // namespace halcyon::offload

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+
+#include "base/error.hpp"
+#include "halcyon/action.h"
+#include "offload/model/model.hpp"
+#include "offload/store/store.hpp"
+
+namespace halcyon::offload {
+
+/// Runs the actions of events. Used by one thread at a time.
+class action_runner {
+  public:
+    struct surroundings {
+        std::string directory;   ///< of the run's records
+        int node = 0;
+        int nodes = 1;
+        std::function<void(const std::string&)> log;  ///< writes one line
+    };
+    action_runner(const model& data, surroundings where) : data_(data), where_(std::move(where)) {}
+
+    /// Loads every module the configuration names. Failure (config): not found, or without that function.
+    result<void> load_modules();
+
+    /// What happened: `rank` is the raiser (-1 for scope node and job), `blocks` what is in memory for `iteration`.
+    struct occasion {
+        int64_t iteration = 0;
+        int rank = -1;
+        std::span<const block_view> blocks;
+    };
+    /// Runs all actions of `e` but those of type store, which the caller does. Failure: the first that failed; the
+    /// others ran all the same.
+    result<void> run(const event& e, const occasion& o);
+
+  private:
+    result<void> run_module(const event& e, const action& a, const occasion& o);
+
+    const model& data_;
+    surroundings where_;
+    std::map<std::string, halcyon_action_function> functions_;  ///< by action name
+};
+
+}  // namespace halcyon::offload

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.hpp"
+#include "offload/client/arena.hpp"
+#include "offload/client/fallback.hpp"
+#include "offload/client/spill_file.hpp"
+#include "offload/segment/segment.hpp"
+#include "offload/segment/session_document.hpp"
+
+namespace halcyon::offload {
+
+/// Counts that become halcyon_stats_t.
+struct client_counts {
+    uint64_t blocks = 0, bytes = 0, signals = 0;
+    uint64_t visible_ns = 0, blocked_ns = 0;
+    uint64_t skipped_blocks = 0, skipped_bytes = 0;
+    uint64_t spilled_blocks = 0, spilled_bytes = 0;
+    uint64_t inlined_blocks = 0, inlined_bytes = 0;
+};
+
+/// What the client's calls need of the process that serves it.
+class server_link {
+  public:
+    virtual ~server_link() = default;
+    /// False once the server is gone for good: the session then goes on without one.
+    [[nodiscard]] virtual bool available() const = 0;
+    /// Hands the descriptor of this client's spill file to the server, and to each that follows it.
+    virtual result<void> share_spill_file(int fd) = 0;
+    [[nodiscard]] virtual uint32_t restarts() const = 0;
+};
+
+/// One client's side of the data path: blocks, events, ownership, full-policies. Knows nothing of MPI.
+///
+/// Used by one thread at a time. Nothing here locks or allocates on the normal path; system calls are made only to
+/// wake a sleeping server (end_iteration, signal) and to wait for room.
+class client_session {
+  public:
+    struct place_in_job {
+        int rank = 0;      ///< in the communicator of open
+        int size = 1;
+        uint32_t client = 0;  ///< index on this node
+    };
+
+    /// With a server: `shared` is mapped and `link` connected. Without (`inline: true`): both are null and `fallback`
+    /// does everything. `data` outlives the session and belongs to it: set_parameter changes it.
+    client_session(model& data, place_in_job where, std::unique_ptr<segment> shared, std::unique_ptr<server_link> link,
+                   std::unique_ptr<fallback_store> fallback);
+    ~client_session();
+
+    result<void> write(std::string_view variable, int block, const void* data, int64_t bytes_or_negative);
+    result<void*> alloc(std::string_view variable, int block);
+    result<void> commit(std::string_view variable, int block);
+    result<void> clear(std::string_view variable, int block);
+    result<void> signal(std::string_view event);
+    result<void> end_iteration();
+    enum class stage { accepted, stored, durable };
+    result<void> wait(int64_t iteration, stage which);
+    result<void> set_parameter(std::string_view name, double value);
+    /// Evaluated shape and type of a block, as the next write will have it.
+    result<block_shape> describe(std::string_view variable, int block, scalar_type& type);
+
+    /// Hands over what is still open and says goodbye to the server.
+    result<void> finish();
+    /// After finish(): waits until the server has stored everything. Failure (system): files could not be written.
+    result<void> wait_until_drained();
+    /// Lets a drained server exit; `build_view`: after it built the view for the last time.
+    void release_server(bool build_view);
+    /// Waits until the released server has gone through its last acts.
+    result<void> wait_until_finished();
+
+    /// True when the client stores by itself: `inline: true`, or the last server was lost.
+    [[nodiscard]] bool has_no_server() const { return inline_; }
+    [[nodiscard]] client_counts counts() const { return counts_; }
+    [[nodiscard]] int64_t iteration() const { return iteration_; }
+    [[nodiscard]] uint64_t arena_size() const { return arena_.size(); }
+    [[nodiscard]] uint64_t arena_free();
+    [[nodiscard]] uint32_t server_restarts() const { return link_ ? link_->restarts() : 0; }
+    [[nodiscard]] const model& data() const { return model_; }
+
+  private:
+    static constexpr uint32_t no_entry = UINT32_MAX;
+
+    /// This client's view of one (variable, block).
+    struct open_block {
+        enum class where { nowhere, in_segment, in_process } location = where::nowhere;
+        uint32_t entry = no_entry;         ///< in_segment: index in the block table
+        bool committed = false;
+        int64_t written_in = -1;           ///< last iteration in which it was written or committed
+        std::unique_ptr<std::byte[]> memory;  ///< in_process (policies skip and inline, and inline sessions)
+        block_shape shape;                 ///< evaluated for `shape_version`
+        uint64_t shape_version = 0;
+    };
+    /// Where a new block goes.
+    struct room {
+        enum class kind { segment, skip, spill, run_inline } what = kind::segment;
+        uint32_t entry = no_entry;
+    };
+    class timed_call;
+
+    result<open_block*> find(std::string_view name, int block, const variable*& v);
+    result<void> evaluate(open_block& b, const variable& v, int block);
+    result<room> find_room(const variable& v, uint64_t bytes);
+    bool try_entry(uint64_t bytes, bool constant, uint32_t& entry);
+    result<void> wait_for_room();
+    void take_back_released();
+    void resynchronise();
+    void describe_entry(uint32_t entry, const variable& v, int block, const block_shape& shape);
+    void hand_over(uint32_t entry);
+    result<void> push(const event_record& e);
+    result<void> skip(const variable& v, int block, int64_t bytes);
+    result<void> spill(const variable& v, int block, const block_shape& shape, const void* data);
+    result<void> store_here(const variable& v, int block, const block_shape& shape, const void* data);
+    result<void> leave_server();
+    result<void> store_spilled(const variable& v, const block_entry& e);
+    bool serverless();
+
+    model& model_;
+    place_in_job where_;
+    std::unique_ptr<segment> segment_;
+    std::unique_ptr<server_link> link_;
+    std::unique_ptr<fallback_store> fallback_;
+    bool inline_ = false;          ///< no server: from the start, or since the last one was lost
+    std::span<block_entry> table_;
+    client_page* page_ = nullptr;
+    event_ring::producer events_;
+    return_ring::consumer returns_;
+    arena arena_;
+    std::vector<uint32_t> free_entries_;
+    std::vector<uint64_t> taken_bytes_;   ///< per entry: arena bytes it holds, 0 = none
+    std::vector<bool> in_use_;            ///< per entry
+    std::unordered_map<std::string_view, uint32_t> variable_ids_, event_ids_;
+    std::vector<uint32_t> first_block_;   ///< per variable: index of its block 0 in blocks_
+    std::vector<open_block> blocks_;
+    spill_file spill_;
+    uint64_t parameter_version_ = 1;
+    uint64_t sequence_ = 0;
+    uint32_t generation_seen_ = 0;
+    int64_t iteration_ = 0;
+    bool finished_ = false;
+    client_counts counts_;
+    // of the open iteration
+    int64_t phase_begin_ns_ = 0, phase_end_monotonic_ns_ = 0, phase_compute_ns_ = 0;
+    uint64_t phase_visible_ns_ = 0, phase_blocked_ns_ = 0, phase_bytes_ = 0;
+};
+
+}  // namespace halcyon::offload

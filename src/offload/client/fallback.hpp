@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/error.hpp"
+#include "offload/model/model.hpp"
+
+namespace halcyon::offload {
+
+/// Stores blocks in the client itself: for `inline: true`, the policy `inline`, and when no server can be had.
+/// Files carry the writer name of the client ("c00012").
+class fallback_store {
+  public:
+    virtual ~fallback_store() = default;
+
+    /// One block, stored now in a file of its own: policy `inline`.
+    virtual result<void> store_now(const variable& v, int block, int64_t iteration, const block_shape& shape,
+                                   std::span<const std::byte> data) = 0;
+
+    /// Copies a block; it is stored by the end_iteration that completes its file.
+    virtual result<void> add(const variable& v, int block, int64_t iteration, const block_shape& shape,
+                             std::span<const std::byte> data) = 0;
+    /// What the simulation experienced in an iteration.
+    struct phase {
+        int64_t begin_ns = 0, visible_ns = 0, blocked_ns = 0, compute_ns = 0, bytes = 0;
+    };
+    virtual result<void> end_iteration(int64_t iteration, const phase& seen) = 0;
+    virtual result<void> signal(const event& e, int64_t iteration) = 0;
+    /// Stores what is complete but not yet in a file.
+    virtual result<void> flush() = 0;
+    /// Syncs everything stored so far.
+    virtual result<void> sync() = 0;
+    /// The session ends: flush, and say in the records that it ended in order.
+    virtual result<void> finish() = 0;
+};
+
+}  // namespace halcyon::offload

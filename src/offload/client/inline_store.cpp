@@ -1,0 +1,168 @@
+#include "offload/client/inline_store.hpp"
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "offload/segment/session_document.hpp"
+
+namespace halcyon::offload {
+
+result<void> inline_store::open() {
+    if (output_) return {};
+    const std::string directory = records_directory(data_, where_.directory);
+    const std::string writer = client_writer(where_.rank);
+    auto records = run_records::open(directory, writer);
+    if (!records) return records.why();
+    records_ = std::make_unique<run_records>(std::move(*records));
+    auto actions = std::make_unique<action_runner>(
+        data_, action_runner::surroundings{directory, where_.node, where_.nodes, [this](const std::string& line) {
+                   if (counts_.messages.size() < 100) counts_.messages.push_back(line);
+               }});
+    if (auto loaded = actions->load_modules(); !loaded) return loaded;
+    auto output = output_writer::open(data_, where_.directory, writer, where_.ranks);
+    if (!output) return output.why();
+    actions_ = std::move(actions);
+    output_ = std::move(*output);
+    pending_.resize(data_.stores.size());
+    return records_->save(counts_);
+}
+
+result<void> inline_store::store_now(const variable& v, int block, int64_t iteration, const block_shape& shape,
+                                     std::span<const std::byte> data) {
+    if (auto opened = open(); !opened) return opened;
+    for (uint32_t s = 0; s < data_.stores.size(); ++s) {
+        if (data_.stores[s].name != v.store) continue;
+        output_writer::request r;
+        r.store = s;
+        r.iterations = {iteration};
+        r.blocks.push_back({&v, iteration, where_.rank, block, shape, data});
+        r.part = output_->next_part(s, iteration);
+        ++counts_.blocks;
+        counts_.bytes += shape.bytes;
+        return write(std::move(r), realtime_ns());
+    }
+    return {};  // a variable that no store wants
+}
+
+result<void> inline_store::add(const variable& v, int block, int64_t iteration, const block_shape& shape,
+                               std::span<const std::byte> data) {
+    if (auto opened = open(); !opened) return opened;
+    kept_.push_back({{&v, iteration, where_.rank, block, shape, {}}, {data.begin(), data.end()}});
+    ++counts_.blocks;
+    counts_.bytes += shape.bytes;
+    return {};
+}
+
+result<void> inline_store::end_iteration(int64_t iteration, const phase& seen) {
+    if (auto opened = open(); !opened) return opened;
+    const int64_t begin = monotonic_ns();
+    ++counts_.iterations;
+    iteration_ = iteration + 1;
+    result<void> outcome;
+    for (uint32_t s = 0; s < pending_.size(); ++s) {
+        pending_[s].push_back(iteration);
+        if (static_cast<int>(pending_[s].size()) < data_.stores[s].iterations_per_file) continue;
+        if (auto done = write_store(s); !done) outcome = done;
+    }
+    if (pending_.empty()) kept_.clear();
+    if (where_.records_phases)
+        records_->add(phase_record{iteration, where_.rank, seen.begin_ns, seen.visible_ns + monotonic_ns() - begin, seen.blocked_ns,
+                                   seen.compute_ns, seen.bytes});
+    return outcome;
+}
+
+result<void> inline_store::signal(const event& e, int64_t iteration) {
+    if (auto opened = open(); !opened) return opened;
+    result<void> outcome;
+    for (const uint32_t id : e.action_ids)
+        for (uint32_t s = 0; s < data_.stores.size(); ++s)
+            if (data_.actions[id].type == "store" && data_.actions[id].store == data_.stores[s].name)
+                if (auto done = write_store(s); !done) outcome = done;
+    std::vector<block_view> views;
+    for (const kept_block& k : kept_)
+        if (k.view.iteration == iteration) {
+            views.push_back(k.view);
+            views.back().data = k.data;
+        }
+    if (auto done = actions_->run(e, {iteration, e.scope == scope::client ? where_.rank : -1, views}); !done) {
+        ++counts_.failed_actions;
+        outcome = done;
+    }
+    return outcome;
+}
+
+result<void> inline_store::flush() {
+    if (!output_) return {};
+    result<void> outcome;
+    for (uint32_t s = 0; s < pending_.size(); ++s)
+        if (auto done = write_store(s); !done) outcome = done;
+    return outcome;
+}
+
+result<void> inline_store::sync() { return output_ ? output_->sync() : result<void>{}; }
+
+result<void> inline_store::finish() {
+    if (!output_) return {};
+    auto outcome = flush();
+    counts_.finished = true;
+    if (auto saved = records_->save(counts_); !saved) outcome = saved;
+    return outcome;
+}
+
+result<void> inline_store::rebuild_views(const std::vector<std::string>& writers) {
+    if (auto opened = open(); !opened) return opened;
+    if (auto shown = output_->rebuild_views(writers); !shown) return shown.why();
+    return {};
+}
+
+result<void> inline_store::write_store(uint32_t s) {
+    if (pending_[s].empty()) return {};
+    output_writer::request r;
+    r.store = s;
+    r.iterations = std::exchange(pending_[s], {});
+    const auto mine = [&](const kept_block& k) {
+        return k.view.var->store == data_.stores[s].name &&
+               std::find(r.iterations.begin(), r.iterations.end(), k.view.iteration) != r.iterations.end();
+    };
+    for (const kept_block& k : kept_)
+        if (mine(k)) {
+            r.blocks.push_back(k.view);
+            r.blocks.back().data = k.data;
+        }
+    const std::vector<int64_t> iterations = r.iterations;
+    auto outcome = write(std::move(r), realtime_ns());
+    if (!outcome) ++counts_.failed_files;
+    // What no store wants goes too, once its iteration is over.
+    std::erase_if(kept_, [&](const kept_block& k) {
+        const bool over = std::find(iterations.begin(), iterations.end(), k.view.iteration) != iterations.end();
+        return over && (k.view.var->store == data_.stores[s].name || k.view.var->store.empty());
+    });
+    return outcome;
+}
+
+result<void> inline_store::write(output_writer::request request, int64_t complete_ns) {
+    request.sync = data_.stores[request.store].durable;
+    request.compress = false;  // when-idle: an inline client has no idle time
+    file_record record{};
+    record.first_iteration = request.iterations.front();
+    record.last_iteration = request.iterations.back();
+    record.part = request.part;
+    record.complete_ns = complete_ns;
+    record.begin_ns = realtime_ns();
+    auto report = output_->write(std::move(request));
+    record.end_ns = realtime_ns();
+    if (!report) {
+        if (counts_.messages.size() < 100) counts_.messages.push_back(report.why().message);
+        return report.why();
+    }
+    record.compress_ns = report->compress_ns;
+    record.write_ns = report->write_ns;
+    record.raw_bytes = report->raw_bytes;
+    record.stored_bytes = report->stored_bytes;
+    record.compressed = report->compress_ns > 0;
+    counts_.busy_ns += record.end_ns - record.begin_ns;
+    records_->add(record);
+    return records_->save(counts_);
+}
+
+}  // namespace halcyon::offload

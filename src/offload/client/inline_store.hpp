@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "offload/actions/action_runner.hpp"
+#include "offload/client/fallback.hpp"
+#include "offload/output/output_writer.hpp"
+#include "offload/output/run_records.hpp"
+
+namespace halcyon::offload {
+
+/// Runs the actions of the configuration in the client, synchronously. Opens its files and modules at first use, so
+/// that a client that never needs it carries nothing.
+class inline_store final : public fallback_store {
+  public:
+    struct surroundings {
+        std::string directory;  ///< where relative paths start
+        int rank = 0;
+        int ranks = 1;
+        int node = 0;
+        int nodes = 1;
+        bool records_phases = false;  ///< `inline: true`: no server writes them
+    };
+    inline_store(const model& data, surroundings where) : data_(data), where_(std::move(where)) {}
+
+    /// Opens records, stores and modules now: `inline: true` wants its errors at open.
+    result<void> open();
+
+    result<void> store_now(const variable& v, int block, int64_t iteration, const block_shape& shape,
+                           std::span<const std::byte> data) override;
+    result<void> add(const variable& v, int block, int64_t iteration, const block_shape& shape,
+                     std::span<const std::byte> data) override;
+    result<void> end_iteration(int64_t iteration, const phase& seen) override;
+    result<void> signal(const event& e, int64_t iteration) override;
+    result<void> flush() override;
+    result<void> sync() override;
+    /// Saves the counts as finished.
+    result<void> finish() override;
+
+    result<void> rebuild_views(const std::vector<std::string>& writers);
+
+  private:
+    struct kept_block {
+        block_view view;
+        std::vector<std::byte> data;
+    };
+    result<void> write_store(uint32_t store);
+    result<void> write(output_writer::request request, int64_t complete_ns);
+
+    const model& data_;
+    surroundings where_;
+    std::unique_ptr<output_writer> output_;
+    std::unique_ptr<run_records> records_;
+    std::unique_ptr<action_runner> actions_;
+    run_counts counts_;
+    std::vector<kept_block> kept_;
+    std::vector<std::vector<int64_t>> pending_;  ///< per store: ended iterations without a file
+    int64_t iteration_ = 0;
+};
+
+}  // namespace halcyon::offload

@@ -1,0 +1,91 @@
+#include "offload/client/run_file.hpp"
+
+#include <rapidjson/prettywriter.h>
+#include <rapidjson/stringbuffer.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+namespace halcyon::offload {
+
+result<void> run_file::save(const std::string& directory) const {
+    rapidjson::StringBuffer out;
+    rapidjson::PrettyWriter<rapidjson::StringBuffer> w(out);
+    w.StartObject();
+    w.Key("format");
+    w.Int(1);
+    w.Key("approach");
+    w.String(approach.c_str());
+    w.Key("simulation");
+    w.String(simulation.c_str());
+    w.Key("ranks");
+    w.Int(ranks);
+    w.Key("nodes");
+    w.Int(static_cast<int>(clients_per_node.size()));
+    w.Key("clients_per_node");
+    w.StartArray();
+    for (const int n : clients_per_node) w.Int(n);
+    w.EndArray();
+    w.Key("dedicated_cores");
+    w.Int(dedicated_cores);
+    w.Key("started_ns");
+    w.Int64(started_ns);
+    w.Key("ended_ns");
+    if (ended_ns) {
+        w.Int64(*ended_ns);
+    } else {
+        w.Null();
+    }
+    w.Key("parameters");
+    w.StartObject();
+    for (const auto& [name, value] : parameters) {
+        w.Key(name.c_str());
+        if (value == std::floor(value) && std::fabs(value) < 1e15)
+            w.Int64(static_cast<int64_t>(value));
+        else
+            w.Double(value);
+    }
+    w.EndObject();
+    w.Key("writers");
+    w.StartArray();
+    for (const std::string& name : writers) w.String(name.c_str());
+    w.EndArray();
+    w.Key("run_s");
+    if (ended_ns) {
+        w.Double(static_cast<double>(*ended_ns - started_ns) * 1e-9);
+    } else {
+        w.Null();
+    }
+    w.Key("compute_s");
+    if (ended_ns) {
+        w.Double(static_cast<double>(*ended_ns - started_ns - visible_ns) * 1e-9);
+    } else {
+        w.Null();
+    }
+    w.EndObject();
+    std::error_code why;
+    std::filesystem::create_directories(directory, why);
+    const std::string path = directory + "/run.json";
+    {
+        std::ofstream file(path + ".tmp", std::ios::trunc);
+        file << out.GetString() << '\n';
+        if (!file.flush()) return system_failure(path, errno);
+    }
+    if (std::rename((path + ".tmp").c_str(), path.c_str()) != 0) return system_failure(path, errno);
+    return {};
+}
+
+bool belongs_to_run(const std::string& name, const std::string& simulation) {
+    const std::string visible = name.starts_with('.') ? name.substr(1) : name;
+    const auto ends = [&](const char* end) { return visible.ends_with(end); };
+    if (visible.starts_with(simulation + ".") && (ends(".h5") || ends(".tmp") || ends(".xmf"))) return true;
+    if (visible == "run.json") return true;
+    for (const char* begin : {"phases-n", "phases-c", "server-n", "server-c", "counts-n", "counts-c"})
+        if (visible.starts_with(begin) && (ends(".csv") || ends(".json") || ends(".log"))) return true;
+    return false;
+}
+
+}  // namespace halcyon::offload

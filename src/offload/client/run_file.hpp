@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace halcyon::offload {
+
+/// run.json: who ran where (docs/run-directory.md).
+struct run_file {
+    std::string approach, simulation;
+    int ranks = 1;
+    std::vector<int> clients_per_node;
+    int dedicated_cores = 0;
+    int64_t started_ns = 0;
+    std::optional<int64_t> ended_ns;
+    int64_t visible_ns = 0;   ///< of rank 0, until the end
+    std::map<std::string, double> parameters;
+    std::vector<std::string> writers;
+
+    /// Writes `directory`/run.json by rename.
+    [[nodiscard]] result<void> save(const std::string& directory) const;
+};
+
+/// Whether a file of this name in a store's directory was left by a run of `simulation`.
+bool belongs_to_run(const std::string& name, const std::string& simulation);
+
+}  // namespace halcyon::offload

@@ -1,0 +1,132 @@
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <string_view>
+#include <vector>
+
+#include "offload/client/server_process.hpp"
+
+extern char** environ;
+
+namespace halcyon::offload {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int start_patience_ms = 20'000;
+
+/// Beside the library, or in the bin directory of the same prefix; HALCYON_SERVER wins.
+result<std::string> find_server() {
+    std::vector<std::string> places;
+    if (const char* named = std::getenv("HALCYON_SERVER"); named != nullptr) places.emplace_back(named);
+    Dl_info about{};
+    if (::dladdr(reinterpret_cast<const void*>(&start_server), &about) != 0 && about.dli_fname != nullptr) {
+        std::error_code none;
+        const fs::path here = fs::canonical(about.dli_fname, none).parent_path();
+        places.push_back((here / "halcyon-server").string());
+        places.push_back((here / ".." / "bin" / "halcyon-server").lexically_normal().string());
+        // <prefix>/lib/<architecture>, as Debian lays it out
+        places.push_back((here / ".." / ".." / "bin" / "halcyon-server").lexically_normal().string());
+    }
+    std::string list;
+    for (const std::string& p : places) {
+        if (::access(p.c_str(), X_OK) == 0) return p;
+        list += (list.empty() ? "" : ", ") + p;
+    }
+    return failure{error_kind::unavailable, "no halcyon-server found; looked for " + list +
+                                                "; set HALCYON_SERVER to its path", 0};
+}
+
+/// Whatever would make the server a part of the job, or load code into it, stays behind.
+std::vector<std::string> clean_environment() {
+    static constexpr std::string_view unwanted[] = {"OMPI_", "PMIX_", "PMI_", "PRTE_", "LD_PRELOAD=", "HYDRA_", "MPIR_"};
+    std::vector<std::string> kept;
+    for (char** e = environ; *e != nullptr; ++e) {
+        const std::string_view entry(*e);
+        bool keep = true;
+        for (const std::string_view u : unwanted) keep = keep && !entry.starts_with(u);
+        if (keep) kept.emplace_back(entry);
+    }
+    return kept;
+}
+
+/// Undoes the parts of a posix_spawn.
+struct spawn_settings {
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    spawn_settings() {
+        ::posix_spawn_file_actions_init(&files);
+        ::posix_spawnattr_init(&attributes);
+    }
+    spawn_settings(const spawn_settings&) = delete;
+    spawn_settings& operator=(const spawn_settings&) = delete;
+    ~spawn_settings() {
+        ::posix_spawn_file_actions_destroy(&files);
+        ::posix_spawnattr_destroy(&attributes);
+    }
+};
+
+}  // namespace
+
+result<void> start_server(const std::string& session, uint32_t generation) {
+    auto program = find_server();
+    if (!program) return program.why();
+    std::array<int, 2> ready{};
+    if (::pipe2(ready.data(), O_CLOEXEC) != 0) return system_failure("pipe", errno);
+    descriptor read_end(ready[0]), write_end(ready[1]);
+    // dup2 onto itself would keep close-on-exec: make sure the source is not descriptor 3.
+    descriptor source(::fcntl(write_end.get(), F_DUPFD_CLOEXEC, 10));
+    if (!source) return system_failure("fcntl", errno);
+    write_end.reset();
+
+    spawn_settings how;
+    for (int fd = 0; fd <= 2; ++fd)
+        ::posix_spawn_file_actions_addopen(&how.files, fd, "/dev/null", fd == 0 ? O_RDONLY : O_WRONLY, 0);
+    ::posix_spawn_file_actions_adddup2(&how.files, source.get(), 3);
+    sigset_t none, all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    ::posix_spawnattr_setsigmask(&how.attributes, &none);
+    ::posix_spawnattr_setsigdefault(&how.attributes, &all);
+    ::posix_spawnattr_setflags(&how.attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+
+    std::string generation_text = std::to_string(generation);
+    std::string session_text = session;
+    std::array<char*, 6> arguments{program->data(), const_cast<char*>("--session"), session_text.data(),
+                                   const_cast<char*>("--generation"), generation_text.data(), nullptr};
+    std::vector<std::string> environment = clean_environment();
+    std::vector<char*> environment_pointers;
+    for (std::string& e : environment) environment_pointers.push_back(e.data());
+    environment_pointers.push_back(nullptr);
+    pid_t pid = 0;
+    const int why = ::posix_spawn(&pid, program->c_str(), &how.files, &how.attributes, arguments.data(), environment_pointers.data());
+    source.reset();
+    if (why != 0) {
+        failure f = system_failure("start of " + *program, why);
+        f.kind = error_kind::unavailable;
+        return f;
+    }
+    // What was spawned forks the server and ends at once, so that the simulation has no child to reap later.
+    pollfd p{read_end.get(), POLLIN, 0};
+    int polled = 0;
+    do polled = ::poll(&p, 1, start_patience_ms);
+    while (polled < 0 && errno == EINTR);
+    char answer = 0;
+    const bool up = polled == 1 && ::read(read_end.get(), &answer, 1) == 1 && answer == '1';
+    int status = 0;
+    while (::waitpid(pid, &status, up ? 0 : WNOHANG) < 0 && errno == EINTR) {}
+    if (!up) return failure{error_kind::unavailable, *program + " did not come up", 0};
+    return {};
+}
+
+}  // namespace halcyon::offload

@@ -1,0 +1,256 @@
+#include "offload/client/session_opening.hpp"
+
+#include <sched.h>
+#include <sys/resource.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/clock.hpp"
+#include "offload/client/run_file.hpp"
+
+namespace halcyon::offload {
+namespace {
+
+namespace fs = std::filesystem;
+
+result<std::string> read_file(const std::string& path) {
+    std::ifstream file(path);
+    if (!file) return failure{error_kind::config, path + ": " + std::strerror(errno), errno};
+    std::stringstream text;
+    text << file.rdbuf();
+    if (!file.good() && !file.eof()) return failure{error_kind::config, path + ": cannot be read", EIO};
+    return text.str();
+}
+
+/// The cores this process may run on, as "0-3,8"; "" when it is not bound to fewer than all.
+std::string bound_cores() {
+    cpu_set_t mine;
+    CPU_ZERO(&mine);
+    if (::sched_getaffinity(0, sizeof mine, &mine) != 0) return "";
+    if (CPU_COUNT(&mine) >= ::sysconf(_SC_NPROCESSORS_ONLN)) return "";
+    std::string list;
+    for (int c = 0; c < CPU_SETSIZE; ++c) {
+        if (!CPU_ISSET(c, &mine)) continue;
+        int last = c;
+        while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, &mine)) ++last;
+        list += (list.empty() ? "" : ",") + std::to_string(c) + (last > c ? "-" + std::to_string(last) : "");
+        c = last;
+    }
+    return list;
+}
+
+}  // namespace
+
+result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, MPI_Comm comm,
+                                                       const std::map<std::string, double>& parameters) {
+    std::unique_ptr<mpi_session> s(new mpi_session);
+    s->configuration_path_ = path;
+    MPI_Comm own = MPI_COMM_NULL;
+    MPI_Comm_dup(comm, &own);
+    s->all_ = communicator(own);
+    MPI_Comm_set_errhandler(own, MPI_ERRORS_ARE_FATAL);
+    s->opened_ns_ = realtime_ns();
+
+    // One process reads: thousands of clients do not open the same file.
+    std::string configuration;
+    result<void> read;
+    if (s->all_.rank() == 0) {
+        auto text = read_file(path);
+        if (text)
+            configuration = *text;
+        else
+            read = text.why();
+    }
+    if (auto all = agree(own, read); !all) return all.why();
+    configuration = broadcast(own, 0, configuration);
+    s->directory_ = broadcast(own, 0, fs::current_path().string());
+    auto parsed = parse_model(configuration, path, parameters);
+    if (auto all = agree(own, parsed ? result<void>() : result<void>(parsed.why())); !all) return all.why();
+    s->model_ = std::move(*parsed);
+
+    s->node_ = node_of(own);
+    MPI_Comm leaders = MPI_COMM_NULL;
+    MPI_Comm_split(own, s->node_.rank() == 0 ? 0 : MPI_UNDEFINED, s->all_.rank(), &leaders);
+    if (leaders != MPI_COMM_NULL) {
+        const communicator of_leaders(leaders);
+        s->node_index_ = of_leaders.rank();
+        s->nodes_ = of_leaders.size();
+        const int clients = s->node_.size();
+        s->clients_per_node_.resize(static_cast<size_t>(s->nodes_));
+        MPI_Gather(&clients, 1, MPI_INT, s->clients_per_node_.data(), 1, MPI_INT, 0, leaders);
+    }
+    int place[2] = {s->node_index_, s->nodes_};
+    MPI_Bcast(place, 2, MPI_INT, 0, s->node_.get());
+    s->node_index_ = place[0];
+    s->nodes_ = place[1];
+
+    const result<void> prepared = s->all_.rank() == 0 ? s->prepare_directories() : result<void>();
+    if (auto all = agree(own, prepared); !all) return all.why();
+    if (auto connected = agree(own, s->connect(configuration)); !connected) return connected.why();
+    const result<void> written = s->all_.rank() == 0 ? s->write_run_file(false) : result<void>();
+    if (auto all = agree(own, written); !all) return all.why();
+    return s;
+}
+
+/// Collective over the node. Ends with `client_` made, or a failure that every client of the node has.
+result<void> mpi_session::connect(const std::string& configuration) {
+    const client_session::place_in_job place{all_.rank(), all_.size(), static_cast<uint32_t>(node_.rank())};
+    auto fallback = std::make_unique<inline_store>(
+        model_, inline_store::surroundings{directory_, place.rank, place.size, node_index_, nodes_, model_.run_inline});
+    inline_ = fallback.get();
+    if (model_.run_inline) {
+        for (const event& e : model_.events)
+            if (e.scope == scope::job)
+                return failure{error_kind::config, "events." + e.name + ".scope: 'job' needs servers; this configuration says inline: true", 0};
+        if (auto opened = fallback->open(); !opened) return opened;
+        client_ = std::make_unique<client_session>(model_, place, nullptr, nullptr, std::move(fallback));
+        return {};
+    }
+    auto need = need_of(model_, place.rank, place.size);
+    if (auto all = agree(node_.get(), need ? result<void>() : result<void>(need.why())); !all) return all;
+    uint64_t most[4] = {need->iteration, need->constant, need->largest, need->blocks};
+    MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_UINT64_T, MPI_MAX, node_.get());
+    need->iteration = most[0];
+    need->constant = most[1];
+    need->largest = most[2];
+    need->blocks = most[3];
+
+    std::string session;
+    const result<void> led = connect_as_leader(configuration, *need, session);
+    if (auto all = agree(node_.get(), led); !all) return all;
+    session = broadcast(node_.get(), 0, session);
+    result<void> joined;
+    if (node_.rank() != 0) {
+        auto r = server_process::join({session, place.client, model_.server.max_restarts});
+        if (r) {
+            const auto& document = r->link->document();
+            auto about = session_document::from_text({reinterpret_cast<const char*>(document.data()), document.size()});
+            auto mapped = about ? segment::attach(std::move(r->segment), about->geometry) : result<segment>(about.why());
+            if (mapped) {
+                pending_segment_ = std::make_unique<segment>(std::move(*mapped));
+                pending_link_ = std::move(r->link);
+            } else {
+                joined = mapped.why();
+            }
+        } else {
+            joined = r.why();
+        }
+    }
+    if (joined) joined = pending_segment_->touch(place.client);
+    if (auto all = agree(node_.get(), joined); !all) return all;
+    link_ = pending_link_.get();
+    link_->watch(*pending_segment_);
+    client_ = std::make_unique<client_session>(model_, place, std::move(pending_segment_), std::move(pending_link_), std::move(fallback));
+    return {};
+}
+
+/// Collective over the node: everybody tells the leader who it is; the leader makes the segment and has the server.
+result<void> mpi_session::connect_as_leader(const std::string& configuration, const arena_need& need, std::string& session) {
+    const std::vector<std::string> ranks = gather(node_.get(), std::to_string(all_.rank()));
+    const std::vector<std::string> cores = gather(node_.get(), bound_cores());
+    if (node_.rank() != 0) return {};
+    auto geometry = plan_segment(model_, static_cast<uint32_t>(node_.size()), need);
+    if (!geometry) return geometry.why();
+    auto made = segment::create(*geometry, model_.buffer.huge_pages);
+    if (!made) return made.why();
+
+    session_document about;
+    const char* world = std::getenv("HALCYON_SESSION");
+    about.session = world != nullptr ? world : random_session_id();
+    about.configuration = configuration;
+    about.configuration_name = configuration_path_;
+    about.directory = directory_;
+    about.writer = node_writer(node_index_);
+    about.node = node_index_;
+    about.nodes = nodes_;
+    about.ranks = all_.size();
+    for (const std::string& r : ranks) about.client_ranks.push_back(std::atoi(r.c_str()));
+    about.client_cpus = cores;
+    about.geometry = *geometry;
+    for (const parameter& p : model_.parameters) about.parameters[p.name] = p.value;
+    const std::string text = about.to_text();
+    auto document = shared_memory::create("halcyon-session", text.size(), false);
+    if (!document) return document.why();
+    std::memcpy(document->data(), text.data(), text.size());
+    if (auto frozen = document->freeze(); !frozen) return frozen;
+
+    if (world == nullptr)
+        if (auto started = start_server(about.session, 1); !started) return started;
+    auto link = server_process::bring({about.session, 0, model_.server.max_restarts}, *made, std::move(*document));
+    if (!link) return link.why();
+    pending_segment_ = std::make_unique<segment>(std::move(*made));
+    pending_link_ = std::move(*link);
+    session = about.session;
+    return {};
+}
+
+/// Rank 0: a directory that holds an earlier run is not mixed with this one.
+result<void> mpi_session::prepare_directories() const {
+    for (const store& s : model_.stores) {
+        const fs::path directory = (fs::path(directory_) / s.path).lexically_normal();
+        std::error_code why;
+        fs::create_directories(directory, why);
+        if (why) return system_failure("output directory " + directory.string(), why.value());
+        for (const auto& entry : fs::directory_iterator(directory, why)) {
+            if (!belongs_to_run(entry.path().filename().string(), model_.simulation)) continue;
+            if (!s.replace_existing)
+                return failure{error_kind::usage,
+                               directory.string() + " already holds a run (" + entry.path().filename().string() +
+                                   "): move it away, choose another path for stores." + s.name +
+                                   ", or set stores." + s.name + ".existing: replace",
+                               0};
+            fs::remove(entry.path(), why);
+            if (why) return system_failure(entry.path().string(), why.value());
+        }
+        if (why) return system_failure("output directory " + directory.string(), why.value());
+        if (::access(directory.c_str(), W_OK) != 0) return system_failure("output directory " + directory.string(), errno);
+    }
+    return {};
+}
+
+result<void> mpi_session::write_run_file(bool ended) const {
+    run_file r;
+    r.approach = model_.run_inline ? "halcyon-inline" : "halcyon";
+    r.simulation = model_.simulation;
+    r.ranks = all_.size();
+    r.clients_per_node = clients_per_node_;
+    r.dedicated_cores = model_.run_inline ? 0 : model_.servers_per_node;
+    r.started_ns = opened_ns_;
+    for (int i = 0; i < (model_.run_inline ? all_.size() : nodes_); ++i)
+        r.writers.push_back(model_.run_inline ? client_writer(i) : node_writer(i));
+    for (const parameter& p : model_.parameters) r.parameters[p.name] = p.value;
+    if (ended) {
+        r.ended_ns = realtime_ns();
+        r.visible_ns = static_cast<int64_t>(client_->counts().visible_ns);
+    }
+    return r.save(records_directory(model_, directory_));
+}
+
+result<void> mpi_session::close() {
+    result<void> outcome = client_->finish();
+    if (!model_.detach_at_close) {
+        if (auto drained = client_->wait_until_drained(); !drained) outcome = drained;
+        // Every node has published before the last view is made.
+        outcome = agree(all_.get(), outcome);
+        if (node_.rank() == 0) client_->release_server(all_.rank() == 0);
+        if (all_.rank() == 0) {
+            if (auto finished = client_->wait_until_finished(); !finished) outcome = finished;
+            if (client_->has_no_server())
+                if (auto view = inline_->rebuild_views({}); !view && outcome.ok()) outcome = view;
+        }
+    }
+    if (all_.rank() == 0)
+        if (auto written = write_run_file(true); !written && outcome.ok()) outcome = written;
+    outcome = agree(all_.get(), outcome);
+    if (link_ != nullptr) link_->stop_watching();
+    client_.reset();
+    node_.reset();
+    all_.reset();
+    return outcome;
+}
+
+}  // namespace halcyon::offload

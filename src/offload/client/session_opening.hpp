@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/error.hpp"
+#include "offload/client/client_session.hpp"
+#include "offload/client/inline_store.hpp"
+#include "offload/client/mpi_agreement.hpp"
+#include "offload/client/server_process.hpp"
+
+namespace halcyon::offload {
+
+/// A session with the MPI it was opened over: what a halcyon_handle points to.
+class mpi_session {
+  public:
+    /// Collective over `comm`; see halcyon_open.
+    static result<std::unique_ptr<mpi_session>> open(const std::string& configuration_path, MPI_Comm comm,
+                                                     const std::map<std::string, double>& parameters);
+    /// Collective; see halcyon_close.
+    result<void> close();
+
+    client_session& client() { return *client_; }
+    [[nodiscard]] const std::string& configuration_path() const { return configuration_path_; }
+
+  private:
+    mpi_session() = default;
+
+    result<void> connect(const std::string& configuration);
+    result<void> connect_as_leader(const std::string& configuration, const arena_need& need, std::string& session);
+    result<void> prepare_directories() const;
+    result<void> write_run_file(bool ended) const;
+
+    std::string configuration_path_, directory_;
+    model model_;
+    communicator all_, node_;
+    int node_index_ = 0, nodes_ = 1;
+    std::vector<int> clients_per_node_;   ///< on rank 0
+    int64_t opened_ns_ = 0;
+    inline_store* inline_ = nullptr;      ///< owned by client_
+    server_process* link_ = nullptr;      ///< owned by client_; null for inline
+    std::unique_ptr<segment> pending_segment_;
+    std::unique_ptr<server_process> pending_link_;
+    std::unique_ptr<client_session> client_;
+};
+
+}  // namespace halcyon::offload

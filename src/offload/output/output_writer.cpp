@@ -1,0 +1,177 @@
+#include "offload/output/output_writer.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <tuple>
+
+#include "base/descriptor.hpp"
+
+namespace halcyon::offload {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string absolute(const std::string& directory, const std::string& path) {
+    return (fs::path(directory) / path).lexically_normal().string();
+}
+
+result<void> sync_path(const std::string& path, int flags) {
+    const descriptor fd(::open(path.c_str(), flags | O_CLOEXEC));
+    if (!fd || ::fsync(fd.get()) != 0) return system_failure("sync of " + path, errno);
+    return {};
+}
+
+class file_output final : public output_writer {
+  public:
+    file_output(const model& data, std::string writer, int ranks) : data_(data), writer_(std::move(writer)), ranks_(ranks) {}
+
+    struct target {
+        std::string directory;
+        std::unique_ptr<file_store> files;
+        std::unique_ptr<view_builder> view;
+    };
+    std::vector<target> targets_;
+
+    result<file_report> write(request r) override {
+        target& t = targets_[r.store];
+        std::error_code why;
+        fs::create_directories(t.directory, why);
+        if (why) return system_failure("output directory " + t.directory, why.value());
+        if (r.visible)
+            for (const int64_t iteration : r.iterations)
+                if (auto done = publish_parts(r.store, iteration); !done) return done.why();
+        file_job job;
+        job.data = &data_;
+        job.target = &data_.stores[r.store];
+        const std::string name = file_name(data_.simulation, writer_, r.iterations.front(), r.part);
+        job.path = t.directory + (r.visible ? "/" : "/.") + name;
+        job.writer = writer_;
+        job.ranks = ranks_;
+        job.iterations = std::move(r.iterations);
+        job.blocks = std::move(r.blocks);
+        std::sort(job.blocks.begin(), job.blocks.end(), [](const block_view& a, const block_view& b) {
+            return std::tuple(a.var->id, a.domain(), a.iteration) < std::tuple(b.var->id, b.domain(), b.iteration);
+        });
+        job.missing = std::move(r.missing);
+        job.part = r.part;
+        job.sync = r.sync;
+        job.compress = r.compress;
+        auto report = t.files->write(job);
+        if (report && !job.sync && r.visible) unsynced_.insert(job.path);
+        return report;
+    }
+
+    int32_t next_part(uint32_t store, int64_t iteration) override {
+        auto& next = next_part_[{store, iteration}];
+        if (next == 0) {
+            next = 1;
+            for (const std::string& name : part_names(store, iteration)) {
+                const size_t at = name.rfind(".p");
+                next = std::max(next, std::atoi(name.c_str() + at + 2) + 1);
+            }
+        }
+        return next++;
+    }
+
+    result<void> sync() override {
+        std::set<std::string> directories;
+        for (const std::string& path : unsynced_) {
+            if (auto done = sync_path(path, O_RDONLY); !done) return done;
+            directories.insert(fs::path(path).parent_path().string());
+        }
+        for (const std::string& directory : directories)
+            if (auto done = sync_path(directory, O_RDONLY | O_DIRECTORY); !done) return done;
+        unsynced_.clear();
+        return {};
+    }
+
+    result<int64_t> rebuild_views(const std::vector<std::string>& writers) override {
+        int64_t shown = 0;
+        for (target& t : targets_) {
+            auto n = t.view->rebuild(writers);
+            if (!n) return n.why();
+            shown = std::max(shown, *n);
+        }
+        return shown;
+    }
+
+    const std::string& directory_of(uint32_t store) const override { return targets_[store].directory; }
+
+    /// A server that died left half a file at most: it is written again under the same name.
+    void remove_leftovers() const {
+        for (const target& t : targets_) {
+            std::error_code none;
+            for (const auto& entry : fs::directory_iterator(t.directory, none)) {
+                const std::string name = entry.path().filename().string();
+                const std::string own = data_.simulation + "." + writer_ + ".";
+                const bool ours = name.starts_with(own) || name.starts_with("." + own);
+                if (ours && name.ends_with(".tmp")) fs::remove(entry.path(), none);
+            }
+        }
+    }
+
+  private:
+    /// File names (hidden and published) of the parts of an iteration.
+    std::vector<std::string> part_names(uint32_t store, int64_t iteration) const {
+        const std::string stem = fs::path(file_name(data_.simulation, writer_, iteration, 0)).stem().string() + ".p";
+        std::vector<std::string> names;
+        std::error_code none;
+        for (const auto& entry : fs::directory_iterator(targets_[store].directory, none)) {
+            const std::string name = entry.path().filename().string();
+            const bool hidden = name.starts_with("." + stem);
+            if ((hidden || name.starts_with(stem)) && name.ends_with(".h5")) names.push_back(name);
+        }
+        return names;
+    }
+
+    result<void> publish_parts(uint32_t store, int64_t iteration) {
+        // Only iterations that had parts, or that an earlier server may have begun, have any.
+        if (!may_have_parts_ && !next_part_.contains({store, iteration})) return {};
+        const std::string& directory = targets_[store].directory;
+        for (const std::string& name : part_names(store, iteration)) {
+            if (!name.starts_with('.')) continue;
+            const std::string path = directory + "/" + name.substr(1);
+            if (std::rename((directory + "/" + name).c_str(), path.c_str()) != 0) return system_failure(path, errno);
+            unsynced_.insert(path);
+        }
+        next_part_.erase({store, iteration});
+        return {};
+    }
+
+    const model& data_;
+    std::string writer_;
+    int ranks_;
+    bool may_have_parts_ = true;
+    std::map<std::pair<uint32_t, int64_t>, int32_t> next_part_;
+    std::set<std::string> unsynced_;
+};
+
+}  // namespace
+
+result<std::unique_ptr<output_writer>> output_writer::open(const model& data, std::string directory, std::string writer,
+                                                           int ranks) {
+    auto made = std::make_unique<file_output>(data, std::move(writer), ranks);
+    for (const store& s : data.stores) {
+        auto module = load_store_module(s.type);
+        if (!module) return module.why();
+        file_output::target t;
+        t.directory = absolute(directory, s.path);
+        t.files.reset(module->make_file_store());
+        t.view.reset(module->make_view_builder(t.directory.c_str(), data.simulation.c_str()));
+        made->targets_.push_back(std::move(t));
+    }
+    made->remove_leftovers();
+    return std::unique_ptr<output_writer>(std::move(made));
+}
+
+std::string records_directory(const model& data, const std::string& directory) {
+    return data.stores.empty() ? directory : absolute(directory, data.stores.front().path);
+}
+
+}  // namespace halcyon::offload

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "offload/model/model.hpp"
+#include "offload/store/store.hpp"
+
+namespace halcyon::offload {
+
+/// Turns blocks into published files and files into the view, for one writer (a node's server or an inline client).
+/// Used by one thread at a time.
+class output_writer {
+  public:
+    /// `directory`: where relative paths of stores start. Loads the store modules.
+    static result<std::unique_ptr<output_writer>> open(const model& data, std::string directory, std::string writer, int ranks);
+    virtual ~output_writer() = default;
+
+    struct request {
+        uint32_t store = 0;                  ///< index in model::stores
+        std::vector<int64_t> iterations;     ///< ascending, not empty
+        std::vector<block_view> blocks;      ///< any order
+        std::vector<missing_block> missing;
+        int32_t part = 0;                    ///< > 0: an early part, kept hidden until its iteration is published
+        bool visible = true;                 ///< false: hidden until publish_parts()
+        bool sync = false;
+        bool compress = true;
+    };
+    /// Writes and (if visible) publishes one file. Hidden parts of the request's iterations are published first, so
+    /// that whoever sees the file of an iteration sees all of it.
+    virtual result<file_report> write(request r) = 0;
+
+    /// The next unused part number of an iteration, whatever an earlier server left.
+    virtual int32_t next_part(uint32_t store, int64_t iteration) = 0;
+
+    /// Syncs what was written without sync so far.
+    virtual result<void> sync() = 0;
+
+    /// Replaces the view of each store. `writers`: who must have published an iteration before it is shown.
+    virtual result<int64_t> rebuild_views(const std::vector<std::string>& writers) = 0;
+
+    /// Absolute directory of a store.
+    [[nodiscard]] virtual const std::string& directory_of(uint32_t store) const = 0;
+};
+
+/// The directory in which a run keeps its records: that of its first store, or `directory` when it has none.
+std::string records_directory(const model& data, const std::string& directory);
+
+}  // namespace halcyon::offload

@@ -1,0 +1,142 @@
+#include "offload/output/run_records.hpp"
+
+#include <rapidjson/document.h>
+#include <rapidjson/prettywriter.h>
+#include <rapidjson/stringbuffer.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <sstream>
+
+namespace halcyon::offload {
+namespace {
+
+struct named_count {
+    const char* name;
+    int64_t run_counts::*value;
+};
+
+constexpr named_count numbers[] = {
+    {"iterations", &run_counts::iterations},
+    {"blocks", &run_counts::blocks},
+    {"bytes", &run_counts::bytes},
+    {"skipped_blocks", &run_counts::skipped_blocks},
+    {"skipped_bytes", &run_counts::skipped_bytes},
+    {"spilled_blocks", &run_counts::spilled_blocks},
+    {"spilled_bytes", &run_counts::spilled_bytes},
+    {"inlined_blocks", &run_counts::inlined_blocks},
+    {"inlined_bytes", &run_counts::inlined_bytes},
+    {"early_parts", &run_counts::early_parts},
+    {"missing_blocks", &run_counts::missing_blocks},
+    {"incomplete_iterations", &run_counts::incomplete_iterations},
+    {"dead_clients", &run_counts::dead_clients},
+    {"server_restarts", &run_counts::server_restarts},
+    {"lost_signals", &run_counts::lost_signals},
+    {"rejected_blocks", &run_counts::rejected_blocks},
+    {"failed_files", &run_counts::failed_files},
+    {"failed_actions", &run_counts::failed_actions},
+    {"busy_ns", &run_counts::busy_ns},
+    {"idle_ns", &run_counts::idle_ns},
+};
+
+result<std::ofstream> open_csv(const std::string& path, const char* header) {
+    std::error_code none;
+    const bool empty = !std::filesystem::exists(path, none) || std::filesystem::file_size(path, none) == 0;
+    std::ofstream out(path, std::ios::app);
+    if (!out) return system_failure(path, errno);
+    if (empty) out << header << '\n' << std::flush;
+    return out;
+}
+
+}  // namespace
+
+result<run_records> run_records::open(const std::string& directory, const std::string& writer) {
+    std::error_code why;
+    std::filesystem::create_directories(directory, why);
+    if (why) return system_failure("output directory " + directory, why.value());
+    run_records r;
+    r.directory_ = directory;
+    r.writer_ = writer;
+    auto phases = open_csv(directory + "/phases-" + writer + ".csv",
+                           "iteration,rank,begin_ns,visible_ns,blocked_ns,compute_ns,bytes");
+    if (!phases) return phases.why();
+    auto files = open_csv(directory + "/server-" + writer + ".csv",
+                          "first_iteration,last_iteration,part,complete_ns,begin_ns,end_ns,slot_wait_ns,compress_ns,"
+                          "write_ns,raw_bytes,stored_bytes,compressed");
+    if (!files) return files.why();
+    r.phases_ = std::move(*phases);
+    r.files_ = std::move(*files);
+    return r;
+}
+
+void run_records::add(const phase_record& p) {
+    phases_ << p.iteration << ',' << p.rank << ',' << p.begin_ns << ',' << p.visible_ns << ',' << p.blocked_ns << ','
+            << p.compute_ns << ',' << p.bytes << '\n'
+            << std::flush;
+}
+
+void run_records::add(const file_record& f) {
+    files_ << f.first_iteration << ',' << f.last_iteration << ',' << f.part << ',' << f.complete_ns << ',' << f.begin_ns << ','
+           << f.end_ns << ',' << f.slot_wait_ns << ',' << f.compress_ns << ',' << f.write_ns << ',' << f.raw_bytes << ','
+           << f.stored_bytes << ',' << (f.compressed ? 1 : 0) << '\n'
+           << std::flush;
+}
+
+result<void> run_records::save(const run_counts& counts) {
+    rapidjson::StringBuffer out;
+    rapidjson::PrettyWriter<rapidjson::StringBuffer> w(out);
+    w.StartObject();
+    w.Key("finished");
+    w.Bool(counts.finished);
+    for (const named_count& n : numbers) {
+        w.Key(n.name);
+        w.Int64(counts.*n.value);
+    }
+    w.Key("switches");
+    w.StartArray();
+    for (const auto& s : counts.switches) {
+        w.StartObject();
+        w.Key("at_ns");
+        w.Int64(s.at_ns);
+        w.Key("what");
+        w.String(s.what.c_str());
+        w.EndObject();
+    }
+    w.EndArray();
+    w.Key("messages");
+    w.StartArray();
+    for (const std::string& m : counts.messages) w.String(m.c_str());
+    w.EndArray();
+    w.EndObject();
+    const std::string path = directory_ + "/counts-" + writer_ + ".json";
+    {
+        std::ofstream file(path + ".tmp", std::ios::trunc);
+        file << out.GetString() << '\n';
+        if (!file.flush()) return system_failure(path, errno);
+    }
+    if (std::rename((path + ".tmp").c_str(), path.c_str()) != 0) return system_failure(path, errno);
+    return {};
+}
+
+run_counts run_records::saved_counts() const {
+    std::ifstream file(directory_ + "/counts-" + writer_ + ".json");
+    std::stringstream text;
+    text << file.rdbuf();
+    rapidjson::Document d;
+    d.Parse(text.str().c_str());
+    run_counts c;
+    if (d.HasParseError() || !d.IsObject()) return c;
+    for (const named_count& n : numbers)
+        if (d.HasMember(n.name) && d[n.name].IsInt64()) c.*n.value = d[n.name].GetInt64();
+    if (d.HasMember("switches") && d["switches"].IsArray())
+        for (const auto& s : d["switches"].GetArray())
+            if (s.IsObject() && s.HasMember("at_ns") && s["at_ns"].IsInt64() && s.HasMember("what") && s["what"].IsString())
+                c.switches.push_back({s["at_ns"].GetInt64(), s["what"].GetString()});
+    if (d.HasMember("messages") && d["messages"].IsArray())
+        for (const auto& m : d["messages"].GetArray())
+            if (m.IsString()) c.messages.emplace_back(m.GetString());
+    return c;
+}
+
+}  // namespace halcyon::offload

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace halcyon::offload {
+
+/// Everything that was not the normal path, of one writer. docs/run-directory.md describes the file it becomes.
+struct run_counts {
+    bool finished = false;
+    int64_t iterations = 0, blocks = 0, bytes = 0;
+    int64_t skipped_blocks = 0, skipped_bytes = 0;
+    int64_t spilled_blocks = 0, spilled_bytes = 0;
+    int64_t inlined_blocks = 0, inlined_bytes = 0;
+    int64_t early_parts = 0, missing_blocks = 0, incomplete_iterations = 0;
+    int64_t dead_clients = 0, server_restarts = 0, lost_signals = 0;
+    int64_t rejected_blocks = 0, failed_files = 0, failed_actions = 0;
+    int64_t busy_ns = 0, idle_ns = 0;
+    struct mode_switch {
+        int64_t at_ns;
+        std::string what;
+    };
+    std::vector<mode_switch> switches;
+    std::vector<std::string> messages;  ///< the first hundred; the log has all
+};
+
+/// One output phase of one rank, as the simulation saw it.
+struct phase_record {
+    int64_t iteration, rank, begin_ns, visible_ns, blocked_ns, compute_ns, bytes;
+};
+
+/// One stored file.
+struct file_record {
+    int64_t first_iteration, last_iteration;
+    int part;
+    int64_t complete_ns, begin_ns, end_ns, slot_wait_ns, compress_ns, write_ns, raw_bytes, stored_bytes;
+    bool compressed;
+};
+
+/// Writes phases-<writer>.csv, server-<writer>.csv and counts-<writer>.json into `directory`. A writer that takes over
+/// appends to what its predecessor wrote.
+class run_records {
+  public:
+    static result<run_records> open(const std::string& directory, const std::string& writer);
+
+    void add(const phase_record& p);
+    void add(const file_record& f);
+    /// Replaces counts-<writer>.json by rename.
+    result<void> save(const run_counts& counts);
+    /// Counts that an earlier server of this writer saved; zeros when there are none.
+    [[nodiscard]] run_counts saved_counts() const;
+
+  private:
+    std::string directory_, writer_;
+    std::ofstream phases_, files_;
+};
+
+}  // namespace halcyon::offload

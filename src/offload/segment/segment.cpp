@@ -1,0 +1,194 @@
+#include "offload/segment/segment.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <new>
+
+namespace halcyon::offload {
+namespace {
+
+constexpr char segment_magic[8] = "HALCYON";
+constexpr uint32_t segment_layout_version = 1;
+constexpr uint64_t page_bytes = 4096;
+constexpr uint64_t arena_alignment = uint64_t{2} << 20;
+constexpr uint64_t smallest_table = 64;
+
+uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
+
+uint64_t pages_at() { return round_up(sizeof(segment_header), page_bytes); }
+uint64_t event_rings_at(const segment_geometry& g) {
+    return round_up(pages_at() + g.clients * sizeof(client_page), page_bytes);
+}
+uint64_t event_ring_stride(const segment_geometry& g) { return round_up(event_ring::bytes_for(g.event_slots), page_bytes); }
+uint64_t return_rings_at(const segment_geometry& g) { return event_rings_at(g) + g.clients * event_ring_stride(g); }
+uint64_t return_ring_stride(const segment_geometry& g) {
+    return round_up(return_ring::bytes_for(g.return_slots), page_bytes);
+}
+uint64_t tables_at(const segment_geometry& g) { return return_rings_at(g) + g.clients * return_ring_stride(g); }
+uint64_t table_stride(const segment_geometry& g) {
+    return round_up(g.blocks_per_client * sizeof(block_entry), page_bytes);
+}
+uint64_t arenas_at(const segment_geometry& g) {
+    return round_up(tables_at(g) + g.clients * table_stride(g), arena_alignment);
+}
+
+}  // namespace
+
+uint64_t segment_geometry::page_offset(uint32_t client) const { return pages_at() + client * sizeof(client_page); }
+uint64_t segment_geometry::event_ring_offset(uint32_t client) const {
+    return event_rings_at(*this) + client * event_ring_stride(*this);
+}
+uint64_t segment_geometry::return_ring_offset(uint32_t client) const {
+    return return_rings_at(*this) + client * return_ring_stride(*this);
+}
+uint64_t segment_geometry::table_offset(uint32_t client) const { return tables_at(*this) + client * table_stride(*this); }
+uint64_t segment_geometry::arena_offset(uint32_t client) const { return arenas_at(*this) + client * arena_bytes; }
+
+result<arena_need> need_of(const model& m, int rank, int size) {
+    arena_need need;
+    for (const store& s : m.stores) need.iterations = std::max<uint64_t>(need.iterations, s.iterations_per_file);
+    for (const variable& v : m.variables) {
+        for (int block = 0; block < v.blocks_per_client; ++block) {
+            const block_owner owner{rank, size, block};
+            if (auto shape = shape_of(m, v, owner); !shape) return shape.why();
+            const auto bytes = largest_bytes(m, v, owner);
+            ++need.blocks;
+            if (!bytes) continue;  // unbounded: the model demands policy spill for it
+            const uint64_t room = aligned_bytes(static_cast<uint64_t>(*bytes));
+            need.largest = std::max(need.largest, room);
+            if (!v.time_varying)
+                need.constant += room;
+            else if (!v.store.empty())
+                need.iteration += room;
+        }
+    }
+    return need;
+}
+
+result<segment_geometry> plan_segment(const model& m, uint32_t clients, const arena_need& need) {
+    segment_geometry g;
+    g.clients = clients;
+    const uint64_t derived = std::max(smallest_table, 4 * need.blocks * need.iterations);
+    g.blocks_per_client =
+        static_cast<uint32_t>(m.buffer.blocks_per_client > 0 ? static_cast<uint64_t>(m.buffer.blocks_per_client) : derived);
+    if (g.blocks_per_client < need.blocks * need.iterations + 1)
+        return failure{error_kind::config,
+                       "resources.buffer.blocks-per-client: " + std::to_string(g.blocks_per_client) +
+                           " entries cannot hold the " + std::to_string(need.blocks * need.iterations) +
+                           " blocks of a client's file and one more; set at least " +
+                           std::to_string(need.blocks * need.iterations + 1), 0};
+    // Each entry may have two events under way (committed, handed); signals have their own share; the rest leaves room
+    // for iterations that end without blocks.
+    g.event_slots = std::bit_ceil(2 * uint64_t{g.blocks_per_client} + static_cast<uint64_t>(m.buffer.max_pending_signals) + 64);
+    g.return_slots = std::bit_ceil(uint64_t{g.blocks_per_client} + 1);
+    const uint64_t overhead = arenas_at(g);
+    const uint64_t wanted = std::max<uint64_t>(round_up(need.total(), page_bytes), page_bytes);
+    const auto given = static_cast<uint64_t>(m.buffer.bytes);
+    g.arena_bytes = given > overhead ? (given - overhead) / clients / page_bytes * page_bytes : 0;
+    if (g.arena_bytes < wanted)
+        return failure{error_kind::config,
+                       "resources.buffer.size: " + std::to_string(given) + " bytes for " + std::to_string(clients) +
+                           " clients leave each " + std::to_string(g.arena_bytes) + " bytes, but one client needs " +
+                           std::to_string(need.total()) + " (" + std::to_string(need.iterations) + " iteration(s) of " +
+                           std::to_string(need.iteration) + " bytes, constant variables " +
+                           std::to_string(need.constant) + ", the largest block " + std::to_string(need.largest) +
+                           "); set at least " + std::to_string(overhead + clients * wanted) + " bytes",
+                       0};
+    g.bytes = overhead + clients * g.arena_bytes;
+    return g;
+}
+
+result<segment> segment::create(const segment_geometry& geometry, bool huge_pages) {
+    auto memory = shared_memory::create("halcyon-segment", geometry.bytes, huge_pages);
+    if (!memory) return memory.why();
+    segment s;
+    s.memory_ = std::move(*memory);
+    s.geometry_ = geometry;
+    auto* header = new (s.memory_.data()) segment_header{};
+    std::memcpy(header->magic, segment_magic, sizeof segment_magic);
+    header->layout_version = segment_layout_version;
+    header->clients = geometry.clients;
+    header->bytes = geometry.bytes;
+    for (auto* mark : {&header->stored_through, &header->durable_through, &header->stored_wanted, &header->durable_wanted})
+        mark->store(-1, std::memory_order_relaxed);
+    for (uint32_t c = 0; c < geometry.clients; ++c) {
+        auto* page = new (s.memory_.data() + geometry.page_offset(c)) client_page{};
+        page->ended_through.store(-1, std::memory_order_relaxed);
+        new (s.memory_.data() + geometry.event_ring_offset(c)) event_ring;
+        new (s.memory_.data() + geometry.return_ring_offset(c)) return_ring;
+        // Block tables are zero, which is `free`.
+    }
+    return s;
+}
+
+result<segment> segment::attach(descriptor fd, const segment_geometry& geometry) {
+    auto memory = shared_memory::map(std::move(fd), geometry.bytes);
+    if (!memory) return memory.why();
+    segment s;
+    s.memory_ = std::move(*memory);
+    s.geometry_ = geometry;
+    const segment_header& h = s.header();
+    if (std::memcmp(h.magic, segment_magic, sizeof segment_magic) != 0)
+        return failure{error_kind::usage, "shared memory received is no Halcyon segment", 0};
+    if (h.layout_version != segment_layout_version)
+        return failure{error_kind::usage, "segment has layout version " + std::to_string(h.layout_version) + ", this program " +
+                                              std::to_string(segment_layout_version) +
+                                              ": client and server are of different releases", 0};
+    if (h.clients != geometry.clients || h.bytes != geometry.bytes)
+        return failure{error_kind::usage, "segment's header disagrees with the configuration", 0};
+    return s;
+}
+
+result<void> segment::touch(uint32_t client) {
+    if (auto done = memory_.touch(0, geometry_.event_ring_offset(0)); !done) return done;
+    if (auto done = memory_.touch(geometry_.event_ring_offset(client), event_ring::bytes_for(geometry_.event_slots)); !done)
+        return done;
+    if (auto done = memory_.touch(geometry_.return_ring_offset(client), return_ring::bytes_for(geometry_.return_slots)); !done)
+        return done;
+    if (auto done = memory_.touch(geometry_.table_offset(client), geometry_.blocks_per_client * sizeof(block_entry)); !done)
+        return done;
+    return memory_.touch(geometry_.arena_offset(client), geometry_.arena_bytes);
+}
+
+result<checked_block> check_block(const segment& s, const model& m, uint32_t client, uint32_t index) {
+    const auto bad = [&](const std::string& what) {
+        return failure{error_kind::usage,
+                       "block entry " + std::to_string(index) + " of client " + std::to_string(client) + ": " + what, 0};
+    };
+    const segment_geometry& g = s.geometry();
+    if (client >= g.clients || index >= g.blocks_per_client) return bad("no such entry");
+    const block_entry& e = s.table(client)[index];
+    checked_block b{client, index, e.variable, e.iteration, e.sequence, e.location, e.in_spill != 0, e.block, e.shape};
+    if (b.variable >= m.variables.size()) return bad("no variable " + std::to_string(b.variable));
+    const variable& v = m.variables[b.variable];
+    const layout& l = m.layouts[v.layout_id];
+    if (b.iteration < 0) return bad("iteration " + std::to_string(b.iteration));
+    if (b.block < 0 || b.block >= v.blocks_per_client) return bad("block " + std::to_string(b.block));
+    const auto dimensions = static_cast<int32_t>(l.dimensions.size());
+    for (const extents* x : {&b.shape.dimensions, &b.shape.global, &b.shape.offset, &b.shape.ghost_before, &b.shape.ghost_after})
+        if (x->rank != dimensions) return bad("has " + std::to_string(x->rank) + " dimensions");
+    __int128 bytes = size_of(l.type);
+    for (int i = 0; i < dimensions; ++i) {
+        const int64_t n = b.shape.dimensions[i];
+        const int64_t before = b.shape.ghost_before[i];
+        const int64_t after = b.shape.ghost_after[i];
+        const int64_t most = int64_t{1} << 53;
+        for (int64_t x : {n, before, after, b.shape.offset[i], b.shape.global[i]})
+            if (x < 0 || x > most) return bad("an extent of " + std::to_string(x));
+        const int64_t interior = n - before - after;
+        if (interior < 0 || b.shape.offset[i] + interior > b.shape.global[i]) return bad("leaves the whole");
+        bytes *= n;
+        if (bytes > (__int128{1} << 62)) return bad("is too large");
+    }
+    if (bytes != b.shape.bytes) return bad("has " + std::to_string(b.shape.bytes) + " bytes, which its extents do not");
+    const auto size = static_cast<uint64_t>(b.shape.bytes);
+    if (!b.in_spill) {
+        const uint64_t from = g.arena_offset(client);
+        if (b.location < from || b.location > from + g.arena_bytes || size > from + g.arena_bytes - b.location)
+            return bad("lies outside the client's arena");
+    }
+    return b;
+}
+
+}  // namespace halcyon::offload

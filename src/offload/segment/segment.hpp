@@ -1,0 +1,200 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/doorbell.hpp"
+#include "base/shared_memory.hpp"
+#include "base/spsc_ring.hpp"
+#include "offload/model/model.hpp"
+
+namespace halcyon::offload {
+
+/// Who may touch a block. Moves only forward, and back to `free` by the server.
+///
+///     free ──alloc──▶ private ──commit──▶ shared_read ──clear──▶ servers ──release──▶ free
+///                        └───────────────write (copy, then)──────▲
+///
+/// The client writes the states up to `servers`, with release order, each before the event that announces it; only
+/// the server writes `free`. A server that takes over reads the states instead of events that may be lost.
+enum class block_state : uint32_t { free = 0, private_to_client, shared_read, servers };
+
+/// One block of a client. The client fills it before it leaves `private_to_client`; the server copies it once and
+/// checks the copy (see check_block): contents of shared memory are not trusted.
+struct alignas(64) block_entry {
+    std::atomic<block_state> state;
+    uint32_t variable;
+    int64_t iteration;
+    uint64_t sequence;      ///< counts the uses of this entry
+    uint64_t location;      ///< offset in the segment, or in the client's spill file
+    uint32_t in_spill;      ///< 1: `location` is in the spill file
+    int32_t block;
+    block_shape shape;
+};
+
+enum class event_kind : uint8_t {
+    block_committed = 1,  ///< entry `index` is shared_read
+    block_handed,         ///< entry `index` is the server's
+    block_skipped,        ///< variable `index`, block `value[0]`: dropped, buffer full
+    block_inlined,        ///< variable `index`, block `value[0]`: stored by the client itself
+    signal,               ///< event `index`
+    end_iteration,        ///< value: begin_ns, visible_ns, blocked_ns, compute_ns, bytes
+    closed,               ///< the client will send nothing more
+};
+
+/// What a client tells its server; 64 bytes, one cache line.
+struct alignas(64) event_record {
+    event_kind kind;
+    uint8_t unused[3];
+    uint32_t index;
+    int64_t iteration;
+    uint64_t sequence;     ///< of a block entry
+    int64_t value[5];
+};
+static_assert(sizeof(event_record) == 64);
+
+enum class server_state : uint32_t { none = 0, running, drained, finished };
+
+/// The first page of a segment.
+struct segment_header {
+    char magic[8];                          ///< "HALCYON" and a zero
+    uint32_t layout_version;
+    uint32_t clients;
+    uint64_t bytes;
+    std::atomic<uint32_t> generation;       ///< counts the servers of this segment; written by a server that is ready
+    std::atomic<uint32_t> restart_claim;    ///< pid of the client that is starting a new server, 0 = none
+    std::atomic<server_state> state;
+    std::atomic<uint32_t> may_exit;         ///< 1: the clients are done with a drained server; 2: build the last view first
+    doorbell bell;                          ///< rings the server
+    alignas(64) std::atomic<uint32_t> progress;  ///< futex: bumped when anything below or a release changed
+    std::atomic<int64_t> stored_through;    ///< all iterations up to this one are stored; -1 none
+    std::atomic<int64_t> durable_through;
+    std::atomic<int64_t> stored_wanted;     ///< somebody waits for this iteration: do not wait for a full group
+    std::atomic<int64_t> durable_wanted;
+    std::atomic<uint32_t> failed_files;     ///< files that could not be written; their blocks are gone
+    char last_error[512];                   ///< why, written before failed_files is raised
+};
+
+/// Per client: what each side says about itself.
+struct alignas(64) client_page {
+    std::atomic<int64_t> ended_through;     ///< client: last iteration it ended; -1 none
+    std::atomic<uint32_t> waiting;          ///< client: blocked, needs room
+    std::atomic<uint32_t> closed;           ///< client: said goodbye
+    std::atomic<int32_t> pid;               ///< client: its process
+    std::atomic<uint64_t> signals_sent;     ///< client
+    std::atomic<uint64_t> skipped_blocks, skipped_bytes;  ///< client: totals since open
+    std::atomic<uint64_t> spilled_blocks, spilled_bytes;
+    std::atomic<uint64_t> inlined_blocks, inlined_bytes;
+    alignas(64) std::atomic<uint64_t> signals_taken;  ///< server: popped
+    std::atomic<uint64_t> signals_done;               ///< server: their actions have run
+    std::atomic<uint32_t> dead;             ///< server: this client died
+};
+
+/// Where things lie in a segment: computed alike by everybody from the model, never read from the segment.
+///
+///     header | client pages | event rings | return rings | block tables | (2 MiB aligned) arenas
+struct segment_geometry {
+    uint32_t clients = 0;
+    uint32_t blocks_per_client = 0;   ///< entries of each block table
+    uint64_t event_slots = 0;         ///< of each event ring, a power of two
+    uint64_t return_slots = 0;        ///< of each return ring, a power of two
+    uint64_t arena_bytes = 0;         ///< of each arena, a multiple of 4096
+    uint64_t bytes = 0;               ///< of all
+
+    [[nodiscard]] uint64_t page_offset(uint32_t client) const;
+    [[nodiscard]] uint64_t event_ring_offset(uint32_t client) const;
+    [[nodiscard]] uint64_t return_ring_offset(uint32_t client) const;
+    [[nodiscard]] uint64_t table_offset(uint32_t client) const;
+    [[nodiscard]] uint64_t arena_offset(uint32_t client) const;
+};
+
+/// What one client needs at least, in bytes of arena.
+struct arena_need {
+    uint64_t iteration = 0;    ///< stored, time-varying variables of one iteration
+    uint64_t constant = 0;     ///< variables that outlive iterations
+    uint64_t largest = 0;      ///< the largest block
+    uint64_t blocks = 0;       ///< blocks of one iteration, all variables
+    uint64_t iterations = 1;   ///< iterations that lie in the arena until their file is closed
+
+    [[nodiscard]] uint64_t total() const { return iteration * iterations + constant + largest; }
+};
+
+/// The need of the client with `rank` of `size`. Failure (config): an extent cannot be evaluated.
+result<arena_need> need_of(const model& m, int rank, int size);
+
+/// Divides `m.buffer.bytes` among `clients`. Failure (config): an arena would hold less than `need`; the message names
+/// the size needed.
+result<segment_geometry> plan_segment(const model& m, uint32_t clients, const arena_need& need);
+
+/// Blocks lie at multiples of this in an arena.
+inline constexpr uint64_t block_alignment = 64;
+inline uint64_t aligned_bytes(uint64_t bytes) {
+    return (bytes + block_alignment - 1) / block_alignment * block_alignment;
+}
+
+using event_ring = spsc_ring<event_record>;
+/// Indices of block entries that the server released, on their way back to the client.
+using return_ring = spsc_ring<uint32_t>;
+
+/// A mapped segment, seen through its geometry.
+class segment {
+  public:
+    segment() = default;
+    /// A new segment for `geometry`, with nothing in it.
+    static result<segment> create(const segment_geometry& geometry, bool huge_pages);
+    /// A segment made by another process. Failure (usage): magic, version or size disagree with `geometry`.
+    static result<segment> attach(descriptor fd, const segment_geometry& geometry);
+
+    [[nodiscard]] segment_header& header() const { return *at<segment_header>(0); }
+    [[nodiscard]] client_page& page(uint32_t client) const { return *at<client_page>(geometry_.page_offset(client)); }
+    [[nodiscard]] event_ring* events(uint32_t client) const { return at<event_ring>(geometry_.event_ring_offset(client)); }
+    [[nodiscard]] return_ring* returns(uint32_t client) const {
+        return at<return_ring>(geometry_.return_ring_offset(client));
+    }
+    [[nodiscard]] std::span<block_entry> table(uint32_t client) const {
+        return {at<block_entry>(geometry_.table_offset(client)), geometry_.blocks_per_client};
+    }
+    [[nodiscard]] std::byte* bytes_at(uint64_t offset) const { return memory_.data() + offset; }
+    [[nodiscard]] const segment_geometry& geometry() const { return geometry_; }
+    [[nodiscard]] int fd() const { return memory_.fd(); }
+
+    /// Enters the pages that `client` uses into this process's page tables.
+    result<void> touch(uint32_t client);
+
+    /// Bumps `progress` and wakes whoever waits for it.
+    void announce_progress() const {
+        header().progress.fetch_add(1, std::memory_order_acq_rel);
+        futex_wake(header().progress);
+    }
+
+  private:
+    template <class T>
+    T* at(uint64_t offset) const {
+        return std::launder(reinterpret_cast<T*>(memory_.data() + offset));
+    }
+
+    shared_memory memory_;
+    segment_geometry geometry_;
+};
+
+/// A private copy of a block entry that passed every check.
+struct checked_block {
+    uint32_t client = 0;
+    uint32_t index = 0;
+    uint32_t variable = 0;
+    int64_t iteration = 0;
+    uint64_t sequence = 0;
+    uint64_t location = 0;
+    bool in_spill = false;
+    int32_t block = 0;
+    block_shape shape;
+};
+
+/// Copies entry `index` of `client` and checks the copy against model and geometry: variable, iteration ≥ 0, block
+/// number, ranks and extents, product = bytes, location inside the client's arena. Failure (usage): what is wrong.
+result<checked_block> check_block(const segment& s, const model& m, uint32_t client, uint32_t index);
+
+}  // namespace halcyon::offload

@@ -1,0 +1,143 @@
+#include "offload/segment/session_document.hpp"
+
+#include <rapidjson/document.h>
+#include <rapidjson/stringbuffer.h>
+#include <rapidjson/writer.h>
+#include <sys/random.h>
+
+#include <array>
+
+namespace halcyon::offload {
+
+std::string session_document::to_text() const {
+    rapidjson::StringBuffer out;
+    rapidjson::Writer<rapidjson::StringBuffer> w(out);
+    const auto text = [&](const char* key, const std::string& value) {
+        w.Key(key);
+        w.String(value.data(), static_cast<rapidjson::SizeType>(value.size()));
+    };
+    const auto number = [&](const char* key, uint64_t value) {
+        w.Key(key);
+        w.Uint64(value);
+    };
+    w.StartObject();
+    text("session", session);
+    text("configuration", configuration);
+    text("configuration_name", configuration_name);
+    text("directory", directory);
+    text("writer", writer);
+    number("node", node);
+    number("nodes", nodes);
+    number("ranks", ranks);
+    w.Key("client_ranks");
+    w.StartArray();
+    for (int rank : client_ranks) w.Int(rank);
+    w.EndArray();
+    w.Key("client_cpus");
+    w.StartArray();
+    for (const std::string& cpus : client_cpus) w.String(cpus.data(), static_cast<rapidjson::SizeType>(cpus.size()));
+    w.EndArray();
+    w.Key("parameters");
+    w.StartObject();
+    for (const auto& [name, value] : parameters) {
+        w.Key(name.c_str());
+        w.Double(value);
+    }
+    w.EndObject();
+    number("clients", geometry.clients);
+    number("blocks_per_client", geometry.blocks_per_client);
+    number("event_slots", geometry.event_slots);
+    number("return_slots", geometry.return_slots);
+    number("arena_bytes", geometry.arena_bytes);
+    number("bytes", geometry.bytes);
+    w.EndObject();
+    return {out.GetString(), out.GetSize()};
+}
+
+result<session_document> session_document::from_text(std::string_view text) {
+    rapidjson::Document d;
+    d.Parse(text.data(), text.size());
+    const failure malformed{error_kind::usage, "session document received is malformed", 0};
+    if (d.HasParseError() || !d.IsObject()) return malformed;
+    bool whole = true;
+    const auto string_of = [&](const char* key) -> std::string {
+        const auto at = d.FindMember(key);
+        whole = whole && at != d.MemberEnd() && at->value.IsString();
+        return whole ? std::string(at->value.GetString(), at->value.GetStringLength()) : std::string();
+    };
+    const auto number_of = [&](const char* key) -> uint64_t {
+        const auto at = d.FindMember(key);
+        whole = whole && at != d.MemberEnd() && at->value.IsUint64();
+        return whole ? at->value.GetUint64() : 0;
+    };
+    session_document s;
+    s.session = string_of("session");
+    s.configuration = string_of("configuration");
+    s.configuration_name = string_of("configuration_name");
+    s.directory = string_of("directory");
+    s.writer = string_of("writer");
+    s.node = static_cast<int>(number_of("node"));
+    s.nodes = static_cast<int>(number_of("nodes"));
+    s.ranks = static_cast<int>(number_of("ranks"));
+    s.geometry.clients = static_cast<uint32_t>(number_of("clients"));
+    s.geometry.blocks_per_client = static_cast<uint32_t>(number_of("blocks_per_client"));
+    s.geometry.event_slots = number_of("event_slots");
+    s.geometry.return_slots = number_of("return_slots");
+    s.geometry.arena_bytes = number_of("arena_bytes");
+    s.geometry.bytes = number_of("bytes");
+    const auto list_of = [&](const char* key) -> const rapidjson::Value* {
+        const auto at = d.FindMember(key);
+        whole = whole && at != d.MemberEnd() && at->value.IsArray() && at->value.Size() == s.geometry.clients;
+        return whole ? &at->value : nullptr;
+    };
+    if (const auto* ranks = list_of("client_ranks"))
+        for (const auto& rank : ranks->GetArray()) {
+            whole = whole && rank.IsInt();
+            s.client_ranks.push_back(whole ? rank.GetInt() : 0);
+        }
+    if (const auto* cpus = list_of("client_cpus"))
+        for (const auto& list : cpus->GetArray()) {
+            whole = whole && list.IsString();
+            s.client_cpus.emplace_back(whole ? list.GetString() : "");
+        }
+    const auto parameters = d.FindMember("parameters");
+    whole = whole && parameters != d.MemberEnd() && parameters->value.IsObject();
+    if (!whole) return malformed;
+    for (const auto& p : parameters->value.GetObject()) {
+        if (!p.value.IsNumber()) return malformed;
+        s.parameters[p.name.GetString()] = p.value.GetDouble();
+    }
+    return s;
+}
+
+std::string node_writer(int node) {
+    std::string digits = std::to_string(node);
+    return "n" + std::string(digits.size() < 4 ? 4 - digits.size() : 0, '0') + digits;
+}
+
+std::string client_writer(int rank) {
+    std::string digits = std::to_string(rank);
+    return "c" + std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
+}
+
+std::string random_session_id() {
+    std::array<unsigned char, 16> bytes{};
+    size_t have = 0;
+    while (have < bytes.size()) {
+        const ssize_t n = ::getrandom(bytes.data() + have, bytes.size() - have, 0);
+        if (n > 0) have += static_cast<size_t>(n);
+    }
+    static constexpr char digits[] = "0123456789abcdef";
+    std::string text;
+    for (unsigned char b : bytes) {
+        text += digits[b >> 4];
+        text += digits[b & 15];
+    }
+    return text;
+}
+
+std::string socket_name(const std::string& session, uint32_t generation) {
+    return "halcyon-" + session + "-" + std::to_string(generation);
+}
+
+}  // namespace halcyon::offload

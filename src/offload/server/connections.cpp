@@ -1,0 +1,167 @@
+#include "offload/server/connections.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "base/unix_socket.hpp"
+#include "offload/segment/protocol.hpp"
+
+namespace halcyon::offload {
+namespace {
+
+result<hello> read_hello(const message& m) {
+    hello h;
+    if (m.bytes.size() != sizeof h) return failure{error_kind::usage, "message of " + std::to_string(m.bytes.size()) + " bytes", 0};
+    std::memcpy(&h, m.bytes.data(), sizeof h);
+    if (h.magic != protocol_magic || h.version != protocol_version)
+        return failure{error_kind::usage, "a client speaks protocol " + std::to_string(h.version), 0};
+    return h;
+}
+
+descriptor open_process(int socket) {
+    const auto pid = peer_process(socket);
+    return descriptor(pid ? static_cast<int>(::syscall(SYS_pidfd_open, *pid, 0)) : -1);
+}
+
+}  // namespace
+
+connections::~connections() { stop(); }
+
+void connections::stop() {
+    if (!thread_.joinable()) return;
+    const uint64_t one = 1;
+    static_cast<void>(!::write(stop_.get(), &one, sizeof one));
+    thread_.join();
+}
+
+result<connections::luggage> connections::receive_segment(int timeout_ms) {
+    const int64_t end = monotonic_ns() + int64_t{timeout_ms} * 1'000'000;
+    while (true) {
+        const int64_t left_ms = (end - monotonic_ns()) / 1'000'000;
+        pollfd p{listening_.get(), POLLIN, 0};
+        if (left_ms <= 0 || ::poll(&p, 1, static_cast<int>(left_ms)) <= 0)
+            return failure{error_kind::unavailable, "no client came with a segment", 0};
+        auto socket = accept_checked(listening_.get());
+        if (!socket) continue;
+        auto m = receive_message(socket->get(), sizeof(hello), 1000);
+        if (!m) continue;
+        const auto h = read_hello(*m);
+        // Others that come first are closed: they try again until they find the segment here.
+        if (!h || h->purpose != hello::purpose_kind::bring_segment || m->descriptors.size() != 2) continue;
+        bringer_.process = open_process(socket->get());
+        bringer_.socket = std::move(*socket);
+        bringer_.client = h->client;
+        return luggage{std::move(m->descriptors[0]), std::move(m->descriptors[1]), h->client};
+    }
+}
+
+result<void> connections::serve(uint32_t clients, uint32_t generation, int segment, int document, listener l) {
+    clients_ = clients;
+    generation_ = generation;
+    segment_ = segment;
+    document_ = document;
+    listener_ = std::move(l);
+    connected_ = std::vector<std::atomic<bool>>(clients);
+    stop_ = descriptor(::eventfd(0, EFD_CLOEXEC));
+    if (bringer_.client >= clients) return failure{error_kind::usage, "the bringer of the segment is no client of it", 0};
+    if (auto done = welcome_peer(bringer_); !done) return done;
+    bringer_.greeted = true;
+    connected_[bringer_.client].store(true, std::memory_order_release);
+    listener_.joined(bringer_.client);
+    peers_.push_back(std::move(bringer_));
+    thread_ = std::thread([this] { run(); });
+    return {};
+}
+
+result<void> connections::welcome_peer(const peer& p) const {
+    welcome w;
+    w.generation = generation_;
+    const int both[] = {segment_, document_};
+    return send_message(p.socket.get(), std::as_bytes(std::span(&w, 1)), both);
+}
+
+void connections::refuse(const failure& why) {
+    welcome w;
+    w.generation = 0;
+    w.refused = static_cast<uint32_t>(why.kind);
+    std::vector<std::byte> message(sizeof w);
+    std::memcpy(message.data(), &w, sizeof w);
+    for (const char c : why.message.substr(0, most_reason_bytes)) message.push_back(static_cast<std::byte>(c));
+    static_cast<void>(send_message(bringer_.socket.get(), message, {}));
+}
+
+void connections::run() {
+    while (true) {
+        std::vector<pollfd> waits{{stop_.get(), POLLIN, 0}, {listening_.get(), POLLIN, 0}};
+        for (const peer& p : peers_) {
+            waits.push_back({p.socket.get(), POLLIN, 0});
+            waits.push_back({p.process.get(), POLLIN, 0});
+        }
+        if (::poll(waits.data(), waits.size(), -1) < 0) continue;
+        if (waits[0].revents != 0) return;
+        std::vector<peer> remaining;
+        for (size_t i = 0; i < peers_.size(); ++i) {
+            peer& p = peers_[i];
+            bool keep = true;
+            if (waits[2 + 2 * i].revents != 0) keep = handle(p);
+            if (waits[3 + 2 * i].revents != 0) keep = false;
+            if (keep)
+                remaining.push_back(std::move(p));
+            else if (p.greeted) {
+                connected_[p.client].store(false, std::memory_order_release);
+                listener_.ended(p.client);
+            }
+        }
+        peers_ = std::move(remaining);
+        if (waits[1].revents != 0) accept_one();
+    }
+}
+
+void connections::accept_one() {
+    auto socket = accept_checked(listening_.get());
+    if (!socket) {
+        listener_.log("connection refused: " + socket.why().message);
+        return;
+    }
+    peer p;
+    p.process = open_process(socket->get());
+    p.socket = std::move(*socket);
+    peers_.push_back(std::move(p));
+}
+
+/// False: the peer is gone.
+bool connections::handle(peer& p) {
+    auto m = receive_message(p.socket.get(), sizeof(hello), 0);
+    if (!m) return m.why().kind == error_kind::unavailable;
+    if (m->bytes.empty()) {
+        // Its end of the socket is closed. With a pidfd the process tells, without one this has to.
+        if (p.process) {
+            p.socket.reset();
+            if (p.greeted) connected_[p.client].store(false, std::memory_order_release);
+            return p.greeted;
+        }
+        return false;
+    }
+    const auto h = read_hello(*m);
+    if (!h || h->client >= clients_) {
+        listener_.log("message ignored: " + (h ? "no such client" : h.why().message));
+        return p.greeted;
+    }
+    if (h->purpose == hello::purpose_kind::spill) {
+        if (p.greeted && m->descriptors.size() == 1) listener_.brought_spill(p.client, std::move(m->descriptors[0]));
+        return true;
+    }
+    p.client = h->client;
+    if (!welcome_peer(p)) return false;
+    p.greeted = true;
+    connected_[p.client].store(true, std::memory_order_release);
+    listener_.joined(p.client);
+    return true;
+}
+
+}  // namespace halcyon::offload

@@ -1,0 +1,105 @@
+#include "offload/server/iteration_book.hpp"
+
+#include <algorithm>
+
+namespace halcyon::offload {
+
+iteration_book::iteration_book(const model& data, std::vector<int> client_ranks, int64_t first_iteration)
+    : data_(data), client_ranks_(std::move(client_ranks)), clients_(client_ranks_.size()), next_(first_iteration) {
+    for (client_state& c : clients_) c.ended_through = first_iteration - 1;
+}
+
+iteration_book::held* iteration_book::adopt(const checked_block& b, bool handed) {
+    const key k = key_of(b.client, b.index);
+    if (const auto known = held_.find(k); known != held_.end() && known->second.block.sequence == b.sequence) {
+        known->second.handed = known->second.handed || handed;
+        return nullptr;
+    }
+    held h;
+    h.block = b;
+    h.handed = handed;
+    h.constant = !data_.variables[b.variable].time_varying;
+    iterations_[b.iteration].blocks.push_back(k);
+    return &(held_[k] = h);
+}
+
+iteration_book::held* iteration_book::find(key k) {
+    const auto found = held_.find(k);
+    return found == held_.end() ? nullptr : &found->second;
+}
+
+void iteration_book::forget(key k) { held_.erase(k); }
+
+void iteration_book::note_missing(uint32_t client, uint32_t variable, int32_t block, int64_t number, missing_block::why reason) {
+    iterations_[number].missing.push_back({variable, number, client_ranks_[client], block, reason});
+}
+
+void iteration_book::note_inlined(uint32_t client, int64_t number) { iterations_[number].inlined.insert(client); }
+
+void iteration_book::client_ended(uint32_t client, int64_t number) {
+    client_state& c = clients_[client];
+    if (number <= c.ended_through) return;
+    c.ended_through = number;
+    c.wrote_last.clear();
+    auto& it = iterations_[number];
+    for (const key k : it.blocks)
+        if (const held* h = find(k); h != nullptr && h->block.client == client && !h->constant)
+            c.wrote_last.emplace(h->block.variable, h->block.block);
+}
+
+void iteration_book::client_left(uint32_t client, leaving how) {
+    clients_[client].live = false;
+    clients_[client].died = how == leaving::died;
+}
+
+bool iteration_book::anybody_live() const {
+    return std::any_of(clients_.begin(), clients_.end(), [](const client_state& c) { return c.live; });
+}
+
+std::optional<int64_t> iteration_book::take_complete() {
+    const bool live = anybody_live();
+    if (live) {
+        for (const client_state& c : clients_)
+            if (c.live && c.ended_through < next_) return std::nullopt;
+    } else {
+        // Nobody is left: what has begun will not get more complete.
+        int64_t last = -1;
+        for (const auto& [number, it] : iterations_) last = std::max(last, number);
+        for (const client_state& c : clients_) last = std::max(last, c.ended_through);
+        if (next_ > last) return std::nullopt;
+    }
+    attribute_missing(next_);
+    return next_++;
+}
+
+/// Blocks that a dead client would have written: what its peers wrote of the same iteration, and what it wrote itself
+/// in its last one.
+void iteration_book::attribute_missing(int64_t number) {
+    iteration& it = iterations_[number];
+    for (uint32_t c = 0; c < clients_.size(); ++c) {
+        const client_state& client = clients_[c];
+        if (client.live || !client.died || client.ended_through >= number) continue;
+        std::set<std::pair<uint32_t, int32_t>> expected = client.wrote_last;
+        std::set<std::pair<uint32_t, int32_t>> present;
+        for (const key k : it.blocks) {
+            const held* h = find(k);
+            if (h == nullptr) continue;
+            if (h->block.client == c)
+                present.emplace(h->block.variable, h->block.block);
+            else if (!h->constant)
+                expected.emplace(h->block.variable, h->block.block);
+        }
+        it.incomplete = true;
+        for (const auto& what : expected)
+            if (!present.contains(what)) note_missing(c, what.first, what.second, number, missing_block::why::client_died);
+    }
+}
+
+std::vector<int64_t> iteration_book::open_iterations() const {
+    std::vector<int64_t> numbers;
+    for (const auto& [number, it] : iterations_)
+        if (number >= next_) numbers.push_back(number);
+    return numbers;
+}
+
+}  // namespace halcyon::offload

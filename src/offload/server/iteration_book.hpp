@@ -1,0 +1,86 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "offload/segment/segment.hpp"
+#include "offload/store/store.hpp"
+
+namespace halcyon::offload {
+
+/// Which blocks of which client belong to which iteration, what became of them, and which iterations are complete.
+/// Pure bookkeeping of one node: no shared memory, no files, no threads.
+///
+/// An iteration is complete when every live client of the node ended it. A client that closed or died is not live.
+class iteration_book {
+  public:
+    using key = uint64_t;  ///< client and entry index
+    static key key_of(uint32_t client, uint32_t index) { return uint64_t{client} << 32 | index; }
+
+    struct held {
+        checked_block block;
+        bool handed = false;   ///< the client will not read it any more
+        bool stored = false;   ///< in a closed file (or it needs none)
+        bool early = false;    ///< that file is an early part
+        bool in_job = false;   ///< a job reads it for a file
+        int pins = 0;          ///< actions that read it
+        bool constant = false; ///< outlives its iteration
+    };
+    struct iteration {
+        std::vector<key> blocks;
+        std::vector<missing_block> missing;
+        std::set<uint32_t> inlined;   ///< clients that stored blocks of it themselves
+        int64_t complete_ns = 0;      ///< real time
+        bool incomplete = false;      ///< a client died before it ended it
+        size_t stores_left = 0;       ///< stores that have not written it yet
+    };
+
+    iteration_book(const model& data, std::vector<int> client_ranks, int64_t first_iteration = 0);
+
+    /// A block has come (committed or handed). Null when it was known already; then only `handed` is noted.
+    held* adopt(const checked_block& b, bool handed);
+    held* find(key k);
+    void forget(key k);
+    void note_missing(uint32_t client, uint32_t variable, int32_t block, int64_t iteration, missing_block::why reason);
+    void note_inlined(uint32_t client, int64_t iteration);
+
+    void client_ended(uint32_t client, int64_t iteration);
+    enum class leaving { closed, died };
+    void client_left(uint32_t client, leaving how);
+    [[nodiscard]] bool is_live(uint32_t client) const { return clients_[client].live; }
+    [[nodiscard]] bool anybody_live() const;
+
+    /// The next complete iteration in order, once; nullopt when there is none.
+    std::optional<int64_t> take_complete();
+    /// The iterations that have begun and are neither complete nor dropped.
+    [[nodiscard]] std::vector<int64_t> open_iterations() const;
+    iteration& at(int64_t number) { return iterations_[number]; }
+    void drop(int64_t number) { iterations_.erase(number); }
+    [[nodiscard]] bool knows(int64_t number) const { return iterations_.contains(number); }
+    [[nodiscard]] bool empty() const { return iterations_.empty(); }
+    [[nodiscard]] int64_t next_to_complete() const { return next_; }
+    [[nodiscard]] int rank_of(uint32_t client) const { return client_ranks_[client]; }
+    [[nodiscard]] const std::unordered_map<key, held>& all() const { return held_; }
+
+  private:
+    struct client_state {
+        bool live = true;
+        bool died = false;
+        int64_t ended_through = -1;
+        std::set<std::pair<uint32_t, int32_t>> wrote_last;  ///< (variable, block) of its last ended iteration
+    };
+    void attribute_missing(int64_t number);
+
+    const model& data_;
+    std::vector<int> client_ranks_;
+    std::vector<client_state> clients_;
+    std::unordered_map<key, held> held_;
+    std::map<int64_t, iteration> iterations_;
+    int64_t next_;
+};
+
+}  // namespace halcyon::offload

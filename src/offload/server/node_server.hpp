@@ -1,0 +1,134 @@
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "offload/actions/action_runner.hpp"
+#include "offload/output/output_writer.hpp"
+#include "offload/output/run_records.hpp"
+#include "offload/segment/segment.hpp"
+#include "offload/segment/session_document.hpp"
+#include "offload/server/connections.hpp"
+#include "offload/server/idle_compression.hpp"
+#include "offload/server/iteration_book.hpp"
+#include "offload/server/job_events.hpp"
+#include "offload/server/transfer_slot.hpp"
+#include "offload/server/worker_pool.hpp"
+
+namespace halcyon::offload {
+
+/// The server of one node: pops the clients' events, knows what is complete, has the pool store it and run actions,
+/// and gives the blocks back.
+///
+/// Threads: the event loop (run()) owns everything below; pool threads run jobs and connection threads deliver news,
+/// both through `inbox_`. The loop itself never touches storage.
+class node_server {
+  public:
+    struct launch {
+        model data;
+        session_document document;
+        segment shared;
+        uint32_t generation = 1;
+        connections* peers = nullptr;
+        std::function<void(const std::string&)> log;
+        job_events* job = nullptr;  ///< how servers of a server world agree; null: started one by one
+    };
+    /// Opens records and stores. Takes over what an earlier server of this segment left.
+    static result<std::unique_ptr<node_server>> start(launch l);
+    ~node_server();
+
+    /// Serves until every client is gone and everything is stored. Returns the process's exit status.
+    int run();
+
+    // News from other threads.
+    void client_joined(uint32_t client);
+    void client_ended(uint32_t client);
+    void client_brought_spill(uint32_t client, descriptor file);
+
+  private:
+    explicit node_server(launch l);
+
+    // events
+    bool pop_events();
+    bool pop_client(uint32_t client);
+    void handle(uint32_t client, const event_record& e);
+    void adopt_block(uint32_t client, uint32_t index, uint64_t sequence, bool handed);
+    void handle_signal(uint32_t client, const event_record& e);
+    void client_gone(uint32_t client);
+    void take_over();
+    bool read_inbox();
+    void tell(std::function<void()> news);
+
+    // storing
+    void complete_iterations();
+    void finish_iteration(int64_t number);
+    void flush_store(uint32_t store);
+    void flush_wanted();
+    void relieve_pressure();
+    struct file_work;
+    void submit_file(std::shared_ptr<file_work> work);
+    void file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome, const file_record& record);
+    result<block_view> view_of(const iteration_book::held& h, std::vector<std::vector<std::byte>>& spilled);
+    void iteration_stored(int64_t number);
+    void release(iteration_book::key k);
+    void release_if_done(iteration_book::key k);
+    void sync_if_wanted();
+    void rebuild_view_if_due(bool now);
+    [[nodiscard]] std::vector<std::string> all_writers() const;
+
+    // actions
+    void run_event(uint32_t event_id, int64_t iteration, int client);
+
+    // the rest
+    void note(const std::string& message);
+    void save_counts(bool finished);
+    bool drained();
+    bool wind_up();
+    int64_t next_timer_ns() const;
+
+    model data_;
+    session_document document_;
+    segment segment_;
+    uint32_t generation_;
+    connections* peers_;
+    std::function<void(const std::string&)> log_;
+    job_events* job_;
+    std::unique_ptr<output_writer> output_;
+    run_records records_;
+    run_counts counts_;
+    std::unique_ptr<action_runner> actions_;
+    iteration_book book_;
+    transfer_slot slot_;
+    idle_compression idle_;
+
+    std::vector<event_ring::consumer> events_;
+    std::vector<return_ring::producer> returns_;
+    std::vector<descriptor> spill_files_;
+    std::vector<bool> gone_;
+    std::vector<std::vector<uint64_t>> signals_seen_;  ///< [event][client], scope node
+    std::vector<uint64_t> node_fired_;                 ///< [event]
+
+    struct store_state {
+        std::vector<int64_t> pending;  ///< complete iterations without a file
+        size_t jobs = 0;
+    };
+    std::vector<store_state> stores_;
+    std::set<int64_t> stored_out_of_order_;
+    bool progress_ = false;  ///< something to announce
+    bool view_dirty_ = false, view_running_ = false, sync_running_ = false;
+    int64_t last_view_ns_ = 0, begin_ns_ = 0;
+    int64_t slot_delay_ns_ = 0;  ///< of the iteration being finished
+
+    std::mutex inbox_mutex_;
+    std::vector<std::function<void()>> inbox_;
+    std::atomic<bool> inbox_filled_{false};
+    std::mutex storage_;  ///< HDF5 is used by one thread at a time
+    std::unique_ptr<worker_pool> pool_;  ///< last: joined before anything its jobs use is gone
+};
+
+}  // namespace halcyon::offload

@@ -1,0 +1,355 @@
+#include <algorithm>
+#include <cstring>
+
+#include "base/clock.hpp"
+#include "offload/segment/spill.hpp"
+#include "offload/server/node_server.hpp"
+
+namespace halcyon::offload {
+
+/// One file on its way: what it holds, and which blocks it pins.
+struct node_server::file_work {
+    output_writer::request request;
+    std::vector<iteration_book::key> keys;
+    std::vector<std::vector<std::byte>> spilled;  ///< blocks read back from spill files
+    int64_t complete_ns = 0;                      ///< real time at which the last iteration became complete
+    int64_t give_up_ns = 0;                       ///< monotonic time after which a failing write is not tried again
+    int64_t raw_bytes = 0;
+    int64_t not_before_ns = 0;
+};
+
+// ---- what is complete -----------------------------------------------------------------------------------------------
+
+void node_server::complete_iterations() {
+    while (const auto number = book_.take_complete()) finish_iteration(*number);
+}
+
+void node_server::finish_iteration(int64_t number) {
+    iteration_book::iteration& it = book_.at(number);
+    it.complete_ns = realtime_ns();
+    ++counts_.iterations;
+    counts_.missing_blocks += static_cast<int64_t>(it.missing.size());
+    if (it.incomplete) ++counts_.incomplete_iterations;
+    const int64_t delay = slot_.delay_ns(monotonic_ns());
+    std::vector<bool> concerned(stores_.size(), false);
+    for (const iteration_book::key k : it.blocks) {
+        iteration_book::held* h = book_.find(k);
+        if (h == nullptr) continue;
+        const std::string& store = data_.variables[h->block.variable].store;
+        if (store.empty()) {
+            h->stored = true;
+            release_if_done(k);
+        }
+    }
+    // Each store gets a file for each iteration, an empty one too: it says that this writer is through with it.
+    it.stores_left = stores_.size();
+    if (stores_.empty()) iteration_stored(number);
+    for (uint32_t s = 0; s < stores_.size(); ++s) {
+        stores_[s].pending.push_back(number);
+        if (static_cast<int>(stores_[s].pending.size()) >= data_.stores[s].iterations_per_file) {
+            slot_delay_ns_ = delay;
+            flush_store(s);
+            slot_delay_ns_ = 0;
+        }
+    }
+}
+
+/// Somebody waits for iterations whose file is not full yet.
+void node_server::flush_wanted() {
+    const segment_header& h = segment_.header();
+    const int64_t wanted = std::max(h.stored_wanted.load(std::memory_order_acquire), h.durable_wanted.load(std::memory_order_acquire));
+    for (uint32_t s = 0; s < stores_.size(); ++s)
+        if (!stores_[s].pending.empty() && stores_[s].pending.front() <= wanted) flush_store(s);
+    if (wanted > h.stored_through.load(std::memory_order_acquire)) pool_->hurry();
+}
+
+void node_server::flush_store(uint32_t s) {
+    store_state& state = stores_[s];
+    if (state.pending.empty()) return;
+    auto work = std::make_shared<file_work>();
+    work->request.store = s;
+    work->request.iterations = std::exchange(state.pending, {});
+    for (const int64_t number : work->request.iterations) {
+        iteration_book::iteration& it = book_.at(number);
+        work->complete_ns = std::max(work->complete_ns, it.complete_ns);
+        for (const missing_block& m : it.missing)
+            if (data_.variables[m.variable_id].store == data_.stores[s].name) work->request.missing.push_back(m);
+        for (const iteration_book::key k : it.blocks) {
+            iteration_book::held* h = book_.find(k);
+            if (h == nullptr || h->stored || h->in_job || h->block.iteration != number) continue;
+            if (data_.variables[h->block.variable].store != data_.stores[s].name) continue;
+            h->in_job = true;
+            work->keys.push_back(k);
+        }
+    }
+    if (slot_delay_ns_ > 0) work->not_before_ns = monotonic_ns() + slot_delay_ns_;
+    submit_file(std::move(work));
+}
+
+/// A client waits for room and nothing that is under way will make any: blocks of incomplete iterations are stored
+/// early, into a part that is published with its iteration.
+void node_server::relieve_pressure() {
+    bool waiting = false;
+    for (uint32_t c = 0; c < gone_.size(); ++c)
+        waiting = waiting || (!gone_[c] && segment_.page(c).waiting.load(std::memory_order_acquire) != 0);
+    if (!waiting) return;
+    pool_->hurry();
+    for (const store_state& s : stores_)
+        if (s.jobs > 0) return;
+    // Only blocks whose room comes free by it: handed over, and not outliving their iteration.
+    int64_t oldest = INT64_MAX;
+    std::string store;
+    for (const auto& [k, h] : book_.all()) {
+        if (!h.handed || h.stored || h.in_job || h.constant) continue;
+        const std::string& name = data_.variables[h.block.variable].store;
+        if (name.empty() || h.block.iteration >= oldest) continue;
+        oldest = h.block.iteration;
+        store = name;
+    }
+    if (oldest == INT64_MAX) return;
+    auto work = std::make_shared<file_work>();
+    for (uint32_t s = 0; s < stores_.size(); ++s)
+        if (data_.stores[s].name == store) work->request.store = s;
+    for (const auto& [k, h] : book_.all()) {
+        if (!h.handed || h.stored || h.in_job || h.constant || h.block.iteration != oldest) continue;
+        if (data_.variables[h.block.variable].store == store) work->keys.push_back(k);
+    }
+    for (const iteration_book::key k : work->keys) book_.find(k)->in_job = true;
+    work->request.iterations = {oldest};
+    {
+        const std::lock_guard lock(storage_);
+        work->request.part = output_->next_part(work->request.store, oldest);
+    }
+    work->request.visible = false;
+    work->complete_ns = realtime_ns();
+    ++counts_.early_parts;
+    submit_file(std::move(work));
+}
+
+// ---- writing ----------------------------------------------------------------------------------------------------------
+
+result<block_view> node_server::view_of(const iteration_book::held& h, std::vector<std::vector<std::byte>>& spilled) {
+    const checked_block& b = h.block;
+    block_view v;
+    v.var = &data_.variables[b.variable];
+    v.iteration = b.iteration;
+    v.rank = book_.rank_of(b.client);
+    v.block = b.block;
+    v.shape = b.shape;
+    const auto bytes = static_cast<size_t>(b.shape.bytes);
+    if (!b.in_spill) {
+        v.data = {segment_.bytes_at(b.location), bytes};
+        return v;
+    }
+    spilled.emplace_back(bytes);
+    if (auto got = read_spilled(spill_files_[b.client].get(), b.location, spilled.back().data(), bytes); !got) {
+        spilled.pop_back();
+        return got.why();
+    }
+    v.data = spilled.back();
+    return v;
+}
+
+void node_server::submit_file(std::shared_ptr<file_work> work) {
+    store_state& state = stores_[work->request.store];
+    ++state.jobs;
+    if (work->give_up_ns == 0) work->give_up_ns = monotonic_ns() + data_.server.retry.count();
+    work->request.compress = idle_.on();
+    work->request.sync = data_.stores[work->request.store].durable;
+    work->request.blocks.clear();
+    work->spilled.clear();
+    for (auto k = work->keys.begin(); k != work->keys.end();) {
+        iteration_book::held* h = book_.find(*k);
+        auto v = view_of(*h, work->spilled);
+        if (v) {
+            work->raw_bytes += h->block.shape.bytes;
+            work->request.blocks.push_back(*v);
+            ++k;
+            continue;
+        }
+        // Spilled data that cannot be read back is lost: said, counted, marked.
+        note(v.why().message);
+        work->request.missing.push_back({h->block.variable, h->block.iteration, book_.rank_of(h->block.client), h->block.block,
+                                         missing_block::why::corrupt});
+        ++counts_.missing_blocks;
+        h->stored = true;
+        h->in_job = false;
+        release_if_done(*k);
+        k = work->keys.erase(k);
+    }
+    // A failing store is tried again; the pool sleeps between the attempts, not the loop.
+    pool_->submit(
+        [this, work] {
+            file_record record{};
+            record.first_iteration = work->request.iterations.front();
+            record.last_iteration = work->request.iterations.back();
+            record.part = work->request.part;
+            record.complete_ns = work->complete_ns;
+            record.begin_ns = realtime_ns();
+            record.slot_wait_ns = work->not_before_ns > 0 ? std::max<int64_t>(0, record.begin_ns - record.complete_ns) : 0;
+            result<file_report> outcome = failure{};
+            {
+                const std::lock_guard lock(storage_);
+                outcome = output_->write(work->request);
+            }
+            record.end_ns = realtime_ns();
+            tell([this, work, outcome, record] { file_done(work, outcome, record); });
+        },
+        work->not_before_ns);
+}
+
+void node_server::file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome, const file_record& begun) {
+    store_state& state = stores_[work->request.store];
+    --state.jobs;
+    if (!outcome && monotonic_ns() < work->give_up_ns) {
+        note(outcome.why().message + "; trying again");
+        work->not_before_ns = monotonic_ns() + 200'000'000;
+        submit_file(work);
+        return;
+    }
+    segment_header& h = segment_.header();
+    bool waits = false;
+    for (uint32_t c = 0; c < gone_.size(); ++c) waits = waits || segment_.page(c).waiting.load(std::memory_order_acquire) != 0;
+    if (outcome) {
+        file_record record = begun;
+        record.compress_ns = outcome->compress_ns;
+        record.write_ns = outcome->write_ns;
+        record.raw_bytes = outcome->raw_bytes;
+        record.stored_bytes = outcome->stored_bytes;
+        record.compressed = outcome->compress_ns > 0 && work->request.compress;
+        records_.add(record);
+        if (const auto now_on = idle_.observe(record.end_ns - record.begin_ns, slot_.estimate_ns(), waits)) {
+            const bool used = std::any_of(data_.variables.begin(), data_.variables.end(),
+                                          [](const variable& v) { return v.compression == compression::when_idle; });
+            if (used) {
+                counts_.switches.push_back({realtime_ns(), *now_on ? "compression on" : "compression off"});
+                note(std::string("compression when-idle is now ") + (*now_on ? "on" : "off"));
+            }
+        }
+    } else {
+        note("given up: " + outcome.why().message);
+        ++counts_.failed_files;
+        counts_.missing_blocks += static_cast<int64_t>(work->keys.size());
+        std::strncpy(h.last_error, outcome.why().message.c_str(), sizeof h.last_error - 1);
+        h.failed_files.fetch_add(1, std::memory_order_acq_rel);
+    }
+    for (const iteration_book::key k : work->keys)
+        if (iteration_book::held* b = book_.find(k)) {
+            b->in_job = false;
+            b->stored = true;
+            b->early = work->request.part > 0;
+        }
+    if (work->request.part == 0) {
+        for (const int64_t number : work->request.iterations)
+            if (--book_.at(number).stores_left == 0) iteration_stored(number);
+        view_dirty_ = true;
+    } else {
+        for (const iteration_book::key k : work->keys) release_if_done(k);
+    }
+    progress_ = true;
+    save_counts(false);
+}
+
+void node_server::iteration_stored(int64_t number) {
+    stored_out_of_order_.insert(number);
+    segment_header& h = segment_.header();
+    int64_t through = h.stored_through.load(std::memory_order_relaxed);
+    std::vector<iteration_book::key> done;
+    while (stored_out_of_order_.erase(through + 1) > 0) {
+        ++through;
+        const auto& blocks = book_.at(through).blocks;
+        done.insert(done.end(), blocks.begin(), blocks.end());
+        // Blocks still held (committed, constant) are found by their keys; the iteration itself is history.
+        book_.drop(through);
+    }
+    // First the mark, then the blocks: a server that takes over in between must not store an iteration again of which
+    // some blocks are gone. Hence no block goes before all stores have written its iteration.
+    h.stored_through.store(through, std::memory_order_release);
+    for (const iteration_book::key k : done) release_if_done(k);
+    const bool all_durable = std::all_of(data_.stores.begin(), data_.stores.end(), [](const store& s) { return s.durable; });
+    if (all_durable) h.durable_through.store(through, std::memory_order_release);
+    progress_ = true;
+}
+
+// ---- giving back -------------------------------------------------------------------------------------------------------
+
+void node_server::release_if_done(iteration_book::key k) {
+    const iteration_book::held* h = book_.find(k);
+    if (h == nullptr || !h->stored || !h->handed || h->in_job || h->pins > 0) return;
+    if (h->constant && !gone_[h->block.client]) return;
+    // A published file may have to be written again while its iteration is not marked; a closed early part never.
+    const bool marked = h->block.iteration <= segment_.header().stored_through.load(std::memory_order_relaxed);
+    if (!marked && !h->early && !data_.variables[h->block.variable].store.empty()) return;
+    if (h->block.in_spill) discard_spilled(spill_files_[h->block.client].get(), h->block.location, h->block.shape.bytes);
+    book_.forget(k);
+    release(k);
+}
+
+void node_server::release(iteration_book::key k) {
+    const auto client = static_cast<uint32_t>(k >> 32);
+    const auto index = static_cast<uint32_t>(k);
+    segment_.table(client)[index].state.store(block_state::free, std::memory_order_release);
+    // The ring has a slot for each entry; should a client have damaged it, it finds its block by itself.
+    static_cast<void>(returns_[client].push(index));
+    progress_ = true;
+}
+
+// ---- durability and the view --------------------------------------------------------------------------------------------
+
+void node_server::sync_if_wanted() {
+    segment_header& h = segment_.header();
+    const int64_t through = h.stored_through.load(std::memory_order_relaxed);
+    const int64_t wanted = h.durable_wanted.load(std::memory_order_acquire);
+    if (sync_running_ || wanted <= h.durable_through.load(std::memory_order_relaxed) || through < wanted) return;
+    sync_running_ = true;
+    pool_->submit([this, through] {
+        result<void> outcome;
+        {
+            const std::lock_guard lock(storage_);
+            outcome = output_->sync();
+        }
+        tell([this, through, outcome] {
+            sync_running_ = false;
+            segment_header& header = segment_.header();
+            if (!outcome) {
+                note(outcome.why().message);
+                std::strncpy(header.last_error, outcome.why().message.c_str(), sizeof header.last_error - 1);
+                header.failed_files.fetch_add(1, std::memory_order_acq_rel);
+            }
+            header.durable_through.store(through, std::memory_order_release);
+            progress_ = true;
+        });
+    });
+}
+
+void node_server::rebuild_view_if_due(bool now) {
+    if (document_.node != 0 || view_running_ || data_.stores.empty()) return;
+    const int64_t time = monotonic_ns();
+    int64_t interval = INT64_MAX;
+    for (const store& s : data_.stores) interval = std::min(interval, s.view_interval.count());
+    const bool due = now || (view_dirty_ && time - last_view_ns_ >= interval);
+    if (!due) return;
+    // With other nodes there may always be something new that they published.
+    view_dirty_ = document_.nodes > 1;
+    view_running_ = true;
+    last_view_ns_ = time;
+    pool_->submit([this] {
+        result<int64_t> outcome = int64_t{0};
+        {
+            const std::lock_guard lock(storage_);
+            outcome = output_->rebuild_views(all_writers());
+        }
+        tell([this, outcome] {
+            view_running_ = false;
+            if (!outcome) note("view: " + outcome.why().message);
+        });
+    });
+}
+
+std::vector<std::string> node_server::all_writers() const {
+    std::vector<std::string> writers;
+    for (int node = 0; node < document_.nodes; ++node) writers.push_back(node_writer(node));
+    return writers;
+}
+
+}  // namespace halcyon::offload

@@ -1,0 +1,57 @@
+#include "programs/free_core.hpp"
+
+#include <hwloc.h>
+
+#include <cstdlib>
+
+namespace halcyon {
+namespace {
+
+std::string text_of(hwloc_const_cpuset_t set) {
+    char* text = nullptr;
+    hwloc_bitmap_list_asprintf(&text, set);
+    std::string copy = text != nullptr ? text : "";
+    std::free(text);
+    return copy;
+}
+
+}  // namespace
+
+std::string take_free_core(const std::vector<std::string>& client_cpus) {
+    hwloc_topology_t topology = nullptr;
+    if (hwloc_topology_init(&topology) != 0 || hwloc_topology_load(topology) != 0)
+        return "the machine's topology cannot be read: not bound to a core";
+    hwloc_cpuset_t used = hwloc_bitmap_alloc();
+    hwloc_cpuset_t one = hwloc_bitmap_alloc();
+    bool somebody_bound = false;
+    for (const std::string& cpus : client_cpus) {
+        if (cpus.empty()) continue;
+        hwloc_bitmap_list_sscanf(one, cpus.c_str());
+        hwloc_bitmap_or(used, used, one);
+        somebody_bound = true;
+    }
+    // The cores the job may use: those of this process's control group, whatever core its starter was bound to.
+    const hwloc_const_cpuset_t allowed = hwloc_topology_get_allowed_cpuset(topology);
+    hwloc_cpuset_t chosen = hwloc_bitmap_alloc();
+    std::string said;
+    const int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
+    // From the last core on: launchers fill nodes from the first.
+    for (int i = cores - 1; i >= 0 && said.empty() && somebody_bound; --i) {
+        hwloc_obj_t core = hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, static_cast<unsigned>(i));
+        hwloc_bitmap_and(chosen, core->cpuset, allowed);
+        if (hwloc_bitmap_iszero(chosen) || hwloc_bitmap_intersects(chosen, used)) continue;
+        if (hwloc_set_cpubind(topology, chosen, HWLOC_CPUBIND_PROCESS) == 0) said = "bound to core " + text_of(chosen);
+    }
+    if (said.empty()) {
+        hwloc_set_cpubind(topology, allowed, HWLOC_CPUBIND_PROCESS);
+        said = somebody_bound ? "no core of " + text_of(allowed) + " is free of clients: the server shares theirs"
+                              : "clients are not bound to cores: the server may run on any of " + text_of(allowed);
+    }
+    hwloc_bitmap_free(chosen);
+    hwloc_bitmap_free(one);
+    hwloc_bitmap_free(used);
+    hwloc_topology_destroy(topology);
+    return said;
+}
+
+}  // namespace halcyon

@@ -1,0 +1,84 @@
+// halcyon._core: what the command line needs of the C++ rooms. Never links MPI.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.hpp"
+#include "offload/model/model.hpp"
+#include "offload/store/store.hpp"
+#include "programs/python/raise.hpp"
+
+namespace nb = nanobind;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string read_file(const fs::path& path) {
+    errno = 0;
+    std::ifstream file(path, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (!file) throw halcyon::error(halcyon::system_failure(path.string(), errno == 0 ? EIO : errno));
+    return text;
+}
+
+/// What of run.json (docs/run-directory.md) the view needs.
+struct run_description {
+    std::string simulation;
+    std::vector<std::string> writers;
+};
+
+run_description read_run(const fs::path& directory) {
+    const fs::path path = directory / "run.json";
+    try {
+        const auto run = nlohmann::json::parse(read_file(path));
+        return {run.at("simulation"), run.at("writers")};
+    } catch (const nlohmann::json::exception& e) {
+        throw halcyon::error(halcyon::error_kind::config, path.string() + ": " + e.what());
+    }
+}
+
+int64_t rebuild_view(const std::string& directory, const std::string& store_type) {
+    const nb::gil_scoped_release others_run;
+    const run_description run = read_run(directory);
+    const auto module = halcyon::offload::load_store_module(store_type).value();
+    const std::unique_ptr<halcyon::offload::view_builder> view(
+        module.make_view_builder(directory.c_str(), run.simulation.c_str()));
+    return view->rebuild(run.writers).value();
+}
+
+std::string check(const std::string& path) {
+    const auto model = halcyon::offload::parse_model(read_file(path), path, {}).value();
+    const auto counted = [](size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
+    return model.simulation + ": " + counted(model.variables.size(), "variable") + ", " +
+           counted(model.layouts.size(), "layout") + ", " + counted(model.events.size(), "event") + ", " +
+           counted(model.stores.size(), "store");
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const halcyon::error& e) {
+            try {
+                halcyon::python::raise(static_cast<int>(e.kind()), e.what());
+            } catch (nb::python_error& as_python) {
+                as_python.restore();
+            }
+        }
+    });
+    m.def("rebuild_view", rebuild_view, nb::arg("directory"), nb::arg("store_type") = "hdf5",
+          "Replaces the view over a run's files; returns how many iterations it shows.");
+    m.def("check", check, nb::arg("path"), "Parses a configuration; returns a line that says what is in it.");
+}

@@ -1,0 +1,116 @@
+#include "programs/server_core.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <mutex>
+#include <string>
+
+#include "base/clock.hpp"
+#include "offload/output/output_writer.hpp"
+#include "offload/server/connections.hpp"
+#include "offload/server/node_server.hpp"
+#include "programs/free_core.hpp"
+
+namespace halcyon {
+namespace {
+
+using namespace offload;
+
+constexpr int segment_patience_ms = 20'000;
+
+/// Appends lines with a time to the server's log; usable from several threads.
+class server_log {
+  public:
+    void open(const std::string& path) {
+        fd_ = descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+        // What libraries print goes there too.
+        if (fd_) {
+            ::dup2(fd_.get(), 1);
+            ::dup2(fd_.get(), 2);
+        }
+    }
+    void line(const std::string& text) {
+        const int64_t now = realtime_ns();
+        const time_t seconds = now / 1'000'000'000;
+        tm when{};
+        ::gmtime_r(&seconds, &when);
+        char stamp[40];
+        const size_t n = std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &when);
+        std::snprintf(stamp + n, sizeof stamp - n, ".%03dZ ", static_cast<int>(now / 1'000'000 % 1000));
+        const std::string all = stamp + text + "\n";
+        const std::lock_guard lock(mutex_);
+        static_cast<void>(!::write(fd_ ? fd_.get() : 2, all.data(), all.size()));
+    }
+
+  private:
+    descriptor fd_;
+    std::mutex mutex_;
+};
+
+std::string log_path(const model& data, const session_document& document) {
+    namespace fs = std::filesystem;
+    const std::string directory = data.server.log_directory.empty()
+                                      ? records_directory(data, document.directory)
+                                      : (fs::path(document.directory) / data.server.log_directory).lexically_normal().string();
+    std::error_code none;
+    fs::create_directories(directory, none);
+    return directory + "/server-" + document.writer + ".log";
+}
+
+}  // namespace
+
+int serve_node(descriptor listening, uint32_t generation, job_events* job) {
+    server_log log;
+    connections peers(std::move(listening));
+    auto luggage = peers.receive_segment(segment_patience_ms);
+    if (!luggage) return 1;
+    auto document_memory = shared_memory::map(std::move(luggage->document), 0, false);
+    if (!document_memory) return 1;
+    auto document = session_document::from_text(
+        {reinterpret_cast<const char*>(document_memory->data()), document_memory->size()});
+    if (!document) return 1;
+    auto data = parse_model(document->configuration, document->configuration_name, document->parameters);
+    if (!data) return 1;
+    log.open(log_path(*data, *document));
+    const auto say = [&log](const std::string& text) { log.line(text); };
+    say("server " + std::to_string(generation) + " of session " + document->session.substr(0, 8) + ", process " +
+        std::to_string(::getpid()) + ", node " + std::to_string(document->node) + ", " +
+        std::to_string(document->geometry.clients) + " client(s)");
+    say(take_free_core(document->client_cpus));
+    auto shared = segment::attach(std::move(luggage->segment), document->geometry);
+    if (!shared) {
+        say(shared.why().message);
+        return 1;
+    }
+    const int segment_fd = shared->fd();
+    const int document_fd = document_memory->fd();
+    const uint32_t clients = document->geometry.clients;
+    node_server::launch l{std::move(*data), std::move(*document), std::move(*shared), generation, &peers, say, job};
+    auto server = node_server::start(std::move(l));
+    if (!server) {
+        // The bringer waits for a welcome: closing its socket tells it, the log tells why.
+        say(server.why().message);
+        peers.refuse(server.why());
+        return 1;
+    }
+    node_server& s = **server;
+    auto served = peers.serve(clients, generation, segment_fd, document_fd,
+                              {[&s](uint32_t c) { s.client_joined(c); },
+                               [&s](uint32_t c, descriptor file) { s.client_brought_spill(c, std::move(file)); },
+                               [&s](uint32_t c) { s.client_ended(c); }, say});
+    if (!served) {
+        say(served.why().message);
+        return 1;
+    }
+    const int status = s.run();
+    peers.stop();
+    say("done");
+    return status;
+}
+
+}  // namespace halcyon

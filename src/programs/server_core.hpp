@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+#include "base/descriptor.hpp"
+#include "offload/server/job_events.hpp"
+
+namespace halcyon {
+
+/// What every node server does once it listens: receives the segment, opens its log, takes a free core, serves.
+/// Returns the process's exit status.
+int serve_node(descriptor listening, uint32_t generation, offload::job_events* job);
+
+}  // namespace halcyon

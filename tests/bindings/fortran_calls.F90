@@ -1,0 +1,51 @@
+!> Each call arrives with its arguments; communicators are integers or type(MPI_Comm).
+program fortran_calls
+    use, intrinsic :: iso_fortran_env
+#ifdef HALCYON_MPI_F08
+    use mpi_f08
+#else
+    use mpi
+#endif
+    use halcyon
+    use recording
+    implicit none
+    character, parameter :: nl = new_line("a")
+    type(halcyon_session) :: h
+    type(halcyon_stats_t) :: counts
+    real(real64), pointer :: block_2(:)
+
+    call MPI_Init()
+    call recording_declare("group/θ"//c_null_char, element_real64, 1_c_int, [3_c_int64_t])
+    call halcyon_set_parameter(h, "nx", 64)
+    call halcyon_set_parameter(h, "ny", 65_int64)
+    call halcyon_set_parameter(h, "dt", 0.5_real64)
+    call halcyon_open("a configuration.yaml ", MPI_COMM_WORLD, h)
+    call halcyon_set_parameter(h, "nx", 32)
+    call halcyon_write(h, "group/θ", [1.0_real64, 2.0_real64, 3.0_real64])
+    call halcyon_write(h, "group/θ", [1.0_real64, 2.0_real64, 3.0_real64], 1)
+    call halcyon_alloc(h, "group/θ", block_2, block=2)
+    block_2 = 0
+    call halcyon_commit(h, "group/θ", 2)
+    call halcyon_clear(h, "group/θ", 2)
+    call halcyon_signal(h, "snapshot")
+    call halcyon_end_iteration(h)
+    call halcyon_wait(h, 0, HALCYON_STORED)
+    call halcyon_wait(h, 5000000000_int64, HALCYON_DURABLE)
+    call halcyon_stats(h, counts)
+    call halcyon_close(h)
+    call MPI_Finalize()
+
+    call check(calls() == "set_parameter next nx 64"//nl//"set_parameter next ny 65"//nl//"set_parameter next dt 0.5"//nl// &
+               "open a configuration.yaml 1"//nl//"set_parameter open nx 32"//nl//"write group/θ 0 24"//nl// &
+               "write group/θ 1 24"//nl//"alloc group/θ 2"//nl//"commit group/θ 2"//nl//"clear group/θ 2"//nl// &
+               "signal snapshot"//nl//"end_iteration 0"//nl//"wait 0 1"//nl//"wait 5000000000 2"//nl//"close"//nl, &
+               "the calls are these, not: "//nl//calls())
+    call check(all([counts%iteration, counts%blocks, counts%bytes, counts%signals, counts%visible_ns, counts%blocked_ns, &
+                    counts%skipped_blocks, counts%skipped_bytes, counts%spilled_blocks, counts%spilled_bytes, &
+                    counts%inlined_blocks, counts%inlined_bytes, counts%server_restarts, counts%arena_bytes, &
+                    counts%arena_free_bytes] == &
+                   [1_int64, 3_int64, 72_int64, 1_int64, 105_int64, 106_int64, 107_int64, 108_int64, 109_int64, &
+                    110_int64, 111_int64, 112_int64, 113_int64, 114_int64, 115_int64]), "each count is its own")
+    call check(halcyon_version() == "0.1.0 (recording)", "the version is the library's")
+    call finish()
+end program

@@ -1,0 +1,239 @@
+#include "recording_client.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { max_variables = 64, max_blocks = 4, transcript_bytes = 1 << 16 };
+
+struct variable {
+    char name[64];
+    halcyon_block_info info;
+    void* allocated[max_blocks];
+};
+
+struct halcyon_session {
+    int64_t iteration;
+    uint64_t blocks, bytes, signals;
+};
+
+static struct variable variables[max_variables];
+static int variable_count = 0;
+static char transcript[transcript_bytes];
+static char message[512];
+static int next_code = 0;
+static char next_message[512];
+static void* last_data = NULL;
+static const void* last_address = NULL;
+
+static int64_t type_bytes(int type) {
+    static const int64_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
+    return sizes[type];
+}
+
+static void record(const char* format, ...) {
+    const size_t used = strlen(transcript);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(transcript + used, sizeof transcript - used, format, arguments);
+    va_end(arguments);
+}
+
+static int fail(int code, const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return code;
+}
+
+static int planned_failure(void) {
+    const int code = next_code;
+    next_code = 0;
+    if (code != 0) snprintf(message, sizeof message, "%s", next_message);
+    return code;
+}
+
+void recording_declare(const char* name, int type, int rank, const int64_t* dimensions) {
+    struct variable* v = NULL;
+    for (int i = 0; i < variable_count; ++i)
+        if (strcmp(variables[i].name, name) == 0) v = &variables[i];
+    if (v == NULL) v = &variables[variable_count++];
+    memset(v, 0, sizeof *v);
+    snprintf(v->name, sizeof v->name, "%s", name);
+    v->info.type = (halcyon_type)type;
+    v->info.rank = rank;
+    v->info.bytes = type_bytes(type);
+    for (int d = 0; d < rank; ++d) {
+        v->info.dimensions[d] = dimensions[d];
+        v->info.bytes *= dimensions[d];
+    }
+}
+
+void recording_reset(void) {
+    variable_count = 0;
+    transcript[0] = message[0] = '\0';
+    next_code = 0;
+    free(last_data);
+    last_data = NULL;
+    last_address = NULL;
+}
+
+void recording_fail_next(int code, const char* text) {
+    next_code = code;
+    snprintf(next_message, sizeof next_message, "%s", text);
+}
+
+const char* recording_calls(void) { return transcript; }
+const void* recording_data(void) { return last_data; }
+const void* recording_address(void) { return last_address; }
+
+static int find(const char* name, int block, struct variable** found) {
+    for (int i = 0; i < variable_count; ++i) {
+        if (strcmp(variables[i].name, name) != 0) continue;
+        *found = &variables[i];
+        if (block >= 0 && block < max_blocks) return HALCYON_OK;
+        return fail(HALCYON_ERROR_USAGE, "variable '%s' has no block %d", name, block);
+    }
+    return fail(HALCYON_ERROR_USAGE, "no variable '%s'", name);
+}
+
+static void keep(struct halcyon_session* h, const void* data, int64_t bytes) {
+    free(last_data);
+    last_data = malloc((size_t)bytes + 1);
+    memcpy(last_data, data, (size_t)bytes);
+    last_address = data;
+    ++h->blocks;
+    h->bytes += (uint64_t)bytes;
+}
+
+int halcyon_set_parameter(halcyon_handle h, const char* name, double value) {
+    if (planned_failure()) return fail(HALCYON_ERROR_USAGE, "no parameter '%s'", name);
+    record("set_parameter %s %s %.17g\n", h == NULL ? "next" : "open", name, value);
+    return HALCYON_OK;
+}
+
+int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h) {
+    *h = NULL;
+    const int code = planned_failure();
+    if (code) return code;
+    int size = 0;
+    MPI_Comm_size(comm, &size);
+    record("open %s %d\n", config_path, size);
+    *h = calloc(1, sizeof **h);
+    return HALCYON_OK;
+}
+
+int halcyon_open_f(const char* config_path, MPI_Fint comm, halcyon_handle* h) {
+    return halcyon_open(config_path, MPI_Comm_f2c(comm), h);
+}
+
+int halcyon_describe(halcyon_handle h, const char* name, int block, halcyon_block_info* info) {
+    struct variable* v;
+    if (h == NULL) return fail(HALCYON_ERROR_USAGE, "the session is not open");
+    const int code = find(name, block, &v);
+    if (code == HALCYON_OK) *info = v->info;
+    return code;
+}
+
+int halcyon_write(halcyon_handle h, const char* name, const void* data) { return halcyon_write_block(h, name, 0, data); }
+
+int halcyon_write_block(halcyon_handle h, const char* name, int block, const void* data) {
+    struct variable* v;
+    const int code = find(name, block, &v);
+    return code ? code : halcyon_write_bytes(h, name, block, data, v->info.bytes);
+}
+
+int halcyon_write_bytes(halcyon_handle h, const char* name, int block, const void* data, int64_t bytes) {
+    struct variable* v;
+    int code = planned_failure();
+    if (code == HALCYON_OK) code = find(name, block, &v);
+    if (code) return code;
+    if (bytes != v->info.bytes)
+        return fail(HALCYON_ERROR_USAGE, "variable '%s': %lld bytes given, a block has %lld", name, (long long)bytes,
+                    (long long)v->info.bytes);
+    record("write %s %d %lld\n", name, block, (long long)bytes);
+    keep(h, data, bytes);
+    return HALCYON_OK;
+}
+
+int halcyon_alloc(halcyon_handle h, const char* name, int block, void** data) {
+    struct variable* v;
+    (void)h;
+    int code = planned_failure();
+    if (code == HALCYON_OK) code = find(name, block, &v);
+    if (code) return code;
+    v->allocated[block] = calloc(1, (size_t)v->info.bytes + 1);
+    *data = v->allocated[block];
+    record("alloc %s %d\n", name, block);
+    return HALCYON_OK;
+}
+
+int halcyon_commit(halcyon_handle h, const char* name, int block) {
+    struct variable* v;
+    int code = planned_failure();
+    if (code == HALCYON_OK) code = find(name, block, &v);
+    if (code) return code;
+    if (v->allocated[block] == NULL) return fail(HALCYON_ERROR_USAGE, "'%s' was not allocated", name);
+    record("commit %s %d\n", name, block);
+    keep(h, v->allocated[block], v->info.bytes);
+    return HALCYON_OK;
+}
+
+int halcyon_clear(halcyon_handle h, const char* name, int block) {
+    struct variable* v;
+    (void)h;
+    int code = planned_failure();
+    if (code == HALCYON_OK) code = find(name, block, &v);
+    if (code) return code;
+    if (v->allocated[block] == NULL) return fail(HALCYON_ERROR_USAGE, "'%s' was not allocated", name);
+    record("clear %s %d\n", name, block);
+    free(v->allocated[block]);
+    v->allocated[block] = NULL;
+    return HALCYON_OK;
+}
+
+int halcyon_signal(halcyon_handle h, const char* event) {
+    const int code = planned_failure();
+    if (code) return code;
+    record("signal %s\n", event);
+    ++h->signals;
+    return HALCYON_OK;
+}
+
+int halcyon_end_iteration(halcyon_handle h) {
+    const int code = planned_failure();
+    if (code) return code;
+    record("end_iteration %lld\n", (long long)h->iteration++);
+    return HALCYON_OK;
+}
+
+int halcyon_wait(halcyon_handle h, int64_t iteration, halcyon_stage stage) {
+    (void)h;
+    const int code = planned_failure();
+    if (code) return code;
+    record("wait %lld %d\n", (long long)iteration, (int)stage);
+    return HALCYON_OK;
+}
+
+int halcyon_stats(halcyon_handle h, halcyon_stats_t* stats) {
+    const int code = planned_failure();
+    if (code) return code;
+    /* Each count differs, so that a binding that mixes two of them up is seen. */
+    *stats = (halcyon_stats_t){.iteration = h->iteration, .blocks = h->blocks, .bytes = h->bytes, .signals = h->signals,
+                               .visible_ns = 105, .blocked_ns = 106, .skipped_blocks = 107, .skipped_bytes = 108,
+                               .spilled_blocks = 109, .spilled_bytes = 110, .inlined_blocks = 111, .inlined_bytes = 112,
+                               .server_restarts = 113, .arena_bytes = 114, .arena_free_bytes = 115};
+    return HALCYON_OK;
+}
+
+int halcyon_close(halcyon_handle* h) {
+    record("close\n");
+    free(*h);
+    *h = NULL;
+    return planned_failure();
+}
+
+const char* halcyon_error_message(void) { return message; }
+const char* halcyon_version(void) { return "0.1.0 (recording)"; }

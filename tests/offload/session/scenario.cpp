@@ -1,0 +1,138 @@
+// A small simulation whose course the command line decides, for the tests that watch Halcyon from outside.
+//
+//   scenario CONFIG [key=value …]
+//     iterations=10  pause_ms=0     length of the run and of each iteration's computation
+//     zero_copy=0                   alloc, commit, clear instead of write
+//     die_rank=-1 die_at=-1 die=kill|abort|exit   what one rank does in the middle of an iteration
+//     signal=NAME                   raised in each iteration
+//     wait=none|stored|durable      after each iteration
+//     lockstep=0                    1: a barrier in each iteration, after rank 0 wrote and before the others do
+//     n=VALUE                       sets the parameter n before open
+//
+// Each variable is filled with a function of (name, iteration, rank, index), so that a reader can check every value:
+// value(i) = 1000 * iteration + 10 * rank + (i mod 7) + 0.25 * (length of the name).
+// Each rank prints one line of JSON at the end: its statistics, and the error of the first call that failed.
+
+#include <mpi.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "halcyon/halcyon.h"
+
+namespace {
+
+std::map<std::string, std::string> options;
+std::string first_error;
+
+long number(const char* key, long otherwise) {
+    const auto found = options.find(key);
+    return found == options.end() ? otherwise : std::strtol(found->second.c_str(), nullptr, 10);
+}
+std::string word(const char* key, const char* otherwise) {
+    const auto found = options.find(key);
+    return found == options.end() ? otherwise : found->second;
+}
+
+bool ok(int status) {
+    if (status != HALCYON_OK && first_error.empty()) first_error = halcyon_error_message();
+    return status == HALCYON_OK;
+}
+
+/// Variables to write: those of `variables=a,b/c`, all float32.
+std::vector<std::string> names() {
+    std::vector<std::string> list;
+    std::string all = word("variables", "theta");
+    for (size_t at = 0; at != std::string::npos;) {
+        const size_t comma = all.find(',', at);
+        list.push_back(all.substr(at, comma == std::string::npos ? comma : comma - at));
+        at = comma == std::string::npos ? comma : comma + 1;
+    }
+    return list;
+}
+
+void fill(float* data, int64_t count, const std::string& name, long iteration, int rank) {
+    const float base = 1000.0F * static_cast<float>(iteration) + 10.0F * static_cast<float>(rank) +
+                       0.25F * static_cast<float>(name.size());
+    for (int64_t i = 0; i < count; ++i) data[i] = base + static_cast<float>(i % 7);
+}
+
+void die(const std::string& how) {
+    if (how == "kill") ::raise(SIGKILL);
+    if (how == "abort") MPI_Abort(MPI_COMM_WORLD, 3);
+    ::_exit(0);
+}
+
+void write_one(halcyon_handle h, const std::string& name, long iteration, int rank) {
+    halcyon_block_info info{};
+    if (!ok(halcyon_describe(h, name.c_str(), 0, &info))) return;
+    const int64_t count = info.bytes / static_cast<int64_t>(sizeof(float));
+    if (number("zero_copy", 0) != 0) {
+        void* data = nullptr;
+        if (!ok(halcyon_alloc(h, name.c_str(), 0, &data))) return;
+        fill(static_cast<float*>(data), count, name, iteration, rank);
+        ok(halcyon_commit(h, name.c_str(), 0));
+        ok(halcyon_clear(h, name.c_str(), 0));
+        return;
+    }
+    std::vector<float> data(static_cast<size_t>(count));
+    fill(data.data(), count, name, iteration, rank);
+    ok(halcyon_write_bytes(h, name.c_str(), 0, data.data(), info.bytes));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    for (int i = 2; i < argc; ++i) {
+        const char* equals = std::strchr(argv[i], '=');
+        if (equals == nullptr) return 2;
+        options[std::string(argv[i], equals)] = equals + 1;
+    }
+    MPI_Init(&argc, &argv);
+    int rank = 0, size = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (options.contains("n")) ok(halcyon_set_parameter(nullptr, "n", static_cast<double>(number("n", 0))));
+    halcyon_handle h = nullptr;
+    if (!ok(halcyon_open(argv[1], MPI_COMM_WORLD, &h))) {
+        std::printf("{\"rank\": %d, \"open\": \"%s\"}\n", rank, first_error.c_str());
+        MPI_Finalize();
+        return 1;
+    }
+    if (rank == 0) {
+        std::printf("opened\n");
+        std::fflush(stdout);
+    }
+    const long iterations = number("iterations", 10);
+    const auto variables = names();
+    halcyon_stats_t stats{};
+    for (long iteration = 0; iteration < iterations; ++iteration) {
+        if (const long pause = number("pause_ms", 0); pause > 0) ::usleep(static_cast<useconds_t>(pause) * 1000);
+        if (number("lockstep", 0) != 0 && rank != 0) MPI_Barrier(MPI_COMM_WORLD);
+        for (const std::string& name : variables) {
+            write_one(h, name, iteration, rank);
+            if (rank == number("die_rank", -1) && iteration == number("die_at", -1)) die(word("die", "kill"));
+        }
+        if (number("lockstep", 0) != 0 && rank == 0) MPI_Barrier(MPI_COMM_WORLD);
+        if (const std::string event = word("signal", ""); !event.empty()) ok(halcyon_signal(h, event.c_str()));
+        ok(halcyon_end_iteration(h));
+        if (const std::string stage = word("wait", "none"); stage != "none")
+            ok(halcyon_wait(h, iteration, stage == "durable" ? HALCYON_DURABLE : HALCYON_STORED));
+    }
+    if (number("final_wait", 0) != 0) ok(halcyon_wait(h, iterations - 1, HALCYON_STORED));
+    ok(halcyon_stats(h, &stats));
+    const bool closed = ok(halcyon_close(&h));
+    std::printf("{\"rank\": %d, \"blocks\": %lu, \"bytes\": %lu, \"skipped\": %lu, \"spilled\": %lu, \"inlined\": %lu, "
+                "\"restarts\": %lu, \"arena\": %lu, \"free\": %lu, \"blocked_ns\": %lu, \"closed\": %s, \"error\": \"%s\"}\n",
+                rank, stats.blocks, stats.bytes, stats.skipped_blocks, stats.spilled_blocks, stats.inlined_blocks,
+                stats.server_restarts, stats.arena_bytes, stats.arena_free_bytes, stats.blocked_ns, closed ? "true" : "false",
+                first_error.c_str());
+    MPI_Finalize();
+    return first_error.empty() ? 0 : 1;
+}

@@ -1,0 +1,99 @@
+"""What `make test` prints last: every runner's results, and why tests were skipped."""
+
+from pathlib import Path
+
+import pytest
+
+import test_summary
+
+CTEST = """<testsuite name="x">
+<testcase name="ring" classname="ring" status="run"><system-out>fine</system-out></testcase>
+<testcase name="store" classname="store" status="fail"><failure message=""/><system-out>x</system-out></testcase>
+<testcase name="spack" classname="spack" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/>
+<system-out>looking for spack
+no spack on this machine
+</system-out></testcase>
+<testcase name="gone" classname="gone" status="notrun"><skipped message="Unable to find executable"/></testcase>
+</testsuite>"""
+
+CASES = """<testsuites><testsuite name="ring">
+<testcase name="refuses_when_full" classname="ring" status="run"/>
+<testcase name="keeps_order" classname="ring" status="run"/>
+<testcase name="huge_pages" classname="ring" status="run">
+<skipped message="ring_test.cpp:3&#x0A;no huge pages here"/></testcase>
+</testsuite></testsuites>"""
+
+PYTEST = """<testsuites><testsuite name="pytest">
+<testcase classname="tests.a" name="test_one"/>
+<testcase classname="tests.a" name="test_two"><skipped type="pytest.skip" message="no mpi4py">x</skipped></testcase>
+<testcase classname="tests.a" name="test_three"><failure message="1 != 2">…</failure></testcase>
+<testcase classname="tests.a" name="test_four"><error message="fixture">…</error></testcase>
+</testsuite></testsuites>"""
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    folder = tmp_path / "results"
+    folder.mkdir()
+    return folder
+
+
+def test_programs_of_gtest_are_counted_case_by_case(results: Path, tmp_path: Path) -> None:
+    (results / "ctest-release.xml").write_text(CTEST)
+    cases = tmp_path / "release" / "Testing" / "cases"
+    cases.mkdir(parents=True)
+    (cases / "ring.xml").write_text(CASES)
+    outcomes = test_summary.collect(results, [tmp_path / "release"])
+    ring = [(o.name, o.end, o.reason) for o in outcomes if o.name.startswith("ring")]
+    assert ring == [
+        ("ring.refuses_when_full", "passed", ""),
+        ("ring.keeps_order", "passed", ""),
+        ("ring.huge_pages", "skipped", "no huge pages here"),
+    ]
+
+
+def test_a_failed_program_counts_as_failed_even_when_its_cases_passed(results: Path, tmp_path: Path) -> None:
+    (results / "ctest-release.xml").write_text(CTEST)
+    cases = tmp_path / "release" / "Testing" / "cases"
+    cases.mkdir(parents=True)
+    (cases / "store.xml").write_text(CASES)  # rank 0's cases passed, rank 1 crashed
+    outcomes = test_summary.collect(results, [tmp_path / "release"])
+    assert [o.name for o in outcomes if o.end == "failed"] == ["store", "gone"]
+    assert sum(o.end == "passed" for o in outcomes) == 3
+
+
+def test_a_report_cut_short_is_a_failure_and_not_a_crash(results: Path, tmp_path: Path) -> None:
+    (results / "ctest-release.xml").write_text(CTEST)
+    cases = tmp_path / "release" / "Testing" / "cases"
+    cases.mkdir(parents=True)
+    (cases / "store.xml").write_text(CASES[:80])
+    outcomes = test_summary.collect(results, [tmp_path / "release"])
+    assert ("store", "failed") in [(o.name, o.end) for o in outcomes]
+
+
+def test_a_skipped_script_says_why_in_its_last_line(results: Path) -> None:
+    (results / "ctest-release.xml").write_text(CTEST)
+    outcomes = test_summary.collect(results, [])
+    assert [(o.name, o.reason) for o in outcomes if o.end == "skipped"] == [("spack", "no spack on this machine")]
+
+
+def test_a_program_that_could_not_start_is_a_failure(results: Path) -> None:
+    (results / "ctest-release.xml").write_text(CTEST)
+    assert ("gone", "failed") in [(o.name, o.end) for o in test_summary.collect(results, [])]
+
+
+def test_last_line_sums_up_all_runners(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (results / "ctest-release.xml").write_text(CTEST)
+    (results / "pytest.xml").write_text(PYTEST)
+    (results / "left-out.txt").write_text("paraview_reads_view\n")
+    status = test_summary.main([str(results)])
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "2 passed, 4 failed, 3 skipped"
+    assert "skipped: [pytest] tests.a::test_two: no mpi4py" in lines
+    assert "skipped: [ctest] paraview_reads_view: needs large extras: make test-full" in lines
+    assert status == 1
+
+
+def test_exit_status_is_zero_when_nothing_failed(results: Path) -> None:
+    (results / "ctest-release.xml").write_text(CTEST.replace('"fail"', '"run"').replace("Unable", "SKIP_"))
+    assert test_summary.main([str(results)]) == 0
