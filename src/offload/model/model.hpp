@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/error.hpp"
@@ -18,8 +19,6 @@ enum class scalar_type : uint8_t { int8, int16, int32, int64, uint8, uint16, uin
 
 /// Bytes of one element.
 [[nodiscard]] int64_t size_of(scalar_type type);
-/// "float32", …
-[[nodiscard]] std::string_view name_of(scalar_type type);
 
 /// What happens to a block that finds no room.
 enum class full_policy : uint8_t { block, spill, skip, run_inline };
@@ -31,11 +30,22 @@ enum class precision : uint8_t { full, bitround, half };
 enum class mesh_type : uint8_t { rectilinear, curvilinear, unstructured, points };
 enum class reader : uint8_t { as_written, time_series, maps };
 
+/// The word of the configuration: "float32", "block", "inline", "when-idle", "time-series", …
+[[nodiscard]] std::string_view name_of(scalar_type value);
+[[nodiscard]] std::string_view name_of(full_policy value);
+[[nodiscard]] std::string_view name_of(scope value);
+[[nodiscard]] std::string_view name_of(centering value);
+[[nodiscard]] std::string_view name_of(compression value);
+[[nodiscard]] std::string_view name_of(precision value);
+[[nodiscard]] std::string_view name_of(mesh_type value);
+[[nodiscard]] std::string_view name_of(reader value);
+
 /// A parameter: a number that layouts and places may use. `rank`, `size` and `block` are built in.
 struct parameter {
     std::string name;
     double value = 0;
     bool is_mutable = false;             ///< may be set after open
+    double min = 0;                      ///< lower bound of a mutable parameter
     std::optional<double> max;           ///< upper bound of a mutable parameter; none = unbounded
 };
 
@@ -43,6 +53,7 @@ struct layout {
     std::string name;
     scalar_type type = scalar_type::float32;
     std::vector<expression> dimensions;  ///< C order
+    std::string where;                   ///< `file:line: key.path` of it in the configuration, for messages
 };
 
 /// Where a client's block lies in the whole array of a variable. All expressions are evaluated per client and block.
@@ -54,6 +65,7 @@ struct place {
         expression before, after;
     };
     std::vector<ghost_width> ghost;      ///< per dimension; empty = none
+    std::string where;                   ///< as for layout
 };
 
 struct mesh {
@@ -153,15 +165,28 @@ struct model {
     std::vector<event> events;
     std::vector<store> stores;
 
+    /// Slots of bound expressions: 0 rank, 1 size, 2 block, then the parameters in order.
+    static constexpr uint16_t first_parameter_slot = 3;
+
+    /// Full name → index of a variable. Filled by parse_model(); while it is empty find_variable() searches.
+    struct name_hash : std::hash<std::string_view> {
+        using is_transparent = void;
+    };
+    std::unordered_map<std::string, uint32_t, name_hash, std::equal_to<>> variable_index;
+
     /// Null when there is none. Names are compared byte by byte.
     [[nodiscard]] const variable* find_variable(std::string_view name) const;
     [[nodiscard]] const event* find_event(std::string_view name) const;
     [[nodiscard]] const store* find_store(std::string_view name) const;
     [[nodiscard]] parameter* find_parameter(std::string_view name);
+
+    /// Sets a mutable parameter. Usage failure: unknown name, not mutable, not finite, outside its bounds.
+    [[nodiscard]] result<void> set_parameter(std::string_view name, double value);
 };
 
 /// Reads a configuration. `file_name` is used in messages only. `overrides` replace parameter values before anything
-/// is evaluated; an unknown name is a usage failure. Failures: kind config, message `file:line: key.path: …`.
+/// is evaluated; an unknown name or a value outside a parameter's bounds is a usage failure. Failures: kind config,
+/// message `file:line: key.path: …`.
 [[nodiscard]] result<model> parse_model(std::string_view yaml, std::string_view file_name,
                                         const std::map<std::string, double>& overrides);
 
@@ -182,12 +207,13 @@ struct block_owner {
     int block = 0;  ///< of the client: 0 … blocks_per_client - 1
 };
 
-/// Evaluates layout and place of `v`. Failures (kind config): division by zero, a negative or NaN extent, a product
-/// that overflows 2^62 bytes, an interior that leaves the whole.
+/// Evaluates layout and place of `v`, without allocation unless it fails. Failures (kind config): division by zero, a
+/// negative extent or one that is no whole number, a product that overflows 2^62 bytes, an interior that leaves the
+/// whole.
 [[nodiscard]] result<block_shape> shape_of(const model& m, const variable& v, const block_owner& owner);
 
-/// The largest number of bytes a block of `v` may have while mutable parameters stay within their bounds; nullopt
-/// when it depends on a parameter without `max`.
+/// A bound on the bytes a block of `v` may have while mutable parameters stay within theirs; exact when the layout
+/// depends on none. nullopt when it depends on one without `max`, or no bound can be shown (a divisor that may be 0).
 [[nodiscard]] std::optional<int64_t> largest_bytes(const model& m, const variable& v, const block_owner& owner);
 
 }  // namespace halcyon::offload

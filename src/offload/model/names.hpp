@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "offload/model/model.hpp"
+
+namespace halcyon::offload {
+
+template <class Enum, size_t N>
+using word_table = std::array<std::pair<std::string_view, Enum>, N>;
+
+// The words of the configuration for each enumeration. The schema lists the same words; a test compares them.
+inline constexpr word_table<scalar_type, 10> scalar_type_words{{{"int8", scalar_type::int8},
+                                                                {"int16", scalar_type::int16},
+                                                                {"int32", scalar_type::int32},
+                                                                {"int64", scalar_type::int64},
+                                                                {"uint8", scalar_type::uint8},
+                                                                {"uint16", scalar_type::uint16},
+                                                                {"uint32", scalar_type::uint32},
+                                                                {"uint64", scalar_type::uint64},
+                                                                {"float32", scalar_type::float32},
+                                                                {"float64", scalar_type::float64}}};
+inline constexpr word_table<full_policy, 4> full_policy_words{{{"block", full_policy::block},
+                                                               {"spill", full_policy::spill},
+                                                               {"skip", full_policy::skip},
+                                                               {"inline", full_policy::run_inline}}};
+inline constexpr word_table<scope, 3> scope_words{
+    {{"client", scope::client}, {"node", scope::node}, {"job", scope::job}}};
+inline constexpr word_table<centering, 2> centering_words{{{"node", centering::node}, {"cell", centering::cell}}};
+inline constexpr word_table<compression, 4> compression_words{{{"none", compression::none},
+                                                               {"gzip", compression::gzip},
+                                                               {"zstd", compression::zstd},
+                                                               {"when-idle", compression::when_idle}}};
+inline constexpr word_table<precision, 3> precision_words{
+    {{"full", precision::full}, {"bitround", precision::bitround}, {"half", precision::half}}};
+inline constexpr word_table<mesh_type, 4> mesh_type_words{{{"rectilinear", mesh_type::rectilinear},
+                                                           {"curvilinear", mesh_type::curvilinear},
+                                                           {"unstructured", mesh_type::unstructured},
+                                                           {"points", mesh_type::points}}};
+inline constexpr word_table<reader, 3> reader_words{
+    {{"as-written", reader::as_written}, {"time-series", reader::time_series}, {"maps", reader::maps}}};
+
+template <class Enum, size_t N>
+constexpr std::optional<Enum> value_of(const word_table<Enum, N>& table, std::string_view word) {
+    for (const auto& [name, value] : table)
+        if (name == word) return value;
+    return std::nullopt;
+}
+
+template <class Enum, size_t N>
+constexpr std::string_view word_of(const word_table<Enum, N>& table, Enum value) {
+    for (const auto& [name, known] : table)
+        if (known == value) return name;
+    return "";
+}
+
+}  // namespace halcyon::offload
