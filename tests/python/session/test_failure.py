@@ -70,7 +70,7 @@ def test_a_client_that_exits_without_close_counts_as_dead(openmpi_case: Case) ->
 
 
 def test_a_stopped_server_is_waited_for_and_loses_nothing(openmpi_case: Case) -> None:
-    openmpi_case.configure(size="2 MiB")
+    openmpi_case.configure(size="400 KiB")
     run = openmpi_case.start("iterations=20", "pause_ms=5")
     wait_for(lambda: (openmpi_case.output / "tiny.n0000.i00000002.h5").exists(), what="a few iterations are stored")
     pid = openmpi_case.server_process()

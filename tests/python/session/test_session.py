@@ -60,9 +60,9 @@ def test_inline_stores_the_same_values(case: Case) -> None:
 
 
 def test_a_small_buffer_and_fast_iterations_lose_nothing(openmpi_case: Case) -> None:
-    """Two blocks fit into each arena: nearly every write has to wait."""
+    """Little more than one iteration fits into each arena: nearly every write has to wait."""
     openmpi_case.variables = ("a", "b", "c")
-    openmpi_case.configure(nz="64", size="2484 KiB")
+    openmpi_case.configure(nz="64", size="600 KiB")
     outcome = openmpi_case.run("iterations=40")
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 40)
