@@ -21,7 +21,6 @@ cmake_path(RELATIVE_PATH HALCYON_INSTALL_LIB BASE_DIRECTORY ${HALCYON_INSTALL_BI
 # What a run needs, without anything to develop against: the wheel's share.
 if(TARGET halcyon)
   set_target_properties(halcyon PROPERTIES INSTALL_RPATH "$ORIGIN")
-  target_include_directories(halcyon INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   install(TARGETS halcyon EXPORT HalcyonTargets
     LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT python NAMELINK_COMPONENT development)
 endif()

@@ -17,3 +17,8 @@ set(HALCYON_MPIRUN ${MPIEXEC_EXECUTABLE})
 if(HALCYON_MPI STREQUAL "openmpi")
   list(APPEND HALCYON_MPIRUN --allow-run-as-root --oversubscribe)
 endif()
+
+set(HALCYON_MPI_NAME "Open MPI")
+if(HALCYON_MPI STREQUAL "mpich")
+  set(HALCYON_MPI_NAME "MPICH")
+endif()

@@ -46,6 +46,7 @@ void parse_stores(const config_value& root, model& m) {
         if (const auto v = value.find("index")) s.index = v->boolean();
         if (const auto v = value.find("expected-reader")) s.expected_reader = v->word(reader_words);
         if (const auto v = value.find("checksum")) s.checksum = v->boolean();
+        if (const auto v = value.find("existing")) s.replace_existing = v->text() == "replace";
         m.stores.push_back(std::move(s));
     }
 }

@@ -53,6 +53,7 @@ struct file_report {
     int64_t stored_bytes = 0;            ///< size of the file
     int64_t compress_ns = 0;             ///< transform and compression
     int64_t write_ns = 0;                ///< the rest, file creation and rename included
+    int64_t overflowed_values = 0;       ///< finite values that became infinite in half precision
 };
 
 /// Writes blocks into files of some format. Called by one thread at a time.

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/error.hpp"
+
+/// Names in Halcyon's HDF5 files; docs/store.md describes them for readers. Writer and view both use these.
+namespace halcyon::offload::hdf5 {
+
+inline constexpr const char* format_name = "halcyon";
+inline constexpr const char* view_format_name = "halcyon view";
+inline constexpr int64_t format_version = 1;
+
+/// Everything that is not a variable lies in this group; no variable's name may begin with it.
+inline constexpr const char* reserved_group = ".halcyon";
+inline constexpr const char* iterations_path = "/.halcyon/iterations";
+inline constexpr const char* missing_path = "/.halcyon/missing";
+inline constexpr const char* missing_variables_path = "/.halcyon/missing_variables";
+inline constexpr const char* meshes_path = "/.halcyon/meshes";
+
+/// Name of the dataset of a domain: "d000003"; "d000003.1" when the block's shape or place changed inside the file.
+[[nodiscard]] std::string domain_name(int64_t domain, int variant);
+
+/// Success when `name` can be a path of groups: valid UTF-8, '/' between components, none of them empty, "." or "..",
+/// the first one not ".halcyon".
+[[nodiscard]] result<void> check_name(const std::string& name);
+
+}  // namespace halcyon::offload::hdf5

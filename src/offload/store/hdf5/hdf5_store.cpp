@@ -1,0 +1,45 @@
+#include "offload/store/hdf5/hdf5_store.hpp"
+
+#include <chrono>
+#include <exception>
+
+namespace halcyon::offload::hdf5 {
+namespace {
+
+file_report write_job(const file_job& job, writer_memory& memory) {
+    const auto begin = std::chrono::steady_clock::now();
+    memory.encoder.reset_counts();
+    file_report report;
+    for (const block_view& block : job.blocks) report.raw_bytes += static_cast<int64_t>(block.data.size());
+    const std::vector<domain_rows> datasets = sort_into_datasets(job);
+    output_file out(job.path + ".tmp");
+    out.write_back_early(job.sync);
+    try {
+        write_contents(job, datasets, out, memory);
+    } catch (const error&) {
+        // A full disk is the cause of whatever HDF5 reports after it.
+        out.throw_if_failed();
+        throw;
+    }
+    report.stored_bytes = out.publish(job.path, job.sync);
+    report.compress_ns = memory.encoder.busy_ns();
+    report.overflowed_values = memory.encoder.overflows();
+    const auto whole = std::chrono::steady_clock::now() - begin;
+    report.write_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(whole).count() - report.compress_ns;
+    return report;
+}
+
+}  // namespace
+
+result<file_report> hdf5_store::write(const file_job& job) {
+    const silence quiet;
+    try {
+        return write_job(job, memory_);
+    } catch (const error& e) {
+        return e.as_failure();
+    } catch (const std::exception& e) {
+        return failure{error_kind::internal, job.path + ": " + e.what(), 0};
+    }
+}
+
+}  // namespace halcyon::offload::hdf5

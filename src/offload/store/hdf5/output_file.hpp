@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+
+namespace halcyon::offload::hdf5 {
+
+/// A file on its way: written under a temporary name, published by rename, removed when it is given up.
+///
+/// HDF5 cannot be asked to drop a file whose disk is full: its close fails, half-open files stay in its tables and
+/// the process may never write again. So this file takes every write of the library: it keeps the first error to
+/// itself, ignores what follows, and HDF5 closes in peace. Metadata stays in memory until publish(), so that
+/// reading it back works after an error too, and because one sequential write is faster than hundreds of small ones.
+class output_file {
+  public:
+    /// Creates `temporary`; one that a killed process left there is replaced. Throws (system).
+    explicit output_file(std::string temporary);
+    ~output_file();
+    output_file(const output_file&) = delete;
+    output_file& operator=(const output_file&) = delete;
+
+    /// Starts writing back to the device at once; for files that will be synced.
+    void write_back_early(bool yes) { early_ = yes; }
+
+    /// Writes what is kept in memory, cuts the file to its size, syncs when asked (file, then directory) and renames
+    /// it to `path`. Throws the first error of the file's life, path and errno text in it. Returns the size in bytes.
+    int64_t publish(const std::string& path, bool sync);
+
+    /// The first write error, if there was one.
+    void throw_if_failed() const;
+
+    // For the driver; none of these throws.
+    void write_data(uint64_t address, std::span<const std::byte> bytes) noexcept;
+    void write_metadata(uint64_t address, std::span<const std::byte> bytes) noexcept;
+    void read(uint64_t address, std::span<std::byte> bytes) noexcept;
+    void end_at(uint64_t size) noexcept { size_ = size; }
+    [[nodiscard]] uint64_t written_end() const noexcept { return written_end_; }
+
+  private:
+    void fail(const char* doing, uint64_t address, size_t bytes, int saved_errno) noexcept;
+    void put(uint64_t address, std::span<const std::byte> bytes) noexcept;
+    void forget(uint64_t address, uint64_t end);
+
+    std::string temporary_;
+    int descriptor_ = -1;
+    bool published_ = false;
+    bool early_ = false;
+    bool failed_ = false;
+    failure first_;
+    uint64_t size_ = 0;
+    uint64_t written_end_ = 0;
+    std::map<uint64_t, std::vector<std::byte>> metadata_;  ///< pieces that neither overlap nor touch, by address
+};
+
+}  // namespace halcyon::offload::hdf5

@@ -1,0 +1,170 @@
+#include "offload/store/hdf5/view_arrays.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "offload/store/hdf5/format.hpp"
+
+namespace halcyon::offload::hdf5 {
+namespace {
+
+std::vector<int64_t> list_of(const extents& e) {
+    return {e.span().begin(), e.span().end()};
+}
+
+int64_t product(const std::vector<int64_t>& shape) {
+    int64_t n = 1;
+    for (const int64_t v : shape) n *= v;
+    return n;
+}
+
+bool inside(const stored_domain& d) {
+    const extents interior = d.interior();
+    for (int i = 0; i < interior.rank; ++i) {
+        if (interior[i] < 0 || d.offset[i] < 0 || d.offset[i] + interior[i] > d.global[i]) return false;
+    }
+    return true;
+}
+
+/// Puts the rows [begin, end) into `array`, consecutive ones as one piece. `stacked_at` ≥ 0: index of the rows' domain
+/// in a leading dimension of domains.
+void add_pieces(view_variable& array, const row_source* begin, const row_source* end, int64_t stacked_at,
+                std::set<std::vector<int64_t>>& filled) {
+    const bool varies = array.description.time_varying;
+    while (begin != end) {
+        const row_source* last = begin;
+        while (last + 1 != end && last[1].file == begin->file && last[1].domain == begin->domain &&
+               last[1].row == last->row + 1 && last[1].time == last->time + 1) {
+            ++last;
+        }
+        const stored_domain& d = *begin->domain;
+        const extents interior = d.interior();
+        const int64_t rows = last - begin + 1;
+        piece p;
+        p.source_shape = {d.row_count};
+        p.source_start = {begin->row};
+        p.source_count = {rows};
+        if (varies) {
+            p.target_start.push_back(begin->time);
+            p.target_count.push_back(rows);
+        }
+        if (stacked_at >= 0) {
+            p.target_start.push_back(stacked_at);
+            p.target_count.push_back(1);
+        }
+        for (int i = 0; i < interior.rank; ++i) {
+            p.source_shape.push_back(d.dimensions[i]);
+            p.source_start.push_back(d.ghost_before[i]);
+            p.source_count.push_back(interior[i]);
+            p.target_start.push_back(array.description.placed ? d.offset[i] : 0);
+            p.target_count.push_back(interior[i]);
+        }
+        begin = last + 1;
+        // Clients that own the same box of a coordinate all write it: one of them is enough.
+        std::vector<int64_t> box = p.target_start;
+        box.insert(box.end(), p.target_count.begin(), p.target_count.end());
+        if (interior.count() == 0 || !filled.insert(std::move(box)).second) continue;
+        p.file = last->file->file_name;
+        p.dataset = d.dataset;
+        array.pieces.push_back(std::move(p));
+    }
+}
+
+void count_gaps(view_variable& array) {
+    int64_t covered = 0;
+    for (const piece& p : array.pieces) covered += product(p.target_count);
+    array.gaps = covered < product(array.shape);
+}
+
+view_variable array_for(const gathered_variable& variable, const std::string& path, int64_t times) {
+    view_variable array;
+    array.path = path;
+    array.description = variable.description;
+    if (variable.description.time_varying) array.shape.push_back(times);
+    return array;
+}
+
+/// [begin, end) of the rows of one domain each; rows are sorted by domain.
+std::vector<std::pair<const row_source*, const row_source*>> by_domain(const std::vector<row_source>& rows) {
+    std::vector<std::pair<const row_source*, const row_source*>> runs;
+    const row_source* begin = rows.data();
+    const row_source* const end = rows.data() + rows.size();
+    while (begin != end) {
+        const row_source* last = begin;
+        while (last != end && last->domain->domain == begin->domain->domain) ++last;
+        runs.emplace_back(begin, last);
+        begin = last;
+    }
+    return runs;
+}
+
+bool equal_interiors(const row_source* begin, const row_source* end) {
+    return std::all_of(begin, end,
+                       [begin](const row_source& r) { return r.domain->interior() == begin->domain->interior(); });
+}
+
+}  // namespace
+
+variable_arrays arrays_of(const gathered_variable& variable, int64_t times) {
+    variable_arrays result;
+    const std::string& name = variable.description.name;
+    const std::vector<row_source>& rows = variable.rows;
+    const row_source* const begin = rows.data();
+    const row_source* const end = begin + rows.size();
+    if (!variable.consistent) {
+        result.not_shown.push_back(name);
+        return result;
+    }
+    if (variable.description.placed) {
+        const extents& global = begin->domain->global;
+        const bool fits = std::all_of(rows.begin(), rows.end(), [&global](const row_source& r) {
+            return r.domain->global == global && inside(*r.domain);
+        });
+        if (!fits) {
+            result.not_shown.push_back(name);
+            return result;
+        }
+        view_variable array = array_for(variable, name, times);
+        array.placed_whole = true;
+        const std::vector<int64_t> shape = list_of(global);
+        array.shape.insert(array.shape.end(), shape.begin(), shape.end());
+        std::set<std::vector<int64_t>> filled;
+        for (const auto& [from, to] : by_domain(rows)) add_pieces(array, from, to, -1, filled);
+        count_gaps(array);
+        result.arrays.push_back(std::move(array));
+        return result;
+    }
+    const auto runs = by_domain(rows);
+    if (equal_interiors(begin, end)) {
+        view_variable array = array_for(variable, name, times);
+        array.placed_whole = runs.size() == 1;
+        const std::vector<int64_t> shape = list_of(begin->domain->interior());
+        if (runs.size() > 1) array.shape.push_back(static_cast<int64_t>(runs.size()));
+        array.shape.insert(array.shape.end(), shape.begin(), shape.end());
+        std::set<std::vector<int64_t>> filled;
+        for (size_t i = 0; i < runs.size(); ++i) {
+            add_pieces(array, runs[i].first, runs[i].second, runs.size() > 1 ? static_cast<int64_t>(i) : -1, filled);
+            if (runs.size() > 1) result.stacked_domains.push_back(runs[i].first->domain->domain);
+        }
+        count_gaps(array);
+        result.arrays.push_back(std::move(array));
+        return result;
+    }
+    for (const auto& [from, to] : runs) {
+        const std::string path = name + "/" + domain_name(from->domain->domain, 0);
+        if (!equal_interiors(from, to)) {
+            result.not_shown.push_back(path);
+            continue;
+        }
+        view_variable array = array_for(variable, path, times);
+        const std::vector<int64_t> shape = list_of(from->domain->interior());
+        array.shape.insert(array.shape.end(), shape.begin(), shape.end());
+        std::set<std::vector<int64_t>> filled;
+        add_pieces(array, from, to, -1, filled);
+        count_gaps(array);
+        result.arrays.push_back(std::move(array));
+    }
+    return result;
+}
+
+}  // namespace halcyon::offload::hdf5

@@ -1,0 +1,90 @@
+#include "base/unix_socket.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace {
+
+using namespace halcyon;
+
+std::string unused_name() { return "halcyon-test-" + std::to_string(::getpid()) + "-" + std::to_string(::random()); }
+
+TEST(unix_socket, carries_bytes_and_descriptors_to_the_same_user) {
+    const std::string name = unused_name();
+    auto listening = listen_abstract(name, 4);
+    ASSERT_TRUE(listening.ok()) << listening.why().message;
+    auto client = connect_abstract(name);
+    ASSERT_TRUE(client.ok()) << client.why().message;
+    auto server = accept_checked(listening->get());
+    ASSERT_TRUE(server.ok());
+    const descriptor file(::memfd_create("file", MFD_CLOEXEC));
+    ASSERT_EQ(::pwrite(file.get(), "calm", 4, 0), 4);
+    const char text[] = "here it is";
+    const int fds[] = {file.get()};
+    ASSERT_TRUE(send_message(client->get(), std::as_bytes(std::span(text)), fds).ok());
+    auto got = receive_message(server->get(), 100, 1000);
+    ASSERT_TRUE(got.ok()) << got.why().message;
+    EXPECT_STREQ(reinterpret_cast<const char*>(got->bytes.data()), text);
+    ASSERT_EQ(got->descriptors.size(), 1U);
+    char content[5] = {};
+    EXPECT_EQ(::pread(got->descriptors[0].get(), content, 4, 0), 4);
+    EXPECT_STREQ(content, "calm");
+    EXPECT_EQ(*peer_process(server->get()), ::getpid());
+}
+
+TEST(unix_socket, a_name_nobody_listens_on_is_unavailable) {
+    auto none = connect_abstract(unused_name());
+    ASSERT_FALSE(none.ok());
+    EXPECT_EQ(none.why().kind, error_kind::unavailable);
+}
+
+TEST(unix_socket, a_name_in_use_cannot_be_taken_twice) {
+    const std::string name = unused_name();
+    auto first = listen_abstract(name, 1);
+    ASSERT_TRUE(first.ok());
+    EXPECT_FALSE(listen_abstract(name, 1).ok());
+}
+
+TEST(unix_socket, a_peer_that_leaves_reads_as_an_empty_message) {
+    const std::string name = unused_name();
+    auto listening = listen_abstract(name, 1);
+    auto client = connect_abstract(name);
+    auto server = accept_checked(listening->get());
+    client->reset();
+    auto got = receive_message(server->get(), 10, 1000);
+    ASSERT_TRUE(got.ok());
+    EXPECT_TRUE(got->bytes.empty());
+}
+
+TEST(unix_socket, silence_is_a_failure_after_its_time) {
+    const std::string name = unused_name();
+    auto listening = listen_abstract(name, 1);
+    auto client = connect_abstract(name);
+    auto got = receive_message(client->get(), 10, 10);
+    ASSERT_FALSE(got.ok());
+    EXPECT_EQ(got.why().kind, error_kind::unavailable);
+}
+
+TEST(unix_socket, another_user_is_refused) {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root to become another user";
+    const std::string name = unused_name();
+    auto listening = listen_abstract(name, 1);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        if (::setuid(65534) != 0) ::_exit(9);
+        // Our end checks the listener, too: it belongs to root.
+        const auto refused = connect_abstract(name);
+        ::_exit(refused.ok() ? 1 : 0);
+    }
+    auto accepted = accept_checked(listening->get());
+    EXPECT_FALSE(accepted.ok());
+    int status = 0;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+}
+
+}  // namespace
