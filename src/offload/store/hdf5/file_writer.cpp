@@ -13,24 +13,6 @@
 namespace halcyon::offload::hdf5 {
 namespace {
 
-const char* name_of(centering c) {
-    return c == centering::node ? "node" : "cell";
-}
-
-const char* name_of(mesh_type t) {
-    switch (t) {
-        case mesh_type::rectilinear:
-            return "rectilinear";
-        case mesh_type::curvilinear:
-            return "curvilinear";
-        case mesh_type::unstructured:
-            return "unstructured";
-        case mesh_type::points:
-            return "points";
-    }
-    return "";
-}
-
 /// The file's groups, each created when it is first needed and kept open.
 class group_tree {
   public:
