@@ -59,7 +59,9 @@ double median(std::vector<double> values) {
 void measure(file_store& store, const std::string& folder, int rounds, int count, int64_t bytes, bool sync) {
     model m;
     m.simulation = "bench";
-    m.layouts.push_back({"line", scalar_type::float32, {}});
+    layout line;
+    line.name = "line";
+    m.layouts.push_back(line);
     for (uint32_t i = 0; i < 8; ++i) {
         variable v;
         v.id = i;

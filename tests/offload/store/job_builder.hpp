@@ -26,7 +26,10 @@ class job_builder {
 
     /// References stay valid; the variable gets a layout of its own.
     variable& add_variable(const std::string& name, scalar_type type) {
-        model_.layouts.push_back({name + " layout", type, {}});
+        layout own;
+        own.name = name + " layout";
+        own.type = type;
+        model_.layouts.push_back(own);
         auto v = std::make_unique<variable>();
         v->name = name;
         v->layout_id = static_cast<uint32_t>(model_.layouts.size() - 1);
@@ -37,7 +40,9 @@ class job_builder {
     }
 
     uint32_t add_place(const std::string& name) {
-        model_.places.push_back({name, {}, {}, {}});
+        place whole;
+        whole.name = name;
+        model_.places.push_back(whole);
         return static_cast<uint32_t>(model_.places.size() - 1);
     }
 

@@ -1,0 +1,50 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "offload/store/store.hpp"
+#include "temporary_folder.hpp"
+
+namespace halcyon::offload::testing {
+namespace {
+
+TEST(store_module, is_found_through_the_module_path) {
+    const result<store_module> module = load_store_module("hdf5");
+    ASSERT_TRUE(module.ok()) << module.why().message;
+    const std::unique_ptr<file_store> store(module->make_file_store());
+    const std::unique_ptr<view_builder> view(module->make_view_builder(".", "sim"));
+    EXPECT_NE(store, nullptr);
+    EXPECT_NE(view, nullptr);
+}
+
+TEST(store_module, a_missing_one_says_where_it_was_looked_for) {
+    temporary_folder folder;
+    const std::string before = std::getenv("HALCYON_MODULE_PATH");
+    setenv("HALCYON_MODULE_PATH", ("/nowhere:" + folder.path().string()).c_str(), 1);
+    const result<store_module> module = load_store_module("none");
+    std::ofstream(folder.file("libhalcyon_store_broken.so")) << "not a library";
+    const result<store_module> broken = load_store_module("broken");
+    setenv("HALCYON_MODULE_PATH", before.c_str(), 1);
+    ASSERT_FALSE(module.ok());
+    EXPECT_EQ(module.why().kind, error_kind::system);
+    const std::string& message = module.why().message;
+    for (const std::string part : {"'none'", "HALCYON_MODULE_PATH", "/nowhere/libhalcyon_store_none.so: not there",
+                                   "/libhalcyon_store_none.so: not there"}) {
+        EXPECT_NE(message.find(part), std::string::npos) << message;
+    }
+    const std::string here = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+    EXPECT_NE(message.find(here + "/libhalcyon_store_none.so"), std::string::npos) << message;
+    ASSERT_FALSE(broken.ok());
+    EXPECT_NE(broken.why().message.find(folder.file("libhalcyon_store_broken.so") + ": "), std::string::npos)
+        << broken.why().message;
+    EXPECT_NE(broken.why().message.find("file too short"), std::string::npos) << broken.why().message;
+}
+
+TEST(store_module, a_type_is_a_name_not_a_path) {
+    EXPECT_EQ(load_store_module("../evil").why().kind, error_kind::config);
+    EXPECT_EQ(load_store_module("").why().kind, error_kind::config);
+}
+
+}  // namespace
+}  // namespace halcyon::offload::testing
