@@ -68,7 +68,9 @@ gathered_run gather(file_list files, std::span<const std::string> writers) {
         for (const int64_t iteration : file->iterations) {
             const auto at = time_of.find(iteration);
             times.push_back(at == time_of.end() ? -1 : at->second);
-            if (file->incomplete && at != time_of.end()) incomplete.insert(iteration);
+        }
+        for (const int64_t iteration : file->incomplete) {
+            if (time_of.contains(iteration)) incomplete.insert(iteration);
         }
         // Most files look like the one before: their descriptions need not be copied again.
         const bool same = described == file->layout.get();

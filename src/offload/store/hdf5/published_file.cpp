@@ -133,6 +133,11 @@ std::vector<int64_t> read_iterations(hid_t file) {
     return list;
 }
 
+std::vector<int64_t> read_incomplete(hid_t file) {
+    if (get_integer(file, "incomplete") == 0) return {};
+    return get_integers(file, "incomplete_iterations");
+}
+
 }  // namespace
 
 std::optional<published_name> parse_file_name(const std::string& name, const std::string& simulation) {
@@ -170,7 +175,7 @@ published_file read_published_file(const std::string& folder, const std::string&
     found.file_name = file_name;
     found.name = name;
     found.iterations = read_iterations(file.get());
-    found.incomplete = get_integer(file.get(), "incomplete") != 0;
+    found.incomplete = read_incomplete(file.get());
     auto layout = std::make_shared<file_layout>();
     read_meshes(file.get(), *layout);
     const group_handle root{check(H5Gopen2(file.get(), "/", H5P_DEFAULT), path)};

@@ -62,7 +62,7 @@ struct published_file {
     std::string file_name;  ///< without folder
     published_name name;
     std::vector<int64_t> iterations;
-    bool incomplete = false;  ///< blocks are missing
+    std::vector<int64_t> incomplete;  ///< iterations of which blocks are missing
     std::shared_ptr<const file_layout> layout;
 };
 
