@@ -72,18 +72,14 @@ contains
         real(wp) :: r, warm
         integer :: i, j, k
 
-        do k = 1, nz
-            do j = 1, m%d%nyl
-                do i = 1, m%d%nxl
-                    r = sqrt((((m%d%i0 + i - 0.5_wp) - bubble_x * nx) * dx / bubble_radius) ** 2 + &
-                             (((m%d%j0 + j - 0.5_wp) - bubble_y * ny) * dy / bubble_radius) ** 2 + &
-                             (((k - 0.5_wp) * dz - bubble_z) / bubble_depth) ** 2)
-                    if (r >= 1) cycle
-                    warm = 1 + bubble_k * cos(pi / 2 * r) ** 2 / m%base%theta(k)
-                    m%s(i, k, j, :) = m%s(i, k, j, :) / warm
-                    m%s(i, k, j, i_th) = m%base%rho(k) * m%base%theta_m(k)
-                end do
-            end do
+        do concurrent (i = 1:m%d%nxl, j = 1:m%d%nyl, k = 1:nz)
+            r = sqrt((((m%d%i0 + i - 0.5_wp) - bubble_x * nx) * dx / bubble_radius) ** 2 + &
+                     (((m%d%j0 + j - 0.5_wp) - bubble_y * ny) * dy / bubble_radius) ** 2 + &
+                     (((k - 0.5_wp) * dz - bubble_z) / bubble_depth) ** 2)
+            if (r >= 1) cycle
+            warm = 1 + bubble_k * cos(pi / 2 * r) ** 2 / m%base%theta(k)
+            m%s(i, k, j, :) = m%s(i, k, j, :) / warm
+            m%s(i, k, j, i_th) = m%base%rho(k) * m%base%theta_m(k)
         end do
         call exchange(m%d, m%s, n_state, halo)
     end subroutine
