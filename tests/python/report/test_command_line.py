@@ -10,13 +10,18 @@ from types import SimpleNamespace
 import pytest
 from synthetic_runs import write_counts
 
-from halcyon import __version__, compiled, errors
+from halcyon import __version__, cli, compiled, errors
 from halcyon.cli import main
 
 
 def halcyon(directory: Path, *arguments: str) -> str:
     """What a terminal of 100 columns without colours would show, and the exit code when it is not 0."""
-    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1", "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {
+        **os.environ,
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+        "PYTHONPATH": str(Path(cli.__file__).resolve().parents[1]),
+    }
     done = subprocess.run(
         [sys.executable, "-m", "halcyon", *arguments],
         cwd=directory,
