@@ -451,11 +451,12 @@ result<void> client_session::spill(const variable& v, int block, const block_sha
     e.in_spill = 1;
     e.sequence = ++sequence_;
     describe_entry(entry, v, block, shape);
-    hand_over(entry);
+    // Before the block is the server's: one that takes over knows by this count that it needs the file.
     ++counts_.spilled_blocks;
     counts_.spilled_bytes += static_cast<uint64_t>(shape.bytes);
     page_->spilled_blocks.store(counts_.spilled_blocks, std::memory_order_relaxed);
     page_->spilled_bytes.store(counts_.spilled_bytes, std::memory_order_relaxed);
+    hand_over(entry);
     event_record told{};
     told.kind = event_kind::block_handed;
     told.index = entry;

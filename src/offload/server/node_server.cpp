@@ -1,6 +1,9 @@
 #include "offload/server/node_server.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
+#include <cerrno>
 
 #include "base/clock.hpp"
 
@@ -23,6 +26,7 @@ node_server::node_server(launch l)
     }
     spill_files_.resize(g.clients);
     gone_.assign(g.clients, false);
+    awaited_.assign(g.clients, false);
     signals_seen_.assign(data_.events.size(), std::vector<uint64_t>(g.clients, 0));
     node_fired_.assign(data_.events.size(), 0);
     stores_.resize(data_.stores.size());
@@ -80,7 +84,9 @@ bool node_server::read_inbox() {
     return !news.empty();
 }
 
-void node_server::client_joined(uint32_t) {}
+void node_server::client_joined(uint32_t client) {
+    tell([this, client] { awaited_[client] = false; });
+}
 void node_server::client_ended(uint32_t client) {
     tell([this, client] { client_gone(client); });
 }
@@ -263,8 +269,29 @@ void node_server::take_over() {
             book_.client_left(c, iteration_book::leaving::died);
         }
     }
+    for (uint32_t c = 0; c < gone_.size(); ++c) awaited_[c] = !gone_[c];
+    awaited_until_ns_ = monotonic_ns() + 30'000'000'000;
     note("took over as server " + std::to_string(generation_) + " of this session");
     progress_ = true;
+}
+
+/// Clients that died while there was no server join no more, and nobody sees them end.
+void node_server::look_for_lost_clients() {
+    for (uint32_t c = 0; c < awaited_.size(); ++c) {
+        if (!awaited_[c] || gone_[c]) continue;
+        const pid_t pid = segment_.page(c).pid.load(std::memory_order_acquire);
+        const bool ended = ::kill(pid, 0) != 0 && errno == ESRCH;
+        if (!ended && monotonic_ns() < awaited_until_ns_) continue;
+        awaited_[c] = false;
+        client_gone(c);
+    }
+}
+
+/// Blocks that were spilled can be stored only once their clients have brought their files to this server.
+bool node_server::spill_files_are_here() const {
+    for (uint32_t c = 0; c < gone_.size(); ++c)
+        if (!gone_[c] && !spill_files_[c] && segment_.page(c).spilled_blocks.load(std::memory_order_acquire) > 0) return false;
+    return true;
 }
 
 // ---- actions -------------------------------------------------------------------------------------------------------
@@ -312,11 +339,12 @@ int node_server::run() {
     while (true) {
         bool any = pop_events();
         any = read_inbox() || any;
-        if (any) {
+        if (generation_ > 1) look_for_lost_clients();
+        if (spill_files_are_here()) {
             complete_iterations();
             flush_wanted();
+            relieve_pressure();
         }
-        relieve_pressure();
         sync_if_wanted();
         rebuild_view_if_due(false);
         if (progress_) {

@@ -61,6 +61,8 @@ class node_server {
     void handle_signal(uint32_t client, const event_record& e);
     void client_gone(uint32_t client);
     void take_over();
+    void look_for_lost_clients();
+    [[nodiscard]] bool spill_files_are_here() const;
     bool read_inbox();
     void tell(std::function<void()> news);
 
@@ -110,6 +112,8 @@ class node_server {
     std::vector<return_ring::producer> returns_;
     std::vector<descriptor> spill_files_;
     std::vector<bool> gone_;
+    std::vector<bool> awaited_;       ///< clients of a predecessor that have not joined this server yet
+    int64_t awaited_until_ns_ = 0;
     std::vector<std::vector<uint64_t>> signals_seen_;  ///< [event][client], scope node
     std::vector<uint64_t> node_fired_;                 ///< [event]
 

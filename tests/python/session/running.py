@@ -156,7 +156,7 @@ def stop_server(pid: int) -> None:
 
 def expected_block(name: str, iteration: int, rank: int, shape: tuple[int, ...]) -> np.ndarray:
     """What the scenario program writes."""
-    base = np.float32(1000 * iteration + 10 * rank + 0.25 * len(name))
+    base = np.float32(1000 * iteration + 10 * rank + 0.25 * len(name.encode()))
     return (base + (np.arange(np.prod(shape)) % 7).astype(np.float32)).reshape(shape)
 
 

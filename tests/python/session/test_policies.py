@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 from running import Case, check_complete, finish, stop_server, wait_for
 
-# Room for little more than one iteration, while the server is stopped: every further block finds no room.
-TIGHT = {"nz": "32", "size": "300 KiB"}
+# Room for little more than one iteration: with iterations this fast many blocks find none.
+TIGHT = {"nz": "32", "size": "500 KiB"}
 
 
-def start_with_stopped_server(case: Case, policy: str, iterations: int) -> "subprocess.Popen[str]":
+def start_under_pressure(case: Case, policy: str, iterations: int) -> "subprocess.Popen[str]":
     case.variables = ("a", "b")
     case.configure(attributes=f", when-full: {policy}", **TIGHT)
     return case.start(f"iterations={iterations}", "pause_ms=1")
@@ -21,7 +21,7 @@ def start_with_stopped_server(case: Case, policy: str, iterations: int) -> "subp
 
 @pytest.mark.parametrize("policy", ["block", "spill", "inline"])
 def test_no_policy_but_skip_loses_a_block(openmpi_case: Case, policy: str) -> None:
-    run = start_with_stopped_server(openmpi_case, policy, 60)
+    run = start_under_pressure(openmpi_case, policy, 60)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 60)
@@ -31,7 +31,7 @@ def test_no_policy_but_skip_loses_a_block(openmpi_case: Case, policy: str) -> No
 
 
 def test_skip_drops_blocks_and_says_which(openmpi_case: Case) -> None:
-    run = start_with_stopped_server(openmpi_case, "skip", 60)
+    run = start_under_pressure(openmpi_case, "skip", 60)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     skipped = sum(r["skipped"] for r in outcome.ranks.values())
@@ -55,7 +55,7 @@ def test_skip_with_zero_copy_gives_private_memory(openmpi_case: Case) -> None:
 def test_one_client_blocked_while_the_other_waits_for_it_in_mpi_is_no_deadlock(openmpi_case: Case) -> None:
     """Rank 1 ends no iteration before rank 0 wrote all of it, and rank 0's arena is too small for its next one."""
     openmpi_case.variables = ("a", "b", "c")
-    openmpi_case.configure(nz="32", size="400 KiB")
+    openmpi_case.configure(nz="32", size="600 KiB")
     outcome = openmpi_case.run("iterations=30", "lockstep=1")
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 30)
@@ -79,7 +79,7 @@ def test_a_misspelt_layout_ends_the_run_with_the_place_of_the_error(case: Case) 
     outcome = case.run("iterations=1")
     assert outcome.status != 0
     message = outcome.ranks[0]["open"]
-    assert "halcyon.yaml:10" in message and "data.variables.theta.layout" in message and "grid" in message
+    assert "halcyon.yaml:11" in message and "data.variables.theta.layout" in message and "grid" in message
     assert not list(case.directory.glob("out/*.h5"))
 
 
