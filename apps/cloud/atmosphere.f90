@@ -18,9 +18,8 @@ module atmosphere
 
 contains
 
-    !> π = (p / p0)^(Rd/cp) from ρd θm. A call, never inlined into another file's loop: the vector form of a power
-    !> rounds differently from the scalar one at a loop's end, and results would depend on the decomposition.
-    function exner_function(rho_theta) result(exner)
+    !> π = (p / p0)^(Rd/cp) from ρd θm.
+    elemental function exner_function(rho_theta) result(exner)
         real(wp), intent(in) :: rho_theta
         real(wp) :: exner
 

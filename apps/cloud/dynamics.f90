@@ -138,13 +138,9 @@ contains
         mz(0:n, :, 1:m) = (s(0:n, :, 1:m, i_w) + s(1:n+1, :, 1:m, i_w)) / 2
         call fluxes(d, u, mx, my, mz, 0, 1, 1)
         call converge(d, tend(:, :, :, i_u), 0, 1)
-        do j = 1, m
-            do k = 1, nz
-                do i = 0, n
-                    gx(i, k, j) = rdx / (1 + (water(i, k, j) + water(i + 1, k, j)) / 2)
-                    tend(i, k, j, i_u) = tend(i, k, j, i_u) - gx(i, k, j) * (p(i + 1, k, j) - p(i, k, j))
-                end do
-            end do
+        do concurrent (i = 0:n, k = 1:nz, j = 1:m)
+            gx(i, k, j) = rdx / (1 + (water(i, k, j) + water(i + 1, k, j)) / 2)
+            tend(i, k, j, i_u) = tend(i, k, j, i_u) - gx(i, k, j) * (p(i + 1, k, j) - p(i, k, j))
         end do
         ! v: shifted to the north
         mx(0:n, 1:nz, 0:m) = (s(0:n, 1:nz, 0:m, i_u) + s(0:n, 1:nz, 1:m+1, i_u)) / 2
@@ -152,13 +148,9 @@ contains
         mz(1:n, :, 0:m) = (s(1:n, :, 0:m, i_w) + s(1:n, :, 1:m+1, i_w)) / 2
         call fluxes(d, v, mx, my, mz, 1, 0, 1)
         call converge(d, tend(:, :, :, i_v), 1, 0)
-        do j = 0, m
-            do k = 1, nz
-                do i = 1, n
-                    gy(i, k, j) = rdy / (1 + (water(i, k, j) + water(i, k, j + 1)) / 2)
-                    tend(i, k, j, i_v) = tend(i, k, j, i_v) - gy(i, k, j) * (p(i, k, j + 1) - p(i, k, j))
-                end do
-            end do
+        do concurrent (i = 1:n, k = 1:nz, j = 0:m)
+            gy(i, k, j) = rdy / (1 + (water(i, k, j) + water(i, k, j + 1)) / 2)
+            tend(i, k, j, i_v) = tend(i, k, j, i_v) - gy(i, k, j) * (p(i, k, j + 1) - p(i, k, j))
         end do
         ! w: shifted upwards
         mx(0:n, 1:nz-1, 1:m) = (s(0:n, 1:nz-1, 1:m, i_u) + s(0:n, 2:nz, 1:m, i_u)) / 2
@@ -166,16 +158,12 @@ contains
         mz(1:n, 0:nz-1, 1:m) = (s(1:n, 0:nz-1, 1:m, i_w) + s(1:n, 1:nz, 1:m, i_w)) / 2
         call fluxes(d, w, mx, my, mz, 1, 1, 0)
         call converge(d, tend(:, :, :, i_w), 1, 1)
-        do j = 1, m
-            do k = 1, nz - 1
-                do i = 1, n
-                    gz(i, k, j) = rdz / (1 + (water(i, k, j) + water(i, k + 1, j)) / 2)
-                    excess = (s(i, k, j, i_rho) * (1 + water(i, k, j)) - base%rho_moist(k) + &
-                              s(i, k + 1, j, i_rho) * (1 + water(i, k + 1, j)) - base%rho_moist(k + 1)) / 2
-                    tend(i, k, j, i_w) = tend(i, k, j, i_w) - sponge(k) * s(i, k, j, i_w) - gz(i, k, j) * &
-                        (p(i, k + 1, j) - p(i, k, j) + d%dz * (gravity * excess + base%imbalance(k)))
-                end do
-            end do
+        do concurrent (i = 1:n, k = 1:nz - 1, j = 1:m)
+            gz(i, k, j) = rdz / (1 + (water(i, k, j) + water(i, k + 1, j)) / 2)
+            excess = (s(i, k, j, i_rho) * (1 + water(i, k, j)) - base%rho_moist(k) + &
+                      s(i, k + 1, j, i_rho) * (1 + water(i, k + 1, j)) - base%rho_moist(k + 1)) / 2
+            tend(i, k, j, i_w) = tend(i, k, j, i_w) - sponge(k) * s(i, k, j, i_w) - gz(i, k, j) * &
+                (p(i, k + 1, j) - p(i, k, j) + d%dz * (gravity * excess + base%imbalance(k)))
         end do
         ! θm and dry density
         call fluxes(d, theta, s(:, :, :, i_u), s(:, :, :, i_v), s(:, :, :, i_w), 1, 1, 1)
@@ -244,13 +232,9 @@ contains
         integer, intent(in) :: ia, ja
         integer :: i, j, k
 
-        do j = ja, d%nyl
-            do k = 1, d%nz
-                do i = ia, d%nxl
-                    c(i, k, j) = -(fx(i, k, j) - fx(i - 1, k, j)) * rdx - (fy(i, k, j) - fy(i, k, j - 1)) * rdy &
-                                 - (fz(i, k, j) - fz(i, k - 1, j)) * rdz
-                end do
-            end do
+        do concurrent (i = ia:d%nxl, k = 1:d%nz, j = ja:d%nyl)
+            c(i, k, j) = -(fx(i, k, j) - fx(i - 1, k, j)) * rdx - (fy(i, k, j) - fy(i, k, j - 1)) * rdy &
+                         - (fz(i, k, j) - fz(i, k - 1, j)) * rdz
         end do
     end subroutine
 
@@ -309,19 +293,17 @@ contains
         real(wp) :: c, up, down, here
         integer :: i, j, k
 
-        do j = 1, d%nyl
-            do k = 1, d%nz - 1
-                do i = 1, d%nxl
-                    c = b * b * d%dz * gz(i, k, j) / 2                               ! θ at faces is half a sum
-                    up = dpdth(i, k + 1, j)
-                    down = dpdth(i, k, j)
-                    here = theta(i, k, j) + theta(i, k + 1, j)
-                    lower(i, k, j) = g * b
-                    if (k > 1) lower(i, k, j) = g * b - c * down * (theta(i, k - 1, j) + theta(i, k, j))
-                    pivot(i, k, j) = 1 / (1 + c * here * (up + down) - lower(i, k, j) * upper(i, k - 1, j))
-                    if (k < d%nz - 1) upper(i, k, j) = -(g * b + c * up * (theta(i, k + 1, j) + theta(i, k + 2, j))) &
-                                                       * pivot(i, k, j)
-                end do
+        do k = 1, d%nz - 1
+            do concurrent (i = 1:d%nxl, j = 1:d%nyl)
+                c = b * b * d%dz * gz(i, k, j) / 2                               ! θ at faces is half a sum
+                up = dpdth(i, k + 1, j)
+                down = dpdth(i, k, j)
+                here = theta(i, k, j) + theta(i, k + 1, j)
+                lower(i, k, j) = g * b
+                if (k > 1) lower(i, k, j) = g * b - c * down * (theta(i, k - 1, j) + theta(i, k, j))
+                pivot(i, k, j) = 1 / (1 + c * here * (up + down) - lower(i, k, j) * upper(i, k - 1, j))
+                if (k < d%nz - 1) upper(i, k, j) = -(g * b + c * up * (theta(i, k + 1, j) + theta(i, k + 2, j))) &
+                                                   * pivot(i, k, j)
             end do
         end do
     end subroutine
@@ -394,16 +376,12 @@ contains
         n = d%nxl; m = d%nyl; nz = d%nz
         call fluxes(d, c, mean(:, :, :, i_u), mean(:, :, :, i_v), mean(:, :, :, i_w), 1, 1, 1)
         if (positive) then
-            do j = 1, m
-                do k = 1, nz
-                    do i = 1, n
-                        given = dt * ((max(fx(i, k, j), 0.0_wp) - min(fx(i - 1, k, j), 0.0_wp)) * rdx + &
-                                      (max(fy(i, k, j), 0.0_wp) - min(fy(i, k, j - 1), 0.0_wp)) * rdy + &
-                                      (max(fz(i, k, j), 0.0_wp) - min(fz(i, k - 1, j), 0.0_wp)) * rdz)
-                        limit(i, k, j) = 1
-                        if (given > rq0(i, k, j)) limit(i, k, j) = max(rq0(i, k, j), 0.0_wp) / given
-                    end do
-                end do
+            do concurrent (i = 1:n, k = 1:nz, j = 1:m)
+                given = dt * ((max(fx(i, k, j), 0.0_wp) - min(fx(i - 1, k, j), 0.0_wp)) * rdx + &
+                              (max(fy(i, k, j), 0.0_wp) - min(fy(i, k, j - 1), 0.0_wp)) * rdy + &
+                              (max(fz(i, k, j), 0.0_wp) - min(fz(i, k - 1, j), 0.0_wp)) * rdz)
+                limit(i, k, j) = 1
+                if (given > rq0(i, k, j)) limit(i, k, j) = max(rq0(i, k, j), 0.0_wp) / given
             end do
             call exchange(d, limit, 1, 1)
             fx(0:n, 1:nz, 1:m) = fx(0:n, 1:nz, 1:m) * merge(limit(0:n, 1:nz, 1:m), limit(1:n+1, 1:nz, 1:m), &

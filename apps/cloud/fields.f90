@@ -22,27 +22,33 @@ contains
         type(model), intent(in) :: m
         integer, intent(in) :: f
         real(real32), intent(out) :: a(m%d%nxl, m%d%nyl, m%d%nz)
-        real(wp) :: rho
-        integer :: i, j, k, x, y, z
+        integer :: j, k, n
 
-        x = merge(1, 0, names(f) == "u"); y = merge(1, 0, names(f) == "v"); z = merge(1, 0, names(f) == "w")
-        do k = 1, m%d%nz
-            do j = 1, m%d%nyl
-                do i = 1, m%d%nxl
-                    rho = m%s(i, k, j, i_rho)
-                    select case (f)
-                    case (1)
-                        a(i, j, k) = real(m%s(i, k, j, i_th) / (rho + gas_ratio * m%s(i, k, j, i_qv)), real32)
-                    case (2)
-                        a(i, j, k) = real(exner_function(m%s(i, k, j, i_th)) - m%base%exner(k), real32)
-                    case (3:5)
-                        a(i, j, k) = real((m%s(i, k, j, f - 2) + m%s(i - x, k - z, j - y, f - 2)) / (2 * rho), real32)
-                    case default
-                        a(i, j, k) = real(m%s(i, k, j, f) / rho, real32)
+        n = m%d%nxl
+        associate (s => m%s)
+            do k = 1, m%d%nz
+                do j = 1, m%d%nyl
+                    select case (names(f))
+                    case ("theta")
+                        a(:, j, k) = real(s(1:n, k, j, i_th) / (s(1:n, k, j, i_rho) + gas_ratio * s(1:n, k, j, i_qv)), real32)
+                    case ("pi")
+                        a(:, j, k) = real(exner_function(s(1:n, k, j, i_th)) - m%base%exner(k), real32)
+                    case ("u")
+                        a(:, j, k) = real((s(0:n-1, k, j, i_u) + s(1:n, k, j, i_u)) / (2 * s(1:n, k, j, i_rho)), real32)
+                    case ("v")
+                        a(:, j, k) = real((s(1:n, k, j - 1, i_v) + s(1:n, k, j, i_v)) / (2 * s(1:n, k, j, i_rho)), real32)
+                    case ("w")
+                        a(:, j, k) = real((s(1:n, k - 1, j, i_w) + s(1:n, k, j, i_w)) / (2 * s(1:n, k, j, i_rho)), real32)
+                    case ("qv")
+                        a(:, j, k) = real(s(1:n, k, j, i_qv) / s(1:n, k, j, i_rho), real32)
+                    case ("qc")
+                        a(:, j, k) = real(s(1:n, k, j, i_qc) / s(1:n, k, j, i_rho), real32)
+                    case ("qr")
+                        a(:, j, k) = real(s(1:n, k, j, i_qr) / s(1:n, k, j, i_rho), real32)
                     end select
                 end do
             end do
-        end do
+        end associate
     end subroutine
 
     subroutine fill_halo(m)

@@ -28,7 +28,7 @@ contains
         logical, intent(in) :: shared, sync
         integer(int64) :: bytes
         type(target_file) :: file
-        real(real32) :: a(m%d%nxl, m%d%nyl, m%d%nz)
+        real(real32), allocatable, save :: a(:, :, :)         ! kept: fresh pages at each phase would cost time
         integer(hid_t) :: access
         character(40) :: name
         character(1), parameter :: axes(3) = ["x", "y", "z"]
@@ -45,6 +45,7 @@ contains
         call h5fcreate_f(file%path, H5F_ACC_TRUNC_F, file%id, error, access_prp=access)
         if (error /= 0) call fail("cannot create '" // file%path // "'")
         call h5pclose_f(access, error)
+        if (.not. allocated(a)) allocate (a(m%d%nxl, m%d%nyl, m%d%nz))
         bytes = 0
         do f = 1, n_fields
             call fill(m, f, a)

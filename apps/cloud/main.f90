@@ -58,6 +58,7 @@ program cloud_model
     end do
     if (output == "halcyon") call close_halcyon()
 
+    result%state = digest()
     call write_run(m%d, result)
     if (m%d%rank == 0) write (*, '(a,f8.1,2(a,f0.2),2(a,es9.2))') "end: time ", &
         result%simulated_s, " s, w max ", result%wmax, " m/s, rain max ", result%rain_max, " mm, dry mass error ", &
@@ -71,18 +72,14 @@ contains
         real(wp) :: r, warm
         integer :: i, j, k
 
-        do k = 1, nz
-            do j = 1, m%d%nyl
-                do i = 1, m%d%nxl
-                    r = sqrt((((m%d%i0 + i - 0.5_wp) - bubble_x * nx) * dx / bubble_radius) ** 2 + &
-                             (((m%d%j0 + j - 0.5_wp) - bubble_y * ny) * dy / bubble_radius) ** 2 + &
-                             (((k - 0.5_wp) * dz - bubble_z) / bubble_depth) ** 2)
-                    if (r >= 1) cycle
-                    warm = 1 + bubble_k * cos(pi / 2 * r) ** 2 / m%base%theta(k)
-                    m%s(i, k, j, :) = m%s(i, k, j, :) / warm
-                    m%s(i, k, j, i_th) = m%base%rho(k) * m%base%theta_m(k)
-                end do
-            end do
+        do concurrent (i = 1:m%d%nxl, j = 1:m%d%nyl, k = 1:nz)
+            r = sqrt((((m%d%i0 + i - 0.5_wp) - bubble_x * nx) * dx / bubble_radius) ** 2 + &
+                     (((m%d%j0 + j - 0.5_wp) - bubble_y * ny) * dy / bubble_radius) ** 2 + &
+                     (((k - 0.5_wp) * dz - bubble_z) / bubble_depth) ** 2)
+            if (r >= 1) cycle
+            warm = 1 + bubble_k * cos(pi / 2 * r) ** 2 / m%base%theta(k)
+            m%s(i, k, j, :) = m%s(i, k, j, :) / warm
+            m%s(i, k, j, i_th) = m%base%rho(k) * m%base%theta_m(k)
         end do
         call exchange(m%d, m%s, n_state, halo)
     end subroutine
@@ -118,5 +115,25 @@ contains
         integer, intent(in) :: field
 
         total = sum(sum(m%s(1:m%d%nxl, 1:nz, 1:m%d%nyl, field), dim=2)) * dx * dy * dz
+    end function
+
+    !> Of the bits of the whole state and of where they stand, in any order of summation.
+    character(16) function digest()
+        integer(int64) :: mine, all, place
+        integer :: i, j, k, field
+
+        mine = 0
+        do field = 1, n_state
+            do j = 1, m%d%nyl
+                do k = 0, nz
+                    do i = 1, m%d%nxl
+                        place = ((int(m%d%j0 + j, int64) * (nz + 1) + k) * nx + m%d%i0 + i) * n_state + field
+                        mine = ieor(mine, ishftc(transfer(real(m%s(i, k, j, field), real64), mine), int(mod(place, 63_int64))))
+                    end do
+                end do
+            end do
+        end do
+        call MPI_Allreduce(mine, all, 1, MPI_INTEGER8, MPI_BXOR, m%d%comm)
+        write (digest, '(z16.16)') all
     end function
 end program

@@ -2,7 +2,7 @@
 module phases
     use grid
     use system
-    use settings, only: nx, ny, nz, px, py, steps, directory, output
+    use settings, only: nx, ny, nz, steps, directory, output
     implicit none
     private
     public :: begin_run, begin_phase, end_phase, write_run, run_outcome
@@ -10,6 +10,7 @@ module phases
     !> What the model itself has to say at the end.
     type :: run_outcome
         real(wp) :: wmax, rain_max, dry_mass_error, water_error, simulated_s
+        character(16) :: state              !< digest of all prognostic bits: equal for equal states
     end type
 
     integer, parameter :: columns = 4                        ! begin_ns, visible_ns, compute_ns, bytes
@@ -68,11 +69,12 @@ contains
         node_sizes = pack(sizes, sizes > 0)
 
         open (newunit=unit, file=trim(directory) // "/app.json", status="replace", action="write")
-        write (unit, '(3a,3(a,es21.14),2(a,i0),5(a,es21.14),a)') '{"approach": "', trim(output), '"', &
+        write (unit, '(3a,3(a,es21.14),2(a,i0),5(a,es21.14),3a)') '{"approach": "', trim(output), '"', &
             ', "run_s": ', run_s, ', "compute_s": ', compute_s, ', "output_s": ', output_s, &
             ', "steps": ', steps, ', "ranks": ', d%ranks, ', "simulated_s": ', result%simulated_s, &
             ', "wmax": ', result%wmax, ', "rain_max_mm": ', result%rain_max, &
-            ', "dry_mass_error": ', result%dry_mass_error, ', "water_error": ', result%water_error, '}'
+            ', "dry_mass_error": ', result%dry_mass_error, ', "water_error": ', result%water_error, &
+            ', "state": "', result%state, '"}'
         close (unit)
         if (output == "halcyon") return
 

@@ -7,7 +7,8 @@ module settings
 
     integer :: nx = 64, ny = 64, nz = 40, px = 0, py = 0, steps = 600, output_every = 20, acoustic = 4, gzip = 0
     real(wp) :: dx = 1000, dy = 1000, dz = 500, dt = 6
-    real(wp) :: bubble_k = 5, bubble_x = 0.5_wp, bubble_y = 0.5_wp, bubble_z = 1500, bubble_radius = 10000, bubble_depth = 1500
+    real(wp) :: bubble_k = 4, bubble_x = 0.5_wp, bubble_y = 0.5_wp, bubble_z = 1500, bubble_radius = 12000, &
+                bubble_depth = 2500
     real(wp) :: u_frame = 0, v_frame = 0, rh_max = 0.95_wp, sponge_depth = 5000, sponge_rate = 0.05_wp
     logical :: wind = .true., sync = .true.
     character(256) :: sounding = "soundings/20110522_OUN_12Z.txt", output = "file-per-process", directory = "out", &

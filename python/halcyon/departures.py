@@ -26,10 +26,11 @@ COUNTED: dict[str, tuple[str, str, str, bool]] = {
     "missing_blocks": ("block", "blocks", "missing in the files; readers find fill values", True),
     "rejected_blocks": ("block", "blocks", "rejected: offset, size or state made no sense", True),
     "failed_files": ("file", "files", "could not be written", True),
+    "failed_actions": ("action", "actions", "failed", True),
     "lost_signals": ("signal", "signals", "lost", True),
     "incomplete_iterations": ("iteration", "iterations", "stored incomplete", True),
     "dead_clients": ("client", "clients", "died", True),
-    "server_restarts": ("server", "servers", "died and replaced by a new one", False),
+    "server_restarts": ("time", "times", "a server died and was replaced", False),
     "spilled_blocks": (
         "block",
         "blocks",

@@ -36,7 +36,7 @@ def _unit(values: Iterable[float], units: tuple[Unit, ...]) -> Unit:
 
 
 def number(value: float) -> str:
-    """Three significant digits, without an exponent."""
+    """Three significant digits; thousands in full."""
     if value == 0:
         return "0"
     digits = f"{value:#.3g}"

@@ -73,6 +73,7 @@ class Counts:
     lost_signals: Count = 0
     rejected_blocks: Count = 0
     failed_files: Count = 0
+    failed_actions: Count = 0
     switches: list[Switch] = field(default_factory=list)
     busy_ns: Count = 0
     idle_ns: Count = 0

@@ -169,7 +169,7 @@ def server_work_of(run: Run) -> list[ServerWork]:
     before = _.end_ns.lag().over(ibis.window(group_by="writer", order_by="end_ns"))
     since_ns = ibis.coalesce(before, ibis.literal(started_ns, "int64") if started_ns else _.begin_ns)
     timed = per_file.mutate(since_ns=since_ns).mutate(
-        other_ns=ibis.greatest(_.inside_ns - _.slot_ns - _.compress_ns - _.write_ns, 0)
+        other_ns=ibis.greatest(_.inside_ns - _.compress_ns - _.write_ns, 0)
     )
     idle_ns = _.end_ns - _.since_ns - _.other_ns - _.slot_ns - _.compress_ns - _.write_ns
     rows = (
@@ -190,8 +190,10 @@ def server_work_of(run: Run) -> list[ServerWork]:
 
 
 def _run_time(run: Run) -> float | None:
-    """As the simulation said; else between its begin and end; else from the first rank's begin to the last's end."""
+    """As the application said; else as run.json; else between begin and end; else from the first rank to the last."""
     manifest = run.manifest
+    if (own := _said_by_application(run, "run_s")) is not None:
+        return own
     if manifest.run_s is not None:
         return manifest.run_s
     if manifest.started_ns and manifest.ended_ns and manifest.ended_ns >= manifest.started_ns:
@@ -202,7 +204,15 @@ def _run_time(run: Run) -> float | None:
     return (row["last"] - row["first"]) * NS if row["first"] is not None else None
 
 
+def _said_by_application(run: Run, name: str) -> float | None:
+    """A time in app.json, which the application measures alike whatever its approach."""
+    value = run.application.get(name)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and value >= 0 else None
+
+
 def _compute_time(run: Run, phases: list[Phase]) -> float | None:
+    if (own := _said_by_application(run, "compute_s")) is not None:
+        return own
     if run.manifest.compute_s is not None:
         return run.manifest.compute_s
     return sum(phase.compute_s for phase in phases) if phases else None

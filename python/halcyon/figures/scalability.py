@@ -3,7 +3,7 @@
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from halcyon.comparison import Comparison, Scaling, Scalings, scalings_of
+from halcyon.comparison import REFERENCE_APPROACH, Comparison, Scaling, Scalings, scalings_of
 from halcyon.figures.axes import legend_above, looks, rows, whole_numbers
 from halcyon.figures.picture import MUTED, WIDTH_IN, Absent, Picture, drawing, inline
 from halcyon.quantities import number, percent, seconds
@@ -73,7 +73,8 @@ def _by_approach(scalings: Scalings) -> dict[str, list[Scaling]]:
 
 
 def _title(scalings: Scalings) -> str:
-    candidates = [run for run in scalings.runs if run.entry is not scalings.reference] or scalings.runs
+    with_output = [run for run in scalings.runs if run.entry.approach != REFERENCE_APPROACH]
+    candidates = with_output or scalings.runs
     most = max(run.cores for run in candidates)
     largest = [run for run in candidates if run.cores == most]
     best = max(largest, key=lambda run: run.factor)

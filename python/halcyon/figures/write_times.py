@@ -211,7 +211,7 @@ def _lines(
     edges = bottom + height * np.linspace(0, ranks, min(ranks, STEPS) + 1)
     if ranks > STEPS:
         times_s = times_s[np.round(np.linspace(0, ranks - 1, STEPS)).astype(int)]
-    axes.stairs(times_s, edges, orientation="horizontal", fill=True, color=colour, linewidth=1.4)
+    axes.stairs(times_s, edges, orientation="horizontal", fill=True, facecolor=colour, edgecolor=colour, linewidth=1.4)
 
 
 def _times(run: Run, phases: list[Phase]) -> dict[int, Times]:
@@ -277,7 +277,7 @@ def _key(figure: Figure, scale: _Scale) -> None:
     unit = byte_unit(scale.throughputs)
     if isinstance(scale.norm, LogNorm):
         bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: short(rate(value))))
-        bar.set_label("throughput of the phase (logarithmic)", fontsize=9)
+        bar.set_label("throughput of the phase (logarithmic)", fontsize=9, labelpad=8)
     else:
         bar.ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value / unit.size:.4g}"))
         bar.set_label(f"throughput of the phase ({unit.name}/s)", fontsize=9)

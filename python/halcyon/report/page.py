@@ -34,15 +34,17 @@ def write_report(comparison: Comparison, output: Path, drawn: Drawn = _silent) -
 
     The page appears under its name only when it is complete. The same runs give the same bytes.
     """
-    page = render(comparison, drawn).encode()
     part = output.with_name(f".{output.name}.{os.getpid()}.tmp")
     try:
-        part.write_bytes(page)
+        with part.open("wb") as file:  # before the drawing: a wrong path is said at once
+            file.write(render(comparison, drawn).encode())
+            size = file.tell()
         part.replace(output)
     except OSError as why:
-        part.unlink(missing_ok=True)
         raise HalcyonSystemError.of(why, output) from why
-    return len(page)
+    finally:
+        part.unlink(missing_ok=True)
+    return size
 
 
 def render(comparison: Comparison, drawn: Drawn = _silent) -> str:

@@ -5,7 +5,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from halcyon.comparison import Comparison, Entry
+from halcyon.comparison import Comparison
 from halcyon.departures import messages_of
 from halcyon.metrics import Metric, metrics_of
 
@@ -21,7 +21,7 @@ def print_summary(comparison: Comparison, console: Console | None = None) -> Non
     metrics = metrics_of(comparison)
     for first, last in _columns_that_fit(metrics, len(comparison.entries), console.width):
         console.print()
-        console.print(_table(comparison.entries[first:last], metrics, first, last))
+        console.print(_table(comparison, metrics, first, last))
 
 
 def _heading(comparison: Comparison) -> Text:
@@ -64,10 +64,10 @@ def _columns_that_fit(metrics: list[Metric], runs: int, width: int) -> list[tupl
     return [*tables, (first, runs)]
 
 
-def _table(entries: list[Entry], metrics: list[Metric], first: int, last: int) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, show_header=len(entries) > 1, pad_edge=False, show_edge=False)
+def _table(comparison: Comparison, metrics: list[Metric], first: int, last: int) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, show_header=comparison.several, pad_edge=False, show_edge=False)
     table.add_column("", no_wrap=True)
-    for entry in entries:
+    for entry in comparison.entries[first:last]:
         table.add_column(Text(entry.label), overflow="fold")
     for metric in metrics:
         table.add_row(Text(metric.name), *(Text(value) for value in metric.values[first:last]))

@@ -6,7 +6,8 @@ from pathlib import Path
 
 SUMMARY = "turn a Damaris XML file into halcyon.yaml"
 DESCRIPTION = (
-    "Prints the halcyon.yaml that says what a Damaris XML file says. What has no counterpart is said on stderr."
+    "Prints the halcyon.yaml that says what a Damaris XML file says. "
+    "What has no counterpart is listed in comments at its top."
 )
 
 
@@ -16,6 +17,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.damaris_xml import convert
+    from halcyon.errors import ConfigError, HalcyonSystemError
 
-    sys.stdout.write(convert(arguments.xml))
+    path: Path = arguments.xml
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as why:
+        raise HalcyonSystemError.of(why, path) from why
+    except UnicodeDecodeError as why:
+        raise ConfigError(f"{path}:1: not UTF-8: {why.reason} at byte {why.start}") from why
+    sys.stdout.write(convert(text, str(path)))
     return 0

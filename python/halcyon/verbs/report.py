@@ -26,7 +26,8 @@ def run(arguments: argparse.Namespace) -> int:
     from halcyon.report import write_report
 
     columns = (TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         reading = progress.add_task("reading runs", total=len(arguments.runs))
         comparison = open_comparison(arguments.runs, lambda: progress.advance(reading))
         drawing = progress.add_task("drawing", total=None)

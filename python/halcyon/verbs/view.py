@@ -16,7 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.compiled import core
+    from halcyon.quantities import plural
 
     iterations = core().rebuild_view(str(arguments.run_directory))
-    print(f"{iterations} iterations in the view")
+    print(f"{plural(iterations, 'iteration')} in the view")
     return 0

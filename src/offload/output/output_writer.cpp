@@ -59,6 +59,7 @@ class file_output final : public output_writer {
             return std::tuple(a.var->id, a.domain(), a.iteration) < std::tuple(b.var->id, b.domain(), b.iteration);
         });
         job.missing = std::move(r.missing);
+        job.unfinished = std::move(r.unfinished);
         job.part = r.part;
         job.sync = r.sync;
         job.compress = r.compress;

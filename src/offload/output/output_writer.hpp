@@ -24,6 +24,7 @@ class output_writer {
         std::vector<int64_t> iterations;     ///< ascending, not empty
         std::vector<block_view> blocks;      ///< any order
         std::vector<missing_block> missing;
+        std::vector<int64_t> unfinished;     ///< iterations that some client died before ending
         int32_t part = 0;                    ///< > 0: an early part, kept hidden until its iteration is published
         bool visible = true;                 ///< false: hidden until publish_parts()
         bool sync = false;

@@ -11,7 +11,7 @@ namespace {
 constexpr char segment_magic[8] = "HALCYON";
 constexpr uint32_t segment_layout_version = 1;
 constexpr uint64_t page_bytes = 4096;
-constexpr uint64_t arena_alignment = uint64_t{2} << 20;
+constexpr uint64_t huge_page_bytes = uint64_t{2} << 20;
 constexpr uint64_t smallest_table = 64;
 
 uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
@@ -30,7 +30,7 @@ uint64_t table_stride(const segment_geometry& g) {
     return round_up(g.blocks_per_client * sizeof(block_entry), page_bytes);
 }
 uint64_t arenas_at(const segment_geometry& g) {
-    return round_up(tables_at(g) + g.clients * table_stride(g), arena_alignment);
+    return round_up(tables_at(g) + g.clients * table_stride(g), g.arena_alignment);
 }
 
 }  // namespace
@@ -82,6 +82,7 @@ result<segment_geometry> plan_segment(const model& m, uint32_t clients, const ar
     // for iterations that end without blocks.
     g.event_slots = std::bit_ceil(2 * uint64_t{g.blocks_per_client} + static_cast<uint64_t>(m.buffer.max_pending_signals) + 64);
     g.return_slots = std::bit_ceil(uint64_t{g.blocks_per_client} + 1);
+    if (static_cast<uint64_t>(m.buffer.bytes) >= 32 * huge_page_bytes) g.arena_alignment = huge_page_bytes;
     const uint64_t overhead = arenas_at(g);
     const uint64_t wanted = std::max<uint64_t>(round_up(need.total(), page_bytes), page_bytes);
     const auto given = static_cast<uint64_t>(m.buffer.bytes);

@@ -95,13 +95,14 @@ struct alignas(64) client_page {
 
 /// Where things lie in a segment: computed alike by everybody from the model, never read from the segment.
 ///
-///     header | client pages | event rings | return rings | block tables | (2 MiB aligned) arenas
+///     header | client pages | event rings | return rings | block tables | (aligned) arenas
 struct segment_geometry {
     uint32_t clients = 0;
     uint32_t blocks_per_client = 0;   ///< entries of each block table
     uint64_t event_slots = 0;         ///< of each event ring, a power of two
     uint64_t return_slots = 0;        ///< of each return ring, a power of two
     uint64_t arena_bytes = 0;         ///< of each arena, a multiple of 4096
+    uint64_t arena_alignment = 4096;  ///< of the first arena: a huge page where the segment is large enough
     uint64_t bytes = 0;               ///< of all
 
     [[nodiscard]] uint64_t page_offset(uint32_t client) const;

@@ -5,6 +5,7 @@
 #include <rapidjson/writer.h>
 #include <sys/random.h>
 
+#include <algorithm>
 #include <array>
 
 namespace halcyon::offload {
@@ -49,6 +50,7 @@ std::string session_document::to_text() const {
     number("event_slots", geometry.event_slots);
     number("return_slots", geometry.return_slots);
     number("arena_bytes", geometry.arena_bytes);
+    number("arena_alignment", geometry.arena_alignment);
     number("bytes", geometry.bytes);
     w.EndObject();
     return {out.GetString(), out.GetSize()};
@@ -84,6 +86,7 @@ result<session_document> session_document::from_text(std::string_view text) {
     s.geometry.event_slots = number_of("event_slots");
     s.geometry.return_slots = number_of("return_slots");
     s.geometry.arena_bytes = number_of("arena_bytes");
+    s.geometry.arena_alignment = std::max<uint64_t>(4096, number_of("arena_alignment"));
     s.geometry.bytes = number_of("bytes");
     const auto list_of = [&](const char* key) -> const rapidjson::Value* {
         const auto at = d.FindMember(key);

@@ -72,6 +72,7 @@ void node_server::flush_store(uint32_t s) {
     for (const int64_t number : work->request.iterations) {
         iteration_book::iteration& it = book_.at(number);
         work->complete_ns = std::max(work->complete_ns, it.complete_ns);
+        if (it.incomplete) work->request.unfinished.push_back(number);
         for (const missing_block& m : it.missing)
             if (data_.variables[m.variable_id].store == data_.stores[s].name) work->request.missing.push_back(m);
         for (const iteration_book::key k : it.blocks) {

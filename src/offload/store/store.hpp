@@ -43,6 +43,7 @@ struct file_job {
     std::vector<int64_t> iterations;     ///< ascending
     std::vector<block_view> blocks;      ///< in order of (variable, domain, iteration)
     std::vector<missing_block> missing;
+    std::vector<int64_t> unfinished;     ///< iterations that some client died before ending
     int32_t part = 0;                    ///< > 0: an early part of an iteration stored under pressure
     bool sync = false;                   ///< fsync file and directory before returning
     bool compress = true;                ///< false: when-idle compression is off now

@@ -92,7 +92,7 @@ int main(int argc, char** argv) {
     for (int i = 2; i < argc; ++i) {
         const char* equals = std::strchr(argv[i], '=');
         if (equals == nullptr) return 2;
-        options[std::string(argv[i], equals)] = equals + 1;
+        options[std::string(argv[i], static_cast<size_t>(equals - argv[i]))] = equals + 1;
     }
     MPI_Init(&argc, &argv);
     int rank = 0, size = 0;

@@ -1,6 +1,7 @@
 #include "offload/store/hdf5/file_writer.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 
 #include "offload/store/hdf5/chunking.hpp"
@@ -47,7 +48,11 @@ void describe_file(hid_t file, const file_job& job) {
     set_attribute(file, "writer", job.writer);
     set_attribute(file, "ranks", int64_t{job.ranks});
     set_attribute(file, "part", int64_t{job.part});
-    set_attribute(file, "incomplete", int64_t{job.missing.empty() ? 0 : 1});
+    std::set<int64_t> incomplete(job.unfinished.begin(), job.unfinished.end());
+    for (const missing_block& m : job.missing) incomplete.insert(m.iteration);
+    set_attribute(file, "incomplete", int64_t{incomplete.empty() ? 0 : 1});
+    if (!incomplete.empty())
+        set_attribute(file, "incomplete_iterations", std::vector<int64_t>(incomplete.begin(), incomplete.end()));
 }
 
 void write_iterations(hid_t own, const file_job& job) {

@@ -134,15 +134,8 @@ std::vector<int64_t> read_iterations(hid_t file) {
 }
 
 std::vector<int64_t> read_incomplete(hid_t file) {
-    std::vector<int64_t> iterations;
-    if (get_integer(file, "incomplete") == 0) return iterations;
-    const dataset_handle dataset{check(H5Dopen2(file, missing_path, H5P_DEFAULT), missing_path)};
-    const space_handle space{check(H5Dget_space(dataset.get()), missing_path)};
-    constexpr size_t columns = 4;
-    std::vector<int64_t> table(static_cast<size_t>(check(H5Sget_simple_extent_npoints(space.get()), missing_path)));
-    check(H5Dread(dataset.get(), H5T_NATIVE_INT64, H5S_ALL, H5S_ALL, H5P_DEFAULT, table.data()), missing_path);
-    for (size_t row = 0; row + columns <= table.size(); row += columns) iterations.push_back(table[row]);
-    return iterations;
+    if (get_integer(file, "incomplete") == 0) return {};
+    return get_integers(file, "incomplete_iterations");
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ COUNTS: dict[str, Any] = {
     "finished": True, "iterations": 0, "blocks": 0, "bytes": 0, "skipped_blocks": 0, "skipped_bytes": 0,
     "spilled_blocks": 0, "spilled_bytes": 0, "inlined_blocks": 0, "inlined_bytes": 0, "early_parts": 0,
     "missing_blocks": 0, "incomplete_iterations": 0, "dead_clients": 0, "server_restarts": 0, "lost_signals": 0,
-    "rejected_blocks": 0, "failed_files": 0, "switches": [], "busy_ns": 0, "idle_ns": 0, "messages": [],
+    "rejected_blocks": 0, "failed_files": 0, "failed_actions": 0,
+    "switches": [], "busy_ns": 0, "idle_ns": 0, "messages": [],
 }  # fmt: skip
 
 

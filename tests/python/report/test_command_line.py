@@ -1,0 +1,210 @@
+"""Transcripts of the `halcyon` command: `$ command`, then what it prints and its exit code."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from synthetic_runs import write_counts
+
+from halcyon import __version__, cli, compiled, errors
+from halcyon.cli import main
+
+
+def halcyon(directory: Path, *arguments: str) -> str:
+    """What a terminal of 100 columns without colours would show, and the exit code when it is not 0."""
+    environment = {
+        **os.environ,
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+        "PYTHONPATH": str(Path(cli.__file__).resolve().parents[1]),
+    }
+    done = subprocess.run(
+        [sys.executable, "-m", "halcyon", *arguments],
+        cwd=directory,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    lines = [line.rstrip() for line in done.stdout.splitlines()]
+    return "\n".join([*lines, *([f"[exit {done.returncode}]"] if done.returncode else [])])
+
+
+def test_help_lists_the_verbs(tmp_path: Path) -> None:
+    shown = halcyon(tmp_path, "--help")
+    assert shown.startswith("Usage: halcyon [-h] [--version] VERB ...\n")
+    for verb in ("summary", "report", "diff", "view", "convert", "check"):
+        assert f"\n    {verb} " in shown
+
+
+def test_help_of_summary(tmp_path: Path) -> None:
+    assert (
+        halcyon(tmp_path, "summary", "--help")
+        == """\
+Usage: halcyon summary [-h] [--json] RUN [RUN ...]
+
+Prints what runs left behind: first the counts of whatever was dropped, skipped, spilled, inlined,
+switched, incomplete, restarted or lost, then times, bytes and throughput. Several runs are
+compared side by side.
+
+Positional Arguments:
+  RUN         directory of a run (holds run.json)
+
+Options:
+  -h, --help  show this help message and exit
+  --json      print numbers for machines, in SI units"""
+    )
+
+
+def test_version(tmp_path: Path) -> None:
+    assert halcyon(tmp_path, "--version") == f"halcyon {__version__}"
+
+
+def test_summary_of_a_calm_run(hand_run: Path) -> None:
+    assert (
+        halcyon(hand_run.parent, "summary", "hand")
+        == """\
+cloud: hand
+nothing dropped, spilled, skipped or switched
+
+approach                 halcyon
+ranks, cores             2, 3
+output phases            3
+run time                 5.00 s
+compute time             3.10 s
+visible time, all        900 ms (18 %)
+visible time, a phase    300 ms (200–400)
+spread over ranks        200 ms, worst 300 ms
+spread over phases       200 ms
+longest wait for room    50.0 ms
+bytes handed over        36.0 MB
+bytes stored             27.0 MB of 36.0 MB
+servers busy             36 %
+store / compute time     55 %
+throughput, simulation   40.0 MB/s
+throughput, servers      20.0 MB/s"""
+    )
+
+
+def test_summary_opens_with_what_was_not_normal(hand_run: Path) -> None:
+    write_counts(hand_run, finished=False, iterations=3, skipped_blocks=2, skipped_bytes=12_000_000, messages=["full"])
+    assert halcyon(hand_run.parent, "summary", "hand").splitlines()[:4] == [
+        "cloud: hand",
+        "2 blocks (12.0 MB) dropped because the buffer was full (policy skip)",
+        "server n0000 never finished: its counts stop at iteration 3",
+        "n0000: full",
+    ]
+
+
+def test_summary_as_json_holds_numbers_in_si_units(hand_run: Path) -> None:
+    document = json.loads(halcyon(hand_run.parent, "summary", "--json", "hand"))
+    (run,) = document["runs"]
+    assert (run["label"], run["bytes"], run["departures"]) == ("halcyon", 36_000_000, [])
+    assert run["simulation_throughput_bytes_per_s"] == pytest.approx(40e6)
+    assert [phase["slowest_s"] for phase in run["phases"]] == pytest.approx([0.3, 0.2, 0.4])
+    assert document["scalability"] is None
+
+
+def test_verb_that_does_not_exist(tmp_path: Path) -> None:
+    shown = halcyon(tmp_path, "sumary")
+    assert shown.startswith("halcyon: argument VERB: invalid choice: 'sumary'")
+    assert shown.endswith("\ntry: halcyon --help\n[exit 2]")
+
+
+def test_summary_of_no_run(tmp_path: Path) -> None:
+    expected = "halcyon: the following arguments are required: RUN\ntry: halcyon summary --help\n[exit 2]"
+    assert halcyon(tmp_path, "summary") == expected
+
+
+def test_summary_of_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    expected = "halcyon: out: no such directory; a run is named by the path of its store\n[exit 2]"
+    assert halcyon(tmp_path, "summary", "out") == expected
+
+
+def test_malformed_run_is_a_failure_with_file_and_line(hand_run: Path) -> None:
+    with (hand_run / "phases-n0000.csv").open("a") as file:
+        file.write("3,0,soon,1,0,1,1\n")
+    assert (
+        halcyon(hand_run.parent, "summary", "hand")
+        == "halcyon: hand/phases-n0000.csv:8: begin_ns: expected a whole number of at least 0, found 'soon'\n[exit 1]"
+    )
+
+
+def test_report_writes_the_page_and_says_where(hand_run: Path) -> None:
+    shown = halcyon(hand_run.parent, "report", "hand", "-o", "page.html")
+    page = hand_run.parent / "page.html"
+    assert shown == f"page.html ({page.stat().st_size / 1e3:.0f} kB)"
+    assert sorted(path.name for path in hand_run.parent.iterdir()) == ["hand", "page.html"]
+
+
+def test_report_into_a_directory_that_is_not_there(hand_run: Path) -> None:
+    shown = halcyon(hand_run.parent, "report", "hand", "-o", "no/page.html")
+    assert shown == "halcyon: no/page.html: No such file or directory\n[exit 1]"
+
+
+class Core:
+    """Stands for the compiled module, which these tests do not need to have built."""
+
+    def rebuild_view(self, directory: str) -> int:
+        return {"out": 12, "short": 1}[directory]
+
+    def check(self, config: str) -> str:
+        if config == "bad.yaml":
+            raise errors.ConfigError("bad.yaml:14: data.variables.theta.layout: no layout 'grid3d'")
+        return "cloud: 3 variables"
+
+
+def test_view_tells_how_many_iterations_it_shows(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(compiled, "core", Core)
+    assert [main(["view", "out"]), main(["view", "short"])] == [0, 0]
+    assert capsys.readouterr().out == "12 iterations in the view\n1 iteration in the view\n"
+
+
+def test_check_passes_on_what_is_wrong(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(compiled, "core", Core)
+    assert [main(["check", "good.yaml"]), main(["check", "bad.yaml"])] == [0, 1]
+    shown = capsys.readouterr()
+    assert shown.out == "cloud: 3 variables\n"
+    assert shown.err == "halcyon: bad.yaml:14: data.variables.theta.layout: no layout 'grid3d'\n"
+
+
+def test_diff_exits_with_1_when_there_are_differences(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = {"same": [], "other": ["theta: 3 of 8 values differ"]}
+    monkeypatch.setitem(sys.modules, "halcyon.diff", SimpleNamespace(diff=lambda a, b: found[b.name]))
+    assert [main(["diff", "a", "same"]), main(["diff", "a", "other"])] == [0, 1]
+    assert capsys.readouterr().out == "theta: 3 of 8 values differ\n"
+
+
+@pytest.mark.parametrize(
+    ("failure", "code", "builtin"),
+    [
+        (errors.ConfigError("x"), 1, ValueError),
+        (errors.UsageError("x"), 2, ValueError),
+        (errors.HalcyonSystemError("x", 28, "/full"), 1, OSError),
+        (errors.UnavailableError("x"), 1, ConnectionError),
+        (errors.InternalError("x"), 1, RuntimeError),
+    ],
+)
+def test_each_kind_of_error_is_a_built_in_one_and_has_its_exit_code(
+    failure: errors.HalcyonError,
+    code: int,
+    builtin: type[Exception],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def fails() -> Core:
+        raise failure
+
+    assert isinstance(failure, builtin)
+    monkeypatch.setattr(compiled, "core", fails)
+    assert main(["check", "c.yaml"]) == code
+    assert capsys.readouterr().err.startswith("halcyon: x\n")

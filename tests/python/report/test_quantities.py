@@ -1,0 +1,38 @@
+"""Numbers as text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from halcyon.quantities import number, percent, plural, rate, seconds, seconds_with_range, size
+
+
+@given(st.floats(1e-9, 1e12))
+def test_three_digits_are_kept_and_no_exponent_above_one_thousandth(value: float) -> None:
+    text = number(value)
+    assert float(text.replace(",", "")) == pytest.approx(value, rel=0.0051 if value >= 1e-3 else 0.051)
+    assert "e" not in text or value < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0 s"), (1.2, "1.20 s"), (0.35, "350 ms"), (47.5e-6, "47.5 µs"), (3e-9, "3.00 ns"), (5983.7, "5,984 s")],
+)
+def test_seconds_choose_their_unit(value: float, text: str) -> None:
+    assert seconds(value) == text
+
+
+def test_unknown_values_are_a_dash_never_zero() -> None:
+    assert {seconds(None), size(None), rate(None), percent(None)} == {"–"}
+
+
+def test_range_is_in_the_unit_of_the_middle() -> None:
+    assert seconds_with_range(1.25, 0.617, 1.61) == "1.25 s (0.617–1.61)"
+    assert seconds_with_range(0.0, 0.0, 0.002) == "0 ms (0–2.00)"
+
+
+def test_bytes_rates_shares_and_counts() -> None:
+    assert (size(0), size(999), size(15_800_000_000)) == ("0 B", "999 B", "15.8 GB")
+    assert rate(695e6) == "695 MB/s"
+    assert (percent(0), percent(0.0422), percent(0.55), percent(1.3)) == ("0 %", "4.2 %", "55 %", "130 %")
+    assert (plural(1, "block"), plural(1200, "block")) == ("1 block", "1,200 blocks")

@@ -1,0 +1,20 @@
+from pathlib import Path
+
+import pytest
+from running import LAUNCHERS, Case, available_mpis
+
+
+@pytest.fixture(params=list(LAUNCHERS))
+def case(request: pytest.FixtureRequest, tmp_path: Path) -> Case:
+    """A run under each MPI."""
+    if request.param not in available_mpis():
+        pytest.skip(f"no build or launcher of {request.param}")
+    return Case(tmp_path, request.param)
+
+
+@pytest.fixture
+def openmpi_case(tmp_path: Path) -> Case:
+    """A run under Open MPI only: what it shows does not depend on the MPI."""
+    if "openmpi" not in available_mpis():
+        pytest.skip("no build or launcher of openmpi")
+    return Case(tmp_path)

@@ -1,0 +1,183 @@
+"""Starts the scenario program under an MPI launcher and reads what it left, for the tests of this folder."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[3]
+LAUNCHERS = {
+    "openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"],
+    "mpich": ["mpirun.mpich"],
+}
+BUILDS = {"openmpi": ROOT / "build/release", "mpich": ROOT / "build/mpich"}
+
+CONFIGURATION = """\
+halcyon: 1
+simulation: tiny
+{top}
+parameters: {{nz: {nz}, ny: 8, nx: 16, n: {{value: 0, mutable: true, max: 4096}}}}
+data:
+  layouts:
+    grid: {{type: float32, dimensions: [nz, ny, nx]}}
+  places:
+    whole: {{global: [nz, ny, nx * size], offset: [0, 0, rank * nx]}}
+  variables:
+{variables}
+{events}
+stores:
+  main: {{type: hdf5, path: out{store}}}
+resources:
+  buffer: {{size: {size}{buffer}}}
+  server: {{{server}}}
+"""
+
+
+def available_mpis() -> list[str]:
+    """The launchers that are installed and have a build of the scenario program."""
+    return [m for m, command in LAUNCHERS.items() if shutil.which(command[0]) and (BUILDS[m] / "tests/scenario").exists()]
+
+
+@dataclass
+class Case:
+    """One run: its configuration, what it printed, what it left."""
+
+    directory: Path
+    mpi: str = "openmpi"
+    ranks: int = 2
+    variables: tuple[str, ...] = ("theta",)
+    extra: dict[str, str] = field(default_factory=dict)
+
+    def configure(self, **parts: str) -> None:
+        attributes = parts.pop("attributes", "")
+        lines = "\n".join(f"    {v}: {{layout: grid, place: whole, unit: K{attributes}}}" for v in self.variables)
+        values = {"top": "", "nz": "4", "events": "", "store": "", "size": "16 MiB", "buffer": "", "server": "threads: 1"}
+        text = CONFIGURATION.format(**(values | parts), variables=lines)
+        (self.directory / "halcyon.yaml").write_text(text)
+
+    def command(self, *options: str) -> list[str]:
+        program = str(BUILDS[self.mpi] / "tests/scenario")
+        names = "variables=" + ",".join(self.variables)
+        return [*LAUNCHERS[self.mpi], "-n", str(self.ranks), program, "halcyon.yaml", names, *options]
+
+    def start(self, *options: str) -> "subprocess.Popen[str]":
+        environment = os.environ | {"HALCYON_MODULE_PATH": str(BUILDS[self.mpi] / "lib")}
+        return subprocess.Popen(
+            self.command(*options), cwd=self.directory, env=environment, text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+
+    def run(self, *options: str, limit_s: float = 60) -> "Outcome":
+        return finish(self.start(*options), limit_s)
+
+    @property
+    def output(self) -> Path:
+        return self.directory / "out"
+
+    def counts(self, writer: str = "n0000") -> dict[str, Any]:
+        loaded: dict[str, Any] = json.loads((self.output / f"counts-{writer}.json").read_text())
+        return loaded
+
+    def blocks(self) -> dict[tuple[str, int, int], np.ndarray]:
+        """(variable, iteration, domain) → block, over all published files."""
+        found: dict[tuple[str, int, int], np.ndarray] = {}
+        for path in sorted(self.output.glob("tiny.[nc]*.h5")):
+            with h5py.File(path) as f:
+                numbers = [int(i) for i in f[".halcyon/iterations"][...]]
+                for name in self.variables:
+                    if name not in f:
+                        continue
+                    for domain, data in f[name].items():
+                        for row, number in enumerate(numbers):
+                            if row < data.shape[0] and not np.isnan(data[row]).all():
+                                found[name, number, int(domain[1:])] = data[row]
+        return found
+
+    def server_process(self) -> int:
+        """Process id of the newest server, from its log."""
+        log = (self.output / "server-n0000.log").read_text()
+        return int(log.rsplit("process ", 1)[1].split(",")[0])
+
+
+@dataclass
+class Outcome:
+    status: int
+    seconds: float
+    ranks: dict[int, dict[str, Any]]
+    text: str
+
+
+def finish(process: "subprocess.Popen[str]", limit_s: float = 60) -> Outcome:
+    begin = time.monotonic()
+    try:
+        out, err = process.communicate(timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+        raise AssertionError(f"the run did not end within {limit_s} s:\n{out}\n{err}") from None
+    ranks = {}
+    for line in out.splitlines():
+        if line.startswith("{"):
+            told = json.loads(line)
+            ranks[told["rank"]] = told
+    return Outcome(process.returncode, time.monotonic() - begin, ranks, out + err)
+
+
+def wait_for(condition: Callable[[], Any], limit_s: float = 20, what: str = "") -> Any:
+    """Polls until `condition` gives something true; an AssertionError after the limit."""
+    end = time.monotonic() + limit_s
+    while time.monotonic() < end:
+        if value := condition():
+            return value
+        time.sleep(0.005)
+    raise AssertionError(f"not within {limit_s} s: {what}")
+
+
+def is_gone(pid: int) -> bool:
+    """True once the process has ended (a zombie that nobody reaps counts as ended)."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX"
+    except FileNotFoundError:
+        return True
+
+
+def stop_server(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+
+
+def expected_block(name: str, iteration: int, rank: int, shape: tuple[int, ...]) -> np.ndarray:
+    """What the scenario program writes."""
+    base = np.float32(1000 * iteration + 10 * rank + 0.25 * len(name))
+    return (base + (np.arange(np.prod(shape)) % 7).astype(np.float32)).reshape(shape)
+
+
+def check_complete(case: Case, iterations: int, ranks: int | None = None) -> None:
+    """Every block of every variable, iteration and rank is there with its value."""
+    blocks = case.blocks()
+    wanted = [(n, i, r) for n in case.variables for i in range(iterations) for r in range(ranks or case.ranks)]
+    missing = [w for w in wanted if w not in blocks]
+    assert not missing, f"{len(missing)} of {len(wanted)} blocks are missing, the first: {missing[:5]}"
+    for name, iteration, rank in wanted:
+        block = blocks[name, iteration, rank]
+        np.testing.assert_array_equal(block, expected_block(name, iteration, rank, block.shape))
+
+
+def shared_memory_of_halcyon() -> list[str]:
+    """Anything of ours that has a name and could be left behind."""
+    return [p.name for p in Path("/dev/shm").iterdir() if "halcyon" in p.name]
+
+
+def cases(tmp_path: Path) -> Iterator[Case]:
+    for mpi in available_mpis():
+        directory = tmp_path / mpi
+        directory.mkdir()
+        yield Case(directory, mpi)

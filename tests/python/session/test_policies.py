@@ -1,0 +1,190 @@
+"""What happens when the buffer is full, the disk is full, or the configuration is wrong."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import Case, check_complete, finish, stop_server, wait_for
+
+# Room for little more than one iteration, while the server is stopped: every further block finds no room.
+TIGHT = {"nz": "32", "size": "300 KiB"}
+
+
+def start_with_stopped_server(case: Case, policy: str, iterations: int) -> "subprocess.Popen[str]":
+    case.variables = ("a", "b")
+    case.configure(attributes=f", when-full: {policy}", **TIGHT)
+    return case.start(f"iterations={iterations}", "pause_ms=1")
+
+
+@pytest.mark.parametrize("policy", ["block", "spill", "inline"])
+def test_no_policy_but_skip_loses_a_block(openmpi_case: Case, policy: str) -> None:
+    run = start_with_stopped_server(openmpi_case, policy, 60)
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 60)
+    told = outcome.ranks[0]
+    counted = {"block": told["blocked_ns"], "spill": told["spilled"], "inline": told["inlined"]}[policy]
+    assert counted > 0, "the buffer was never full: the test shows nothing"
+
+
+def test_skip_drops_blocks_and_says_which(openmpi_case: Case) -> None:
+    run = start_with_stopped_server(openmpi_case, "skip", 60)
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    skipped = sum(r["skipped"] for r in outcome.ranks.values())
+    assert skipped > 0
+    counts = openmpi_case.counts()
+    assert counts["skipped_blocks"] == skipped
+    assert len(openmpi_case.blocks()) == 2 * 2 * 60 - skipped
+    assert counts["missing_blocks"] == skipped
+
+
+def test_skip_with_zero_copy_gives_private_memory(openmpi_case: Case) -> None:
+    openmpi_case.variables = ("a", "b")
+    openmpi_case.configure(attributes=", when-full: skip", **TIGHT)
+    outcome = openmpi_case.run("iterations=60", "pause_ms=1", "zero_copy=1")
+    assert outcome.status == 0, outcome.text
+    skipped = sum(r["skipped"] for r in outcome.ranks.values())
+    assert skipped > 0
+    assert len(openmpi_case.blocks()) == 2 * 2 * 60 - skipped
+
+
+def test_one_client_blocked_while_the_other_waits_for_it_in_mpi_is_no_deadlock(openmpi_case: Case) -> None:
+    """Rank 1 ends no iteration before rank 0 wrote all of it, and rank 0's arena is too small for its next one."""
+    openmpi_case.variables = ("a", "b", "c")
+    openmpi_case.configure(nz="32", size="400 KiB")
+    outcome = openmpi_case.run("iterations=30", "lockstep=1")
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 30)
+
+
+def test_a_server_killed_while_blocks_are_spilled_loses_nothing(openmpi_case: Case) -> None:
+    openmpi_case.variables = ("a", "b")
+    openmpi_case.configure(attributes=", when-full: spill", **TIGHT)
+    run = openmpi_case.start("iterations=60", "pause_ms=10")
+    wait_for(lambda: len(list(openmpi_case.output.glob("tiny.n0000.*.h5"))) > 5, what="some files")
+    stop_server(openmpi_case.server_process())
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 60)
+
+
+def test_a_misspelt_layout_ends_the_run_with_the_place_of_the_error(case: Case) -> None:
+    case.configure()
+    path = case.directory / "halcyon.yaml"
+    path.write_text(path.read_text().replace("layout: grid,", "layout: gird,"))
+    outcome = case.run("iterations=1")
+    assert outcome.status != 0
+    message = outcome.ranks[0]["open"]
+    assert "halcyon.yaml:10" in message and "data.variables.theta.layout" in message and "grid" in message
+    assert not list(case.directory.glob("out/*.h5"))
+
+
+def test_a_buffer_too_small_for_one_iteration_is_refused_with_the_size_needed(openmpi_case: Case) -> None:
+    openmpi_case.configure(nz="256", size="300 KiB")
+    outcome = openmpi_case.run("iterations=1")
+    assert outcome.status != 0
+    message = outcome.ranks[0]["open"]
+    assert "resources.buffer.size" in message and "set at least" in message
+    needed = int(message.rsplit("set at least ", 1)[1].split()[0])
+    openmpi_case.configure(nz="256", size=str(needed))
+    assert openmpi_case.run("iterations=3").status == 0, "the size it named is not enough"
+    check_complete(openmpi_case, 3)
+
+
+def test_more_shared_memory_than_there_is_fails_at_open(openmpi_case: Case) -> None:
+    openmpi_case.configure(size="64 TiB")
+    outcome = openmpi_case.run("iterations=1")
+    assert outcome.status != 0
+    assert "shared memory" in outcome.ranks[0]["open"]
+
+
+def test_an_unwritable_directory_fails_at_open(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    (openmpi_case.directory / "out").write_text("a file where the directory should be")
+    outcome = openmpi_case.run("iterations=1")
+    assert outcome.status != 0
+    assert "out" in outcome.ranks[0]["open"]
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 2 MiB."""
+    where = tmp_path / "disk"
+    where.mkdir()
+    if os.geteuid() != 0:
+        pytest.skip("mounting a small file system needs root")
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(where)], capture_output=True, text=True)
+    if done.returncode != 0:
+        pytest.skip(f"no small file system can be mounted: {done.stderr.strip()}")
+    yield where
+    subprocess.run(["umount", "-l", str(where)], check=True)
+
+
+def test_a_full_disk_is_said_and_the_simulation_goes_on(openmpi_case: Case, small_disk: Path) -> None:
+    openmpi_case.configure(nz="64", server="retry: 200 ms")
+    (openmpi_case.directory / "out").symlink_to(small_disk)
+    outcome = openmpi_case.run("iterations=60", limit_s=120)
+    assert set(outcome.ranks) == {0, 1}, outcome.text
+    for told in outcome.ranks.values():
+        assert told["blocks"] == 60, "the simulation did not reach its end"
+        assert "No space left" in told["error"]
+    assert not list(small_disk.glob("*.tmp"))
+
+
+def test_a_disk_that_gets_room_in_time_loses_nothing(openmpi_case: Case, small_disk: Path) -> None:
+    openmpi_case.configure(nz="64", server="retry: 60 s")
+    (openmpi_case.directory / "out").symlink_to(small_disk)
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(b"\0" * 1_700_000)
+    run = openmpi_case.start("iterations=10", "pause_ms=1")
+    wait_for(lambda: "trying again" in (small_disk / "server-n0000.log").read_text()
+             if (small_disk / "server-n0000.log").exists() else False, what="the disk is full")
+    ballast.unlink()
+    outcome = finish(run, 90)
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 10)
+
+
+def test_events_run_their_actions(openmpi_case: Case) -> None:
+    openmpi_case.configure(
+        events="events:\n  each: {actions: [note], scope: client}\n  all: {actions: [note], scope: node}\n"
+        "actions:\n  note: {type: log}"
+    )
+    assert openmpi_case.run("iterations=3", "signal=each").status == 0
+    log = (openmpi_case.output / "server-n0000.log").read_text()
+    assert log.count("event 'each'") == 6 and "from rank 1" in log
+
+
+def test_a_node_event_runs_once_all_clients_raised_it(openmpi_case: Case) -> None:
+    openmpi_case.configure(events="events:\n  all: {actions: [note], scope: node}\nactions:\n  note: {type: log}")
+    assert openmpi_case.run("iterations=3", "signal=all").status == 0
+    log = (openmpi_case.output / "server-n0000.log").read_text()
+    assert log.count("event 'all'") == 3
+
+
+def test_a_job_event_without_a_server_world_is_a_configuration_error(openmpi_case: Case) -> None:
+    openmpi_case.configure(events="events:\n  all: {actions: [note], scope: job}\nactions:\n  note: {type: log}")
+    outcome = openmpi_case.run("iterations=1")
+    assert outcome.status != 0
+    assert "halcyon run --servers-per-node" in outcome.ranks[0]["open"]
+
+
+def test_names_with_groups_and_unicode_are_kept(openmpi_case: Case) -> None:
+    openmpi_case.variables = ("température",)
+    openmpi_case.configure()
+    assert openmpi_case.run("iterations=2").status == 0
+    check_complete(openmpi_case, 2)
+
+
+def test_counts_are_valid_json_while_the_run_goes_on(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=20", "pause_ms=10")
+    path = openmpi_case.output / "counts-n0000.json"
+    wait_for(path.exists, what="counts")
+    while run.poll() is None:
+        json.loads(path.read_text())
+    assert finish(run).status == 0

@@ -1,0 +1,108 @@
+"""A run that goes well, and calls that make no sense."""
+
+import numpy as np
+from running import Case, check_complete, is_gone, shared_memory_of_halcyon, wait_for
+
+
+def test_every_block_of_a_run_is_stored(case: Case) -> None:
+    case.configure()
+    outcome = case.run("iterations=6")
+    assert outcome.status == 0, outcome.text
+    check_complete(case, 6)
+    counts = case.counts()
+    assert counts["finished"] and counts["blocks"] == 12 and counts["iterations"] == 6
+    assert counts["missing_blocks"] == counts["rejected_blocks"] == counts["early_parts"] == 0
+
+
+def test_zero_copy_stores_the_same(case: Case) -> None:
+    case.configure()
+    outcome = case.run("iterations=4", "zero_copy=1")
+    assert outcome.status == 0, outcome.text
+    check_complete(case, 4)
+
+
+def test_the_server_is_gone_after_close_and_leaves_nothing(case: Case) -> None:
+    case.configure()
+    outcome = case.run("iterations=2")
+    assert outcome.status == 0, outcome.text
+    wait_for(lambda: is_gone(case.server_process()), what="server exits after close")
+    assert shared_memory_of_halcyon() == []
+
+
+def test_several_iterations_go_into_one_file(openmpi_case: Case) -> None:
+    openmpi_case.configure(store=", iterations-per-file: 4")
+    outcome = openmpi_case.run("iterations=10")
+    assert outcome.status == 0, outcome.text
+    assert len(list(openmpi_case.output.glob("tiny.n0000.*.h5"))) == 3
+    check_complete(openmpi_case, 10)
+
+
+def test_waiting_for_an_iteration_does_not_wait_for_a_full_file(openmpi_case: Case) -> None:
+    openmpi_case.configure(store=", iterations-per-file: 100")
+    outcome = openmpi_case.run("iterations=3", "wait=stored")
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 3)
+
+
+def test_durable_can_be_waited_for(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    outcome = openmpi_case.run("iterations=3", "wait=durable")
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 3)
+
+
+def test_inline_stores_the_same_values(case: Case) -> None:
+    case.configure(top="inline: true")
+    outcome = case.run("iterations=4")
+    assert outcome.status == 0, outcome.text
+    check_complete(case, 4)
+    assert not list(case.output.glob("server-n*"))
+
+
+def test_a_small_buffer_and_fast_iterations_lose_nothing(openmpi_case: Case) -> None:
+    """Little more than one iteration fits into each arena: nearly every write has to wait."""
+    openmpi_case.variables = ("a", "b", "c")
+    openmpi_case.configure(nz="64", size="600 KiB")
+    outcome = openmpi_case.run("iterations=40")
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 40)
+    assert outcome.ranks[0]["blocked_ns"] > 0, "the test did not put the buffer under pressure"
+
+
+def test_a_run_in_a_directory_that_holds_one_is_refused(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    assert openmpi_case.run("iterations=1").status == 0
+    again = openmpi_case.run("iterations=1")
+    assert again.status != 0
+    assert "already holds a run" in again.ranks[0]["open"]
+    check_complete(openmpi_case, 1)
+
+
+def test_existing_replace_deletes_the_earlier_run(openmpi_case: Case) -> None:
+    openmpi_case.configure(store=", existing: replace")
+    assert openmpi_case.run("iterations=5").status == 0
+    assert openmpi_case.run("iterations=2").status == 0
+    assert {i for _, i, _ in openmpi_case.blocks()} == {0, 1}
+
+
+def test_the_arena_is_free_again_after_a_thousand_iterations_of_eight_clients(openmpi_case: Case) -> None:
+    openmpi_case.ranks = 8
+    openmpi_case.configure(store=", iterations-per-file: 50", nz="1", size="64 MiB")
+    outcome = openmpi_case.run("iterations=1000", "final_wait=1", limit_s=240)
+    assert outcome.status == 0, outcome.text
+    for rank in outcome.ranks.values():
+        assert rank["free"] == rank["arena"]
+    check_complete(openmpi_case, 1000)
+
+
+def test_the_view_shows_every_value(openmpi_case: Case) -> None:
+    import h5py
+
+    openmpi_case.configure()
+    assert openmpi_case.run("iterations=3").status == 0
+    with h5py.File(openmpi_case.output / "tiny.h5") as view:
+        theta = view["theta"][...]
+    assert theta.shape == (3, 4, 8, 32)
+    blocks = openmpi_case.blocks()
+    for (_, iteration, rank), block in blocks.items():
+        np.testing.assert_array_equal(theta[iteration, :, :, 16 * rank : 16 * rank + 16], block)
