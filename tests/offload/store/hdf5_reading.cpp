@@ -1,5 +1,7 @@
 #include "hdf5_reading.hpp"
 
+#include <hdf5_hl.h>
+
 #include "job_builder.hpp"
 #include "offload/store/hdf5/handle.hpp"
 #include "offload/store/hdf5/types.hpp"
@@ -104,13 +106,20 @@ std::vector<int64_t> chunk_of_dataset(const std::string& path, const std::string
 }
 
 std::vector<int64_t> integers(const std::string& path, const std::string& object, const std::string& attribute) {
+    const silence quiet;
     const file_handle file = open_file(path);
     return get_integers(open_object(file.get(), object).get(), attribute.c_str());
 }
 
 std::vector<std::string> texts(const std::string& path, const std::string& object, const std::string& attribute) {
+    const silence quiet;
     const file_handle file = open_file(path);
     return get_strings(open_object(file.get(), object).get(), attribute.c_str());
+}
+
+bool is_dimension_scale(const std::string& path, const std::string& dataset) {
+    const file_handle file = open_file(path);
+    return H5DSis_scale(open_object(file.get(), dataset).get()) > 0;
 }
 
 bool exists(const std::string& path, const std::string& object) {

@@ -18,6 +18,7 @@ std::vector<int64_t> shape_of_dataset(const std::string& path, const std::string
 std::vector<int64_t> chunk_of_dataset(const std::string& path, const std::string& dataset);
 std::vector<int64_t> integers(const std::string& path, const std::string& object, const std::string& attribute);
 std::vector<std::string> texts(const std::string& path, const std::string& object, const std::string& attribute);
+bool is_dimension_scale(const std::string& path, const std::string& dataset);
 bool exists(const std::string& path, const std::string& object);
 
 }  // namespace halcyon::offload::testing

@@ -149,37 +149,56 @@ bool next_chunk(std::vector<hsize_t>& origin, std::span<const hsize_t> chunk, st
     return false;
 }
 
-void write_domain(hid_t group, const file_job& job, const domain_rows& set, output_file& out, writer_memory& memory) {
-    const variable& v = *set.var;
-    const scalar_type type = job.data->layouts.at(v.layout_id).type;
-    const encoding how = encoding::of(v, type, job.compress, job.target->checksum);
-    const std::string name = domain_name(set.domain, set.variant);
+/// What the datasets of a variable share as long as their blocks have one shape: making HDF5's lists takes longer
+/// than making a dataset with them.
+struct dataset_kind {
+    const variable* var = nullptr;
+    encoding how;
+    std::vector<hsize_t> shape, chunk;
+    hid_t stored_type = H5I_INVALID_HID;
+    bool empty = false;
+    space_handle space;
+    list_handle list;
+};
+
+void prepare(dataset_kind& kind, const file_job& job, const domain_rows& set) {
     const extents& dimensions = set.sample().shape.dimensions;
     std::vector<hsize_t> shape{set.rows.size()};
     shape.insert(shape.end(), dimensions.span().begin(), dimensions.span().end());
-    const std::vector<hsize_t> chunk =
-        chunk_shape(static_cast<int64_t>(shape[0]), dimensions, static_cast<int64_t>(how.stored_element_bytes()),
-                    job.target->expected_reader);
-    const bool empty = dimensions.count() == 0;
+    if (kind.var == set.var && kind.shape == shape) return;
+    kind.var = set.var;
+    kind.shape = std::move(shape);
+    const scalar_type type = job.data->layouts.at(set.var->layout_id).type;
+    kind.how = encoding::of(*set.var, type, job.compress, job.target->checksum);
+    kind.chunk = chunk_shape(static_cast<int64_t>(kind.shape[0]), dimensions,
+                             static_cast<int64_t>(kind.how.stored_element_bytes()), job.target->expected_reader);
+    kind.stored_type = kind.how.precision == precision::half ? half_type() : type_of(type);
+    kind.empty = dimensions.count() == 0;
+    kind.space = space_handle{
+        check(H5Screate_simple(static_cast<int>(kind.shape.size()), kind.shape.data(), nullptr), "dataspace")};
+    kind.list = creation_list(kind.how, kind.chunk, kind.empty);
+}
 
-    const space_handle space{check(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), name)};
-    const list_handle list = creation_list(how, chunk, empty);
-    const hid_t stored_type = how.precision == precision::half ? half_type() : type_of(type);
-    const dataset_handle dataset{
-        check(H5Dcreate2(group, name.c_str(), stored_type, space.get(), link_list(), list.get(), H5P_DEFAULT),
-              "'" + v.name + "': create its dataset " + name)};
+void write_domain(hid_t group, const domain_rows& set, const dataset_kind& kind, output_file& out,
+                  writer_memory& memory) {
+    const std::string name = domain_name(set.domain, set.variant);
+    const auto doing = [&](const char* what) { return "'" + set.var->name + "': " + what + " its dataset " + name; };
+    const dataset_handle dataset{check(H5Dcreate2(group, name.c_str(), kind.stored_type, kind.space.get(), link_list(),
+                                                  kind.list.get(), H5P_DEFAULT),
+                                       doing("create"))};
     describe_domain(dataset.get(), set);
-    if (empty) return;
+    if (kind.empty) return;
 
-    std::vector<hsize_t> origin(shape.size(), 0);
+    std::vector<hsize_t> origin(kind.shape.size(), 0);
     do {
-        if (chunk[0] == 1 && set.rows[origin[0]] == nullptr) continue;
-        const encoded_chunk encoded = memory.encoder.encode(cut_chunk(set, type, origin, chunk, memory.cut), how);
+        if (kind.chunk[0] == 1 && set.rows[origin[0]] == nullptr) continue;
+        const encoded_chunk encoded =
+            memory.encoder.encode(cut_chunk(set, kind.how.type, origin, kind.chunk, memory.cut), kind.how);
         check(H5Dwrite_chunk(dataset.get(), H5P_DEFAULT, encoded.filter_mask, origin.data(), encoded.bytes.size(),
                              encoded.bytes.data()),
-              "'" + v.name + "': write its dataset " + name);
+              doing("write"));
         out.throw_if_failed();
-    } while (next_chunk(origin, chunk, shape));
+    } while (next_chunk(origin, kind.chunk, kind.shape));
 }
 
 }  // namespace
@@ -187,8 +206,8 @@ void write_domain(hid_t group, const file_job& job, const domain_rows& set, outp
 void write_contents(const file_job& job, const std::vector<domain_rows>& datasets, output_file& out,
                     writer_memory& memory) {
     for (const domain_rows& set : datasets) check_name(set.var->name).value();
-    constexpr size_t per_dataset = 1024;
-    constexpr size_t per_file = 16384;
+    constexpr size_t per_dataset = 704;
+    constexpr size_t per_file = 4096;
     file_handle file = create_file(out, job.path, per_file + per_dataset * datasets.size());
     {
         describe_file(file.get(), job);
@@ -197,12 +216,12 @@ void write_contents(const file_job& job, const std::vector<domain_rows>& dataset
         write_missing(own.get(), job);
         write_meshes(own.get(), *job.data);
         group_tree groups(file.get(), datasets);
-        const variable* described = nullptr;
+        dataset_kind kind;
         for (const domain_rows& set : datasets) {
             const hid_t group = groups.open("/" + set.var->name);
-            if (described != set.var) describe_variable(group, *job.data, *set.var);
-            described = set.var;
-            write_domain(group, job, set, out, memory);
+            if (kind.var != set.var) describe_variable(group, *job.data, *set.var);
+            prepare(kind, job, set);
+            write_domain(group, set, kind, out, memory);
         }
         if (job.target->index) write_index(own.get(), job, datasets);
     }

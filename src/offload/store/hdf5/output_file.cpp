@@ -150,12 +150,19 @@ void output_file::put(uint64_t address, std::span<const std::byte> bytes) noexce
         if (n <= 0) return fail("write", address, bytes.size(), n < 0 ? errno : EIO);
         done += static_cast<size_t>(n);
     }
-    constexpr size_t worth_a_call = size_t{1} << 20;
-    if (early_ && bytes.size() >= worth_a_call) {
-        // A hint; errors show up at fsync.
-        sync_file_range(descriptor_, static_cast<off_t>(address), static_cast<off_t>(bytes.size()),
-                        SYNC_FILE_RANGE_WRITE);
-    }
+    if (early_) write_back(address, address + bytes.size());
+}
+
+/// Data mostly comes in order of addresses, so that one range grows until it is worth a call.
+void output_file::write_back(uint64_t begin, uint64_t end) noexcept {
+    constexpr uint64_t worth_a_call = uint64_t{1} << 20;
+    if (begin < unsynced_begin_ || begin > unsynced_end_ + worth_a_call) unsynced_begin_ = begin;
+    unsynced_end_ = end;
+    if (unsynced_end_ - unsynced_begin_ < worth_a_call) return;
+    // A hint; errors show up at fsync.
+    sync_file_range(descriptor_, static_cast<off_t>(unsynced_begin_),
+                    static_cast<off_t>(unsynced_end_ - unsynced_begin_), SYNC_FILE_RANGE_WRITE);
+    unsynced_begin_ = unsynced_end_;
 }
 
 void output_file::forget(uint64_t address, uint64_t end) {

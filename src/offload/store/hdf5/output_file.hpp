@@ -45,6 +45,7 @@ class output_file {
   private:
     void fail(const char* doing, uint64_t address, size_t bytes, int saved_errno) noexcept;
     void put(uint64_t address, std::span<const std::byte> bytes) noexcept;
+    void write_back(uint64_t begin, uint64_t end) noexcept;
     void forget(uint64_t address, uint64_t end);
 
     std::string temporary_;
@@ -55,6 +56,8 @@ class output_file {
     failure first_;
     uint64_t size_ = 0;
     uint64_t written_end_ = 0;
+    uint64_t unsynced_begin_ = 0;  ///< of what write_back_early() has not asked the kernel to write yet
+    uint64_t unsynced_end_ = 0;
     std::map<uint64_t, std::vector<std::byte>> metadata_;  ///< pieces that neither overlap nor touch, by address
 };
 

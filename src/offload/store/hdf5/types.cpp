@@ -22,9 +22,9 @@ std::vector<const char*> pointers(const std::vector<std::string>& texts) {
     return list;
 }
 
-void write_attribute(hid_t object, const char* name, hid_t type, const space_handle& space, const void* value) {
+void write_attribute(hid_t object, const char* name, hid_t type, hid_t space, const void* value) {
     const attribute_handle attribute{
-        check(H5Acreate2(object, name, type, space.get(), H5P_DEFAULT, H5P_DEFAULT), name)};
+        check(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), name)};
     check(H5Awrite(attribute.get(), type, value), name);
 }
 
@@ -130,7 +130,7 @@ void set_attribute(hid_t object, const char* name, int64_t value) {
 }
 
 void set_attribute(hid_t object, const char* name, std::span<const int64_t> values) {
-    write_attribute(object, name, H5T_NATIVE_INT64, list_space(values.size()), values.data());
+    write_attribute(object, name, H5T_NATIVE_INT64, list_space(values.size()).get(), values.data());
 }
 
 void set_attribute(hid_t object, const char* name, const std::string& value) {
@@ -139,11 +139,11 @@ void set_attribute(hid_t object, const char* name, const std::string& value) {
 }
 
 void set_attribute(hid_t object, const char* name, const std::vector<std::string>& values) {
-    write_attribute(object, name, string_type(), list_space(values.size()), pointers(values).data());
+    write_attribute(object, name, string_type(), list_space(values.size()).get(), pointers(values).data());
 }
 
 void set_attribute(hid_t object, const char* name, hid_t type, const void* value) {
-    const space_handle scalar{check(H5Screate(H5S_SCALAR), "dataspace")};
+    static const hid_t scalar = check(H5Screate(H5S_SCALAR), "dataspace");
     write_attribute(object, name, type, scalar, value);
 }
 
