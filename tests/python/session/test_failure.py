@@ -81,3 +81,21 @@ def test_a_stopped_server_is_waited_for_and_loses_nothing(openmpi_case: Case) ->
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 20)
+
+
+@pytest.mark.parametrize("how", ["kill", "abort"])
+def test_the_launcher_does_not_wait_for_the_server(case: Case, how: str) -> None:
+    """The job's launcher ends although the server stands still and so cannot have ended."""
+    case.configure()
+    run = case.start("iterations=200", "pause_ms=10", "die_rank=1", "die_at=60", f"die={how}")
+    wait_for(lambda: (case.output / "tiny.n0000.i00000003.h5").exists(), what="a few iterations are stored")
+    pid = case.server_process()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        assert finish(run, 30).status != 0
+        assert not is_gone(pid)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    wait_for(lambda: case.counts()["finished"], what="the server drains")
+    wait_for(lambda: is_gone(pid), what="the server exits")
+    check_complete(case, 60)
