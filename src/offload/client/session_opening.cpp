@@ -200,6 +200,11 @@ result<void> mpi_session::connect_as_leader(const std::string& configuration, co
     if (world == nullptr)
         if (auto started = start_server(about.session, 1); !started) return started;
     auto link = server_process::bring({about.session, 0, model_.server.max_restarts}, *made, std::move(*document));
+    if (!link && world != nullptr && link.why().kind == error_kind::unavailable)
+        return failure{error_kind::unavailable,
+                       link.why().message + "; HALCYON_SESSION names a server world (`halcyon run --servers-per-node 1`), which "
+                       "must have a server on each node and serves one session: is the simulation on other nodes, or was a "
+                       "session open before?", 0};
     if (!link) return link.why();
     pending_segment_ = std::make_unique<segment>(std::move(*made));
     pending_link_ = std::move(*link);
