@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ class Case:
     mpi: str = "openmpi"
     ranks: int = 2
     variables: tuple[str, ...] = ("theta",)
-    extra: dict[str, str] = field(default_factory=dict)
+    launcher: list[str] = field(default_factory=list)
 
     def configure(self, **parts: str) -> None:
         attributes = parts.pop("attributes", "")
@@ -67,7 +67,7 @@ class Case:
     def command(self, *options: str) -> list[str]:
         program = str(BUILDS[self.mpi] / "tests/scenario")
         names = "variables=" + ",".join(self.variables)
-        return [*LAUNCHERS[self.mpi], "-n", str(self.ranks), program, "halcyon.yaml", names, *options]
+        return [*(self.launcher or LAUNCHERS[self.mpi]), "-n", str(self.ranks), program, "halcyon.yaml", names, *options]
 
     def start(self, *options: str) -> "subprocess.Popen[str]":
         environment = os.environ | {"HALCYON_MODULE_PATH": str(BUILDS[self.mpi] / "lib")}
@@ -102,9 +102,9 @@ class Case:
                                 found[name, number, int(domain[1:])] = data[row]
         return found
 
-    def server_process(self) -> int:
-        """Process id of the newest server, from its log."""
-        log = (self.output / "server-n0000.log").read_text()
+    def server_process(self, writer: str = "n0000") -> int:
+        """Process id of the newest server of a node, from its log."""
+        log = (self.output / f"server-{writer}.log").read_text()
         return int(log.rsplit("process ", 1)[1].split(",")[0])
 
 
@@ -175,9 +175,3 @@ def shared_memory_of_halcyon() -> list[str]:
     """Anything of ours that has a name and could be left behind."""
     return [p.name for p in Path("/dev/shm").iterdir() if "halcyon" in p.name]
 
-
-def cases(tmp_path: Path) -> Iterator[Case]:
-    for mpi in available_mpis():
-        directory = tmp_path / mpi
-        directory.mkdir()
-        yield Case(directory, mpi)
