@@ -19,7 +19,7 @@ from halcyon.demo.model_run import Storm
 from halcyon.errors import HalcyonError, UsageError
 
 MARK = ".halcyon-demo"
-QUICK = Storm(cells=(32, 32, 24), spacing_m=(1800, 750), step_s=9, phases=6, steps_per_phase=20)
+QUICK = Storm(cells=(36, 36, 28), spacing_m=(1600, 620), step_s=9, phases=8, steps_per_phase=20)
 BUDGET_S = 240.0  # of the rounds and the overload, together
 
 

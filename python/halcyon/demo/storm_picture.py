@@ -11,19 +11,17 @@ Array = npt.NDArray[Any]
 
 
 def draw_storm(view: Path, picture: Path, minutes_per_phase: float) -> None:
-    """Draws the phase in which most water is in the air as cloud and rain."""
+    """Draws the phase in which most rain is in the air."""
     import matplotlib as mpl
 
     mpl.use("Agg")
     import matplotlib.pyplot as plt
 
     with h5py.File(view) as file:
-        water = [float((file["qc"][t] + file["qr"][t]).sum()) for t in range(file["qc"].shape[0])]
-        phase = int(np.argmax(water))
+        phase = int(np.argmax([file["qr"][t].sum() for t in range(file["qr"].shape[0])]))
         w, qc, qr = (np.asarray(file[name][phase], np.float32) for name in ("w", "qc", "qr"))
         x, y, z = (np.asarray(file[name][...], np.float32) / 1e3 for name in ("x", "y", "z"))
-    # Through the core: where the most rain and cloud lie above one another.
-    row = int((qc + qr).sum(axis=(0, 2)).argmax())
+    row = int(qr.sum(axis=(0, 2)).argmax())
     cloud, rain, wind = ((field[:, row] * scale) for field, scale in ((qc, 1e3), (qr, 1e3), (w, 1)))
 
     with plt.style.context("dark_background"), mpl.rc_context({"font.size": 9, "axes.linewidth": 0.6}):
@@ -43,7 +41,7 @@ def draw_storm(view: Path, picture: Path, minutes_per_phase: float) -> None:
             *_finer(across, up, wind), levels=[-5, 5, 10, 20, 30], colors=["#ff9f1c"], linewidths=0.9
         )
         section.clabel(lines, fmt="%.0f", fontsize=7)
-        middle = float(x[int((qc + qr).sum(axis=(0, 1)).argmax())])
+        middle = float(x[int(qr.sum(axis=(0, 1)).argmax())])
         section.set(xlim=(max(middle - 22, x[0]), min(middle + 22, x[-1])), ylim=(0, 15))
         section.set(xlabel="km", ylabel="height, km", title="cloud (grey), rain (colour), updraft in m/s (lines)")
         figure.colorbar(rains, ax=section, label="rain water, g/kg", ticks=[0.1, 2, 4, 6, 8], pad=0.01)
