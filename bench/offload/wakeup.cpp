@@ -11,8 +11,8 @@ using namespace halcyon::bench;
 using offload::event_record;
 using offload::event_ring;
 
-constexpr int groups = 12;
-constexpr int rounds = 500;
+constexpr int groups = 10;
+constexpr int rounds = 1500;
 
 struct handled {
     alignas(64) std::atomic<uint64_t> count{0};
