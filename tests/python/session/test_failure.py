@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 import h5py
 import pytest
@@ -62,8 +63,10 @@ def test_three_servers_killed_one_after_the_other_lose_nothing(openmpi_case: Cas
         seen = len(list(openmpi_case.output.glob("tiny.n0000.*.h5")))
         wait_for(lambda n=seen: len(list(openmpi_case.output.glob("tiny.n0000.*.h5"))) > n + 2, what="more files")
         stop_server(openmpi_case.server_process())
-        wait_for(lambda k=kills: (openmpi_case.output / "server-n0000.log").read_text().count("took over") == k,
-                 what="the next server")
+        wait_for(
+            lambda k=kills: (openmpi_case.output / "server-n0000.log").read_text().count("took over") == k,
+            what="the next server",
+        )
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 80)
@@ -112,7 +115,7 @@ def test_a_stopped_server_is_waited_for_and_loses_nothing(openmpi_case: Case) ->
     pid = openmpi_case.server_process()
     os.kill(pid, signal.SIGSTOP)
     # The clients fill what room there is; then let the server go on.
-    wait_for(lambda: "T" in open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1], what="the server stops")
+    wait_for(lambda: "T" in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1], what="the server stops")
     os.kill(pid, signal.SIGCONT)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
