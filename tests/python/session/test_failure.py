@@ -9,6 +9,8 @@ import pytest
 from running import Case, check_complete, finish, is_gone, stop_server, wait_for
 from watching import IN_CREATE, IN_MOVED_TO, Watch
 
+from halcyon.diff import diff
+
 
 def test_a_killed_server_is_replaced_and_nothing_is_lost(case: Case) -> None:
     case.configure()
@@ -22,8 +24,18 @@ def test_a_killed_server_is_replaced_and_nothing_is_lost(case: Case) -> None:
     assert outcome.ranks[0]["restarts"] == 1
 
 
+@pytest.fixture(scope="module")
+def inline_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same run without a server: what the others must equal."""
+    case = Case(tmp_path_factory.mktemp("inline"))
+    case.configure(nz="32", top="inline: true")
+    outcome = case.run("iterations=25")
+    assert outcome.status == 0, outcome.text
+    return case.output
+
+
 @pytest.mark.parametrize("moment", range(20))
-def test_a_server_killed_at_any_moment_loses_nothing(openmpi_case: Case, moment: int) -> None:
+def test_a_server_killed_at_any_moment_loses_nothing(openmpi_case: Case, inline_run: Path, moment: int) -> None:
     """Twenty moments over the life of a run whose iterations overlap with their storing."""
     openmpi_case.configure(nz="32")
     run = openmpi_case.start("iterations=25", "pause_ms=5")
@@ -33,6 +45,7 @@ def test_a_server_killed_at_any_moment_loses_nothing(openmpi_case: Case, moment:
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 25)
+    assert diff(openmpi_case.output, inline_run) == []
     assert not list(stored.glob("*.tmp")), "half a file was left"
 
 
