@@ -57,7 +57,10 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
     if (auto loaded = s->actions_->load_modules(); !loaded) return loaded.why();
     s->pool_ = std::make_unique<worker_pool>(s->data_.server.threads);
     s->begin_ns_ = monotonic_ns();
-    if (s->generation_ > 1) s->take_over();
+    if (s->generation_ > 1)
+        s->take_over();
+    else
+        s->warn_of_compression();
     if (s->job_ != nullptr) {
         s->job_->begin(s->document_.nodes);
         s->job_->on_event([server = s.get()](uint32_t id, int64_t iteration, bool own) {
@@ -66,6 +69,12 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
     }
     s->save_counts(false);
     return s;
+}
+
+void node_server::warn_of_compression() {
+    for (const variable& v : data_.variables)
+        if (v.compression == compression::zstd)
+            note("variable '" + v.name + "' is compressed with zstd: its readers need the HDF5 plugin for filter 32015");
 }
 
 // ---- news from other threads ------------------------------------------------------------------------------------

@@ -92,6 +92,7 @@ class node_server {
 
     // the rest
     void note(const std::string& message);
+    void warn_of_compression();
     void save_counts(bool finished);
     bool drained();
     bool wind_up();
