@@ -16,10 +16,10 @@ namespace halcyon::offload {
 struct block_view {
     const variable* var = nullptr;
     int64_t iteration = 0;
-    int32_t rank = 0;                    ///< writer's rank in the communicator of open
-    int32_t block = 0;                   ///< writer's block number; domain = rank * blocks_per_client + block
+    int32_t rank = 0;   ///< writer's rank in the communicator of open
+    int32_t block = 0;  ///< writer's block number; domain = rank * blocks_per_client + block
     block_shape shape;
-    std::span<const std::byte> data;     ///< C order, ghosts included
+    std::span<const std::byte> data;  ///< C order, ghosts included
 
     [[nodiscard]] int64_t domain() const { return int64_t{rank} * var->blocks_per_client + block; }
 };
@@ -37,24 +37,24 @@ struct missing_block {
 struct file_job {
     const model* data = nullptr;
     const store* target = nullptr;
-    std::string path;                    ///< final path; the store writes to `path` + ".tmp", closes, then renames
-    std::string writer;                  ///< "n0003" (node) or "c00012" (inline client)
-    int32_t ranks = 1;                   ///< size of the communicator of open
-    std::vector<int64_t> iterations;     ///< ascending
-    std::vector<block_view> blocks;      ///< in order of (variable, domain, iteration)
+    std::string path;                 ///< final path; the store writes to `path` + ".tmp", closes, then renames
+    std::string writer;               ///< "n0003" (node) or "c00012" (inline client)
+    int32_t ranks = 1;                ///< size of the communicator of open
+    std::vector<int64_t> iterations;  ///< ascending
+    std::vector<block_view> blocks;   ///< in order of (variable, domain, iteration)
     std::vector<missing_block> missing;
-    std::vector<int64_t> unfinished;     ///< iterations that some client died before ending
-    int32_t part = 0;                    ///< > 0: an early part of an iteration stored under pressure
-    bool sync = false;                   ///< fsync file and directory before returning
-    bool compress = true;                ///< false: when-idle compression is off now
+    std::vector<int64_t> unfinished;  ///< iterations that some client died before ending
+    int32_t part = 0;                 ///< > 0: an early part of an iteration stored under pressure
+    bool sync = false;                ///< fsync file and directory before returning
+    bool compress = true;             ///< false: when-idle compression is off now
 };
 
 struct file_report {
-    int64_t raw_bytes = 0;               ///< of the blocks in memory
-    int64_t stored_bytes = 0;            ///< size of the file
-    int64_t compress_ns = 0;             ///< transform and compression
-    int64_t write_ns = 0;                ///< the rest, file creation and rename included
-    int64_t overflowed_values = 0;       ///< finite values that became infinite in half precision
+    int64_t raw_bytes = 0;          ///< of the blocks in memory
+    int64_t stored_bytes = 0;       ///< size of the file
+    int64_t compress_ns = 0;        ///< transform and compression
+    int64_t write_ns = 0;           ///< the rest, file creation and rename included
+    int64_t overflowed_values = 0;  ///< finite values that became infinite in half precision
 };
 
 /// Writes blocks into files of some format. Called by one thread at a time.
@@ -80,7 +80,8 @@ class view_builder {
 
 /// What a store module (libhalcyon_store_<type>.so, loaded RTLD_LOCAL) exports:
 ///   extern "C" halcyon::offload::file_store*   halcyon_make_file_store();
-///   extern "C" halcyon::offload::view_builder* halcyon_make_view_builder(const char* directory, const char* simulation);
+///   extern "C" halcyon::offload::view_builder* halcyon_make_view_builder(const char* directory, const char*
+///   simulation);
 struct store_module {
     file_store* (*make_file_store)() = nullptr;
     view_builder* (*make_view_builder)(const char* directory, const char* simulation) = nullptr;

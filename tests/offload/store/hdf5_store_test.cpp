@@ -1,3 +1,5 @@
+#include "offload/store/hdf5/hdf5_store.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -5,7 +7,6 @@
 
 #include "hdf5_reading.hpp"
 #include "job_builder.hpp"
-#include "offload/store/hdf5/hdf5_store.hpp"
 #include "offload/transform/half.hpp"
 #include "temporary_folder.hpp"
 
@@ -163,7 +164,8 @@ TEST_F(hdf5_file, index_bounds_the_stored_values_of_each_block) {
 
 TEST_F(hdf5_file, chunks_suit_the_expected_reader) {
     const variable& v = b_.add_variable("v", scalar_type::float64);
-    for (const int64_t iteration : {0, 1, 2, 3}) b_.add_block(v, iteration, 0, {8, 64, 80}, counting<double>(8 * 64 * 80, static_cast<double>(iteration)));
+    for (const int64_t iteration : {0, 1, 2, 3})
+        b_.add_block(v, iteration, 0, {8, 64, 80}, counting<double>(8 * 64 * 80, static_cast<double>(iteration)));
     file_job job = b_.job(path_, {0, 1, 2, 3});
     const auto chunk_for = [&](reader expected) {
         b_.target().expected_reader = expected;

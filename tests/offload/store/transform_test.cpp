@@ -92,7 +92,8 @@ TEST(half, agrees_with_a_search_for_random_numbers) {
         if (!std::isnan(single)) {
             ASSERT_EQ(one_half(single), nearest_half(halves, single)) << single;
         }
-        const double wide = std::ldexp(1.0 + static_cast<double>(random() >> 12) * 0x1p-52, static_cast<int>(random() % 60) - 40);
+        const double wide =
+            std::ldexp(1.0 + static_cast<double>(random() >> 12) * 0x1p-52, static_cast<int>(random() % 60) - 40);
         ASSERT_EQ(one_half(wide), nearest_half(halves, wide)) << wide;
     }
 }
@@ -141,15 +142,23 @@ TEST(bitround, rounds_to_the_nearest_number_with_that_many_bits) {
         const uint64_t wide_exponent = 1 + random() % 2044;
         const auto wide = std::bit_cast<double>(wide_exponent << 52 | (random() & 0x800fffffffffffffULL));
         expect_rounded<double, uint64_t, 52>(wide, static_cast<int>(random() % 52));
-        const auto tie = std::bit_cast<float>(exponent << 23 | 1U << (22 - bits) | (static_cast<uint32_t>(random()) & (0x7fffffU & ~((1U << (23 - bits)) - 1))));
+        const auto tie =
+            std::bit_cast<float>(exponent << 23 | 1U << (22 - bits) |
+                                 (static_cast<uint32_t>(random()) & (0x7fffffU & ~((1U << (23 - bits)) - 1))));
         expect_rounded<float, uint32_t, 23>(tie, bits);
     }
 }
 
 TEST(bitround, keeps_nan_infinity_zero_and_never_makes_infinity) {
     const auto odd_nan = std::bit_cast<float>(0xff800001U);
-    std::vector<float> values{odd_nan, infinity, -infinity, 0.0F, -0.0F, std::numeric_limits<float>::max(),
-                              std::numeric_limits<float>::lowest(), std::numeric_limits<float>::denorm_min()};
+    std::vector<float> values{odd_nan,
+                              infinity,
+                              -infinity,
+                              0.0F,
+                              -0.0F,
+                              std::numeric_limits<float>::max(),
+                              std::numeric_limits<float>::lowest(),
+                              std::numeric_limits<float>::denorm_min()};
     for (int bits = 0; bits < 23; ++bits) {
         std::vector<float> out(values.size());
         bitround(std::span<const float>(values), out, bits);

@@ -27,7 +27,8 @@ class view : public ::testing::Test {
                  int part = 0, const std::vector<missing_block>& missing = {}) {
         job_builder b;
         fill(b);
-        file_job job = b.job(folder_.file(file_name("sim", writer, iterations.front(), part)), iterations, writer, part);
+        file_job job =
+            b.job(folder_.file(file_name("sim", writer, iterations.front(), part)), iterations, writer, part);
         job.missing = missing;
         const result<file_report> report = store_.write(job);
         ASSERT_TRUE(report.ok()) << report.why().message;
@@ -35,13 +36,16 @@ class view : public ::testing::Test {
 
     /// One float per iteration of a client, 100 iteration + rank, placed side by side.
     void publish_line(const std::string& writer, int rank, const ints& iterations, int part = 0) {
-        publish(writer, iterations, [&](job_builder& b) {
-            variable& v = b.add_variable("v", scalar_type::float32);
-            v.place_id = b.add_place("whole");
-            for (const int64_t i : iterations) {
-                b.add_block(v, i, rank, {1}, std::vector<float>{static_cast<float>(100 * i + rank)}, {2}, {rank});
-            }
-        }, part);
+        publish(
+            writer, iterations,
+            [&](job_builder& b) {
+                variable& v = b.add_variable("v", scalar_type::float32);
+                v.place_id = b.add_place("whole");
+                for (const int64_t i : iterations) {
+                    b.add_block(v, i, rank, {1}, std::vector<float>{static_cast<float>(100 * i + rank)}, {2}, {rank});
+                }
+            },
+            part);
     }
 
     int64_t rebuild(const strings& writers) {
@@ -96,11 +100,14 @@ TEST_F(view, sorts_iterations_across_files_of_different_length) {
 
 TEST_F(view, parts_join_their_iteration_and_the_later_one_wins) {
     const auto one = [this](int part, int rank, float value) {
-        publish("n0000", {5}, [&](job_builder& b) {
-            variable& v = b.add_variable("v", scalar_type::float32);
-            v.place_id = b.add_place("whole");
-            b.add_block(v, 5, rank, {1}, std::vector<float>{value}, {2}, {rank});
-        }, part);
+        publish(
+            "n0000", {5},
+            [&](job_builder& b) {
+                variable& v = b.add_variable("v", scalar_type::float32);
+                v.place_id = b.add_place("whole");
+                b.add_block(v, 5, rank, {1}, std::vector<float>{value}, {2}, {rank});
+            },
+            part);
     };
     one(1, 0, 7);
     EXPECT_EQ(rebuild({"n0000"}), 0) << "an early part alone does not publish its iteration";
@@ -114,8 +121,9 @@ TEST_F(view, parts_join_their_iteration_and_the_later_one_wins) {
 
 TEST_F(view, ignores_files_that_are_not_its_own) {
     publish_line("n0000", 0, {0});
-    for (const std::string name : {"sim.n0000.i00000001.h5.tmp", ".sim.n0000.i00000001.p01.h5", "sim.h5.bak", "simx.n0000.i00000001.h5",
-                                   "sim.b.n0000.i00000001.h5", "sim.n0000.i0001.h5", "sim.n0000.h5", "sim..h5"}) {
+    for (const std::string name :
+         {"sim.n0000.i00000001.h5.tmp", ".sim.n0000.i00000001.p01.h5", "sim.h5.bak", "simx.n0000.i00000001.h5",
+          "sim.b.n0000.i00000001.h5", "sim.n0000.i0001.h5", "sim.n0000.h5", "sim..h5"}) {
         std::filesystem::copy(folder_.file("sim.n0000.i00000000.h5"), folder_.file(name));
     }
     EXPECT_EQ(rebuild({"n0000"}), 1);
@@ -163,12 +171,14 @@ TEST_F(view, works_from_another_folder_after_the_run_was_moved) {
 }
 
 TEST_F(view, missing_blocks_are_fill_and_their_iterations_are_named) {
-    publish("n0000", {0, 1, 2}, [](job_builder& b) {
-        variable& v = b.add_variable("v", scalar_type::float32);
-        variable& n = b.add_variable("n", scalar_type::int32);
-        for (const int64_t i : {0, 2}) b.add_block(v, i, 0, {2}, std::vector<float>{1, 2});
-        for (const int64_t i : {0, 1, 2}) b.add_block(n, i, 0, {2}, std::vector<int32_t>{3, 4});
-    }, 0, {{0, 1, 0, 0, missing_block::why::skipped}});
+    publish("n0000", {0, 1, 2},
+            [](job_builder& b) {
+                variable& v = b.add_variable("v", scalar_type::float32);
+                variable& n = b.add_variable("n", scalar_type::int32);
+                for (const int64_t i : {0, 2}) b.add_block(v, i, 0, {2}, std::vector<float>{1, 2});
+                for (const int64_t i : {0, 1, 2}) b.add_block(n, i, 0, {2}, std::vector<int32_t>{3, 4});
+            },
+            0, {{0, 1, 0, 0, missing_block::why::skipped}});
     EXPECT_EQ(rebuild({"n0000"}), 3);
     const reals values = shown("/v");
     EXPECT_TRUE(std::isnan(values[2]) && std::isnan(values[3]));
@@ -263,7 +273,8 @@ void add_mesh(job_builder& b, int rank, const std::string& group, bool nodes) {
     const int64_t nx = nodes ? 4 : 3;
     b.add_block(x, 0, rank, {nx}, counting<float>(static_cast<size_t>(nx), 0, 2), {nx}, {0});
     const int64_t own = rank == 1 ? ny - 2 : 2;
-    b.add_block(y, 0, rank, {own}, counting<float>(static_cast<size_t>(own), static_cast<float>(20 * rank), 10), {ny}, {2 * rank});
+    b.add_block(y, 0, rank, {own}, counting<float>(static_cast<size_t>(own), static_cast<float>(20 * rank), 10), {ny},
+                {2 * rank});
     variable& v = b.add_variable("v", scalar_type::float32);
     v.place_id = place;
     v.mesh_id = mesh_id;

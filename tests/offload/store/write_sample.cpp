@@ -104,7 +104,8 @@ class sample {
     void add_coordinates(job_builder& b, int rank) {
         std::vector<double> z, y;
         for (int64_t k = 0; k < nz; ++k) z.push_back(50.0 * static_cast<double>(k * k));
-        for (int64_t j = 0; j < rows_of_client; ++j) y.push_back(100.0 * static_cast<double>(rank * rows_of_client + j));
+        for (int64_t j = 0; j < rows_of_client; ++j)
+            y.push_back(100.0 * static_cast<double>(rank * rows_of_client + j));
         b.add_block(*lines_["z"], 0, rank, {nz}, z, {nz}, {0});
         b.add_block(*lines_["y"], 0, rank, {rows_of_client}, y, {ny}, {rank * rows_of_client});
         b.add_block(*lines_["x"], 0, rank, {nx}, halcyon::offload::testing::counting<double>(nx, 0, 200), {nx}, {0});
@@ -133,8 +134,9 @@ class sample {
         add_field<int32_t>(b, *flags_, iteration, rank, 1);
         b.add_block<int64_t>(*steps_, iteration, rank, {}, {10 * iteration + rank});
         // Every client has another number of particles, so there is no common array.
-        b.add_block(*particles_, iteration, rank, {rank + 1},
-                    halcyon::offload::testing::counting<float>(static_cast<size_t>(rank) + 1, static_cast<float>(iteration)));
+        b.add_block(
+            *particles_, iteration, rank, {rank + 1},
+            halcyon::offload::testing::counting<float>(static_cast<size_t>(rank) + 1, static_cast<float>(iteration)));
     }
 
     std::string folder_, kind_;
@@ -171,8 +173,11 @@ void late_node(sample& s) {
 
 int main(int count, char** arguments) {
     const std::map<std::string, std::function<void(sample&)>> kinds{
-        {"plain", two_iterations_per_file},  {"missing", two_iterations_per_file}, {"packed", two_iterations_per_file},
-        {"single", one_iteration_per_file}, {"late", late_node},
+        {"plain", two_iterations_per_file},
+        {"missing", two_iterations_per_file},
+        {"packed", two_iterations_per_file},
+        {"single", one_iteration_per_file},
+        {"late", late_node},
     };
     if (count != 3 || !kinds.contains(arguments[2])) {
         std::fprintf(stderr, "usage: write_sample FOLDER plain|single|missing|packed|late\n");

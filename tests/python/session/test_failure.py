@@ -2,11 +2,14 @@
 
 import os
 import signal
+from pathlib import Path
 
 import h5py
 import pytest
 from running import Case, check_complete, finish, is_gone, stop_server, wait_for
 from watching import IN_CREATE, IN_MOVED_TO, Watch
+
+from halcyon.diff import diff
 
 
 def test_a_killed_server_is_replaced_and_nothing_is_lost(case: Case) -> None:
@@ -21,8 +24,18 @@ def test_a_killed_server_is_replaced_and_nothing_is_lost(case: Case) -> None:
     assert outcome.ranks[0]["restarts"] == 1
 
 
+@pytest.fixture(scope="module")
+def inline_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same run without a server: what the others must equal."""
+    case = Case(tmp_path_factory.mktemp("inline"))
+    case.configure(nz="32", top="inline: true")
+    outcome = case.run("iterations=25")
+    assert outcome.status == 0, outcome.text
+    return case.output
+
+
 @pytest.mark.parametrize("moment", range(20))
-def test_a_server_killed_at_any_moment_loses_nothing(openmpi_case: Case, moment: int) -> None:
+def test_a_server_killed_at_any_moment_loses_nothing(openmpi_case: Case, inline_run: Path, moment: int) -> None:
     """Twenty moments over the life of a run whose iterations overlap with their storing."""
     openmpi_case.configure(nz="32")
     run = openmpi_case.start("iterations=25", "pause_ms=5")
@@ -32,6 +45,7 @@ def test_a_server_killed_at_any_moment_loses_nothing(openmpi_case: Case, moment:
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 25)
+    assert diff(openmpi_case.output, inline_run) == []
     assert not list(stored.glob("*.tmp")), "half a file was left"
 
 
@@ -62,8 +76,10 @@ def test_three_servers_killed_one_after_the_other_lose_nothing(openmpi_case: Cas
         seen = len(list(openmpi_case.output.glob("tiny.n0000.*.h5")))
         wait_for(lambda n=seen: len(list(openmpi_case.output.glob("tiny.n0000.*.h5"))) > n + 2, what="more files")
         stop_server(openmpi_case.server_process())
-        wait_for(lambda k=kills: (openmpi_case.output / "server-n0000.log").read_text().count("took over") == k,
-                 what="the next server")
+        wait_for(
+            lambda k=kills: (openmpi_case.output / "server-n0000.log").read_text().count("took over") == k,
+            what="the next server",
+        )
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 80)
@@ -112,7 +128,7 @@ def test_a_stopped_server_is_waited_for_and_loses_nothing(openmpi_case: Case) ->
     pid = openmpi_case.server_process()
     os.kill(pid, signal.SIGSTOP)
     # The clients fill what room there is; then let the server go on.
-    wait_for(lambda: "T" in open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1], what="the server stops")
+    wait_for(lambda: "T" in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1], what="the server stops")
     os.kill(pid, signal.SIGCONT)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text

@@ -183,9 +183,9 @@ void write_domain(hid_t group, const domain_rows& set, const dataset_kind& kind,
                   writer_memory& memory) {
     const std::string name = domain_name(set.domain, set.variant);
     const auto doing = [&](const char* what) { return "'" + set.var->name + "': " + what + " its dataset " + name; };
-    const dataset_handle dataset{check(H5Dcreate2(group, name.c_str(), kind.stored_type, kind.space.get(), link_list(),
-                                                  kind.list.get(), H5P_DEFAULT),
-                                       doing("create"))};
+    const dataset_handle dataset{check(
+        H5Dcreate2(group, name.c_str(), kind.stored_type, kind.space.get(), link_list(), kind.list.get(), H5P_DEFAULT),
+        doing("create"))};
     describe_domain(dataset.get(), set);
     if (kind.empty) return;
 

@@ -23,8 +23,7 @@ std::vector<const char*> pointers(const std::vector<std::string>& texts) {
 }
 
 void write_attribute(hid_t object, const char* name, hid_t type, hid_t space, const void* value) {
-    const attribute_handle attribute{
-        check(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), name)};
+    const attribute_handle attribute{check(H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT), name)};
     check(H5Awrite(attribute.get(), type, value), name);
 }
 

@@ -1,0 +1,145 @@
+"""halcyon.diff: equal data is equal wherever it lies, and every kind of difference is found."""
+
+import shutil
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from store_sample import write_sample
+
+from halcyon.diff import Difference, diff
+from halcyon.errors import HalcyonSystemError, UsageError
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    write_sample(tmp_path / "a", "plain")
+    return tmp_path / "a"
+
+
+@pytest.fixture
+def copy(run: Path) -> Path:
+    return Path(shutil.copytree(run, run.parent / "b"))
+
+
+def change(folder: Path, name: str = "sim.n0001.i00000002.h5") -> h5py.File:
+    return h5py.File(folder / name, "r+")
+
+
+def test_a_run_equals_its_copy(run: Path, copy: Path) -> None:
+    assert diff(run, copy) == []
+    assert diff(run / "sim.n0000.i00000000.h5", copy / "sim.n0000.i00000000.h5") == []
+
+
+def test_the_number_of_iterations_per_file_does_not_matter(run: Path, tmp_path: Path) -> None:
+    write_sample(tmp_path / "single", "single")
+    assert diff(run, tmp_path / "single") == []
+
+
+def test_nan_equals_nan_and_nothing_else(run: Path, copy: Path) -> None:
+    for folder in (run, copy):
+        with change(folder) as file:
+            file["theta/d000002"][0, 1, 2, 3] = np.nan
+    assert diff(run, copy) == []
+    with change(copy) as file:
+        file["theta/d000002"][0, 1, 2, 3] = 1
+    assert diff(run, copy) == [
+        Difference("theta, domain 2, iteration 2: 1 of 120 values, the first at [1, 2, 3]", "nan", "1.0")
+    ]
+
+
+def test_one_changed_value_is_found_with_its_place(run: Path, copy: Path) -> None:
+    with change(copy) as file:
+        file["steps/d000003"][1] = 77
+    (difference,) = diff(run, copy)
+    assert str(difference) == "steps, domain 3, iteration 3: 1 of 1 values, the first at []: 33 | 77"
+
+
+def test_an_absent_block_is_found(run: Path, copy: Path) -> None:
+    with change(copy) as file:
+        del file["theta/d000003"]
+    assert [str(d) for d in diff(run, copy)] == [
+        "theta, domain 3, iteration 2: there | absent",
+        "theta, domain 3, iteration 3: there | absent",
+    ]
+
+
+def test_an_absent_file_is_found(run: Path, copy: Path) -> None:
+    (copy / "sim.n0000.i00000002.h5").unlink()
+    (copy / "sim.n0001.i00000002.h5").unlink()
+    found = [str(d) for d in diff(run, copy)]
+    assert found[0] == "iterations: only here: 2, 3 | none of its own"
+    assert "particles, domain 0, iteration 2: there | absent" in found
+
+
+def test_descriptions_and_places_are_compared(run: Path, copy: Path) -> None:
+    with change(copy) as file:
+        file["theta"].attrs["unit"] = "degC"
+        file["theta/d000002"].attrs.modify("offset", np.array([0, 5, 0]))
+    found = [str(d) for d in diff(run, copy)]
+    assert "theta: attribute unit: K | degC" in found
+    assert "theta, domain 2, iteration 2: offset: (0, 4, 0) | (0, 5, 0)" in found
+
+
+def test_records_of_missing_blocks_are_compared(run: Path, tmp_path: Path) -> None:
+    write_sample(tmp_path / "missing", "missing")
+    found = [str(d) for d in diff(run, tmp_path / "missing")]
+    assert "theta, rank 3, block 0, iteration 3: recorded as missing (client_died): no | yes" in found
+    assert "theta, domain 3, iteration 3: there | absent" in found
+
+
+def test_types_and_shapes_are_compared(run: Path, copy: Path) -> None:
+    for name, values in {"theta": np.zeros((2, 3, 4, 10)), "flags": np.zeros((2, 3, 4, 9), "i4")}.items():
+        with change(copy) as file:
+            attributes = dict(file[name]["d000002"].attrs)
+            del file[name]["d000002"]
+            file[name]["d000002"] = values
+            file[name]["d000002"].attrs.update(attributes)
+    found = [str(d) for d in diff(run, copy)]
+    assert "theta, domain 2, iteration 2: type: float32 | float64" in found
+    assert "flags, domain 2, iteration 3: shape: (3, 4, 10) | (3, 4, 9)" in found
+
+
+def test_a_later_part_replaces_an_earlier_one(run: Path, copy: Path) -> None:
+    part = copy / "sim.n0001.i00000002.p01.h5"
+    shutil.copy(copy / "sim.n0001.i00000002.h5", part)
+    with change(copy) as file:
+        file["theta/d000002"][...] = 0
+    assert diff(run, copy) == []
+
+
+def test_unpublished_parts_are_ignored(run: Path, copy: Path) -> None:
+    shutil.copy(copy / "sim.n0001.i00000002.h5", copy / ".sim.n0001.i00000002.p01.h5")
+    with change(copy, ".sim.n0001.i00000002.p01.h5") as file:
+        file["theta/d000002"][...] = 0
+    assert diff(run, copy) == []
+
+
+def test_other_hdf5_files_are_compared_by_dataset(tmp_path: Path) -> None:
+    for name, last in (("a", 3.0), ("b", 4.0)):
+        with h5py.File(tmp_path / f"{name}.h5", "w") as file:
+            file["group/theta"] = [1.0, np.nan, last]
+            file["group/theta"].attrs["units"] = name
+        assert diff(tmp_path / f"{name}.h5", tmp_path / f"{name}.h5") == []
+    assert [str(d) for d in diff(tmp_path / "a.h5", tmp_path / "b.h5")] == [
+        "/group/theta: 1 of 3 values, the first at [2]: 3.0 | 4.0",
+        "/group/theta: attribute units: 'a' | 'b'",
+    ]
+
+
+def test_views_are_compared_value_for_value(run: Path, copy: Path) -> None:
+    assert diff(run / "sim.h5", copy / "sim.h5") == []
+    with change(copy) as file:
+        file["theta/d000002"][0, 1, 2, 3] = 0
+    assert len(diff(run / "sim.h5", copy / "sim.h5")) == 1
+
+
+def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="holds no HDF5 files"):
+        diff(tmp_path, tmp_path)
+    with pytest.raises(UsageError, match="neither a directory nor a file"):
+        diff(tmp_path / "absent", tmp_path)
+    (tmp_path / "bad.h5").write_text("not HDF5")
+    with pytest.raises(HalcyonSystemError, match=r"bad\.h5: not readable as HDF5"):
+        diff(tmp_path / "bad.h5", tmp_path / "bad.h5")
