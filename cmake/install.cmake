@@ -3,7 +3,7 @@
 #   include/halcyon/      headers
 #   <lib>/                libhalcyon, store modules, libhalcyon_fortran, cmake/halcyon/, pkgconfig/
 #   <lib>/halcyon/fortran Fortran modules: they fit one compiler
-#   bin/                  halcyon-server
+#   bin/                  halcyon-server, halcyon-server-world
 #
 # A wheel holds libraries and server inside the Python package: halcyon/lib, halcyon/bin.
 include(CMakePackageConfigHelpers)
@@ -24,10 +24,12 @@ if(TARGET halcyon)
   install(TARGETS halcyon EXPORT HalcyonTargets
     LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT python NAMELINK_COMPONENT development)
 endif()
-if(TARGET halcyon-server)
-  set_target_properties(halcyon-server PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
-  install(TARGETS halcyon-server RUNTIME DESTINATION ${HALCYON_INSTALL_BIN} COMPONENT python)
-endif()
+foreach(server halcyon-server halcyon-server-world)
+  if(TARGET ${server})
+    set_target_properties(${server} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
+    install(TARGETS ${server} RUNTIME DESTINATION ${HALCYON_INSTALL_BIN} COMPONENT python)
+  endif()
+endforeach()
 if(TARGET halcyon_store_hdf5)
   # Beside libhalcyon, where it and the server look for modules.
   install(TARGETS halcyon_store_hdf5 LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT python)

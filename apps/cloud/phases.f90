@@ -42,7 +42,7 @@ contains
         previous_end_ns = now
     end subroutine
 
-    !> Collective. Rank 0 writes app.json and, unless Halcyon keeps the run's books, run.json and phases-app.csv.
+    !> Collective. Rank 0 writes app.json, phases-app.csv and, unless Halcyon does, run.json.
     subroutine write_run(d, result)
         type(domain), intent(in) :: d
         type(run_outcome), intent(in) :: result
@@ -76,7 +76,6 @@ contains
             ', "dry_mass_error": ', result%dry_mass_error, ', "water_error": ', result%water_error, &
             ', "state": "', result%state, '"}'
         close (unit)
-        if (output == "halcyon") return
 
         open (newunit=unit, file=trim(directory) // "/phases-app.csv", status="replace", action="write")
         write (unit, '(a)') "iteration,rank,begin_ns,visible_ns,blocked_ns,compute_ns,bytes"
@@ -86,6 +85,7 @@ contains
             end do
         end do
         close (unit)
+        if (output == "halcyon") return
         open (newunit=unit, file=trim(directory) // "/run.json", status="replace", action="write")
         write (unit, '(3a,2(a,i0),a,*(i0,:,", "))', advance="no") '{"format": 1, "approach": "', trim(output), &
             '", "simulation": "cloud"', ', "ranks": ', d%ranks, ', "nodes": ', size(node_sizes), &

@@ -1,129 +1,133 @@
-/// How fast the HDF5 store writes, over plain sequential write() of the same bytes into the same folder.
-///
-///   bench_store_over_raw [FOLDER] [ROUNDS]
-///
-/// Prints one figure per line: `room.figure value unit`. `control` is plain writing over itself in the same rounds.
+/// How fast the HDF5 store writes, over plain sequential write() of the same bytes into the same folder; both synced,
+/// and both not.
 
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
-#include <string>
+#include <span>
 #include <vector>
 
+#include "figure.hpp"
 #include "offload/store/store.hpp"
+#include "processes.hpp"
 
 namespace {
 
+using namespace halcyon;
+using namespace halcyon::bench;
 using namespace halcyon::offload;
-using clock_type = std::chrono::steady_clock;
 
-double seconds_since(clock_type::time_point begin) {
-    return std::chrono::duration<double>(clock_type::now() - begin).count();
+constexpr int blocks = 8;
+constexpr size_t block_values = (size_t{24} << 20) / sizeof(float);
+
+double seconds_since(int64_t begin_ns) {
+    return static_cast<double>(monotonic_ns() - begin_ns) * 1e-9;
 }
 
-[[noreturn]] void stop(const std::string& why) {
-    std::fprintf(stderr, "bench_store_over_raw: %s\n", why.c_str());
-    std::exit(1);
-}
-
-double write_plainly(const std::string& path, const std::vector<block_view>& blocks, bool sync) {
-    const auto begin = clock_type::now();
-    const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    if (file < 0) stop(path + ": cannot create");
-    for (const block_view& block : blocks) {
-        size_t done = 0;
-        while (done < block.data.size()) {
-            const ssize_t n = write(file, block.data.data() + done, block.data.size() - done);
-            if (n <= 0) stop(path + ": cannot write");
+double write_plainly(const std::vector<block_view>& views, bool sync) {
+    const char* path = "plain";
+    const int64_t begin = monotonic_ns();
+    const int file = ::open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (file < 0) stop("cannot create a file here");
+    for (const block_view& view : views) {
+        for (size_t done = 0; done < view.data.size();) {
+            const ssize_t n = ::write(file, view.data.data() + done, view.data.size() - done);
+            if (n <= 0) stop("cannot write here");
             done += static_cast<size_t>(n);
         }
     }
-    if (sync && fsync(file) != 0) stop(path + ": cannot sync");
-    close(file);
-    const double time = seconds_since(begin);
-    unlink(path.c_str());
-    return time;
+    if (sync && ::fsync(file) != 0) stop("cannot sync here");
+    ::close(file);
+    const double took = seconds_since(begin);
+    ::unlink(path);
+    return took;
 }
 
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
+double write_stored(file_store& store, const file_job& job) {
+    const int64_t begin = monotonic_ns();
+    if (auto report = store.write(job); !report) stop(report.why().message);
+    const double took = seconds_since(begin);
+    ::unlink(job.path.c_str());
+    return took;
 }
 
-/// `count` blocks of `bytes` each; of 8 variables.
-void measure(file_store& store, const std::string& folder, int rounds, int count, int64_t bytes, bool sync) {
-    model m;
-    m.simulation = "bench";
-    layout line;
-    line.name = "line";
-    m.layouts.push_back(line);
-    for (uint32_t i = 0; i < 8; ++i) {
-        variable v;
-        v.id = i;
-        v.name = "v" + std::to_string(i);
-        m.variables.push_back(v);
-    }
-    halcyon::offload::store target;
-    std::vector<std::vector<float>> memory(static_cast<size_t>(count));
+/// One file: one iteration of eight variables of one rank.
+struct iteration {
+    model data;
+    store target;
+    std::vector<std::vector<float>> memory;
     file_job job;
-    job.data = &m;
-    job.target = &target;
-    job.path = folder + "/bench.h5";
-    job.writer = "n0000";
-    job.iterations = {0};
+
+    iteration() {
+        data.simulation = "bench";
+        layout line;
+        line.name = "line";
+        data.layouts.push_back(line);
+        memory.resize(blocks);
+        for (uint32_t i = 0; i < blocks; ++i) {
+            variable v;
+            v.id = i;
+            v.name = "v" + std::to_string(i);
+            data.variables.push_back(v);
+            memory[i].resize(block_values);
+            for (size_t k = 0; k < block_values; ++k) memory[i][k] = static_cast<float>(k + i);
+        }
+        job.data = &data;
+        job.target = &target;
+        job.path = "stored.h5";
+        job.writer = "n0000";
+        job.iterations = {0};
+        for (uint32_t i = 0; i < blocks; ++i) {
+            block_view view;
+            view.var = &data.variables[i];
+            view.shape.dimensions = {static_cast<int64_t>(block_values)};
+            view.shape.global = view.shape.dimensions;
+            view.shape.offset = {0};
+            view.shape.ghost_before = {0};
+            view.shape.ghost_after = {0};
+            view.data = std::as_bytes(std::span(memory[i]));
+            view.shape.bytes = static_cast<int64_t>(view.data.size());
+            job.blocks.push_back(view);
+        }
+    }
+    iteration(const iteration&) = delete;
+    iteration& operator=(const iteration&) = delete;
+};
+
+/// `rounds`: each of three writes comes first, second and third equally often.
+void measure(file_store& store, file_job& job, bool sync, int rounds, const std::string& name) {
     job.sync = sync;
-    for (int i = 0; i < count; ++i) {
-        auto& values = memory[static_cast<size_t>(i)];
-        values.resize(static_cast<size_t>(bytes) / sizeof(float));
-        for (size_t k = 0; k < values.size(); ++k) values[k] = static_cast<float>(k + static_cast<size_t>(i));
-        block_view block;
-        block.var = &m.variables[static_cast<size_t>(i * 8 / count)];
-        block.rank = i;
-        block.shape.dimensions = {static_cast<int64_t>(values.size())};
-        block.shape.global = block.shape.dimensions;
-        block.shape.offset = {0};
-        block.shape.ghost_before = {0};
-        block.shape.ghost_after = {0};
-        block.shape.bytes = bytes;
-        block.data = std::as_bytes(std::span(values));
-        job.blocks.push_back(block);
-    }
-    std::vector<double> ratios, controls, speeds;
+    samples ratio, control, speed;
+    const double bytes = blocks * static_cast<double>(job.blocks[0].data.size());
     for (int round = 0; round < rounds; ++round) {
-        const double plain = write_plainly(folder + "/bench.raw", job.blocks, sync);
-        const auto begin = clock_type::now();
-        if (const auto report = store.write(job); !report.ok()) stop(report.why().message);
-        const double stored = seconds_since(begin);
-        unlink(job.path.c_str());
-        const double again = write_plainly(folder + "/bench.raw", job.blocks, sync);
-        ratios.push_back(std::min(plain, again) / stored);
-        controls.push_back(again / plain);
-        speeds.push_back(static_cast<double>(count) * static_cast<double>(bytes) / stored / 1e6);
+        double took[3] = {};
+        for (int turn = 0; turn < 3; ++turn) {
+            const int what = (round + turn) % 3;
+            took[what] = what == 0 ? write_stored(store, job) : write_plainly(job.blocks, sync);
+        }
+        ratio.add(took[1] / took[0]);
+        control.add(took[1] / took[2]);
+        speed.add(bytes / took[0] / 1e6);
     }
-    const auto [least, most] = std::minmax_element(ratios.begin(), ratios.end());
-    const std::string name = "offload.store_over_raw." + std::to_string(count) + "x" + std::to_string(bytes / 1024) +
-                             "KiB" + (sync ? ".synced" : "");
-    std::printf("%s %.3f ratio\n%s.least %.3f ratio\n%s.most %.3f ratio\n%s.control %.3f ratio\n%s.speed %.0f MB/s\n",
-                name.c_str(), median(ratios), name.c_str(), *least, name.c_str(), *most, name.c_str(), median(controls),
-                name.c_str(), median(speeds));
+    print(name, ratio, "ratio");
+    print(name + "_control", control, "ratio");
+    print(name + "_speed", speed, "MB/s");
+}
+
+void run() {
+    ::setenv("HALCYON_MODULE_PATH", HALCYON_BENCH_MODULES, 0);
+    auto module = load_store_module("hdf5");
+    if (!module) stop(module.why().message);
+    const std::unique_ptr<file_store> store(module->make_file_store());
+    iteration one;
+    write_plainly(one.job.blocks, true);  // the folder's first file pays for what the file system sets up
+    measure(*store, one.job, true, 15, "store_over_raw");
+    measure(*store, one.job, false, 9, "store_over_raw_unsynced");
 }
 
 }  // namespace
 
-int main(int count, char** arguments) {
-    const std::string folder = count > 1 ? arguments[1] : ".";
-    const int rounds = count > 2 ? std::atoi(arguments[2]) : 7;
-    const auto module = load_store_module("hdf5");
-    if (!module.ok()) stop(module.why().message);
-    const std::unique_ptr<file_store> store(module->make_file_store());
-    for (const bool sync : {true, false}) {
-        measure(*store, folder, rounds, 8, int64_t{24} << 20, sync);
-        measure(*store, folder, rounds, 64, int64_t{64} << 10, sync);
-    }
-    return 0;
+int main() {
+    return run_benchmark(run);
 }

@@ -8,6 +8,7 @@ from typing import Any
 import ibis
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from halcyon.errors import UsageError
 from halcyon.run_csv import read_numbers
@@ -63,7 +64,7 @@ def open_run(path: Path) -> Run:
     manifest = read_manifest(directory / "run.json")
     gaps: list[str] = []
     phases = _read_all(directory, "phases", PHASE_COLUMNS, gaps)
-    phases = _last_of_repeated(phases, gaps)
+    phases = _last_of_repeated(_as_application_saw(phases), gaps)
     files = _read_all(directory, "server", FILE_COLUMNS, gaps)
     counts = {_writer_of(file): read_counts(file) for file in sorted(directory.glob("counts-*.json"))}
     gaps += _unfinished(manifest, counts, files)
@@ -103,6 +104,24 @@ def _read_all(directory: Path, kind: str, columns: tuple[str, ...], gaps: list[s
         names = pa.array([_writer_of(file)] * numbers.rows.num_rows, pa.string())
         tables.append(numbers.rows.add_column(0, "writer", names))
     return pa.concat_tables(tables).combine_chunks()
+
+
+def _as_application_saw(phases: pa.Table) -> pa.Table:
+    """Where the application measured its phases itself its times count: they include what it did around the calls.
+
+    From the servers' lines of these phases only the wait for room is taken.
+    """
+    own = phases.filter(pc.equal(phases["writer"], "app"))
+    others = phases.filter(pc.not_equal(phases["writer"], "app"))
+    if not own.num_rows or not others.num_rows:
+        return phases
+    waits = {(row["iteration"], row["rank"]): row["blocked_ns"] for row in others.to_pylist()}
+    keys = list(zip(own["iteration"].to_pylist(), own["rank"].to_pylist(), strict=True))
+    blocked = pa.array([waits.get(key, 0) for key in keys], pa.int64())
+    own = own.set_column(own.column_names.index("blocked_ns"), "blocked_ns", blocked)
+    said = set(keys)
+    unsaid = [key not in said for key in zip(others["iteration"].to_pylist(), others["rank"].to_pylist(), strict=True)]
+    return pa.concat_tables([own, others.filter(pa.array(unsaid, pa.bool_()))]).combine_chunks()
 
 
 def _last_of_repeated(phases: pa.Table, gaps: list[str]) -> pa.Table:

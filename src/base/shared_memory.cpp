@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <string>
 
+#include "base/available_memory.hpp"
+
 namespace halcyon {
 namespace {
 
@@ -28,6 +30,12 @@ shared_memory::~shared_memory() {
 }
 
 result<shared_memory> shared_memory::create(std::string_view label, uint64_t bytes, bool huge_pages) {
+    // fallocate would not fail: the system would kill processes until the pages are there.
+    if (const uint64_t available = available_memory(); bytes > available - available / 20)
+        return failure{error_kind::system,
+                       "cannot reserve " + std::to_string(bytes) + " bytes of shared memory: " + std::to_string(available) +
+                           " bytes are available to this process; lower resources.buffer.size",
+                       ENOMEM};
     shared_memory made;
     made.fd_ = descriptor(::memfd_create(std::string(label).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!made.fd_) return system_failure("memfd_create", errno);
@@ -43,8 +51,7 @@ result<shared_memory> shared_memory::create(std::string_view label, uint64_t byt
     while (why == EINTR);
     if (why != 0)
         return system_failure("cannot reserve " + std::to_string(bytes) +
-                                  " bytes of shared memory (lower resources.buffer.size, or ask the administrator for "
-                                  "more shared memory)",
+                                  " bytes of shared memory (lower resources.buffer.size)",
                               why);
     if (::fcntl(made.fd_.get(), F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0)
         return system_failure("sealing shared memory", errno);

@@ -1,3 +1,3 @@
 """One module per verb of the `halcyon` command: it parses, calls a library function, and prints."""
 
-VERBS = ("summary", "report", "diff", "view", "convert", "check")
+VERBS = ("run", "summary", "report", "diff", "view", "convert", "check")

@@ -115,14 +115,7 @@ result<block_shape> client_session::describe(std::string_view name, int block, s
 }
 
 result<void> client_session::set_parameter(std::string_view name, double value) {
-    parameter* p = model_.find_parameter(name);
-    if (p == nullptr) return usage("no parameter '" + std::string(name) + "'" + known_names(model_.parameters));
-    if (!p->is_mutable)
-        return usage("parameter '" + p->name + "' is fixed after open; declare it `mutable: true` or set it before");
-    if (!(value == value) || value < 0 || (p->max && value > *p->max))
-        return usage("parameter '" + p->name + "' cannot be " + std::to_string(value) +
-                     (p->max ? "; its range is 0 to " + std::to_string(*p->max) : "; it must be a number from 0 on"));
-    p->value = value;
+    if (auto set = model_.set_parameter(name, value); !set) return set;
     ++parameter_version_;
     return {};
 }
@@ -451,11 +444,12 @@ result<void> client_session::spill(const variable& v, int block, const block_sha
     e.in_spill = 1;
     e.sequence = ++sequence_;
     describe_entry(entry, v, block, shape);
-    hand_over(entry);
+    // Before the block is the server's: one that takes over knows by this count that it needs the file.
     ++counts_.spilled_blocks;
     counts_.spilled_bytes += static_cast<uint64_t>(shape.bytes);
     page_->spilled_blocks.store(counts_.spilled_blocks, std::memory_order_relaxed);
     page_->spilled_bytes.store(counts_.spilled_bytes, std::memory_order_relaxed);
+    hand_over(entry);
     event_record told{};
     told.kind = event_kind::block_handed;
     told.index = entry;

@@ -3,11 +3,10 @@
 #include <rapidjson/prettywriter.h>
 #include <rapidjson/stringbuffer.h>
 
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
-#include <fstream>
+
+#include "base/replace_file.hpp"
 
 namespace halcyon::offload {
 
@@ -68,14 +67,8 @@ result<void> run_file::save(const std::string& directory) const {
     w.EndObject();
     std::error_code why;
     std::filesystem::create_directories(directory, why);
-    const std::string path = directory + "/run.json";
-    {
-        std::ofstream file(path + ".tmp", std::ios::trunc);
-        file << out.GetString() << '\n';
-        if (!file.flush()) return system_failure(path, errno);
-    }
-    if (std::rename((path + ".tmp").c_str(), path.c_str()) != 0) return system_failure(path, errno);
-    return {};
+    out.Put('\n');
+    return replace_file(directory + "/run.json", {out.GetString(), out.GetSize()});
 }
 
 bool belongs_to_run(const std::string& name, const std::string& simulation) {

@@ -1,12 +1,12 @@
 #include "offload/client/session_opening.hpp"
 
 #include <sched.h>
-#include <sys/resource.h>
 
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "base/clock.hpp"
@@ -41,6 +41,24 @@ std::string bound_cores() {
         c = last;
     }
     return list;
+}
+
+/// Whether a core of this node is left for the server: one that no client is bound to, or, where clients are not
+/// bound, more cores than clients.
+bool leaves_a_core(const std::vector<std::string>& client_cores) {
+    const auto cores = static_cast<size_t>(::sysconf(_SC_NPROCESSORS_ONLN));
+    std::set<long> used;
+    for (const std::string& list : client_cores) {
+        if (list.empty()) return cores > client_cores.size();
+        std::istringstream ranges(list);
+        for (std::string range; std::getline(ranges, range, ',');) {
+            const size_t dash = range.find('-');
+            const long first = std::strtol(range.c_str(), nullptr, 10);
+            const long last = dash == std::string::npos ? first : std::strtol(range.c_str() + dash + 1, nullptr, 10);
+            for (long core = first; core <= last; ++core) used.insert(core);
+        }
+    }
+    return used.size() < cores;
 }
 
 }  // namespace
@@ -170,6 +188,7 @@ result<void> mpi_session::connect_as_leader(const std::string& configuration, co
     about.ranks = all_.size();
     for (const std::string& r : ranks) about.client_ranks.push_back(std::atoi(r.c_str()));
     about.client_cpus = cores;
+    dedicated_cores_ = leaves_a_core(cores) ? model_.servers_per_node : 0;
     about.geometry = *geometry;
     for (const parameter& p : model_.parameters) about.parameters[p.name] = p.value;
     const std::string text = about.to_text();
@@ -181,6 +200,11 @@ result<void> mpi_session::connect_as_leader(const std::string& configuration, co
     if (world == nullptr)
         if (auto started = start_server(about.session, 1); !started) return started;
     auto link = server_process::bring({about.session, 0, model_.server.max_restarts}, *made, std::move(*document));
+    if (!link && world != nullptr && link.why().kind == error_kind::unavailable)
+        return failure{error_kind::unavailable,
+                       link.why().message + "; HALCYON_SESSION names a server world (`halcyon run --servers-per-node 1`), which "
+                       "must have a server on each node and serves one session: is the simulation on other nodes, or was a "
+                       "session open before?", 0};
     if (!link) return link.why();
     pending_segment_ = std::make_unique<segment>(std::move(*made));
     pending_link_ = std::move(*link);
@@ -218,7 +242,7 @@ result<void> mpi_session::write_run_file(bool ended) const {
     r.simulation = model_.simulation;
     r.ranks = all_.size();
     r.clients_per_node = clients_per_node_;
-    r.dedicated_cores = model_.run_inline ? 0 : model_.servers_per_node;
+    r.dedicated_cores = dedicated_cores_;
     r.started_ns = opened_ns_;
     for (int i = 0; i < (model_.run_inline ? all_.size() : nodes_); ++i)
         r.writers.push_back(model_.run_inline ? client_writer(i) : node_writer(i));

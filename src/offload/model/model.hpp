@@ -44,9 +44,9 @@ enum class reader : uint8_t { as_written, time_series, maps };
 struct parameter {
     std::string name;
     double value = 0;
-    bool is_mutable = false;             ///< may be set after open
-    double min = 0;                      ///< lower bound of a mutable parameter
-    std::optional<double> max;           ///< upper bound of a mutable parameter; none = unbounded
+    bool is_mutable = false;    ///< may be set after open
+    double min = 0;             ///< lower bound of a mutable parameter
+    std::optional<double> max;  ///< upper bound of a mutable parameter; none = unbounded
 };
 
 struct layout {
@@ -59,20 +59,20 @@ struct layout {
 /// Where a client's block lies in the whole array of a variable. All expressions are evaluated per client and block.
 struct place {
     std::string name;
-    std::vector<expression> global;      ///< shape of the whole
-    std::vector<expression> offset;      ///< of the block's interior (without ghosts) in the whole
+    std::vector<expression> global;  ///< shape of the whole
+    std::vector<expression> offset;  ///< of the block's interior (without ghosts) in the whole
     struct ghost_width {
         expression before, after;
     };
-    std::vector<ghost_width> ghost;      ///< per dimension; empty = none
-    std::string where;                   ///< as for layout
+    std::vector<ghost_width> ghost;  ///< per dimension; empty = none
+    std::string where;               ///< as for layout
 };
 
 struct mesh {
     std::string name;
     mesh_type type = mesh_type::rectilinear;
-    std::vector<std::string> coordinates;        ///< variables, slowest dimension first
-    std::string cells, cell_types, cell_sizes;   ///< unstructured only: variables
+    std::vector<std::string> coordinates;       ///< variables, slowest dimension first
+    std::string cells, cell_types, cell_sizes;  ///< unstructured only: variables
 };
 
 /// A curve: variables plotted against one another.
@@ -81,19 +81,19 @@ struct curve {
 };
 
 struct variable {
-    uint32_t id = 0;                     ///< index in model::variables
-    std::string name;                    ///< full name: groups separated by '/'
+    uint32_t id = 0;   ///< index in model::variables
+    std::string name;  ///< full name: groups separated by '/'
     uint32_t layout_id = 0;
     std::optional<uint32_t> place_id;
     std::optional<uint32_t> mesh_id;
     std::string unit, description;
     offload::centering centered = centering::cell;
-    std::string store;                   ///< name of a store; "" = not stored
+    std::string store;  ///< name of a store; "" = not stored
     bool visualizable = false;
     bool time_varying = true;
     int blocks_per_client = 1;
     offload::precision precision = precision::full;
-    int significant_bits = 0;            ///< of `bitround`: kept bits of the mantissa
+    int significant_bits = 0;  ///< of `bitround`: kept bits of the mantissa
     offload::compression compression = compression::none;
     int compression_level = 4;
     full_policy when_full = full_policy::block;
@@ -101,9 +101,9 @@ struct variable {
 
 struct action {
     std::string name;
-    std::string type;                    ///< "store", "log", "module"
-    std::string store;                   ///< type store: which
-    std::string module, function;        ///< type module: shared library and symbol (see halcyon/action.h)
+    std::string type;                            ///< "store", "log", "module"
+    std::string store;                           ///< type store: which
+    std::string module, function;                ///< type module: shared library and symbol (see halcyon/action.h)
     std::map<std::string, std::string> options;  ///< handed to the module as they are
 };
 
@@ -117,15 +117,15 @@ struct event {
 struct store {
     std::string name;
     std::string type = "hdf5";
-    std::string path;                    ///< directory, relative to the working directory of open
+    std::string path;  ///< directory, relative to the working directory of open
     int iterations_per_file = 1;
     std::chrono::nanoseconds view_interval{std::chrono::seconds(1)};
-    bool durable = false;                ///< sync every file before its blocks are released
-    bool collective = false;             ///< one file written by all servers (needs a server world)
-    bool index = false;                  ///< min/max of every chunk
+    bool durable = false;     ///< sync every file before its blocks are released
+    bool collective = false;  ///< one file written by all servers (needs a server world)
+    bool index = false;       ///< min/max of every chunk
     reader expected_reader = reader::as_written;
     bool checksum = false;
-    bool replace_existing = false;       ///< `existing: replace`: delete an earlier run's files instead of refusing
+    bool replace_existing = false;  ///< `existing: replace`: delete an earlier run's files instead of refusing
 };
 
 struct buffer_settings {
@@ -139,19 +139,19 @@ struct buffer_settings {
 };
 
 struct server_settings {
-    int threads = 1;                             ///< threads of the action pool
-    std::chrono::nanoseconds spin{20'000};       ///< busy wait before sleeping
-    bool transfer_slots = false;                 ///< write in this server's own slot of the iteration
+    int threads = 1;                        ///< threads of the action pool
+    std::chrono::nanoseconds spin{20'000};  ///< busy wait before sleeping
+    bool transfer_slots = false;            ///< write in this server's own slot of the iteration
     int max_restarts = 3;
     std::chrono::nanoseconds retry{std::chrono::seconds(5)};  ///< how long a file that cannot be written is tried again
-    std::string log_directory;                   ///< "" = the first store's path
+    std::string log_directory;                                ///< "" = the first store's path
 };
 
 /// Everything halcyon.yaml says, checked. Immutable but for the values of parameters.
 struct model {
     std::string simulation;
-    bool run_inline = false;             ///< `inline: true`
-    bool detach_at_close = false;        ///< `close: detach`
+    bool run_inline = false;       ///< `inline: true`
+    bool detach_at_close = false;  ///< `close: detach`
     int servers_per_node = 1;
     buffer_settings buffer;
     server_settings server;
@@ -192,17 +192,17 @@ struct model {
 
 /// One client's block of a variable, evaluated: its shape (with ghosts), its place in the whole.
 struct block_shape {
-    extents dimensions;      ///< of the block in memory, ghosts included; C order
-    extents global;          ///< of the whole; equal to `dimensions` less ghosts when the variable has no place
-    extents offset;          ///< of the block's interior in the whole
+    extents dimensions;  ///< of the block in memory, ghosts included; C order
+    extents global;      ///< of the whole; equal to `dimensions` less ghosts when the variable has no place
+    extents offset;      ///< of the block's interior in the whole
     extents ghost_before;
     extents ghost_after;
-    int64_t bytes = 0;       ///< of the block in memory
+    int64_t bytes = 0;  ///< of the block in memory
 };
 
 /// Who asks: the built-in parameters of expressions.
 struct block_owner {
-    int rank = 0;   ///< in the communicator of open
+    int rank = 0;  ///< in the communicator of open
     int size = 1;
     int block = 0;  ///< of the client: 0 … blocks_per_client - 1
 };

@@ -5,9 +5,10 @@
 #include <rapidjson/stringbuffer.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <sstream>
+
+#include "base/replace_file.hpp"
 
 namespace halcyon::offload {
 namespace {
@@ -40,7 +41,18 @@ constexpr named_count numbers[] = {
     {"idle_ns", &run_counts::idle_ns},
 };
 
+/// A server that was killed may have left half a line: the next one must not continue it.
+void cut_unfinished_line(const std::string& path) {
+    std::ifstream file(path);
+    std::stringstream text;
+    text << file.rdbuf();
+    const std::string all = text.str();
+    std::error_code none;
+    if (!all.empty() && all.back() != '\n') std::filesystem::resize_file(path, all.rfind('\n') + 1, none);
+}
+
 result<std::ofstream> open_csv(const std::string& path, const char* header) {
+    cut_unfinished_line(path);
     std::error_code none;
     const bool empty = !std::filesystem::exists(path, none) || std::filesystem::file_size(path, none) == 0;
     std::ofstream out(path, std::ios::app);
@@ -109,14 +121,8 @@ result<void> run_records::save(const run_counts& counts) {
     for (const std::string& m : counts.messages) w.String(m.c_str());
     w.EndArray();
     w.EndObject();
-    const std::string path = directory_ + "/counts-" + writer_ + ".json";
-    {
-        std::ofstream file(path + ".tmp", std::ios::trunc);
-        file << out.GetString() << '\n';
-        if (!file.flush()) return system_failure(path, errno);
-    }
-    if (std::rename((path + ".tmp").c_str(), path.c_str()) != 0) return system_failure(path, errno);
-    return {};
+    out.Put('\n');
+    return replace_file(directory_ + "/counts-" + writer_ + ".json", {out.GetString(), out.GetSize()});
 }
 
 run_counts run_records::saved_counts() const {

@@ -2,9 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
-
-#include "base/error.hpp"
 
 namespace halcyon::offload {
 
@@ -13,15 +10,23 @@ namespace halcyon::offload {
 /// `programs`; a server started alone has none.
 class job_events {
   public:
+    /// `own`: this server raised it. Own events come in the order in which they were raised.
+    using handler = std::function<void(uint32_t event_id, int64_t iteration, bool own)>;
+
     virtual ~job_events() = default;
 
+    /// This server takes part, as one of `servers` that the session has. Before any raise() or reach().
+    virtual void begin(int servers) = 0;
     /// Event `event_id` of iteration `iteration`, raised by a client or server; returns at once.
     virtual void raise(uint32_t event_id, int64_t iteration) = 0;
-    /// This server has reached the label; when all have, each handles it once, at the same place of the order.
+    /// This server has reached the label; when all have (or finished), each handles it once, at the same place of
+    /// the order. After that the label can be used again. Returns at once.
     virtual void reach(uint32_t event_id, int64_t iteration) = 0;
-    /// Sets who is told, on a thread of the implementation, once per event and in the common order.
-    virtual void on_event(std::function<void(uint32_t event_id, int64_t iteration)> handler) = 0;
+    /// Sets who is told, on a thread of the implementation, once per event and in the common order. Events that came
+    /// earlier are kept until then. An empty function: whatever comes is dropped; no call is under way on return.
+    virtual void on_event(handler told) = 0;
     /// No more events will be raised here. Returns when that is true of all servers and all events were delivered.
+    /// Calling it again does nothing.
     virtual void finish() = 0;
 };
 

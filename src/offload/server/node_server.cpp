@@ -1,6 +1,9 @@
 #include "offload/server/node_server.hpp"
 
+#include <signal.h>
+
 #include <algorithm>
+#include <cerrno>
 
 #include "base/clock.hpp"
 
@@ -23,16 +26,21 @@ node_server::node_server(launch l)
     }
     spill_files_.resize(g.clients);
     gone_.assign(g.clients, false);
+    awaited_.assign(g.clients, false);
     signals_seen_.assign(data_.events.size(), std::vector<uint64_t>(g.clients, 0));
     node_fired_.assign(data_.events.size(), 0);
+    told_lost_.assign(data_.events.size(), false);
     stores_.resize(data_.stores.size());
 }
 
-node_server::~node_server() = default;
+node_server::~node_server() {
+    if (job_ != nullptr) job_->on_event({});
+}
 
 result<std::unique_ptr<node_server>> node_server::start(launch l) {
+    // A server that takes over from one of a world has no world, but the blocks have to be stored.
     for (const event& e : l.data.events)
-        if (e.scope == scope::job && l.job == nullptr)
+        if (e.scope == scope::job && l.job == nullptr && l.generation == 1)
             return failure{error_kind::config,
                            "events." + e.name + ".scope: 'job' needs all servers of the job in one server world; start the "
                            "simulation with `halcyon run --servers-per-node 1 -- …`, or use scope 'node'", 0};
@@ -49,13 +57,24 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
     if (auto loaded = s->actions_->load_modules(); !loaded) return loaded.why();
     s->pool_ = std::make_unique<worker_pool>(s->data_.server.threads);
     s->begin_ns_ = monotonic_ns();
-    if (s->generation_ > 1) s->take_over();
-    if (s->job_ != nullptr)
-        s->job_->on_event([server = s.get()](uint32_t id, int64_t iteration) {
-            server->tell([server, id, iteration] { server->run_event(id, iteration, -1); });
+    if (s->generation_ > 1)
+        s->take_over();
+    else
+        s->warn_of_compression();
+    if (s->job_ != nullptr) {
+        s->job_->begin(s->document_.nodes);
+        s->job_->on_event([server = s.get()](uint32_t id, int64_t iteration, bool own) {
+            server->tell([server, id, iteration, own] { server->job_event_came(id, iteration, own); });
         });
+    }
     s->save_counts(false);
     return s;
+}
+
+void node_server::warn_of_compression() {
+    for (const variable& v : data_.variables)
+        if (v.compression == compression::zstd)
+            note("variable '" + v.name + "' is compressed with zstd: its readers need the HDF5 plugin for filter 32015");
 }
 
 // ---- news from other threads ------------------------------------------------------------------------------------
@@ -80,7 +99,9 @@ bool node_server::read_inbox() {
     return !news.empty();
 }
 
-void node_server::client_joined(uint32_t) {}
+void node_server::client_joined(uint32_t client) {
+    tell([this, client] { awaited_[client] = false; });
+}
 void node_server::client_ended(uint32_t client) {
     tell([this, client] { client_gone(client); });
 }
@@ -174,10 +195,7 @@ void node_server::handle_signal(uint32_t client, const event_record& e) {
     }
     switch (data_.events[e.index].scope) {
         case scope::client: run_event(e.index, e.iteration, static_cast<int>(client)); return;
-        case scope::job:
-            job_->raise(e.index, e.iteration);
-            segment_.page(client).signals_done.fetch_add(1, std::memory_order_relaxed);
-            return;
+        case scope::job: raise_job_event(client, e.index, e.iteration); return;
         case scope::node: {
             auto& seen = signals_seen_[e.index];
             ++seen[client];
@@ -263,13 +281,79 @@ void node_server::take_over() {
             book_.client_left(c, iteration_book::leaving::died);
         }
     }
+    for (uint32_t c = 0; c < gone_.size(); ++c) awaited_[c] = !gone_[c];
+    awaited_until_ns_ = monotonic_ns() + 30'000'000'000;
     note("took over as server " + std::to_string(generation_) + " of this session");
+    if (counts_.lost_signals > 0) note(std::to_string(counts_.lost_signals) + " signal(s) lost with its predecessors");
     progress_ = true;
+}
+
+/// Clients that died while there was no server join no more, and nobody sees them end.
+void node_server::look_for_lost_clients() {
+    for (uint32_t c = 0; c < awaited_.size(); ++c) {
+        if (!awaited_[c] || gone_[c]) continue;
+        const pid_t pid = segment_.page(c).pid.load(std::memory_order_acquire);
+        const bool ended = ::kill(pid, 0) != 0 && errno == ESRCH;
+        if (!ended && monotonic_ns() < awaited_until_ns_) continue;
+        awaited_[c] = false;
+        client_gone(c);
+    }
+}
+
+/// Blocks that were spilled can be stored only once their clients have brought their files to this server.
+bool node_server::spill_files_are_here() const {
+    for (uint32_t c = 0; c < gone_.size(); ++c)
+        if (!gone_[c] && !spill_files_[c] && segment_.page(c).spilled_blocks.load(std::memory_order_acquire) > 0) return false;
+    return true;
 }
 
 // ---- actions -------------------------------------------------------------------------------------------------------
 
-void node_server::run_event(uint32_t event_id, int64_t iteration, int client) {
+void node_server::raise_job_event(uint32_t client, uint32_t event_id, int64_t iteration) {
+    if (job_ != nullptr) {
+        raised_here_.push_back(client);
+        job_->raise(event_id, iteration);
+        return;
+    }
+    segment_.page(client).signals_done.fetch_add(1, std::memory_order_relaxed);
+    ++counts_.lost_signals;
+    if (told_lost_[event_id]) return;
+    told_lost_[event_id] = true;
+    note("event '" + data_.events[event_id].name + "' has scope 'job', and the server world is gone: it does not run any more");
+}
+
+void node_server::job_event_came(uint32_t event_id, int64_t iteration, bool own) {
+    // What is raised here comes back in the same order.
+    int raiser = -1;
+    if (own && !raised_here_.empty()) {
+        raiser = static_cast<int>(raised_here_.front());
+        raised_here_.pop_front();
+    }
+    if (event_id >= data_.events.size()) {
+        ++counts_.rejected_blocks;
+        note("another server raised event number " + std::to_string(event_id) + ", which this configuration does not have");
+        return;
+    }
+    job_events_.push_back({event_id, iteration, raiser});
+    run_next_job_event();
+}
+
+/// With several threads the pool would run two of them at once, and in another order than on other nodes.
+void node_server::run_next_job_event() {
+    if (job_event_runs_ || job_events_.empty()) return;
+    job_event_runs_ = true;
+    const job_event e = job_events_.front();
+    job_events_.pop_front();
+    run_event(e.id, e.iteration, -1, [this, e] {
+        if (e.raiser >= 0)
+            segment_.page(static_cast<uint32_t>(e.raiser)).signals_done.fetch_add(1, std::memory_order_relaxed);
+        job_event_runs_ = false;
+        run_next_job_event();
+    });
+}
+
+/// `done` is called by the loop after the actions.
+void node_server::run_event(uint32_t event_id, int64_t iteration, int client, std::function<void()> done) {
     const event& e = data_.events[event_id];
     for (const uint32_t id : e.action_ids)
         if (data_.actions[id].type == "store")
@@ -287,15 +371,16 @@ void node_server::run_event(uint32_t event_id, int64_t iteration, int client) {
     for (const iteration_book::key k : *pinned)
         if (auto v = view_of(*book_.find(k), *spilled)) views->push_back(*v);
     const int rank = client >= 0 ? book_.rank_of(static_cast<uint32_t>(client)) : -1;
-    pool_->submit([this, event_id, iteration, client, rank, pinned, views, spilled] {
+    pool_->submit([this, event_id, iteration, client, rank, pinned, views, spilled, done = std::move(done)] {
         const auto outcome = actions_->run(data_.events[event_id], {iteration, rank, *views});
-        tell([this, client, pinned, failed = !outcome.ok()] {
+        tell([this, client, pinned, done, failed = !outcome.ok()] {
             if (failed) ++counts_.failed_actions;
             for (const iteration_book::key k : *pinned) {
                 if (iteration_book::held* h = book_.find(k)) --h->pins;
                 release_if_done(k);
             }
             if (client >= 0) segment_.page(static_cast<uint32_t>(client)).signals_done.fetch_add(1, std::memory_order_relaxed);
+            if (done) done();
         });
     });
 }
@@ -312,11 +397,12 @@ int node_server::run() {
     while (true) {
         bool any = pop_events();
         any = read_inbox() || any;
-        if (any) {
+        if (generation_ > 1) look_for_lost_clients();
+        if (spill_files_are_here()) {
             complete_iterations();
             flush_wanted();
+            relieve_pressure();
         }
-        relieve_pressure();
         sync_if_wanted();
         rebuild_view_if_due(false);
         if (progress_) {

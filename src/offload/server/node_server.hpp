@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -61,6 +62,8 @@ class node_server {
     void handle_signal(uint32_t client, const event_record& e);
     void client_gone(uint32_t client);
     void take_over();
+    void look_for_lost_clients();
+    [[nodiscard]] bool spill_files_are_here() const;
     bool read_inbox();
     void tell(std::function<void()> news);
 
@@ -82,10 +85,14 @@ class node_server {
     [[nodiscard]] std::vector<std::string> all_writers() const;
 
     // actions
-    void run_event(uint32_t event_id, int64_t iteration, int client);
+    void run_event(uint32_t event_id, int64_t iteration, int client, std::function<void()> done = {});
+    void raise_job_event(uint32_t client, uint32_t event_id, int64_t iteration);
+    void job_event_came(uint32_t event_id, int64_t iteration, bool own);
+    void run_next_job_event();
 
     // the rest
     void note(const std::string& message);
+    void warn_of_compression();
     void save_counts(bool finished);
     bool drained();
     bool wind_up();
@@ -110,8 +117,20 @@ class node_server {
     std::vector<return_ring::producer> returns_;
     std::vector<descriptor> spill_files_;
     std::vector<bool> gone_;
+    std::vector<bool> awaited_;       ///< clients of a predecessor that have not joined this server yet
+    int64_t awaited_until_ns_ = 0;
     std::vector<std::vector<uint64_t>> signals_seen_;  ///< [event][client], scope node
     std::vector<uint64_t> node_fired_;                 ///< [event]
+
+    struct job_event {
+        uint32_t id;
+        int64_t iteration;
+        int raiser;  ///< client of this node, or -1
+    };
+    std::deque<uint32_t> raised_here_;      ///< clients whose job events are on their way
+    std::deque<job_event> job_events_;      ///< in the common order; they run one after the other
+    bool job_event_runs_ = false;
+    std::vector<bool> told_lost_;           ///< [event]: the log says that it cannot run
 
     struct store_state {
         std::vector<int64_t> pending;  ///< complete iterations without a file

@@ -66,10 +66,13 @@ def bubble_becomes_a_raining_storm_and_nothing_is_lost(bench: Bench) -> None:
 
 
 def same_bits(bench: Bench, decompositions: list[list[str]]) -> None:
-    # Long enough for the storm to rain: every branch of the physics takes part.
-    words = [*COARSE, "steps=150", "output_every=75", "output=collective", "sync=F"]
+    # So moist and warm that it rains within 45 steps: every branch of the physics takes part.
+    grid = ["nx=12", "ny=12", "nz=24", "dx=3000", "dy=3000", "dz=700", "dt=12"]
+    bubble = ["bubble_k=12", "bubble_z=2000", "bubble_depth=3000", "rh_max=1"]
+    words = [*grid, *bubble, "steps=45", "output_every=20", "output=collective", "sync=F"]
     reference, alone = bench.run("alone", *words)
-    assert alone["wmax"] > 10 and alone["rain_max_mm"] > 0, alone
+    assert alone["wmax"] > 10, alone
+    assert alone["rain_max_mm"] > 0, alone
     for decomposition in decompositions:
         px, py = (int(word.split("=")[1]) for word in decomposition)
         out, run = bench.run(f"ranks{px}x{py}", *words, *decomposition, ranks=px * py)
@@ -79,12 +82,12 @@ def same_bits(bench: Bench, decompositions: list[list[str]]) -> None:
         assert len(files) == 2
         for name in files:
             assert bench.differences(reference / name, out / name) == ""
-    _, other = bench.run("other", *words, "bubble_k=3.9999999")
+    _, other = bench.run("other", *words, "bubble_k=11.9999999")
     assert other["state"] != alone["state"]
 
 
 def any_number_of_ranks_gives_the_same_bits(bench: Bench) -> None:
-    same_bits(bench, [["px=2", "py=2"], ["px=1", "py=4"], ["px=3", "py=1"]])
+    same_bits(bench, [["px=2", "py=2"], ["px=3", "py=1"]])
 
 
 def two_ranks_give_the_same_bits_as_one(bench: Bench) -> None:
@@ -126,7 +129,8 @@ def run_directory_describes_the_run(bench: Bench) -> None:
         assert [(row["iteration"], row["rank"]) for row in rows] == [(0, 0), (0, 1), (1, 0), (1, 1)]
         for row in rows:
             assert run["started_ns"] - 10**10 < row["begin_ns"] < row["begin_ns"] + row["visible_ns"]
-            assert row["compute_ns"] > 0 and row["blocked_ns"] == 0
+            assert row["compute_ns"] > 0
+            assert row["blocked_ns"] == 0
             assert data_bytes is None or row["bytes"] == data_bytes
         visible_s = sum(row["visible_ns"] for row in rows if row["rank"] == 0) * 1e-9
         assert abs(app["output_s"] - visible_s) < 1e-9
@@ -167,9 +171,10 @@ def settings_errors_name_the_key(bench: Bench) -> None:
         (["nx=3"], "too small"),
     ]
     for words, expected in cases:
-        done = bench.start(*words)
+        done = bench.start("steps=1", *words)
         assert done.returncode != 0, words
-        assert "cloud: " in done.stderr and expected in done.stderr, (words, done.stderr)
+        assert "cloud: " in done.stderr, (words, done.stderr)
+        assert expected in done.stderr, (words, done.stderr)
     # The command line wins over the file.
     namelist.write_text("&cloud\n nx = 16, ny = 16, nz = 24\n steps = 2\n output = 'none'\n/\n")
     _, run = bench.run("later", "--namelist", str(namelist), "steps=3", "output_every=1")

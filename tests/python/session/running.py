@@ -6,7 +6,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,8 @@ resources:
 
 def available_mpis() -> list[str]:
     """The launchers that are installed and have a build of the scenario program."""
-    return [m for m, command in LAUNCHERS.items() if shutil.which(command[0]) and (BUILDS[m] / "tests/scenario").exists()]
+    built = [m for m in LAUNCHERS if (BUILDS[m] / "tests/scenario").exists()]
+    return [m for m in built if shutil.which(LAUNCHERS[m][0])]
 
 
 @dataclass
@@ -55,25 +56,38 @@ class Case:
     mpi: str = "openmpi"
     ranks: int = 2
     variables: tuple[str, ...] = ("theta",)
-    extra: dict[str, str] = field(default_factory=dict)
+    launcher: list[str] = field(default_factory=list)
 
     def configure(self, **parts: str) -> None:
         attributes = parts.pop("attributes", "")
         lines = "\n".join(f"    {v}: {{layout: grid, place: whole, unit: K{attributes}}}" for v in self.variables)
-        values = {"top": "", "nz": "4", "events": "", "store": "", "size": "16 MiB", "buffer": "", "server": "threads: 1"}
+        values = {"top": "", "nz": "4", "events": "", "store": "", "size": "16 MiB", "buffer": ""}
+        values["server"] = "threads: 1"
         text = CONFIGURATION.format(**(values | parts), variables=lines)
         (self.directory / "halcyon.yaml").write_text(text)
 
     def command(self, *options: str) -> list[str]:
         program = str(BUILDS[self.mpi] / "tests/scenario")
         names = "variables=" + ",".join(self.variables)
-        return [*LAUNCHERS[self.mpi], "-n", str(self.ranks), program, "halcyon.yaml", names, *options]
+        return [
+            *(self.launcher or LAUNCHERS[self.mpi]),
+            "-n",
+            str(self.ranks),
+            program,
+            "halcyon.yaml",
+            names,
+            *options,
+        ]
 
     def start(self, *options: str) -> "subprocess.Popen[str]":
         environment = os.environ | {"HALCYON_MODULE_PATH": str(BUILDS[self.mpi] / "lib")}
         return subprocess.Popen(
-            self.command(*options), cwd=self.directory, env=environment, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            self.command(*options),
+            cwd=self.directory,
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
 
     def run(self, *options: str, limit_s: float = 60) -> "Outcome":
@@ -102,9 +116,9 @@ class Case:
                                 found[name, number, int(domain[1:])] = data[row]
         return found
 
-    def server_process(self) -> int:
-        """Process id of the newest server, from its log."""
-        log = (self.output / "server-n0000.log").read_text()
+    def server_process(self, writer: str = "n0000") -> int:
+        """Process id of the newest server of a node, from its log."""
+        log = (self.output / f"server-{writer}.log").read_text()
         return int(log.rsplit("process ", 1)[1].split(",")[0])
 
 
@@ -156,7 +170,7 @@ def stop_server(pid: int) -> None:
 
 def expected_block(name: str, iteration: int, rank: int, shape: tuple[int, ...]) -> np.ndarray:
     """What the scenario program writes."""
-    base = np.float32(1000 * iteration + 10 * rank + 0.25 * len(name))
+    base = np.float32(1000 * iteration + 10 * rank + 0.25 * len(name.encode()))
     return (base + (np.arange(np.prod(shape)) % 7).astype(np.float32)).reshape(shape)
 
 
@@ -174,10 +188,3 @@ def check_complete(case: Case, iterations: int, ranks: int | None = None) -> Non
 def shared_memory_of_halcyon() -> list[str]:
     """Anything of ours that has a name and could be left behind."""
     return [p.name for p in Path("/dev/shm").iterdir() if "halcyon" in p.name]
-
-
-def cases(tmp_path: Path) -> Iterator[Case]:
-    for mpi in available_mpis():
-        directory = tmp_path / mpi
-        directory.mkdir()
-        yield Case(directory, mpi)

@@ -2,10 +2,14 @@
 
 import os
 import signal
+from pathlib import Path
 
 import h5py
 import pytest
 from running import Case, check_complete, finish, is_gone, stop_server, wait_for
+from watching import IN_CREATE, IN_MOVED_TO, Watch
+
+from halcyon.diff import diff
 
 
 def test_a_killed_server_is_replaced_and_nothing_is_lost(case: Case) -> None:
@@ -20,8 +24,18 @@ def test_a_killed_server_is_replaced_and_nothing_is_lost(case: Case) -> None:
     assert outcome.ranks[0]["restarts"] == 1
 
 
+@pytest.fixture(scope="module")
+def inline_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same run without a server: what the others must equal."""
+    case = Case(tmp_path_factory.mktemp("inline"))
+    case.configure(nz="32", top="inline: true")
+    outcome = case.run("iterations=25")
+    assert outcome.status == 0, outcome.text
+    return case.output
+
+
 @pytest.mark.parametrize("moment", range(20))
-def test_a_server_killed_at_any_moment_loses_nothing(openmpi_case: Case, moment: int) -> None:
+def test_a_server_killed_at_any_moment_loses_nothing(openmpi_case: Case, inline_run: Path, moment: int) -> None:
     """Twenty moments over the life of a run whose iterations overlap with their storing."""
     openmpi_case.configure(nz="32")
     run = openmpi_case.start("iterations=25", "pause_ms=5")
@@ -31,7 +45,45 @@ def test_a_server_killed_at_any_moment_loses_nothing(openmpi_case: Case, moment:
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 25)
+    assert diff(openmpi_case.output, inline_run) == []
     assert not list(stored.glob("*.tmp")), "half a file was left"
+
+
+@pytest.mark.parametrize("number", [0, 4, 9])
+@pytest.mark.parametrize("moment", ["while a file is written", "between rename and release"])
+def test_a_server_killed_around_its_storing_loses_nothing(openmpi_case: Case, moment: str, number: int) -> None:
+    openmpi_case.configure(nz="32")
+    openmpi_case.output.mkdir()
+    watch = Watch(openmpi_case.output)
+    run = openmpi_case.start("iterations=20", "pause_ms=5")
+    file = f"tiny.n0000.i{number:08d}.h5"
+    if moment == "while a file is written":
+        watch.wait(lambda mask, name: bool(mask & IN_CREATE) and name == file + ".tmp")
+    else:
+        watch.wait(lambda mask, name: bool(mask & IN_MOVED_TO) and name == file)
+    stop_server(openmpi_case.server_process())
+    watch.close()
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 20)
+    assert not list(openmpi_case.output.glob("*.tmp")), "half a file was left"
+
+
+def test_three_servers_killed_one_after_the_other_lose_nothing(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=80", "pause_ms=20")
+    for kills in range(1, 4):
+        seen = len(list(openmpi_case.output.glob("tiny.n0000.*.h5")))
+        wait_for(lambda n=seen: len(list(openmpi_case.output.glob("tiny.n0000.*.h5"))) > n + 2, what="more files")
+        stop_server(openmpi_case.server_process())
+        wait_for(
+            lambda k=kills: (openmpi_case.output / "server-n0000.log").read_text().count("took over") == k,
+            what="the next server",
+        )
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 80)
+    assert openmpi_case.counts()["server_restarts"] == 3
 
 
 def test_when_no_server_can_be_had_the_clients_store_by_themselves(case: Case) -> None:
@@ -76,8 +128,26 @@ def test_a_stopped_server_is_waited_for_and_loses_nothing(openmpi_case: Case) ->
     pid = openmpi_case.server_process()
     os.kill(pid, signal.SIGSTOP)
     # The clients fill what room there is; then let the server go on.
-    wait_for(lambda: "T" in open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1], what="the server stops")
+    wait_for(lambda: "T" in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1], what="the server stops")
     os.kill(pid, signal.SIGCONT)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 20)
+
+
+@pytest.mark.parametrize("how", ["kill", "abort"])
+def test_the_launcher_does_not_wait_for_the_server(case: Case, how: str) -> None:
+    """The job's launcher ends although the server stands still and so cannot have ended."""
+    case.configure()
+    run = case.start("iterations=200", "pause_ms=10", "die_rank=1", "die_at=60", f"die={how}")
+    wait_for(lambda: (case.output / "tiny.n0000.i00000003.h5").exists(), what="a few iterations are stored")
+    pid = case.server_process()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        assert finish(run, 30).status != 0
+        assert not is_gone(pid)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    wait_for(lambda: case.counts()["finished"], what="the server drains")
+    wait_for(lambda: is_gone(pid), what="the server exits")
+    check_complete(case, 60)

@@ -1,0 +1,93 @@
+/// What halcyon_signal costs the client: with a server that is awake, and with one that sleeps, the latter over a bare
+/// wake of a process that sleeps on a futex, on the same core and in the same rounds.
+
+#include "figure.hpp"
+#include "simulation.hpp"
+
+namespace {
+
+using namespace halcyon;
+using namespace halcyon::bench;
+
+constexpr int awake_signals = 20'000;
+constexpr long groups = 20;
+constexpr long rounds = 100;
+
+std::string configuration(const char* spin) {
+    return std::string(
+               "halcyon: 1\nsimulation: bench\nactions:\n  note: {type: log}\nevents:\n  now: {actions: [note]}\n"
+               "resources:\n  server: {spin: ") +
+           spin + "}\n  buffer: {size: 64 MiB, max-pending-signals: 4096}\n";
+}
+
+double signal_ns(const session& s) {
+    const int64_t begin = monotonic_ns();
+    const int outcome = halcyon_signal(s.handle(), "now");
+    const int64_t end = monotonic_ns();
+    check(outcome);
+    return static_cast<double>(end - begin);
+}
+
+void measure_awake() {
+    session s(".", configuration("60 s"));
+    const watched_process server(s.server());
+    samples took, clock_alone;
+    const long slept = server.sleeps();
+    for (int i = 0; i < awake_signals; ++i) {
+        took.add(signal_ns(s));
+        const int64_t nothing = monotonic_ns();
+        clock_alone.add(static_cast<double>(monotonic_ns() - nothing));
+        busy_pause(20'000);  // the server takes it; otherwise the ring would fill
+    }
+    // It may sleep now and then for its lock; a server that slept for want of events would do so each time.
+    if (server.sleeps() - slept > awake_signals / 10) stop("the server did not stay awake");
+    print("signal_ns", took, "ns");
+    print("signal_ns_clock", clock_alone, "ns");
+}
+
+void measure_asleep(futex_sleeper& bare, futex_sleeper& bare_again) {
+    // Only here: a server that spins at this priority would never let its own second thread run.
+    for (const pid_t pid : {::getpid(), bare.pid(), bare_again.pid()}) rise_above_other_programs(pid);
+    session s(".", configuration("0 us"));
+    const watched_process server(s.server()), first(bare.pid()), second(bare_again.pid());
+    for (const pid_t sleeper : {bare.pid(), bare_again.pid()}) bind_to(sleeper, cores_of(s.server()));
+    interleaved took(0.5);
+    const long slept = server.sleeps();
+    for (long round = 0; round < groups * rounds; ++round) {
+        double ns[3] = {};
+        for (int turn = 0; turn < 3; ++turn) {
+            for (const watched_process* p : {&server, &first, &second}) p->wait_until_asleep();
+            switch (const long what = (round + turn) % 3; what) {
+                case 0:
+                    ns[what] = signal_ns(s);
+                    break;
+                case 1:
+                    ns[what] = static_cast<double>(bare.wake());
+                    break;
+                default:
+                    ns[what] = static_cast<double>(bare_again.wake());
+            }
+        }
+        took.add(ns[0], ns[1], ns[2]);
+        if ((round + 1) % rounds == 0) took.end_group();
+    }
+    if (server.sleeps() - slept < groups * rounds) stop("the server was not always asleep");
+    print("signal_asleep_ns", took.measured(), "ns");
+    print("signal_asleep_ns_futex", took.reference(), "ns");
+    took.print_ratio("signal_asleep_over_futex");
+}
+
+void run() {
+    take_first_core();
+    // Before MPI, whose threads a fork would leave behind.
+    futex_sleeper bare, bare_again;
+    const mpi_job job;
+    measure_awake();
+    measure_asleep(bare, bare_again);
+}
+
+}  // namespace
+
+int main() {
+    return run_benchmark(run);
+}

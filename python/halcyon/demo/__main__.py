@@ -1,0 +1,169 @@
+"""`python -m halcyon.demo`, the main job: see docs/tutorial.md."""
+
+import argparse
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich_argparse import RichHelpFormatter
+
+from halcyon.demo.build_tree import find_build_tree
+from halcyon.demo.model_run import Storm
+from halcyon.errors import HalcyonError, UsageError
+
+MARK = ".halcyon-demo"
+QUICK = Storm(cells=(36, 36, 28), spacing_m=(1600, 620), step_s=9, phases=8, steps_per_phase=20)
+BUDGET_S = 240.0  # of the rounds and the overload, together
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="make demo, or python -m halcyon.demo",
+        description="Runs a cloud model from the sounding of 22 May 2011 with three ways of output into limited "
+        "storage, prints what each cost, and writes a report and a picture of the storm.",
+        formatter_class=RichHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--rounds", type=int, help="how often each way of output runs (default: 2 or 3, by the time)")
+    parser.add_argument("--quick", action="store_true", help="a small storm, one round: a look in about a minute")
+    parser.add_argument(
+        "--output", metavar="DIR", type=Path, default=Path("demo-out"), help="replaced if an earlier demo made it"
+    )
+    return parser
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Exit codes: 0 all was run and written, 1 not, 2 the command line makes no sense, 130 after Ctrl-C."""
+    arguments = build_parser().parse_args(argv)
+    signal.signal(signal.SIGTERM, _interrupt)  # like Ctrl-C: undo everything
+    try:
+        if arguments.rounds is not None and arguments.rounds < 1:
+            raise UsageError(f"--rounds {arguments.rounds}: expected at least 1")
+        run_demo(arguments.output, arguments.rounds, arguments.quick)
+    except HalcyonError as why:
+        print(f"demo: {why}", file=sys.stderr)
+        return 2 if isinstance(why, UsageError) else 1
+    except KeyboardInterrupt:
+        print("demo: interrupted; storage and processes are gone", file=sys.stderr)
+        return 130
+    return 0
+
+
+def run_demo(output: Path, rounds: int | None, quick: bool) -> None:
+    """The whole demo. What is heavy is imported before anything is measured."""
+    from halcyon.comparison import open_comparison
+    from halcyon.demo.comparison_rounds import CASES, calibrate, compare
+    from halcyon.demo.overload import POLICIES, overload
+    from halcyon.demo.storage import limited_storage
+    from halcyon.demo.storm_picture import draw_storm
+    from halcyon.demo.tables import cautions, comparison_table, overload_table
+    from halcyon.quantities import rate, seconds
+    from halcyon.report import write_report
+
+    begin = time.monotonic()
+    tree = find_build_tree()
+    storm = QUICK if quick else Storm()
+    _prepare(output)
+    kept = output / "runs"
+    kept.mkdir()
+    console = Console(highlight=False)
+    console.print(_about(storm))
+    overloaded = None
+    with limited_storage(output) as storage, _progress(console) as (expect, step):
+        step("calibration")
+        compute_s = calibrate(tree, storage, storm)
+        times = rounds or (1 if quick else _affordable_rounds(storm, compute_s))
+        expect(1 + times * len(CASES) + (len(POLICIES) + 1) * (storage.group is not None) + 1)
+        compared = compare(tree, storage, storm, compute_s, times, kept, step)
+        if storage.group is not None:
+            overloaded = overload(tree, storage, storm, compute_s, kept, output / "spill", step)
+        plain = storage.why_plain
+        step("report and picture")
+        report, picture = output / "report.html", output / "storm.png"
+        write_report(open_comparison([compared.runs[case.name] for case in CASES[:-1]]), report)
+        view = compared.runs["halcyon-1"] / "cloud.h5"
+        draw_storm(view, picture, storm.steps_per_phase * storm.step_s / 60)
+    if plain is not None:
+        console.print(
+            f"[yellow]Storage: a plain directory, not limited ({plain}).[/] Output is then as fast as this disk."
+        )
+    else:
+        console.print(
+            f"Storage: a device limited to {rate(compared.limit)}; two ranks compute {seconds(compute_s)} between "
+            f"outputs. Medians over {times} {'round' if times == 1 else 'rounds'}, (least–most)."
+        )
+    console.print(comparison_table(compared))
+    for caution in cautions(compared):
+        console.print(f"[yellow]Caution:[/] {caution}")
+    if overloaded is not None:
+        console.print(f"Now {rate(overloaded.limit)}, output twice as often, room for two phases and a half:")
+        console.print(overload_table(overloaded))
+    console.print(f"report   {report}\npicture  {picture}\nview     {view}", soft_wrap=True)
+    console.print(f"[dim]{seconds(time.monotonic() - begin)} in all[/]")
+
+
+def _about(storm: Storm) -> str:
+    nx, ny, nz = storm.cells
+    minutes = storm.phases * storm.steps_per_phase * storm.step_s / 60
+    return (
+        f"[bold]A storm from the sounding of 22 May 2011[/]: {nx} × {ny} × {nz} cells, {minutes:.0f} minutes in "
+        f"{storm.phases} output phases of {storm.bytes_per_phase / 1e6:.1f} MB, on two cores."
+    )
+
+
+def _affordable_rounds(storm: Storm, compute_s: float) -> int:
+    """Two at least, or a control would have no spread; three where there is time."""
+    rank_runs = 4 + 2  # with two ranks, and the one with one rank, which computes twice as long
+    storing = 3 * 0.7  # two times file-per-process, and the collective file
+    a_round = storm.phases * compute_s * (rank_runs + storing) + 5 * 2.0
+    overloads = 5 * (8 * compute_s / 2 * 2.2 + 2.0)
+    return max(2, min(3, int((BUDGET_S - overloads) / a_round)))
+
+
+def _prepare(output: Path) -> None:
+    """An empty directory; only what an earlier demo made is deleted."""
+    from halcyon.demo.storage import remove_leftovers
+
+    if output.exists() and not (output / MARK).is_file() and (not output.is_dir() or any(output.iterdir())):
+        raise UsageError(f"{output}: not made by an earlier demo, so it is not replaced; name another with --output")
+    if output.exists():
+        remove_leftovers(output)
+        shutil.rmtree(output)
+    output.mkdir(parents=True)
+    (output / MARK).touch()
+
+
+@contextmanager
+def _progress(console: Console) -> Iterator[tuple[Callable[[int], None], Callable[[str], None]]]:
+    """`expect(steps)` and `step(what)`: a bar on a terminal, a line per step elsewhere."""
+    columns = (TextColumn("{task.description:<44}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(
+        *columns, console=console, transient=True, refresh_per_second=2, disable=not console.is_terminal
+    ) as progress:
+        task = progress.add_task("", total=None, completed=-1)
+
+        def expect(steps: int) -> None:
+            progress.update(task, total=steps)
+
+        def step(what: str) -> None:
+            progress.update(task, advance=1, description=what)
+            if not console.is_terminal:
+                print(what, file=sys.stderr, flush=True)
+
+        yield expect, step
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    sys.exit(main())

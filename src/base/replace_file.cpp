@@ -1,0 +1,33 @@
+#include "base/replace_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "base/descriptor.hpp"
+
+namespace halcyon {
+
+result<void> replace_file(const std::string& path, std::string_view text) {
+    const std::string beside = path + ".tmp";
+    int why = 0;
+    {
+        const descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+        if (!file) return system_failure(beside, errno);
+        for (size_t done = 0; done < text.size() && why == 0;) {
+            const ssize_t n = ::write(file.get(), text.data() + done, text.size() - done);
+            if (n >= 0)
+                done += static_cast<size_t>(n);
+            else if (errno != EINTR)
+                why = errno;
+        }
+    }
+    if (why == 0 && std::rename(beside.c_str(), path.c_str()) != 0) why = errno;
+    if (why == 0) return {};
+    ::unlink(beside.c_str());
+    return system_failure(path, why);
+}
+
+}  // namespace halcyon

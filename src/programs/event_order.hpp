@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <set>
+#include <utility>
+
+namespace halcyon {
+
+/// What a server tells the one that orders events, and what that one tells all. Plain values: sent as bytes.
+struct notice {
+    enum class kind : uint32_t { begin, raise, reach, finish, leave, abandon, end, bye };
+    kind what = kind::end;
+    uint32_t event_id = 0;
+    int64_t iteration = 0;
+    int32_t origin = 0;   ///< server that sent it
+    int32_t servers = 0;  ///< begin: of the session
+};
+
+/// Decides the common order of a world's events: raised events as they come, a label when all servers of the session
+/// have reached it or finished, `end` last.
+class event_order {
+  public:
+    explicit event_order(int world_size) : world_(world_size), servers_(world_size) {}
+
+    /// Takes what one server said.
+    void take(const notice& n);
+    /// What was decided and not taken out yet, oldest first.
+    [[nodiscard]] std::deque<notice>& decided() { return decided_; }
+    [[nodiscard]] bool ended() const { return ended_; }
+    /// True once a server began to serve clients.
+    [[nodiscard]] bool begun() const { return begun_; }
+
+  private:
+    using label = std::pair<uint32_t, int64_t>;
+    [[nodiscard]] bool complete(const std::set<int32_t>& reached) const;
+    void check_labels();
+    void check_end();
+
+    int world_;
+    int servers_;  ///< of the session; those of the world until one began
+    bool begun_ = false, ended_ = false, abandoned_ = false;
+    std::set<int32_t> finished_, left_;
+    std::map<label, std::set<int32_t>> reached_;
+    std::deque<notice> decided_;
+};
+
+}  // namespace halcyon

@@ -1,0 +1,201 @@
+// What the C interface answers to calls that make no sense; run by two ranks.
+
+#include <gtest/gtest.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "halcyon/halcyon.h"
+
+namespace {
+
+constexpr const char* configuration = R"(
+halcyon: 1
+simulation: calls
+parameters: {nx: 8, n: {value: 4, mutable: true, max: 100}}
+data:
+  layouts:
+    row: {type: float64, dimensions: [nx]}
+    particles: {type: float32, dimensions: [n]}
+    scalar: {type: int32, dimensions: []}
+  variables:
+    theta: {layout: row}
+    two: {layout: row, blocks-per-client: 2}
+    swarm: {layout: particles}
+    one: {layout: scalar}
+    x: {layout: row, time-varying: false}
+    unstored: {layout: row, store: false}
+events: {tick: {actions: [note], scope: client}}
+actions: {note: {type: log}}
+stores: {main: {type: hdf5, path: out}}
+resources: {buffer: {size: 4 MiB}}
+)";
+
+/// A session in a directory of its own, the same on all ranks.
+class session_calls : public testing::Test {
+  protected:
+    void SetUp() override {
+        char name[] = "/tmp/halcyon-calls-XXXXXX";
+        int rank = 0;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        if (rank == 0 && ::mkdtemp(name) == nullptr) MPI_Abort(MPI_COMM_WORLD, 1);
+        MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+        directory_ = name;
+        before_ = std::filesystem::current_path();
+        std::filesystem::current_path(directory_);
+        if (rank == 0) std::ofstream("halcyon.yaml") << configuration;
+        MPI_Barrier(MPI_COMM_WORLD);
+        ASSERT_EQ(halcyon_open("halcyon.yaml", MPI_COMM_WORLD, &h), HALCYON_OK) << halcyon_error_message();
+    }
+    void TearDown() override {
+        if (h != nullptr) {
+            EXPECT_EQ(halcyon_close(&h), HALCYON_OK) << halcyon_error_message();
+        }
+        std::filesystem::current_path(before_);
+        int rank = 0;
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0) std::filesystem::remove_all(directory_);
+    }
+    static void expect_usage(int status, const char* part) {
+        EXPECT_EQ(status, HALCYON_ERROR_USAGE);
+        EXPECT_NE(std::strstr(halcyon_error_message(), part), nullptr) << halcyon_error_message();
+    }
+
+    halcyon_handle h = nullptr;
+    const std::vector<double> row_ = std::vector<double>(8, 1.5);
+
+  private:
+    std::string directory_;
+    std::filesystem::path before_;
+};
+
+TEST_F(session_calls, an_unknown_variable_is_named_with_the_known_ones) {
+    expect_usage(halcyon_write(h, "thata", row_.data()), "theta");
+}
+
+TEST_F(session_calls, data_of_another_size_than_the_layout_is_refused) {
+    expect_usage(halcyon_write_bytes(h, "theta", 0, row_.data(), 60), "64 bytes");
+    halcyon_stats_t stats{};
+    ASSERT_EQ(halcyon_stats(h, &stats), HALCYON_OK);
+    EXPECT_EQ(stats.blocks, 0U) << "something was written all the same";
+}
+
+TEST_F(session_calls, a_variable_is_written_once_an_iteration) {
+    ASSERT_EQ(halcyon_write(h, "theta", row_.data()), HALCYON_OK);
+    expect_usage(halcyon_write(h, "theta", row_.data()), "end_iteration");
+    ASSERT_EQ(halcyon_end_iteration(h), HALCYON_OK);
+    EXPECT_EQ(halcyon_write(h, "theta", row_.data()), HALCYON_OK);
+}
+
+TEST_F(session_calls, a_variable_that_does_not_vary_is_written_once) {
+    ASSERT_EQ(halcyon_write(h, "x", row_.data()), HALCYON_OK);
+    ASSERT_EQ(halcyon_end_iteration(h), HALCYON_OK);
+    expect_usage(halcyon_write(h, "x", row_.data()), "time-varying");
+}
+
+TEST_F(session_calls, blocks_are_numbered_from_zero_to_the_configured_count) {
+    EXPECT_EQ(halcyon_write_block(h, "two", 0, row_.data()), HALCYON_OK);
+    EXPECT_EQ(halcyon_write_block(h, "two", 1, row_.data()), HALCYON_OK);
+    expect_usage(halcyon_write_block(h, "two", 2, row_.data()), "blocks 0 to 1");
+    expect_usage(halcyon_write_block(h, "two", -1, row_.data()), "blocks 0 to 1");
+}
+
+TEST_F(session_calls, zero_copy_calls_come_in_order) {
+    void* data = nullptr;
+    expect_usage(halcyon_commit(h, "theta", 0), "alloc first");
+    expect_usage(halcyon_clear(h, "theta", 0), "alloc first");
+    ASSERT_EQ(halcyon_alloc(h, "theta", 0, &data), HALCYON_OK);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(data) % 64, 0U);
+    expect_usage(halcyon_alloc(h, "theta", 0, &data), "already allocated");
+    expect_usage(halcyon_clear(h, "theta", 0), "not committed");
+    expect_usage(halcyon_write(h, "theta", row_.data()), "allocated");
+    ASSERT_EQ(halcyon_alloc(h, "theta", 0, &data), HALCYON_ERROR_USAGE);
+    ASSERT_EQ(halcyon_commit(h, "theta", 0), HALCYON_OK);
+    expect_usage(halcyon_commit(h, "theta", 0), "already committed");
+    EXPECT_EQ(halcyon_clear(h, "theta", 0), HALCYON_OK);
+}
+
+TEST_F(session_calls, a_block_committed_and_not_cleared_is_handed_over_by_close) {
+    void* data = nullptr;
+    ASSERT_EQ(halcyon_alloc(h, "theta", 0, &data), HALCYON_OK);
+    std::memcpy(data, row_.data(), 64);
+    ASSERT_EQ(halcyon_commit(h, "theta", 0), HALCYON_OK);
+    EXPECT_EQ(halcyon_close(&h), HALCYON_OK) << halcyon_error_message();
+    EXPECT_EQ(h, nullptr);
+}
+
+TEST_F(session_calls, mutable_parameters_change_the_next_blocks) {
+    std::vector<float> swarm(100, 2.0F);
+    halcyon_block_info info{};
+    ASSERT_EQ(halcyon_describe(h, "swarm", 0, &info), HALCYON_OK);
+    EXPECT_EQ(info.dimensions[0], 4);
+    ASSERT_EQ(halcyon_set_parameter(h, "n", 100), HALCYON_OK) << halcyon_error_message();
+    ASSERT_EQ(halcyon_describe(h, "swarm", 0, &info), HALCYON_OK);
+    EXPECT_EQ(info.bytes, 400);
+    EXPECT_EQ(halcyon_write_bytes(h, "swarm", 0, swarm.data(), 400), HALCYON_OK);
+    ASSERT_EQ(halcyon_end_iteration(h), HALCYON_OK);
+    ASSERT_EQ(halcyon_set_parameter(h, "n", 0), HALCYON_OK) << "no particles are a legal number of particles";
+    EXPECT_EQ(halcyon_write_bytes(h, "swarm", 0, swarm.data(), 0), HALCYON_OK) << halcyon_error_message();
+    expect_usage(halcyon_set_parameter(h, "n", 101), "too large");
+    expect_usage(halcyon_set_parameter(h, "nx", 4), "mutable");
+    expect_usage(halcyon_set_parameter(h, "n", 0.0 / 0.0), "finite");
+    expect_usage(halcyon_set_parameter(h, "m", 1), "known");
+}
+
+TEST_F(session_calls, scalars_and_unstored_variables_are_accepted) {
+    const int32_t one = 1;
+    EXPECT_EQ(halcyon_write_bytes(h, "one", 0, &one, 4), HALCYON_OK) << halcyon_error_message();
+    EXPECT_EQ(halcyon_write(h, "unstored", row_.data()), HALCYON_OK);
+    ASSERT_EQ(halcyon_end_iteration(h), HALCYON_OK);
+    EXPECT_EQ(halcyon_wait(h, 0, HALCYON_STORED), HALCYON_OK) << halcyon_error_message();
+}
+
+TEST_F(session_calls, only_ended_iterations_can_be_waited_for) {
+    expect_usage(halcyon_wait(h, 0, HALCYON_STORED), "has not ended");
+    ASSERT_EQ(halcyon_end_iteration(h), HALCYON_OK);
+    EXPECT_EQ(halcyon_wait(h, 0, HALCYON_ACCEPTED), HALCYON_OK);
+    expect_usage(halcyon_wait(h, 1, HALCYON_STORED), "has not ended");
+    expect_usage(halcyon_wait(h, 0, static_cast<halcyon_stage>(7)), "stage 7");
+}
+
+TEST_F(session_calls, an_unknown_event_is_named_with_the_known_ones) {
+    expect_usage(halcyon_signal(h, "tack"), "tick");
+    EXPECT_EQ(halcyon_signal(h, "tick"), HALCYON_OK);
+}
+
+TEST_F(session_calls, the_same_configuration_is_not_opened_twice) {
+    halcyon_handle second = nullptr;
+    expect_usage(halcyon_open("halcyon.yaml", MPI_COMM_WORLD, &second), "already open");
+    EXPECT_EQ(second, nullptr);
+}
+
+TEST_F(session_calls, nothing_works_after_close) {
+    ASSERT_EQ(halcyon_close(&h), HALCYON_OK);
+    expect_usage(halcyon_write(h, "theta", row_.data()), "halcyon_open first");
+    expect_usage(halcyon_end_iteration(h), "halcyon_open first");
+    expect_usage(halcyon_close(&h), "halcyon_open first");
+}
+
+TEST_F(session_calls, null_pointers_are_refused) {
+    expect_usage(halcyon_write(h, nullptr, row_.data()), "null");
+    expect_usage(halcyon_write(h, "theta", nullptr), "null");
+    expect_usage(halcyon_alloc(h, "theta", 0, nullptr), "null");
+    expect_usage(halcyon_stats(h, nullptr), "null");
+    halcyon_handle second = nullptr;
+    expect_usage(halcyon_open(nullptr, MPI_COMM_WORLD, &second), "null");
+}
+
+TEST(open_calls, a_missing_configuration_fails_on_all_ranks_with_its_path) {
+    halcyon_handle h = nullptr;
+    EXPECT_EQ(halcyon_open("/nonexistent/halcyon.yaml", MPI_COMM_WORLD, &h), HALCYON_ERROR_CONFIG);
+    EXPECT_NE(std::strstr(halcyon_error_message(), "/nonexistent/halcyon.yaml"), nullptr) << halcyon_error_message();
+    EXPECT_EQ(h, nullptr);
+}
+
+}  // namespace

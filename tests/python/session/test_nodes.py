@@ -1,0 +1,74 @@
+"""A job of two nodes: each has its server, and one view shows what both have published."""
+
+import os
+import signal
+from collections.abc import Iterator
+
+import h5py
+import namespaces
+import numpy as np
+import pytest
+import xarray
+from running import Case, check_complete, finish, wait_for
+
+
+@pytest.fixture
+def two_node_case(openmpi_case: Case) -> Iterator[Case]:
+    if reason := namespaces.unavailable():
+        pytest.skip(reason)
+    with namespaces.two_nodes(openmpi_case.directory) as launcher:
+        openmpi_case.launcher = launcher
+        yield openmpi_case
+
+
+def test_each_node_has_its_own_server_and_files(two_node_case: Case) -> None:
+    two_node_case.configure()
+    outcome = two_node_case.run("iterations=4")
+    assert outcome.status == 0, outcome.text
+    check_complete(two_node_case, 4)
+    for node in ("n0000", "n0001"):
+        assert len(list(two_node_case.output.glob(f"tiny.{node}.*.h5"))) == 4
+        assert two_node_case.counts(node)["finished"]
+
+
+def test_readers_of_the_view_never_see_fill_while_a_node_is_late(two_node_case: Case) -> None:
+    """The server of node 1 stands still while node 0 goes on publishing; readers poll with xarray."""
+    two_node_case.configure(store=", view-interval: 20 ms")
+    run = two_node_case.start("iterations=60", "pause_ms=30")
+    view = two_node_case.output / "tiny.h5"
+    wait_for(view.exists, what="a first view")
+    late = two_node_case.server_process("n0001")
+    os.kill(late, signal.SIGSTOP)
+    seen = 0
+    try:
+        already = len(list(two_node_case.output.glob("tiny.n0000.*.h5")))
+
+        def ahead() -> bool:
+            nonlocal seen
+            check_view(view)
+            seen += 1
+            return len(list(two_node_case.output.glob("tiny.n0000.*.h5"))) >= already + 15
+
+        wait_for(ahead, 60, "node 0 gets ahead")
+        with h5py.File(view) as f:
+            shown = f["theta"].shape[0]
+        assert shown < already + 15, "the view shows iterations that node 1 has not published"
+    finally:
+        os.kill(late, signal.SIGCONT)
+    while run.poll() is None:
+        check_view(view)
+        seen += 1
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    assert seen > 20
+    check_complete(two_node_case, 60)
+    with xarray.open_dataset(view, engine="h5netcdf") as final:
+        assert final["theta"].shape == (60, 4, 8, 32)
+
+
+def check_view(view: os.PathLike[str]) -> None:
+    with xarray.open_dataset(view, engine="h5netcdf") as data:
+        theta = data["theta"].values
+    assert not np.isnan(theta).any(), "a reader saw fill values"
+    for time in range(theta.shape[0]):
+        np.testing.assert_array_equal(theta[time, 0, 0, ::16], 1000 * time + 10 * np.arange(2) + 1.25)
