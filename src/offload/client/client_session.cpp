@@ -15,7 +15,9 @@ namespace {
 /// How long a waiting client sleeps before it looks again whether the server still lives.
 constexpr int64_t patience_ns = 50'000'000;
 
-failure usage(std::string message) { return {error_kind::usage, std::move(message), 0}; }
+failure usage(std::string message) {
+    return {error_kind::usage, std::move(message), 0};
+}
 
 std::string block_name(const variable& v, int block) {
     return v.blocks_per_client == 1 ? "'" + v.name + "'" : "'" + v.name + "' block " + std::to_string(block);
@@ -87,8 +89,7 @@ result<client_session::open_block*> client_session::find(std::string_view name, 
     if (finished_) return usage("the session is closed: open a new one before writing '" + std::string(name) + "'");
     const auto found = variable_ids_.find(name);
     if (found == variable_ids_.end())
-        return usage("no variable '" + std::string(name) + "' in the configuration" +
-                     known_names(model_.variables));
+        return usage("no variable '" + std::string(name) + "' in the configuration" + known_names(model_.variables));
     v = &model_.variables[found->second];
     if (block < 0 || block >= v->blocks_per_client)
         return usage("variable '" + v->name + "' has blocks 0 to " + std::to_string(v->blocks_per_client - 1) +
@@ -129,7 +130,8 @@ void client_session::take_back_released() {
         if (table_[entry].state.load(std::memory_order_acquire) != block_state::free) continue;
         in_use_[entry] = false;
         if (taken_bytes_[entry] > 0)
-            arena_.give_back(table_[entry].location - segment_->geometry().arena_offset(where_.client), taken_bytes_[entry]);
+            arena_.give_back(table_[entry].location - segment_->geometry().arena_offset(where_.client),
+                             taken_bytes_[entry]);
         taken_bytes_[entry] = 0;
         free_entries_.push_back(entry);
     }
@@ -143,7 +145,8 @@ void client_session::resynchronise() {
         if (!in_use_[entry] || table_[entry].state.load(std::memory_order_acquire) != block_state::free) continue;
         in_use_[entry] = false;
         if (taken_bytes_[entry] > 0)
-            arena_.give_back(table_[entry].location - segment_->geometry().arena_offset(where_.client), taken_bytes_[entry]);
+            arena_.give_back(table_[entry].location - segment_->geometry().arena_offset(where_.client),
+                             taken_bytes_[entry]);
         taken_bytes_[entry] = 0;
         free_entries_.push_back(entry);
     }
@@ -187,14 +190,22 @@ result<client_session::room> client_session::find_room(const variable& v, uint64
     const bool can_ever_fit = aligned_bytes(bytes) <= arena_.size();
     if (can_ever_fit && try_entry(bytes, !v.time_varying, r.entry)) return r;
     switch (v.when_full) {
-        case full_policy::skip: r.what = room::kind::skip; return r;
-        case full_policy::spill: r.what = room::kind::spill; return r;
-        case full_policy::run_inline: r.what = room::kind::run_inline; return r;
-        case full_policy::block: break;
+        case full_policy::skip:
+            r.what = room::kind::skip;
+            return r;
+        case full_policy::spill:
+            r.what = room::kind::spill;
+            return r;
+        case full_policy::run_inline:
+            r.what = room::kind::run_inline;
+            return r;
+        case full_policy::block:
+            break;
     }
     if (!can_ever_fit)
-        return usage("a block of '" + v.name + "' of " + std::to_string(bytes) + " bytes can never fit into this client's " +
-                     std::to_string(arena_.size()) + " bytes of the buffer; raise resources.buffer.size or set when-full: spill");
+        return usage("a block of '" + v.name + "' of " + std::to_string(bytes) +
+                     " bytes can never fit into this client's " + std::to_string(arena_.size()) +
+                     " bytes of the buffer; raise resources.buffer.size or set when-full: spill");
     while (true) {
         if (auto waited = wait_for_room(); !waited) return waited.why();
         if (try_entry(bytes, !v.time_varying, r.entry)) return r;
@@ -214,7 +225,8 @@ result<client_session::room> client_session::find_room(const variable& v, uint64
         }
         take_back_released();
         if (!anything_to_come && !try_entry(bytes, !v.time_varying, r.entry))
-            return usage("no room for '" + v.name + "': all of this client's buffer holds blocks that were allocated and not "
+            return usage("no room for '" + v.name +
+                         "': all of this client's buffer holds blocks that were allocated and not "
                          "cleared, or that outlive iterations; clear some, or raise resources.buffer.size");
         if (r.entry != no_entry) return r;
     }
@@ -272,7 +284,8 @@ result<void> client_session::write(std::string_view name, int block, const void*
                                       : "and has time-varying: false"));
     const auto bytes = static_cast<uint64_t>(b.shape.bytes);
     if (serverless()) {
-        if (auto added = fallback_->add(*v, block, iteration_, b.shape, {static_cast<const std::byte*>(data), bytes}); !added)
+        if (auto added = fallback_->add(*v, block, iteration_, b.shape, {static_cast<const std::byte*>(data), bytes});
+            !added)
             return added;
     } else {
         auto r = find_room(*v, bytes);
@@ -331,7 +344,8 @@ result<void*> client_session::alloc(std::string_view name, int block) {
         if (r->what == room::kind::skip) b.entry = no_entry;
     }
     b.memory.reset(new (std::align_val_t{64}, std::nothrow) std::byte[std::max<uint64_t>(bytes, 1)]);
-    if (!b.memory) return failure{error_kind::system, "no memory for a block of " + std::to_string(bytes) + " bytes", ENOMEM};
+    if (!b.memory)
+        return failure{error_kind::system, "no memory for a block of " + std::to_string(bytes) + " bytes", ENOMEM};
     b.location = open_block::where::in_process;
     return static_cast<void*>(b.memory.get());
 }
@@ -350,7 +364,8 @@ result<void> client_session::commit(std::string_view name, int block) {
     b.written_in = iteration_;
     if (b.location == open_block::where::in_process) {
         if (serverless()) {
-            if (auto added = fallback_->add(*v, block, iteration_, b.shape, {b.memory.get(), bytes}); !added) return added;
+            if (auto added = fallback_->add(*v, block, iteration_, b.shape, {b.memory.get(), bytes}); !added)
+                return added;
         } else if (v->when_full == full_policy::skip) {
             return skip(*v, block, b.shape.bytes);
         } else if (v->when_full == full_policy::spill) {
@@ -428,7 +443,8 @@ result<void> client_session::spill(const variable& v, int block, const block_sha
         if (!free_entries_.empty()) break;
         if (auto waited = wait_for_room(); !waited) return waited;
         if (serverless())
-            return fallback_->add(v, block, iteration_, shape, {static_cast<const std::byte*>(data), static_cast<size_t>(shape.bytes)});
+            return fallback_->add(v, block, iteration_, shape,
+                                  {static_cast<const std::byte*>(data), static_cast<size_t>(shape.bytes)});
     }
     auto at = spill_.append(model_.buffer.spill_directory, data, static_cast<uint64_t>(shape.bytes),
                             static_cast<uint64_t>(model_.buffer.max_spill_bytes));
@@ -505,8 +521,8 @@ result<void> client_session::end_iteration() {
     if (inline_) {
         const int64_t begin = monotonic_ns();
         const auto done =
-            fallback_->end_iteration(iteration_, {phase_begin_ns_, static_cast<int64_t>(phase_visible_ns_), 0, phase_compute_ns_,
-                                                  static_cast<int64_t>(phase_bytes_)});
+            fallback_->end_iteration(iteration_, {phase_begin_ns_, static_cast<int64_t>(phase_visible_ns_), 0,
+                                                  phase_compute_ns_, static_cast<int64_t>(phase_bytes_)});
         counts_.visible_ns += monotonic_ns() - begin;
         phase_end_monotonic_ns_ = monotonic_ns();
         if (!done) return done;
@@ -541,7 +557,8 @@ result<void> client_session::wait(int64_t iteration, stage which) {
     segment_header& h = segment_->header();
     auto& wanted = which == stage::durable ? h.durable_wanted : h.stored_wanted;
     auto& reached = which == stage::durable ? h.durable_through : h.stored_through;
-    for (int64_t now = wanted.load(); now < iteration && !wanted.compare_exchange_weak(now, iteration);) {}
+    for (int64_t now = wanted.load(); now < iteration && !wanted.compare_exchange_weak(now, iteration);) {
+    }
     const uint32_t failed_before = h.failed_files.load(std::memory_order_acquire);
     while (true) {
         const uint32_t seen = h.progress.load(std::memory_order_acquire);
@@ -551,11 +568,15 @@ result<void> client_session::wait(int64_t iteration, stage which) {
         futex_wait(h.progress, seen, patience_ns);
     }
     if (h.failed_files.load(std::memory_order_acquire) != failed_before)
-        return failure{error_kind::system, "files could not be written: " + std::string(h.last_error, strnlen(h.last_error, sizeof h.last_error)), EIO};
+        return failure{
+            error_kind::system,
+            "files could not be written: " + std::string(h.last_error, strnlen(h.last_error, sizeof h.last_error)),
+            EIO};
     return {};
 }
 
-// ---- the end, and the server's ----------------------------------------------------------------------------------------
+// ---- the end, and the server's
+// ----------------------------------------------------------------------------------------
 
 /// True when this client stores its blocks itself; notices a server that is gone for good.
 bool client_session::serverless() {

@@ -42,8 +42,10 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
     for (const event& e : l.data.events)
         if (e.scope == scope::job && l.job == nullptr && l.generation == 1)
             return failure{error_kind::config,
-                           "events." + e.name + ".scope: 'job' needs all servers of the job in one server world; start the "
-                           "simulation with `halcyon run --servers-per-node 1 -- …`, or use scope 'node'", 0};
+                           "events." + e.name +
+                               ".scope: 'job' needs all servers of the job in one server world; start the "
+                               "simulation with `halcyon run --servers-per-node 1 -- …`, or use scope 'node'",
+                           0};
     std::unique_ptr<node_server> s(new node_server(std::move(l)));
     const std::string directory = records_directory(s->data_, s->document_.directory);
     auto records = run_records::open(directory, s->document_.writer);
@@ -74,7 +76,8 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
 void node_server::warn_of_compression() {
     for (const variable& v : data_.variables)
         if (v.compression == compression::zstd)
-            note("variable '" + v.name + "' is compressed with zstd: its readers need the HDF5 plugin for filter 32015");
+            note("variable '" + v.name +
+                 "' is compressed with zstd: its readers need the HDF5 plugin for filter 32015");
 }
 
 // ---- news from other threads ------------------------------------------------------------------------------------
@@ -144,21 +147,31 @@ bool node_server::pop_client(uint32_t client) {
 
 void node_server::handle(uint32_t client, const event_record& e) {
     switch (e.kind) {
-        case event_kind::block_committed: adopt_block(client, e.index, e.sequence, false); return;
-        case event_kind::block_handed: adopt_block(client, e.index, e.sequence, true); return;
+        case event_kind::block_committed:
+            adopt_block(client, e.index, e.sequence, false);
+            return;
+        case event_kind::block_handed:
+            adopt_block(client, e.index, e.sequence, true);
+            return;
         case event_kind::block_skipped:
             if (e.index < data_.variables.size() && e.iteration >= book_.next_to_complete())
-                book_.note_missing(client, e.index, static_cast<int32_t>(e.value[0]), e.iteration, missing_block::why::skipped);
+                book_.note_missing(client, e.index, static_cast<int32_t>(e.value[0]), e.iteration,
+                                   missing_block::why::skipped);
             return;
         case event_kind::block_inlined:
             if (e.iteration >= book_.next_to_complete()) book_.note_inlined(client, e.iteration);
             return;
-        case event_kind::signal: handle_signal(client, e); return;
+        case event_kind::signal:
+            handle_signal(client, e);
+            return;
         case event_kind::end_iteration:
-            records_.add(phase_record{e.iteration, book_.rank_of(client), e.value[0], e.value[1], e.value[2], e.value[3], e.value[4]});
+            records_.add(phase_record{e.iteration, book_.rank_of(client), e.value[0], e.value[1], e.value[2],
+                                      e.value[3], e.value[4]});
             book_.client_ended(client, e.iteration);
             return;
-        case event_kind::closed: client_gone(client); return;
+        case event_kind::closed:
+            client_gone(client);
+            return;
     }
     ++counts_.rejected_blocks;
     note("rank " + std::to_string(book_.rank_of(client)) + " sent an event of unknown kind " +
@@ -194,8 +207,12 @@ void node_server::handle_signal(uint32_t client, const event_record& e) {
         return;
     }
     switch (data_.events[e.index].scope) {
-        case scope::client: run_event(e.index, e.iteration, static_cast<int>(client)); return;
-        case scope::job: raise_job_event(client, e.index, e.iteration); return;
+        case scope::client:
+            run_event(e.index, e.iteration, static_cast<int>(client));
+            return;
+        case scope::job:
+            raise_job_event(client, e.index, e.iteration);
+            return;
         case scope::node: {
             auto& seen = signals_seen_[e.index];
             ++seen[client];
@@ -215,7 +232,8 @@ void node_server::handle_signal(uint32_t client, const event_record& e) {
 void node_server::client_gone(uint32_t client) {
     if (gone_[client]) return;
     gone_[client] = true;  // before popping: its `closed` event ends up here again
-    while (pop_client(client)) {}
+    while (pop_client(client)) {
+    }
     const bool closed = segment_.page(client).closed.load(std::memory_order_acquire) != 0;
     if (!closed) {
         // Handed over, but killed before it could say so.
@@ -238,7 +256,8 @@ void node_server::client_gone(uint32_t client) {
         }
         segment_.page(client).dead.store(1, std::memory_order_release);
         ++counts_.dead_clients;
-        note("rank " + std::to_string(book_.rank_of(client)) + " died; its complete iterations are stored, the others marked");
+        note("rank " + std::to_string(book_.rank_of(client)) +
+             " died; its complete iterations are stored, the others marked");
     }
     book_.client_left(client, closed ? iteration_book::leaving::closed : iteration_book::leaving::died);
 }
@@ -303,7 +322,8 @@ void node_server::look_for_lost_clients() {
 /// Blocks that were spilled can be stored only once their clients have brought their files to this server.
 bool node_server::spill_files_are_here() const {
     for (uint32_t c = 0; c < gone_.size(); ++c)
-        if (!gone_[c] && !spill_files_[c] && segment_.page(c).spilled_blocks.load(std::memory_order_acquire) > 0) return false;
+        if (!gone_[c] && !spill_files_[c] && segment_.page(c).spilled_blocks.load(std::memory_order_acquire) > 0)
+            return false;
     return true;
 }
 
@@ -319,7 +339,8 @@ void node_server::raise_job_event(uint32_t client, uint32_t event_id, int64_t it
     ++counts_.lost_signals;
     if (told_lost_[event_id]) return;
     told_lost_[event_id] = true;
-    note("event '" + data_.events[event_id].name + "' has scope 'job', and the server world is gone: it does not run any more");
+    note("event '" + data_.events[event_id].name +
+         "' has scope 'job', and the server world is gone: it does not run any more");
 }
 
 void node_server::job_event_came(uint32_t event_id, int64_t iteration, bool own) {
@@ -331,7 +352,8 @@ void node_server::job_event_came(uint32_t event_id, int64_t iteration, bool own)
     }
     if (event_id >= data_.events.size()) {
         ++counts_.rejected_blocks;
-        note("another server raised event number " + std::to_string(event_id) + ", which this configuration does not have");
+        note("another server raised event number " + std::to_string(event_id) +
+             ", which this configuration does not have");
         return;
     }
     job_events_.push_back({event_id, iteration, raiser});
@@ -362,7 +384,8 @@ void node_server::run_event(uint32_t event_id, int64_t iteration, int client, st
     auto pinned = std::make_shared<std::vector<iteration_book::key>>();
     if (book_.knows(iteration))
         for (const iteration_book::key k : book_.at(iteration).blocks)
-            if (iteration_book::held* h = book_.find(k); h != nullptr && (client < 0 || static_cast<int>(h->block.client) == client)) {
+            if (iteration_book::held* h = book_.find(k);
+                h != nullptr && (client < 0 || static_cast<int>(h->block.client) == client)) {
                 ++h->pins;
                 pinned->push_back(k);
             }
@@ -379,13 +402,15 @@ void node_server::run_event(uint32_t event_id, int64_t iteration, int client, st
                 if (iteration_book::held* h = book_.find(k)) --h->pins;
                 release_if_done(k);
             }
-            if (client >= 0) segment_.page(static_cast<uint32_t>(client)).signals_done.fetch_add(1, std::memory_order_relaxed);
+            if (client >= 0)
+                segment_.page(static_cast<uint32_t>(client)).signals_done.fetch_add(1, std::memory_order_relaxed);
             if (done) done();
         });
     });
 }
 
-// ---- the loop --------------------------------------------------------------------------------------------------------
+// ---- the loop
+// --------------------------------------------------------------------------------------------------------
 
 int node_server::run() {
     segment_header& h = segment_.header();
@@ -437,7 +462,8 @@ int64_t node_server::next_timer_ns() const {
     int64_t longest = 500'000'000;
     if (view_dirty_ && !view_running_ && document_.node == 0)
         for (const store& s : data_.stores)
-            longest = std::min(longest, std::max<int64_t>(1'000'000, last_view_ns_ + s.view_interval.count() - monotonic_ns()));
+            longest = std::min(longest,
+                               std::max<int64_t>(1'000'000, last_view_ns_ + s.view_interval.count() - monotonic_ns()));
     return longest;
 }
 
@@ -455,7 +481,8 @@ bool node_server::drained() {
 bool node_server::wind_up() {
     segment_header& h = segment_.header();
     if (h.state.load(std::memory_order_acquire) == server_state::running) {
-        const bool all_synced = std::all_of(data_.stores.begin(), data_.stores.end(), [](const store& s) { return s.durable; });
+        const bool all_synced =
+            std::all_of(data_.stores.begin(), data_.stores.end(), [](const store& s) { return s.durable; });
         if (all_synced || h.durable_wanted.load() >= 0) {
             if (auto done = output_->sync(); !done) note(done.why().message);
             h.durable_through.store(h.stored_through.load());

@@ -58,7 +58,9 @@ int64_t rebuild_view(const std::string& directory, const std::string& store_type
 
 std::string check(const std::string& path) {
     const auto model = halcyon::offload::parse_model(read_file(path), path, {}).value();
-    const auto counted = [](size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
+    const auto counted = [](size_t n, const char* what) {
+        return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+    };
     return model.simulation + ": " + counted(model.variables.size(), "variable") + ", " +
            counted(model.layouts.size(), "layout") + ", " + counted(model.events.size(), "event") + ", " +
            counted(model.stores.size(), "store");

@@ -128,11 +128,12 @@ int main(int argc, char** argv) {
     if (number("final_wait", 0) != 0) ok(halcyon_wait(h, iterations - 1, HALCYON_STORED));
     ok(halcyon_stats(h, &stats));
     const bool closed = ok(halcyon_close(&h));
-    std::printf("{\"rank\": %d, \"blocks\": %lu, \"bytes\": %lu, \"skipped\": %lu, \"spilled\": %lu, \"inlined\": %lu, "
-                "\"restarts\": %lu, \"arena\": %lu, \"free\": %lu, \"blocked_ns\": %lu, \"closed\": %s, \"error\": \"%s\"}\n",
-                rank, stats.blocks, stats.bytes, stats.skipped_blocks, stats.spilled_blocks, stats.inlined_blocks,
-                stats.server_restarts, stats.arena_bytes, stats.arena_free_bytes, stats.blocked_ns, closed ? "true" : "false",
-                first_error.c_str());
+    std::printf(
+        "{\"rank\": %d, \"blocks\": %lu, \"bytes\": %lu, \"skipped\": %lu, \"spilled\": %lu, \"inlined\": %lu, "
+        "\"restarts\": %lu, \"arena\": %lu, \"free\": %lu, \"blocked_ns\": %lu, \"closed\": %s, \"error\": \"%s\"}\n",
+        rank, stats.blocks, stats.bytes, stats.skipped_blocks, stats.spilled_blocks, stats.inlined_blocks,
+        stats.server_restarts, stats.arena_bytes, stats.arena_free_bytes, stats.blocked_ns, closed ? "true" : "false",
+        first_error.c_str());
     MPI_Finalize();
     return first_error.empty() ? 0 : 1;
 }

@@ -183,6 +183,13 @@ def test_a_job_event_without_a_server_world_is_a_configuration_error(openmpi_cas
     assert "halcyon run --servers-per-node" in outcome.ranks[0]["open"]
 
 
+def test_a_collective_file_is_refused_instead_of_ignored(openmpi_case: Case) -> None:
+    openmpi_case.configure(store=", collective: true")
+    outcome = openmpi_case.run("iterations=1")
+    assert outcome.status != 0
+    assert "stores.main.collective" in outcome.ranks[0]["open"]
+
+
 def test_names_with_groups_and_unicode_are_kept(openmpi_case: Case) -> None:
     openmpi_case.variables = ("température",)
     openmpi_case.configure()
