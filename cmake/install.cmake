@@ -3,7 +3,7 @@
 #   include/halcyon/      headers
 #   <lib>/                libhalcyon, store modules, libhalcyon_fortran, cmake/halcyon/, pkgconfig/
 #   <lib>/halcyon/fortran Fortran modules: they fit one compiler
-#   bin/                  halcyon-server, halcyon-server-world
+#   bin/                  halcyon-server, halcyon-server-world, halcyon-check
 #
 # A wheel holds libraries and server inside the Python package: halcyon/lib, halcyon/bin.
 include(CMakePackageConfigHelpers)
@@ -24,10 +24,10 @@ if(TARGET halcyon)
   install(TARGETS halcyon EXPORT HalcyonTargets
     LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT python NAMELINK_COMPONENT development)
 endif()
-foreach(server halcyon-server halcyon-server-world)
-  if(TARGET ${server})
-    set_target_properties(${server} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
-    install(TARGETS ${server} RUNTIME DESTINATION ${HALCYON_INSTALL_BIN} COMPONENT python)
+foreach(program halcyon-server halcyon-server-world halcyon-check)
+  if(TARGET ${program})
+    set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
+    install(TARGETS ${program} RUNTIME DESTINATION ${HALCYON_INSTALL_BIN} COMPONENT python)
   endif()
 endforeach()
 if(TARGET halcyon_store_hdf5)

@@ -25,7 +25,9 @@ int halcyon_fortran_conclude(int code) {
     return own_is_last ? code - own_failure : code;
 }
 
-const char* halcyon_fortran_message(void) { return own_is_last ? own_message : halcyon_error_message(); }
+const char* halcyon_fortran_message(void) {
+    return own_is_last ? own_message : halcyon_error_message();
+}
 
 void halcyon_fortran_abort(int code) {
     int initialized = 0, finalized = 0;
@@ -45,15 +47,21 @@ struct element {
 static struct element element_of(halcyon_type type) {
     switch (type) {
         case HALCYON_INT8:
-        case HALCYON_UINT8: return (struct element){"integer(int8)", CFI_type_Integer, 1};
+        case HALCYON_UINT8:
+            return (struct element){"integer(int8)", CFI_type_Integer, 1};
         case HALCYON_INT16:
-        case HALCYON_UINT16: return (struct element){"integer(int16)", CFI_type_Integer, 2};
+        case HALCYON_UINT16:
+            return (struct element){"integer(int16)", CFI_type_Integer, 2};
         case HALCYON_INT32:
-        case HALCYON_UINT32: return (struct element){"integer(int32)", CFI_type_Integer, 4};
+        case HALCYON_UINT32:
+            return (struct element){"integer(int32)", CFI_type_Integer, 4};
         case HALCYON_INT64:
-        case HALCYON_UINT64: return (struct element){"integer(int64)", CFI_type_Integer, 8};
-        case HALCYON_FLOAT32: return (struct element){"real(real32)", CFI_type_Real, 4};
-        case HALCYON_FLOAT64: return (struct element){"real(real64)", CFI_type_Real, 8};
+        case HALCYON_UINT64:
+            return (struct element){"integer(int64)", CFI_type_Integer, 8};
+        case HALCYON_FLOAT32:
+            return (struct element){"real(real32)", CFI_type_Real, 4};
+        case HALCYON_FLOAT64:
+            return (struct element){"real(real64)", CFI_type_Real, 8};
     }
     return (struct element){"of a type that this module does not know", -1, 0};
 }
@@ -63,9 +71,11 @@ static int check_elements(const char* call, const char* variable, const halcyon_
     const struct element wanted = element_of(block->type);
     const int category = array->type & CFI_type_mask;
     if (category == wanted.category && array->elem_len == wanted.bytes) return HALCYON_OK;
-    const char* seen = category == CFI_type_Integer ? "integers" : category == CFI_type_Real ? "reals" : "other elements";
-    return fail(HALCYON_ERROR_USAGE, "%s: variable '%s' is %s in the configuration; the array has %s of %zu bytes", call,
-                variable, wanted.fortran_name, seen, array->elem_len);
+    const char* seen = category == CFI_type_Integer ? "integers"
+                       : category == CFI_type_Real  ? "reals"
+                                                    : "other elements";
+    return fail(HALCYON_ERROR_USAGE, "%s: variable '%s' is %s in the configuration; the array has %s of %zu bytes",
+                call, variable, wanted.fortran_name, seen, array->elem_len);
 }
 
 static int64_t elements_of(const CFI_cdesc_t* array) {
@@ -108,21 +118,24 @@ int halcyon_fortran_write(halcyon_handle h, const char* variable, int block, con
     if (code == HALCYON_OK) code = check_elements("halcyon_write", variable, &info, array);
     if (code != HALCYON_OK) return code;
     if (array->rank > 0 && array->dim[array->rank - 1].extent < 0)
-        return fail(HALCYON_ERROR_USAGE,
-                    "halcyon_write: variable '%s': the array is assumed-size (*), so its size is unknown; pass a section "
-                    "with an upper bound",
-                    variable);
+        return fail(
+            HALCYON_ERROR_USAGE,
+            "halcyon_write: variable '%s': the array is assumed-size (*), so its size is unknown; pass a section "
+            "with an upper bound",
+            variable);
 
     const int64_t bytes = elements_of(array) * (int64_t)array->elem_len;
     static const char nothing = 0;
     if (bytes == 0) return halcyon_write_bytes(h, variable, block, &nothing, 0);
-    if (is_contiguous(array) || bytes != info.bytes)  /* a wrong size is the library's to report: do not pack first */
+    if (is_contiguous(array) || bytes != info.bytes) /* a wrong size is the library's to report: do not pack first */
         return halcyon_write_bytes(h, variable, block, array->base_addr, bytes);
 
     char* packed = malloc((size_t)bytes);
     if (packed == NULL)
-        return fail(HALCYON_ERROR_SYSTEM, "halcyon_write: variable '%s': no memory to pack %lld bytes of a section that is "
-                    "not contiguous", variable, (long long)bytes);
+        return fail(HALCYON_ERROR_SYSTEM,
+                    "halcyon_write: variable '%s': no memory to pack %lld bytes of a section that is "
+                    "not contiguous",
+                    variable, (long long)bytes);
     pack(packed, array->base_addr, array, array->rank - 1);
     code = halcyon_write_bytes(h, variable, block, packed, bytes);
     free(packed);
@@ -139,9 +152,10 @@ int halcyon_fortran_alloc(halcyon_handle h, const char* variable, int block, CFI
     const int rank = shape_rank < 0 ? info.rank : shape_rank;
     if (rank != pointer->rank)
         return fail(HALCYON_ERROR_USAGE,
-                    shape_rank < 0 ? "halcyon_alloc: variable '%s' has %d dimensions, the pointer %d; give a shape to see "
-                                     "the block otherwise"
-                                   : "halcyon_alloc: variable '%s': the shape has %d dimensions, the pointer %d",
+                    shape_rank < 0
+                        ? "halcyon_alloc: variable '%s' has %d dimensions, the pointer %d; give a shape to see "
+                          "the block otherwise"
+                        : "halcyon_alloc: variable '%s': the shape has %d dimensions, the pointer %d",
                     variable, rank, (int)pointer->rank);
     CFI_index_t extents[CFI_MAX_RANK];
     int64_t bytes = (int64_t)pointer->elem_len;
@@ -150,8 +164,9 @@ int halcyon_fortran_alloc(halcyon_handle h, const char* variable, int block, CFI
         bytes *= extents[d] > 0 ? extents[d] : 0;
     }
     if (bytes != info.bytes)
-        return fail(HALCYON_ERROR_USAGE, "halcyon_alloc: variable '%s': the shape asks for %lld bytes, the block has %lld",
-                    variable, (long long)bytes, (long long)info.bytes);
+        return fail(HALCYON_ERROR_USAGE,
+                    "halcyon_alloc: variable '%s': the shape asks for %lld bytes, the block has %lld", variable,
+                    (long long)bytes, (long long)info.bytes);
 
     void* data = NULL;
     code = halcyon_alloc(h, variable, block, &data);

@@ -23,6 +23,7 @@ std::string configuration() {
 
 void run() {
     take_first_core();
+    rise_above_other_programs();
     const mpi_job job;
     session s(".", configuration());
     samples handed_over, clock_alone;

@@ -35,12 +35,11 @@ void take_all(const offload::segment& s, progress& p) {
 
 void run() {
     const auto server_core = take_first_core();
+    rise_above_other_programs();
     auto& p = shared_with_children<progress>();
     const offload::segment s = make_segment();
-    const child_process server([&] {
-        bind_to(0, server_core);
-        take_all(s, p);
-    });
+    const child_process server([&] { take_all(s, p); });
+    bind_to(server.pid(), server_core);
     event_ring::producer producer(s.events(0), s.geometry().event_slots);
     samples rate;
     int64_t next = 0;

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -68,12 +70,20 @@ inline void busy_pause(int64_t ns) {
     for (const int64_t until = monotonic_ns() + ns; monotonic_ns() < until;) cpu_relax();
 }
 
-/// Keeps other programs' turns out of a measurement of late wake-ups: real-time priority, inherited by processes forked
-/// later. False where the system does not allow it.
-inline bool rise_above_other_programs() {
+/// Keeps other programs' turns out of the figures: real-time priority for this process (and what it starts later) or
+/// another one. Where the system does not allow it, that is said, and the spread shows it.
+inline void rise_above_other_programs(pid_t pid = 0) {
     sched_param lowest{};
     lowest.sched_priority = ::sched_get_priority_min(SCHED_FIFO);
-    return ::sched_setscheduler(0, SCHED_FIFO, &lowest) == 0;
+    // Should its counterpart die, a process that spins at this priority ends too.
+    constexpr rlim_t longest_spin_us = 60'000'000;
+    const rlimit most{longest_spin_us, longest_spin_us};
+    if (::prlimit(pid, RLIMIT_RTTIME, &most, nullptr) == 0 && ::sched_setscheduler(pid, SCHED_FIFO, &lowest) == 0)
+        return;
+    static bool said = false;
+    if (!std::exchange(said, true))
+        std::fprintf(stderr, "%s: no right to real-time priority: other programs' turns are in these figures\n",
+                     program_invocation_short_name);
 }
 
 /// Zeroed memory that processes forked later share with this one, holding one T.

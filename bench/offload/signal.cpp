@@ -10,8 +10,8 @@ using namespace halcyon;
 using namespace halcyon::bench;
 
 constexpr int awake_signals = 20'000;
-constexpr int groups = 20;
-constexpr int rounds = 100;
+constexpr long groups = 20;
+constexpr long rounds = 100;
 
 std::string configuration(const char* spin) {
     return std::string(
@@ -46,16 +46,18 @@ void measure_awake() {
 }
 
 void measure_asleep(futex_sleeper& bare, futex_sleeper& bare_again) {
+    // Only here: a server that spins at this priority would never let its own second thread run.
+    for (const pid_t pid : {::getpid(), bare.pid(), bare_again.pid()}) rise_above_other_programs(pid);
     session s(".", configuration("0 us"));
     const watched_process server(s.server()), first(bare.pid()), second(bare_again.pid());
     for (const pid_t sleeper : {bare.pid(), bare_again.pid()}) bind_to(sleeper, cores_of(s.server()));
     interleaved took(0.5);
     const long slept = server.sleeps();
-    for (int round = 0; round < groups * rounds; ++round) {
+    for (long round = 0; round < groups * rounds; ++round) {
         double ns[3] = {};
         for (int turn = 0; turn < 3; ++turn) {
             for (const watched_process* p : {&server, &first, &second}) p->wait_until_asleep();
-            switch (const int what = (round + turn) % 3; what) {
+            switch (const long what = (round + turn) % 3; what) {
                 case 0:
                     ns[what] = signal_ns(s);
                     break;

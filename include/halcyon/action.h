@@ -15,28 +15,28 @@ extern "C" {
 
 /** One block that is in memory for the event's iteration. Arrays have `dimensions` entries, C order. */
 typedef struct halcyon_action_block {
-    const char* variable;        /**< full name */
-    const char* type;            /**< "float32", … */
-    const void* data;            /**< the elements, ghosts included; read only */
+    const char* variable; /**< full name */
+    const char* type;     /**< "float32", … */
+    const void* data;     /**< the elements, ghosts included; read only */
     int64_t bytes;
-    int32_t rank;                /**< of the writer, in the communicator of open */
+    int32_t rank; /**< of the writer, in the communicator of open */
     int32_t block;
     int32_t dimensions;
-    const int64_t* extent;       /**< of the block, ghosts included */
-    const int64_t* global;       /**< of the whole */
-    const int64_t* offset;       /**< of the block's interior in the whole */
+    const int64_t* extent; /**< of the block, ghosts included */
+    const int64_t* global; /**< of the whole */
+    const int64_t* offset; /**< of the block's interior in the whole */
     const int64_t* ghost_before;
     const int64_t* ghost_after;
 } halcyon_action_block;
 
 typedef struct halcyon_action_context {
-    uint32_t abi;                /**< HALCYON_ACTION_ABI */
+    uint32_t abi; /**< HALCYON_ACTION_ABI */
     const char* simulation;
     const char* event;
     const char* action;
-    const char* directory;       /**< where the run keeps its files */
-    int64_t iteration;           /**< in which the event was raised */
-    int32_t rank;                /**< client that raised it; -1 for scope node and job */
+    const char* directory; /**< where the run keeps its files */
+    int64_t iteration;     /**< in which the event was raised */
+    int32_t rank;          /**< client that raised it; -1 for scope node and job */
     int32_t node;
     int32_t nodes;
     size_t block_count;

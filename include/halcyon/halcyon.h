@@ -68,21 +68,21 @@ typedef struct halcyon_session* halcyon_handle;
 
 /** Counts of one client since halcyon_open. Everything that was not the normal path has a count of its own. */
 typedef struct halcyon_stats_t {
-    int64_t iteration;          /**< the iteration now open; the first is 0 */
-    uint64_t blocks;            /**< blocks accepted */
-    uint64_t bytes;             /**< bytes accepted */
-    uint64_t signals;           /**< signals sent */
-    uint64_t visible_ns;        /**< time spent inside Halcyon's calls between open and close */
-    uint64_t blocked_ns;        /**< of it: waiting for room (policy block) */
-    uint64_t skipped_blocks;    /**< dropped because the buffer was full (policy skip) */
+    int64_t iteration;       /**< the iteration now open; the first is 0 */
+    uint64_t blocks;         /**< blocks accepted */
+    uint64_t bytes;          /**< bytes accepted */
+    uint64_t signals;        /**< signals sent */
+    uint64_t visible_ns;     /**< time spent inside Halcyon's calls between open and close */
+    uint64_t blocked_ns;     /**< of it: waiting for room (policy block) */
+    uint64_t skipped_blocks; /**< dropped because the buffer was full (policy skip) */
     uint64_t skipped_bytes;
-    uint64_t spilled_blocks;    /**< sent through a spill file because the buffer was full (policy spill) */
+    uint64_t spilled_blocks; /**< sent through a spill file because the buffer was full (policy spill) */
     uint64_t spilled_bytes;
-    uint64_t inlined_blocks;    /**< stored by this client itself because the buffer was full (policy inline) */
+    uint64_t inlined_blocks; /**< stored by this client itself because the buffer was full (policy inline) */
     uint64_t inlined_bytes;
-    uint64_t server_restarts;   /**< servers of this node that died and were replaced */
-    uint64_t arena_bytes;       /**< size of this client's part of the segment */
-    uint64_t arena_free_bytes;  /**< of it, free now (blocks the server has released count as free) */
+    uint64_t server_restarts;  /**< servers of this node that died and were replaced */
+    uint64_t arena_bytes;      /**< size of this client's part of the segment */
+    uint64_t arena_free_bytes; /**< of it, free now (blocks the server has released count as free) */
 } halcyon_stats_t;
 
 /** Sets a parameter for the next halcyon_open of this process (handle NULL), or, for a parameter declared `mutable`

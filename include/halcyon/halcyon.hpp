@@ -72,7 +72,8 @@ struct connection {
         check(halcyon_describe(handle, variable, block, &info));
         if (info.type != element_type<T>())
             throw error(error_kind::usage, std::string("variable '") + variable + "' is " + name_of(info.type) +
-                                               " in the configuration, the data given is " + name_of(element_type<T>()));
+                                               " in the configuration, the data given is " +
+                                               name_of(element_type<T>()));
         return info;
     }
 };
@@ -104,7 +105,8 @@ class block {
 
     /// The elements, to be written. Usage error after commit: from then on the server reads them too.
     [[nodiscard]] std::span<T> span() const {
-        if (committed_) throw error(error_kind::usage, "block of '" + variable_ + "' is committed: read it with view()");
+        if (committed_)
+            throw error(error_kind::usage, "block of '" + variable_ + "' is committed: read it with view()");
         return data_;
     }
     /// The elements, to be read; empty after clear.
@@ -128,7 +130,8 @@ class block {
 
   private:
     friend class session;
-    block(std::shared_ptr<detail::connection> c, const char* variable, int number, const halcyon_block_info& info, T* data)
+    block(std::shared_ptr<detail::connection> c, const char* variable, int number, const halcyon_block_info& info,
+          T* data)
         : connection_(std::move(c)),
           variable_(variable),
           number_(number),
@@ -166,7 +169,8 @@ class session {
     ~session() {
         if (!connection_ || !connection_->handle) return;
         if (!alone_ && std::uncaught_exceptions() > unwinding_at_open_) {
-            std::fputs("halcyon: session left open while an exception passes; its server stores what it accepted\n", stderr);
+            std::fputs("halcyon: session left open while an exception passes; its server stores what it accepted\n",
+                       stderr);
         } else if (halcyon_close(&connection_->handle) != HALCYON_OK) {
             std::fprintf(stderr, "halcyon: %s\n", halcyon_error_message());
         }
@@ -178,7 +182,7 @@ class session {
     /// Copies a block of elements into shared memory; `data` may be reused on return. Usage error, and nothing written,
     /// when type or number of elements are not the layout's.
     template <std::ranges::contiguous_range Range>
-        requires std::ranges::sized_range<const Range> && element<std::ranges::range_value_t<Range>>
+    requires std::ranges::sized_range<const Range> && element<std::ranges::range_value_t<Range>>
     void write(name variable, const Range& data, int block = 0) {
         write_bytes(variable, std::ranges::data(data), std::ranges::size(data), block);
     }

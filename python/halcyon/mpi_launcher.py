@@ -1,8 +1,10 @@
 """What a command such as `mpirun -n 64 --hostfile nodes ./simulation` says about where a job runs."""
 
+import os
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from halcyon.errors import HalcyonSystemError, UsageError
@@ -62,19 +64,24 @@ class Launcher:
         return list(command)  # MPICH passes on all
 
     def _hosts(self) -> int:
-        """MPICH starts one process unless told: as many as the hosts that its options name."""
-        words = list(self.place)
-        for option, value in zip(words, words[1:], strict=False):
+        """MPICH starts one process unless told: as many as there are hosts in its options or the batch system's job."""
+        for option, value in pairwise(self.place):
             if option.lstrip("-") in ("hosts", "host"):
                 return len({host.split(":")[0] for host in value.split(",") if host})
             if option.lstrip("-") in ("f", "hostfile", "machinefile"):
-                try:
-                    lines = Path(value).read_text(encoding="utf-8").splitlines()
-                except OSError as why:
-                    raise HalcyonSystemError.of(why, value) from why
-                named = {line.split("#")[0].split()[0].split(":")[0] for line in lines if line.split("#")[0].split()}
-                return max(1, len(named))
-        return 1
+                return _hosts_in(value)
+        if file := os.environ.get("PBS_NODEFILE"):
+            return _hosts_in(file)
+        return int(os.environ.get("SLURM_JOB_NUM_NODES", "1"))
+
+
+def _hosts_in(file: str) -> int:
+    try:
+        lines = Path(file).read_text(encoding="utf-8").splitlines()
+    except OSError as why:
+        raise HalcyonSystemError.of(why, file) from why
+    words = [line.partition("#")[0].split() for line in lines]
+    return max(1, len({line[0].split(":")[0] for line in words if line}))
 
 
 def launcher_of(command: Sequence[str]) -> Launcher:
@@ -82,8 +89,8 @@ def launcher_of(command: Sequence[str]) -> Launcher:
     name = Path(command[0]).name
     if not name.startswith(("mpirun", "mpiexec", "orterun", "prterun")):
         raise UsageError(
-            f"the command begins with '{command[0]}': a server world is started by the same launcher as the simulation, "
-            "so the command has to begin with mpirun or mpiexec"
+            f"the command begins with '{command[0]}': a server world is started by the same launcher as the "
+            "simulation, so the command has to begin with mpirun or mpiexec"
         )
     family = _family_of(command[0])
     return Launcher(command[0], family, tuple(_place_of(command[1:], family)))

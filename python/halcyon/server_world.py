@@ -67,10 +67,12 @@ class ServerWorld:
             selector.register(self._process.stdout, selectors.EVENT_READ)
             while not said.endswith(_READY):
                 if not selector.select(max(0.0, end - time.monotonic())):
-                    raise UnavailableError(f"the server world did not come up within {limit_s:.0f} s; it said: {said!r}")
+                    message = f"the server world did not come up within {limit_s:.0f} s; it said: {said!r}"
+                    raise UnavailableError(message)
                 # One byte at a time: what follows the line is not held back here.
                 if not (more := os.read(self._process.stdout.fileno(), 1)):
-                    raise UnavailableError(f"the server world ended with exit code {self._process.wait()} before it listened")
+                    code = self._process.wait()
+                    raise UnavailableError(f"the server world ended with exit code {code} before it listened")
                 said += more
 
     def end(self, patience_s: float) -> None:

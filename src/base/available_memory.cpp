@@ -32,7 +32,8 @@ uint64_t named_number(const fs::path& file, const std::string& wanted) {
 }
 
 /// What a group and those above it leave. Page cache that the group can drop counts as free.
-uint64_t left_in_group(const fs::path& root, const fs::path& group, const char* limit, const char* usage, const char* cache) {
+uint64_t left_in_group(const fs::path& root, const fs::path& group, const char* limit, const char* usage,
+                       const char* cache) {
     uint64_t left = unlimited;
     for (fs::path at = group.relative_path();; at = at.parent_path()) {
         const fs::path folder = root / at;

@@ -33,7 +33,8 @@ result<shared_memory> shared_memory::create(std::string_view label, uint64_t byt
     // fallocate would not fail: the system would kill processes until the pages are there.
     if (const uint64_t available = available_memory(); bytes > available - available / 20)
         return failure{error_kind::system,
-                       "cannot reserve " + std::to_string(bytes) + " bytes of shared memory: " + std::to_string(available) +
+                       "cannot reserve " + std::to_string(bytes) +
+                           " bytes of shared memory: " + std::to_string(available) +
                            " bytes are available to this process; lower resources.buffer.size",
                        ENOMEM};
     shared_memory made;
@@ -50,9 +51,8 @@ result<shared_memory> shared_memory::create(std::string_view label, uint64_t byt
     do why = ::fallocate(made.fd_.get(), 0, 0, static_cast<off_t>(bytes)) == 0 ? 0 : errno;
     while (why == EINTR);
     if (why != 0)
-        return system_failure("cannot reserve " + std::to_string(bytes) +
-                                  " bytes of shared memory (lower resources.buffer.size)",
-                              why);
+        return system_failure(
+            "cannot reserve " + std::to_string(bytes) + " bytes of shared memory (lower resources.buffer.size)", why);
     if (::fcntl(made.fd_.get(), F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0)
         return system_failure("sealing shared memory", errno);
     return made;
@@ -60,14 +60,15 @@ result<shared_memory> shared_memory::create(std::string_view label, uint64_t byt
 
 result<shared_memory> shared_memory::map(descriptor fd, uint64_t bytes, bool writable) {
     const int seals = ::fcntl(fd.get(), F_GET_SEALS);
-    struct stat about{};
+    struct stat about {};
     if (seals < 0 || ::fstat(fd.get(), &about) != 0) return system_failure("shared memory received", errno);
     if ((seals & (F_SEAL_GROW | F_SEAL_SHRINK)) != (F_SEAL_GROW | F_SEAL_SHRINK))
         return failure{error_kind::usage, "shared memory received is not sealed: its sender could shrink it", 0};
     const auto size = static_cast<uint64_t>(about.st_size);
     if ((bytes != 0 && bytes != size) || size == 0)
-        return failure{error_kind::usage, "shared memory received has " + std::to_string(size) + " bytes, not " +
-                                              std::to_string(bytes), 0};
+        return failure{error_kind::usage,
+                       "shared memory received has " + std::to_string(size) + " bytes, not " + std::to_string(bytes),
+                       0};
     shared_memory made;
     auto at = map_all(fd.get(), size, writable, false);
     if (!at) return at.why();

@@ -37,8 +37,10 @@ result<void> same_user(int socket) {
     auto who = credentials(socket);
     if (!who) return who.why();
     if (who->uid != ::geteuid())
-        return failure{error_kind::usage, "peer process " + std::to_string(who->pid) + " belongs to user " +
-                                              std::to_string(who->uid) + ", not " + std::to_string(::geteuid()), 0};
+        return failure{error_kind::usage,
+                       "peer process " + std::to_string(who->pid) + " belongs to user " + std::to_string(who->uid) +
+                           ", not " + std::to_string(::geteuid()),
+                       0};
     return {};
 }
 

@@ -9,7 +9,9 @@ void event_order::take(const notice& n) {
             begun_ = true;
             servers_ = n.servers;
             return;
-        case notice::kind::raise: decided_.push_back(n); return;
+        case notice::kind::raise:
+            decided_.push_back(n);
+            return;
         case notice::kind::reach:
             reached_[{n.event_id, n.iteration}].insert(n.origin);
             check_labels();
@@ -28,7 +30,8 @@ void event_order::take(const notice& n) {
             abandoned_ = true;
             return;
         case notice::kind::end:
-        case notice::kind::bye: return;
+        case notice::kind::bye:
+            return;
     }
 }
 

@@ -1,6 +1,7 @@
 #include "programs/free_core.hpp"
 
 #include <hwloc.h>
+#include <sched.h>
 
 #include <cstdlib>
 
@@ -44,6 +45,10 @@ std::string take_free_core(const std::vector<std::string>& client_cpus) {
     }
     if (said.empty()) {
         hwloc_set_cpubind(topology, allowed, HWLOC_CPUBIND_PROCESS);
+        // On a core of the simulation: a batch thread does not push a rank off its core when it wakes, in the middle of
+        // the output that woke it, but waits for the next tick. Threads that start later inherit it.
+        const sched_param none{};
+        if (somebody_bound) static_cast<void>(::sched_setscheduler(0, SCHED_BATCH, &none));
         said = somebody_bound ? "no core of " + text_of(allowed) + " is free of clients: the server shares theirs"
                               : "clients are not bound to cores: the server may run on any of " + text_of(allowed);
     }

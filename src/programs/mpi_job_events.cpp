@@ -29,7 +29,9 @@ mpi_job_events::mpi_job_events(MPI_Comm world, std::function<void()> abandoned)
     MPI_Comm_size(comm_, &size_);
 }
 
-mpi_job_events::~mpi_job_events() { MPI_Comm_free(&comm_); }
+mpi_job_events::~mpi_job_events() {
+    MPI_Comm_free(&comm_);
+}
 
 // ---- any thread ---------------------------------------------------------------------------------------------------
 
@@ -40,11 +42,21 @@ void mpi_job_events::propose(notice::kind what, uint32_t event_id, int64_t itera
     changed_.notify_all();
 }
 
-void mpi_job_events::begin(int servers) { propose(notice::kind::begin, 0, 0, servers); }
-void mpi_job_events::raise(uint32_t event_id, int64_t iteration) { propose(notice::kind::raise, event_id, iteration); }
-void mpi_job_events::reach(uint32_t event_id, int64_t iteration) { propose(notice::kind::reach, event_id, iteration); }
-void mpi_job_events::leave() { propose(notice::kind::leave); }
-void mpi_job_events::abandon() { propose(notice::kind::abandon); }
+void mpi_job_events::begin(int servers) {
+    propose(notice::kind::begin, 0, 0, servers);
+}
+void mpi_job_events::raise(uint32_t event_id, int64_t iteration) {
+    propose(notice::kind::raise, event_id, iteration);
+}
+void mpi_job_events::reach(uint32_t event_id, int64_t iteration) {
+    propose(notice::kind::reach, event_id, iteration);
+}
+void mpi_job_events::leave() {
+    propose(notice::kind::leave);
+}
+void mpi_job_events::abandon() {
+    propose(notice::kind::abandon);
+}
 
 void mpi_job_events::on_event(handler told) {
     const std::lock_guard lock(delivery_);
@@ -62,7 +74,8 @@ void mpi_job_events::finish() {
     changed_.wait(lock, [this] { return ended_; });
 }
 
-// ---- the thread that calls MPI ----------------------------------------------------------------------------------------
+// ---- the thread that calls MPI
+// ----------------------------------------------------------------------------------------
 
 void mpi_job_events::carry() {
     const auto receive = [this] {
@@ -173,10 +186,17 @@ void mpi_job_events::deliver(const batch& b) {
         const notice& n = b.notices[i];
         switch (n.what) {
             case notice::kind::raise:
-            case notice::kind::reach: received_.push_back(n); break;
-            case notice::kind::abandon: abandoned_(); break;
-            case notice::kind::end: last_received_ = true; break;
-            default: break;
+            case notice::kind::reach:
+                received_.push_back(n);
+                break;
+            case notice::kind::abandon:
+                abandoned_();
+                break;
+            case notice::kind::end:
+                last_received_ = true;
+                break;
+            default:
+                break;
         }
     }
 }

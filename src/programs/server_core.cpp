@@ -54,9 +54,10 @@ class server_log {
 
 std::string log_path(const model& data, const session_document& document) {
     namespace fs = std::filesystem;
-    const std::string directory = data.server.log_directory.empty()
-                                      ? records_directory(data, document.directory)
-                                      : (fs::path(document.directory) / data.server.log_directory).lexically_normal().string();
+    const std::string directory =
+        data.server.log_directory.empty()
+            ? records_directory(data, document.directory)
+            : (fs::path(document.directory) / data.server.log_directory).lexically_normal().string();
     std::error_code none;
     fs::create_directories(directory, none);
     return directory + "/server-" + document.writer + ".log";
@@ -71,8 +72,8 @@ int serve_node(descriptor listening, uint32_t generation, job_events* job) {
     if (!luggage) return 1;
     auto document_memory = shared_memory::map(std::move(luggage->document), 0, false);
     if (!document_memory) return 1;
-    auto document = session_document::from_text(
-        {reinterpret_cast<const char*>(document_memory->data()), document_memory->size()});
+    auto document =
+        session_document::from_text({reinterpret_cast<const char*>(document_memory->data()), document_memory->size()});
     if (!document) return 1;
     auto data = parse_model(document->configuration, document->configuration_name, document->parameters);
     if (!data) return 1;

@@ -76,9 +76,10 @@ void watch_starter(const flag& stop, mpi_job_events& events) {
 /// Collective: true when all servers listen. Each that does not says why.
 bool all_listen(const result<descriptor>& listening, int rank) {
     if (!listening)
-        std::fprintf(stderr,
-                     "halcyon-server-world: server %d on %s: %s; a node has one server of a world, and a session one world\n",
-                     rank, host_name().c_str(), listening.why().message.c_str());
+        std::fprintf(
+            stderr,
+            "halcyon-server-world: server %d on %s: %s; a node has one server of a world, and a session one world\n",
+            rank, host_name().c_str(), listening.why().message.c_str());
     int mine = listening ? 1 : 0, all = 0;
     MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     return all != 0;

@@ -1,10 +1,10 @@
-#include "base/spsc_ring.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <memory>
 #include <thread>
+
+#include "base/spsc_ring.hpp"
 
 namespace {
 

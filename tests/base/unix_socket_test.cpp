@@ -11,7 +11,9 @@ namespace {
 
 using namespace halcyon;
 
-std::string unused_name() { return "halcyon-test-" + std::to_string(::getpid()) + "-" + std::to_string(::random()); }
+std::string unused_name() {
+    return "halcyon-test-" + std::to_string(::getpid()) + "-" + std::to_string(::random());
+}
 
 TEST(unix_socket, carries_bytes_and_descriptors_to_the_same_user) {
     const std::string name = unused_name();

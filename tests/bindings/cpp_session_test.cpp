@@ -90,7 +90,8 @@ TEST_F(cpp_session, every_element_type_has_its_name) {
 
 TEST_F(cpp_session, refuses_data_that_is_not_the_layouts) {
     refused([&] { h->write("theta", std::vector<float>(5)); }, "20 bytes given, a block has 24");
-    refused([&] { h->write("theta", std::vector<int32_t>(6)); }, "is float32 in the configuration, the data given is int32");
+    refused([&] { h->write("theta", std::vector<int32_t>(6)); },
+            "is float32 in the configuration, the data given is int32");
     refused([&] { h->write("thetta", six); }, "no variable 'thetta'");
     refused([&] { static_cast<void>(h->alloc<double>("theta")); }, "the data given is float64");
 }
@@ -135,8 +136,9 @@ TEST_F(cpp_session, passes_arguments_on) {
     EXPECT_EQ(h->stats().iteration, 1);
     h->close();
     h.reset();
-    EXPECT_EQ(calls(),
-              "set_parameter next nx 64\nset_parameter open ny 0.5\nsignal snapshot\nend_iteration 0\nwait 0 2\nclose\n");
+    EXPECT_EQ(
+        calls(),
+        "set_parameter next nx 64\nset_parameter open ny 0.5\nsignal snapshot\nend_iteration 0\nwait 0 2\nclose\n");
 }
 
 TEST_F(cpp_session, a_moved_session_is_closed_once) {

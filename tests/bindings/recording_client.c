@@ -85,9 +85,15 @@ void recording_fail_next(int code, const char* text) {
     snprintf(next_message, sizeof next_message, "%s", text);
 }
 
-const char* recording_calls(void) { return transcript; }
-const void* recording_data(void) { return last_data; }
-const void* recording_address(void) { return last_address; }
+const char* recording_calls(void) {
+    return transcript;
+}
+const void* recording_data(void) {
+    return last_data;
+}
+const void* recording_address(void) {
+    return last_address;
+}
 
 static int find(const char* name, int block, struct variable** found) {
     for (int i = 0; i < variable_count; ++i) {
@@ -137,7 +143,9 @@ int halcyon_describe(halcyon_handle h, const char* name, int block, halcyon_bloc
     return code;
 }
 
-int halcyon_write(halcyon_handle h, const char* name, const void* data) { return halcyon_write_block(h, name, 0, data); }
+int halcyon_write(halcyon_handle h, const char* name, const void* data) {
+    return halcyon_write_block(h, name, 0, data);
+}
 
 int halcyon_write_block(halcyon_handle h, const char* name, int block, const void* data) {
     struct variable* v;
@@ -221,10 +229,21 @@ int halcyon_stats(halcyon_handle h, halcyon_stats_t* stats) {
     const int code = planned_failure();
     if (code) return code;
     /* Each count differs, so that a binding that mixes two of them up is seen. */
-    *stats = (halcyon_stats_t){.iteration = h->iteration, .blocks = h->blocks, .bytes = h->bytes, .signals = h->signals,
-                               .visible_ns = 105, .blocked_ns = 106, .skipped_blocks = 107, .skipped_bytes = 108,
-                               .spilled_blocks = 109, .spilled_bytes = 110, .inlined_blocks = 111, .inlined_bytes = 112,
-                               .server_restarts = 113, .arena_bytes = 114, .arena_free_bytes = 115};
+    *stats = (halcyon_stats_t){.iteration = h->iteration,
+                               .blocks = h->blocks,
+                               .bytes = h->bytes,
+                               .signals = h->signals,
+                               .visible_ns = 105,
+                               .blocked_ns = 106,
+                               .skipped_blocks = 107,
+                               .skipped_bytes = 108,
+                               .spilled_blocks = 109,
+                               .spilled_bytes = 110,
+                               .inlined_blocks = 111,
+                               .inlined_bytes = 112,
+                               .server_restarts = 113,
+                               .arena_bytes = 114,
+                               .arena_free_bytes = 115};
     return HALCYON_OK;
 }
 
@@ -235,5 +254,9 @@ int halcyon_close(halcyon_handle* h) {
     return planned_failure();
 }
 
-const char* halcyon_error_message(void) { return message; }
-const char* halcyon_version(void) { return "0.1.0 (recording)"; }
+const char* halcyon_error_message(void) {
+    return message;
+}
+const char* halcyon_version(void) {
+    return "0.1.0 (recording)";
+}

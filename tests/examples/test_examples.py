@@ -3,11 +3,17 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
+
+from halcyon import _core
+from halcyon.errors import ConfigError, HalcyonSystemError
 
 PROGRAMS = Path(os.environ["EXAMPLES"])
 SOURCES = Path(os.environ["EXAMPLE_SOURCES"])
@@ -16,40 +22,55 @@ LANGUAGES = ("c", "cpp", "fortran", "python")
 EXAMPLES = ("00_write/write", "01_zero_copy/zero_copy", "02_signal/event", "03_place/place", "04_policies/policies")
 
 
-def run(example: str, language: str, folder: Path) -> str:
-    """Runs an example on two ranks in `folder`; returns what it printed."""
-    folder.mkdir()
-    program = [str(PROGRAMS / f"{example}_{language}")]
-    if language == "python":
-        program = [sys.executable, str(SOURCES / f"{example}.py")]
-    elif not Path(program[0]).exists():
-        pytest.skip(f"{program[0]} is not built")
-    config = SOURCES / example.split("/")[0] / "halcyon.yaml"
-    command = [*MPIRUN, "-n", "2", *program, str(config)]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+@dataclass(frozen=True)
+class Run:
+    """One example in one language, run on two ranks."""
+
+    folder: Path
+    printed: str
+
+    def stored(self) -> dict[str, np.ndarray]:
+        """Every array of the view over the run."""
+        arrays: dict[str, np.ndarray] = {}
+
+        def keep(name: str, item: h5py.Dataset | h5py.Group) -> None:
+            if isinstance(item, h5py.Dataset):
+                arrays[name] = item[()]
+
+        (view,) = (path for path in (self.folder / "out").glob("*.h5") if path.name.count(".") == 1)
+        with h5py.File(view) as file:
+            file.visititems(keep)
+        return arrays
 
 
-def stored(example: str, folder: Path) -> dict[str, np.ndarray]:
-    """Every array of the view over a run."""
-    arrays: dict[str, np.ndarray] = {}
+Runner = Callable[[str, str], Run]
 
-    def keep(name: str, item: h5py.Dataset | h5py.Group) -> None:
-        if isinstance(item, h5py.Dataset):
-            arrays[name] = item[()]
 
-    with h5py.File(folder / "out" / f"{example.split('/')[1]}.h5") as view:
-        view.visititems(keep)
-    return arrays
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Runner:
+    """Runs an example, once for all tests."""
+
+    @cache
+    def run_once(example: str, language: str) -> Run:
+        program = [str(PROGRAMS / f"{example}_{language}")]
+        if language == "python":
+            program = [sys.executable, str(SOURCES / f"{example}.py")]
+        elif not Path(program[0]).exists():
+            pytest.skip(f"{program[0]} is not built")
+        folder = tmp_path_factory.mktemp(f"{example.split('/')[1]}_{language}")
+        config = SOURCES / example.split("/")[0] / "halcyon.yaml"
+        command = [*MPIRUN, "-n", "2", *program, str(config)]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return Run(folder, done.stdout)
+
+    return run_once
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
 @pytest.mark.parametrize("language", LANGUAGES[1:])
-def test_a_language_stores_what_c_stores(example: str, language: str, tmp_path: Path) -> None:
-    run(example, "c", tmp_path / "c")
-    run(example, language, tmp_path / language)
-    wanted, seen = stored(example, tmp_path / "c"), stored(example, tmp_path / language)
+def test_a_language_stores_what_c_stores(run: Runner, example: str, language: str) -> None:
+    wanted, seen = run(example, "c").stored(), run(example, language).stored()
     for arrays in (wanted, seen):
         arrays.pop("picture", None)  # its policy is skip: which iterations it has depends on the storage
     assert "temperature" in wanted
@@ -59,25 +80,49 @@ def test_a_language_stores_what_c_stores(example: str, language: str, tmp_path: 
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_view_shows_a_decomposed_variable_as_one_array(language: str, tmp_path: Path) -> None:
-    run("03_place/place", language, tmp_path / language)
-    temperature = stored("03_place/place", tmp_path / language)["temperature"]
+def test_the_view_shows_a_decomposed_variable_as_one_array(run: Runner, language: str) -> None:
+    temperature = run("03_place/place", language).stored()["temperature"]
     t, j, i = np.mgrid[0:8, 0:32, 0:64]
     np.testing.assert_array_equal(temperature, (280 + 0.25 * i + 0.5 * j + t).astype(np.float32))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_an_event_is_logged_by_the_server(language: str, tmp_path: Path) -> None:
-    run("02_signal/event", language, tmp_path / language)
-    logs = [log.read_text() for log in (tmp_path / language / "out").glob("server-*.log")]
+def test_an_event_is_logged_by_the_server(run: Runner, language: str) -> None:
+    logs = [log.read_text() for log in (run("02_signal/event", language).folder / "out").glob("server-*.log")]
     assert sum(log.count("warm") for log in logs) >= 2
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_nothing_is_lost_where_the_policy_says_so(language: str, tmp_path: Path) -> None:
-    printed = run("04_policies/policies", language, tmp_path / language)
-    assert printed.count("skipped") == 2
-    arrays = stored("04_policies/policies", tmp_path / language)
+def test_nothing_is_lost_where_the_policy_says_so(run: Runner, language: str) -> None:
+    policies = run("04_policies/policies", language)
+    assert policies.printed.count("skipped") == 2
+    arrays = policies.stored()
     for name in ("temperature", "pressure"):
         assert len(arrays[name]) == 50
         assert sorted(np.unique(arrays[name].reshape(50, -1).min(axis=1))) == [280 + t for t in range(50)]
+
+
+def test_a_lost_view_can_be_rebuilt(run: Runner) -> None:
+    write = run("00_write/write", "c")
+    before = write.stored()
+    (write.folder / "out" / "write.h5").unlink()
+    assert _core.rebuild_view(str(write.folder / "out")) == 8
+    for name, array in before.items():
+        np.testing.assert_array_equal(array, write.stored()[name], err_msg=name)
+
+
+def test_a_run_without_description_has_no_view(tmp_path: Path) -> None:
+    with pytest.raises(HalcyonSystemError, match=r"run\.json: No such file"):
+        _core.rebuild_view(str(tmp_path))
+    (tmp_path / "run.json").write_text('{"simulation": "write"}')
+    with pytest.raises(ConfigError, match=r"run\.json: .*writers"):
+        _core.rebuild_view(str(tmp_path))
+
+
+def test_a_configuration_can_be_checked_without_a_run(tmp_path: Path) -> None:
+    config = SOURCES / "04_policies" / "halcyon.yaml"
+    assert _core.check(str(config)) == "policies: 3 variables, 1 layout, 0 events, 1 store"
+    misspelt = tmp_path / "halcyon.yaml"
+    misspelt.write_text(config.read_text().replace("layout: grid", "layout: gird", 1))
+    with pytest.raises(ConfigError, match=r"halcyon\.yaml:8: .*gird.*grid"):
+        _core.check(str(misspelt))

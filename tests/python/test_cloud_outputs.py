@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import h5py
@@ -89,6 +90,12 @@ def test_files_of_the_processes_are_the_collective_file_in_pieces(runs: dict[str
     np.testing.assert_array_equal(
         from_processes(runs["file-per-process"], name), from_collective(runs["collective"], name)
     )
+
+
+def test_inline_run_stores_what_the_server_stores(runs: dict[str, Path]) -> None:
+    command = [sys.executable, "-m", "halcyon", "diff", str(runs["halcyon"]), str(runs["inline"])]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 
 
 def test_fields_are_not_trivial(runs: dict[str, Path]) -> None:

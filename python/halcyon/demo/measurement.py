@@ -18,6 +18,7 @@ class Measurement:
     held up in any phase, minus the shortest. `store_s`: mean over phases of the time until they were on the device."""
 
     visible_s: Spread
+    visible_total_s: float
     spread_s: float
     run_s: float
     compute_s: float
@@ -45,6 +46,7 @@ def measure(directory: Path) -> Measurement:
         raise InternalError(f"{directory}: the run ended in order and left no times")
     return Measurement(
         visible_s=numbers.visible_s,
+        visible_total_s=numbers.visible_total_s,
         spread_s=float(held_up[-1] - held_up[0]),
         run_s=numbers.run_s,
         compute_s=numbers.compute_s,

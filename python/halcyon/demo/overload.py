@@ -11,7 +11,7 @@ from halcyon.demo.model_run import Storm, run_case
 from halcyon.demo.storage import Storage
 
 POLICIES = ("block", "spill", "skip", "inline")
-STORE_OVER_COMPUTE = 1.6  # aimed at
+STORE_OVER_COMPUTE = 2.0  # aimed at
 PHASES = 8
 
 

@@ -36,7 +36,7 @@ _CONTEXT: Rows = (
 def comparison_table(comparison: Comparison) -> Table:
     """A column per way of output; the last one is the control."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Three ways of output", title_justify="left")
-    table.add_column("")
+    table.add_column("", no_wrap=True)
     for case in CASES:
         runs = comparison.rounds[case.name]
         core = "\n" + plural(case.ranks, "rank")
@@ -82,8 +82,8 @@ def overload_table(measured: Overload) -> Table:
     table = Table(
         box=box.SIMPLE_HEAD, pad_edge=False, title="Overload: storage slower than the computation", title_justify="left"
     )
-    table.add_column("when the buffer is full")
-    for head in ("held up, a phase", "whole run", "computing", "store / compute", "waited for room"):
+    table.add_column("when full", no_wrap=True)
+    for head in ("held up, a phase", "all phases", "waiting for room", "whole run", "store / compute"):
         table.add_column(head, justify="right")
     table.add_column("counts")
     for title, run in measured.measured.items():
@@ -91,10 +91,10 @@ def overload_table(measured: Overload) -> Table:
         table.add_row(
             title if server else "(file-per-process)",
             _range([run.visible_s.median], [run]),
-            seconds(run.run_s),
-            seconds(run.compute_s),
-            percent(run.store_over_compute),
+            seconds(run.visible_total_s),
             seconds(run.blocked_s) if server else ABSENT,
+            seconds(run.run_s),
+            percent(run.store_over_compute),
             _counts(run),
             style="" if server else "dim",
         )

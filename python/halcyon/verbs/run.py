@@ -4,8 +4,8 @@ import argparse
 
 SUMMARY = "run a simulation, with its servers as one MPI job where wanted"
 DESCRIPTION = (
-    "Runs COMMAND, for example `mpirun -n 64 ./simulation`. With --servers-per-node the servers of all nodes are started "
-    "first, by the same launcher on the same nodes, as one MPI world: events of scope 'job' need that. "
+    "Runs COMMAND, for example `mpirun -n 64 ./simulation`. With --servers-per-node the servers of all nodes are "
+    "started first, by the same launcher on the same nodes, as one MPI world: events of scope 'job' need that. "
     "The exit code is the command's."
 )
 

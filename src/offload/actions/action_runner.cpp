@@ -51,9 +51,20 @@ result<void> action_runner::run_module(const event& e, const action& a, const oc
         names.push_back(name.c_str());
         values.push_back(value.c_str());
     }
-    const halcyon_action_context context{HALCYON_ACTION_ABI, data_.simulation.c_str(), e.name.c_str(), a.name.c_str(),
-                                         where_.directory.c_str(), o.iteration, o.rank, where_.node, where_.nodes,
-                                         blocks.size(), blocks.data(), names.size(), names.data(), values.data()};
+    const halcyon_action_context context{HALCYON_ACTION_ABI,
+                                         data_.simulation.c_str(),
+                                         e.name.c_str(),
+                                         a.name.c_str(),
+                                         where_.directory.c_str(),
+                                         o.iteration,
+                                         o.rank,
+                                         where_.node,
+                                         where_.nodes,
+                                         blocks.size(),
+                                         blocks.data(),
+                                         names.size(),
+                                         names.data(),
+                                         values.data()};
     int status = 0;
     try {
         status = functions_.at(a.name)(&context);
@@ -62,8 +73,7 @@ result<void> action_runner::run_module(const event& e, const action& a, const oc
     } catch (...) {
         return failure{error_kind::usage, "action '" + a.name + "' threw", 0};
     }
-    if (status != 0)
-        return failure{error_kind::usage, "action '" + a.name + "' returned " + std::to_string(status), 0};
+    if (status != 0) return failure{error_kind::usage, "action '" + a.name + "' returned " + std::to_string(status), 0};
     return {};
 }
 

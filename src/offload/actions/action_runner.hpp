@@ -16,7 +16,7 @@ namespace halcyon::offload {
 class action_runner {
   public:
     struct surroundings {
-        std::string directory;   ///< of the run's records
+        std::string directory;  ///< of the run's records
         int node = 0;
         int nodes = 1;
         std::function<void(const std::string&)> log;  ///< writes one line

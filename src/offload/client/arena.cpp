@@ -36,7 +36,8 @@ std::optional<uint64_t> arena::take(uint64_t bytes, side from) {
 void arena::give_back(uint64_t offset, uint64_t bytes) {
     bytes = std::max(bytes, block_alignment);
     free_bytes_ += bytes;
-    auto next = std::lower_bound(free_.begin(), free_.end(), offset, [](const piece& p, uint64_t o) { return p.offset < o; });
+    auto next =
+        std::lower_bound(free_.begin(), free_.end(), offset, [](const piece& p, uint64_t o) { return p.offset < o; });
     const bool joins_next = next != free_.end() && offset + bytes == next->offset;
     const bool joins_previous = next != free_.begin() && std::prev(next)->offset + std::prev(next)->bytes == offset;
     if (joins_previous && joins_next) {

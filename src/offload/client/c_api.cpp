@@ -51,7 +51,8 @@ int guarded(Body body) {
 }
 
 failure no_session(const char* call) {
-    return {error_kind::usage, std::string(call) + ": there is no open session (the handle is null); call halcyon_open first", 0};
+    return {error_kind::usage,
+            std::string(call) + ": there is no open session (the handle is null); call halcyon_open first", 0};
 }
 
 failure null_argument(const char* call, const char* what) {
@@ -86,8 +87,10 @@ int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h) {
         MPI_Initialized(&initialised);
         MPI_Finalized(&finalised);
         if (initialised == 0 || finalised != 0)
-            return report(failure{error_kind::usage, "halcyon_open: MPI is not running; call it between MPI_Init and MPI_Finalize", 0});
-        if (comm == MPI_COMM_NULL) return report(failure{error_kind::usage, "halcyon_open: the communicator is MPI_COMM_NULL", 0});
+            return report(failure{error_kind::usage,
+                                  "halcyon_open: MPI is not running; call it between MPI_Init and MPI_Finalize", 0});
+        if (comm == MPI_COMM_NULL)
+            return report(failure{error_kind::usage, "halcyon_open: the communicator is MPI_COMM_NULL", 0});
         std::map<std::string, double> parameters;
         bool twice = false;
         {
@@ -96,9 +99,12 @@ int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h) {
             parameters = std::exchange(next_parameters, {});
         }
         // Everybody of `comm` must come to the same conclusion before anybody goes on.
-        const result<void> first = twice ? result<void>(failure{error_kind::usage, "halcyon_open: a session with " +
-                                               std::string(config_path) + " is already open; close it first", 0})
-                                         : result<void>();
+        const result<void> first =
+            twice ? result<void>(failure{
+                        error_kind::usage,
+                        "halcyon_open: a session with " + std::string(config_path) + " is already open; close it first",
+                        0})
+                  : result<void>();
         auto agreed = halcyon::offload::agree(comm, first);
         auto opened = agreed ? mpi_session::open(config_path, comm, parameters)
                              : result<std::unique_ptr<mpi_session>>(agreed.why());
@@ -186,12 +192,16 @@ int halcyon_wait(halcyon_handle h, int64_t iteration, halcyon_stage stage) {
     HALCYON_NEEDS_SESSION("halcyon_wait");
     return guarded([&] {
         switch (stage) {
-            case HALCYON_ACCEPTED: return report(h->opened->client().wait(iteration, client_session::stage::accepted));
-            case HALCYON_STORED: return report(h->opened->client().wait(iteration, client_session::stage::stored));
-            case HALCYON_DURABLE: return report(h->opened->client().wait(iteration, client_session::stage::durable));
+            case HALCYON_ACCEPTED:
+                return report(h->opened->client().wait(iteration, client_session::stage::accepted));
+            case HALCYON_STORED:
+                return report(h->opened->client().wait(iteration, client_session::stage::stored));
+            case HALCYON_DURABLE:
+                return report(h->opened->client().wait(iteration, client_session::stage::durable));
         }
-        return report(failure{error_kind::usage, "halcyon_wait: stage " + std::to_string(stage) +
-                                                     " is none of accepted, stored, durable", 0});
+        return report(failure{error_kind::usage,
+                              "halcyon_wait: stage " + std::to_string(stage) + " is none of accepted, stored, durable",
+                              0});
     });
 }
 
@@ -201,9 +211,10 @@ int halcyon_stats(halcyon_handle h, halcyon_stats_t* stats) {
     return guarded([&] {
         client_session& c = h->opened->client();
         const auto n = c.counts();
-        *stats = {c.iteration(), n.blocks, n.bytes, n.signals, n.visible_ns, n.blocked_ns, n.skipped_blocks, n.skipped_bytes,
-                  n.spilled_blocks, n.spilled_bytes, n.inlined_blocks, n.inlined_bytes, c.server_restarts(), c.arena_size(),
-                  c.arena_free()};
+        *stats = {c.iteration(),       n.blocks,        n.bytes,          n.signals,
+                  n.visible_ns,        n.blocked_ns,    n.skipped_blocks, n.skipped_bytes,
+                  n.spilled_blocks,    n.spilled_bytes, n.inlined_blocks, n.inlined_bytes,
+                  c.server_restarts(), c.arena_size(),  c.arena_free()};
         return static_cast<int>(HALCYON_OK);
     });
 }
@@ -220,7 +231,11 @@ int halcyon_close(halcyon_handle* h) {
     });
 }
 
-const char* halcyon_error_message(void) { return last_message.c_str(); }
+const char* halcyon_error_message(void) {
+    return last_message.c_str();
+}
 
-const char* halcyon_version(void) { return HALCYON_VERSION_TEXT; }
+const char* halcyon_version(void) {
+    return HALCYON_VERSION_TEXT;
+}
 }

@@ -43,7 +43,7 @@ class server_link {
 class client_session {
   public:
     struct place_in_job {
-        int rank = 0;      ///< in the communicator of open
+        int rank = 0;  ///< in the communicator of open
         int size = 1;
         uint32_t client = 0;  ///< index on this node
     };
@@ -90,11 +90,11 @@ class client_session {
     /// This client's view of one (variable, block).
     struct open_block {
         enum class where { nowhere, in_segment, in_process } location = where::nowhere;
-        uint32_t entry = no_entry;         ///< in_segment: index in the block table
+        uint32_t entry = no_entry;  ///< in_segment: index in the block table
         bool committed = false;
-        int64_t written_in = -1;           ///< last iteration in which it was written or committed
+        int64_t written_in = -1;              ///< last iteration in which it was written or committed
         std::unique_ptr<std::byte[]> memory;  ///< in_process (policies skip and inline, and inline sessions)
-        block_shape shape;                 ///< evaluated for `shape_version`
+        block_shape shape;                    ///< evaluated for `shape_version`
         uint64_t shape_version = 0;
     };
     /// Where a new block goes.
@@ -126,17 +126,17 @@ class client_session {
     std::unique_ptr<segment> segment_;
     std::unique_ptr<server_link> link_;
     std::unique_ptr<fallback_store> fallback_;
-    bool inline_ = false;          ///< no server: from the start, or since the last one was lost
+    bool inline_ = false;  ///< no server: from the start, or since the last one was lost
     std::span<block_entry> table_;
     client_page* page_ = nullptr;
     event_ring::producer events_;
     return_ring::consumer returns_;
     arena arena_;
     std::vector<uint32_t> free_entries_;
-    std::vector<uint64_t> taken_bytes_;   ///< per entry: arena bytes it holds, 0 = none
-    std::vector<bool> in_use_;            ///< per entry
+    std::vector<uint64_t> taken_bytes_;  ///< per entry: arena bytes it holds, 0 = none
+    std::vector<bool> in_use_;           ///< per entry
     std::unordered_map<std::string_view, uint32_t> variable_ids_, event_ids_;
-    std::vector<uint32_t> first_block_;   ///< per variable: index of its block 0 in blocks_
+    std::vector<uint32_t> first_block_;  ///< per variable: index of its block 0 in blocks_
     std::vector<open_block> blocks_;
     spill_file spill_;
     uint64_t parameter_version_ = 1;

@@ -16,8 +16,8 @@ result<void> inline_store::open() {
     records_ = std::make_unique<run_records>(std::move(*records));
     auto actions = std::make_unique<action_runner>(
         data_, action_runner::surroundings{directory, where_.node, where_.nodes, [this](const std::string& line) {
-                   if (counts_.messages.size() < 100) counts_.messages.push_back(line);
-               }});
+                                               if (counts_.messages.size() < 100) counts_.messages.push_back(line);
+                                           }});
     if (auto loaded = actions->load_modules(); !loaded) return loaded;
     auto output = output_writer::open(data_, where_.directory, writer, where_.ranks);
     if (!output) return output.why();
@@ -66,8 +66,8 @@ result<void> inline_store::end_iteration(int64_t iteration, const phase& seen) {
     }
     if (pending_.empty()) kept_.clear();
     if (where_.records_phases)
-        records_->add(phase_record{iteration, where_.rank, seen.begin_ns, seen.visible_ns + monotonic_ns() - begin, seen.blocked_ns,
-                                   seen.compute_ns, seen.bytes});
+        records_->add(phase_record{iteration, where_.rank, seen.begin_ns, seen.visible_ns + monotonic_ns() - begin,
+                                   seen.blocked_ns, seen.compute_ns, seen.bytes});
     return outcome;
 }
 
@@ -99,7 +99,9 @@ result<void> inline_store::flush() {
     return outcome;
 }
 
-result<void> inline_store::sync() { return output_ ? output_->sync() : result<void>{}; }
+result<void> inline_store::sync() {
+    return output_ ? output_->sync() : result<void>{};
+}
 
 result<void> inline_store::finish() {
     if (!output_) return {};
@@ -155,6 +157,7 @@ result<void> inline_store::write(output_writer::request request, int64_t complet
         if (counts_.messages.size() < 100) counts_.messages.push_back(report.why().message);
         return report.why();
     }
+    counts_.overflowed_values += report->overflowed_values;
     record.compress_ns = report->compress_ns;
     record.write_ns = report->write_ns;
     record.raw_bytes = report->raw_bytes;

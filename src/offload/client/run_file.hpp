@@ -18,7 +18,7 @@ struct run_file {
     int dedicated_cores = 0;
     int64_t started_ns = 0;
     std::optional<int64_t> ended_ns;
-    int64_t visible_ns = 0;   ///< of rank 0, until the end
+    int64_t visible_ns = 0;  ///< of rank 0, until the end
     std::map<std::string, double> parameters;
     std::vector<std::string> writers;
 

@@ -19,11 +19,14 @@ constexpr int answer_patience_ms = 20'000;
 /// How long the others wait for the client that starts the next server before one of them tries.
 constexpr int64_t replacement_patience_ns = 10'000'000'000;
 
-bool process_lives(pid_t pid) { return ::kill(pid, 0) == 0 || errno == EPERM; }
+bool process_lives(pid_t pid) {
+    return ::kill(pid, 0) == 0 || errno == EPERM;
+}
 
 }  // namespace
 
-result<void> server_process::connect(uint32_t generation, bool bring_segment, int segment_fd, int document_fd, received* into) {
+result<void> server_process::connect(uint32_t generation, bool bring_segment, int segment_fd, int document_fd,
+                                     received* into) {
     auto socket = connect_abstract(socket_name(membership_.session, generation));
     if (!socket) return socket.why();
     hello h;
@@ -37,12 +40,15 @@ result<void> server_process::connect(uint32_t generation, bool bring_segment, in
     if (!m) return m.why();
     welcome w;
     if (m->bytes.size() < sizeof w)
-        return failure{error_kind::unavailable, "the server closed the connection; see its log in the output directory", 0};
+        return failure{error_kind::unavailable, "the server closed the connection; see its log in the output directory",
+                       0};
     std::memcpy(&w, m->bytes.data(), sizeof w);
     if (w.refused != 0)
-        return failure{static_cast<error_kind>(w.refused),
-                       std::string(reinterpret_cast<const char*>(m->bytes.data() + sizeof w), m->bytes.size() - sizeof w), 0};
-    if (w.magic != protocol_magic || w.version != protocol_version || w.generation != generation || m->descriptors.size() != 2)
+        return failure{
+            static_cast<error_kind>(w.refused),
+            std::string(reinterpret_cast<const char*>(m->bytes.data() + sizeof w), m->bytes.size() - sizeof w), 0};
+    if (w.magic != protocol_magic || w.version != protocol_version || w.generation != generation ||
+        m->descriptors.size() != 2)
         return failure{error_kind::unavailable, "the server is of another release", 0};
     if (into != nullptr) {
         into->segment = std::move(m->descriptors[0]);
@@ -78,9 +84,13 @@ result<server_process::received> server_process::join(membership m) {
     return r;
 }
 
-const shared_memory& server_process::document() const { return document_; }
+const shared_memory& server_process::document() const {
+    return document_;
+}
 
-server_process::~server_process() { stop_watching(); }
+server_process::~server_process() {
+    stop_watching();
+}
 
 void server_process::watch(segment& shared) {
     segment_ = &shared;

@@ -43,13 +43,14 @@ result<std::string> find_server() {
         if (::access(p.c_str(), X_OK) == 0) return p;
         list += (list.empty() ? "" : ", ") + p;
     }
-    return failure{error_kind::unavailable, "no halcyon-server found; looked for " + list +
-                                                "; set HALCYON_SERVER to its path", 0};
+    return failure{error_kind::unavailable,
+                   "no halcyon-server found; looked for " + list + "; set HALCYON_SERVER to its path", 0};
 }
 
 /// Whatever would make the server a part of the job, or load code into it, stays behind.
 std::vector<std::string> clean_environment() {
-    static constexpr std::string_view unwanted[] = {"OMPI_", "PMIX_", "PMI_", "PRTE_", "LD_PRELOAD=", "HYDRA_", "MPIR_"};
+    static constexpr std::string_view unwanted[] = {"OMPI_",       "PMIX_",  "PMI_", "PRTE_",
+                                                    "LD_PRELOAD=", "HYDRA_", "MPIR_"};
     std::vector<std::string> kept;
     for (char** e = environ; *e != nullptr; ++e) {
         const std::string_view entry(*e);
@@ -102,14 +103,16 @@ result<void> start_server(const std::string& session, uint32_t generation) {
 
     std::string generation_text = std::to_string(generation);
     std::string session_text = session;
-    std::array<char*, 6> arguments{program->data(), const_cast<char*>("--session"), session_text.data(),
-                                   const_cast<char*>("--generation"), generation_text.data(), nullptr};
+    std::array<char*, 6> arguments{program->data(),        const_cast<char*>("--session"),
+                                   session_text.data(),    const_cast<char*>("--generation"),
+                                   generation_text.data(), nullptr};
     std::vector<std::string> environment = clean_environment();
     std::vector<char*> environment_pointers;
     for (std::string& e : environment) environment_pointers.push_back(e.data());
     environment_pointers.push_back(nullptr);
     pid_t pid = 0;
-    const int why = ::posix_spawn(&pid, program->c_str(), &how.files, &how.attributes, arguments.data(), environment_pointers.data());
+    const int why = ::posix_spawn(&pid, program->c_str(), &how.files, &how.attributes, arguments.data(),
+                                  environment_pointers.data());
     source.reset();
     if (why != 0) {
         failure f = system_failure("start of " + *program, why);
@@ -124,7 +127,8 @@ result<void> start_server(const std::string& session, uint32_t generation) {
     char answer = 0;
     const bool up = polled == 1 && ::read(read_end.get(), &answer, 1) == 1 && answer == '1';
     int status = 0;
-    while (::waitpid(pid, &status, up ? 0 : WNOHANG) < 0 && errno == EINTR) {}
+    while (::waitpid(pid, &status, up ? 0 : WNOHANG) < 0 && errno == EINTR) {
+    }
     if (!up) return failure{error_kind::unavailable, *program + " did not come up", 0};
     return {};
 }

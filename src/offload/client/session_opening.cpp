@@ -89,6 +89,14 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
     auto parsed = parse_model(configuration, path, parameters);
     if (auto all = agree(own, parsed ? result<void>() : result<void>(parsed.why())); !all) return all.why();
     s->model_ = std::move(*parsed);
+    for (const store& kept : s->model_.stores)
+        if (kept.collective)
+            return failure{
+                error_kind::config,
+                "stores." + kept.name +
+                    ".collective: one file that all servers write together is not available in "
+                    "this release; leave it out, and read the view, which shows the files of all nodes as one",
+                0};
 
     s->node_ = node_of(own);
     MPI_Comm leaders = MPI_COMM_NULL;
@@ -123,7 +131,9 @@ result<void> mpi_session::connect(const std::string& configuration) {
     if (model_.run_inline) {
         for (const event& e : model_.events)
             if (e.scope == scope::job)
-                return failure{error_kind::config, "events." + e.name + ".scope: 'job' needs servers; this configuration says inline: true", 0};
+                return failure{error_kind::config,
+                               "events." + e.name + ".scope: 'job' needs servers; this configuration says inline: true",
+                               0};
         if (auto opened = fallback->open(); !opened) return opened;
         client_ = std::make_unique<client_session>(model_, place, nullptr, nullptr, std::move(fallback));
         return {};
@@ -147,7 +157,8 @@ result<void> mpi_session::connect(const std::string& configuration) {
         if (r) {
             const auto& document = r->link->document();
             auto about = session_document::from_text({reinterpret_cast<const char*>(document.data()), document.size()});
-            auto mapped = about ? segment::attach(std::move(r->segment), about->geometry) : result<segment>(about.why());
+            auto mapped =
+                about ? segment::attach(std::move(r->segment), about->geometry) : result<segment>(about.why());
             if (mapped) {
                 pending_segment_ = std::make_unique<segment>(std::move(*mapped));
                 pending_link_ = std::move(r->link);
@@ -162,15 +173,22 @@ result<void> mpi_session::connect(const std::string& configuration) {
     if (auto all = agree(node_.get(), joined); !all) return all;
     link_ = pending_link_.get();
     link_->watch(*pending_segment_);
-    client_ = std::make_unique<client_session>(model_, place, std::move(pending_segment_), std::move(pending_link_), std::move(fallback));
+    client_ = std::make_unique<client_session>(model_, place, std::move(pending_segment_), std::move(pending_link_),
+                                               std::move(fallback));
     return {};
 }
 
 /// Collective over the node: everybody tells the leader who it is; the leader makes the segment and has the server.
-result<void> mpi_session::connect_as_leader(const std::string& configuration, const arena_need& need, std::string& session) {
+result<void> mpi_session::connect_as_leader(const std::string& configuration, const arena_need& need,
+                                            std::string& session) {
     const std::vector<std::string> ranks = gather(node_.get(), std::to_string(all_.rank()));
     const std::vector<std::string> cores = gather(node_.get(), bound_cores());
     if (node_.rank() != 0) return {};
+    for (const variable& v : model_.variables)
+        if (v.when_full == full_policy::spill && ::access(model_.buffer.spill_directory.c_str(), W_OK | X_OK) != 0)
+            return system_failure("resources.buffer.spill-directory " + model_.buffer.spill_directory +
+                                      " (wanted by variable '" + v.name + "')",
+                                  errno);
     auto geometry = plan_segment(model_, static_cast<uint32_t>(node_.size()), need);
     if (!geometry) return geometry.why();
     auto made = segment::create(*geometry, model_.buffer.huge_pages);
@@ -201,10 +219,13 @@ result<void> mpi_session::connect_as_leader(const std::string& configuration, co
         if (auto started = start_server(about.session, 1); !started) return started;
     auto link = server_process::bring({about.session, 0, model_.server.max_restarts}, *made, std::move(*document));
     if (!link && world != nullptr && link.why().kind == error_kind::unavailable)
-        return failure{error_kind::unavailable,
-                       link.why().message + "; HALCYON_SESSION names a server world (`halcyon run --servers-per-node 1`), which "
-                       "must have a server on each node and serves one session: is the simulation on other nodes, or was a "
-                       "session open before?", 0};
+        return failure{
+            error_kind::unavailable,
+            link.why().message +
+                "; HALCYON_SESSION names a server world (`halcyon run --servers-per-node 1`), which "
+                "must have a server on each node and serves one session: is the simulation on other nodes, or was a "
+                "session open before?",
+            0};
     if (!link) return link.why();
     pending_segment_ = std::make_unique<segment>(std::move(*made));
     pending_link_ = std::move(*link);
@@ -224,14 +245,15 @@ result<void> mpi_session::prepare_directories() const {
             if (!s.replace_existing)
                 return failure{error_kind::usage,
                                directory.string() + " already holds a run (" + entry.path().filename().string() +
-                                   "): move it away, choose another path for stores." + s.name +
-                                   ", or set stores." + s.name + ".existing: replace",
+                                   "): move it away, choose another path for stores." + s.name + ", or set stores." +
+                                   s.name + ".existing: replace",
                                0};
             fs::remove(entry.path(), why);
             if (why) return system_failure(entry.path().string(), why.value());
         }
         if (why) return system_failure("output directory " + directory.string(), why.value());
-        if (::access(directory.c_str(), W_OK) != 0) return system_failure("output directory " + directory.string(), errno);
+        if (::access(directory.c_str(), W_OK) != 0)
+            return system_failure("output directory " + directory.string(), errno);
     }
     return {};
 }

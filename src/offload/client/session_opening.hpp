@@ -36,11 +36,11 @@ class mpi_session {
     model model_;
     communicator all_, node_;
     int node_index_ = 0, nodes_ = 1;
-    int dedicated_cores_ = 0;             ///< of this node: left to its server; 0 when it shares the clients'
-    std::vector<int> clients_per_node_;   ///< on rank 0
+    int dedicated_cores_ = 0;            ///< of this node: left to its server; 0 when it shares the clients'
+    std::vector<int> clients_per_node_;  ///< on rank 0
     int64_t opened_ns_ = 0;
-    inline_store* inline_ = nullptr;      ///< owned by client_
-    server_process* link_ = nullptr;      ///< owned by client_; null for inline
+    inline_store* inline_ = nullptr;  ///< owned by client_
+    server_process* link_ = nullptr;  ///< owned by client_; null for inline
     std::unique_ptr<segment> pending_segment_;
     std::unique_ptr<server_process> pending_link_;
     std::unique_ptr<client_session> client_;

@@ -26,20 +26,22 @@ result<descriptor> open_unnamed(const std::string& directory) {
 
 }  // namespace
 
-result<uint64_t> spill_file::append(const std::string& directory, const void* data, uint64_t bytes, uint64_t most_bytes) {
+result<uint64_t> spill_file::append(const std::string& directory, const void* data, uint64_t bytes,
+                                    uint64_t most_bytes) {
     if (!fd_) {
         auto opened = open_unnamed(directory);
         if (!opened) return opened.why();
         fd_ = std::move(*opened);
     }
     // Blocks taken out again are holes: what counts is what the file occupies now.
-    struct stat about{};
+    struct stat about {};
     if (::fstat(fd_.get(), &about) != 0) return system_failure("spill file in " + directory, errno);
     const uint64_t occupied = static_cast<uint64_t>(about.st_blocks) * 512;
     if (occupied + bytes > most_bytes)
         return failure{error_kind::system,
                        "spill file in " + directory + ": another " + std::to_string(bytes) + " bytes would exceed " +
-                           "resources.buffer.max-spill of " + std::to_string(most_bytes) + " bytes", ENOSPC};
+                           "resources.buffer.max-spill of " + std::to_string(most_bytes) + " bytes",
+                       ENOSPC};
     const uint64_t at = end_;
     const auto* from = static_cast<const char*>(data);
     for (uint64_t done = 0; done < bytes;) {

@@ -29,7 +29,8 @@ result<void> sync_path(const std::string& path, int flags) {
 
 class file_output final : public output_writer {
   public:
-    file_output(const model& data, std::string writer, int ranks) : data_(data), writer_(std::move(writer)), ranks_(ranks) {}
+    file_output(const model& data, std::string writer, int ranks)
+        : data_(data), writer_(std::move(writer)), ranks_(ranks) {}
 
     struct target {
         std::string directory;

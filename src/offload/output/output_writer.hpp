@@ -16,17 +16,18 @@ namespace halcyon::offload {
 class output_writer {
   public:
     /// `directory`: where relative paths of stores start. Loads the store modules.
-    static result<std::unique_ptr<output_writer>> open(const model& data, std::string directory, std::string writer, int ranks);
+    static result<std::unique_ptr<output_writer>> open(const model& data, std::string directory, std::string writer,
+                                                       int ranks);
     virtual ~output_writer() = default;
 
     struct request {
-        uint32_t store = 0;                  ///< index in model::stores
-        std::vector<int64_t> iterations;     ///< ascending, not empty
-        std::vector<block_view> blocks;      ///< any order
+        uint32_t store = 0;               ///< index in model::stores
+        std::vector<int64_t> iterations;  ///< ascending, not empty
+        std::vector<block_view> blocks;   ///< any order
         std::vector<missing_block> missing;
-        std::vector<int64_t> unfinished;     ///< iterations that some client died before ending
-        int32_t part = 0;                    ///< > 0: an early part, kept hidden until its iteration is published
-        bool visible = true;                 ///< false: hidden until publish_parts()
+        std::vector<int64_t> unfinished;  ///< iterations that some client died before ending
+        int32_t part = 0;                 ///< > 0: an early part, kept hidden until its iteration is published
+        bool visible = true;              ///< false: hidden until publish_parts()
         bool sync = false;
         bool compress = true;
     };

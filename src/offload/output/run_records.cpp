@@ -37,6 +37,7 @@ constexpr named_count numbers[] = {
     {"rejected_blocks", &run_counts::rejected_blocks},
     {"failed_files", &run_counts::failed_files},
     {"failed_actions", &run_counts::failed_actions},
+    {"overflowed_values", &run_counts::overflowed_values},
     {"busy_ns", &run_counts::busy_ns},
     {"idle_ns", &run_counts::idle_ns},
 };
@@ -89,9 +90,9 @@ void run_records::add(const phase_record& p) {
 }
 
 void run_records::add(const file_record& f) {
-    files_ << f.first_iteration << ',' << f.last_iteration << ',' << f.part << ',' << f.complete_ns << ',' << f.begin_ns << ','
-           << f.end_ns << ',' << f.slot_wait_ns << ',' << f.compress_ns << ',' << f.write_ns << ',' << f.raw_bytes << ','
-           << f.stored_bytes << ',' << (f.compressed ? 1 : 0) << '\n'
+    files_ << f.first_iteration << ',' << f.last_iteration << ',' << f.part << ',' << f.complete_ns << ',' << f.begin_ns
+           << ',' << f.end_ns << ',' << f.slot_wait_ns << ',' << f.compress_ns << ',' << f.write_ns << ','
+           << f.raw_bytes << ',' << f.stored_bytes << ',' << (f.compressed ? 1 : 0) << '\n'
            << std::flush;
 }
 
@@ -137,7 +138,8 @@ run_counts run_records::saved_counts() const {
         if (d.HasMember(n.name) && d[n.name].IsInt64()) c.*n.value = d[n.name].GetInt64();
     if (d.HasMember("switches") && d["switches"].IsArray())
         for (const auto& s : d["switches"].GetArray())
-            if (s.IsObject() && s.HasMember("at_ns") && s["at_ns"].IsInt64() && s.HasMember("what") && s["what"].IsString())
+            if (s.IsObject() && s.HasMember("at_ns") && s["at_ns"].IsInt64() && s.HasMember("what") &&
+                s["what"].IsString())
                 c.switches.push_back({s["at_ns"].GetInt64(), s["what"].GetString()});
     if (d.HasMember("messages") && d["messages"].IsArray())
         for (const auto& m : d["messages"].GetArray())

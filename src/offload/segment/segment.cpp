@@ -14,18 +14,28 @@ constexpr uint64_t page_bytes = 4096;
 constexpr uint64_t huge_page_bytes = uint64_t{2} << 20;
 constexpr uint64_t smallest_table = 64;
 
-uint64_t round_up(uint64_t value, uint64_t step) { return (value + step - 1) / step * step; }
+uint64_t round_up(uint64_t value, uint64_t step) {
+    return (value + step - 1) / step * step;
+}
 
-uint64_t pages_at() { return round_up(sizeof(segment_header), page_bytes); }
+uint64_t pages_at() {
+    return round_up(sizeof(segment_header), page_bytes);
+}
 uint64_t event_rings_at(const segment_geometry& g) {
     return round_up(pages_at() + g.clients * sizeof(client_page), page_bytes);
 }
-uint64_t event_ring_stride(const segment_geometry& g) { return round_up(event_ring::bytes_for(g.event_slots), page_bytes); }
-uint64_t return_rings_at(const segment_geometry& g) { return event_rings_at(g) + g.clients * event_ring_stride(g); }
+uint64_t event_ring_stride(const segment_geometry& g) {
+    return round_up(event_ring::bytes_for(g.event_slots), page_bytes);
+}
+uint64_t return_rings_at(const segment_geometry& g) {
+    return event_rings_at(g) + g.clients * event_ring_stride(g);
+}
 uint64_t return_ring_stride(const segment_geometry& g) {
     return round_up(return_ring::bytes_for(g.return_slots), page_bytes);
 }
-uint64_t tables_at(const segment_geometry& g) { return return_rings_at(g) + g.clients * return_ring_stride(g); }
+uint64_t tables_at(const segment_geometry& g) {
+    return return_rings_at(g) + g.clients * return_ring_stride(g);
+}
 uint64_t table_stride(const segment_geometry& g) {
     return round_up(g.blocks_per_client * sizeof(block_entry), page_bytes);
 }
@@ -35,15 +45,21 @@ uint64_t arenas_at(const segment_geometry& g) {
 
 }  // namespace
 
-uint64_t segment_geometry::page_offset(uint32_t client) const { return pages_at() + client * sizeof(client_page); }
+uint64_t segment_geometry::page_offset(uint32_t client) const {
+    return pages_at() + client * sizeof(client_page);
+}
 uint64_t segment_geometry::event_ring_offset(uint32_t client) const {
     return event_rings_at(*this) + client * event_ring_stride(*this);
 }
 uint64_t segment_geometry::return_ring_offset(uint32_t client) const {
     return return_rings_at(*this) + client * return_ring_stride(*this);
 }
-uint64_t segment_geometry::table_offset(uint32_t client) const { return tables_at(*this) + client * table_stride(*this); }
-uint64_t segment_geometry::arena_offset(uint32_t client) const { return arenas_at(*this) + client * arena_bytes; }
+uint64_t segment_geometry::table_offset(uint32_t client) const {
+    return tables_at(*this) + client * table_stride(*this);
+}
+uint64_t segment_geometry::arena_offset(uint32_t client) const {
+    return arenas_at(*this) + client * arena_bytes;
+}
 
 result<arena_need> need_of(const model& m, int rank, int size) {
     arena_need need;
@@ -70,17 +86,19 @@ result<segment_geometry> plan_segment(const model& m, uint32_t clients, const ar
     segment_geometry g;
     g.clients = clients;
     const uint64_t derived = std::max(smallest_table, 4 * need.blocks * need.iterations);
-    g.blocks_per_client =
-        static_cast<uint32_t>(m.buffer.blocks_per_client > 0 ? static_cast<uint64_t>(m.buffer.blocks_per_client) : derived);
+    g.blocks_per_client = static_cast<uint32_t>(
+        m.buffer.blocks_per_client > 0 ? static_cast<uint64_t>(m.buffer.blocks_per_client) : derived);
     if (g.blocks_per_client < need.blocks * need.iterations + 1)
         return failure{error_kind::config,
                        "resources.buffer.blocks-per-client: " + std::to_string(g.blocks_per_client) +
                            " entries cannot hold the " + std::to_string(need.blocks * need.iterations) +
                            " blocks of a client's file and one more; set at least " +
-                           std::to_string(need.blocks * need.iterations + 1), 0};
+                           std::to_string(need.blocks * need.iterations + 1),
+                       0};
     // Each entry may have two events under way (committed, handed); signals have their own share; the rest leaves room
     // for iterations that end without blocks.
-    g.event_slots = std::bit_ceil(2 * uint64_t{g.blocks_per_client} + static_cast<uint64_t>(m.buffer.max_pending_signals) + 64);
+    g.event_slots =
+        std::bit_ceil(2 * uint64_t{g.blocks_per_client} + static_cast<uint64_t>(m.buffer.max_pending_signals) + 64);
     g.return_slots = std::bit_ceil(uint64_t{g.blocks_per_client} + 1);
     if (static_cast<uint64_t>(m.buffer.bytes) >= 32 * huge_page_bytes) g.arena_alignment = huge_page_bytes;
     const uint64_t overhead = arenas_at(g);
@@ -111,7 +129,8 @@ result<segment> segment::create(const segment_geometry& geometry, bool huge_page
     header->layout_version = segment_layout_version;
     header->clients = geometry.clients;
     header->bytes = geometry.bytes;
-    for (auto* mark : {&header->stored_through, &header->durable_through, &header->stored_wanted, &header->durable_wanted})
+    for (auto* mark :
+         {&header->stored_through, &header->durable_through, &header->stored_wanted, &header->durable_wanted})
         mark->store(-1, std::memory_order_relaxed);
     for (uint32_t c = 0; c < geometry.clients; ++c) {
         auto* page = new (s.memory_.data() + geometry.page_offset(c)) client_page{};
@@ -133,9 +152,10 @@ result<segment> segment::attach(descriptor fd, const segment_geometry& geometry)
     if (std::memcmp(h.magic, segment_magic, sizeof segment_magic) != 0)
         return failure{error_kind::usage, "shared memory received is no Halcyon segment", 0};
     if (h.layout_version != segment_layout_version)
-        return failure{error_kind::usage, "segment has layout version " + std::to_string(h.layout_version) + ", this program " +
-                                              std::to_string(segment_layout_version) +
-                                              ": client and server are of different releases", 0};
+        return failure{error_kind::usage,
+                       "segment has layout version " + std::to_string(h.layout_version) + ", this program " +
+                           std::to_string(segment_layout_version) + ": client and server are of different releases",
+                       0};
     if (h.clients != geometry.clients || h.bytes != geometry.bytes)
         return failure{error_kind::usage, "segment's header disagrees with the configuration", 0};
     return s;
@@ -143,11 +163,14 @@ result<segment> segment::attach(descriptor fd, const segment_geometry& geometry)
 
 result<void> segment::touch(uint32_t client) {
     if (auto done = memory_.touch(0, geometry_.event_ring_offset(0)); !done) return done;
-    if (auto done = memory_.touch(geometry_.event_ring_offset(client), event_ring::bytes_for(geometry_.event_slots)); !done)
+    if (auto done = memory_.touch(geometry_.event_ring_offset(client), event_ring::bytes_for(geometry_.event_slots));
+        !done)
         return done;
-    if (auto done = memory_.touch(geometry_.return_ring_offset(client), return_ring::bytes_for(geometry_.return_slots)); !done)
+    if (auto done = memory_.touch(geometry_.return_ring_offset(client), return_ring::bytes_for(geometry_.return_slots));
+        !done)
         return done;
-    if (auto done = memory_.touch(geometry_.table_offset(client), geometry_.blocks_per_client * sizeof(block_entry)); !done)
+    if (auto done = memory_.touch(geometry_.table_offset(client), geometry_.blocks_per_client * sizeof(block_entry));
+        !done)
         return done;
     return memory_.touch(geometry_.arena_offset(client), geometry_.arena_bytes);
 }
@@ -155,7 +178,8 @@ result<void> segment::touch(uint32_t client) {
 result<checked_block> check_block(const segment& s, const model& m, uint32_t client, uint32_t index) {
     const auto bad = [&](const std::string& what) {
         return failure{error_kind::usage,
-                       "block entry " + std::to_string(index) + " of client " + std::to_string(client) + ": " + what, 0};
+                       "block entry " + std::to_string(index) + " of client " + std::to_string(client) + ": " + what,
+                       0};
     };
     const segment_geometry& g = s.geometry();
     if (client >= g.clients || index >= g.blocks_per_client) return bad("no such entry");
@@ -167,7 +191,8 @@ result<checked_block> check_block(const segment& s, const model& m, uint32_t cli
     if (b.iteration < 0) return bad("iteration " + std::to_string(b.iteration));
     if (b.block < 0 || b.block >= v.blocks_per_client) return bad("block " + std::to_string(b.block));
     const auto dimensions = static_cast<int32_t>(l.dimensions.size());
-    for (const extents* x : {&b.shape.dimensions, &b.shape.global, &b.shape.offset, &b.shape.ghost_before, &b.shape.ghost_after})
+    for (const extents* x :
+         {&b.shape.dimensions, &b.shape.global, &b.shape.offset, &b.shape.ghost_before, &b.shape.ghost_after})
         if (x->rank != dimensions) return bad("has " + std::to_string(x->rank) + " dimensions");
     __int128 bytes = size_of(l.type);
     for (int i = 0; i < dimensions; ++i) {

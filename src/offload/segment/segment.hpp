@@ -28,9 +28,9 @@ struct alignas(64) block_entry {
     std::atomic<block_state> state;
     uint32_t variable;
     int64_t iteration;
-    uint64_t sequence;      ///< counts the uses of this entry
-    uint64_t location;      ///< offset in the segment, or in the client's spill file
-    uint32_t in_spill;      ///< 1: `location` is in the spill file
+    uint64_t sequence;  ///< counts the uses of this entry
+    uint64_t location;  ///< offset in the segment, or in the client's spill file
+    uint32_t in_spill;  ///< 1: `location` is in the spill file
     int32_t block;
     block_shape shape;
 };
@@ -51,7 +51,7 @@ struct alignas(64) event_record {
     uint8_t unused[3];
     uint32_t index;
     int64_t iteration;
-    uint64_t sequence;     ///< of a block entry
+    uint64_t sequence;  ///< of a block entry
     int64_t value[5];
 };
 static_assert(sizeof(event_record) == 64);
@@ -60,37 +60,37 @@ enum class server_state : uint32_t { none = 0, running, drained, finished };
 
 /// The first page of a segment.
 struct segment_header {
-    char magic[8];                          ///< "HALCYON" and a zero
+    char magic[8];  ///< "HALCYON" and a zero
     uint32_t layout_version;
     uint32_t clients;
     uint64_t bytes;
-    std::atomic<uint32_t> generation;       ///< counts the servers of this segment; written by a server that is ready
-    std::atomic<uint32_t> restart_claim;    ///< pid of the client that is starting a new server, 0 = none
+    std::atomic<uint32_t> generation;     ///< counts the servers of this segment; written by a server that is ready
+    std::atomic<uint32_t> restart_claim;  ///< pid of the client that is starting a new server, 0 = none
     std::atomic<server_state> state;
-    std::atomic<uint32_t> may_exit;         ///< 1: the clients are done with a drained server; 2: build the last view first
-    doorbell bell;                          ///< rings the server
+    std::atomic<uint32_t> may_exit;  ///< 1: the clients are done with a drained server; 2: build the last view first
+    doorbell bell;                   ///< rings the server
     alignas(64) std::atomic<uint32_t> progress;  ///< futex: bumped when anything below or a release changed
-    std::atomic<int64_t> stored_through;    ///< all iterations up to this one are stored; -1 none
+    std::atomic<int64_t> stored_through;         ///< all iterations up to this one are stored; -1 none
     std::atomic<int64_t> durable_through;
-    std::atomic<int64_t> stored_wanted;     ///< somebody waits for this iteration: do not wait for a full group
+    std::atomic<int64_t> stored_wanted;  ///< somebody waits for this iteration: do not wait for a full group
     std::atomic<int64_t> durable_wanted;
-    std::atomic<uint32_t> failed_files;     ///< files that could not be written; their blocks are gone
-    char last_error[512];                   ///< why, written before failed_files is raised
+    std::atomic<uint32_t> failed_files;  ///< files that could not be written; their blocks are gone
+    char last_error[512];                ///< why, written before failed_files is raised
 };
 
 /// Per client: what each side says about itself.
 struct alignas(64) client_page {
-    std::atomic<int64_t> ended_through;     ///< client: last iteration it ended; -1 none
-    std::atomic<uint32_t> waiting;          ///< client: blocked, needs room
-    std::atomic<uint32_t> closed;           ///< client: said goodbye
-    std::atomic<int32_t> pid;               ///< client: its process
-    std::atomic<uint64_t> signals_sent;     ///< client
+    std::atomic<int64_t> ended_through;                   ///< client: last iteration it ended; -1 none
+    std::atomic<uint32_t> waiting;                        ///< client: blocked, needs room
+    std::atomic<uint32_t> closed;                         ///< client: said goodbye
+    std::atomic<int32_t> pid;                             ///< client: its process
+    std::atomic<uint64_t> signals_sent;                   ///< client
     std::atomic<uint64_t> skipped_blocks, skipped_bytes;  ///< client: totals since open
     std::atomic<uint64_t> spilled_blocks, spilled_bytes;
     std::atomic<uint64_t> inlined_blocks, inlined_bytes;
     alignas(64) std::atomic<uint64_t> signals_taken;  ///< server: popped
     std::atomic<uint64_t> signals_done;               ///< server: their actions have run
-    std::atomic<uint32_t> dead;             ///< server: this client died
+    std::atomic<uint32_t> dead;                       ///< server: this client died
 };
 
 /// Where things lie in a segment: computed alike by everybody from the model, never read from the segment.
@@ -114,11 +114,11 @@ struct segment_geometry {
 
 /// What one client needs at least, in bytes of arena.
 struct arena_need {
-    uint64_t iteration = 0;    ///< stored, time-varying variables of one iteration
-    uint64_t constant = 0;     ///< variables that outlive iterations
-    uint64_t largest = 0;      ///< the largest block
-    uint64_t blocks = 0;       ///< blocks of one iteration, all variables
-    uint64_t iterations = 1;   ///< iterations that lie in the arena until their file is closed
+    uint64_t iteration = 0;   ///< stored, time-varying variables of one iteration
+    uint64_t constant = 0;    ///< variables that outlive iterations
+    uint64_t largest = 0;     ///< the largest block
+    uint64_t blocks = 0;      ///< blocks of one iteration, all variables
+    uint64_t iterations = 1;  ///< iterations that lie in the arena until their file is closed
 
     [[nodiscard]] uint64_t total() const { return iteration * iterations + constant + largest; }
 };
@@ -151,7 +151,9 @@ class segment {
 
     [[nodiscard]] segment_header& header() const { return *at<segment_header>(0); }
     [[nodiscard]] client_page& page(uint32_t client) const { return *at<client_page>(geometry_.page_offset(client)); }
-    [[nodiscard]] event_ring* events(uint32_t client) const { return at<event_ring>(geometry_.event_ring_offset(client)); }
+    [[nodiscard]] event_ring* events(uint32_t client) const {
+        return at<event_ring>(geometry_.event_ring_offset(client));
+    }
     [[nodiscard]] return_ring* returns(uint32_t client) const {
         return at<return_ring>(geometry_.return_ring_offset(client));
     }

@@ -14,16 +14,16 @@ namespace halcyon::offload {
 /// What a server must know of its session besides the segment. The node's first client writes it into frozen shared
 /// memory, so that a server that takes over later reads the same, whatever became of files meanwhile.
 struct session_document {
-    std::string session;                 ///< random id, hexadecimal
-    std::string configuration;           ///< text of halcyon.yaml
-    std::string configuration_name;      ///< its path, for messages
-    std::string directory;               ///< working directory of rank 0 at open: relative paths start here
-    std::string writer;                  ///< "n0000"
-    int node = 0;                        ///< index of this node
+    std::string session;             ///< random id, hexadecimal
+    std::string configuration;       ///< text of halcyon.yaml
+    std::string configuration_name;  ///< its path, for messages
+    std::string directory;           ///< working directory of rank 0 at open: relative paths start here
+    std::string writer;              ///< "n0000"
+    int node = 0;                    ///< index of this node
     int nodes = 1;
-    int ranks = 1;                       ///< size of the communicator of open
-    std::vector<int> client_ranks;       ///< rank of each client of this node
-    std::vector<std::string> client_cpus;  ///< cores each client is bound to, as a list like "0-3,8"
+    int ranks = 1;                             ///< size of the communicator of open
+    std::vector<int> client_ranks;             ///< rank of each client of this node
+    std::vector<std::string> client_cpus;      ///< cores each client is bound to, as a list like "0-3,8"
     std::map<std::string, double> parameters;  ///< of the first client, as they were at open
     segment_geometry geometry;
 

@@ -16,7 +16,8 @@ namespace {
 
 result<hello> read_hello(const message& m) {
     hello h;
-    if (m.bytes.size() != sizeof h) return failure{error_kind::usage, "message of " + std::to_string(m.bytes.size()) + " bytes", 0};
+    if (m.bytes.size() != sizeof h)
+        return failure{error_kind::usage, "message of " + std::to_string(m.bytes.size()) + " bytes", 0};
     std::memcpy(&h, m.bytes.data(), sizeof h);
     if (h.magic != protocol_magic || h.version != protocol_version)
         return failure{error_kind::usage, "a client speaks protocol " + std::to_string(h.version), 0};
@@ -30,7 +31,9 @@ descriptor open_process(int socket) {
 
 }  // namespace
 
-connections::~connections() { stop(); }
+connections::~connections() {
+    stop();
+}
 
 void connections::stop() {
     if (!thread_.joinable()) return;
@@ -68,7 +71,8 @@ result<void> connections::serve(uint32_t clients, uint32_t generation, int segme
     listener_ = std::move(l);
     connected_ = std::vector<std::atomic<bool>>(clients);
     stop_ = descriptor(::eventfd(0, EFD_CLOEXEC));
-    if (bringer_.client >= clients) return failure{error_kind::usage, "the bringer of the segment is no client of it", 0};
+    if (bringer_.client >= clients)
+        return failure{error_kind::usage, "the bringer of the segment is no client of it", 0};
     if (auto done = welcome_peer(bringer_); !done) return done;
     bringer_.greeted = true;
     connected_[bringer_.client].store(true, std::memory_order_release);

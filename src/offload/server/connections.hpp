@@ -40,7 +40,9 @@ class connections {
     /// Stops listening to the peers; closes their sockets.
     void stop();
     /// Whether the client's process lives and holds its end of the socket.
-    [[nodiscard]] bool is_connected(uint32_t client) const { return connected_[client].load(std::memory_order_acquire); }
+    [[nodiscard]] bool is_connected(uint32_t client) const {
+        return connected_[client].load(std::memory_order_acquire);
+    }
 
   private:
     struct peer {

@@ -10,7 +10,8 @@ namespace halcyon::offload {
 /// seven tenths or when a client waits for room. The gap keeps it from swinging.
 class idle_compression {
   public:
-    /// After a file: `busy_ns` it took, `iteration_ns` an iteration takes now (0: unknown). Returns the new state when it changed.
+    /// After a file: `busy_ns` it took, `iteration_ns` an iteration takes now (0: unknown). Returns the new state when
+    /// it changed.
     std::optional<bool> observe(int64_t busy_ns, int64_t iteration_ns, bool client_waits) {
         if (iteration_ns <= 0) return std::nullopt;
         const double now = static_cast<double>(busy_ns) / static_cast<double>(iteration_ns);

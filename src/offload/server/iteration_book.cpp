@@ -28,13 +28,18 @@ iteration_book::held* iteration_book::find(key k) {
     return found == held_.end() ? nullptr : &found->second;
 }
 
-void iteration_book::forget(key k) { held_.erase(k); }
+void iteration_book::forget(key k) {
+    held_.erase(k);
+}
 
-void iteration_book::note_missing(uint32_t client, uint32_t variable, int32_t block, int64_t number, missing_block::why reason) {
+void iteration_book::note_missing(uint32_t client, uint32_t variable, int32_t block, int64_t number,
+                                  missing_block::why reason) {
     iterations_[number].missing.push_back({variable, number, client_ranks_[client], block, reason});
 }
 
-void iteration_book::note_inlined(uint32_t client, int64_t number) { iterations_[number].inlined.insert(client); }
+void iteration_book::note_inlined(uint32_t client, int64_t number) {
+    iterations_[number].inlined.insert(client);
+}
 
 void iteration_book::client_ended(uint32_t client, int64_t number) {
     client_state& c = clients_[client];
@@ -91,7 +96,8 @@ void iteration_book::attribute_missing(int64_t number) {
         }
         it.incomplete = true;
         for (const auto& what : expected)
-            if (!present.contains(what)) note_missing(c, what.first, what.second, number, missing_block::why::client_died);
+            if (!present.contains(what))
+                note_missing(c, what.first, what.second, number, missing_block::why::client_died);
     }
 }
 

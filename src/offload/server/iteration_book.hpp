@@ -23,20 +23,20 @@ class iteration_book {
 
     struct held {
         checked_block block;
-        bool handed = false;   ///< the client will not read it any more
-        bool stored = false;   ///< in a closed file (or it needs none)
-        bool early = false;    ///< that file is an early part
-        bool in_job = false;   ///< a job reads it for a file
-        int pins = 0;          ///< actions that read it
-        bool constant = false; ///< outlives its iteration
+        bool handed = false;    ///< the client will not read it any more
+        bool stored = false;    ///< in a closed file (or it needs none)
+        bool early = false;     ///< that file is an early part
+        bool in_job = false;    ///< a job reads it for a file
+        int pins = 0;           ///< actions that read it
+        bool constant = false;  ///< outlives its iteration
     };
     struct iteration {
         std::vector<key> blocks;
         std::vector<missing_block> missing;
-        std::set<uint32_t> inlined;   ///< clients that stored blocks of it themselves
-        int64_t complete_ns = 0;      ///< real time
-        bool incomplete = false;      ///< a client died before it ended it
-        size_t stores_left = 0;       ///< stores that have not written it yet
+        std::set<uint32_t> inlined;  ///< clients that stored blocks of it themselves
+        int64_t complete_ns = 0;     ///< real time
+        bool incomplete = false;     ///< a client died before it ended it
+        size_t stores_left = 0;      ///< stores that have not written it yet
     };
 
     iteration_book(const model& data, std::vector<int> client_ranks, int64_t first_iteration = 0);

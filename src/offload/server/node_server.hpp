@@ -75,7 +75,8 @@ class node_server {
     void relieve_pressure();
     struct file_work;
     void submit_file(std::shared_ptr<file_work> work);
-    void file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome, const file_record& record);
+    void file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome,
+                   const file_record& record);
     result<block_view> view_of(const iteration_book::held& h, std::vector<std::vector<std::byte>>& spilled);
     void iteration_stored(int64_t number);
     void release(iteration_book::key k);
@@ -92,6 +93,7 @@ class node_server {
 
     // the rest
     void note(const std::string& message);
+    void warn_of_compression();
     void save_counts(bool finished);
     bool drained();
     bool wind_up();
@@ -116,7 +118,7 @@ class node_server {
     std::vector<return_ring::producer> returns_;
     std::vector<descriptor> spill_files_;
     std::vector<bool> gone_;
-    std::vector<bool> awaited_;       ///< clients of a predecessor that have not joined this server yet
+    std::vector<bool> awaited_;  ///< clients of a predecessor that have not joined this server yet
     int64_t awaited_until_ns_ = 0;
     std::vector<std::vector<uint64_t>> signals_seen_;  ///< [event][client], scope node
     std::vector<uint64_t> node_fired_;                 ///< [event]
@@ -126,10 +128,10 @@ class node_server {
         int64_t iteration;
         int raiser;  ///< client of this node, or -1
     };
-    std::deque<uint32_t> raised_here_;      ///< clients whose job events are on their way
-    std::deque<job_event> job_events_;      ///< in the common order; they run one after the other
+    std::deque<uint32_t> raised_here_;  ///< clients whose job events are on their way
+    std::deque<job_event> job_events_;  ///< in the common order; they run one after the other
     bool job_event_runs_ = false;
-    std::vector<bool> told_lost_;           ///< [event]: the log says that it cannot run
+    std::vector<bool> told_lost_;  ///< [event]: the log says that it cannot run
 
     struct store_state {
         std::vector<int64_t> pending;  ///< complete iterations without a file
@@ -145,7 +147,7 @@ class node_server {
     std::mutex inbox_mutex_;
     std::vector<std::function<void()>> inbox_;
     std::atomic<bool> inbox_filled_{false};
-    std::mutex storage_;  ///< HDF5 is used by one thread at a time
+    std::mutex storage_;                 ///< HDF5 is used by one thread at a time
     std::unique_ptr<worker_pool> pool_;  ///< last: joined before anything its jobs use is gone
 };
 

@@ -57,7 +57,8 @@ void node_server::finish_iteration(int64_t number) {
 /// Somebody waits for iterations whose file is not full yet.
 void node_server::flush_wanted() {
     const segment_header& h = segment_.header();
-    const int64_t wanted = std::max(h.stored_wanted.load(std::memory_order_acquire), h.durable_wanted.load(std::memory_order_acquire));
+    const int64_t wanted =
+        std::max(h.stored_wanted.load(std::memory_order_acquire), h.durable_wanted.load(std::memory_order_acquire));
     for (uint32_t s = 0; s < stores_.size(); ++s)
         if (!stores_[s].pending.empty() && stores_[s].pending.front() <= wanted) flush_store(s);
     if (wanted > h.stored_through.load(std::memory_order_acquire)) pool_->hurry();
@@ -127,7 +128,8 @@ void node_server::relieve_pressure() {
     submit_file(std::move(work));
 }
 
-// ---- writing ----------------------------------------------------------------------------------------------------------
+// ---- writing
+// ----------------------------------------------------------------------------------------------------------
 
 result<block_view> node_server::view_of(const iteration_book::held& h, std::vector<std::vector<std::byte>>& spilled) {
     const checked_block& b = h.block;
@@ -170,8 +172,8 @@ void node_server::submit_file(std::shared_ptr<file_work> work) {
         }
         // Spilled data that cannot be read back is lost: said, counted, marked.
         note(v.why().message);
-        work->request.missing.push_back({h->block.variable, h->block.iteration, book_.rank_of(h->block.client), h->block.block,
-                                         missing_block::why::corrupt});
+        work->request.missing.push_back({h->block.variable, h->block.iteration, book_.rank_of(h->block.client),
+                                         h->block.block, missing_block::why::corrupt});
         ++counts_.missing_blocks;
         h->stored = true;
         h->in_job = false;
@@ -187,7 +189,8 @@ void node_server::submit_file(std::shared_ptr<file_work> work) {
             record.part = work->request.part;
             record.complete_ns = work->complete_ns;
             record.begin_ns = realtime_ns();
-            record.slot_wait_ns = work->not_before_ns > 0 ? std::max<int64_t>(0, record.begin_ns - record.complete_ns) : 0;
+            record.slot_wait_ns =
+                work->not_before_ns > 0 ? std::max<int64_t>(0, record.begin_ns - record.complete_ns) : 0;
             result<file_report> outcome = failure{};
             {
                 const std::lock_guard lock(storage_);
@@ -199,7 +202,8 @@ void node_server::submit_file(std::shared_ptr<file_work> work) {
         work->not_before_ns);
 }
 
-void node_server::file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome, const file_record& begun) {
+void node_server::file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome,
+                            const file_record& begun) {
     store_state& state = stores_[work->request.store];
     --state.jobs;
     if (!outcome && monotonic_ns() < work->give_up_ns) {
@@ -210,8 +214,10 @@ void node_server::file_done(const std::shared_ptr<file_work>& work, const result
     }
     segment_header& h = segment_.header();
     bool waits = false;
-    for (uint32_t c = 0; c < gone_.size(); ++c) waits = waits || segment_.page(c).waiting.load(std::memory_order_acquire) != 0;
+    for (uint32_t c = 0; c < gone_.size(); ++c)
+        waits = waits || segment_.page(c).waiting.load(std::memory_order_acquire) != 0;
     if (outcome) {
+        counts_.overflowed_values += outcome->overflowed_values;
         file_record record = begun;
         record.compress_ns = outcome->compress_ns;
         record.write_ns = outcome->write_ns;
@@ -267,12 +273,14 @@ void node_server::iteration_stored(int64_t number) {
     // some blocks are gone. Hence no block goes before all stores have written its iteration.
     h.stored_through.store(through, std::memory_order_release);
     for (const iteration_book::key k : done) release_if_done(k);
-    const bool all_durable = std::all_of(data_.stores.begin(), data_.stores.end(), [](const store& s) { return s.durable; });
+    const bool all_durable =
+        std::all_of(data_.stores.begin(), data_.stores.end(), [](const store& s) { return s.durable; });
     if (all_durable) h.durable_through.store(through, std::memory_order_release);
     progress_ = true;
 }
 
-// ---- giving back -------------------------------------------------------------------------------------------------------
+// ---- giving back
+// -------------------------------------------------------------------------------------------------------
 
 void node_server::release_if_done(iteration_book::key k) {
     const iteration_book::held* h = book_.find(k);
@@ -281,7 +289,8 @@ void node_server::release_if_done(iteration_book::key k) {
     // A published file may have to be written again while its iteration is not marked; a closed early part never.
     const bool marked = h->block.iteration <= segment_.header().stored_through.load(std::memory_order_relaxed);
     if (!marked && !h->early && !data_.variables[h->block.variable].store.empty()) return;
-    if (h->block.in_spill) discard_spilled(spill_files_[h->block.client].get(), h->block.location, h->block.shape.bytes);
+    if (h->block.in_spill)
+        discard_spilled(spill_files_[h->block.client].get(), h->block.location, h->block.shape.bytes);
     book_.forget(k);
     release(k);
 }
@@ -295,7 +304,8 @@ void node_server::release(iteration_book::key k) {
     progress_ = true;
 }
 
-// ---- durability and the view --------------------------------------------------------------------------------------------
+// ---- durability and the view
+// --------------------------------------------------------------------------------------------
 
 void node_server::sync_if_wanted() {
     segment_header& h = segment_.header();

@@ -40,6 +40,7 @@ std::vector<fs::path> folders() {
         if (base.empty()) continue;
         add(base);
         add((base / "../lib").lexically_normal());
+        add(base / "lib");  // the Python package
     }
     if (const char* path = std::getenv("HALCYON_MODULE_PATH"); path != nullptr) {
         std::string rest = path;

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -50,6 +51,10 @@ run_description read_run(const fs::path& directory) {
 int64_t rebuild_view(const std::string& directory, const std::string& store_type) {
     const nb::gil_scoped_release others_run;
     const run_description run = read_run(directory);
+#ifdef HALCYON_BUILT_MODULES
+    // In a build tree this module lies beside the Python sources, not beside the store modules. A user's path wins.
+    ::setenv("HALCYON_MODULE_PATH", HALCYON_BUILT_MODULES, 0);
+#endif
     const auto module = halcyon::offload::load_store_module(store_type).value();
     const std::unique_ptr<halcyon::offload::view_builder> view(
         module.make_view_builder(directory.c_str(), run.simulation.c_str()));
@@ -58,7 +63,9 @@ int64_t rebuild_view(const std::string& directory, const std::string& store_type
 
 std::string check(const std::string& path) {
     const auto model = halcyon::offload::parse_model(read_file(path), path, {}).value();
-    const auto counted = [](size_t n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); };
+    const auto counted = [](size_t n, const char* what) {
+        return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+    };
     return model.simulation + ": " + counted(model.variables.size(), "variable") + ", " +
            counted(model.layouts.size(), "layout") + ", " + counted(model.events.size(), "event") + ", " +
            counted(model.stores.size(), "store");

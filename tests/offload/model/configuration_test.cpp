@@ -22,6 +22,7 @@ TEST(configuration, every_key_reaches_the_model) {
     EXPECT_TRUE(m.server.transfer_slots);
     EXPECT_EQ(m.server.max_restarts, 1);
     EXPECT_EQ(m.server.log_directory, "logs");
+    EXPECT_EQ(m.server.retry, 2s);
     const store& main = *m.find_store("main");
     EXPECT_EQ(main.type, "hdf5");
     EXPECT_EQ(main.path, "out");
@@ -32,6 +33,8 @@ TEST(configuration, every_key_reaches_the_model) {
     EXPECT_TRUE(main.index);
     EXPECT_EQ(main.expected_reader, reader::time_series);
     EXPECT_TRUE(main.checksum);
+    EXPECT_TRUE(main.replace_existing);
+    EXPECT_FALSE(m.find_store("scratch")->replace_existing);
     EXPECT_EQ(m.stores.size(), 2u);
     const event& checkpoint = *m.find_event("checkpoint");
     EXPECT_EQ(checkpoint.scope, scope::job);

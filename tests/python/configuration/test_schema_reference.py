@@ -32,6 +32,22 @@ def test_every_key_is_described(name: str | None) -> None:
         assert "description" in schema or "description" in target, key
 
 
+def keys_of(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from value
+        for inner in value.values():
+            yield from keys_of(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from keys_of(inner)
+
+
+def test_the_configuration_of_the_library_tests_has_every_key() -> None:
+    known = {key for schema in (SCHEMA, *SCHEMA["definitions"].values()) for key, _ in properties(schema)}
+    used = set(keys_of(yaml.safe_load((ROOT / "tests/offload/model/full.yaml").read_text(encoding="utf-8"))))
+    assert known - used == set()
+
+
 def test_every_link_leads_to_a_section() -> None:
     text = page(SCHEMA)
     sections = {line[3:].lower().replace(" ", "-").replace(".", "") for line in text.splitlines() if line[:3] == "## "}

@@ -162,3 +162,12 @@ def test_application_file_is_read_when_there(hand_run: Path) -> None:
     assert open_run(hand_run).application == {}
     (hand_run / "app.json").write_text('{"w_max": 31.5}')
     assert open_run(hand_run).application == {"w_max": 31.5}
+
+
+def test_times_that_the_application_measured_count_and_waits_are_the_servers(tmp_path: Path) -> None:
+    write_manifest(tmp_path, ranks=1)
+    write_csv(tmp_path, "phases-n0000.csv", PHASES, [[0, 0, 100, 5, 3, 50, 8], [1, 0, 200, 6, 0, 60, 8]])
+    write_csv(tmp_path, "phases-app.csv", PHASES, [[0, 0, 90, 17, 0, 40, 8]])
+    rows = open_run(tmp_path).phases.order_by("iteration").to_pyarrow().to_pylist()
+    told = [(row["iteration"], row["visible_ns"], row["blocked_ns"], row["compute_ns"]) for row in rows]
+    assert told == [(0, 17, 3, 40), (1, 6, 0, 60)]

@@ -44,7 +44,8 @@ resources:
 
 def available_mpis() -> list[str]:
     """The launchers that are installed and have a build of the scenario program."""
-    return [m for m, command in LAUNCHERS.items() if shutil.which(command[0]) and (BUILDS[m] / "tests/scenario").exists()]
+    built = [m for m in LAUNCHERS if (BUILDS[m] / "tests/scenario").exists()]
+    return [m for m in built if shutil.which(LAUNCHERS[m][0])]
 
 
 @dataclass
@@ -60,20 +61,33 @@ class Case:
     def configure(self, **parts: str) -> None:
         attributes = parts.pop("attributes", "")
         lines = "\n".join(f"    {v}: {{layout: grid, place: whole, unit: K{attributes}}}" for v in self.variables)
-        values = {"top": "", "nz": "4", "events": "", "store": "", "size": "16 MiB", "buffer": "", "server": "threads: 1"}
+        values = {"top": "", "nz": "4", "events": "", "store": "", "size": "16 MiB", "buffer": ""}
+        values["server"] = "threads: 1"
         text = CONFIGURATION.format(**(values | parts), variables=lines)
         (self.directory / "halcyon.yaml").write_text(text)
 
     def command(self, *options: str) -> list[str]:
         program = str(BUILDS[self.mpi] / "tests/scenario")
         names = "variables=" + ",".join(self.variables)
-        return [*(self.launcher or LAUNCHERS[self.mpi]), "-n", str(self.ranks), program, "halcyon.yaml", names, *options]
+        return [
+            *(self.launcher or LAUNCHERS[self.mpi]),
+            "-n",
+            str(self.ranks),
+            program,
+            "halcyon.yaml",
+            names,
+            *options,
+        ]
 
     def start(self, *options: str) -> "subprocess.Popen[str]":
         environment = os.environ | {"HALCYON_MODULE_PATH": str(BUILDS[self.mpi] / "lib")}
         return subprocess.Popen(
-            self.command(*options), cwd=self.directory, env=environment, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            self.command(*options),
+            cwd=self.directory,
+            env=environment,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
         )
 
     def run(self, *options: str, limit_s: float = 60) -> "Outcome":
@@ -174,4 +188,3 @@ def check_complete(case: Case, iterations: int, ranks: int | None = None) -> Non
 def shared_memory_of_halcyon() -> list[str]:
     """Anything of ours that has a name and could be left behind."""
     return [p.name for p in Path("/dev/shm").iterdir() if "halcyon" in p.name]
-

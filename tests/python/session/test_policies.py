@@ -79,7 +79,9 @@ def test_a_misspelt_layout_ends_the_run_with_the_place_of_the_error(case: Case) 
     outcome = case.run("iterations=1")
     assert outcome.status != 0
     message = outcome.ranks[0]["open"]
-    assert "halcyon.yaml:11" in message and "data.variables.theta.layout" in message and "grid" in message
+    assert "halcyon.yaml:11" in message
+    assert "data.variables.theta.layout" in message
+    assert "grid" in message
     assert not list(case.directory.glob("out/*.h5"))
 
 
@@ -88,7 +90,8 @@ def test_a_buffer_too_small_for_one_iteration_is_refused_with_the_size_needed(op
     outcome = openmpi_case.run("iterations=1")
     assert outcome.status != 0
     message = outcome.ranks[0]["open"]
-    assert "resources.buffer.size" in message and "set at least" in message
+    assert "resources.buffer.size" in message
+    assert "set at least" in message
     needed = int(message.rsplit("set at least ", 1)[1].split()[0])
     openmpi_case.configure(nz="256", size=str(needed))
     assert openmpi_case.run("iterations=3").status == 0, "the size it named is not enough"
@@ -108,6 +111,13 @@ def test_an_unwritable_directory_fails_at_open(openmpi_case: Case) -> None:
     outcome = openmpi_case.run("iterations=1")
     assert outcome.status != 0
     assert "out" in outcome.ranks[0]["open"]
+
+
+def test_a_missing_spill_directory_fails_at_open(openmpi_case: Case) -> None:
+    openmpi_case.configure(attributes=", when-full: spill", buffer=", spill-directory: /nonexistent")
+    outcome = openmpi_case.run("iterations=1")
+    assert outcome.status != 0
+    assert "/nonexistent" in outcome.ranks[0]["open"]
 
 
 @pytest.fixture
@@ -141,8 +151,14 @@ def test_a_disk_that_gets_room_in_time_loses_nothing(openmpi_case: Case, small_d
     ballast = small_disk / "ballast"
     ballast.write_bytes(b"\0" * 1_700_000)
     run = openmpi_case.start("iterations=10", "pause_ms=1")
-    wait_for(lambda: "trying again" in (small_disk / "server-n0000.log").read_text()
-             if (small_disk / "server-n0000.log").exists() else False, what="the disk is full")
+    wait_for(
+        lambda: (
+            "trying again" in (small_disk / "server-n0000.log").read_text()
+            if (small_disk / "server-n0000.log").exists()
+            else False
+        ),
+        what="the disk is full",
+    )
     ballast.unlink()
     outcome = finish(run, 90)
     assert outcome.status == 0, outcome.text
@@ -156,7 +172,8 @@ def test_events_run_their_actions(openmpi_case: Case) -> None:
     )
     assert openmpi_case.run("iterations=3", "signal=each").status == 0
     log = (openmpi_case.output / "server-n0000.log").read_text()
-    assert log.count("event 'each'") == 6 and "from rank 1" in log
+    assert log.count("event 'each'") == 6
+    assert "from rank 1" in log
 
 
 def test_a_node_event_runs_once_all_clients_raised_it(openmpi_case: Case) -> None:
@@ -171,6 +188,13 @@ def test_a_job_event_without_a_server_world_is_a_configuration_error(openmpi_cas
     outcome = openmpi_case.run("iterations=1")
     assert outcome.status != 0
     assert "halcyon run --servers-per-node" in outcome.ranks[0]["open"]
+
+
+def test_a_collective_file_is_refused_instead_of_ignored(openmpi_case: Case) -> None:
+    openmpi_case.configure(store=", collective: true")
+    outcome = openmpi_case.run("iterations=1")
+    assert outcome.status != 0
+    assert "stores.main.collective" in outcome.ranks[0]["open"]
 
 
 def test_names_with_groups_and_unicode_are_kept(openmpi_case: Case) -> None:

@@ -10,7 +10,9 @@ def test_every_block_of_a_run_is_stored(case: Case) -> None:
     assert outcome.status == 0, outcome.text
     check_complete(case, 6)
     counts = case.counts()
-    assert counts["finished"] and counts["blocks"] == 12 and counts["iterations"] == 6
+    assert counts["finished"]
+    assert counts["blocks"] == 12
+    assert counts["iterations"] == 6
     assert counts["missing_blocks"] == counts["rejected_blocks"] == counts["early_parts"] == 0
 
 

@@ -37,7 +37,10 @@ class Halcyon(CMakePackage):
     depends_on("hdf5@1.10.3:+hl~mpi")
 
     extends("python@3.11:", when="+python")
-    depends_on("py-nanobind@2.4:", type="build", when="+python")
+    with when("+python"), default_args(type="build"):
+        depends_on("py-nanobind@2.4:")
+        depends_on("py-pip")
+        depends_on("py-scikit-build-core@0.10:")
     with when("+python"), default_args(type="run"):
         depends_on("py-mpi4py@4:")
         depends_on("py-ibis-framework")
@@ -66,8 +69,19 @@ class Halcyon(CMakePackage):
             self.define("HALCYON_MPI", kind),
             self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),
             self.define_from_variant("HALCYON_FORTRAN", "fortran"),
-            self.define_from_variant("HALCYON_PYTHON", "python"),
             self.define_from_variant("HALCYON_APPS", "apps"),
             self.define("HALCYON_TESTS", self.run_tests),
             self.define("HALCYON_BENCH", False),
         ]
+
+    @run_after("install")
+    def install_python_package(self):
+        if self.spec.satisfies("+python"):
+            # The package carries a library of its own, built for the same MPI.
+            mpi = self.spec["mpi"]
+            options = ["--no-deps", "--no-build-isolation", "--no-index", f"--prefix={self.prefix}"]
+            kind = "mpich" if mpi.satisfies("mpich") else "openmpi"
+            for name, value in (("HALCYON_MPI", kind), ("MPI_C_COMPILER", mpi.mpicc)):
+                options.append(f"--config-settings=cmake.define.{name}={value}")
+            with working_dir(self.stage.source_path):
+                which("python3")("-m", "pip", "install", *options, ".")

@@ -67,12 +67,16 @@ bool hdf5_view::scan() {
         const file_state state{info.st_dev, info.st_ino, info.st_mtim.tv_sec * 1'000'000'000LL + info.st_mtim.tv_nsec,
                                info.st_size};
         const auto known = files_.find(name);
-        if (known != files_.end() && known->second.state == state) {
+        if (known != files_.end() && known->second.state == state && known->second.contents) {
             found.insert(files_.extract(known));
             continue;
         }
-        changed = true;
-        found[name] = {state, read(name, *parsed)};
+        // A file that could not be read may have met a passing trouble: it is tried again each time.
+        std::shared_ptr<const published_file> contents = read(name, *parsed);
+        const bool still_unreadable = known != files_.end() && !known->second.contents && !contents;
+        changed = changed || !still_unreadable;
+        if (known != files_.end()) files_.erase(known);
+        found[name] = {state, std::move(contents)};
     }
     // What is left in the old list is gone from the folder.
     changed = changed || !files_.empty();

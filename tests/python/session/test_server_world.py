@@ -1,0 +1,254 @@
+"""The servers of a job as one MPI world: `halcyon run --servers-per-node 1 -- mpirun …`, and events of scope `job`."""
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import BUILDS, LAUNCHERS, Case, Outcome, check_complete, finish, is_gone, stop_server, wait_for
+
+JOB_EVENT = "events:\n  all: {actions: [note], scope: job}\nactions:\n  note: {type: log}"
+
+
+@pytest.fixture(autouse=True)
+def _needs_world_server(request: pytest.FixtureRequest) -> None:
+    for name in ("case", "openmpi_case"):
+        if name in request.fixturenames:
+            mpi = request.getfixturevalue(name).mpi
+            if not (BUILDS[mpi] / "bin/halcyon-server-world").exists():
+                pytest.skip(f"no build of halcyon-server-world for {mpi}")
+
+
+def start_halcyon(case: Case, *arguments: str) -> "subprocess.Popen[str]":
+    """`halcyon run` with these arguments, leading a process group as a job of a shell does."""
+    build = BUILDS[case.mpi]
+    environment = os.environ | {
+        "HALCYON_MODULE_PATH": str(build / "lib"),
+        "HALCYON_SERVER_WORLD": str(build / "bin/halcyon-server-world"),
+        "HALCYON_SERVER": str(build / "bin/halcyon-server"),
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", "halcyon", "run", *arguments], cwd=case.directory, env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+
+
+def start_beside_world(case: Case, *options: str) -> "subprocess.Popen[str]":
+    return start_halcyon(case, "--servers-per-node", "1", "--", *case.command(*options))
+
+
+def run_beside_world(case: Case, *options: str) -> Outcome:
+    return finish(start_beside_world(case, *options))
+
+
+def log_of(case: Case, node: int = 0) -> str:
+    return (case.output / f"server-n{node:04}.log").read_text()
+
+
+def events_in(log: str) -> list[str]:
+    return [line.split("Z ", 1)[1] for line in log.splitlines() if "Z event '" in line and "iteration" in line]
+
+
+def test_a_job_beside_a_world_stores_every_block_and_runs_its_job_events(case: Case) -> None:
+    case.configure(events=JOB_EVENT)
+    outcome = run_beside_world(case, "iterations=5", "signal=all")
+    assert outcome.status == 0, outcome.text
+    check_complete(case, 5)
+    # Each of the two ranks raised it in each iteration, and each time it ran once.
+    assert sorted(events_in(log_of(case))) == sorted(f"event 'all' iteration {i}" for i in range(5) for _ in range(2))
+    assert "server 1 of session" in log_of(case)
+    assert "node 0, 2 client(s)" in log_of(case)
+    counts = case.counts()
+    assert counts["finished"]
+    assert counts["lost_signals"] == counts["server_restarts"] == 0
+    wait_for(lambda: is_gone(case.server_process()), what="the server ends with its world")
+
+
+def test_with_several_threads_job_events_run_one_after_the_other(openmpi_case: Case) -> None:
+    openmpi_case.ranks = 1
+    openmpi_case.configure(events=JOB_EVENT, server="threads: 4")
+    assert run_beside_world(openmpi_case, "iterations=50", "signal=all").status == 0
+    assert events_in(log_of(openmpi_case)) == [f"event 'all' iteration {i}" for i in range(50)]
+
+
+def test_when_a_world_dies_the_clients_start_servers_of_their_own_and_nothing_is_lost(case: Case) -> None:
+    case.configure(events=JOB_EVENT)
+    run = start_beside_world(case, "iterations=40", "pause_ms=20", "signal=all")
+    wait_for(lambda: (case.output / "tiny.n0000.i00000005.h5").exists(), what="a few iterations are stored")
+    stop_server(case.server_process())
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    check_complete(case, 40)
+    counts = case.counts()
+    assert counts["server_restarts"] == 1
+    # Job events need the world: those that did not run any more are counted, and the log says so.
+    assert counts["lost_signals"] > 0
+    ran = len(events_in(log_of(case)))
+    assert ran + counts["lost_signals"] >= 2 * 40, "an event neither ran nor was counted"
+    assert "the server world is gone" in log_of(case)
+    assert "the server world ended with exit code" in outcome.text
+
+
+@pytest.mark.parametrize("how", ["kill", "abort"])
+def test_a_world_stores_what_dead_clients_left_and_ends(openmpi_case: Case, how: str) -> None:
+    openmpi_case.configure(events=JOB_EVENT)
+    options = ("iterations=30", "pause_ms=5", "together=1", "signal=all", "die_rank=1", "die_at=7", f"die={how}")
+    outcome = run_beside_world(openmpi_case, *options)
+    assert outcome.status != 0, "the job must notice"
+    assert openmpi_case.counts()["finished"], "halcyon run ended before the servers did"
+    wait_for(lambda: is_gone(openmpi_case.server_process()), what="the server ends")
+    check_complete(openmpi_case, 7)
+
+
+def test_a_world_without_clients_ends_and_the_exit_code_is_the_commands(case: Case) -> None:
+    command = [*LAUNCHERS[case.mpi], "-n", "1", "sh", "-c", "echo $HALCYON_SESSION; exit 7"]
+    outcome = finish(start_halcyon(case, "--servers-per-node", "1", "--", *command))
+    assert outcome.status == 7, outcome.text
+    assert "no client came: nothing was stored" in outcome.text
+    assert len(outcome.text.splitlines()[0]) == 32, "the command was not told the session"
+
+
+def test_an_interrupt_ends_the_simulation_and_the_servers_store_what_they_have(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = start_beside_world(openmpi_case, "iterations=1000", "pause_ms=20")
+    wait_for(lambda: (openmpi_case.output / "tiny.n0000.i00000003.h5").exists(), what="a few iterations are stored")
+    os.killpg(run.pid, signal.SIGINT)
+    outcome = finish(run)
+    assert outcome.status != 0
+    assert openmpi_case.counts()["finished"]
+    wait_for(lambda: is_gone(openmpi_case.server_process()), what="the server ends")
+    check_complete(openmpi_case, 4)
+
+
+def test_a_killed_halcyon_run_does_not_take_the_servers_along(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = start_beside_world(openmpi_case, "iterations=40", "pause_ms=20")
+    wait_for(lambda: (openmpi_case.output / "tiny.n0000.i00000003.h5").exists(), what="a few iterations are stored")
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    wait_for(lambda: openmpi_case.counts()["finished"], limit_s=60, what="the simulation ends, the server drains")
+    check_complete(openmpi_case, 40)
+    assert openmpi_case.counts()["server_restarts"] == 0
+
+
+def test_a_session_without_its_world_is_refused_with_the_reason(
+    openmpi_case: Case, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when a program opens a second session, or runs on nodes where the world has no server."""
+    openmpi_case.configure()
+    monkeypatch.setenv("HALCYON_SESSION", secrets.token_hex(16))
+    outcome = openmpi_case.run("iterations=1")
+    assert outcome.status != 0
+    assert "HALCYON_SESSION names a server world" in outcome.ranks[0]["open"]
+
+
+def test_without_a_world_the_command_runs_as_it_is(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    outcome = finish(start_halcyon(openmpi_case, "--", *openmpi_case.command("iterations=3")))
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 3)
+    assert finish(start_halcyon(openmpi_case, "--", "sh", "-c", "exit 3")).status == 3
+    assert finish(start_halcyon(openmpi_case, "--", "sh", "-c", "kill -9 $$")).status == 137
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--servers-per-node", "2", "--", "mpirun", "x"], "the only value is 1"),
+        (["--servers-per-node", "1", "--", "srun", "x"], "has to begin with mpirun"),
+        (["--servers-per-node", "1"], "no command to run"),
+    ],
+)
+def test_what_cannot_be_run_is_refused_with_the_reason(openmpi_case: Case, arguments: list[str], reason: str) -> None:
+    outcome = finish(start_halcyon(openmpi_case, *arguments))
+    assert outcome.status == 2
+    assert reason in outcome.text
+
+
+# ---- two nodes ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def two_nodes(tmp_path: Path) -> Iterator[tuple[Case, list[str]]]:
+    """A case whose two ranks are on two nodes: network namespaces of this machine, which abstract sockets do not cross.
+
+    With MPICH, whose processes need no network between themselves and their launcher.
+    """
+    if os.geteuid() != 0 or shutil.which("ip") is None or shutil.which("nsenter") is None:
+        pytest.skip("network namespaces need root, ip and nsenter")
+    if shutil.which("mpirun.mpich") is None or not (BUILDS["mpich"] / "bin/halcyon-server-world").exists():
+        pytest.skip("no build or launcher of mpich")
+    names = [f"halcyon-{secrets.token_hex(4)}" for _ in range(2)]
+    made = []
+    try:
+        for name in names:
+            done = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
+            if done.returncode != 0:
+                pytest.skip(f"no network namespace can be made: {done.stderr.strip()}")
+            made.append(name)
+            subprocess.run(["ip", "-n", name, "link", "set", "lo", "up"], check=True)
+        yield Case(tmp_path, "mpich"), names
+    finally:
+        for name in made:
+            subprocess.run(["ip", "netns", "del", name], check=True)
+
+
+def on_each(names: list[str], program: list[str]) -> list[str]:
+    first, second = (["-n", "1", "nsenter", f"--net=/run/netns/{name}", *program] for name in names)
+    return ["mpirun.mpich", *first, ":", *second]
+
+
+def start_on_each(case: Case, names: list[str], program: list[str], session: str) -> "subprocess.Popen[str]":
+    environment = os.environ | {"HALCYON_MODULE_PATH": str(BUILDS["mpich"] / "lib"), "HALCYON_SESSION": session}
+    return subprocess.Popen(
+        on_each(names, program), cwd=case.directory, env=environment, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def start_two_node_run(
+    case: Case, names: list[str], *options: str
+) -> tuple["subprocess.Popen[str]", "subprocess.Popen[str]"]:
+    session = secrets.token_hex(16)
+    world = start_on_each(case, names, [str(BUILDS["mpich"] / "bin/halcyon-server-world")], session)
+    assert world.stdout is not None
+    assert "2 server(s) listen" in world.stdout.readline()
+    command = case.command(*options)
+    program = command[command.index("-n") + 2 :]
+    return world, start_on_each(case, names, program, session)
+
+
+def test_servers_of_two_nodes_run_the_same_job_events_in_the_same_order(two_nodes: tuple[Case, list[str]]) -> None:
+    case, names = two_nodes
+    case.configure(events=JOB_EVENT)
+    world, run = start_two_node_run(case, names, "iterations=30", "signal=all")
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    # By itself: MPICH's launcher fails when its input closes while its processes end.
+    world.wait(60)
+    ended = finish(world)
+    assert ended.status == 0, ended.text
+    check_complete(case, 30)
+    assert "node 1, 1 client(s)" in log_of(case, 1)
+    first, second = events_in(log_of(case, 0)), events_in(log_of(case, 1))
+    assert len(first) == 2 * 30, "each node raises it in each iteration"
+    assert first == second
+
+
+def test_when_one_server_of_two_nodes_dies_both_are_replaced(two_nodes: tuple[Case, list[str]]) -> None:
+    case, names = two_nodes
+    case.configure(events=JOB_EVENT)
+    world, run = start_two_node_run(case, names, "iterations=60", "pause_ms=20", "signal=all")
+    wait_for(lambda: (case.output / "tiny.n0001.i00000003.h5").exists(), what="a few iterations are stored")
+    stop_server(int(log_of(case, 1).rsplit("process ", 1)[1].split(",")[0]))
+    outcome = finish(run)
+    assert finish(world).status != 0
+    assert outcome.status == 0, outcome.text
+    check_complete(case, 60)
+    for writer in ("n0000", "n0001"):
+        assert case.counts(writer)["server_restarts"] == 1
