@@ -28,10 +28,10 @@ module dynamics
 
     real(wp) :: rdx, rdy, rdz                        !< 1 / dx …: a division costs as much as ten products
 
-    ! Work space of a stage. Diagnosed: velocities, θm, total water and its species q, p', ∂p/∂(ρd θm). Mass fluxes through a control
-    ! volume and the fluxes of what they carry. Slow tendencies. Small steps: deviations, mean mass fluxes over the
-    ! small steps, pressure-gradient factors, the factorised implicit operator.
-    real(wp), allocatable, dimension(:, :, :) :: u, v, w, theta, water, p, dpdth, limit, mx, my, mz, fx, fy, fz, &
+    ! Work space of a stage. Diagnosed: velocities, θm, total water and its species q, p', ∂p/∂(ρd θm). Fluxes through
+    ! the faces of control volumes and their limiter. Slow tendencies. Small steps: deviations, mean mass fluxes,
+    ! pressure-gradient factors, the factorised implicit operator.
+    real(wp), allocatable, dimension(:, :, :) :: u, v, w, theta, water, p, dpdth, limit, fx, fy, fz, &
                                                  du, dv, dw, dth, drho, dp, gx, gy, gz, lower, upper, pivot
     real(wp), allocatable, dimension(:, :, :, :) :: s0, tend, mean, q
 
@@ -62,7 +62,7 @@ contains
         allocate (mean(1-halo:m%d%nxl+halo, 0:m%d%nz, 1-halo:m%d%nyl+halo, 3), source=0.0_wp)
         allocate (q(1-halo:m%d%nxl+halo, 0:m%d%nz, 1-halo:m%d%nyl+halo, i_qv:i_qr), source=0.0_wp)
         allocate (none(1-halo:m%d%nxl+halo, 0:m%d%nz, 1-halo:m%d%nyl+halo), source=0.0_wp)
-        allocate (u, v, w, theta, water, p, dpdth, limit, mx, my, mz, fx, fy, fz, du, dv, dw, dth, drho, dp, gx, gy, gz, &
+        allocate (u, v, w, theta, water, p, dpdth, limit, fx, fy, fz, du, dv, dw, dth, drho, dp, gx, gy, gz, &
                   lower, upper, pivot, source=none)
     end subroutine
 
@@ -132,32 +132,17 @@ contains
         integer :: i, j, k, n, m, nz
 
         n = d%nxl; m = d%nyl; nz = d%nz
-        ! u: control volumes shifted by half a cell to the east, their mass fluxes averaged
-        mx(-1:n, 1:nz, 1:m) = (s(-1:n, 1:nz, 1:m, i_u) + s(0:n+1, 1:nz, 1:m, i_u)) / 2
-        my(0:n, 1:nz, 0:m) = (s(0:n, 1:nz, 0:m, i_v) + s(1:n+1, 1:nz, 0:m, i_v)) / 2
-        mz(0:n, :, 1:m) = (s(0:n, :, 1:m, i_w) + s(1:n+1, :, 1:m, i_w)) / 2
-        call fluxes(d, u, mx, my, mz, 0, 1, 1)
-        call converge(d, tend(:, :, :, i_u), 0, 1)
+        call advect(d, u, s(:, :, :, i_u:i_w), [1, 0, 0], tend(:, :, :, i_u))
         do concurrent (i = 0:n, k = 1:nz, j = 1:m)
             gx(i, k, j) = rdx / (1 + (water(i, k, j) + water(i + 1, k, j)) / 2)
             tend(i, k, j, i_u) = tend(i, k, j, i_u) - gx(i, k, j) * (p(i + 1, k, j) - p(i, k, j))
         end do
-        ! v: shifted to the north
-        mx(0:n, 1:nz, 0:m) = (s(0:n, 1:nz, 0:m, i_u) + s(0:n, 1:nz, 1:m+1, i_u)) / 2
-        my(1:n, 1:nz, -1:m) = (s(1:n, 1:nz, -1:m, i_v) + s(1:n, 1:nz, 0:m+1, i_v)) / 2
-        mz(1:n, :, 0:m) = (s(1:n, :, 0:m, i_w) + s(1:n, :, 1:m+1, i_w)) / 2
-        call fluxes(d, v, mx, my, mz, 1, 0, 1)
-        call converge(d, tend(:, :, :, i_v), 1, 0)
+        call advect(d, v, s(:, :, :, i_u:i_w), [0, 0, 1], tend(:, :, :, i_v))
         do concurrent (i = 1:n, k = 1:nz, j = 0:m)
             gy(i, k, j) = rdy / (1 + (water(i, k, j) + water(i, k, j + 1)) / 2)
             tend(i, k, j, i_v) = tend(i, k, j, i_v) - gy(i, k, j) * (p(i, k, j + 1) - p(i, k, j))
         end do
-        ! w: shifted upwards
-        mx(0:n, 1:nz-1, 1:m) = (s(0:n, 1:nz-1, 1:m, i_u) + s(0:n, 2:nz, 1:m, i_u)) / 2
-        my(1:n, 1:nz-1, 0:m) = (s(1:n, 1:nz-1, 0:m, i_v) + s(1:n, 2:nz, 0:m, i_v)) / 2
-        mz(1:n, 0:nz-1, 1:m) = (s(1:n, 0:nz-1, 1:m, i_w) + s(1:n, 1:nz, 1:m, i_w)) / 2
-        call fluxes(d, w, mx, my, mz, 1, 1, 0)
-        call converge(d, tend(:, :, :, i_w), 1, 1)
+        call advect(d, w, s(:, :, :, i_u:i_w), [0, 1, 0], tend(:, :, :, i_w))
         do concurrent (i = 1:n, k = 1:nz - 1, j = 1:m)
             gz(i, k, j) = rdz / (1 + (water(i, k, j) + water(i, k + 1, j)) / 2)
             excess = (s(i, k, j, i_rho) * (1 + water(i, k, j)) - base%rho_moist(k) + &
@@ -165,46 +150,85 @@ contains
             tend(i, k, j, i_w) = tend(i, k, j, i_w) - sponge(k) * s(i, k, j, i_w) - gz(i, k, j) * &
                 (p(i, k + 1, j) - p(i, k, j) + d%dz * (gravity * excess + base%imbalance(k)))
         end do
-        ! θm and dry density
-        call fluxes(d, theta, s(:, :, :, i_u), s(:, :, :, i_v), s(:, :, :, i_w), 1, 1, 1)
-        call converge(d, tend(:, :, :, i_th), 1, 1)
-        fx(0:n, 1:nz, 1:m) = s(0:n, 1:nz, 1:m, i_u)
-        fy(1:n, 1:nz, 0:m) = s(1:n, 1:nz, 0:m, i_v)
-        fz(1:n, :, 1:m) = s(1:n, :, 1:m, i_w)
-        call converge(d, tend(:, :, :, i_rho), 1, 1)
+        call advect(d, theta, s(:, :, :, i_u:i_w), [0, 0, 0], tend(:, :, :, i_th))
+        do concurrent (i = 1:n, k = 1:nz, j = 1:m)
+            tend(i, k, j, i_rho) = -(s(i, k, j, i_u) - s(i - 1, k, j, i_u)) * rdx &
+                - (s(i, k, j, i_v) - s(i, k, j - 1, i_v)) * rdy - (s(i, k, j, i_w) - s(i, k - 1, j, i_w)) * rdz
+        end do
     end subroutine
 
-    !> Fluxes of c, carried by the mass fluxes (ax, ay, az), through the upper faces of the control volumes from (ia,
-    !> ja) on, and through the lower faces of the first ones. kb: the lowest face that something passes.
-    subroutine fluxes(d, c, ax, ay, az, ia, ja, kb)
+    !> What advection leaves of c in each control volume, per time and volume, row by row: two rows of fluxes stay in the
+    !> cache. The control volumes are the cells, shifted by half a cell along the one of i, k, j where `half` is 1.
+    subroutine advect(d, c, flow, half, left)
         type(domain), intent(in) :: d
-        real(wp), intent(in), dimension(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo) :: c, ax, ay, az
-        integer, intent(in) :: ia, ja, kb
-        integer :: i, j, k
+        real(wp), intent(in) :: c(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo)
+        real(wp), intent(in) :: flow(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo, i_u:i_w)
+        integer, intent(in) :: half(3)
+        real(wp), intent(inout) :: left(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo)
+        integer :: j, north, south
 
-        do j = ja - 1, d%nyl
-            do k = 1, d%nz
-                do i = ia, d%nxl
-                    fy(i, k, j) = upwind5(ay(i, k, j), c(i, k, j - 2), c(i, k, j - 1), c(i, k, j), c(i, k, j + 1), &
-                                          c(i, k, j + 2), c(i, k, j + 3))
-                end do
-                if (j < ja) cycle
-                do i = ia - 1, d%nxl
-                    fx(i, k, j) = upwind5(ax(i, k, j), c(i - 2, k, j), c(i - 1, k, j), c(i, k, j), c(i + 1, k, j), &
-                                          c(i + 2, k, j), c(i + 3, k, j))
-                end do
+        do j = -half(3), d%nyl
+            north = modulo(j, 2); south = 1 - north
+            call row_fluxes(d, c, flow, half, j, fx(:, :, 0), fy(:, :, north), fz(:, :, 0))
+            if (j > -half(3)) call converge(d, half, fx(:, :, 0), fy(:, :, south), fy(:, :, north), fz(:, :, 0), left(:, :, j))
+        end do
+    end subroutine
+
+    !> Fluxes of c through the east, north and upper faces of the control volumes of row j, and through the west faces
+    !> of the first ones. Mass flows through a shifted volume's face as the mean of its two neighbours; nothing flows
+    !> through the ground and the lid, and the faces next to them are interpolated to by the mean.
+    subroutine row_fluxes(d, c, flow, half, j, east, north, up)
+        type(domain), intent(in) :: d
+        real(wp), intent(in) :: c(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo)
+        real(wp), intent(in) :: flow(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo, i_u:i_w)
+        integer, intent(in) :: half(3), j
+        real(wp), intent(inout), dimension(1-halo:d%nxl+halo, 0:d%nz) :: east, north, up
+        real(wp) :: mass
+        integer :: i, k, first, i2, k2, j2
+
+        first = 1 - half(1); j2 = j + half(3)
+        do k = 1, d%nz - half(2)
+            k2 = k + half(2)
+            do i = first, d%nxl
+                i2 = i + half(1)
+                mass = (flow(i, k, j, i_v) + flow(i2, k2, j2, i_v)) / 2
+                north(i, k) = upwind5(mass, c(i, k, j - 2), c(i, k, j - 1), c(i, k, j), c(i, k, j + 1), c(i, k, j + 2), &
+                                      c(i, k, j + 3))
             end do
-            fz(:, 0, j) = 0                          ! nothing through the ground and the lid
-            fz(:, d%nz, j) = 0
-            do k = kb, d%nz - 1
-                if (k == kb .or. k == d%nz - 1) then
-                    fz(ia:d%nxl, k, j) = az(ia:d%nxl, k, j) * (c(ia:d%nxl, k, j) + c(ia:d%nxl, k + 1, j)) / 2
-                    cycle
+            do i = first - 1, d%nxl
+                i2 = i + half(1)
+                mass = (flow(i, k, j, i_u) + flow(i2, k2, j2, i_u)) / 2
+                east(i, k) = upwind5(mass, c(i - 2, k, j), c(i - 1, k, j), c(i, k, j), c(i + 1, k, j), c(i + 2, k, j), &
+                                     c(i + 3, k, j))
+            end do
+        end do
+        up(:, 0) = 0
+        up(:, d%nz) = 0
+        do k = 1 - half(2), d%nz - 1
+            k2 = k + half(2)
+            do i = first, d%nxl
+                i2 = i + half(1)
+                mass = (flow(i, k, j, i_w) + flow(i2, k2, j2, i_w)) / 2
+                if (k == 1 - half(2) .or. k == d%nz - 1) then
+                    up(i, k) = mass * (c(i, k, j) + c(i, k + 1, j)) / 2
+                else
+                    up(i, k) = upwind3(mass, c(i, k - 1, j), c(i, k, j), c(i, k + 1, j), c(i, k + 2, j))
                 end if
-                do i = ia, d%nxl
-                    fz(i, k, j) = upwind3(az(i, k, j), c(i, k - 1, j), c(i, k, j), c(i, k + 1, j), c(i, k + 2, j))
-                end do
             end do
+        end do
+    end subroutine
+
+    !> What the fluxes through the faces of a row of control volumes leave in them, per time and volume.
+    subroutine converge(d, half, east, south, north, up, left)
+        type(domain), intent(in) :: d
+        integer, intent(in) :: half(3)
+        real(wp), intent(in), dimension(1-halo:d%nxl+halo, 0:d%nz) :: east, south, north, up
+        real(wp), intent(inout) :: left(1-halo:d%nxl+halo, 0:d%nz)
+        integer :: i, k
+
+        do concurrent (i = 1-half(1):d%nxl, k = 1:d%nz-half(2))
+            left(i, k) = -(east(i, k) - east(i - 1, k)) * rdx - (north(i, k) - south(i, k)) * rdy &
+                         - (up(i, k) - up(i, k - 1)) * rdz
         end do
     end subroutine
 
@@ -224,19 +248,6 @@ contains
 
         f = flow * (7 * (c + n) - (a + nn)) * (1 / 12.0_wp) - abs(flow) * (3 * (n - c) - (nn - a)) * (1 / 12.0_wp)
     end function
-
-    !> What the fluxes leave in each control volume, per time and volume.
-    subroutine converge(d, c, ia, ja)
-        type(domain), intent(in) :: d
-        real(wp), intent(inout) :: c(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo)
-        integer, intent(in) :: ia, ja
-        integer :: i, j, k
-
-        do concurrent (i = ia:d%nxl, k = 1:d%nz, j = ja:d%nyl)
-            c(i, k, j) = -(fx(i, k, j) - fx(i - 1, k, j)) * rdx - (fy(i, k, j) - fy(i, k, j - 1)) * rdy &
-                         - (fz(i, k, j) - fz(i, k - 1, j)) * rdz
-        end do
-    end subroutine
 
     !> From time t over `dt` in `steps` small steps; slow tendencies stay as they are. Leaves the new momentum, ρd θm
     !> and density in s and the mean mass fluxes, those that density felt, in `mean`.
@@ -370,12 +381,17 @@ contains
         real(wp), intent(in), dimension(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo) :: rq0, c
         real(wp), intent(in) :: dt
         logical, intent(in) :: positive
+        integer, parameter :: whole(3) = 0
         real(wp) :: given, there
         integer :: i, j, k, n, m, nz
 
         n = d%nxl; m = d%nyl; nz = d%nz
-        call fluxes(d, c, mean(:, :, :, i_u), mean(:, :, :, i_v), mean(:, :, :, i_w), 1, 1, 1)
-        if (positive) then
+        if (.not. positive) then
+            call advect(d, c, mean, whole, rq)
+        else
+            do j = 0, m
+                call row_fluxes(d, c, mean, whole, j, fx(:, :, j), fy(:, :, j), fz(:, :, j))
+            end do
             do concurrent (i = 1:n, k = 1:nz, j = 1:m)
                 given = dt * ((max(fx(i, k, j), 0.0_wp) - min(fx(i - 1, k, j), 0.0_wp)) * rdx + &
                               (max(fy(i, k, j), 0.0_wp) - min(fy(i, k, j - 1), 0.0_wp)) * rdy + &
@@ -385,14 +401,14 @@ contains
                 if (given > there) limit(i, k, j) = there / given
             end do
             call exchange(d, limit, 1, 1)
-            fx(0:n, 1:nz, 1:m) = fx(0:n, 1:nz, 1:m) * merge(limit(0:n, 1:nz, 1:m), limit(1:n+1, 1:nz, 1:m), &
-                                                            fx(0:n, 1:nz, 1:m) > 0)
-            fy(1:n, 1:nz, 0:m) = fy(1:n, 1:nz, 0:m) * merge(limit(1:n, 1:nz, 0:m), limit(1:n, 1:nz, 1:m+1), &
-                                                            fy(1:n, 1:nz, 0:m) > 0)
-            fz(1:n, 1:nz-1, 1:m) = fz(1:n, 1:nz-1, 1:m) * merge(limit(1:n, 1:nz-1, 1:m), limit(1:n, 2:nz, 1:m), &
-                                                                fz(1:n, 1:nz-1, 1:m) > 0)
+            do j = 0, m
+                fx(0:n, :, j) = fx(0:n, :, j) * merge(limit(0:n, :, j), limit(1:n+1, :, j), fx(0:n, :, j) > 0)
+                fy(1:n, :, j) = fy(1:n, :, j) * merge(limit(1:n, :, j), limit(1:n, :, j + 1), fy(1:n, :, j) > 0)
+                fz(1:n, 1:nz-1, j) = fz(1:n, 1:nz-1, j) * &
+                                     merge(limit(1:n, 1:nz-1, j), limit(1:n, 2:nz, j), fz(1:n, 1:nz-1, j) > 0)
+                if (j > 0) call converge(d, whole, fx(:, :, j), fy(:, :, j - 1), fy(:, :, j), fz(:, :, j), rq(:, :, j))
+            end do
         end if
-        call converge(d, rq, 1, 1)
         rq(1:n, 1:nz, 1:m) = rq0(1:n, 1:nz, 1:m) + dt * rq(1:n, 1:nz, 1:m)
     end subroutine
 end module
