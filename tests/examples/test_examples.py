@@ -12,6 +12,9 @@ import h5py
 import numpy as np
 import pytest
 
+from halcyon import _core
+from halcyon.errors import ConfigError, HalcyonSystemError
+
 PROGRAMS = Path(os.environ["EXAMPLES"])
 SOURCES = Path(os.environ["EXAMPLE_SOURCES"])
 MPIRUN = os.environ["MPIRUN"].split()
@@ -97,3 +100,29 @@ def test_nothing_is_lost_where_the_policy_says_so(run: Runner, language: str) ->
     for name in ("temperature", "pressure"):
         assert len(arrays[name]) == 50
         assert sorted(np.unique(arrays[name].reshape(50, -1).min(axis=1))) == [280 + t for t in range(50)]
+
+
+def test_a_lost_view_can_be_rebuilt(run: Runner) -> None:
+    write = run("00_write/write", "c")
+    before = write.stored()
+    (write.folder / "out" / "write.h5").unlink()
+    assert _core.rebuild_view(str(write.folder / "out")) == 8
+    for name, array in before.items():
+        np.testing.assert_array_equal(array, write.stored()[name], err_msg=name)
+
+
+def test_a_run_without_description_has_no_view(tmp_path: Path) -> None:
+    with pytest.raises(HalcyonSystemError, match=r"run\.json: No such file"):
+        _core.rebuild_view(str(tmp_path))
+    (tmp_path / "run.json").write_text('{"simulation": "write"}')
+    with pytest.raises(ConfigError, match=r"run\.json: .*writers"):
+        _core.rebuild_view(str(tmp_path))
+
+
+def test_a_configuration_can_be_checked_without_a_run(tmp_path: Path) -> None:
+    config = SOURCES / "04_policies" / "halcyon.yaml"
+    assert _core.check(str(config)) == "policies: 3 variables, 1 layout, 0 events, 1 store"
+    misspelt = tmp_path / "halcyon.yaml"
+    misspelt.write_text(config.read_text().replace("layout: grid", "layout: gird", 1))
+    with pytest.raises(ConfigError, match=r"halcyon\.yaml:8: .*gird.*grid"):
+        _core.check(str(misspelt))

@@ -157,6 +157,7 @@ result<void> inline_store::write(output_writer::request request, int64_t complet
         if (counts_.messages.size() < 100) counts_.messages.push_back(report.why().message);
         return report.why();
     }
+    counts_.overflowed_values += report->overflowed_values;
     record.compress_ns = report->compress_ns;
     record.write_ns = report->write_ns;
     record.raw_bytes = report->raw_bytes;

@@ -184,6 +184,11 @@ result<void> mpi_session::connect_as_leader(const std::string& configuration, co
     const std::vector<std::string> ranks = gather(node_.get(), std::to_string(all_.rank()));
     const std::vector<std::string> cores = gather(node_.get(), bound_cores());
     if (node_.rank() != 0) return {};
+    for (const variable& v : model_.variables)
+        if (v.when_full == full_policy::spill && ::access(model_.buffer.spill_directory.c_str(), W_OK | X_OK) != 0)
+            return system_failure("resources.buffer.spill-directory " + model_.buffer.spill_directory +
+                                      " (wanted by variable '" + v.name + "')",
+                                  errno);
     auto geometry = plan_segment(model_, static_cast<uint32_t>(node_.size()), need);
     if (!geometry) return geometry.why();
     auto made = segment::create(*geometry, model_.buffer.huge_pages);

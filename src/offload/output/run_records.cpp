@@ -37,6 +37,7 @@ constexpr named_count numbers[] = {
     {"rejected_blocks", &run_counts::rejected_blocks},
     {"failed_files", &run_counts::failed_files},
     {"failed_actions", &run_counts::failed_actions},
+    {"overflowed_values", &run_counts::overflowed_values},
     {"busy_ns", &run_counts::busy_ns},
     {"idle_ns", &run_counts::idle_ns},
 };

@@ -19,6 +19,7 @@ struct run_counts {
     int64_t early_parts = 0, missing_blocks = 0, incomplete_iterations = 0;
     int64_t dead_clients = 0, server_restarts = 0, lost_signals = 0;
     int64_t rejected_blocks = 0, failed_files = 0, failed_actions = 0;
+    int64_t overflowed_values = 0;  ///< finite values that `half` made infinite
     int64_t busy_ns = 0, idle_ns = 0;
     struct mode_switch {
         int64_t at_ns;

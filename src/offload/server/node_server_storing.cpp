@@ -217,6 +217,7 @@ void node_server::file_done(const std::shared_ptr<file_work>& work, const result
     for (uint32_t c = 0; c < gone_.size(); ++c)
         waits = waits || segment_.page(c).waiting.load(std::memory_order_acquire) != 0;
     if (outcome) {
+        counts_.overflowed_values += outcome->overflowed_values;
         file_record record = begun;
         record.compress_ns = outcome->compress_ns;
         record.write_ns = outcome->write_ns;

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -50,6 +51,10 @@ run_description read_run(const fs::path& directory) {
 int64_t rebuild_view(const std::string& directory, const std::string& store_type) {
     const nb::gil_scoped_release others_run;
     const run_description run = read_run(directory);
+#ifdef HALCYON_BUILT_MODULES
+    // In a build tree this module lies beside the Python sources, not beside the store modules. A user's path wins.
+    ::setenv("HALCYON_MODULE_PATH", HALCYON_BUILT_MODULES, 0);
+#endif
     const auto module = halcyon::offload::load_store_module(store_type).value();
     const std::unique_ptr<halcyon::offload::view_builder> view(
         module.make_view_builder(directory.c_str(), run.simulation.c_str()));

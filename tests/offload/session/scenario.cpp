@@ -7,6 +7,7 @@
 //     signal=NAME                   raised in each iteration
 //     wait=none|stored|durable      after each iteration
 //     lockstep=0                    1: a barrier in each iteration, after rank 0 wrote and before the others do
+//     together=0                    1: a barrier at the begin of each iteration
 //     n=VALUE                       sets the parameter n before open
 //
 // Each variable is filled with a function of (name, iteration, rank, index), so that a reader can check every value:
@@ -114,6 +115,8 @@ int main(int argc, char** argv) {
     halcyon_stats_t stats{};
     for (long iteration = 0; iteration < iterations; ++iteration) {
         if (const long pause = number("pause_ms", 0); pause > 0) ::usleep(static_cast<useconds_t>(pause) * 1000);
+        // Whoever dies in this iteration dies after everybody ended the one before.
+        if (number("together", 0) != 0) MPI_Barrier(MPI_COMM_WORLD);
         if (number("lockstep", 0) != 0 && rank != 0) MPI_Barrier(MPI_COMM_WORLD);
         for (const std::string& name : variables) {
             write_one(h, name, iteration, rank);

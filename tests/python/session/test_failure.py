@@ -101,7 +101,9 @@ def test_when_no_server_can_be_had_the_clients_store_by_themselves(case: Case) -
 @pytest.mark.parametrize("how", ["kill", "abort"])
 def test_a_client_that_dies_leaves_complete_iterations_whole(case: Case, rank: int, how: str) -> None:
     case.configure()
-    outcome = case.run("iterations=30", "pause_ms=5", f"die_rank={rank}", "die_at=7", f"die={how}", limit_s=30)
+    outcome = case.run(
+        "iterations=30", "pause_ms=5", "together=1", f"die_rank={rank}", "die_at=7", f"die={how}", limit_s=30
+    )
     assert outcome.status != 0, "the job must notice"
     wait_for(lambda: (case.output / "counts-n0000.json").exists(), what="counts")
     wait_for(lambda: case.counts()["finished"], what="the server drains")
@@ -115,7 +117,7 @@ def test_a_client_that_dies_leaves_complete_iterations_whole(case: Case, rank: i
 
 def test_a_client_that_exits_without_close_counts_as_dead(openmpi_case: Case) -> None:
     openmpi_case.configure()
-    openmpi_case.run("iterations=30", "pause_ms=5", "die_rank=1", "die_at=3", "die=exit", limit_s=30)
+    openmpi_case.run("iterations=30", "pause_ms=5", "together=1", "die_rank=1", "die_at=3", "die=exit", limit_s=30)
     wait_for(lambda: openmpi_case.counts()["finished"], what="the server drains")
     assert openmpi_case.counts()["dead_clients"] >= 1
     check_complete(openmpi_case, 3)
@@ -139,7 +141,7 @@ def test_a_stopped_server_is_waited_for_and_loses_nothing(openmpi_case: Case) ->
 def test_the_launcher_does_not_wait_for_the_server(case: Case, how: str) -> None:
     """The job's launcher ends although the server stands still and so cannot have ended."""
     case.configure()
-    run = case.start("iterations=200", "pause_ms=10", "die_rank=1", "die_at=60", f"die={how}")
+    run = case.start("iterations=200", "pause_ms=10", "together=1", "die_rank=1", "die_at=60", f"die={how}")
     wait_for(lambda: (case.output / "tiny.n0000.i00000003.h5").exists(), what="a few iterations are stored")
     pid = case.server_process()
     os.kill(pid, signal.SIGSTOP)

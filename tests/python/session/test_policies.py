@@ -113,6 +113,13 @@ def test_an_unwritable_directory_fails_at_open(openmpi_case: Case) -> None:
     assert "out" in outcome.ranks[0]["open"]
 
 
+def test_a_missing_spill_directory_fails_at_open(openmpi_case: Case) -> None:
+    openmpi_case.configure(attributes=", when-full: spill", buffer=", spill-directory: /nonexistent")
+    outcome = openmpi_case.run("iterations=1")
+    assert outcome.status != 0
+    assert "/nonexistent" in outcome.ranks[0]["open"]
+
+
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 2 MiB."""

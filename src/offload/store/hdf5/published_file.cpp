@@ -110,8 +110,11 @@ void read_group(hid_t group, const std::string& path, file_layout& layout) {
     }
     for (const std::string& name : entries.groups) {
         if (path.empty() && name == reserved_group) continue;
-        const group_handle inner{check(H5Gopen2(group, name.c_str(), H5P_DEFAULT), path + "/" + name)};
-        read_group(inner.get(), path.empty() ? name : path + "/" + name, layout);
+        std::string inner_path = path;
+        if (!path.empty()) inner_path += '/';
+        inner_path += name;
+        const group_handle inner{check(H5Gopen2(group, name.c_str(), H5P_DEFAULT), inner_path)};
+        read_group(inner.get(), inner_path, layout);
     }
 }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "offload/store/hdf5/view_arrays.hpp"
 
@@ -27,7 +28,9 @@ bool is_within(const std::string& group, const std::string& ancestor) {
 struct axis_use {
     std::string coordinate;
     bool centers = false;  ///< the coordinate has one value more: its cells' centres are meant
-    friend auto operator<=>(const axis_use&, const axis_use&) = default;
+    friend bool operator<(const axis_use& a, const axis_use& b) {
+        return std::tie(a.coordinate, a.centers) < std::tie(b.coordinate, b.centers);
+    }
 };
 
 template <class T>

@@ -1,0 +1,147 @@
+// Waiting for the server, the end of a session, and what becomes of it when the last server is lost.
+
+#include <cerrno>
+#include <cstring>
+
+#include "offload/client/client_session.hpp"
+#include "offload/client/client_session_parts.hpp"
+
+namespace halcyon::offload {
+
+result<void> client_session::wait(int64_t iteration, stage which) {
+    if (iteration < 0 || iteration >= iteration_)
+        return usage("iteration " + std::to_string(iteration) + " has not ended on this client; the last that did is " +
+                     std::to_string(iteration_ - 1));
+    if (which == stage::accepted) return {};
+    timed_call timed(*this);
+    if (serverless()) {
+        if (auto done = fallback_->flush(); !done) return done;
+        return which == stage::durable ? fallback_->sync() : result<void>{};
+    }
+    segment_header& h = segment_->header();
+    auto& wanted = which == stage::durable ? h.durable_wanted : h.stored_wanted;
+    auto& reached = which == stage::durable ? h.durable_through : h.stored_through;
+    for (int64_t now = wanted.load(); now < iteration && !wanted.compare_exchange_weak(now, iteration);) {
+    }
+    const uint32_t failed_before = h.failed_files.load(std::memory_order_acquire);
+    while (true) {
+        const uint32_t seen = h.progress.load(std::memory_order_acquire);
+        if (reached.load(std::memory_order_acquire) >= iteration) break;
+        h.bell.ring();
+        if (serverless()) return fallback_->flush();
+        futex_wait(h.progress, seen, patience_ns);
+    }
+    if (h.failed_files.load(std::memory_order_acquire) != failed_before)
+        return failure{
+            error_kind::system,
+            "files could not be written: " + std::string(h.last_error, strnlen(h.last_error, sizeof h.last_error)),
+            EIO};
+    return {};
+}
+
+/// True when this client stores its blocks itself; notices a server that is gone for good.
+bool client_session::serverless() {
+    if (!inline_ && !link_->available()) static_cast<void>(leave_server());
+    return inline_;
+}
+
+/// The last server is gone: what the segment holds of this client is stored by the client, then it goes on inline.
+result<void> client_session::leave_server() {
+    inline_ = true;
+    const int64_t stored = segment_->header().stored_through.load(std::memory_order_acquire);
+    result<void> outcome;
+    for (int64_t iteration = stored + 1; iteration <= iteration_; ++iteration) {
+        for (uint32_t entry = 0; entry < in_use_.size(); ++entry) {
+            if (!in_use_[entry]) continue;
+            const block_entry& e = table_[entry];
+            const block_state s = e.state.load(std::memory_order_acquire);
+            if ((s != block_state::servers && s != block_state::shared_read) || e.iteration != iteration) continue;
+            const variable& v = model_.variables[e.variable];
+            if (e.in_spill != 0) {
+                if (auto done = store_spilled(v, e); !done) outcome = done;
+            } else if (auto done = fallback_->add(v, e.block, iteration, e.shape,
+                                                  {segment_->bytes_at(e.location), static_cast<size_t>(e.shape.bytes)});
+                       !done) {
+                outcome = done;
+            }
+        }
+        if (iteration < iteration_)
+            if (auto done = fallback_->end_iteration(iteration, {}); !done) outcome = done;
+    }
+    // Blocks the simulation still reads stay where they are; the rest is no longer needed.
+    return outcome;
+}
+
+result<void> client_session::store_spilled(const variable& v, const block_entry& e) {
+    std::vector<std::byte> data(static_cast<size_t>(e.shape.bytes));
+    if (auto got = spill_.read(e.location, data.data(), data.size()); !got) return got;
+    return fallback_->add(v, e.block, e.iteration, e.shape, data);
+}
+
+uint64_t client_session::arena_free() {
+    if (segment_) take_back_released();
+    return arena_.free_bytes();
+}
+
+result<void> client_session::finish() {
+    if (finished_) return usage("the session is already closed");
+    result<void> outcome;
+    for (const variable& v : model_.variables)
+        for (int block = 0; block < v.blocks_per_client; ++block) {
+            open_block& b = blocks_[first_block_[v.id] + static_cast<uint32_t>(block)];
+            if (b.location == open_block::where::nowhere) continue;
+            if (!b.committed)
+                if (auto done = commit(v.name, block); !done) outcome = done;
+            if (auto done = clear(v.name, block); !done) outcome = done;
+        }
+    const bool open_iteration = phase_bytes_ > 0;
+    if (open_iteration)
+        if (auto done = end_iteration(); !done) outcome = done;
+    finished_ = true;
+    const bool alone = serverless();
+    if (auto done = fallback_->finish(); !done) outcome = done;
+    if (alone) return outcome;
+    event_record e{};
+    e.kind = event_kind::closed;
+    e.iteration = iteration_;
+    if (auto done = push(e); !done) outcome = done;
+    page_->closed.store(1, std::memory_order_release);
+    segment_->header().bell.ring();
+    return outcome;
+}
+
+result<void> client_session::wait_until_drained() {
+    if (inline_) return {};
+    segment_header& h = segment_->header();
+    while (true) {
+        const uint32_t seen = h.progress.load(std::memory_order_acquire);
+        if (h.state.load(std::memory_order_acquire) >= server_state::drained) break;
+        h.bell.ring();
+        if (serverless()) return fallback_->finish();
+        futex_wait(h.progress, seen, patience_ns);
+    }
+    if (const uint32_t failed = h.failed_files.load(std::memory_order_acquire); failed > 0)
+        return failure{error_kind::system,
+                       std::to_string(failed) + " file(s) could not be written, their blocks are lost: " +
+                           std::string(h.last_error, strnlen(h.last_error, sizeof h.last_error)),
+                       EIO};
+    return {};
+}
+
+void client_session::release_server(bool build_view) {
+    if (inline_) return;
+    segment_->header().may_exit.store(build_view ? 2 : 1, std::memory_order_release);
+    segment_->header().bell.ring();
+}
+
+result<void> client_session::wait_until_finished() {
+    if (inline_) return {};
+    segment_header& h = segment_->header();
+    while (true) {
+        const uint32_t seen = h.progress.load(std::memory_order_acquire);
+        if (h.state.load(std::memory_order_acquire) == server_state::finished || !link_->available()) return {};
+        futex_wait(h.progress, seen, patience_ns);
+    }
+}
+
+}  // namespace halcyon::offload

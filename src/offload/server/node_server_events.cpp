@@ -1,0 +1,226 @@
+// What the clients send, and what becomes of them.
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/clock.hpp"
+#include "offload/server/node_server.hpp"
+
+namespace halcyon::offload {
+
+bool node_server::pop_events() {
+    bool any = false;
+    for (uint32_t c = 0; c < events_.size(); ++c) any = pop_client(c) || any;
+    return any;
+}
+
+bool node_server::pop_client(uint32_t client) {
+    event_record e;
+    bool any = false;
+    // Bounded, so that one busy client cannot starve the others.
+    for (int i = 0; i < 256; ++i) {
+        const auto outcome = events_[client].pop(e);
+        if (outcome == event_ring::consumer::outcome::empty) break;
+        if (outcome == event_ring::consumer::outcome::corrupt) {
+            if (!gone_[client]) {
+                note("event ring of rank " + std::to_string(book_.rank_of(client)) +
+                     " is corrupt: the client is treated as dead");
+                ++counts_.rejected_blocks;
+                gone_[client] = true;
+                book_.client_left(client, iteration_book::leaving::died);
+                ++counts_.dead_clients;
+            }
+            break;
+        }
+        any = true;
+        handle(client, e);
+    }
+    if (any && segment_.page(client).waiting.load(std::memory_order_acquire) != 0) progress_ = true;
+    return any;
+}
+
+void node_server::handle(uint32_t client, const event_record& e) {
+    switch (e.kind) {
+        case event_kind::block_committed:
+            adopt_block(client, e.index, e.sequence, false);
+            return;
+        case event_kind::block_handed:
+            adopt_block(client, e.index, e.sequence, true);
+            return;
+        case event_kind::block_skipped:
+            if (e.index < data_.variables.size() && e.iteration >= book_.next_to_complete())
+                book_.note_missing(client, e.index, static_cast<int32_t>(e.value[0]), e.iteration,
+                                   missing_block::why::skipped);
+            return;
+        case event_kind::block_inlined:
+            if (e.iteration >= book_.next_to_complete()) book_.note_inlined(client, e.iteration);
+            return;
+        case event_kind::signal:
+            handle_signal(client, e);
+            return;
+        case event_kind::end_iteration:
+            records_.add(phase_record{e.iteration, book_.rank_of(client), e.value[0], e.value[1], e.value[2],
+                                      e.value[3], e.value[4]});
+            book_.client_ended(client, e.iteration);
+            return;
+        case event_kind::closed:
+            client_gone(client);
+            return;
+    }
+    ++counts_.rejected_blocks;
+    note("rank " + std::to_string(book_.rank_of(client)) + " sent an event of unknown kind " +
+         std::to_string(static_cast<int>(e.kind)));
+}
+
+void node_server::adopt_block(uint32_t client, uint32_t index, uint64_t sequence, bool handed) {
+    auto b = check_block(segment_, data_, client, index);
+    if (!b) {
+        ++counts_.rejected_blocks;
+        note("rejected: " + b.why().message);
+        return;
+    }
+    if (b->sequence != sequence) return;  // an old event of an entry that was adopted and released by take_over()
+    const iteration_book::key k = iteration_book::key_of(client, index);
+    if (b->iteration < book_.next_to_complete() && book_.find(k) == nullptr) {
+        // Belongs to an iteration that is closed: its client had been given up, or a predecessor stored it.
+        if (handed) release(k);
+        return;
+    }
+    if (book_.adopt(*b, handed) != nullptr) {
+        ++counts_.blocks;
+        counts_.bytes += b->shape.bytes;
+    } else {
+        release_if_done(k);
+    }
+}
+
+void node_server::handle_signal(uint32_t client, const event_record& e) {
+    segment_.page(client).signals_taken.fetch_add(1, std::memory_order_relaxed);
+    if (e.index >= data_.events.size()) {
+        ++counts_.rejected_blocks;
+        return;
+    }
+    switch (data_.events[e.index].scope) {
+        case scope::client:
+            run_event(e.index, e.iteration, static_cast<int>(client));
+            return;
+        case scope::job:
+            raise_job_event(client, e.index, e.iteration);
+            return;
+        case scope::node: {
+            auto& seen = signals_seen_[e.index];
+            ++seen[client];
+            segment_.page(client).signals_done.fetch_add(1, std::memory_order_relaxed);
+            uint64_t all = UINT64_MAX;
+            for (uint32_t c = 0; c < seen.size(); ++c)
+                if (book_.is_live(c) || c == client) all = std::min(all, seen[c]);
+            while (node_fired_[e.index] < all) {
+                ++node_fired_[e.index];
+                run_event(e.index, e.iteration, -1);
+            }
+        }
+    }
+}
+
+/// A client closed or died: what it sent is taken first, then nobody waits for it any more.
+void node_server::client_gone(uint32_t client) {
+    if (gone_[client]) return;
+    gone_[client] = true;  // before popping: its `closed` event ends up here again
+    while (pop_client(client)) {
+    }
+    const bool closed = segment_.page(client).closed.load(std::memory_order_acquire) != 0;
+    if (!closed) {
+        // Handed over, but killed before it could say so.
+        const auto table = segment_.table(client);
+        for (uint32_t i = 0; i < table.size(); ++i) {
+            const block_state state = table[i].state.load(std::memory_order_acquire);
+            if (state == block_state::servers || state == block_state::shared_read)
+                adopt_block(client, i, table[i].sequence, true);
+            else if (state == block_state::private_to_client)
+                table[i].state.store(block_state::free, std::memory_order_release);
+        }
+        book_.client_ended(client, segment_.page(client).ended_through.load(std::memory_order_acquire));
+        // Nobody reads its committed blocks any more.
+        std::vector<iteration_book::key> own;
+        for (const auto& [k, h] : book_.all())
+            if (h.block.client == client) own.push_back(k);
+        for (const iteration_book::key k : own) {
+            book_.find(k)->handed = true;
+            release_if_done(k);
+        }
+        segment_.page(client).dead.store(1, std::memory_order_release);
+        ++counts_.dead_clients;
+        note("rank " + std::to_string(book_.rank_of(client)) +
+             " died; its complete iterations are stored, the others marked");
+    }
+    book_.client_left(client, closed ? iteration_book::leaving::closed : iteration_book::leaving::died);
+}
+
+/// A new server of an old segment: the states of the blocks tell what the dead one had been given.
+void node_server::take_over() {
+    counts_ = records_.saved_counts();
+    counts_.finished = false;
+    ++counts_.server_restarts;
+    const int64_t stored = segment_.header().stored_through.load(std::memory_order_acquire);
+    for (uint32_t c = 0; c < segment_.geometry().clients; ++c) {
+        client_page& page = segment_.page(c);
+        const uint64_t taken = page.signals_taken.load(std::memory_order_acquire);
+        const uint64_t done = page.signals_done.load(std::memory_order_acquire);
+        counts_.lost_signals += static_cast<int64_t>(taken - std::min(taken, done));
+        page.signals_done.store(taken, std::memory_order_release);
+        const auto table = segment_.table(c);
+        for (uint32_t i = 0; i < table.size(); ++i) {
+            const block_state state = table[i].state.load(std::memory_order_acquire);
+            if (state != block_state::servers && state != block_state::shared_read) continue;
+            auto b = check_block(segment_, data_, c, i);
+            if (!b) {
+                ++counts_.rejected_blocks;
+                note("rejected: " + b.why().message);
+                continue;
+            }
+            const bool handed = state == block_state::servers;
+            const bool constant = !data_.variables[b->variable].time_varying;
+            if (b->iteration <= stored && handed && !constant)
+                release(iteration_book::key_of(c, i));
+            else if (iteration_book::held* h = book_.adopt(*b, handed); h != nullptr)
+                h->stored = b->iteration <= stored;
+        }
+        book_.client_ended(c, page.ended_through.load(std::memory_order_acquire));
+        if (page.closed.load(std::memory_order_acquire) != 0) {
+            gone_[c] = true;
+            book_.client_left(c, iteration_book::leaving::closed);
+        } else if (page.dead.load(std::memory_order_acquire) != 0) {
+            gone_[c] = true;
+            book_.client_left(c, iteration_book::leaving::died);
+        }
+    }
+    for (uint32_t c = 0; c < gone_.size(); ++c) awaited_[c] = !gone_[c];
+    awaited_until_ns_ = monotonic_ns() + 30'000'000'000;
+    note("took over as server " + std::to_string(generation_) + " of this session");
+    if (counts_.lost_signals > 0) note(std::to_string(counts_.lost_signals) + " signal(s) lost with its predecessors");
+    progress_ = true;
+}
+
+/// Clients that died while there was no server join no more, and nobody sees them end.
+void node_server::look_for_lost_clients() {
+    for (uint32_t c = 0; c < awaited_.size(); ++c) {
+        if (!awaited_[c] || gone_[c]) continue;
+        const pid_t pid = segment_.page(c).pid.load(std::memory_order_acquire);
+        const bool ended = ::kill(pid, 0) != 0 && errno == ESRCH;
+        if (!ended && monotonic_ns() < awaited_until_ns_) continue;
+        awaited_[c] = false;
+        client_gone(c);
+    }
+}
+
+/// Blocks that were spilled can be stored only once their clients have brought their files to this server.
+bool node_server::spill_files_are_here() const {
+    for (uint32_t c = 0; c < gone_.size(); ++c)
+        if (!gone_[c] && !spill_files_[c] && segment_.page(c).spilled_blocks.load(std::memory_order_acquire) > 0)
+            return false;
+    return true;
+}
+
+}  // namespace halcyon::offload
