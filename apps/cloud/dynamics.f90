@@ -370,7 +370,7 @@ contains
         real(wp), intent(in), dimension(1-halo:d%nxl+halo, 0:d%nz, 1-halo:d%nyl+halo) :: rq0, c
         real(wp), intent(in) :: dt
         logical, intent(in) :: positive
-        real(wp) :: given
+        real(wp) :: given, there
         integer :: i, j, k, n, m, nz
 
         n = d%nxl; m = d%nyl; nz = d%nz
@@ -380,8 +380,9 @@ contains
                 given = dt * ((max(fx(i, k, j), 0.0_wp) - min(fx(i - 1, k, j), 0.0_wp)) * rdx + &
                               (max(fy(i, k, j), 0.0_wp) - min(fy(i, k, j - 1), 0.0_wp)) * rdy + &
                               (max(fz(i, k, j), 0.0_wp) - min(fz(i, k - 1, j), 0.0_wp)) * rdz)
+                there = max(rq0(i, k, j), 0.0_wp)    ! round-off may leave less than nothing
                 limit(i, k, j) = 1
-                if (given > rq0(i, k, j)) limit(i, k, j) = max(rq0(i, k, j), 0.0_wp) / given
+                if (given > there) limit(i, k, j) = there / given
             end do
             call exchange(d, limit, 1, 1)
             fx(0:n, 1:nz, 1:m) = fx(0:n, 1:nz, 1:m) * merge(limit(0:n, 1:nz, 1:m), limit(1:n+1, 1:nz, 1:m), &
