@@ -24,6 +24,12 @@ struct block_view {
     [[nodiscard]] int64_t domain() const { return int64_t{rank} * var->blocks_per_client + block; }
 };
 
+/// True when blocks of these shapes can be rows of one dataset.
+[[nodiscard]] inline bool same_place(const block_shape& a, const block_shape& b) {
+    return a.dimensions == b.dimensions && a.global == b.global && a.offset == b.offset &&
+           a.ghost_before == b.ghost_before && a.ghost_after == b.ghost_after;
+}
+
 /// A block that should be there and is not. Readers find fill values and this record.
 struct missing_block {
     uint32_t variable_id = 0;
@@ -38,7 +44,7 @@ struct file_job {
     const model* data = nullptr;
     const store* target = nullptr;
     std::string path;                 ///< final path; the store writes to `path` + ".tmp", closes, then renames
-    std::string writer;               ///< "n0003" (node) or "c00012" (inline client)
+    std::string writer;               ///< "n0003" (node), "c00012" (inline client) or all_servers
     int32_t ranks = 1;                ///< size of the communicator of open
     std::vector<int64_t> iterations;  ///< ascending
     std::vector<block_view> blocks;   ///< in order of (variable, domain, iteration)
@@ -57,6 +63,27 @@ struct file_report {
     int64_t overflowed_values = 0;  ///< finite values that became infinite in half precision
 };
 
+/// One array of a file that several servers fill together (`collective: true`).
+struct shared_dataset {
+    static constexpr int64_t whole = -1;  ///< domain: all blocks of a placed variable, as one array without ghosts
+
+    uint32_t variable_id = 0;
+    int64_t domain = whole;
+    int variant = 0;            ///< > 0: the shape or place changed inside the file
+    int32_t rank = -1;          ///< writer's rank and block; -1 for the whole
+    int32_t block = -1;         ///< as above
+    block_shape shape;          ///< of one row
+    int64_t row_count = 1;      ///< iterations of the file, or 1 for a time-invariant variable
+    std::vector<int64_t> rows;  ///< those that hold a block, ascending
+    bool covered = false;       ///< every element of those rows will be written, and there are no other rows
+};
+
+/// A file that several servers fill together: everything but the values.
+struct shared_file {
+    file_job about;  ///< without blocks
+    std::vector<shared_dataset> datasets;
+};
+
 /// Writes blocks into files of some format. Called by one thread at a time.
 ///
 /// Contract, checked by the conformance kit in tests/offload/store_conformance.hpp: write() either leaves a complete
@@ -66,6 +93,14 @@ class file_store {
   public:
     virtual ~file_store() = default;
     virtual result<file_report> write(const file_job& job) = 0;
+    /// Leaves `file.about.path` + ".tmp": everything but the values, their room reserved where the file system can.
+    /// Failure: nothing is left. A store whose format cannot be filled by several processes keeps this one.
+    virtual result<void> lay_out(const shared_file& file) {
+        return failure{error_kind::config,
+                       "stores." + file.about.target->name + ".collective: stores of type '" + file.about.target->type +
+                           "' cannot be written by several servers together; use hdf5",
+                       0};
+    }
 };
 
 /// The view over all published files of a store in `directory`: one file `<simulation>.h5` in which every variable is
@@ -90,6 +125,9 @@ struct store_module {
 /// Loads the module of `type`, looked for beside the running library or program, then in HALCYON_MODULE_PATH.
 /// Failure (kind system): not found, or not a store module; the message lists where it was looked for.
 [[nodiscard]] result<store_module> load_store_module(const std::string& type);
+
+/// The writer of files that all servers write together.
+inline constexpr const char* all_servers = "all";
 
 /// `<simulation>.<writer>.i00000005.h5`, `….p01.h5` for part 1. Unpublished parts begin with a '.'.
 [[nodiscard]] std::string file_name(const std::string& simulation, const std::string& writer, int64_t first_iteration,

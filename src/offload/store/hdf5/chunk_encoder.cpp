@@ -61,6 +61,12 @@ encoding encoding::of(const variable& v, scalar_type type, bool idle, bool check
     return how;
 }
 
+encoding encoding::uncompressed(const variable& v, scalar_type type) {
+    encoding how = of(v, type, false, false);
+    how.method = compression::none;
+    return how;
+}
+
 size_t encoding::stored_element_bytes() const {
     return precision == precision::half ? 2 : static_cast<size_t>(size_of(type));
 }

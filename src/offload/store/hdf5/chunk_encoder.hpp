@@ -37,6 +37,8 @@ struct encoding {
 
     /// What `v` asks for. `idle`: when-idle compression is on. Precision applies to floating point only.
     static encoding of(const variable& v, scalar_type type, bool idle, bool checksum);
+    /// The same without compression and checksum.
+    static encoding uncompressed(const variable& v, scalar_type type);
 
     [[nodiscard]] size_t stored_element_bytes() const;
     [[nodiscard]] bool shuffles() const;

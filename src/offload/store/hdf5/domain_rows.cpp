@@ -8,11 +8,6 @@
 namespace halcyon::offload::hdf5 {
 namespace {
 
-bool same_place(const block_shape& a, const block_shape& b) {
-    return a.dimensions == b.dimensions && a.global == b.global && a.offset == b.offset &&
-           a.ghost_before == b.ghost_before && a.ghost_after == b.ghost_after;
-}
-
 size_t row_of(const file_job& job, const block_view& block) {
     const auto at = std::find(job.iterations.begin(), job.iterations.end(), block.iteration);
     if (at == job.iterations.end()) {

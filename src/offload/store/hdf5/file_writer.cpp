@@ -1,10 +1,9 @@
 #include "offload/store/hdf5/file_writer.hpp"
 
-#include <map>
-#include <set>
 #include <string>
 
 #include "offload/store/hdf5/chunking.hpp"
+#include "offload/store/hdf5/file_description.hpp"
 #include "offload/store/hdf5/file_driver.hpp"
 #include "offload/store/hdf5/format.hpp"
 #include "offload/store/hdf5/index_writer.hpp"
@@ -14,119 +13,8 @@
 namespace halcyon::offload::hdf5 {
 namespace {
 
-/// The file's groups, each created when it is first needed and kept open.
-class group_tree {
-  public:
-    group_tree(hid_t file, const std::vector<domain_rows>& datasets) : file_(file) {
-        // Each dataset is an entry of its group; each group, when first seen, one of its parent.
-        for (const domain_rows& set : datasets) {
-            std::string path = "/" + set.var->name;
-            while (!path.empty() && entries_[path]++ == 0) path.resize(path.rfind('/'));
-        }
-    }
-
-    hid_t open(const std::string& path) {
-        if (path.empty()) return file_;
-        const auto known = open_.find(path);
-        if (known != open_.end()) return known->second.get();
-        const size_t slash = path.rfind('/');
-        const hid_t parent = open(path.substr(0, slash));
-        group_handle group = create_group(parent, path.substr(slash + 1), entries_[path]);
-        return open_.emplace(path, std::move(group)).first->second.get();
-    }
-
-  private:
-    hid_t file_;
-    std::map<std::string, size_t> entries_;
-    std::map<std::string, group_handle> open_;
-};
-
-void describe_file(hid_t file, const file_job& job) {
-    set_attribute(file, "format", std::string(format_name));
-    set_attribute(file, "format_version", format_version);
-    set_attribute(file, "simulation", job.data->simulation);
-    set_attribute(file, "writer", job.writer);
-    set_attribute(file, "ranks", int64_t{job.ranks});
-    set_attribute(file, "part", int64_t{job.part});
-    std::set<int64_t> incomplete(job.unfinished.begin(), job.unfinished.end());
-    for (const missing_block& m : job.missing) incomplete.insert(m.iteration);
-    set_attribute(file, "incomplete", int64_t{incomplete.empty() ? 0 : 1});
-    if (!incomplete.empty())
-        set_attribute(file, "incomplete_iterations", std::vector<int64_t>(incomplete.begin(), incomplete.end()));
-}
-
-void write_iterations(hid_t own, const file_job& job) {
-    const hsize_t count = job.iterations.size();
-    write_dataset(own, "iterations", H5T_NATIVE_INT64, {&count, 1}, job.iterations.data());
-}
-
-void write_missing(hid_t own, const file_job& job) {
-    if (job.missing.empty()) return;
-    std::vector<int64_t> table;
-    std::vector<std::string> names;
-    for (const missing_block& m : job.missing) {
-        table.insert(table.end(), {m.iteration, m.rank, m.block, static_cast<int64_t>(m.reason)});
-        names.push_back(job.data->variables.at(m.variable_id).name);
-    }
-    const hsize_t shape[] = {job.missing.size(), 4};
-    write_dataset(own, "missing", H5T_NATIVE_INT64, shape, table.data());
-    write_dataset(own, "missing_variables", names);
-    const object_handle dataset{check(H5Oopen(own, "missing", H5P_DEFAULT), missing_path)};
-    set_attribute(dataset.get(), "columns", std::vector<std::string>{"iteration", "rank", "block", "reason"});
-    set_attribute(dataset.get(), "reasons", std::vector<std::string>{"client_died", "skipped", "corrupt"});
-}
-
-void write_meshes(hid_t own, const model& m) {
-    if (m.meshes.empty()) return;
-    const group_handle all = create_group(own, "meshes", m.meshes.size());
-    for (size_t i = 0; i < m.meshes.size(); ++i) {
-        const mesh& one = m.meshes[i];
-        const group_handle group = create_group(all.get(), std::to_string(i), 0);
-        set_attribute(group.get(), "name", one.name);
-        set_attribute(group.get(), "type", std::string(name_of(one.type)));
-        set_attribute(group.get(), "coordinates", one.coordinates);
-        set_attribute(group.get(), "cells", one.cells);
-        set_attribute(group.get(), "cell_types", one.cell_types);
-        set_attribute(group.get(), "cell_sizes", one.cell_sizes);
-    }
-}
-
-void describe_variable(hid_t group, const model& m, const variable& v) {
-    const layout& l = m.layouts.at(v.layout_id);
-    set_attribute(group, "type", std::string(offload::name_of(l.type)));
-    set_attribute(group, "time_varying", int64_t{v.time_varying ? 1 : 0});
-    set_attribute(group, "placed", int64_t{v.place_id ? 1 : 0});
-    set_attribute(group, "centering", std::string(name_of(v.centered)));
-    set_attribute(group, "layout", l.name);
-    if (!v.unit.empty()) set_attribute(group, "unit", v.unit);
-    if (!v.description.empty()) set_attribute(group, "description", v.description);
-    if (v.mesh_id) set_attribute(group, "mesh", m.meshes.at(*v.mesh_id).name);
-    if (is_floating(l.type) && v.precision == precision::half) set_attribute(group, "precision", std::string("half"));
-    if (is_floating(l.type) && v.precision == precision::bitround) {
-        set_attribute(group, "precision", "bitround " + std::to_string(v.significant_bits));
-    }
-}
-
-void describe_domain(hid_t dataset, const domain_rows& set) {
-    const block_view& block = set.sample();
-    set_attribute(dataset, "rank", int64_t{block.rank});
-    set_attribute(dataset, "block", int64_t{block.block});
-    set_attribute(dataset, "global", block.shape.global.span());
-    set_attribute(dataset, "offset", block.shape.offset.span());
-    set_attribute(dataset, "ghost_before", block.shape.ghost_before.span());
-    set_attribute(dataset, "ghost_after", block.shape.ghost_after.span());
-    const std::vector<int64_t> present = set.present();
-    if (present.size() < set.rows.size()) set_attribute(dataset, "rows", present);
-}
-
 list_handle creation_list(const encoding& how, std::span<const hsize_t> chunk, bool empty) {
-    list_handle list{check(H5Pcreate(H5P_DATASET_CREATE), "dataset list")};
-    check(H5Pset_obj_track_times(list.get(), false), "dataset list");
-    // All attributes in the header: HDF5's own limit of 8 would give each dataset a heap and a tree for them.
-    check(H5Pset_attr_phase_change(list.get(), 32, 24), "dataset list");
-    const bool half = how.precision == precision::half;
-    check(H5Pset_fill_value(list.get(), half ? half_type() : type_of(how.type), fill_value(how.type, half).data()),
-          "fill value");
+    list_handle list = plain_creation_list(how);
     if (empty) return list;
     check(H5Pset_chunk(list.get(), static_cast<int>(chunk.size()), chunk.data()), "chunk shape");
     if (how.shuffles()) check(H5Pset_shuffle(list.get()), "shuffle");
@@ -186,7 +74,9 @@ void write_domain(hid_t group, const domain_rows& set, const dataset_kind& kind,
     const dataset_handle dataset{check(
         H5Dcreate2(group, name.c_str(), kind.stored_type, kind.space.get(), link_list(), kind.list.get(), H5P_DEFAULT),
         doing("create"))};
-    describe_domain(dataset.get(), set);
+    const block_view& block = set.sample();
+    describe_dataset(dataset.get(), block.rank, block.block, block.shape, set.present(),
+                     static_cast<int64_t>(set.rows.size()));
     if (kind.empty) return;
 
     std::vector<hsize_t> origin(kind.shape.size(), 0);
@@ -212,10 +102,10 @@ void write_contents(const file_job& job, const std::vector<domain_rows>& dataset
     {
         describe_file(file.get(), job);
         const group_handle own = create_group(file.get(), reserved_group, 5);
-        write_iterations(own.get(), job);
-        write_missing(own.get(), job);
-        write_meshes(own.get(), *job.data);
-        group_tree groups(file.get(), datasets);
+        write_tables(own.get(), job);
+        std::vector<std::string> names;
+        for (const domain_rows& set : datasets) names.push_back(set.var->name);
+        group_tree groups(file.get(), names);
         dataset_kind kind;
         for (const domain_rows& set : datasets) {
             const hid_t group = groups.open("/" + set.var->name);

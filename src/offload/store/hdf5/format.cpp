@@ -34,6 +34,7 @@ bool is_utf8(std::string_view text) {
 }  // namespace
 
 std::string domain_name(int64_t domain, int variant) {
+    if (domain < 0) return variant == 0 ? "whole" : "whole." + std::to_string(variant);
     char text[48];
     if (variant == 0) {
         std::snprintf(text, sizeof text, "d%06lld", static_cast<long long>(domain));

@@ -19,7 +19,11 @@ inline constexpr const char* missing_path = "/.halcyon/missing";
 inline constexpr const char* missing_variables_path = "/.halcyon/missing_variables";
 inline constexpr const char* meshes_path = "/.halcyon/meshes";
 
-/// Name of the dataset of a domain: "d000003"; "d000003.1" when the block's shape or place changed inside the file.
+/// Of a dataset that shows a whole: some of its elements are fill, because their blocks are missing.
+inline constexpr const char* gaps_attribute = "gaps";
+
+/// Name of the dataset of a domain: "d000003"; "d000003.1" when the block's shape or place changed inside the file. Of
+/// shared_dataset::whole: "whole", "whole.1".
 [[nodiscard]] std::string domain_name(int64_t domain, int variant);
 
 /// Success when `name` can be a path of groups: valid UTF-8, '/' between components, none of them empty, "." or "..",

@@ -15,6 +15,10 @@ std::vector<int64_t> published_iterations(file_list files, std::span<const std::
     for (const auto& file : files) {
         // Early parts come before the rest of their iteration; part 0 is published last.
         if (file->name.part != 0) continue;
+        if (file->name.writer == all_servers) {
+            for (const int64_t iteration : file->iterations) seen[iteration].insert(needed.begin(), needed.end());
+            continue;
+        }
         if (!needed.empty() && !needed.contains(file->name.writer)) continue;
         for (const int64_t iteration : file->iterations) seen[iteration].insert(file->name.writer);
     }

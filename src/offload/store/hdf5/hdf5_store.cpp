@@ -3,6 +3,8 @@
 #include <chrono>
 #include <exception>
 
+#include "offload/store/hdf5/shared_layout.hpp"
+
 namespace halcyon::offload::hdf5 {
 namespace {
 
@@ -39,6 +41,18 @@ result<file_report> hdf5_store::write(const file_job& job) {
         return e.as_failure();
     } catch (const std::exception& e) {
         return failure{error_kind::internal, job.path + ": " + e.what(), 0};
+    }
+}
+
+result<void> hdf5_store::lay_out(const shared_file& file) {
+    const silence quiet;
+    try {
+        lay_out_file(file);
+        return {};
+    } catch (const error& e) {
+        return e.as_failure();
+    } catch (const std::exception& e) {
+        return failure{error_kind::internal, file.about.path + ": " + e.what(), 0};
     }
 }
 

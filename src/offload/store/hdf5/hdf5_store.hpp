@@ -9,6 +9,7 @@ namespace halcyon::offload::hdf5 {
 class hdf5_store final : public file_store {
   public:
     result<file_report> write(const file_job& job) override;
+    result<void> lay_out(const shared_file& file) override;
 
   private:
     writer_memory memory_;

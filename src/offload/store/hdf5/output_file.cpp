@@ -43,6 +43,9 @@ int64_t output_file::publish(const std::string& path, bool sync) {
         if (status != 0) throw error(system_failure(temporary_ + ": " + doing, errno));
     };
     attempt("cannot set the size", ftruncate(descriptor_, static_cast<off_t>(size_)));
+    // Where the file system knows no such thing, writing will tell.
+    if (reserve_ && fallocate(descriptor_, 0, 0, static_cast<off_t>(size_)) != 0 && errno != EOPNOTSUPP)
+        attempt("cannot reserve its room", -1);
     if (sync) attempt("cannot sync", fsync(descriptor_));
     // Network file systems report a full disk or a used-up quota here.
     attempt("cannot close", close(std::exchange(descriptor_, -1)));

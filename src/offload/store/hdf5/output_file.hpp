@@ -28,6 +28,9 @@ class output_file {
     /// Starts writing back to the device at once; for files that will be synced.
     void write_back_early(bool yes) { early_ = yes; }
 
+    /// publish() has the file system set the whole size aside, so that a full disk shows then and not later.
+    void reserve_room() { reserve_ = true; }
+
     /// Writes what is kept in memory, cuts the file to its size, syncs when asked (file, then directory) and renames
     /// it to `path`. Throws the first error of the file's life, path and errno text in it. Returns the size in bytes.
     int64_t publish(const std::string& path, bool sync);
@@ -52,6 +55,7 @@ class output_file {
     int descriptor_ = -1;
     bool published_ = false;
     bool early_ = false;
+    bool reserve_ = false;
     bool failed_ = false;
     failure first_;
     uint64_t size_ = 0;

@@ -31,7 +31,13 @@ extents extents_of(const std::vector<int64_t>& values, const std::string& what) 
     return e;
 }
 
+/// "whole", "whole.1", …
+bool is_whole_name(std::string_view name) {
+    return name == "whole" || name.starts_with("whole.");
+}
+
 bool is_domain_name(std::string_view name) {
+    if (is_whole_name(name)) return true;
     if (name.size() < 7 || name[0] != 'd') return false;
     size_t end = 1;
     while (end < name.size() && name[end] >= '0' && name[end] <= '9') ++end;
@@ -41,7 +47,10 @@ bool is_domain_name(std::string_view name) {
 stored_domain read_domain(hid_t group, const std::string& variable, const std::string& name) {
     stored_domain d;
     d.dataset = "/" + variable + "/" + name;
-    std::from_chars(name.data() + 1, name.data() + name.size(), d.domain);
+    if (is_whole_name(name))
+        d.domain = shared_dataset::whole;
+    else
+        std::from_chars(name.data() + 1, name.data() + name.size(), d.domain);
     const dataset_handle dataset{check(H5Dopen2(group, name.c_str(), H5P_DEFAULT), d.dataset)};
     const space_handle space{check(H5Dget_space(dataset.get()), d.dataset)};
     hsize_t shape[H5S_MAX_RANK];
@@ -56,6 +65,7 @@ stored_domain read_domain(hid_t group, const std::string& variable, const std::s
     for (const extents* e : {&d.global, &d.offset, &d.ghost_before, &d.ghost_after}) {
         if (e->rank != d.dimensions.rank) throw error(error_kind::system, d.dataset + ": attributes of unequal rank");
     }
+    d.gaps = has_attribute(dataset.get(), gaps_attribute);
     if (has_attribute(dataset.get(), "rows")) {
         d.rows = get_integers(dataset.get(), "rows");
     } else {

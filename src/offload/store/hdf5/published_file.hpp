@@ -24,7 +24,8 @@ struct published_name {
 /// One dataset of a published file: the blocks of a domain.
 struct stored_domain {
     std::string dataset;  ///< path inside the file
-    int64_t domain = 0;
+    int64_t domain = 0;   ///< shared_dataset::whole: all blocks in one array
+    bool gaps = false;    ///< of a whole: some elements are fill
     extents dimensions, global, offset, ghost_before, ghost_after;
     int64_t row_count = 0;
     std::vector<int64_t> rows;  ///< those that hold a block

@@ -1,6 +1,7 @@
 #include "offload/store/hdf5/view_arrays.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "offload/store/hdf5/format.hpp"
@@ -70,10 +71,70 @@ void add_pieces(view_variable& array, const row_source* begin, const row_source*
     }
 }
 
+struct box {
+    std::vector<int64_t> start, count;
+};
+
+box box_of(const stored_domain& d) {
+    return {list_of(d.offset), list_of(d.interior())};
+}
+
+/// What is left of `from` without `hole`: at most two boxes for each dimension.
+void subtract(box from, const box& hole, std::vector<box>& left) {
+    for (size_t i = 0; i < from.start.size(); ++i)
+        if (hole.start[i] >= from.start[i] + from.count[i] || hole.start[i] + hole.count[i] <= from.start[i]) {
+            left.push_back(std::move(from));
+            return;
+        }
+    for (size_t i = 0; i < from.start.size(); ++i) {
+        const int64_t end = from.start[i] + from.count[i];
+        const int64_t hole_end = hole.start[i] + hole.count[i];
+        if (hole.start[i] > from.start[i]) {
+            left.push_back(from);
+            left.back().count[i] = hole.start[i] - from.start[i];
+        }
+        if (hole_end < end) {
+            left.push_back(from);
+            left.back().start[i] = hole_end;
+            left.back().count[i] = end - hole_end;
+        }
+        const int64_t begin = std::max(from.start[i], hole.start[i]);
+        from.count[i] = std::min(end, hole_end) - begin;
+        from.start[i] = begin;
+    }
+}
+
+/// Puts a row that shows the whole into `array`, but for the boxes of single blocks that are shown at the same time:
+/// they were stored apart, and sources of a virtual dataset must not overlap.
+void add_around(view_variable& array, const row_source& row, const std::vector<box>& apart) {
+    std::vector<box> left{box_of(*row.domain)};
+    for (const box& hole : apart) {
+        std::vector<box> smaller;
+        for (box& b : left) subtract(std::move(b), hole, smaller);
+        left = std::move(smaller);
+    }
+    for (const box& b : left) {
+        piece p;
+        p.file = row.file->file_name;
+        p.dataset = row.domain->dataset;
+        p.source_shape = list_of(row.domain->dimensions);
+        p.source_shape.insert(p.source_shape.begin(), row.domain->row_count);
+        p.source_start = p.target_start = b.start;
+        p.source_count = p.target_count = b.count;
+        p.source_start.insert(p.source_start.begin(), row.row);
+        p.source_count.insert(p.source_count.begin(), 1);
+        if (array.description.time_varying) {
+            p.target_start.insert(p.target_start.begin(), row.time);
+            p.target_count.insert(p.target_count.begin(), 1);
+        }
+        array.pieces.push_back(std::move(p));
+    }
+}
+
 void count_gaps(view_variable& array) {
     int64_t covered = 0;
     for (const piece& p : array.pieces) covered += product(p.target_count);
-    array.gaps = covered < product(array.shape);
+    array.gaps = array.gaps || covered < product(array.shape);
 }
 
 view_variable array_for(const gathered_variable& variable, const std::string& path, int64_t times) {
@@ -103,6 +164,30 @@ bool equal_interiors(const row_source* begin, const row_source* end) {
                        [begin](const row_source& r) { return r.domain->interior() == begin->domain->interior(); });
 }
 
+void add_placed(view_variable& array, const std::vector<row_source>& rows) {
+    std::map<int64_t, std::vector<box>> apart;  // by time: blocks beside the whole
+    const bool any_whole = rows.front().domain->domain == shared_dataset::whole;
+    for (const row_source& r : rows)
+        if (any_whole && r.domain->domain != shared_dataset::whole) apart[r.time].push_back(box_of(*r.domain));
+    std::set<std::vector<int64_t>> filled;
+    for (const auto& [from, to] : by_domain(rows)) {
+        if (from->domain->domain != shared_dataset::whole) {
+            add_pieces(array, from, to, -1, filled);
+            continue;
+        }
+        const row_source* begin = from;
+        for (const row_source* r = from; r != to; ++r) {
+            array.gaps = array.gaps || r->domain->gaps;
+            const auto beside = apart.find(r->time);
+            if (beside == apart.end()) continue;
+            add_pieces(array, begin, r, -1, filled);
+            add_around(array, *r, beside->second);
+            begin = r + 1;
+        }
+        add_pieces(array, begin, to, -1, filled);
+    }
+}
+
 }  // namespace
 
 variable_arrays arrays_of(const gathered_variable& variable, int64_t times) {
@@ -128,8 +213,7 @@ variable_arrays arrays_of(const gathered_variable& variable, int64_t times) {
         array.placed_whole = true;
         const std::vector<int64_t> shape = list_of(global);
         array.shape.insert(array.shape.end(), shape.begin(), shape.end());
-        std::set<std::vector<int64_t>> filled;
-        for (const auto& [from, to] : by_domain(rows)) add_pieces(array, from, to, -1, filled);
+        add_placed(array, rows);
         count_gaps(array);
         result.arrays.push_back(std::move(array));
         return result;

@@ -1,0 +1,137 @@
+#include "offload/store/shared_plan.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace halcyon::offload {
+namespace {
+
+/// The interior of a block in the whole, in one row.
+struct placed_box {
+    int64_t row = 0;
+    extents begin, count;
+};
+
+bool overlap(const placed_box& a, const placed_box& b) {
+    for (int d = 0; d < a.begin.rank; ++d)
+        if (a.begin[d] + a.count[d] <= b.begin[d] || b.begin[d] + b.count[d] <= a.begin[d]) return false;
+    return true;
+}
+
+/// True when the boxes fill `rows` rows of `whole` and no element twice. They lie inside it.
+bool tile(std::vector<placed_box> boxes, const extents& whole, int64_t rows) {
+    std::erase_if(boxes, [](const placed_box& b) { return b.count.count() == 0; });
+    int64_t volume = 0;
+    for (const placed_box& b : boxes) volume += b.count.count();
+    if (volume != rows * whole.count()) return false;
+    if (whole.rank == 0) return static_cast<int64_t>(boxes.size()) == rows;
+    std::sort(boxes.begin(), boxes.end(), [](const placed_box& a, const placed_box& b) {
+        return std::tuple(a.row, a.begin[0]) < std::tuple(b.row, b.begin[0]);
+    });
+    for (size_t i = 0; i < boxes.size(); ++i) {
+        const int64_t end = boxes[i].begin[0] + boxes[i].count[0];
+        for (size_t j = i + 1; j < boxes.size() && boxes[j].row == boxes[i].row && boxes[j].begin[0] < end; ++j)
+            if (overlap(boxes[i], boxes[j])) return false;
+    }
+    return true;
+}
+
+extents zeros(const extents& like) {
+    extents e;
+    for (int d = 0; d < like.rank; ++d) e.push_back(0);
+    return e;
+}
+
+/// The shape of a row of the dataset that `b` goes into: its own, or the whole.
+block_shape row_shape(const shared_block& b, bool placed) {
+    if (!placed) return b.shape;
+    block_shape s;
+    s.dimensions = s.global = b.shape.global;
+    s.offset = s.ghost_before = s.ghost_after = zeros(b.shape.global);
+    return s;
+}
+
+class planner {
+  public:
+    planner(const model& data, std::span<const int64_t> iterations) : data_(data), iterations_(iterations) {}
+
+    shared_plan make(std::vector<shared_block> blocks) {
+        std::sort(blocks.begin(), blocks.end(),
+                  [this](const shared_block& a, const shared_block& b) { return order_of(a) < order_of(b); });
+        for (const shared_block& b : blocks) add(b);
+        for (size_t i = 0; i < plan_.datasets.size(); ++i) complete(i);
+        return std::move(plan_);
+    }
+
+  private:
+    const variable& of(const shared_block& b) const { return data_.variables.at(b.variable_id); }
+    int64_t domain_of(const shared_block& b) const {
+        const variable& v = of(b);
+        return v.place_id ? shared_dataset::whole : int64_t{b.rank} * v.blocks_per_client + b.block;
+    }
+    std::tuple<uint32_t, int64_t, int64_t, int32_t, int64_t> order_of(const shared_block& b) const {
+        return {b.variable_id, domain_of(b), b.iteration, b.server, b.index};
+    }
+
+    void add(const shared_block& b) {
+        const variable& v = of(b);
+        const int64_t domain = domain_of(b);
+        auto& sets = plan_.datasets;
+        if (sets.empty() || sets.back().variable_id != b.variable_id || sets.back().domain != domain)
+            first_of_domain_ = sets.size();
+        const bool placed = domain == shared_dataset::whole;
+        const block_shape shape = row_shape(b, placed);
+        size_t at = first_of_domain_;
+        while (at < sets.size() && !same_place(sets[at].shape, shape)) ++at;
+        if (at == sets.size()) {
+            shared_dataset d;
+            d.variable_id = b.variable_id;
+            d.domain = domain;
+            d.variant = static_cast<int>(at - first_of_domain_);
+            if (!placed) d.rank = b.rank;
+            if (!placed) d.block = b.block;
+            d.shape = shape;
+            d.row_count = v.time_varying ? static_cast<int64_t>(iterations_.size()) : 1;
+            sets.push_back(std::move(d));
+            plan_.parts.emplace_back();
+            boxes_.emplace_back();
+        }
+        int64_t row = 0;
+        if (v.time_varying)
+            row = std::lower_bound(iterations_.begin(), iterations_.end(), b.iteration) - iterations_.begin();
+        sets[at].rows.push_back(row);
+        plan_.parts[at].push_back({b.server, b.index, row});
+        if (!placed) return;
+        placed_box box{row, b.shape.offset, {}};
+        for (int d = 0; d < b.shape.dimensions.rank; ++d)
+            box.count.push_back(b.shape.dimensions[d] - b.shape.ghost_before[d] - b.shape.ghost_after[d]);
+        boxes_[at].push_back(box);
+    }
+
+    void complete(size_t at) {
+        shared_dataset& d = plan_.datasets[at];
+        std::sort(d.rows.begin(), d.rows.end());
+        d.rows.erase(std::unique(d.rows.begin(), d.rows.end()), d.rows.end());
+        const bool all_rows = static_cast<int64_t>(d.rows.size()) == d.row_count;
+        d.covered =
+            all_rows && (d.domain != shared_dataset::whole || tile(std::move(boxes_[at]), d.shape.global, d.row_count));
+        std::sort(plan_.parts[at].begin(), plan_.parts[at].end(),
+                  [](const shared_plan::part& a, const shared_plan::part& b) {
+                      return std::tuple(a.server, a.row, a.index) < std::tuple(b.server, b.row, b.index);
+                  });
+    }
+
+    const model& data_;
+    std::span<const int64_t> iterations_;
+    shared_plan plan_;
+    std::vector<std::vector<placed_box>> boxes_;  ///< of placed variables, parallel to the datasets
+    size_t first_of_domain_ = 0;
+};
+
+}  // namespace
+
+shared_plan plan_shared_file(const model& data, std::span<const int64_t> iterations, std::vector<shared_block> blocks) {
+    return planner(data, iterations).make(std::move(blocks));
+}
+
+}  // namespace halcyon::offload
