@@ -10,10 +10,12 @@ void event_order::take(const notice& n) {
             servers_ = n.servers;
             return;
         case notice::kind::raise:
+        case notice::kind::want:
             decided_.push_back(n);
             return;
         case notice::kind::reach:
-            reached_[{n.event_id, n.iteration}].insert(n.origin);
+        case notice::kind::meet:
+            reached_[{n.what, n.event_id, n.iteration}].insert(n.origin);
             check_labels();
             return;
         case notice::kind::finish:
@@ -47,7 +49,8 @@ void event_order::check_labels() {
             ++it;
             continue;
         }
-        decided_.push_back({notice::kind::reach, it->first.first, it->first.second, -1, 0});
+        const auto& [what, id, iteration] = it->first;
+        decided_.push_back({what, id, iteration, -1, 0});
         it = reached_.erase(it);
     }
 }

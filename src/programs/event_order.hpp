@@ -4,13 +4,14 @@
 #include <deque>
 #include <map>
 #include <set>
-#include <utility>
+#include <tuple>
 
 namespace halcyon {
 
 /// What a server tells the one that orders events, and what that one tells all. Plain values: sent as bytes.
 struct notice {
-    enum class kind : uint32_t { begin, raise, reach, finish, leave, abandon, end, bye };
+    /// `want` and `meet` are the servers' own: handed on as `raise` and `reach` are, but not to the handler of events.
+    enum class kind : uint32_t { begin, raise, reach, want, meet, finish, leave, abandon, end, bye };
     kind what = kind::end;
     uint32_t event_id = 0;
     int64_t iteration = 0;
@@ -33,7 +34,7 @@ class event_order {
     [[nodiscard]] bool begun() const { return begun_; }
 
   private:
-    using label = std::pair<uint32_t, int64_t>;
+    using label = std::tuple<notice::kind, uint32_t, int64_t>;
     [[nodiscard]] bool complete(const std::set<int32_t>& reached) const;
     void check_labels();
     void check_end();

@@ -51,6 +51,12 @@ void mpi_job_events::raise(uint32_t event_id, int64_t iteration) {
 void mpi_job_events::reach(uint32_t event_id, int64_t iteration) {
     propose(notice::kind::reach, event_id, iteration);
 }
+void mpi_job_events::want(uint32_t store, int64_t iteration) {
+    propose(notice::kind::want, store, iteration);
+}
+void mpi_job_events::meet(uint32_t store) {
+    propose(notice::kind::meet, store);
+}
 void mpi_job_events::leave() {
     propose(notice::kind::leave);
 }
@@ -188,6 +194,10 @@ void mpi_job_events::deliver(const batch& b) {
             case notice::kind::raise:
             case notice::kind::reach:
                 received_.push_back(n);
+                break;
+            case notice::kind::want:
+            case notice::kind::meet:
+                if (told_own_) told_own_(n);
                 break;
             case notice::kind::abandon:
                 abandoned_();

@@ -40,6 +40,13 @@ class mpi_job_events final : public offload::job_events {
     void reach(uint32_t event_id, int64_t iteration) override;
     void on_event(handler told) override;
     void finish() override;
+    /// Sets who is told of `want` and `meet`, at the same place of the order on every server of the world, on the
+    /// thread of carry(): all may call MPI together. Before carry().
+    void on_own(std::function<void(const notice&)> told) { told_own_ = std::move(told); }
+    /// Tells every server of the world about store `store`.
+    void want(uint32_t store, int64_t iteration);
+    /// When all servers of the session have come to meet for `store` (or finished), every server of the world is told.
+    void meet(uint32_t store);
     /// This server never had a client: the others do not wait for it.
     void leave();
     /// Whoever started the world is gone: clients that are not there yet will not come. Called on server 0.
@@ -91,6 +98,7 @@ class mpi_job_events final : public offload::job_events {
         MPI_Request request = MPI_REQUEST_NULL;
     };
     std::deque<sending> sends_;
+    std::function<void(const notice&)> told_own_;
     std::deque<notice> received_;  ///< in the common order, not yet handed over
     bool last_received_ = false;
     notice proposal_;

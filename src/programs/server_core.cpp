@@ -65,7 +65,7 @@ std::string log_path(const model& data, const session_document& document) {
 
 }  // namespace
 
-int serve_node(descriptor listening, uint32_t generation, job_events* job) {
+int serve_node(descriptor listening, uint32_t generation, job_events* job, shared_files* files) {
     server_log log;
     connections peers(std::move(listening));
     auto luggage = peers.receive_segment(segment_patience_ms);
@@ -91,7 +91,8 @@ int serve_node(descriptor listening, uint32_t generation, job_events* job) {
     const int segment_fd = shared->fd();
     const int document_fd = document_memory->fd();
     const uint32_t clients = document->geometry.clients;
-    node_server::launch l{std::move(*data), std::move(*document), std::move(*shared), generation, &peers, say, job};
+    node_server::launch l{
+        std::move(*data), std::move(*document), std::move(*shared), generation, &peers, say, job, files};
     auto server = node_server::start(std::move(l));
     if (!server) {
         // The bringer waits for a welcome: closing its socket tells it, the log tells why.

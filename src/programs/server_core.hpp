@@ -4,11 +4,12 @@
 
 #include "base/descriptor.hpp"
 #include "offload/server/job_events.hpp"
+#include "offload/server/shared_files.hpp"
 
 namespace halcyon {
 
 /// What every node server does once it listens: receives the segment, opens its log, takes a free core, serves.
 /// Returns the process's exit status.
-int serve_node(descriptor listening, uint32_t generation, offload::job_events* job);
+int serve_node(descriptor listening, uint32_t generation, offload::job_events* job, offload::shared_files* files);
 
 }  // namespace halcyon

@@ -59,5 +59,5 @@ int main(int argc, char** argv) {
     const bool told = ::write(ready_fd, &answer, 1) == 1;
     ::close(ready_fd);
     if (!listening || !told) return 1;
-    return serve_node(std::move(*listening), number, nullptr);
+    return serve_node(std::move(*listening), number, nullptr, nullptr);
 }

@@ -21,6 +21,7 @@
 #include "offload/segment/session_document.hpp"
 #include "programs/mpi_job_events.hpp"
 #include "programs/server_core.hpp"
+#include "programs/shared_file/world_files.hpp"
 
 using namespace halcyon;
 using namespace halcyon::offload;
@@ -53,12 +54,12 @@ bool readable_before(int wanted, int stop) {
 }
 
 /// Serves the clients of this node, if any come before `abandoned`.
-int serve_if_clients_come(descriptor listening, const flag& abandoned, mpi_job_events& events) {
+int serve_if_clients_come(descriptor listening, const flag& abandoned, mpi_job_events& events, world_files& files) {
     if (!readable_before(listening.get(), abandoned.fd())) {
         events.leave();
         return 0;
     }
-    const int status = serve_node(std::move(listening), first_generation, &events);
+    const int status = serve_node(std::move(listening), first_generation, &events, &files);
     events.finish();  // a server that could not start has not said so
     return status;
 }
@@ -98,8 +99,9 @@ int run_world(const std::string& session) {
     }
     flag abandoned, stop;
     mpi_job_events events(MPI_COMM_WORLD, [&abandoned] { abandoned.set(); });
+    world_files files(MPI_COMM_WORLD, events);
     int status = 0;
-    std::thread node([&] { status = serve_if_clients_come(std::move(*listening), abandoned, events); });
+    std::thread node([&] { status = serve_if_clients_come(std::move(*listening), abandoned, events, files); });
     std::thread starter;
     if (rank == 0) starter = std::thread([&] { watch_starter(stop, events); });
     events.carry();
@@ -130,6 +132,9 @@ int main(int argc, char** argv) {
     // clients are gone.
     for (const int s : {SIGHUP, SIGINT, SIGTERM, SIGPIPE}) std::signal(s, SIG_IGN);
     ::prctl(PR_SET_NAME, "halcyon-world");
+    // Of Open MPI's two ways to write files together, its own (4.1) can lose the error of a full disk: a collective
+    // write then succeeds without its data. ROMIO, which MPICH has too, reports it. A user's choice wins.
+    ::setenv("OMPI_MCA_io", "^ompio", 0);
     int provided = MPI_THREAD_SINGLE;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
     if (provided < MPI_THREAD_FUNNELED) {

@@ -90,13 +90,12 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
     if (auto all = agree(own, parsed ? result<void>() : result<void>(parsed.why())); !all) return all.why();
     s->model_ = std::move(*parsed);
     for (const store& kept : s->model_.stores)
-        if (kept.collective)
-            return failure{
-                error_kind::config,
-                "stores." + kept.name +
-                    ".collective: one file that all servers write together is not available in "
-                    "this release; leave it out, and read the view, which shows the files of all nodes as one",
-                0};
+        if (kept.collective && s->model_.run_inline)
+            return failure{error_kind::config,
+                           "stores." + kept.name +
+                               ".collective: a file that all servers write together needs servers; this "
+                               "configuration says inline: true",
+                           0};
 
     s->node_ = node_of(own);
     MPI_Comm leaders = MPI_COMM_NULL;

@@ -11,6 +11,7 @@
 #include <tuple>
 
 #include "base/descriptor.hpp"
+#include "offload/segment/session_document.hpp"
 
 namespace halcyon::offload {
 namespace {
@@ -41,32 +42,30 @@ class file_output final : public output_writer {
 
     result<file_report> write(request r) override {
         target& t = targets_[r.store];
-        std::error_code why;
-        fs::create_directories(t.directory, why);
-        if (why) return system_failure("output directory " + t.directory, why.value());
-        if (r.visible)
-            for (const int64_t iteration : r.iterations)
-                if (auto done = publish_parts(r.store, iteration); !done) return done.why();
-        file_job job;
-        job.data = &data_;
-        job.target = &data_.stores[r.store];
-        const std::string name = file_name(data_.simulation, writer_, r.iterations.front(), r.part);
-        job.path = t.directory + (r.visible ? "/" : "/.") + name;
-        job.writer = writer_;
-        job.ranks = ranks_;
-        job.iterations = std::move(r.iterations);
-        job.blocks = std::move(r.blocks);
-        std::sort(job.blocks.begin(), job.blocks.end(), [](const block_view& a, const block_view& b) {
-            return std::tuple(a.var->id, a.domain(), a.iteration) < std::tuple(b.var->id, b.domain(), b.iteration);
-        });
-        job.missing = std::move(r.missing);
-        job.unfinished = std::move(r.unfinished);
-        job.part = r.part;
-        job.sync = r.sync;
-        job.compress = r.compress;
-        auto report = t.files->write(job);
-        if (report && !job.sync && r.visible) unsynced_.insert(job.path);
+        const bool visible = r.visible;
+        if (visible)
+            if (auto done = publish_parts(r.store, r.iterations); !done) return done.why();
+        auto job = job_for(std::move(r), writer_);
+        if (!job) return job.why();
+        auto report = t.files->write(*job);
+        if (report && visible) published(job->path, job->sync);
         return report;
+    }
+
+    result<file_job> share_of(request r) override { return job_for(std::move(r), all_servers); }
+
+    result<void> lay_out(uint32_t store, const shared_file& file) override {
+        return targets_[store].files->lay_out(file);
+    }
+
+    result<void> publish_parts(uint32_t store, std::span<const int64_t> iterations) override {
+        for (const int64_t iteration : iterations)
+            if (auto done = publish_parts_of(store, iteration); !done) return done;
+        return {};
+    }
+
+    void published(const std::string& path, bool synced) override {
+        if (!synced) unsynced_.insert(path);
     }
 
     int32_t next_part(uint32_t store, int64_t iteration) override {
@@ -112,13 +111,41 @@ class file_output final : public output_writer {
             for (const auto& entry : fs::directory_iterator(t.directory, none)) {
                 const std::string name = entry.path().filename().string();
                 const std::string own = data_.simulation + "." + writer_ + ".";
-                const bool ours = name.starts_with(own) || name.starts_with("." + own);
+                const std::string of_all = data_.simulation + "." + all_servers + ".";
+                // All servers of a world die together, and the first node's speaks for them.
+                const bool ours = name.starts_with(own) || name.starts_with("." + own) ||
+                                  (writer_ == node_writer(0) && name.starts_with(of_all));
                 if (ours && name.ends_with(".tmp")) fs::remove(entry.path(), none);
             }
         }
     }
 
   private:
+    result<file_job> job_for(request r, const std::string& writer) const {
+        const std::string& directory = targets_[r.store].directory;
+        std::error_code why;
+        fs::create_directories(directory, why);
+        if (why) return system_failure("output directory " + directory, why.value());
+        file_job job;
+        job.data = &data_;
+        job.target = &data_.stores[r.store];
+        const std::string name = file_name(data_.simulation, writer, r.iterations.front(), r.part);
+        job.path = directory + (r.visible ? "/" : "/.") + name;
+        job.writer = writer;
+        job.ranks = ranks_;
+        job.iterations = std::move(r.iterations);
+        job.blocks = std::move(r.blocks);
+        std::sort(job.blocks.begin(), job.blocks.end(), [](const block_view& a, const block_view& b) {
+            return std::tuple(a.var->id, a.domain(), a.iteration) < std::tuple(b.var->id, b.domain(), b.iteration);
+        });
+        job.missing = std::move(r.missing);
+        job.unfinished = std::move(r.unfinished);
+        job.part = r.part;
+        job.sync = r.sync;
+        job.compress = r.compress;
+        return job;
+    }
+
     /// File names (hidden and published) of the parts of an iteration.
     std::vector<std::string> part_names(uint32_t store, int64_t iteration) const {
         const std::string stem = fs::path(file_name(data_.simulation, writer_, iteration, 0)).stem().string() + ".p";
@@ -132,7 +159,7 @@ class file_output final : public output_writer {
         return names;
     }
 
-    result<void> publish_parts(uint32_t store, int64_t iteration) {
+    result<void> publish_parts_of(uint32_t store, int64_t iteration) {
         // Only iterations that had parts, or that an earlier server may have begun, have any.
         if (!may_have_parts_ && !next_part_.contains({store, iteration})) return {};
         const std::string& directory = targets_[store].directory;

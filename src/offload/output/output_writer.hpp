@@ -35,6 +35,15 @@ class output_writer {
     /// that whoever sees the file of an iteration sees all of it.
     virtual result<file_report> write(request r) = 0;
 
+    /// What this server brings to a file that all servers write together: as for write(), without a part number.
+    virtual result<file_job> share_of(request r) = 0;
+    /// Writes everything of such a file but the values; one server does.
+    virtual result<void> lay_out(uint32_t store, const shared_file& file) = 0;
+    /// Gives the hidden parts of these iterations their names, before the file of the iterations gets its own.
+    virtual result<void> publish_parts(uint32_t store, std::span<const int64_t> iterations) = 0;
+    /// A file that all servers wrote was published; `synced`: with this server's share on the device.
+    virtual void published(const std::string& path, bool synced) = 0;
+
     /// The next unused part number of an iteration, whatever an earlier server left.
     virtual int32_t next_part(uint32_t store, int64_t iteration) = 0;
 

@@ -9,6 +9,19 @@
 
 namespace halcyon::offload {
 
+namespace {
+
+failure needs_world(const std::string& what, const std::string& otherwise) {
+    return {error_kind::config,
+            what +
+                " needs all servers of the job in one server world; start the simulation with "
+                "`halcyon run --servers-per-node 1 -- …`, or " +
+                otherwise,
+            0};
+}
+
+}  // namespace
+
 node_server::node_server(launch l)
     : data_(std::move(l.data)),
       document_(std::move(l.document)),
@@ -17,6 +30,7 @@ node_server::node_server(launch l)
       peers_(l.peers),
       log_(std::move(l.log)),
       job_(l.job),
+      files_(l.files),
       book_(data_, document_.client_ranks, segment_.header().stored_through.load(std::memory_order_acquire) + 1),
       slot_(data_.server.transfer_slots, document_.node, document_.nodes) {
     const segment_geometry& g = segment_.geometry();
@@ -34,6 +48,7 @@ node_server::node_server(launch l)
 }
 
 node_server::~node_server() {
+    if (files_ != nullptr) files_->leave();
     if (job_ != nullptr) job_->on_event({});
 }
 
@@ -41,11 +56,11 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
     // A server that takes over from one of a world has no world, but the blocks have to be stored.
     for (const event& e : l.data.events)
         if (e.scope == scope::job && l.job == nullptr && l.generation == 1)
-            return failure{error_kind::config,
-                           "events." + e.name +
-                               ".scope: 'job' needs all servers of the job in one server world; start the "
-                               "simulation with `halcyon run --servers-per-node 1 -- …`, or use scope 'node'",
-                           0};
+            return needs_world("events." + e.name + ".scope: 'job'", "use scope 'node'");
+    for (const store& kept : l.data.stores)
+        if (kept.collective && l.files == nullptr && l.generation == 1)
+            return needs_world("stores." + kept.name + ".collective: a file that all servers write together",
+                               "leave it out: the view shows the files of all nodes as one");
     std::unique_ptr<node_server> s(new node_server(std::move(l)));
     const std::string directory = records_directory(s->data_, s->document_.directory);
     auto records = run_records::open(directory, s->document_.writer);
@@ -63,6 +78,7 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
         s->take_over();
     else
         s->warn_of_compression();
+    s->begin_sharing();
     if (s->job_ != nullptr) {
         s->job_->begin(s->document_.nodes);
         s->job_->on_event([server = s.get()](uint32_t id, int64_t iteration, bool own) {
@@ -124,6 +140,7 @@ int node_server::run() {
         if (spill_files_are_here()) {
             complete_iterations();
             flush_wanted();
+            for (uint32_t s = 0; s < stores_.size(); ++s) offer_if_ready(s);
             relieve_pressure();
         }
         sync_if_wanted();
@@ -158,6 +175,9 @@ int node_server::run() {
 /// How long the loop may sleep: half a second at most, so that a missed wake-up of a dying client costs little.
 int64_t node_server::next_timer_ns() const {
     int64_t longest = 500'000'000;
+    for (const store_state& s : stores_)
+        if (s.not_before_ns > 0 && !s.pending.empty())
+            longest = std::min(longest, std::max<int64_t>(1'000'000, s.not_before_ns - monotonic_ns()));
     if (view_dirty_ && !view_running_ && document_.node == 0)
         for (const store& s : data_.stores)
             longest = std::min(longest,
@@ -171,6 +191,8 @@ bool node_server::drained() {
     complete_iterations();
     for (uint32_t s = 0; s < stores_.size(); ++s) flush_store(s);
     pool_->hurry();
+    for (const store_state& s : stores_)
+        if (s.offered || !s.pending.empty()) return false;
     if (pool_->outstanding() > 0 || inbox_filled_.load(std::memory_order_acquire)) return false;
     return book_.open_iterations().empty();
 }
@@ -185,6 +207,7 @@ bool node_server::wind_up() {
             if (auto done = output_->sync(); !done) note(done.why().message);
             h.durable_through.store(h.stored_through.load());
         }
+        if (files_ != nullptr) files_->leave();
         if (job_ != nullptr) job_->finish();
         if (inbox_filled_.load(std::memory_order_acquire)) return false;  // job events that came meanwhile
         save_counts(true);
@@ -216,7 +239,7 @@ void node_server::note(const std::string& message) {
 
 void node_server::save_counts(bool finished) {
     counts_.finished = finished;
-    counts_.busy_ns = pool_->busy_ns();
+    counts_.busy_ns = pool_->busy_ns() + shared_ns_;
     counts_.skipped_blocks = counts_.skipped_bytes = counts_.spilled_blocks = counts_.spilled_bytes = 0;
     counts_.inlined_blocks = counts_.inlined_bytes = 0;
     for (uint32_t c = 0; c < segment_.geometry().clients; ++c) {

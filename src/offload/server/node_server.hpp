@@ -18,6 +18,7 @@
 #include "offload/server/idle_compression.hpp"
 #include "offload/server/iteration_book.hpp"
 #include "offload/server/job_events.hpp"
+#include "offload/server/shared_files.hpp"
 #include "offload/server/transfer_slot.hpp"
 #include "offload/server/worker_pool.hpp"
 
@@ -37,7 +38,8 @@ class node_server {
         uint32_t generation = 1;
         connections* peers = nullptr;
         std::function<void(const std::string&)> log;
-        job_events* job = nullptr;  ///< how servers of a server world agree; null: started one by one
+        job_events* job = nullptr;      ///< how servers of a server world agree; null: started one by one
+        shared_files* files = nullptr;  ///< files that they write together; null as above
     };
     /// Opens records and stores. Takes over what an earlier server of this segment left.
     static result<std::unique_ptr<node_server>> start(launch l);
@@ -68,15 +70,18 @@ class node_server {
     void tell(std::function<void()> news);
 
     // storing
+    struct file_work;
     void complete_iterations();
     void finish_iteration(int64_t number);
     void flush_store(uint32_t store);
+    std::shared_ptr<file_work> work_of(uint32_t store, std::vector<int64_t> iterations);
     void flush_wanted();
     void relieve_pressure();
-    struct file_work;
+    void load_blocks(file_work& work);
     void submit_file(std::shared_ptr<file_work> work);
     void file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome,
                    const file_record& record);
+    void settle(const std::shared_ptr<file_work>& work, const result<file_report>& outcome, const file_record& record);
     result<block_view> view_of(const iteration_book::held& h, std::vector<std::vector<std::byte>>& spilled);
     void iteration_stored(int64_t number);
     void release(iteration_book::key k);
@@ -84,6 +89,16 @@ class node_server {
     void sync_if_wanted();
     void rebuild_view_if_due(bool now);
     [[nodiscard]] std::vector<std::string> all_writers() const;
+
+    // files that all servers write together
+    [[nodiscard]] bool is_shared(uint32_t store) const { return files_ != nullptr && data_.stores[store].collective; }
+    void begin_sharing();
+    void offer_if_ready(uint32_t store);
+    void offer(uint32_t store, std::vector<int64_t> iterations);
+    void share_done(uint32_t store, const shared_outcome& outcome);
+    void take_back(uint32_t store, file_work& work, size_t iterations);
+    bool withdraw_offers();
+    void want_stored(uint32_t store, int64_t iteration);
 
     // actions
     void run_event(uint32_t event_id, int64_t iteration, int client, std::function<void()> done = {});
@@ -106,6 +121,7 @@ class node_server {
     connections* peers_;
     std::function<void(const std::string&)> log_;
     job_events* job_;
+    shared_files* files_;
     std::unique_ptr<output_writer> output_;
     run_records records_;
     run_counts counts_;
@@ -136,12 +152,19 @@ class node_server {
     struct store_state {
         std::vector<int64_t> pending;  ///< complete iterations without a file
         size_t jobs = 0;
+        // Of a file that all servers write together.
+        std::shared_ptr<file_work> offered;
+        int64_t wanted = -1;        ///< some server waits for this iteration
+        int64_t told = -1;          ///< this server said that it waits for this one
+        int64_t not_before_ns = 0;  ///< of the next attempt, after a failure
+        int64_t give_up_ns = 0;     ///< 0: no attempt has failed
     };
     std::vector<store_state> stores_;
     std::set<int64_t> stored_out_of_order_;
     bool progress_ = false;  ///< something to announce
     bool view_dirty_ = false, view_running_ = false, sync_running_ = false;
     int64_t last_view_ns_ = 0, begin_ns_ = 0;
+    int64_t shared_ns_ = 0;      ///< time spent in files that all servers write
     int64_t slot_delay_ns_ = 0;  ///< of the iteration being finished
 
     std::mutex inbox_mutex_;

@@ -61,7 +61,10 @@ void node_server::run_event(uint32_t event_id, int64_t iteration, int client, st
     for (const uint32_t id : e.action_ids)
         if (data_.actions[id].type == "store")
             for (uint32_t s = 0; s < stores_.size(); ++s)
-                if (data_.stores[s].name == data_.actions[id].store) flush_store(s);
+                if (data_.stores[s].name == data_.actions[id].store) {
+                    if (is_shared(s) && !stores_[s].pending.empty()) want_stored(s, stores_[s].pending.back());
+                    flush_store(s);
+                }
     auto pinned = std::make_shared<std::vector<iteration_book::key>>();
     if (book_.knows(iteration))
         for (const iteration_book::key k : book_.at(iteration).blocks)

@@ -3,20 +3,9 @@
 
 #include "base/clock.hpp"
 #include "offload/segment/spill.hpp"
-#include "offload/server/node_server.hpp"
+#include "offload/server/file_work.hpp"
 
 namespace halcyon::offload {
-
-/// One file on its way: what it holds, and which blocks it pins.
-struct node_server::file_work {
-    output_writer::request request;
-    std::vector<iteration_book::key> keys;
-    std::vector<std::vector<std::byte>> spilled;  ///< blocks read back from spill files
-    int64_t complete_ns = 0;                      ///< real time at which the last iteration became complete
-    int64_t give_up_ns = 0;                       ///< monotonic time after which a failing write is not tried again
-    int64_t raw_bytes = 0;
-    int64_t not_before_ns = 0;
-};
 
 // ---- what is complete -----------------------------------------------------------------------------------------------
 
@@ -59,17 +48,27 @@ void node_server::flush_wanted() {
     const segment_header& h = segment_.header();
     const int64_t wanted =
         std::max(h.stored_wanted.load(std::memory_order_acquire), h.durable_wanted.load(std::memory_order_acquire));
-    for (uint32_t s = 0; s < stores_.size(); ++s)
+    for (uint32_t s = 0; s < stores_.size(); ++s) {
+        if (is_shared(s) && wanted > h.stored_through.load(std::memory_order_relaxed)) want_stored(s, wanted);
         if (!stores_[s].pending.empty() && stores_[s].pending.front() <= wanted) flush_store(s);
+    }
     if (wanted > h.stored_through.load(std::memory_order_acquire)) pool_->hurry();
 }
 
+/// Has what is pending written; where all servers write together, when they are ready.
 void node_server::flush_store(uint32_t s) {
     store_state& state = stores_[s];
-    if (state.pending.empty()) return;
+    if (state.pending.empty() || is_shared(s)) return;
+    auto work = work_of(s, std::exchange(state.pending, {}));
+    if (slot_delay_ns_ > 0) work->not_before_ns = monotonic_ns() + slot_delay_ns_;
+    submit_file(std::move(work));
+}
+
+/// The blocks of complete iterations, and what is known about them.
+std::shared_ptr<node_server::file_work> node_server::work_of(uint32_t s, std::vector<int64_t> iterations) {
     auto work = std::make_shared<file_work>();
     work->request.store = s;
-    work->request.iterations = std::exchange(state.pending, {});
+    work->request.iterations = std::move(iterations);
     for (const int64_t number : work->request.iterations) {
         iteration_book::iteration& it = book_.at(number);
         work->complete_ns = std::max(work->complete_ns, it.complete_ns);
@@ -84,8 +83,7 @@ void node_server::flush_store(uint32_t s) {
             work->keys.push_back(k);
         }
     }
-    if (slot_delay_ns_ > 0) work->not_before_ns = monotonic_ns() + slot_delay_ns_;
-    submit_file(std::move(work));
+    return work;
 }
 
 /// A client waits for room and nothing that is under way will make any: blocks of incomplete iterations are stored
@@ -108,6 +106,8 @@ void node_server::relieve_pressure() {
         oldest = h.block.iteration;
         store = name;
     }
+    // What waits for other servers may wait for the very client that finds no room here.
+    if (oldest == INT64_MAX && withdraw_offers()) return relieve_pressure();
     if (oldest == INT64_MAX) return;
     auto work = std::make_shared<file_work>();
     for (uint32_t s = 0; s < stores_.size(); ++s)
@@ -157,29 +157,7 @@ void node_server::submit_file(std::shared_ptr<file_work> work) {
     store_state& state = stores_[work->request.store];
     ++state.jobs;
     if (work->give_up_ns == 0) work->give_up_ns = monotonic_ns() + data_.server.retry.count();
-    work->request.compress = idle_.on();
-    work->request.sync = data_.stores[work->request.store].durable;
-    work->request.blocks.clear();
-    work->spilled.clear();
-    for (auto k = work->keys.begin(); k != work->keys.end();) {
-        iteration_book::held* h = book_.find(*k);
-        auto v = view_of(*h, work->spilled);
-        if (v) {
-            work->raw_bytes += h->block.shape.bytes;
-            work->request.blocks.push_back(*v);
-            ++k;
-            continue;
-        }
-        // Spilled data that cannot be read back is lost: said, counted, marked.
-        note(v.why().message);
-        work->request.missing.push_back({h->block.variable, h->block.iteration, book_.rank_of(h->block.client),
-                                         h->block.block, missing_block::why::corrupt});
-        ++counts_.missing_blocks;
-        h->stored = true;
-        h->in_job = false;
-        release_if_done(*k);
-        k = work->keys.erase(k);
-    }
+    load_blocks(*work);
     // A failing store is tried again; the pool sleeps between the attempts, not the loop.
     pool_->submit(
         [this, work] {
@@ -202,6 +180,35 @@ void node_server::submit_file(std::shared_ptr<file_work> work) {
         work->not_before_ns);
 }
 
+/// Finds the bytes of a file's blocks.
+void node_server::load_blocks(file_work& work) {
+    work.request.compress = idle_.on();
+    work.request.sync = data_.stores[work.request.store].durable;
+    work.request.blocks.clear();
+    work.spilled.clear();
+    for (auto k = work.keys.begin(); k != work.keys.end();) {
+        iteration_book::held* h = book_.find(*k);
+        auto v = view_of(*h, work.spilled);
+        if (v) {
+            work.raw_bytes += h->block.shape.bytes;
+            work.request.blocks.push_back(*v);
+            ++k;
+            continue;
+        }
+        // Spilled data that cannot be read back is lost: said, counted, marked.
+        note(v.why().message);
+        const missing_block lost{h->block.variable, h->block.iteration, book_.rank_of(h->block.client), h->block.block,
+                                 missing_block::why::corrupt};
+        work.request.missing.push_back(lost);
+        if (book_.knows(lost.iteration)) book_.at(lost.iteration).missing.push_back(lost);
+        ++counts_.missing_blocks;
+        h->stored = true;
+        h->in_job = false;
+        release_if_done(*k);
+        k = work.keys.erase(k);
+    }
+}
+
 void node_server::file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome,
                             const file_record& begun) {
     store_state& state = stores_[work->request.store];
@@ -212,6 +219,12 @@ void node_server::file_done(const std::shared_ptr<file_work>& work, const result
         submit_file(work);
         return;
     }
+    settle(work, outcome, begun);
+}
+
+/// A file is written or given up: its blocks may go.
+void node_server::settle(const std::shared_ptr<file_work>& work, const result<file_report>& outcome,
+                         const file_record& begun) {
     segment_header& h = segment_.header();
     bool waits = false;
     for (uint32_t c = 0; c < gone_.size(); ++c)
@@ -225,7 +238,10 @@ void node_server::file_done(const std::shared_ptr<file_work>& work, const result
         record.stored_bytes = outcome->stored_bytes;
         record.compressed = outcome->compress_ns > 0 && work->request.compress;
         records_.add(record);
-        if (const auto now_on = idle_.observe(record.end_ns - record.begin_ns, slot_.estimate_ns(), waits)) {
+        const auto now_on = is_shared(work->request.store) && work->request.part == 0
+                                ? std::nullopt
+                                : idle_.observe(record.end_ns - record.begin_ns, slot_.estimate_ns(), waits);
+        if (now_on) {
             const bool used = std::any_of(data_.variables.begin(), data_.variables.end(),
                                           [](const variable& v) { return v.compression == compression::when_idle; });
             if (used) {

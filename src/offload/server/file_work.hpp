@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "offload/server/node_server.hpp"
+
+namespace halcyon::offload {
+
+/// One file on its way: what it holds, and which blocks it pins.
+struct node_server::file_work {
+    output_writer::request request;
+    std::vector<iteration_book::key> keys;
+    std::vector<std::vector<std::byte>> spilled;  ///< blocks read back from spill files
+    int64_t complete_ns = 0;                      ///< real time at which the last iteration became complete
+    int64_t give_up_ns = 0;                       ///< monotonic time after which a failing write is not tried again
+    int64_t raw_bytes = 0;
+    int64_t not_before_ns = 0;
+};
+
+}  // namespace halcyon::offload

@@ -1,0 +1,172 @@
+#include "programs/shared_file/write_together.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <limits>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/descriptor.hpp"
+#include "offload/client/mpi_agreement.hpp"
+#include "offload/store/shared_plan.hpp"
+#include "programs/shared_file/parallel_fill.hpp"
+
+namespace halcyon {
+
+using namespace offload;
+
+namespace {
+
+int rank_in(MPI_Comm comm) {
+    int rank = 0;
+    MPI_Comm_rank(comm, &rank);
+    return rank;
+}
+
+/// Collective: the values of all servers, in the servers' order. `Value` is trivially copyable.
+template <class Value>
+std::vector<Value> all_of(MPI_Comm comm, const std::vector<Value>& mine) {
+    int size = 0;
+    MPI_Comm_size(comm, &size);
+    // One element is one of these, so that counts stay small.
+    MPI_Datatype element = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(sizeof(Value), MPI_BYTE, &element);
+    MPI_Type_commit(&element);
+    const int count = static_cast<int>(mine.size());
+    std::vector<int> counts(static_cast<size_t>(size)), begins(static_cast<size_t>(size));
+    MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm);
+    int total = 0;
+    for (size_t i = 0; i < counts.size(); ++i) {
+        begins[i] = total;
+        total += counts[i];
+    }
+    std::vector<Value> all(static_cast<size_t>(total));
+    MPI_Allgatherv(mine.data(), count, element, all.data(), counts.data(), begins.data(), element, comm);
+    MPI_Type_free(&element);
+    return all;
+}
+
+result<void> sync_path(const std::string& path, int flags) {
+    const descriptor fd(::open(path.c_str(), flags | O_CLOEXEC));
+    if (!fd || ::fsync(fd.get()) != 0) return system_failure("sync of " + path, errno);
+    return {};
+}
+
+/// One file on its way, on one server. The functions are collective, and what they return is the same everywhere.
+class shared_writing {
+  public:
+    shared_writing(MPI_Comm servers, shared_offer& mine)
+        : comm_(servers), offer_(mine), job_(mine.job), rank_(rank_in(servers)), temporary_(job_.path + ".tmp") {}
+
+    /// Cuts the offer to the iterations that all servers have. Failure: they begin with different ones.
+    result<void> agree_on_iterations() {
+        // The least of the negated is the greatest.
+        int64_t ends[3] = {job_.iterations.front(), -job_.iterations.front(), job_.iterations.back()};
+        MPI_Allreduce(MPI_IN_PLACE, ends, 3, MPI_INT64_T, MPI_MIN, comm_);
+        const int64_t last = ends[2];
+        std::erase_if(job_.iterations, [last](int64_t i) { return i > last; });
+        std::erase_if(job_.blocks, [last](const block_view& b) { return b.iteration > last; });
+        std::erase_if(job_.missing, [last](const missing_block& m) { return m.iteration > last; });
+        std::erase_if(job_.unfinished, [last](int64_t i) { return i > last; });
+        if (ends[0] == -ends[1]) return {};
+        return failure{error_kind::internal,
+                       job_.path + ": servers begin with different iterations, " + std::to_string(ends[0]) + " to " +
+                           std::to_string(-ends[1]),
+                       0};
+    }
+    [[nodiscard]] size_t iterations() const { return job_.iterations.size(); }
+
+    result<file_report> write() {
+        const int64_t begin = monotonic_ns();
+        if (auto ready = agree(comm_, offer_.prepared); !ready) return ready.why();
+        plan();
+        file_report report;
+        auto written = write_temporary(report);
+        if (written) written = publish();
+        if (!written && rank_ == 0) ::unlink(temporary_.c_str());
+        if (!written) return written.why();
+        for (const block_view& b : job_.blocks) report.raw_bytes += static_cast<int64_t>(b.data.size());
+        report.write_ns = monotonic_ns() - begin - report.compress_ns;
+        return report;
+    }
+
+  private:
+    void plan() {
+        std::vector<shared_block> mine;
+        for (size_t i = 0; i < job_.blocks.size(); ++i) {
+            const block_view& b = job_.blocks[i];
+            mine.push_back({b.var->id, b.rank, b.block, rank_, b.iteration, static_cast<int64_t>(i), b.shape});
+        }
+        plan_ = plan_shared_file(*job_.data, job_.iterations, all_of(comm_, mine));
+        file_.about = job_;
+        file_.about.blocks.clear();
+        file_.about.missing = all_of(comm_, job_.missing);
+        file_.about.unfinished = all_of(comm_, job_.unfinished);
+        file_.datasets = plan_.datasets;
+    }
+
+    result<void> write_temporary(file_report& report) {
+        result<void> mine;
+        {
+            const std::lock_guard lock(*offer_.storage);
+            if (rank_ == 0) mine = offer_.lay_out(file_);
+        }
+        if (auto all = agree(comm_, mine); !all) return all;
+        {
+            // Where the system has one HDF5 for both, the node server's threads must keep away from it.
+            const std::lock_guard lock(*offer_.storage);
+            mine = parallel_fill(comm_, file_, plan_, job_.blocks, report);
+        }
+        if (mine && job_.sync) mine = sync_path(temporary_, O_RDONLY);
+        return agree(comm_, mine);
+    }
+
+    result<void> publish() {
+        const auto under_lock = [this](const auto& what) {
+            const std::lock_guard lock(*offer_.storage);
+            return what();
+        };
+        const result<void> parts = under_lock([this] { return offer_.publish_parts(job_.iterations); });
+        if (auto all = agree(comm_, parts); !all) return all;
+        result<void> mine;
+        if (rank_ == 0 && std::rename(temporary_.c_str(), job_.path.c_str()) != 0)
+            mine = system_failure(job_.path + ": cannot rename " + temporary_ + " to it", errno);
+        if (rank_ == 0 && mine && job_.sync)
+            mine = sync_path(std::filesystem::path(job_.path).parent_path().string(), O_RDONLY | O_DIRECTORY);
+        if (auto all = agree(comm_, mine); !all) return all;
+        under_lock([this] {
+            offer_.published();
+            return 0;
+        });
+        return {};
+    }
+
+    MPI_Comm comm_;
+    shared_offer& offer_;
+    file_job& job_;
+    int rank_;
+    std::string temporary_;
+    shared_plan plan_;
+    shared_file file_;
+};
+
+}  // namespace
+
+void write_together(MPI_Comm servers, shared_offer& mine, shared_outcome& outcome) {
+    shared_writing writing(servers, mine);
+    const result<void> begun = writing.agree_on_iterations();
+    outcome.iterations = writing.iterations();
+    outcome.report = begun ? writing.write() : result<file_report>(begun.why());
+    if (outcome.report) return;
+    int again = monotonic_ns() < mine.give_up_ns ? 1 : 0;
+    MPI_Allreduce(MPI_IN_PLACE, &again, 1, MPI_INT, MPI_MIN, servers);
+    outcome.try_again = again != 0;
+}
+
+}  // namespace halcyon
