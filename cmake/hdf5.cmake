@@ -9,7 +9,11 @@ find_library(HDF5_SERIAL_HL NAMES hdf5_serial_hl hdf5_hl HINTS ${HDF5_SERIAL_LIB
 add_library(halcyon::hdf5_serial INTERFACE IMPORTED)
 target_link_libraries(halcyon::hdf5_serial INTERFACE ${HDF5_SERIAL_HL} PkgConfig::HDF5_SERIAL)
 
-# Debian keeps one for each MPI; elsewhere the plain one has to be parallel, which its users check.
-pkg_search_module(HDF5_PARALLEL REQUIRED IMPORTED_TARGET hdf5-${HALCYON_MPI} hdf5)
-add_library(halcyon::hdf5_parallel INTERFACE IMPORTED)
-target_link_libraries(halcyon::hdf5_parallel INTERFACE PkgConfig::HDF5_PARALLEL MPI::MPI_C)
+# Debian keeps one for each MPI side by side; elsewhere the name of its pkg-config file has to be told. Without one
+# halcyon-server-world refuses `collective: true`.
+set(HALCYON_PARALLEL_HDF5 "hdf5-${HALCYON_MPI}" CACHE STRING "pkg-config name of the HDF5 built with this MPI")
+pkg_check_modules(HDF5_PARALLEL IMPORTED_TARGET ${HALCYON_PARALLEL_HDF5})
+if(HDF5_PARALLEL_FOUND)
+  add_library(halcyon::hdf5_parallel INTERFACE IMPORTED)
+  target_link_libraries(halcyon::hdf5_parallel INTERFACE PkgConfig::HDF5_PARALLEL MPI::MPI_C)
+endif()

@@ -2,8 +2,10 @@
 
 Two runs are equal when every block (variable, domain, iteration) is there in both with equal elements, shape and
 place, when variables are described alike, and when the same blocks are recorded as missing. Which file, part, node or
-client wrote a block does not matter, nor how it was chunked or compressed. NaN equals NaN. HDF5 files that are not
-Halcyon's (those of the other output approaches) are compared dataset by dataset, by their paths.
+client wrote a block does not matter, nor how it was chunked or compressed. Where all servers of a run wrote together,
+placed variables are one array without ghost layers: then the wholes are compared, on the other side put together. NaN
+equals NaN. HDF5 files that are not Halcyon's (those of the other output approaches) are compared dataset by dataset, by
+their paths.
 """
 
 import re
@@ -20,6 +22,9 @@ from halcyon.errors import HalcyonSystemError, UsageError
 
 _DATA_FILE = re.compile(r"\.i\d{8,}(?:\.p\d{2,})?\.h5$")
 _DOMAIN = re.compile(r"^d(\d{6,})(?:\.\d+)?$")
+_WHOLE_NAME = re.compile(r"^whole(?:\.\d+)?$")
+_WHOLE = -1
+"""Domain of a dataset that holds all blocks of a placed variable."""
 _PLACE_ATTRIBUTES = ("global", "offset", "ghost_before", "ghost_after")
 
 
@@ -68,6 +73,16 @@ class _Contents:
         self.iterations: set[int] = set()
         self.plain: dict[str, Path] = {}
 
+    def whole_variables(self) -> set[str]:
+        return {key.variable for key in self.blocks if key.domain == _WHOLE}
+
+    def times(self, variable: str) -> dict[int | None, list[_Block]]:
+        """The blocks of each iteration; single ones after the whole, which they replace in part."""
+        found: dict[int | None, list[_Block]] = {}
+        for key in sorted((k for k in self.blocks if k.variable == variable), key=_order):
+            found.setdefault(key.iteration, []).append(self.blocks[key])
+        return found
+
 
 def diff(a: Path, b: Path) -> list[Difference]:
     """Compares two run directories, or two files; the order of the list is that of variables, domains, iterations.
@@ -78,8 +93,12 @@ def diff(a: Path, b: Path) -> list[Difference]:
     found = list(_compare_descriptions(left, right))
     found += _compare_missing(left, right)
     with _Readers() as readers:
+        wholes = left.whole_variables() | right.whole_variables()
         for key in sorted(left.blocks.keys() | right.blocks.keys(), key=_order):
-            found += _compare_block(key, left.blocks.get(key), right.blocks.get(key), readers)
+            if key.variable not in wholes:
+                found += _compare_block(key, left.blocks.get(key), right.blocks.get(key), readers)
+        for name in sorted(wholes):
+            found += _compare_wholes(name, left.times(name), right.times(name), readers)
         for name in sorted(left.plain.keys() | right.plain.keys()):
             found += _compare_plain(name, left.plain.get(name), right.plain.get(name), readers)
     return found
@@ -178,14 +197,21 @@ def _take_store_file(contents: _Contents, path: Path, file: h5py.File) -> None:
         contents.descriptions[name] = description
         varies = bool(description["time_varying"])
         for dataset_name, dataset in group.items():
-            domain = _DOMAIN.match(dataset_name)
+            domain = _domain(dataset_name)
             if domain is None or not isinstance(dataset, h5py.Dataset):
                 continue
             place = {a: tuple(int(v) for v in dataset.attrs[a]) for a in _PLACE_ATTRIBUTES}
             rows = dataset.attrs["rows"].tolist() if "rows" in dataset.attrs else range(dataset.shape[0])
             for row in rows:
-                key = _Key(name, int(domain.group(1)), iterations[row] if varies else None)
+                key = _Key(name, domain, iterations[row] if varies else None)
                 contents.blocks[key] = _Block(path, str(dataset.name), int(row), place)
+
+
+def _domain(dataset_name: str) -> int | None:
+    if _WHOLE_NAME.match(dataset_name):
+        return _WHOLE
+    found = _DOMAIN.match(dataset_name)
+    return int(found.group(1)) if found else None
 
 
 def _variables(group: h5py.Group, prefix: str) -> Iterator[tuple[str, h5py.Group]]:
@@ -242,6 +268,39 @@ def _compare_block(key: _Key, a: _Block | None, b: _Block | None, readers: _Read
         if a.place[attribute] != b.place[attribute]:
             yield Difference(f"{key}: {attribute}", str(a.place[attribute]), str(b.place[attribute]))
     yield from _compare_values(str(key), readers.file(a.file)[a.dataset][a.row], readers.file(b.file)[b.dataset][b.row])
+
+
+def _compare_wholes(
+    name: str, left: dict[int | None, list[_Block]], right: dict[int | None, list[_Block]], readers: _Readers
+) -> Iterator[Difference]:
+    for iteration in sorted(left.keys() | right.keys(), key=lambda i: -1 if i is None else i):
+        what = name if iteration is None else f"{name}, iteration {iteration}"
+        a, b = left.get(iteration), right.get(iteration)
+        if a is None or b is None:
+            yield Difference(what, _there(a), _there(b))
+        else:
+            yield from _compare_values(what, _whole_of(a, readers), _whole_of(b, readers))
+
+
+def _whole_of(blocks: list[_Block], readers: _Readers) -> NDArray[Any]:
+    """One iteration of a placed variable as one array; fill where no block lies."""
+    first = readers.file(blocks[0].file)[blocks[0].dataset]
+    whole = np.full(blocks[0].place["global"], _fill(first.dtype), first.dtype)
+    for block in blocks:
+        values = readers.file(block.file)[block.dataset][block.row]
+        before, after, offset = (block.place[a] for a in ("ghost_before", "ghost_after", "offset"))
+        inner = [slice(b, n - a) for b, a, n in zip(before, after, values.shape, strict=True)]
+        counts = [s.stop - s.start for s in inner]
+        whole[tuple(slice(o, o + n) for o, n in zip(offset, counts, strict=True))] = values[tuple(inner)]
+    return whole
+
+
+def _fill(element: np.dtype[Any]) -> Any:
+    """What the store writes where a block is missing."""
+    if element.kind == "f":
+        return np.nan
+    limits = np.iinfo(element)
+    return limits.min if element.kind == "i" else limits.max
 
 
 def _compare_plain(name: str, a: Path | None, b: Path | None, readers: _Readers) -> Iterator[Difference]:

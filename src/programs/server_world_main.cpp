@@ -21,7 +21,7 @@
 #include "offload/segment/session_document.hpp"
 #include "programs/mpi_job_events.hpp"
 #include "programs/server_core.hpp"
-#include "programs/shared_file/world_files.hpp"
+#include "programs/shared_file/shared_files_of.hpp"
 
 using namespace halcyon;
 using namespace halcyon::offload;
@@ -54,12 +54,12 @@ bool readable_before(int wanted, int stop) {
 }
 
 /// Serves the clients of this node, if any come before `abandoned`.
-int serve_if_clients_come(descriptor listening, const flag& abandoned, mpi_job_events& events, world_files& files) {
+int serve_if_clients_come(descriptor listening, const flag& abandoned, mpi_job_events& events, shared_files* files) {
     if (!readable_before(listening.get(), abandoned.fd())) {
         events.leave();
         return 0;
     }
-    const int status = serve_node(std::move(listening), first_generation, &events, &files);
+    const int status = serve_node(std::move(listening), first_generation, &events, files);
     events.finish();  // a server that could not start has not said so
     return status;
 }
@@ -99,9 +99,9 @@ int run_world(const std::string& session) {
     }
     flag abandoned, stop;
     mpi_job_events events(MPI_COMM_WORLD, [&abandoned] { abandoned.set(); });
-    world_files files(MPI_COMM_WORLD, events);
+    const auto files = shared_files_of(MPI_COMM_WORLD, events);
     int status = 0;
-    std::thread node([&] { status = serve_if_clients_come(std::move(*listening), abandoned, events, files); });
+    std::thread node([&] { status = serve_if_clients_come(std::move(*listening), abandoned, events, files.get()); });
     std::thread starter;
     if (rank == 0) starter = std::thread([&] { watch_starter(stop, events); });
     events.carry();

@@ -58,6 +58,13 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
         if (e.scope == scope::job && l.job == nullptr && l.generation == 1)
             return needs_world("events." + e.name + ".scope: 'job'", "use scope 'node'");
     for (const store& kept : l.data.stores)
+        if (kept.collective && l.files == nullptr && l.job != nullptr)
+            return failure{error_kind::config,
+                           "stores." + kept.name +
+                               ".collective: this halcyon-server-world was built without an HDF5 for its MPI; build "
+                               "Halcyon with one, or leave it out: the view shows the files of all nodes as one",
+                           0};
+    for (const store& kept : l.data.stores)
         if (kept.collective && l.files == nullptr && l.generation == 1)
             return needs_world("stores." + kept.name + ".collective: a file that all servers write together",
                                "leave it out: the view shows the files of all nodes as one");

@@ -7,6 +7,7 @@
 //     signal=NAME                   raised in each iteration
 //     wait=none|stored|durable      after each iteration
 //     lockstep=0                    1: a barrier in each iteration, after rank 0 wrote and before the others do
+//     ahead=0                       the others begin when rank 0 has ended this many iterations
 //     together=0                    1: a barrier at the begin of each iteration
 //     n=VALUE                       sets the parameter n before open
 //
@@ -115,6 +116,8 @@ int main(int argc, char** argv) {
     halcyon_stats_t stats{};
     for (long iteration = 0; iteration < iterations; ++iteration) {
         if (const long pause = number("pause_ms", 0); pause > 0) ::usleep(static_cast<useconds_t>(pause) * 1000);
+        const long ahead = number("ahead", 0);
+        if (ahead > 0 && iteration == (rank == 0 ? ahead : 0)) MPI_Barrier(MPI_COMM_WORLD);
         // Whoever dies in this iteration dies after everybody ended the one before.
         if (number("together", 0) != 0) MPI_Barrier(MPI_COMM_WORLD);
         if (number("lockstep", 0) != 0 && rank != 0) MPI_Barrier(MPI_COMM_WORLD);

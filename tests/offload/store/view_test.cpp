@@ -48,6 +48,35 @@ class view : public ::testing::Test {
             part);
     }
 
+    /// A file of all servers: a line of four, 100 iteration + place.
+    void publish_whole(const ints& iterations) {
+        job_builder b;
+        variable& v = b.add_variable("v", scalar_type::float32);
+        v.place_id = b.add_place("whole");
+        shared_file file;
+        file.about = b.job(folder_.file(file_name("sim", all_servers, iterations.front(), 0)), iterations, all_servers);
+        shared_dataset d;
+        d.shape.dimensions = d.shape.global = {4};
+        d.shape.offset = d.shape.ghost_before = d.shape.ghost_after = {0};
+        d.row_count = static_cast<int64_t>(iterations.size());
+        reals values;
+        for (size_t row = 0; row < iterations.size(); ++row) {
+            d.rows.push_back(static_cast<int64_t>(row));
+            for (int x = 0; x < 4; ++x) values.push_back(static_cast<double>(100 * iterations[row] + x));
+        }
+        d.covered = true;
+        file.datasets = {d};
+        const result<void> made = store_.lay_out(file);
+        ASSERT_TRUE(made.ok()) << made.why().message;
+        const std::string temporary = file.about.path + ".tmp";
+        const hid_t h = H5Fopen(temporary.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+        const hid_t whole = H5Dopen2(h, "/v/whole", H5P_DEFAULT);
+        EXPECT_GE(H5Dwrite(whole, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
+        H5Dclose(whole);
+        EXPECT_GE(H5Fclose(h), 0);
+        std::filesystem::rename(temporary, file.about.path);
+    }
+
     int64_t rebuild(const strings& writers) {
         const result<int64_t> count = builder_->rebuild(writers);
         EXPECT_TRUE(count.ok()) << (count.ok() ? "" : count.why().message);
@@ -117,6 +146,31 @@ TEST_F(view, parts_join_their_iteration_and_the_later_one_wins) {
     one(2, 0, 9);
     EXPECT_EQ(rebuild({"n0000"}), 1);
     EXPECT_EQ(shown("/v"), (reals{9, 8}));
+}
+
+TEST_F(view, a_file_of_all_servers_counts_for_each_and_is_joined_with_blocks_that_were_stored_apart) {
+    const auto apart = [this](const std::string& writer, int part, int rank, int64_t iteration, float value) {
+        publish(
+            writer, {iteration},
+            [&](job_builder& b) {
+                variable& v = b.add_variable("v", scalar_type::float32);
+                v.place_id = b.add_place("whole");
+                b.add_block(v, iteration, rank, {2}, std::vector<float>{value, value}, {4}, {2 * rank});
+            },
+            part);
+    };
+    publish_whole({0, 1, 2});
+    EXPECT_EQ(rebuild({"n0000", "n0001"}), 3);
+    EXPECT_EQ(shown("/v"), (reals{0, 1, 2, 3, 100, 101, 102, 103, 200, 201, 202, 203}));
+    apart("n0001", 1, 1, 1, 7);
+    EXPECT_EQ(rebuild({"n0000", "n0001"}), 3);
+    EXPECT_EQ(shown("/v"), (reals{0, 1, 2, 3, 100, 101, 7, 7, 200, 201, 202, 203}));
+    // The servers went on alone.
+    apart("n0000", 0, 0, 3, 8);
+    EXPECT_EQ(rebuild({"n0000", "n0001"}), 3);
+    apart("n0001", 0, 1, 3, 9);
+    EXPECT_EQ(rebuild({"n0000", "n0001"}), 4);
+    EXPECT_EQ(shown("/v"), (reals{0, 1, 2, 3, 100, 101, 7, 7, 200, 201, 202, 203, 8, 8, 9, 9}));
 }
 
 TEST_F(view, ignores_files_that_are_not_its_own) {

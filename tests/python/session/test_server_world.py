@@ -2,52 +2,15 @@
 
 import os
 import secrets
-import shutil
 import signal
-import subprocess
-import sys
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from running import BUILDS, LAUNCHERS, Case, Outcome, check_complete, finish, is_gone, stop_server, wait_for
+from running import LAUNCHERS, Case, check_complete, finish, is_gone, stop_server, wait_for
+from world import log_of, run_beside_world, start_beside_world, start_halcyon, start_two_node_run
+
+pytestmark = pytest.mark.usefixtures("_world_server")
 
 JOB_EVENT = "events:\n  all: {actions: [note], scope: job}\nactions:\n  note: {type: log}"
-
-
-@pytest.fixture(autouse=True)
-def _needs_world_server(request: pytest.FixtureRequest) -> None:
-    for name in ("case", "openmpi_case"):
-        if name in request.fixturenames:
-            mpi = request.getfixturevalue(name).mpi
-            if not (BUILDS[mpi] / "bin/halcyon-server-world").exists():
-                pytest.skip(f"no build of halcyon-server-world for {mpi}")
-
-
-def start_halcyon(case: Case, *arguments: str) -> "subprocess.Popen[str]":
-    """`halcyon run` with these arguments, leading a process group as a job of a shell does."""
-    build = BUILDS[case.mpi]
-    environment = os.environ | {
-        "HALCYON_MODULE_PATH": str(build / "lib"),
-        "HALCYON_SERVER_WORLD": str(build / "bin/halcyon-server-world"),
-        "HALCYON_SERVER": str(build / "bin/halcyon-server"),
-    }
-    return subprocess.Popen(
-        [sys.executable, "-m", "halcyon", "run", *arguments], cwd=case.directory, env=environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
-    )  # fmt: skip
-
-
-def start_beside_world(case: Case, *options: str) -> "subprocess.Popen[str]":
-    return start_halcyon(case, "--servers-per-node", "1", "--", *case.command(*options))
-
-
-def run_beside_world(case: Case, *options: str) -> Outcome:
-    return finish(start_beside_world(case, *options))
-
-
-def log_of(case: Case, node: int = 0) -> str:
-    return (case.output / f"server-n{node:04}.log").read_text()
 
 
 def events_in(log: str) -> list[str]:
@@ -171,56 +134,6 @@ def test_what_cannot_be_run_is_refused_with_the_reason(openmpi_case: Case, argum
 
 
 # ---- two nodes ------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def two_nodes(tmp_path: Path) -> Iterator[tuple[Case, list[str]]]:
-    """A case whose two ranks are on two nodes: network namespaces of this machine, which abstract sockets do not cross.
-
-    With MPICH, whose processes need no network between themselves and their launcher.
-    """
-    if os.geteuid() != 0 or shutil.which("ip") is None or shutil.which("nsenter") is None:
-        pytest.skip("network namespaces need root, ip and nsenter")
-    if shutil.which("mpirun.mpich") is None or not (BUILDS["mpich"] / "bin/halcyon-server-world").exists():
-        pytest.skip("no build or launcher of mpich")
-    names = [f"halcyon-{secrets.token_hex(4)}" for _ in range(2)]
-    made = []
-    try:
-        for name in names:
-            done = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                pytest.skip(f"no network namespace can be made: {done.stderr.strip()}")
-            made.append(name)
-            subprocess.run(["ip", "-n", name, "link", "set", "lo", "up"], check=True)
-        yield Case(tmp_path, "mpich"), names
-    finally:
-        for name in made:
-            subprocess.run(["ip", "netns", "del", name], check=True)
-
-
-def on_each(names: list[str], program: list[str]) -> list[str]:
-    first, second = (["-n", "1", "nsenter", f"--net=/run/netns/{name}", *program] for name in names)
-    return ["mpirun.mpich", *first, ":", *second]
-
-
-def start_on_each(case: Case, names: list[str], program: list[str], session: str) -> "subprocess.Popen[str]":
-    environment = os.environ | {"HALCYON_MODULE_PATH": str(BUILDS["mpich"] / "lib"), "HALCYON_SESSION": session}
-    return subprocess.Popen(
-        on_each(names, program), cwd=case.directory, env=environment, text=True,
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
-
-
-def start_two_node_run(
-    case: Case, names: list[str], *options: str
-) -> tuple["subprocess.Popen[str]", "subprocess.Popen[str]"]:
-    session = secrets.token_hex(16)
-    world = start_on_each(case, names, [str(BUILDS["mpich"] / "bin/halcyon-server-world")], session)
-    assert world.stdout is not None
-    assert "2 server(s) listen" in world.stdout.readline()
-    command = case.command(*options)
-    program = command[command.index("-n") + 2 :]
-    return world, start_on_each(case, names, program, session)
 
 
 def test_servers_of_two_nodes_run_the_same_job_events_in_the_same_order(two_nodes: tuple[Case, list[str]]) -> None:

@@ -1,0 +1,59 @@
+"""Starts a job beside a server world, `halcyon run --servers-per-node 1 -- mpirun …`, on one node or on two."""
+
+import os
+import secrets
+import subprocess
+import sys
+
+from running import BUILDS, Case, Outcome, finish
+
+
+def start_halcyon(case: Case, *arguments: str) -> "subprocess.Popen[str]":
+    """`halcyon run` with these arguments, leading a process group as a job of a shell does."""
+    build = BUILDS[case.mpi]
+    environment = os.environ | {
+        "HALCYON_MODULE_PATH": str(build / "lib"),
+        "HALCYON_SERVER_WORLD": str(build / "bin/halcyon-server-world"),
+        "HALCYON_SERVER": str(build / "bin/halcyon-server"),
+    }
+    return subprocess.Popen(
+        [sys.executable, "-m", "halcyon", "run", *arguments], cwd=case.directory, env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+
+
+def start_beside_world(case: Case, *options: str) -> "subprocess.Popen[str]":
+    return start_halcyon(case, "--servers-per-node", "1", "--", *case.command(*options))
+
+
+def run_beside_world(case: Case, *options: str) -> Outcome:
+    return finish(start_beside_world(case, *options))
+
+
+def log_of(case: Case, node: int = 0) -> str:
+    return (case.output / f"server-n{node:04}.log").read_text()
+
+
+def on_each(names: list[str], program: list[str]) -> list[str]:
+    first, second = (["-n", "1", "nsenter", f"--net=/run/netns/{name}", *program] for name in names)
+    return ["mpirun.mpich", *first, ":", *second]
+
+
+def start_on_each(case: Case, names: list[str], program: list[str], session: str) -> "subprocess.Popen[str]":
+    environment = os.environ | {"HALCYON_MODULE_PATH": str(BUILDS["mpich"] / "lib"), "HALCYON_SESSION": session}
+    return subprocess.Popen(
+        on_each(names, program), cwd=case.directory, env=environment, text=True,
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def start_two_node_run(
+    case: Case, names: list[str], *options: str
+) -> tuple["subprocess.Popen[str]", "subprocess.Popen[str]"]:
+    session = secrets.token_hex(16)
+    world = start_on_each(case, names, [str(BUILDS["mpich"] / "bin/halcyon-server-world")], session)
+    assert world.stdout is not None
+    assert "2 server(s) listen" in world.stdout.readline()
+    command = case.command(*options)
+    program = command[command.index("-n") + 2 :]
+    return world, start_on_each(case, names, program, session)
