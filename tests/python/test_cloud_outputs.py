@@ -28,19 +28,23 @@ pytestmark = pytest.mark.skipif(
 )
 
 
-def run_cloud(place: Path, output: str, top: dict[str, object] | None = None) -> Path:
-    """Runs in `place` and returns the run's directory."""
+def run_cloud(place: Path, output: str, top: dict[str, object] | None = None, beside_world: bool = False) -> Path:
+    """Runs in `place` and returns the run's directory. `beside_world`: the servers are one MPI world."""
     place.mkdir()
     configuration = yaml.safe_load((INPUTS / "cloud.yaml").read_text()) | (top or {})
     (place / "cloud.yaml").write_text(yaml.safe_dump(configuration))
     shutil.copy(INPUTS / "soundings/20110522_OUN_12Z.txt", place / "sounding.txt")
     settings: dict[str, object] = {**CELLS, "px": 1, "py": 2, "steps": 4 * PHASES, "output_every": 4}
     settings |= {"output": output, "directory": "out", "sounding": "sounding.txt", "halcyon_config": "cloud.yaml"}
+    world = [sys.executable, "-m", "halcyon", "run", "--servers-per-node", "1", "--"] if beside_world else []
+    environment = os.environ | {
+        "HALCYON_MODULE_PATH": str(BUILD / "lib"),
+        "HALCYON_SERVER_WORLD": str(BUILD / "bin/halcyon-server-world"),
+    }
     done = subprocess.run(
-        ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "2", str(CLOUD), "--namelist",
+        [*world, "mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", "2", str(CLOUD), "--namelist",
          str(INPUTS / "cloud.nml"), *(f"{key}={value}" for key, value in settings.items())],
-        cwd=place, env=os.environ | {"HALCYON_MODULE_PATH": str(BUILD / "lib")}, capture_output=True, text=True,
-        timeout=LIMIT_S, check=False,
+        cwd=place, env=environment, capture_output=True, text=True, timeout=LIMIT_S, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return place / "out"
@@ -52,6 +56,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     base = tmp_path_factory.mktemp("cloud")
     found = {name: run_cloud(base / name, name) for name in ("file-per-process", "collective", "halcyon")}
     found["inline"] = run_cloud(base / "inline", "halcyon", {"inline": True})
+    together = {"stores": {"main": {"type": "hdf5", "path": "out", "collective": True}}}
+    found["together"] = run_cloud(base / "together", "halcyon", together, beside_world=True)
     return found
 
 
@@ -76,7 +82,7 @@ def from_processes(run: Path, name: str) -> np.ndarray:
     return np.stack(phases)
 
 
-@pytest.mark.parametrize("way", ["halcyon", "inline"])
+@pytest.mark.parametrize("way", ["halcyon", "inline", "together"])
 @pytest.mark.parametrize("name", FIELDS)
 def test_view_is_the_collective_file_value_for_value(runs: dict[str, Path], way: str, name: str) -> None:
     expected = from_collective(runs["collective"], name)
@@ -92,8 +98,18 @@ def test_files_of_the_processes_are_the_collective_file_in_pieces(runs: dict[str
     )
 
 
-def test_inline_run_stores_what_the_server_stores(runs: dict[str, Path]) -> None:
-    command = [sys.executable, "-m", "halcyon", "diff", str(runs["halcyon"]), str(runs["inline"])]
+@pytest.mark.parametrize("name", FIELDS)
+def test_files_of_all_servers_are_the_collective_file_value_for_value(runs: dict[str, Path], name: str) -> None:
+    own = []
+    for path in sorted(runs["together"].glob("cloud.all.i*.h5")):
+        with h5py.File(path) as file:
+            own.append(file[name]["whole"][...])
+    np.testing.assert_array_equal(np.concatenate(own), from_collective(runs["collective"], name))
+
+
+@pytest.mark.parametrize("way", ["inline", "together"])
+def test_every_way_stores_what_the_server_stores(runs: dict[str, Path], way: str) -> None:
+    command = [sys.executable, "-m", "halcyon", "diff", str(runs["halcyon"]), str(runs[way])]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
 

@@ -15,6 +15,10 @@ void node_server::begin_sharing() {
         if (files_ == nullptr) {
             note("store '" + kept.name +
                  "': the server world is gone: from now on each node writes files of its own; the view shows all");
+            const std::string what = "files of all servers off";
+            const auto& known = counts_.switches;
+            if (std::none_of(known.begin(), known.end(), [&what](const auto& s) { return s.what == what; }))
+                counts_.switches.push_back({realtime_ns(), what});
             continue;
         }
         for (const variable& v : data_.variables)

@@ -45,8 +45,15 @@ class filling {
 
     void fill(hid_t file) {
         const list_handle transfer = collective_transfer();
+        // First all that may throw: it does so on every server alike.
+        std::vector<dataset_handle> datasets;
+        for (const shared_dataset& d : plan_.datasets) {
+            const std::string path =
+                "/" + file_.about.data->variables.at(d.variable_id).name + "/" + domain_name(d.domain, d.variant);
+            datasets.emplace_back(check(H5Dopen2(file, path.c_str(), H5P_DEFAULT), path));
+        }
         for (size_t i = 0; i < plan_.datasets.size(); ++i)
-            if (plan_.datasets[i].shape.dimensions.count() > 0) fill_dataset(file, i, transfer.get());
+            if (plan_.datasets[i].shape.dimensions.count() > 0) fill_dataset(datasets[i].get(), i, transfer.get());
     }
 
     [[nodiscard]] const result<void>& outcome() const { return outcome_; }
@@ -57,11 +64,9 @@ class filling {
     }
 
   private:
-    void fill_dataset(hid_t file, size_t at, hid_t transfer) {
+    void fill_dataset(hid_t dataset, size_t at, hid_t transfer) {
         const shared_dataset& d = plan_.datasets[at];
         const variable& v = file_.about.data->variables.at(d.variable_id);
-        const std::string path = "/" + v.name + "/" + domain_name(d.domain, d.variant);
-        const dataset_handle dataset{check(H5Dopen2(file, path.c_str(), H5P_DEFAULT), path)};
         // As many collective writes as the server with the most blocks has: the others take part with nothing.
         std::vector<size_t> blocks(static_cast<size_t>(servers_), 0);
         std::vector<const shared_plan::part*> own;
@@ -71,7 +76,7 @@ class filling {
         }
         const size_t rounds = *std::max_element(blocks.begin(), blocks.end());
         for (size_t round = 0; round < rounds; ++round)
-            write(dataset.get(), d, v, round < own.size() ? own[round] : nullptr, transfer);
+            write(dataset, d, v, round < own.size() ? own[round] : nullptr, transfer);
     }
 
     void write(hid_t dataset, const shared_dataset& d, const variable& v, const shared_plan::part* part,

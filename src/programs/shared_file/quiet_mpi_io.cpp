@@ -98,6 +98,8 @@ int write_quietly(write_function write, MPI_File file, MPI_Offset at, const void
 
 }  // namespace
 
+// Seen by the libraries of the program, which MPICH's header does not ask for.
+#pragma GCC visibility push(default)
 extern "C" {
 
 int MPI_File_write_at(MPI_File file, MPI_Offset at, const void* data, int count, MPI_Datatype type,
@@ -120,3 +122,4 @@ int MPI_File_sync(MPI_File file) {
     return watching == nullptr ? outcome : watching->take("sync", outcome);
 }
 }
+#pragma GCC visibility pop
