@@ -91,6 +91,15 @@ def test_one_file_for_each_group_is_equal_to_the_node_files_of_the_same_run(case
     assert [tuple(int(v) for v in row.split(",")[:2]) for row in rows] == [(0, 2), (3, 5), (6, 7)]
 
 
+@pytest.mark.parametrize("store", ["", ", durable: true"])
+def test_a_client_can_wait_until_its_share_is_durable(openmpi_case: Case, store: str) -> None:
+    openmpi_case.configure(store=TOGETHER + ", iterations-per-file: 2" + store)
+    outcome = run_beside_world(openmpi_case, "iterations=5", "wait=durable")
+    assert outcome.status == 0, outcome.text
+    check_view(openmpi_case, 5)
+    assert openmpi_case.counts()["messages"] == []
+
+
 def test_a_difference_between_a_collective_and_a_node_file_run_is_found(openmpi_case: Case) -> None:
     openmpi_case.configure(store=TOGETHER)
     assert run_beside_world(openmpi_case, "iterations=2").status == 0
@@ -200,11 +209,10 @@ def test_a_server_of_two_nodes_killed_at_any_moment_loses_nothing(two_nodes: tup
     case.configure(store=TOGETHER + ", iterations-per-file: 3")
     chosen = random.Random(seed)
     world, run = start_two_node_run(case, names, "iterations=60", "pause_ms=5")
-    first = chosen.randrange(12)
-    wait_for(lambda: len(files_of(case, "all")) >= first and (case.output / "server-n0001.log").exists(), what="files")
-    victim = wait_for(lambda: pid_in(log_of(case, chosen.randrange(2))), what="a server to kill")
-    for _ in range(chosen.randrange(2000)):
-        pass  # somewhere between two files
+    ended, node = chosen.randrange(1, 50), chosen.randrange(2)
+    phases = case.output / "phases-n0000.csv"
+    wait_for(lambda: phases.exists() and phases.read_text().count("\n") > ended, what=f"iteration {ended}")
+    victim = pid_in(log_of(case, node))
     stop_server(victim)
     outcome = finish(run)
     assert finish(world).status != 0
