@@ -241,32 +241,39 @@ result<void> client_session::clear(std::string_view name, int block) {
 }
 
 result<void> client_session::signal(std::string_view name) {
-    timed_call timed(*this);
-    if (finished_) return usage("the session is closed");
-    const auto found = event_ids_.find(name);
-    if (found == event_ids_.end())
-        return usage("no event '" + std::string(name) + "' in the configuration" + known_names(model_.events));
-    ++counts_.signals;
-    if (serverless()) return fallback_->signal(model_.events[found->second], iteration_);
-    page_->signals_sent.store(counts_.signals, std::memory_order_relaxed);
-    event_record e{};
-    e.kind = event_kind::signal;
-    e.index = found->second;
-    e.iteration = iteration_;
-    if (auto done = push(e); !done) return done;
-    segment_->header().bell.ring();
+    {
+        timed_call timed(*this);
+        if (finished_) return usage("the session is closed");
+        const auto found = event_ids_.find(name);
+        if (found == event_ids_.end())
+            return usage("no event '" + std::string(name) + "' in the configuration" + known_names(model_.events));
+        ++counts_.signals;
+        if (serverless()) return fallback_->signal(model_.events[found->second], iteration_);
+        event_record e{};
+        e.kind = event_kind::signal;
+        e.index = found->second;
+        e.iteration = iteration_;
+        if (auto done = push(e); !done) return done;
+    }
+    ring_server();
     return {};
+}
+
+/// Called when the time of a call has been taken: its fence waits until the server's core has let go of the event's
+/// line, and reading the clock fills that time. A wake-up is counted here, as what the simulation sees next.
+void client_session::ring_server() {
+    const int64_t begin = phase_end_monotonic_ns_;
+    if (!segment_->header().bell.ring()) return;
+    phase_end_monotonic_ns_ = monotonic_ns();
+    phase_visible_ns_ += phase_end_monotonic_ns_ - begin;
+    counts_.visible_ns += phase_end_monotonic_ns_ - begin;
 }
 
 result<void> client_session::end_iteration() {
     if (finished_) return usage("the session is closed");
     {
         timed_call timed(*this);
-        if (serverless()) {
-            // Its own time is part of what the simulation saw.
-        } else {
-            page_->ended_through.store(iteration_, std::memory_order_release);
-        }
+        if (!serverless()) page_->ended_through.store(iteration_, std::memory_order_release);
     }
     if (inline_) {
         const int64_t begin = monotonic_ns();
@@ -286,11 +293,11 @@ result<void> client_session::end_iteration() {
         e.value[3] = phase_compute_ns_;
         e.value[4] = static_cast<int64_t>(phase_bytes_);
         if (auto done = push(e); !done) return done;
-        segment_->header().bell.ring();
     }
     ++iteration_;
     phase_begin_ns_ = 0;
     phase_visible_ns_ = phase_blocked_ns_ = phase_bytes_ = 0;
+    if (!inline_) ring_server();
     return {};
 }
 

@@ -114,6 +114,7 @@ class client_session {
     void describe_entry(uint32_t entry, const variable& v, int block, const block_shape& shape);
     void hand_over(uint32_t entry);
     result<void> push(const event_record& e);
+    void ring_server();
     result<void> skip(const variable& v, int block, int64_t bytes);
     result<void> spill(const variable& v, int block, const block_shape& shape, const void* data);
     result<void> store_here(const variable& v, int block, const block_shape& shape, const void* data);
