@@ -135,6 +135,7 @@ class node_server {
 
     struct store_state {
         std::vector<int64_t> pending;  ///< complete iterations without a file
+        int64_t wanted = -1;           ///< an action asked for the iterations up to this one
         size_t jobs = 0;
     };
     std::vector<store_state> stores_;

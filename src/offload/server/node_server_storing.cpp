@@ -60,7 +60,9 @@ void node_server::flush_wanted() {
     const int64_t wanted =
         std::max(h.stored_wanted.load(std::memory_order_acquire), h.durable_wanted.load(std::memory_order_acquire));
     for (uint32_t s = 0; s < stores_.size(); ++s)
-        if (!stores_[s].pending.empty() && stores_[s].pending.front() <= wanted) flush_store(s);
+        if (const auto& pending = stores_[s].pending;
+            !pending.empty() && pending.front() <= std::max(wanted, stores_[s].wanted))
+            flush_store(s);
     if (wanted > h.stored_through.load(std::memory_order_acquire)) pool_->hurry();
 }
 
