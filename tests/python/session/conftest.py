@@ -18,3 +18,13 @@ def openmpi_case(tmp_path: Path) -> Case:
     if "openmpi" not in available_mpis():
         pytest.skip("no build or launcher of openmpi")
     return Case(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def inline_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same run without a server: what the others must equal."""
+    case = Case(tmp_path_factory.mktemp("inline"))
+    case.configure(nz="32", top="inline: true")
+    outcome = case.run("iterations=25")
+    assert outcome.status == 0, outcome.text
+    return case.output

@@ -164,6 +164,18 @@ def is_gone(pid: int) -> bool:
         return True
 
 
+def processes_of(run: "subprocess.Popen[str]") -> list[int]:
+    """Process ids of the simulation's ranks, whatever processes the launcher puts in between."""
+    waiting, found = [run.pid], []
+    while waiting:
+        pid = waiting.pop()
+        if Path(f"/proc/{pid}/comm").read_text().strip() == "scenario":
+            found.append(pid)
+        for children in Path(f"/proc/{pid}/task").glob("*/children"):
+            waiting += map(int, children.read_text().split())
+    return sorted(found)
+
+
 def stop_server(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
