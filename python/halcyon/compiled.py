@@ -13,8 +13,8 @@ class Core(Protocol):
         """Replaces the view by rename; returns how many iterations it shows."""
         ...
 
-    def check(self, config: str) -> str:
-        """Parses a configuration and says what is in it; raises ConfigError where it is wrong."""
+    def check(self, config: str, ranks: int = 0) -> str:
+        """Parses a configuration, for that many ranks where > 0, and says what is in it; ConfigError: it is wrong."""
         ...
 
 

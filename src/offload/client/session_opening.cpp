@@ -5,26 +5,17 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 
 #include "base/clock.hpp"
+#include "base/text_file.hpp"
 #include "offload/client/run_file.hpp"
 
 namespace halcyon::offload {
 namespace {
 
 namespace fs = std::filesystem;
-
-result<std::string> read_file(const std::string& path) {
-    std::ifstream file(path);
-    if (!file) return failure{error_kind::config, path + ": " + std::strerror(errno), errno};
-    std::stringstream text;
-    text << file.rdbuf();
-    if (!file.good() && !file.eof()) return failure{error_kind::config, path + ": cannot be read", EIO};
-    return text.str();
-}
 
 /// The cores this process may run on, as "0-3,8"; "" when it is not bound to fewer than all.
 std::string bound_cores() {
@@ -77,11 +68,11 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
     std::string configuration;
     result<void> read;
     if (s->all_.rank() == 0) {
-        auto text = read_file(path);
+        auto text = read_text_file(path);
         if (text)
             configuration = *text;
         else
-            read = text.why();
+            read = failure{error_kind::config, text.why().message, text.why().system_errno};
     }
     if (auto all = agree(own, read); !all) return all.why();
     configuration = broadcast(own, 0, configuration);
