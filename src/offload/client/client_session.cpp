@@ -122,12 +122,7 @@ result<void> client_session::write(std::string_view name, int block, const void*
                 std::memcpy(segment_->bytes_at(table_[r->entry].location), data, bytes);
                 describe_entry(r->entry, *v, block, b.shape);
                 hand_over(r->entry);
-                event_record e{};
-                e.kind = event_kind::block_handed;
-                e.index = r->entry;
-                e.iteration = iteration_;
-                e.sequence = table_[r->entry].sequence;
-                if (auto done = push(e); !done) return done;
+                if (auto done = push_block(event_kind::block_handed, r->entry); !done) return done;
             }
         }
     }
@@ -168,14 +163,20 @@ result<void*> client_session::alloc(std::string_view name, int block) {
     return static_cast<void*>(b.memory.get());
 }
 
+result<client_session::open_block*> client_session::find_allocated(std::string_view name, int block,
+                                                                   const variable*& v) {
+    auto found = find(name, block, v);
+    if (found && (*found)->location == open_block::where::nowhere)
+        return usage("variable " + block_name(*v, block) + " is not allocated; call alloc first");
+    return found;
+}
+
 result<void> client_session::commit(std::string_view name, int block) {
     timed_call timed(*this);
     const variable* v = nullptr;
-    auto found = find(name, block, v);
+    auto found = find_allocated(name, block, v);
     if (!found) return found.why();
     open_block& b = **found;
-    if (b.location == open_block::where::nowhere)
-        return usage("variable " + block_name(*v, block) + " is not allocated; call alloc first");
     if (b.committed) return usage("variable " + block_name(*v, block) + " is already committed");
     const auto bytes = static_cast<uint64_t>(b.shape.bytes);
     b.committed = true;
@@ -194,17 +195,12 @@ result<void> client_session::commit(std::string_view name, int block) {
     } else {
         describe_entry(b.entry, *v, block, b.shape);
         table_[b.entry].state.store(block_state::shared_read, std::memory_order_release);
-        event_record e{};
-        e.kind = event_kind::block_committed;
-        e.index = b.entry;
-        e.iteration = iteration_;
-        e.sequence = table_[b.entry].sequence;
         if (inline_) {
             if (auto added = fallback_->add(*v, block, iteration_, b.shape,
                                             {segment_->bytes_at(table_[b.entry].location), bytes});
                 !added)
                 return added;
-        } else if (auto done = push(e); !done) {
+        } else if (auto done = push_block(event_kind::block_committed, b.entry); !done) {
             return done;
         }
     }
@@ -217,21 +213,14 @@ result<void> client_session::commit(std::string_view name, int block) {
 result<void> client_session::clear(std::string_view name, int block) {
     timed_call timed(*this);
     const variable* v = nullptr;
-    auto found = find(name, block, v);
+    auto found = find_allocated(name, block, v);
     if (!found) return found.why();
     open_block& b = **found;
-    if (b.location == open_block::where::nowhere)
-        return usage("variable " + block_name(*v, block) + " is not allocated; call alloc first");
     if (!b.committed) return usage("variable " + block_name(*v, block) + " is not committed; call commit before clear");
     result<void> done;
     if (b.location == open_block::where::in_segment) {
         hand_over(b.entry);
-        event_record e{};
-        e.kind = event_kind::block_handed;
-        e.index = b.entry;
-        e.iteration = table_[b.entry].iteration;
-        e.sequence = table_[b.entry].sequence;
-        if (!serverless()) done = push(e);
+        if (!serverless()) done = push_block(event_kind::block_handed, b.entry);
     }
     b.memory.reset();
     b.location = open_block::where::nowhere;

@@ -105,15 +105,19 @@ class client_session {
     class timed_call;
 
     result<open_block*> find(std::string_view name, int block, const variable*& v);
+    result<open_block*> find_allocated(std::string_view name, int block, const variable*& v);
     result<void> evaluate(open_block& b, const variable& v, int block);
     result<room> find_room(const variable& v, uint64_t bytes);
     bool try_entry(uint64_t bytes, bool constant, uint32_t& entry);
     result<void> wait_for_room();
     void take_back_released();
     void resynchronise();
+    void reuse(uint32_t entry);
     void describe_entry(uint32_t entry, const variable& v, int block, const block_shape& shape);
     void hand_over(uint32_t entry);
     result<void> push(const event_record& e);
+    result<void> push_block(event_kind kind, uint32_t entry);
+    result<void> push_absent(event_kind kind, const variable& v, int block);
     void ring_server();
     result<void> skip(const variable& v, int block, int64_t bytes);
     result<void> spill(const variable& v, int block, const block_shape& shape, const void* data);

@@ -2,6 +2,7 @@
 
 #include <climits>
 #include <cstring>
+#include <sstream>
 
 #include "base/node_identity.hpp"
 
@@ -62,6 +63,15 @@ std::vector<std::string> gather(MPI_Comm comm, const std::string& text) {
     MPI_Gatherv(text.data(), length, MPI_BYTE, all.data(), lengths.data(), begins.data(), MPI_BYTE, 0, comm);
     std::vector<std::string> texts;
     for (size_t i = 0; i < lengths.size() && rank == 0; ++i) texts.push_back(all.substr(begins[i], lengths[i]));
+    return texts;
+}
+
+std::vector<std::string> gather_to_all(MPI_Comm comm, const std::string& text) {
+    std::string lines;
+    for (const std::string& one : gather(comm, text)) lines += one + '\n';
+    std::istringstream all(broadcast(comm, 0, lines));
+    std::vector<std::string> texts;
+    for (std::string line; std::getline(all, line);) texts.push_back(line);
     return texts;
 }
 

@@ -43,4 +43,7 @@ std::string broadcast(MPI_Comm comm, int root, const std::string& text);
 /// Collective: the text of each rank, on rank 0; empty elsewhere.
 std::vector<std::string> gather(MPI_Comm comm, const std::string& text);
 
+/// Collective: the text of each rank, on all ranks. No text may contain a new line.
+std::vector<std::string> gather_to_all(MPI_Comm comm, const std::string& text);
+
 }  // namespace halcyon::offload

@@ -34,13 +34,13 @@ std::string bound_cores() {
     return list;
 }
 
-/// Whether a core of this node is left for the server: one that no client is bound to, or, where clients are not
-/// bound, more cores than clients.
-bool leaves_a_core(const std::vector<std::string>& client_cores) {
+/// How many cores of this node are left for servers: those that no client is bound to, or, where clients are not bound,
+/// those that are more than clients.
+int cores_left(const std::vector<std::string>& client_cores) {
     const auto cores = static_cast<size_t>(::sysconf(_SC_NPROCESSORS_ONLN));
     std::set<long> used;
     for (const std::string& list : client_cores) {
-        if (list.empty()) return cores > client_cores.size();
+        if (list.empty()) return static_cast<int>(cores - std::min(cores, client_cores.size()));
         std::istringstream ranges(list);
         for (std::string range; std::getline(ranges, range, ',');) {
             const size_t dash = range.find('-');
@@ -49,7 +49,7 @@ bool leaves_a_core(const std::vector<std::string>& client_cores) {
             for (long core = first; core <= last; ++core) used.insert(core);
         }
     }
-    return used.size() < cores;
+    return static_cast<int>(cores - std::min(cores, used.size()));
 }
 
 }  // namespace
@@ -89,7 +89,8 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
                     "this release; leave it out, and read the view, which shows the files of all nodes as one",
                 0};
 
-    s->node_ = node_of(own);
+    s->machine_ = node_of(own);
+    if (auto shared = agree(own, s->share_machine()); !shared) return shared.why();
     MPI_Comm leaders = MPI_COMM_NULL;
     MPI_Comm_split(own, s->node_.rank() == 0 ? 0 : MPI_UNDEFINED, s->all_.rank(), &leaders);
     if (leaders != MPI_COMM_NULL) {
@@ -111,6 +112,24 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
     const result<void> written = s->all_.rank() == 0 ? s->write_run_file(false) : result<void>();
     if (auto all = agree(own, written); !all) return all.why();
     return s;
+}
+
+/// Collective over the machine: its clients are divided among its servers, neighbours together. From here on a server
+/// and its clients are a node of their own.
+result<void> mpi_session::share_machine() {
+    servers_of_machine_ = std::min(model_.servers_per_node, machine_.size());
+    server_of_machine_ = machine_.rank() * servers_of_machine_ / machine_.size();
+    client_cores_ = gather_to_all(machine_.get(), bound_cores());
+    MPI_Comm node = MPI_COMM_NULL;
+    MPI_Comm_split(machine_.get(), server_of_machine_, machine_.rank(), &node);
+    node_ = communicator(node);
+    if (servers_of_machine_ > 1 && std::getenv("HALCYON_SESSION") != nullptr)
+        return failure{error_kind::config,
+                       "resources.servers-per-node: " + std::to_string(model_.servers_per_node) +
+                           ": a server world (`halcyon run --servers-per-node 1`) has one server on each node; raise "
+                           "resources.server.threads instead",
+                       0};
+    return {};
 }
 
 /// Collective over the node. Ends with `client_` made, or a failure that every client of the node has.
@@ -173,14 +192,13 @@ result<void> mpi_session::connect(const std::string& configuration) {
 result<void> mpi_session::connect_as_leader(const std::string& configuration, const arena_need& need,
                                             std::string& session) {
     const std::vector<std::string> ranks = gather(node_.get(), std::to_string(all_.rank()));
-    const std::vector<std::string> cores = gather(node_.get(), bound_cores());
     if (node_.rank() != 0) return {};
     for (const variable& v : model_.variables)
         if (v.when_full == full_policy::spill && ::access(model_.buffer.spill_directory.c_str(), W_OK | X_OK) != 0)
             return system_failure("resources.buffer.spill-directory " + model_.buffer.spill_directory +
                                       " (wanted by variable '" + v.name + "')",
                                   errno);
-    auto geometry = plan_segment(model_, static_cast<uint32_t>(node_.size()), need);
+    auto geometry = plan_segment(model_, static_cast<uint32_t>(node_.size()), need, servers_of_machine_);
     if (!geometry) return geometry.why();
     auto made = segment::create(*geometry, model_.buffer.huge_pages);
     if (!made) return made.why();
@@ -196,8 +214,9 @@ result<void> mpi_session::connect_as_leader(const std::string& configuration, co
     about.nodes = nodes_;
     about.ranks = all_.size();
     for (const std::string& r : ranks) about.client_ranks.push_back(std::atoi(r.c_str()));
-    about.client_cpus = cores;
-    dedicated_cores_ = leaves_a_core(cores) ? model_.servers_per_node : 0;
+    about.client_cpus = client_cores_;
+    about.server_of_machine = server_of_machine_;
+    dedicated_cores_ = std::min(cores_left(client_cores_), servers_of_machine_);
     about.geometry = *geometry;
     for (const parameter& p : model_.parameters) about.parameters[p.name] = p.value;
     const std::string text = about.to_text();
@@ -286,6 +305,7 @@ result<void> mpi_session::close() {
     if (link_ != nullptr) link_->stop_watching();
     client_.reset();
     node_.reset();
+    machine_.reset();
     all_.reset();
     return outcome;
 }

@@ -126,9 +126,9 @@ struct arena_need {
 /// The need of the client with `rank` of `size`. Failure (config): an extent cannot be evaluated.
 result<arena_need> need_of(const model& m, int rank, int size);
 
-/// Divides `m.buffer.bytes` among `clients`. Failure (config): an arena would hold less than `need`; the message names
-/// the size needed.
-result<segment_geometry> plan_segment(const model& m, uint32_t clients, const arena_need& need);
+/// Divides `m.buffer.bytes` among the `servers` of a machine, and this server's part among its `clients`. Failure
+/// (config): an arena would hold less than `need`; the message names the size needed.
+result<segment_geometry> plan_segment(const model& m, uint32_t clients, const arena_need& need, int servers = 1);
 
 /// Blocks lie at multiples of this in an arena.
 inline constexpr uint64_t block_alignment = 64;

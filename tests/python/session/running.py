@@ -37,6 +37,7 @@ data:
 stores:
   main: {{type: hdf5, path: out{store}}}
 resources:
+{resources}
   buffer: {{size: {size}{buffer}}}
   server: {{{server}}}
 """
@@ -61,7 +62,7 @@ class Case:
     def configure(self, **parts: str) -> None:
         attributes = parts.pop("attributes", "")
         lines = "\n".join(f"    {v}: {{layout: grid, place: whole, unit: K{attributes}}}" for v in self.variables)
-        values = {"top": "", "nz": "4", "events": "", "store": "", "size": "16 MiB", "buffer": ""}
+        values = {"top": "", "resources": "", "nz": "4", "events": "", "store": "", "size": "16 MiB", "buffer": ""}
         values["server"] = "threads: 1"
         text = CONFIGURATION.format(**(values | parts), variables=lines)
         (self.directory / "halcyon.yaml").write_text(text)
