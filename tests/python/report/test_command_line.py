@@ -179,7 +179,7 @@ def test_diff_exits_with_1_when_there_are_differences(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = {"same": [], "other": ["theta: 3 of 8 values differ"]}
-    monkeypatch.setitem(sys.modules, "halcyon.diff", SimpleNamespace(diff=lambda a, b: found[b.name]))
+    monkeypatch.setitem(sys.modules, "halcyon.diff", SimpleNamespace(diff=lambda a, b, iterations: found[b.name]))
     assert [main(["diff", "a", "same"]), main(["diff", "a", "other"])] == [0, 1]
     assert capsys.readouterr().out == "theta: 3 of 8 values differ\n"
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import namespaces
 import pytest
 from running import BUILDS, LAUNCHERS, Case, Outcome, check_complete, finish, is_gone, stop_server, wait_for
 
@@ -179,19 +180,17 @@ def two_nodes(tmp_path: Path) -> Iterator[tuple[Case, list[str]]]:
 
     With MPICH, whose processes need no network between themselves and their launcher.
     """
-    if os.geteuid() != 0 or shutil.which("ip") is None or shutil.which("nsenter") is None:
-        pytest.skip("network namespaces need root, ip and nsenter")
+    if reason := namespaces.unavailable():
+        pytest.skip(reason)
     if shutil.which("mpirun.mpich") is None or not (BUILDS["mpich"] / "bin/halcyon-server-world").exists():
         pytest.skip("no build or launcher of mpich")
     names = [f"halcyon-{secrets.token_hex(4)}" for _ in range(2)]
     made = []
     try:
         for name in names:
-            done = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                pytest.skip(f"no network namespace can be made: {done.stderr.strip()}")
+            namespaces.ip("netns", "add", name)
             made.append(name)
-            subprocess.run(["ip", "-n", name, "link", "set", "lo", "up"], check=True)
+            namespaces.ip("-n", name, "link", "set", "lo", "up")
         yield Case(tmp_path, "mpich"), names
     finally:
         for name in made:
