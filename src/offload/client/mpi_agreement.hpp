@@ -34,8 +34,11 @@ class communicator {
 /// namespace or on another kernel.
 communicator node_of(MPI_Comm all);
 
-/// Collective: everybody gets the failure of the lowest rank that has one, with that rank in the message.
+/// Collective: everybody gets the failure of the lowest rank that has one.
 result<void> agree(MPI_Comm comm, const result<void>& mine);
+
+/// agree() with that rank in the message. Once for a failure, over all: ranks of a part are not what the user counts.
+result<void> agree_and_name_rank(MPI_Comm comm, const result<void>& mine);
 
 /// Collective: `text` of rank `root` for everybody.
 std::string broadcast(MPI_Comm comm, int root, const std::string& text);

@@ -74,11 +74,12 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
         else
             read = failure{error_kind::config, text.why().message, text.why().system_errno};
     }
-    if (auto all = agree(own, read); !all) return all.why();
+    if (auto all = agree_and_name_rank(own, read); !all) return all.why();
     configuration = broadcast(own, 0, configuration);
     s->directory_ = broadcast(own, 0, fs::current_path().string());
     auto parsed = parse_model(configuration, path, parameters);
-    if (auto all = agree(own, parsed ? result<void>() : result<void>(parsed.why())); !all) return all.why();
+    if (auto all = agree_and_name_rank(own, parsed ? result<void>() : result<void>(parsed.why())); !all)
+        return all.why();
     s->model_ = std::move(*parsed);
     for (const store& kept : s->model_.stores)
         if (kept.collective)
@@ -90,7 +91,7 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
                 0};
 
     s->machine_ = node_of(own);
-    if (auto shared = agree(own, s->share_machine()); !shared) return shared.why();
+    if (auto shared = agree_and_name_rank(own, s->share_machine()); !shared) return shared.why();
     MPI_Comm leaders = MPI_COMM_NULL;
     MPI_Comm_split(own, s->node_.rank() == 0 ? 0 : MPI_UNDEFINED, s->all_.rank(), &leaders);
     if (leaders != MPI_COMM_NULL) {
@@ -107,10 +108,10 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
     s->nodes_ = place[1];
 
     const result<void> prepared = s->all_.rank() == 0 ? s->prepare_directories() : result<void>();
-    if (auto all = agree(own, prepared); !all) return all.why();
-    if (auto connected = agree(own, s->connect(configuration)); !connected) return connected.why();
+    if (auto all = agree_and_name_rank(own, prepared); !all) return all.why();
+    if (auto connected = agree_and_name_rank(own, s->connect(configuration)); !connected) return connected.why();
     const result<void> written = s->all_.rank() == 0 ? s->write_run_file(false) : result<void>();
-    if (auto all = agree(own, written); !all) return all.why();
+    if (auto all = agree_and_name_rank(own, written); !all) return all.why();
     return s;
 }
 
@@ -291,7 +292,7 @@ result<void> mpi_session::close() {
     if (!model_.detach_at_close) {
         if (auto drained = client_->wait_until_drained(); !drained) outcome = drained;
         // Every node has published before the last view is made.
-        outcome = agree(all_.get(), outcome);
+        outcome = agree_and_name_rank(all_.get(), outcome);
         if (node_.rank() == 0) client_->release_server(all_.rank() == 0);
         if (all_.rank() == 0) {
             if (auto finished = client_->wait_until_finished(); !finished) outcome = finished;

@@ -153,7 +153,7 @@ class Core:
     def rebuild_view(self, directory: str) -> int:
         return {"out": 12, "short": 1}[directory]
 
-    def check(self, config: str) -> str:
+    def check(self, config: str, ranks: int = 0) -> str:
         if config == "bad.yaml":
             raise errors.ConfigError("bad.yaml:14: data.variables.theta.layout: no layout 'grid3d'")
         return "cloud: 3 variables"
