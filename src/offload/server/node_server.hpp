@@ -118,8 +118,8 @@ class node_server {
     std::vector<return_ring::producer> returns_;
     std::vector<descriptor> spill_files_;
     std::vector<bool> gone_;
-    std::vector<bool> awaited_;  ///< clients of a predecessor that have not joined this server yet
-    int64_t awaited_until_ns_ = 0;
+    std::vector<bool> awaited_;                        ///< clients that have not joined this server yet
+    int64_t awaited_until_ns_ = 0;                     ///< after that they are taken for dead; 0: no limit yet
     std::vector<std::vector<uint64_t>> signals_seen_;  ///< [event][client], scope node
     std::vector<uint64_t> node_fired_;                 ///< [event]
 
