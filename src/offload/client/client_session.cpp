@@ -266,9 +266,8 @@ result<void> client_session::end_iteration() {
     }
     if (inline_) {
         const int64_t begin = monotonic_ns();
-        const auto done =
-            fallback_->end_iteration(iteration_, {phase_begin_ns_, static_cast<int64_t>(phase_visible_ns_), 0,
-                                                  phase_compute_ns_, static_cast<int64_t>(phase_bytes_)});
+        auto done = fallback_->end_iteration(iteration_, {phase_begin_ns_, static_cast<int64_t>(phase_visible_ns_), 0,
+                                                          phase_compute_ns_, static_cast<int64_t>(phase_bytes_)});
         counts_.visible_ns += monotonic_ns() - begin;
         phase_end_monotonic_ns_ = monotonic_ns();
         if (!done) return done;

@@ -74,7 +74,7 @@ class node_server {
     void flush_wanted();
     void relieve_pressure();
     struct file_work;
-    void submit_file(std::shared_ptr<file_work> work);
+    void submit_file(const std::shared_ptr<file_work>& work);
     void file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome,
                    const file_record& record);
     result<block_view> view_of(const iteration_book::held& h, std::vector<std::vector<std::byte>>& spilled);
