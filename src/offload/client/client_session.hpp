@@ -72,11 +72,10 @@ class client_session {
     result<void> wait_until_drained();
     /// Lets a drained server exit; `build_view`: after it built the view for the last time.
     void release_server(bool build_view);
-    /// Waits until the released server has gone through its last acts.
-    result<void> wait_until_finished();
+    /// Waits until the released server has gone through its last acts. False: there is none that could, because the
+    /// client stores by itself (`inline: true`, or the last server was lost), or because it died before.
+    bool wait_until_finished();
 
-    /// True when the client stores by itself: `inline: true`, or the last server was lost.
-    [[nodiscard]] bool has_no_server() const { return inline_; }
     [[nodiscard]] client_counts counts() const { return counts_; }
     [[nodiscard]] int64_t iteration() const { return iteration_; }
     [[nodiscard]] uint64_t arena_size() const { return arena_.size(); }

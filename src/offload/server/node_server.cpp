@@ -127,7 +127,7 @@ int node_server::run() {
             relieve_pressure();
         }
         sync_if_wanted();
-        rebuild_view_if_due(false);
+        rebuild_view_if_due();
         if (progress_) {
             progress_ = false;
             segment_.announce_progress();

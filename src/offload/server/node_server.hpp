@@ -82,7 +82,7 @@ class node_server {
     void release(iteration_book::key k);
     void release_if_done(iteration_book::key k);
     void sync_if_wanted();
-    void rebuild_view_if_due(bool now);
+    void rebuild_view_if_due();
     [[nodiscard]] std::vector<std::string> all_writers() const;
 
     // actions
@@ -142,7 +142,8 @@ class node_server {
     std::set<int64_t> stored_out_of_order_;
     bool progress_ = false;  ///< something to announce
     bool view_dirty_ = false, view_running_ = false, sync_running_ = false;
-    int64_t last_view_ns_ = 0, begin_ns_ = 0;
+    int64_t last_view_ns_ = INT64_MIN / 2;  ///< so that the first one is due as soon as there is something to see
+    int64_t begin_ns_ = 0;
     int64_t slot_delay_ns_ = 0;  ///< of the iteration being finished
 
     std::mutex inbox_mutex_;

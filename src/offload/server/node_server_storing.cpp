@@ -335,13 +335,12 @@ void node_server::sync_if_wanted() {
     });
 }
 
-void node_server::rebuild_view_if_due(bool now) {
+void node_server::rebuild_view_if_due() {
     if (document_.node != 0 || view_running_ || data_.stores.empty()) return;
     const int64_t time = monotonic_ns();
     int64_t interval = INT64_MAX;
     for (const store& s : data_.stores) interval = std::min(interval, s.view_interval.count());
-    const bool due = now || (view_dirty_ && time - last_view_ns_ >= interval);
-    if (!due) return;
+    if (!view_dirty_ || time - last_view_ns_ < interval) return;
     // With other nodes there may always be something new that they published.
     view_dirty_ = document_.nodes > 1;
     view_running_ = true;
