@@ -33,6 +33,7 @@ from running import (
 )
 
 LIMIT_S = 120
+DEATHS = ("abort", "exit")
 
 
 @dataclass(frozen=True)
@@ -88,16 +89,22 @@ def plan(seed: int, mpis: list[str]) -> Plan:
             chance.choice(["together=0", "together=1", "lockstep=1"]),
             f"wait={chance.choice(['none', 'none', 'none', 'stored', 'durable'])}",
         ),
-        fault=chance.choice(["none", "server", "server", "server", "client", "abort", "stop", "launcher"]),
+        fault=chance.choice(["none", "server", "server", "server", "client", *DEATHS, "stop", "launcher"]),
         after_s=chance.uniform(0, chance.choice([0.05, 0.3, 1.0])),
         repeats=chance.randint(1, 3),
     )
 
 
+def deadly(p: Plan) -> tuple[str, ...]:
+    """A rank that ends itself in the middle of an iteration."""
+    chance = random.Random(p.seed + 1)
+    return (f"die={p.fault}", f"die_rank={chance.randrange(p.ranks)}", f"die_at={chance.randrange(p.iterations)}")
+
+
 def strike(p: Plan, case: Case, run: "subprocess.Popen[str]") -> None:
     """Does what the plan says, if there is still something to do it to."""
     chance = random.Random(p.seed + 1)
-    if p.fault == "none":
+    if p.fault == "none" or p.fault in DEATHS:
         return
     time.sleep(p.after_s)
     for _ in range(p.repeats if p.fault in ("server", "stop") else 1):
@@ -116,7 +123,7 @@ def strike(p: Plan, case: Case, run: "subprocess.Popen[str]") -> None:
             elif p.fault == "launcher":
                 run.kill()
             elif ranks := processes_of(run):
-                os.kill(chance.choice(ranks), signal.SIGKILL if p.fault == "client" else signal.SIGABRT)
+                os.kill(chance.choice(ranks), signal.SIGKILL)
 
 
 def check_values(case: Case) -> dict[tuple[str, int, int], np.ndarray]:
@@ -170,13 +177,13 @@ def play(p: Plan, directory: Path) -> None:
         nz=str(p.nz), size=f"{p.buffer_bytes} B", attributes=p.attributes, store=p.store, resources=p.resources,
         buffer=f", when-full: {p.policy}, spill-directory: {directory}", server=p.server,
     )  # fmt: skip
-    run = case.start(f"iterations={p.iterations}", *p.options)
+    run = case.start(f"iterations={p.iterations}", *p.options, *(deadly(p) if p.fault in DEATHS else ()))
     strike(p, case, run)
     outcome = finish(run, LIMIT_S)
     harmless = p.fault in ("none", "server", "stop")
     assert not harmless or outcome.status == 0, f"status {outcome.status}: {outcome.text}"
     if outcome.status == 0 or case.output.is_dir():
-        check(p, case, ended=outcome.status == 0)
+        check(p, case, ended=outcome.status == 0 and len(outcome.ranks) == p.ranks)
 
 
 def main() -> int:
