@@ -35,7 +35,7 @@ format: ## clang-format and ruff, in place
 lint: setup ## clang-format, clang-tidy on changed files, ruff, mypy
 	@scripts/lint
 
-sanitize: setup ## all C and C++ tests under address/undefined behaviour and thread sanitizers
+sanitize: setup ## all C, C++ and session tests under address/undefined behaviour and thread sanitizers (docs/sanitizers.md)
 	@scripts/sanitize
 
 faults: build ## sessions with random configurations and faults: make faults [MINUTES=10] [SEED=1]

@@ -156,7 +156,7 @@ result<void*> client_session::alloc(std::string_view name, int block) {
         }
         if (r->what == room::kind::skip) b.entry = no_entry;
     }
-    b.memory.reset(new (std::align_val_t{64}, std::nothrow) std::byte[std::max<uint64_t>(bytes, 1)]);
+    b.memory = take_block_memory(bytes);
     if (!b.memory)
         return failure{error_kind::system, "no memory for a block of " + std::to_string(bytes) + " bytes", ENOMEM};
     b.location = open_block::where::in_process;

@@ -20,6 +20,7 @@ LAUNCHERS = {
     "openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"],
     "mpich": ["mpirun.mpich"],
 }
+# What `pytest --build` chose, or these. Tests look here when they run, not when they are imported.
 BUILDS = {"openmpi": ROOT / "build/release", "mpich": ROOT / "build/mpich"}
 
 RUN_OF = "TEST_RUN_OF"
