@@ -105,7 +105,7 @@ int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h) {
                         "halcyon_open: a session with " + std::string(config_path) + " is already open; close it first",
                         0})
                   : result<void>();
-        auto agreed = halcyon::offload::agree_and_name_rank(comm, first);
+        auto agreed = halcyon::offload::agree(comm, first);
         auto opened = agreed ? mpi_session::open(config_path, comm, parameters)
                              : result<std::unique_ptr<mpi_session>>(agreed.why());
         if (!opened) {

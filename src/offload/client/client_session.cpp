@@ -156,7 +156,7 @@ result<void*> client_session::alloc(std::string_view name, int block) {
         }
         if (r->what == room::kind::skip) b.entry = no_entry;
     }
-    b.memory.reset(new (std::align_val_t{64}, std::nothrow) std::byte[std::max<uint64_t>(bytes, 1)]);
+    b.memory = take_block_memory(bytes);
     if (!b.memory)
         return failure{error_kind::system, "no memory for a block of " + std::to_string(bytes) + " bytes", ENOMEM};
     b.location = open_block::where::in_process;
@@ -266,9 +266,8 @@ result<void> client_session::end_iteration() {
     }
     if (inline_) {
         const int64_t begin = monotonic_ns();
-        const auto done =
-            fallback_->end_iteration(iteration_, {phase_begin_ns_, static_cast<int64_t>(phase_visible_ns_), 0,
-                                                  phase_compute_ns_, static_cast<int64_t>(phase_bytes_)});
+        auto done = fallback_->end_iteration(iteration_, {phase_begin_ns_, static_cast<int64_t>(phase_visible_ns_), 0,
+                                                          phase_compute_ns_, static_cast<int64_t>(phase_bytes_)});
         counts_.visible_ns += monotonic_ns() - begin;
         phase_end_monotonic_ns_ = monotonic_ns();
         if (!done) return done;

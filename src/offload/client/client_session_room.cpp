@@ -1,11 +1,21 @@
 // How a client finds room for a block, and what it does when there is none.
 
 #include <algorithm>
+#include <new>
 
 #include "offload/client/client_session.hpp"
 #include "offload/client/client_session_parts.hpp"
 
 namespace halcyon::offload {
+
+void client_session::free_block_memory::operator()(std::byte* memory) const {
+    ::operator delete (memory, std::align_val_t{block_alignment});
+}
+
+client_session::block_memory client_session::take_block_memory(uint64_t bytes) {
+    void* memory = ::operator new (std::max<uint64_t>(bytes, 1), std::align_val_t{block_alignment}, std::nothrow);
+    return block_memory(static_cast<std::byte*>(memory));
+}
 
 void client_session::take_back_released() {
     uint32_t entry = 0;

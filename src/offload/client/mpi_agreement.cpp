@@ -75,14 +75,7 @@ std::vector<std::string> gather_to_all(MPI_Comm comm, const std::string& text) {
     return texts;
 }
 
-namespace {
-
-struct agreement {
-    result<void> outcome;
-    int first = INT_MAX;  ///< rank of the failure
-};
-
-agreement lowest_failure(MPI_Comm comm, const result<void>& mine) {
+result<void> agree(MPI_Comm comm, const result<void>& mine, naming whom) {
     int rank = 0, first = INT_MAX;
     MPI_Comm_rank(comm, &rank);
     const int failing = mine ? INT_MAX : rank;
@@ -91,22 +84,12 @@ agreement lowest_failure(MPI_Comm comm, const result<void>& mine) {
     int kind[2] = {mine ? 0 : static_cast<int>(mine.why().kind), mine ? 0 : mine.why().system_errno};
     MPI_Bcast(kind, 2, MPI_INT, first, comm);
     const std::string why = mine ? std::string() : mine.why().message;
-    return {failure{static_cast<error_kind>(kind[0]), broadcast(comm, first, why), kind[1]}, first};
-}
-
-}  // namespace
-
-result<void> agree(MPI_Comm comm, const result<void>& mine) {
-    return lowest_failure(comm, mine).outcome;
-}
-
-result<void> agree_and_name_rank(MPI_Comm comm, const result<void>& mine) {
-    const agreement agreed = lowest_failure(comm, mine);
-    // What is wrong with the configuration is wrong for everybody.
-    if (agreed.outcome || agreed.outcome.why().kind == error_kind::config) return agreed.outcome;
-    failure why = agreed.outcome.why();
-    why.message += " (rank " + std::to_string(agreed.first) + ")";
-    return why;
+    const std::string message = broadcast(comm, first, why);
+    const bool about_everybody = kind[0] == static_cast<int>(error_kind::config);
+    return failure{
+        static_cast<error_kind>(kind[0]),
+        about_everybody || whom == naming::nobody ? message : message + " (rank " + std::to_string(first) + ")",
+        kind[1]};
 }
 
 }  // namespace halcyon::offload

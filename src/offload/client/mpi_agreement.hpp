@@ -34,11 +34,11 @@ class communicator {
 /// namespace or on another kernel.
 communicator node_of(MPI_Comm all);
 
-/// Collective: everybody gets the failure of the lowest rank that has one.
-result<void> agree(MPI_Comm comm, const result<void>& mine);
+/// Whether a message names the rank that failed: where agreements follow each other, only the last one does.
+enum class naming { rank, nobody };
 
-/// agree() with that rank in the message. Once for a failure, over all: ranks of a part are not what the user counts.
-result<void> agree_and_name_rank(MPI_Comm comm, const result<void>& mine);
+/// Collective: everybody gets the failure of the lowest rank that has one, with that rank in the message.
+result<void> agree(MPI_Comm comm, const result<void>& mine, naming whom = naming::rank);
 
 /// Collective: `text` of rank `root` for everybody.
 std::string broadcast(MPI_Comm comm, int root, const std::string& text);

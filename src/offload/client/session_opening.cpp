@@ -2,6 +2,7 @@
 
 #include <sched.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -52,6 +53,13 @@ int cores_left(const std::vector<std::string>& client_cores) {
     return static_cast<int>(cores - std::min(cores, used.size()));
 }
 
+/// Whether a server went away in the middle of the open: then another one is tried, once.
+bool server_died(const failure& why) {
+    const int saved_errno = why.system_errno;
+    return std::getenv("HALCYON_SESSION") == nullptr &&
+           (saved_errno == ECONNRESET || saved_errno == ECONNREFUSED || saved_errno == EPIPE);
+}
+
 }  // namespace
 
 result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, MPI_Comm comm,
@@ -74,12 +82,11 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
         else
             read = failure{error_kind::config, text.why().message, text.why().system_errno};
     }
-    if (auto all = agree_and_name_rank(own, read); !all) return all.why();
+    if (auto all = agree(own, read); !all) return all.why();
     configuration = broadcast(own, 0, configuration);
     s->directory_ = broadcast(own, 0, fs::current_path().string());
     auto parsed = parse_model(configuration, path, parameters);
-    if (auto all = agree_and_name_rank(own, parsed ? result<void>() : result<void>(parsed.why())); !all)
-        return all.why();
+    if (auto all = agree(own, parsed ? result<void>() : result<void>(parsed.why())); !all) return all.why();
     s->model_ = std::move(*parsed);
     for (const store& kept : s->model_.stores)
         if (kept.collective)
@@ -91,7 +98,7 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
                 0};
 
     s->machine_ = node_of(own);
-    if (auto shared = agree_and_name_rank(own, s->share_machine()); !shared) return shared.why();
+    if (auto shared = agree(own, s->share_machine()); !shared) return shared.why();
     MPI_Comm leaders = MPI_COMM_NULL;
     MPI_Comm_split(own, s->node_.rank() == 0 ? 0 : MPI_UNDEFINED, s->all_.rank(), &leaders);
     if (leaders != MPI_COMM_NULL) {
@@ -108,10 +115,10 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
     s->nodes_ = place[1];
 
     const result<void> prepared = s->all_.rank() == 0 ? s->prepare_directories() : result<void>();
-    if (auto all = agree_and_name_rank(own, prepared); !all) return all.why();
-    if (auto connected = agree_and_name_rank(own, s->connect(configuration)); !connected) return connected.why();
+    if (auto all = agree(own, prepared); !all) return all.why();
+    if (auto connected = agree(own, s->connect(configuration)); !connected) return connected.why();
     const result<void> written = s->all_.rank() == 0 ? s->write_run_file(false) : result<void>();
-    if (auto all = agree_and_name_rank(own, written); !all) return all.why();
+    if (auto all = agree(own, written); !all) return all.why();
     return s;
 }
 
@@ -150,7 +157,8 @@ result<void> mpi_session::connect(const std::string& configuration) {
         return {};
     }
     auto need = need_of(model_, place.rank, place.size);
-    if (auto all = agree(node_.get(), need ? result<void>() : result<void>(need.why())); !all) return all;
+    if (auto all = agree(node_.get(), need ? result<void>() : result<void>(need.why()), naming::nobody); !all)
+        return all;
     uint64_t most[4] = {need->iteration, need->constant, need->largest, need->blocks};
     MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_UINT64_T, MPI_MAX, node_.get());
     need->iteration = most[0];
@@ -158,9 +166,27 @@ result<void> mpi_session::connect(const std::string& configuration) {
     need->largest = most[2];
     need->blocks = most[3];
 
+    auto served = connect_to_server(configuration, *need);
+    if (!served && server_died(served.why())) {
+        pending_link_.reset();
+        pending_segment_.reset();
+        served = connect_to_server(configuration, *need);
+    }
+    if (!served) return served;
+    link_ = pending_link_.get();
+    link_->watch(*pending_segment_);
+    client_ = std::make_unique<client_session>(model_, place, std::move(pending_segment_), std::move(pending_link_),
+                                               std::move(fallback));
+    return {};
+}
+
+/// Collective over the node. Ends with a segment and a link to its server, or a failure that every client of the node
+/// has.
+result<void> mpi_session::connect_to_server(const std::string& configuration, const arena_need& need) {
+    const client_session::place_in_job place{all_.rank(), all_.size(), static_cast<uint32_t>(node_.rank())};
     std::string session;
-    const result<void> led = connect_as_leader(configuration, *need, session);
-    if (auto all = agree(node_.get(), led); !all) return all;
+    const result<void> led = connect_as_leader(configuration, need, session);
+    if (auto all = agree(node_.get(), led, naming::nobody); !all) return all;
     session = broadcast(node_.get(), 0, session);
     result<void> joined;
     if (node_.rank() != 0) {
@@ -181,12 +207,7 @@ result<void> mpi_session::connect(const std::string& configuration) {
         }
     }
     if (joined) joined = pending_segment_->touch(place.client);
-    if (auto all = agree(node_.get(), joined); !all) return all;
-    link_ = pending_link_.get();
-    link_->watch(*pending_segment_);
-    client_ = std::make_unique<client_session>(model_, place, std::move(pending_segment_), std::move(pending_link_),
-                                               std::move(fallback));
-    return {};
+    return agree(node_.get(), joined, naming::nobody);
 }
 
 /// Collective over the node: everybody tells the leader who it is; the leader makes the segment and has the server.
@@ -292,17 +313,16 @@ result<void> mpi_session::close() {
     if (!model_.detach_at_close) {
         if (auto drained = client_->wait_until_drained(); !drained) outcome = drained;
         // Every node has published before the last view is made.
-        outcome = agree_and_name_rank(all_.get(), outcome);
+        outcome = agree(all_.get(), outcome);
         if (node_.rank() == 0) client_->release_server(all_.rank() == 0);
         if (all_.rank() == 0) {
-            if (auto finished = client_->wait_until_finished(); !finished) outcome = finished;
-            if (client_->has_no_server())
+            if (!client_->wait_until_finished())
                 if (auto view = inline_->rebuild_views({}); !view && outcome.ok()) outcome = view;
         }
     }
     if (all_.rank() == 0)
         if (auto written = write_run_file(true); !written && outcome.ok()) outcome = written;
-    outcome = agree(all_.get(), outcome);
+    outcome = agree(all_.get(), outcome, naming::nobody);
     if (link_ != nullptr) link_->stop_watching();
     client_.reset();
     node_.reset();

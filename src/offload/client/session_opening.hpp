@@ -29,6 +29,7 @@ class mpi_session {
 
     result<void> share_machine();
     result<void> connect(const std::string& configuration);
+    result<void> connect_to_server(const std::string& configuration, const arena_need& need);
     result<void> connect_as_leader(const std::string& configuration, const arena_need& need, std::string& session);
     result<void> prepare_directories() const;
     result<void> write_run_file(bool ended) const;

@@ -26,7 +26,7 @@ node_server::node_server(launch l)
     }
     spill_files_.resize(g.clients);
     gone_.assign(g.clients, false);
-    awaited_.assign(g.clients, false);
+    awaited_.assign(g.clients, true);
     signals_seen_.assign(data_.events.size(), std::vector<uint64_t>(g.clients, 0));
     node_fired_.assign(data_.events.size(), 0);
     told_lost_.assign(data_.events.size(), false);
@@ -120,14 +120,14 @@ int node_server::run() {
     while (true) {
         bool any = pop_events();
         any = read_inbox() || any;
-        if (generation_ > 1) look_for_lost_clients();
+        look_for_lost_clients();
         if (spill_files_are_here()) {
             complete_iterations();
             flush_wanted();
             relieve_pressure();
         }
         sync_if_wanted();
-        rebuild_view_if_due(false);
+        rebuild_view_if_due();
         if (progress_) {
             progress_ = false;
             segment_.announce_progress();

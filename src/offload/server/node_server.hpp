@@ -74,7 +74,7 @@ class node_server {
     void flush_wanted();
     void relieve_pressure();
     struct file_work;
-    void submit_file(std::shared_ptr<file_work> work);
+    void submit_file(const std::shared_ptr<file_work>& work);
     void file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome,
                    const file_record& record);
     result<block_view> view_of(const iteration_book::held& h, std::vector<std::vector<std::byte>>& spilled);
@@ -82,7 +82,7 @@ class node_server {
     void release(iteration_book::key k);
     void release_if_done(iteration_book::key k);
     void sync_if_wanted();
-    void rebuild_view_if_due(bool now);
+    void rebuild_view_if_due();
     [[nodiscard]] std::vector<std::string> all_writers() const;
 
     // actions
@@ -118,8 +118,8 @@ class node_server {
     std::vector<return_ring::producer> returns_;
     std::vector<descriptor> spill_files_;
     std::vector<bool> gone_;
-    std::vector<bool> awaited_;  ///< clients of a predecessor that have not joined this server yet
-    int64_t awaited_until_ns_ = 0;
+    std::vector<bool> awaited_;                        ///< clients that have not joined this server yet
+    int64_t awaited_until_ns_ = 0;                     ///< after that they are taken for dead; 0: no limit yet
     std::vector<std::vector<uint64_t>> signals_seen_;  ///< [event][client], scope node
     std::vector<uint64_t> node_fired_;                 ///< [event]
 
@@ -142,7 +142,8 @@ class node_server {
     std::set<int64_t> stored_out_of_order_;
     bool progress_ = false;  ///< something to announce
     bool view_dirty_ = false, view_running_ = false, sync_running_ = false;
-    int64_t last_view_ns_ = 0, begin_ns_ = 0;
+    int64_t last_view_ns_ = INT64_MIN / 2;  ///< so that the first one is due as soon as there is something to see
+    int64_t begin_ns_ = 0;
     int64_t slot_delay_ns_ = 0;  ///< of the iteration being finished
 
     std::mutex inbox_mutex_;

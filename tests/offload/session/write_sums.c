@@ -29,7 +29,7 @@ int write_sums(const halcyon_action_context* context) {
     snprintf(path, sizeof path, "%s/sums.txt", context->directory);
     FILE* file = fopen(path, "a");
     if (file == NULL) return 4;
-    fprintf(file, "%s %ld %d %zu %.17g\n", context->event, (long)context->iteration, context->rank, context->block_count,
-            sum);
+    fprintf(file, "%s %ld %d %zu %.17g\n", context->event, (long)context->iteration, context->rank,
+            context->block_count, sum);
     return fclose(file) == 0 ? 0 : 5;
 }

@@ -1,7 +1,33 @@
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import LAUNCHERS, Case, available_mpis
+import sanitizers
+from running import BUILDS, LAUNCHERS, ROOT, Case, available_mpis
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """--build PRESET: its programs for Open MPI, those of PRESET-mpich for MPICH."""
+    if not (preset := config.getoption("--build")):
+        return
+    BUILDS.update(openmpi=ROOT / "build" / preset, mpich=ROOT / "build" / f"{preset}-mpich")
+    if not available_mpis():
+        raise pytest.UsageError(
+            f"--build {preset}: {BUILDS['openmpi']} holds no tests/scenario; scripts/build {preset}"
+        )
+
+
+@pytest.fixture(autouse=True)
+def _no_process_makes_a_report() -> Iterator[None]:
+    """Under scripts/sanitize a test fails when a sanitizer has something to say about any of its processes."""
+    if (directory := sanitizers.report_directory()) is None:
+        yield
+        return
+    before = sanitizers.reports(directory)
+    yield
+    sanitizers.wait_for_servers()
+    new = sanitizers.reports(directory) - before
+    assert not new, "\n".join(path.read_text() for path in sorted(new))
 
 
 @pytest.fixture(params=list(LAUNCHERS))

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,11 @@ LAUNCHERS = {
     "openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"],
     "mpich": ["mpirun.mpich"],
 }
+# What `pytest --build` chose, or these. Tests look here when they run, not when they are imported.
 BUILDS = {"openmpi": ROOT / "build/release", "mpich": ROOT / "build/mpich"}
+
+RUN_OF = "TEST_RUN_OF"
+"""In the environment of every process of a run: whose it is."""
 
 CONFIGURATION = """\
 halcyon: 1
@@ -81,7 +86,7 @@ class Case:
         ]
 
     def start(self, *options: str) -> "subprocess.Popen[str]":
-        environment = os.environ | {"HALCYON_MODULE_PATH": str(BUILDS[self.mpi] / "lib")}
+        environment = os.environ | {"HALCYON_MODULE_PATH": str(BUILDS[self.mpi] / "lib"), RUN_OF: str(self.directory)}
         return subprocess.Popen(
             self.command(*options),
             cwd=self.directory,
@@ -175,6 +180,18 @@ def processes_of(run: "subprocess.Popen[str]") -> list[int]:
         for children in Path(f"/proc/{pid}/task").glob("*/children"):
             waiting += map(int, children.read_text().split())
     return sorted(found)
+
+
+def living_servers_of(case: Case) -> list[int]:
+    """Servers that runs of this case have started, whether they got as far as a log or not."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            mark = f"{RUN_OF}={case.directory}".encode()
+            named = (process / "comm").read_text().strip() == "halcyon-server"
+            if named and mark in (process / "environ").read_bytes().split(b"\0"):
+                found.append(int(process.name))
+    return found
 
 
 def stop_server(pid: int) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import h5py
 import pytest
-from running import Case, check_complete, finish, is_gone, processes_of, wait_for
+from running import Case, check_complete, finish, is_gone, living_servers_of, processes_of, wait_for
 
 from halcyon.diff import diff
 
@@ -81,3 +81,16 @@ def test_the_launcher_does_not_wait_for_the_server(case: Case, how: str) -> None
     wait_for(lambda: case.counts()["finished"], what="the server drains")
     wait_for(lambda: is_gone(pid), what="the server exits")
     check_complete(case, 60)
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_a_client_that_dies_anywhere_in_open_leaves_no_server(openmpi_case: Case, rank: int) -> None:
+    openmpi_case.configure(store=", existing: replace")
+    for call in range(1, 100):
+        outcome = openmpi_case.run("iterations=1", f"die_rank={rank}", f"die_in_open={call}", limit_s=30)
+        if outcome.status == 0:
+            break
+        assert "opened" not in outcome.text
+    assert call > 10, "open has that many collective calls at least"
+    assert outcome.status == 0, outcome.text
+    wait_for(lambda: not living_servers_of(openmpi_case), 30, "the servers exit")

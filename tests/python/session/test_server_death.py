@@ -2,10 +2,12 @@
 
 import os
 import signal
+import sys
 from pathlib import Path
 
+import h5py
 import pytest
-from running import Case, check_complete, finish, stop_server, wait_for
+from running import BUILDS, Case, check_complete, finish, stop_server, wait_for
 from watching import IN_CREATE, IN_MOVED_TO, Watch
 
 from halcyon.diff import diff
@@ -98,3 +100,52 @@ def test_a_stopped_server_is_waited_for_and_loses_nothing(openmpi_case: Case) ->
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 20)
+
+
+HANGS_UP_ONCE = """\
+#!{python}
+# The first time: listens, says so, and hangs up on whoever comes. Then: the real server.
+import os, socket, sys
+if os.path.exists("{mark}"):
+    os.execv("{server}", ["{server}", *sys.argv[1:]])
+open("{mark}", "w").close()
+listening = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+listening.bind("\\0halcyon-" + sys.argv[2] + "-" + sys.argv[4])
+listening.listen()
+if os.fork():
+    os._exit(0)
+os.write(3, b"1")
+os.close(3)
+listening.accept()[0].recv(1)
+"""
+
+
+def test_a_server_that_dies_in_open_is_replaced(
+    openmpi_case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program, mark = tmp_path / "server", tmp_path / "mark"
+    server = BUILDS["openmpi"] / "bin/halcyon-server"
+    program.write_text(HANGS_UP_ONCE.format(python=sys.executable, mark=mark, server=server))
+    program.chmod(0o755)
+    monkeypatch.setenv("HALCYON_SERVER", str(program))
+    openmpi_case.configure()
+    outcome = openmpi_case.run("iterations=5")
+    assert mark.exists()
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 5)
+
+
+def test_a_server_killed_before_the_last_view_leaves_it_to_a_client(openmpi_case: Case) -> None:
+    openmpi_case.configure(server="max-restarts: 0", store=", view-interval: 60 min")
+    openmpi_case.output.mkdir()
+    watch = Watch(openmpi_case.output)
+    run = openmpi_case.start("iterations=20", "pause_ms=5")
+    for _ in ("the first view", "the last view"):
+        watch.wait(lambda mask, name: bool(mask & IN_CREATE) and name.startswith(".tiny.view.") and name.endswith("h5"))
+    stop_server(openmpi_case.server_process())
+    watch.close()
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 20)
+    with h5py.File(openmpi_case.output / "tiny.h5") as view:
+        assert view["theta"].shape[0] == 20
