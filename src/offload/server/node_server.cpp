@@ -26,6 +26,7 @@ node_server::node_server(launch l)
     }
     spill_files_.resize(g.clients);
     gone_.assign(g.clients, false);
+    silent_.assign(g.clients, false);
     awaited_.assign(g.clients, true);
     signals_seen_.assign(data_.events.size(), std::vector<uint64_t>(g.clients, 0));
     node_fired_.assign(data_.events.size(), 0);
@@ -104,7 +105,10 @@ void node_server::client_joined(uint32_t client) {
     tell([this, client] { awaited_[client] = false; });
 }
 void node_server::client_ended(uint32_t client) {
-    tell([this, client] { client_gone(client); });
+    tell([this, client] {
+        silent_[client] = true;
+        client_gone(client);
+    });
 }
 void node_server::client_brought_spill(uint32_t client, descriptor file) {
     tell([this, client, fd = std::make_shared<descriptor>(std::move(file))] { spill_files_[client] = std::move(*fd); });
@@ -168,6 +172,7 @@ int64_t node_server::next_timer_ns() const {
 bool node_server::drained() {
     for (uint32_t c = 0; c < gone_.size(); ++c)
         if (!gone_[c]) return false;
+    if (!spill_files_are_here()) return false;
     complete_iterations();
     for (uint32_t s = 0; s < stores_.size(); ++s) flush_store(s);
     pool_->hurry();

@@ -117,7 +117,8 @@ class node_server {
     std::vector<event_ring::consumer> events_;
     std::vector<return_ring::producer> returns_;
     std::vector<descriptor> spill_files_;
-    std::vector<bool> gone_;
+    std::vector<bool> gone_;                           ///< clients that closed or died: they send no more events
+    std::vector<bool> silent_;                         ///< clients whose connection is over: they send no more files
     std::vector<bool> awaited_;                        ///< clients that have not joined this server yet
     int64_t awaited_until_ns_ = 0;                     ///< after that they are taken for dead; 0: no limit yet
     std::vector<std::vector<uint64_t>> signals_seen_;  ///< [event][client], scope node

@@ -203,7 +203,11 @@ void node_server::take_over() {
             book_.client_left(c, iteration_book::leaving::died);
         }
     }
-    for (uint32_t c = 0; c < gone_.size(); ++c) awaited_[c] = !gone_[c];
+    // One that closed still waits for its data, and brings its spill file again.
+    for (uint32_t c = 0; c < gone_.size(); ++c) {
+        silent_[c] = segment_.page(c).dead.load(std::memory_order_acquire) != 0;
+        awaited_[c] = !silent_[c];
+    }
     awaited_until_ns_ = monotonic_ns() + successor_patience_ns;
     note("took over as server " + std::to_string(generation_) + " of this session");
     if (counts_.lost_signals > 0) note(std::to_string(counts_.lost_signals) + " signal(s) lost with its predecessors");
@@ -221,11 +225,12 @@ void node_server::look_for_lost_clients() {
         awaited_until_ns_ = monotonic_ns() + open_patience_ns;
     }
     for (uint32_t c = 0; c < awaited_.size(); ++c) {
-        if (!awaited_[c] || gone_[c]) continue;
+        if (!awaited_[c]) continue;
         const pid_t pid = segment_.page(c).pid.load(std::memory_order_acquire);
         const bool ended = ::kill(pid, 0) != 0 && errno == ESRCH;
         if (!ended && monotonic_ns() < awaited_until_ns_) continue;
         awaited_[c] = false;
+        silent_[c] = true;
         client_gone(c);
     }
 }
@@ -233,7 +238,7 @@ void node_server::look_for_lost_clients() {
 /// Blocks that were spilled can be stored only once their clients have brought their files to this server.
 bool node_server::spill_files_are_here() const {
     for (uint32_t c = 0; c < gone_.size(); ++c)
-        if (!gone_[c] && !spill_files_[c] && segment_.page(c).spilled_blocks.load(std::memory_order_acquire) > 0)
+        if (!silent_[c] && !spill_files_[c] && segment_.page(c).spilled_blocks.load(std::memory_order_acquire) > 0)
             return false;
     return true;
 }
