@@ -1,6 +1,6 @@
 # Every target is a script in scripts/, or one line; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock build test test-full demo bench format lint sanitize docs wheel clean
+.PHONY: help setup lock build test test-full demo bench format lint sanitize faults docs wheel clean
 
 help: ## this list
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1~\2/p' $(MAKEFILE_LIST) | awk -F'~' '{printf "%-18s %s\n", $$1, $$2}'
@@ -35,8 +35,11 @@ format: ## clang-format and ruff, in place
 lint: setup ## clang-format, clang-tidy on changed files, ruff, mypy
 	@scripts/lint
 
-sanitize: setup ## all C and C++ tests under address/undefined behaviour and thread sanitizers
+sanitize: setup ## all C, C++ and session tests under address/undefined behaviour and thread sanitizers (docs/sanitizers.md)
 	@scripts/sanitize
+
+faults: build ## sessions with random configurations and faults: make faults [MINUTES=10] [SEED=1]
+	@.venv/bin/python tests/python/session/fault_campaign.py $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 docs: setup ## the documentation site (build/site)
 	@scripts/docs

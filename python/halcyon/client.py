@@ -22,6 +22,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from halcyon.compiled import load_compiled
 from halcyon.errors import UnavailableError, UsageError
 from halcyon.mpi_match import refuse_other_mpi
 
@@ -175,10 +176,6 @@ def _load() -> tuple[ModuleType, ModuleType]:
         mpi = import_module("mpi4py.MPI")
     except ImportError as why:
         raise UnavailableError(f"halcyon.client needs mpi4py ({why}); install it with `pip install mpi4py`") from why
-    try:
-        client = import_module("halcyon._client")
-    except ImportError as why:
-        message = f"the compiled module halcyon._client cannot be loaded ({why}); install Halcyon with `pip install .`"
-        raise UnavailableError(message) from why
+    client = load_compiled("_client")
     refuse_other_mpi(client, mpi)
     return client, mpi

@@ -1,6 +1,7 @@
 """Finds the compiled part of the package when a verb needs it, so that the rest works without it."""
 
 from importlib import import_module
+from types import ModuleType
 from typing import Protocol, cast
 
 from halcyon.errors import UnavailableError
@@ -13,15 +14,25 @@ class Core(Protocol):
         """Replaces the view by rename; returns how many iterations it shows."""
         ...
 
-    def check(self, config: str) -> str:
-        """Parses a configuration and says what is in it; raises ConfigError where it is wrong."""
+    def check(self, config: str, ranks: int = 0) -> str:
+        """Parses a configuration, for that many ranks where > 0, and says what is in it; ConfigError: it is wrong."""
         ...
 
 
-def core() -> Core:
-    """The module halcyon._core; UnavailableError where the package was installed without it."""
+def load_compiled(name: str) -> ModuleType:
+    """The compiled module `name` of the package. UnavailableError: there is none, or a library of it is missing."""
     try:
-        return cast(Core, import_module("halcyon._core"))
-    except ImportError as why:
-        message = f"the compiled module halcyon._core cannot be loaded ({why}); install Halcyon with `pip install .`"
+        return import_module(f"halcyon.{name}")
+    except ModuleNotFoundError as why:
+        message = f"this installation lacks the compiled module halcyon.{name}; install Halcyon with `pip install .`"
         raise UnavailableError(message) from why
+    except ImportError as why:
+        raise UnavailableError(
+            f"the compiled module halcyon.{name} cannot be loaded: {why}. Install the library that it names, of the "
+            "version that this build of Halcyon was linked with, or build Halcyon here: `pip install .`"
+        ) from why
+
+
+def core() -> Core:
+    """The module halcyon._core."""
+    return cast(Core, load_compiled("_core"))

@@ -84,12 +84,14 @@ class _Contents:
         return found
 
 
-def diff(a: Path, b: Path) -> list[Difference]:
+def diff(a: Path, b: Path, iterations: range | None = None) -> list[Difference]:
     """Compares two run directories, or two files; the order of the list is that of variables, domains, iterations.
+
+    Given `iterations`, blocks of others do not matter. Files that are not Halcyon's have none: they are compared whole.
 
     Raises UsageError when a path holds no data of the store, HalcyonSystemError when a file cannot be read.
     """
-    left, right = _contents(a), _contents(b)
+    left, right = _contents(a, iterations), _contents(b, iterations)
     found = list(_compare_descriptions(left, right))
     found += _compare_missing(left, right)
     with _Readers() as readers:
@@ -152,14 +154,14 @@ def _files(path: Path) -> list[Path]:
     raise UsageError(f"{path}: holds no HDF5 files; give the directory of a store or one of its files")
 
 
-def _contents(path: Path) -> _Contents:
+def _contents(path: Path, wanted: range | None) -> _Contents:
     contents = _Contents()
     files = _files(path)
     # Later parts of an iteration replace earlier ones, as in the view.
     for file in sorted(files, key=lambda f: (_first_iteration(f), _part(f), f.name)):
         with _open(file) as opened:
             if opened.attrs.get("format") == "halcyon":
-                _take_store_file(contents, file, opened)
+                _take_store_file(contents, file, opened, wanted)
             else:
                 _take_plain_file(contents, file, opened, prefix=f"{file.name}:" if len(files) > 1 else "")
     return contents
@@ -183,15 +185,19 @@ def _take_plain_file(contents: _Contents, path: Path, file: h5py.File, prefix: s
     file.visititems(take)
 
 
-def _take_store_file(contents: _Contents, path: Path, file: h5py.File) -> None:
+def _take_store_file(contents: _Contents, path: Path, file: h5py.File, wanted: range | None) -> None:
+    def is_wanted(iteration: int) -> bool:
+        return wanted is None or iteration in wanted
+
     iterations = [int(i) for i in file[".halcyon/iterations"][()]]
-    contents.iterations.update(iterations)
+    contents.iterations.update(filter(is_wanted, iterations))
     if ".halcyon/missing" in file:
         table = file[".halcyon/missing"]
         reasons = [str(r) for r in table.attrs["reasons"]]
         names = file[".halcyon/missing_variables"].asstr()[()]
         for name, (iteration, rank, block, reason) in zip(names, table[()].tolist(), strict=True):
-            contents.missing.add((str(name), iteration, rank, block, reasons[reason]))
+            if is_wanted(iteration):
+                contents.missing.add((str(name), iteration, rank, block, reasons[reason]))
     for name, group in _variables(file, ""):
         description = {key: _plain(value) for key, value in group.attrs.items()}
         contents.descriptions[name] = description
@@ -203,6 +209,8 @@ def _take_store_file(contents: _Contents, path: Path, file: h5py.File) -> None:
             place = {a: tuple(int(v) for v in dataset.attrs[a]) for a in _PLACE_ATTRIBUTES}
             rows = dataset.attrs["rows"].tolist() if "rows" in dataset.attrs else range(dataset.shape[0])
             for row in rows:
+                if varies and not is_wanted(iterations[row]):
+                    continue
                 key = _Key(name, domain, iterations[row] if varies else None)
                 contents.blocks[key] = _Block(path, str(dataset.name), int(row), place)
 

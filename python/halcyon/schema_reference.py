@@ -21,6 +21,9 @@ is right, and a mistake is reported with its file, line and key:
 
     cloud.yaml:14: data.variables.theta.layout: no layout 'grid3d'; known layouts: grid, surface
 
+`halcyon check --ranks 64 halcyon.yaml` evaluates every block of a run of 64 processes as well, and says how much an
+iteration writes. Where Halcyon is installed without Python, `halcyon-check halcyon.yaml 64` does the same.
+
 A small one:
 
 ```yaml

@@ -18,7 +18,7 @@ std::string text_of(hwloc_const_cpuset_t set) {
 
 }  // namespace
 
-std::string take_free_core(const std::vector<std::string>& client_cpus) {
+std::string take_free_core(const std::vector<std::string>& client_cpus, int server) {
     hwloc_topology_t topology = nullptr;
     if (hwloc_topology_init(&topology) != 0 || hwloc_topology_load(topology) != 0)
         return "the machine's topology cannot be read: not bound to a core";
@@ -40,7 +40,7 @@ std::string take_free_core(const std::vector<std::string>& client_cpus) {
     for (int i = cores - 1; i >= 0 && said.empty() && somebody_bound; --i) {
         hwloc_obj_t core = hwloc_get_obj_by_type(topology, HWLOC_OBJ_CORE, static_cast<unsigned>(i));
         hwloc_bitmap_and(chosen, core->cpuset, allowed);
-        if (hwloc_bitmap_iszero(chosen) || hwloc_bitmap_intersects(chosen, used)) continue;
+        if (hwloc_bitmap_iszero(chosen) || hwloc_bitmap_intersects(chosen, used) || server-- > 0) continue;
         if (hwloc_set_cpubind(topology, chosen, HWLOC_CPUBIND_PROCESS) == 0) said = "bound to core " + text_of(chosen);
     }
     if (said.empty()) {

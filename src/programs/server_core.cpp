@@ -82,7 +82,7 @@ int serve_node(descriptor listening, uint32_t generation, job_events* job, share
     say("server " + std::to_string(generation) + " of session " + document->session.substr(0, 8) + ", process " +
         std::to_string(::getpid()) + ", node " + std::to_string(document->node) + ", " +
         std::to_string(document->geometry.clients) + " client(s)");
-    say(take_free_core(document->client_cpus));
+    say(take_free_core(document->client_cpus, document->server_of_machine));
     auto shared = segment::attach(std::move(luggage->segment), document->geometry);
     if (!shared) {
         say(shared.why().message);

@@ -16,6 +16,7 @@ struct variable {
 struct halcyon_session {
     int64_t iteration;
     uint64_t blocks, bytes, signals;
+    struct halcyon_session* next;
 };
 
 static struct variable variables[max_variables];
@@ -26,6 +27,8 @@ static int next_code = 0;
 static char next_message[512];
 static void* last_data = NULL;
 static const void* last_address = NULL;
+/* Those that a test leaves open on purpose are not leaked. */
+static struct halcyon_session* open_sessions = NULL;
 
 static int64_t type_bytes(int type) {
     static const int64_t sizes[] = {1, 2, 4, 8, 1, 2, 4, 8, 4, 8};
@@ -55,11 +58,18 @@ static int planned_failure(void) {
     return code;
 }
 
+static void free_blocks(struct variable* v) {
+    for (int b = 0; b < max_blocks; ++b) free(v->allocated[b]);
+}
+
 void recording_declare(const char* name, int type, int rank, const int64_t* dimensions) {
     struct variable* v = NULL;
     for (int i = 0; i < variable_count; ++i)
         if (strcmp(variables[i].name, name) == 0) v = &variables[i];
-    if (v == NULL) v = &variables[variable_count++];
+    if (v == NULL)
+        v = &variables[variable_count++];
+    else
+        free_blocks(v);
     memset(v, 0, sizeof *v);
     snprintf(v->name, sizeof v->name, "%s", name);
     v->info.type = (halcyon_type)type;
@@ -72,6 +82,7 @@ void recording_declare(const char* name, int type, int rank, const int64_t* dime
 }
 
 void recording_reset(void) {
+    for (int i = 0; i < variable_count; ++i) free_blocks(&variables[i]);
     variable_count = 0;
     transcript[0] = message[0] = '\0';
     next_code = 0;
@@ -128,6 +139,8 @@ int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h) {
     MPI_Comm_size(comm, &size);
     record("open %s %d\n", config_path, size);
     *h = calloc(1, sizeof **h);
+    (*h)->next = open_sessions;
+    open_sessions = *h;
     return HALCYON_OK;
 }
 
@@ -249,6 +262,9 @@ int halcyon_stats(halcyon_handle h, halcyon_stats_t* stats) {
 
 int halcyon_close(halcyon_handle* h) {
     record("close\n");
+    struct halcyon_session** link = &open_sessions;
+    while (*link != NULL && *link != *h) link = &(*link)->next;
+    if (*link != NULL) *link = (*h)->next;
     free(*h);
     *h = NULL;
     return planned_failure();

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# install PREFIX BUILD                    installs BUILD into an empty PREFIX
-# cmake|pkg_config PREFIX WORK CC MPIRUN… builds outside.c in WORK against PREFIX and runs it on two ranks
+# install PREFIX BUILD                          installs BUILD into an empty PREFIX
+# cmake|pkg_config PREFIX WORK LANGUAGE MPIRUN… builds outside.c, .cpp or .f90 in WORK against PREFIX, runs it on two ranks
+# other_mpi PREFIX WORK LANGUAGE MPICC          find_package(halcyon) refuses the MPI of MPICC
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 way=$1 prefix=$2 work=$3
@@ -12,23 +13,38 @@ if [[ $way == install ]]; then
     exit
 fi
 
-mpicc=$1
+language=$1
 shift
 rm -rf "$work"
 mkdir -p "$work"
 cd "$work"
 case $way in
     cmake)
-        cmake -S "$here/cmake" -B . -DCMAKE_PREFIX_PATH="$prefix" -DMPI_C_COMPILER="$mpicc"
+        cmake -S "$here/cmake" -B . -DCMAKE_PREFIX_PATH="$prefix" -DOUTSIDE="$language"
         cmake --build .
         ;;
     pkg_config)
         pc=$(dirname "$(find "$prefix" -name halcyon.pc)")
         export PKG_CONFIG_PATH=$pc
-        # Word splitting is wanted: these are lists of options. A plain compiler: MPI comes from the .pc file, too.
+        # Plain compilers: MPI comes from the .pc file, too.
+        case $language in
+            C) compile=(cc -Wall -Werror "$here/outside.c") package=halcyon ;;
+            CXX) compile=(c++ -std=c++20 -Wall -Werror "$here/outside.cpp") package=halcyon ;;
+            Fortran) compile=(gfortran -Wall -Werror "$here/outside.f90") package=halcyon-fortran ;;
+        esac
+        # Word splitting is wanted: these are lists of options.
         # shellcheck disable=SC2046
-        cc -Wall -Werror "$here/outside.c" -o outside $(pkg-config --cflags --libs halcyon) \
+        "${compile[@]}" -o outside $(pkg-config --cflags --libs $package) \
             -Wl,-rpath,"$(pkg-config --variable=libdir halcyon)"
+        ;;
+    other_mpi)
+        said=$(cmake -S "$here/cmake" -B . -DCMAKE_PREFIX_PATH="$prefix" -DOUTSIDE=C -DMPI_C_COMPILER="$1" 2>&1) && {
+            echo "an MPI that Halcyon was not built with was accepted:"
+            echo "$said"
+            exit 1
+        }
+        grep -F "Halcyon was built with" <<<"$said"
+        exit
         ;;
 esac
 

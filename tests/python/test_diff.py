@@ -1,5 +1,6 @@
 """halcyon.diff: equal data is equal wherever it lies, and every kind of difference is found."""
 
+import argparse
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from store_sample import write_sample
 
 from halcyon.diff import Difference, diff
 from halcyon.errors import HalcyonSystemError, UsageError
+from halcyon.verbs.diff import iteration_range
 
 
 @pytest.fixture
@@ -126,6 +128,23 @@ def test_other_hdf5_files_are_compared_by_dataset(tmp_path: Path) -> None:
         "/group/theta: 1 of 3 values, the first at [2]: 3.0 | 4.0",
         "/group/theta: attribute units: 'a' | 'b'",
     ]
+
+
+def test_only_the_wanted_iterations_are_compared(run: Path, copy: Path) -> None:
+    with change(copy) as file:
+        file["steps/d000003"][1] = 77  # iteration 3
+    assert diff(run, copy, range(3)) == []
+    assert len(diff(run, copy, range(3, 4))) == 1
+    for path in (copy / "sim.n0000.i00000002.h5", copy / "sim.n0001.i00000002.h5"):
+        path.unlink()
+    assert diff(run, copy, iteration_range(":1")) == []
+    assert len(diff(run, copy, iteration_range("1:"))) > 1
+
+
+@pytest.mark.parametrize("text", ["3", "a:b", "-1:2", "1:2:3"])
+def test_what_is_no_range_of_iterations_is_refused(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match="FIRST:LAST"):
+        iteration_range(text)
 
 
 def test_views_are_compared_value_for_value(run: Path, copy: Path) -> None:

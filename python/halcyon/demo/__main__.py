@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import FrameType
 
@@ -20,7 +21,9 @@ from halcyon.errors import HalcyonError, UsageError
 
 MARK = ".halcyon-demo"
 QUICK = Storm(cells=(36, 36, 28), spacing_m=(1600, 620), step_s=9, phases=8, steps_per_phase=20)
-BUDGET_S = 240.0  # of the rounds and the overload, together
+BUDGET_S = 220.0  # of the rounds and the overload, together
+FEWEST_PHASES = 6
+TABLE_WIDTH = 110  # where no terminal has one
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -75,11 +78,15 @@ def run_demo(output: Path, rounds: int | None, quick: bool) -> None:
     kept = output / "runs"
     kept.mkdir()
     console = Console(highlight=False)
-    console.print(_about(storm))
+    if not console.is_terminal:
+        console.width = max(console.width, TABLE_WIDTH)
     overloaded = None
     with limited_storage(output) as storage, _progress(console) as (expect, step):
         step("calibration")
         compute_s = calibrate(tree, storage, storm)
+        if not (rounds or quick):
+            storm = _affordable_storm(storm, compute_s)
+        console.print(_about(storm))
         times = rounds or (1 if quick else _affordable_rounds(storm, compute_s))
         expect(1 + times * len(CASES) + (len(POLICIES) + 1) * (storage.group is not None) + 1)
         compared = compare(tree, storage, storm, compute_s, times, kept, step)
@@ -121,11 +128,25 @@ def _about(storm: Storm) -> str:
 
 def _affordable_rounds(storm: Storm, compute_s: float) -> int:
     """Two at least, or a control would have no spread; three where there is time."""
+    return max(2, min(3, int((BUDGET_S - _overload_s(compute_s)) / _round_s(storm.phases, compute_s))))
+
+
+def _affordable_storm(storm: Storm, compute_s: float) -> Storm:
+    """Fewer phases where the machine is too slow, or too busy, for two rounds of all."""
+    for phases in range(storm.phases, FEWEST_PHASES, -1):
+        if 2 * _round_s(phases, compute_s) + _overload_s(compute_s) <= BUDGET_S:
+            return replace(storm, phases=phases)
+    return replace(storm, phases=FEWEST_PHASES)
+
+
+def _round_s(phases: int, compute_s: float) -> float:
     rank_runs = 4 + 2  # with two ranks, and the one with one rank, which computes twice as long
     storing = 3 * 0.7  # two times file-per-process, and the collective file
-    a_round = storm.phases * compute_s * (rank_runs + storing) + 5 * 2.0
-    overloads = 5 * (8 * compute_s / 2 * 2.2 + 2.0)
-    return max(2, min(3, int((BUDGET_S - overloads) / a_round)))
+    return phases * compute_s * (rank_runs + storing) + 5 * 2.0
+
+
+def _overload_s(compute_s: float) -> float:
+    return 5 * (8 * compute_s / 2 * 2.2 + 2.0)
 
 
 def _prepare(output: Path) -> None:

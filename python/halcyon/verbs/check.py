@@ -1,4 +1,4 @@
-"""`halcyon check halcyon.yaml`"""
+"""`halcyon check [--ranks N] halcyon.yaml`"""
 
 import argparse
 from pathlib import Path
@@ -10,11 +10,20 @@ DESCRIPTION = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--ranks",
+        metavar="N",
+        type=int,
+        help="also evaluate every block of a run of N ranks, and say how much it writes",
+    )
     parser.add_argument("config", metavar="halcyon.yaml", type=Path, help="the configuration")
 
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.compiled import core
+    from halcyon.errors import UsageError
 
-    print(core().check(str(arguments.config)))
+    if arguments.ranks is not None and arguments.ranks < 1:
+        raise UsageError(f"--ranks {arguments.ranks}: a run has at least one rank")
+    print(core().check(str(arguments.config), arguments.ranks or 0))
     return 0

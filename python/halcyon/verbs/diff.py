@@ -1,6 +1,8 @@
 """`halcyon diff A B`"""
 
 import argparse
+import re
+import sys
 from pathlib import Path
 
 SUMMARY = "compare the stored data of two runs or files, value for value"
@@ -13,12 +15,27 @@ DESCRIPTION = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("a", metavar="A", type=Path, help="directory of a run, or an HDF5 file")
     parser.add_argument("b", metavar="B", type=Path, help="what to compare it with")
+    parser.add_argument(
+        "--iterations",
+        metavar="FIRST:LAST",
+        type=iteration_range,
+        help="compare only these; either end may be left out",
+    )
+
+
+def iteration_range(text: str) -> range:
+    """`3:7` is 3 to 7, both included; `:7` begins with 0, `3:` does not end."""
+    found = re.fullmatch(r"(\d*):(\d*)", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not FIRST:LAST, as in 0:9, :9 or 5:")
+    first, last = found.groups()
+    return range(int(first or 0), int(last) + 1 if last else sys.maxsize)
 
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.diff import diff
 
-    differences = diff(arguments.a, arguments.b)
+    differences = diff(arguments.a, arguments.b, arguments.iterations)
     for difference in differences:
         print(difference)
     return 1 if differences else 0

@@ -29,10 +29,12 @@ result<void> action_runner::run(const event& e, const occasion& o) {
             where_.log("event '" + e.name + "' iteration " + std::to_string(o.iteration) +
                        (o.rank >= 0 ? " from rank " + std::to_string(o.rank) : std::string()));
         } else if (a.type == "module") {
-            if (auto done = run_module(e, a, o); !done) {
-                where_.log(done.why().message);
-                if (outcome.ok()) outcome = done;
-            }
+            auto done = run_module(e, a, o);
+            if (done.ok()) continue;
+            if (outcome.ok())
+                outcome = done;
+            else
+                outcome = failure{error_kind::usage, outcome.why().message + "; " + done.why().message, 0};
         }
     }
     return outcome;

@@ -32,8 +32,8 @@ class action_runner {
         int rank = -1;
         std::span<const block_view> blocks;
     };
-    /// Runs all actions of `e` but those of type store, which the caller does. Failure: the first that failed; the
-    /// others ran all the same.
+    /// Runs all actions of `e` but those of type store, which the caller does. Failure: one or more failed, and all
+    /// are named; the others ran all the same.
     result<void> run(const event& e, const occasion& o);
 
   private:

@@ -122,12 +122,7 @@ result<void> client_session::write(std::string_view name, int block, const void*
                 std::memcpy(segment_->bytes_at(table_[r->entry].location), data, bytes);
                 describe_entry(r->entry, *v, block, b.shape);
                 hand_over(r->entry);
-                event_record e{};
-                e.kind = event_kind::block_handed;
-                e.index = r->entry;
-                e.iteration = iteration_;
-                e.sequence = table_[r->entry].sequence;
-                if (auto done = push(e); !done) return done;
+                if (auto done = push_block(event_kind::block_handed, r->entry); !done) return done;
             }
         }
     }
@@ -161,21 +156,27 @@ result<void*> client_session::alloc(std::string_view name, int block) {
         }
         if (r->what == room::kind::skip) b.entry = no_entry;
     }
-    b.memory.reset(new (std::align_val_t{64}, std::nothrow) std::byte[std::max<uint64_t>(bytes, 1)]);
+    b.memory = take_block_memory(bytes);
     if (!b.memory)
         return failure{error_kind::system, "no memory for a block of " + std::to_string(bytes) + " bytes", ENOMEM};
     b.location = open_block::where::in_process;
     return static_cast<void*>(b.memory.get());
 }
 
+result<client_session::open_block*> client_session::find_allocated(std::string_view name, int block,
+                                                                   const variable*& v) {
+    auto found = find(name, block, v);
+    if (found && (*found)->location == open_block::where::nowhere)
+        return usage("variable " + block_name(*v, block) + " is not allocated; call alloc first");
+    return found;
+}
+
 result<void> client_session::commit(std::string_view name, int block) {
     timed_call timed(*this);
     const variable* v = nullptr;
-    auto found = find(name, block, v);
+    auto found = find_allocated(name, block, v);
     if (!found) return found.why();
     open_block& b = **found;
-    if (b.location == open_block::where::nowhere)
-        return usage("variable " + block_name(*v, block) + " is not allocated; call alloc first");
     if (b.committed) return usage("variable " + block_name(*v, block) + " is already committed");
     const auto bytes = static_cast<uint64_t>(b.shape.bytes);
     b.committed = true;
@@ -194,17 +195,12 @@ result<void> client_session::commit(std::string_view name, int block) {
     } else {
         describe_entry(b.entry, *v, block, b.shape);
         table_[b.entry].state.store(block_state::shared_read, std::memory_order_release);
-        event_record e{};
-        e.kind = event_kind::block_committed;
-        e.index = b.entry;
-        e.iteration = iteration_;
-        e.sequence = table_[b.entry].sequence;
         if (inline_) {
             if (auto added = fallback_->add(*v, block, iteration_, b.shape,
                                             {segment_->bytes_at(table_[b.entry].location), bytes});
                 !added)
                 return added;
-        } else if (auto done = push(e); !done) {
+        } else if (auto done = push_block(event_kind::block_committed, b.entry); !done) {
             return done;
         }
     }
@@ -217,21 +213,14 @@ result<void> client_session::commit(std::string_view name, int block) {
 result<void> client_session::clear(std::string_view name, int block) {
     timed_call timed(*this);
     const variable* v = nullptr;
-    auto found = find(name, block, v);
+    auto found = find_allocated(name, block, v);
     if (!found) return found.why();
     open_block& b = **found;
-    if (b.location == open_block::where::nowhere)
-        return usage("variable " + block_name(*v, block) + " is not allocated; call alloc first");
     if (!b.committed) return usage("variable " + block_name(*v, block) + " is not committed; call commit before clear");
     result<void> done;
     if (b.location == open_block::where::in_segment) {
         hand_over(b.entry);
-        event_record e{};
-        e.kind = event_kind::block_handed;
-        e.index = b.entry;
-        e.iteration = table_[b.entry].iteration;
-        e.sequence = table_[b.entry].sequence;
-        if (!serverless()) done = push(e);
+        if (!serverless()) done = push_block(event_kind::block_handed, b.entry);
     }
     b.memory.reset();
     b.location = open_block::where::nowhere;
@@ -241,38 +230,44 @@ result<void> client_session::clear(std::string_view name, int block) {
 }
 
 result<void> client_session::signal(std::string_view name) {
-    timed_call timed(*this);
-    if (finished_) return usage("the session is closed");
-    const auto found = event_ids_.find(name);
-    if (found == event_ids_.end())
-        return usage("no event '" + std::string(name) + "' in the configuration" + known_names(model_.events));
-    ++counts_.signals;
-    if (serverless()) return fallback_->signal(model_.events[found->second], iteration_);
-    page_->signals_sent.store(counts_.signals, std::memory_order_relaxed);
-    event_record e{};
-    e.kind = event_kind::signal;
-    e.index = found->second;
-    e.iteration = iteration_;
-    if (auto done = push(e); !done) return done;
-    segment_->header().bell.ring();
+    {
+        timed_call timed(*this);
+        if (finished_) return usage("the session is closed");
+        const auto found = event_ids_.find(name);
+        if (found == event_ids_.end())
+            return usage("no event '" + std::string(name) + "' in the configuration" + known_names(model_.events));
+        ++counts_.signals;
+        if (serverless()) return fallback_->signal(model_.events[found->second], iteration_);
+        event_record e{};
+        e.kind = event_kind::signal;
+        e.index = found->second;
+        e.iteration = iteration_;
+        if (auto done = push(e); !done) return done;
+    }
+    ring_server();
     return {};
+}
+
+/// Called when the time of a call has been taken: its fence waits until the server's core has let go of the event's
+/// line, and reading the clock fills that time. A wake-up is counted here, as what the simulation sees next.
+void client_session::ring_server() {
+    const int64_t begin = phase_end_monotonic_ns_;
+    if (!segment_->header().bell.ring()) return;
+    phase_end_monotonic_ns_ = monotonic_ns();
+    phase_visible_ns_ += phase_end_monotonic_ns_ - begin;
+    counts_.visible_ns += phase_end_monotonic_ns_ - begin;
 }
 
 result<void> client_session::end_iteration() {
     if (finished_) return usage("the session is closed");
     {
         timed_call timed(*this);
-        if (serverless()) {
-            // Its own time is part of what the simulation saw.
-        } else {
-            page_->ended_through.store(iteration_, std::memory_order_release);
-        }
+        if (!serverless()) page_->ended_through.store(iteration_, std::memory_order_release);
     }
     if (inline_) {
         const int64_t begin = monotonic_ns();
-        const auto done =
-            fallback_->end_iteration(iteration_, {phase_begin_ns_, static_cast<int64_t>(phase_visible_ns_), 0,
-                                                  phase_compute_ns_, static_cast<int64_t>(phase_bytes_)});
+        auto done = fallback_->end_iteration(iteration_, {phase_begin_ns_, static_cast<int64_t>(phase_visible_ns_), 0,
+                                                          phase_compute_ns_, static_cast<int64_t>(phase_bytes_)});
         counts_.visible_ns += monotonic_ns() - begin;
         phase_end_monotonic_ns_ = monotonic_ns();
         if (!done) return done;
@@ -286,11 +281,11 @@ result<void> client_session::end_iteration() {
         e.value[3] = phase_compute_ns_;
         e.value[4] = static_cast<int64_t>(phase_bytes_);
         if (auto done = push(e); !done) return done;
-        segment_->header().bell.ring();
     }
     ++iteration_;
     phase_begin_ns_ = 0;
     phase_visible_ns_ = phase_blocked_ns_ = phase_bytes_ = 0;
+    if (!inline_) ring_server();
     return {};
 }
 

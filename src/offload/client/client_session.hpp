@@ -72,11 +72,10 @@ class client_session {
     result<void> wait_until_drained();
     /// Lets a drained server exit; `build_view`: after it built the view for the last time.
     void release_server(bool build_view);
-    /// Waits until the released server has gone through its last acts.
-    result<void> wait_until_finished();
+    /// Waits until the released server has gone through its last acts. False: there is none that could, because the
+    /// client stores by itself (`inline: true`, or the last server was lost), or because it died before.
+    bool wait_until_finished();
 
-    /// True when the client stores by itself: `inline: true`, or the last server was lost.
-    [[nodiscard]] bool has_no_server() const { return inline_; }
     [[nodiscard]] client_counts counts() const { return counts_; }
     [[nodiscard]] int64_t iteration() const { return iteration_; }
     [[nodiscard]] uint64_t arena_size() const { return arena_.size(); }
@@ -87,14 +86,21 @@ class client_session {
   private:
     static constexpr uint32_t no_entry = UINT32_MAX;
 
+    /// Aligned as blocks in the segment are; null when there is none.
+    struct free_block_memory {
+        void operator()(std::byte* memory) const;
+    };
+    using block_memory = std::unique_ptr<std::byte, free_block_memory>;
+    static block_memory take_block_memory(uint64_t bytes);
+
     /// This client's view of one (variable, block).
     struct open_block {
         enum class where { nowhere, in_segment, in_process } location = where::nowhere;
         uint32_t entry = no_entry;  ///< in_segment: index in the block table
         bool committed = false;
-        int64_t written_in = -1;              ///< last iteration in which it was written or committed
-        std::unique_ptr<std::byte[]> memory;  ///< in_process (policies skip and inline, and inline sessions)
-        block_shape shape;                    ///< evaluated for `shape_version`
+        int64_t written_in = -1;  ///< last iteration in which it was written or committed
+        block_memory memory;      ///< in_process (policies skip and inline, and inline sessions)
+        block_shape shape;        ///< evaluated for `shape_version`
         uint64_t shape_version = 0;
     };
     /// Where a new block goes.
@@ -105,15 +111,20 @@ class client_session {
     class timed_call;
 
     result<open_block*> find(std::string_view name, int block, const variable*& v);
+    result<open_block*> find_allocated(std::string_view name, int block, const variable*& v);
     result<void> evaluate(open_block& b, const variable& v, int block);
     result<room> find_room(const variable& v, uint64_t bytes);
     bool try_entry(uint64_t bytes, bool constant, uint32_t& entry);
     result<void> wait_for_room();
     void take_back_released();
     void resynchronise();
+    void reuse(uint32_t entry);
     void describe_entry(uint32_t entry, const variable& v, int block, const block_shape& shape);
     void hand_over(uint32_t entry);
     result<void> push(const event_record& e);
+    result<void> push_block(event_kind kind, uint32_t entry);
+    result<void> push_absent(event_kind kind, const variable& v, int block);
+    void ring_server();
     result<void> skip(const variable& v, int block, int64_t bytes);
     result<void> spill(const variable& v, int block, const block_shape& shape, const void* data);
     result<void> store_here(const variable& v, int block, const block_shape& shape, const void* data);

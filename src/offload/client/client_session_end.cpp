@@ -134,12 +134,13 @@ void client_session::release_server(bool build_view) {
     segment_->header().bell.ring();
 }
 
-result<void> client_session::wait_until_finished() {
-    if (inline_) return {};
+bool client_session::wait_until_finished() {
+    if (inline_) return false;
     segment_header& h = segment_->header();
     while (true) {
         const uint32_t seen = h.progress.load(std::memory_order_acquire);
-        if (h.state.load(std::memory_order_acquire) == server_state::finished || !link_->available()) return {};
+        if (h.state.load(std::memory_order_acquire) == server_state::finished) return true;
+        if (!link_->available()) return false;
         futex_wait(h.progress, seen, patience_ns);
     }
 }

@@ -1,23 +1,27 @@
 // How a client finds room for a block, and what it does when there is none.
 
 #include <algorithm>
+#include <new>
 
 #include "offload/client/client_session.hpp"
 #include "offload/client/client_session_parts.hpp"
 
 namespace halcyon::offload {
 
+void client_session::free_block_memory::operator()(std::byte* memory) const {
+    ::operator delete (memory, std::align_val_t{block_alignment});
+}
+
+client_session::block_memory client_session::take_block_memory(uint64_t bytes) {
+    void* memory = ::operator new (std::max<uint64_t>(bytes, 1), std::align_val_t{block_alignment}, std::nothrow);
+    return block_memory(static_cast<std::byte*>(memory));
+}
+
 void client_session::take_back_released() {
     uint32_t entry = 0;
     while (returns_.pop(entry) == return_ring::consumer::outcome::popped) {
         if (entry >= in_use_.size() || !in_use_[entry]) continue;  // already found by resynchronise()
-        if (table_[entry].state.load(std::memory_order_acquire) != block_state::free) continue;
-        in_use_[entry] = false;
-        if (taken_bytes_[entry] > 0)
-            arena_.give_back(table_[entry].location - segment_->geometry().arena_offset(where_.client),
-                             taken_bytes_[entry]);
-        taken_bytes_[entry] = 0;
-        free_entries_.push_back(entry);
+        if (table_[entry].state.load(std::memory_order_acquire) == block_state::free) reuse(entry);
     }
     if (segment_->header().generation.load(std::memory_order_acquire) != generation_seen_) resynchronise();
 }
@@ -25,15 +29,17 @@ void client_session::take_back_released() {
 /// A server that died may have freed blocks without sending them back: look at every entry once.
 void client_session::resynchronise() {
     generation_seen_ = segment_->header().generation.load(std::memory_order_acquire);
-    for (uint32_t entry = 0; entry < in_use_.size(); ++entry) {
-        if (!in_use_[entry] || table_[entry].state.load(std::memory_order_acquire) != block_state::free) continue;
-        in_use_[entry] = false;
-        if (taken_bytes_[entry] > 0)
-            arena_.give_back(table_[entry].location - segment_->geometry().arena_offset(where_.client),
-                             taken_bytes_[entry]);
-        taken_bytes_[entry] = 0;
-        free_entries_.push_back(entry);
-    }
+    for (uint32_t entry = 0; entry < in_use_.size(); ++entry)
+        if (in_use_[entry] && table_[entry].state.load(std::memory_order_acquire) == block_state::free) reuse(entry);
+}
+
+void client_session::reuse(uint32_t entry) {
+    in_use_[entry] = false;
+    if (taken_bytes_[entry] > 0)
+        arena_.give_back(table_[entry].location - segment_->geometry().arena_offset(where_.client),
+                         taken_bytes_[entry]);
+    taken_bytes_[entry] = 0;
+    free_entries_.push_back(entry);
 }
 
 bool client_session::try_entry(uint64_t bytes, bool constant, uint32_t& entry) {
@@ -142,9 +148,27 @@ result<void> client_session::push(const event_record& e) {
     return {};
 }
 
+result<void> client_session::push_block(event_kind kind, uint32_t entry) {
+    event_record e{};
+    e.kind = kind;
+    e.index = entry;
+    e.iteration = table_[entry].iteration;
+    e.sequence = table_[entry].sequence;
+    return push(e);
+}
+
+/// About a block that is not in the segment.
+result<void> client_session::push_absent(event_kind kind, const variable& v, int block) {
+    event_record e{};
+    e.kind = kind;
+    e.index = v.id;
+    e.iteration = iteration_;
+    e.value[0] = block;
+    return push(e);
+}
+
 void client_session::hand_over(uint32_t entry) {
-    block_entry& e = table_[entry];
-    e.state.store(block_state::servers, std::memory_order_release);
+    table_[entry].state.store(block_state::servers, std::memory_order_release);
 }
 
 result<void> client_session::skip(const variable& v, int block, int64_t bytes) {
@@ -152,12 +176,7 @@ result<void> client_session::skip(const variable& v, int block, int64_t bytes) {
     counts_.skipped_bytes += static_cast<uint64_t>(bytes);
     page_->skipped_blocks.store(counts_.skipped_blocks, std::memory_order_relaxed);
     page_->skipped_bytes.store(counts_.skipped_bytes, std::memory_order_relaxed);
-    event_record e{};
-    e.kind = event_kind::block_skipped;
-    e.index = v.id;
-    e.iteration = iteration_;
-    e.value[0] = block;
-    return push(e);
+    return push_absent(event_kind::block_skipped, v, block);
 }
 
 result<void> client_session::spill(const variable& v, int block, const block_shape& shape, const void* data) {
@@ -191,12 +210,7 @@ result<void> client_session::spill(const variable& v, int block, const block_sha
     page_->spilled_blocks.store(counts_.spilled_blocks, std::memory_order_relaxed);
     page_->spilled_bytes.store(counts_.spilled_bytes, std::memory_order_relaxed);
     hand_over(entry);
-    event_record told{};
-    told.kind = event_kind::block_handed;
-    told.index = entry;
-    told.iteration = iteration_;
-    told.sequence = e.sequence;
-    return push(told);
+    return push_block(event_kind::block_handed, entry);
 }
 
 result<void> client_session::store_here(const variable& v, int block, const block_shape& shape, const void* data) {
@@ -207,12 +221,7 @@ result<void> client_session::store_here(const variable& v, int block, const bloc
     counts_.inlined_bytes += bytes.size();
     page_->inlined_blocks.store(counts_.inlined_blocks, std::memory_order_relaxed);
     page_->inlined_bytes.store(counts_.inlined_bytes, std::memory_order_relaxed);
-    event_record e{};
-    e.kind = event_kind::block_inlined;
-    e.index = v.id;
-    e.iteration = iteration_;
-    e.value[0] = block;
-    return push(e);
+    return push_absent(event_kind::block_inlined, v, block);
 }
 
 }  // namespace halcyon::offload

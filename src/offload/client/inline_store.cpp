@@ -23,7 +23,7 @@ result<void> inline_store::open() {
     if (!output) return output.why();
     actions_ = std::move(actions);
     output_ = std::move(*output);
-    pending_.resize(data_.stores.size());
+    stores_.resize(data_.stores.size());
     return records_->save(counts_);
 }
 
@@ -59,12 +59,14 @@ result<void> inline_store::end_iteration(int64_t iteration, const phase& seen) {
     ++counts_.iterations;
     iteration_ = iteration + 1;
     result<void> outcome;
-    for (uint32_t s = 0; s < pending_.size(); ++s) {
-        pending_[s].push_back(iteration);
-        if (static_cast<int>(pending_[s].size()) < data_.stores[s].iterations_per_file) continue;
+    for (uint32_t s = 0; s < stores_.size(); ++s) {
+        store_state& state = stores_[s];
+        state.pending.push_back(iteration);
+        const bool full = static_cast<int>(state.pending.size()) >= data_.stores[s].iterations_per_file;
+        if (!full && state.pending.front() > state.wanted) continue;
         if (auto done = write_store(s); !done) outcome = done;
     }
-    if (pending_.empty()) kept_.clear();
+    if (stores_.empty()) kept_.clear();
     if (where_.records_phases)
         records_->add(phase_record{iteration, where_.rank, seen.begin_ns, seen.visible_ns + monotonic_ns() - begin,
                                    seen.blocked_ns, seen.compute_ns, seen.bytes});
@@ -76,8 +78,10 @@ result<void> inline_store::signal(const event& e, int64_t iteration) {
     result<void> outcome;
     for (const uint32_t id : e.action_ids)
         for (uint32_t s = 0; s < data_.stores.size(); ++s)
-            if (data_.actions[id].type == "store" && data_.actions[id].store == data_.stores[s].name)
+            if (data_.actions[id].type == "store" && data_.actions[id].store == data_.stores[s].name) {
+                stores_[s].wanted = iteration;
                 if (auto done = write_store(s); !done) outcome = done;
+            }
     std::vector<block_view> views;
     for (const kept_block& k : kept_)
         if (k.view.iteration == iteration) {
@@ -86,6 +90,7 @@ result<void> inline_store::signal(const event& e, int64_t iteration) {
         }
     if (auto done = actions_->run(e, {iteration, e.scope == scope::client ? where_.rank : -1, views}); !done) {
         ++counts_.failed_actions;
+        if (counts_.messages.size() < 100) counts_.messages.push_back(done.why().message);
         outcome = done;
     }
     return outcome;
@@ -94,7 +99,7 @@ result<void> inline_store::signal(const event& e, int64_t iteration) {
 result<void> inline_store::flush() {
     if (!output_) return {};
     result<void> outcome;
-    for (uint32_t s = 0; s < pending_.size(); ++s)
+    for (uint32_t s = 0; s < stores_.size(); ++s)
         if (auto done = write_store(s); !done) outcome = done;
     return outcome;
 }
@@ -118,10 +123,10 @@ result<void> inline_store::rebuild_views(const std::vector<std::string>& writers
 }
 
 result<void> inline_store::write_store(uint32_t s) {
-    if (pending_[s].empty()) return {};
+    if (stores_[s].pending.empty()) return {};
     output_writer::request r;
     r.store = s;
-    r.iterations = std::exchange(pending_[s], {});
+    r.iterations = std::exchange(stores_[s].pending, {});
     const auto mine = [&](const kept_block& k) {
         return k.view.var->store == data_.stores[s].name &&
                std::find(r.iterations.begin(), r.iterations.end(), k.view.iteration) != r.iterations.end();

@@ -57,7 +57,11 @@ class inline_store final : public fallback_store {
     std::unique_ptr<action_runner> actions_;
     run_counts counts_;
     std::vector<kept_block> kept_;
-    std::vector<std::vector<int64_t>> pending_;  ///< per store: ended iterations without a file
+    struct store_state {
+        std::vector<int64_t> pending;  ///< ended iterations without a file
+        int64_t wanted = -1;           ///< an action asked for the iterations up to this one
+    };
+    std::vector<store_state> stores_;
     int64_t iteration_ = 0;
 };
 

@@ -2,6 +2,7 @@
 
 #include <climits>
 #include <cstring>
+#include <sstream>
 
 #include "base/node_identity.hpp"
 
@@ -65,7 +66,16 @@ std::vector<std::string> gather(MPI_Comm comm, const std::string& text) {
     return texts;
 }
 
-result<void> agree(MPI_Comm comm, const result<void>& mine) {
+std::vector<std::string> gather_to_all(MPI_Comm comm, const std::string& text) {
+    std::string lines;
+    for (const std::string& one : gather(comm, text)) lines += one + '\n';
+    std::istringstream all(broadcast(comm, 0, lines));
+    std::vector<std::string> texts;
+    for (std::string line; std::getline(all, line);) texts.push_back(line);
+    return texts;
+}
+
+result<void> agree(MPI_Comm comm, const result<void>& mine, naming whom) {
     int rank = 0, first = INT_MAX;
     MPI_Comm_rank(comm, &rank);
     const int failing = mine ? INT_MAX : rank;
@@ -76,8 +86,10 @@ result<void> agree(MPI_Comm comm, const result<void>& mine) {
     const std::string why = mine ? std::string() : mine.why().message;
     const std::string message = broadcast(comm, first, why);
     const bool about_everybody = kind[0] == static_cast<int>(error_kind::config);
-    return failure{static_cast<error_kind>(kind[0]),
-                   about_everybody ? message : message + " (rank " + std::to_string(first) + ")", kind[1]};
+    return failure{
+        static_cast<error_kind>(kind[0]),
+        about_everybody || whom == naming::nobody ? message : message + " (rank " + std::to_string(first) + ")",
+        kind[1]};
 }
 
 }  // namespace halcyon::offload

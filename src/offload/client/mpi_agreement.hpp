@@ -34,13 +34,19 @@ class communicator {
 /// namespace or on another kernel.
 communicator node_of(MPI_Comm all);
 
+/// Whether a message names the rank that failed: where agreements follow each other, only the last one does.
+enum class naming { rank, nobody };
+
 /// Collective: everybody gets the failure of the lowest rank that has one, with that rank in the message.
-result<void> agree(MPI_Comm comm, const result<void>& mine);
+result<void> agree(MPI_Comm comm, const result<void>& mine, naming whom = naming::rank);
 
 /// Collective: `text` of rank `root` for everybody.
 std::string broadcast(MPI_Comm comm, int root, const std::string& text);
 
 /// Collective: the text of each rank, on rank 0; empty elsewhere.
 std::vector<std::string> gather(MPI_Comm comm, const std::string& text);
+
+/// Collective: the text of each rank, on all ranks. No text may contain a new line.
+std::vector<std::string> gather_to_all(MPI_Comm comm, const std::string& text);
 
 }  // namespace halcyon::offload

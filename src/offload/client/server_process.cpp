@@ -35,13 +35,13 @@ result<void> server_process::connect(uint32_t generation, bool bring_segment, in
     const int both[] = {segment_fd, document_fd};
     const std::span<const int> luggage = bring_segment ? std::span<const int>(both) : std::span<const int>();
     if (auto sent = send_message(socket->get(), std::as_bytes(std::span(&h, 1)), luggage); !sent)
-        return failure{error_kind::unavailable, sent.why().message, 0};
+        return failure{error_kind::unavailable, sent.why().message, sent.why().system_errno};
     auto m = receive_message(socket->get(), sizeof(welcome) + most_reason_bytes, answer_patience_ms);
     if (!m) return m.why();
     welcome w;
     if (m->bytes.size() < sizeof w)
         return failure{error_kind::unavailable, "the server closed the connection; see its log in the output directory",
-                       0};
+                       ECONNRESET};
     std::memcpy(&w, m->bytes.data(), sizeof w);
     if (w.refused != 0)
         return failure{
@@ -59,7 +59,7 @@ result<void> server_process::connect(uint32_t generation, bool bring_segment, in
     auto pid = peer_process(socket->get());
     if (!pid) return pid.why();
     descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, *pid, 0)));
-    if (!process) return failure{error_kind::unavailable, "the server died", 0};
+    if (!process) return failure{error_kind::unavailable, "the server died", ECONNRESET};
     const std::lock_guard lock(connection_);
     socket_ = std::move(*socket);
     process_ = std::move(process);

@@ -61,6 +61,15 @@ std::vector<std::string> clean_environment() {
     return kept;
 }
 
+/// What became of a server that does not listen; `status` as waitpid() gives it.
+std::string why_not_up(bool ended, int status) {
+    if (!ended) return " did not come up within " + std::to_string(start_patience_ms / 1000) + " s";
+    if (WIFSIGNALED(status)) return " was ended by signal " + std::to_string(WTERMSIG(status)) + " before it listened";
+    // The loader's exit code, and it says why on an output that the server does not have.
+    if (WEXITSTATUS(status) == 127) return " cannot be loaded: `ldd` of it names the library that is missing";
+    return " ended with exit code " + std::to_string(WEXITSTATUS(status)) + " before it listened";
+}
+
 /// Undoes the parts of a posix_spawn.
 struct spawn_settings {
     posix_spawn_file_actions_t files;
@@ -125,11 +134,13 @@ result<void> start_server(const std::string& session, uint32_t generation) {
     do polled = ::poll(&p, 1, start_patience_ms);
     while (polled < 0 && errno == EINTR);
     char answer = 0;
-    const bool up = polled == 1 && ::read(read_end.get(), &answer, 1) == 1 && answer == '1';
+    const ssize_t said = polled == 1 ? ::read(read_end.get(), &answer, 1) : -1;
+    const bool up = said == 1 && answer == '1';
     int status = 0;
-    while (::waitpid(pid, &status, up ? 0 : WNOHANG) < 0 && errno == EINTR) {
+    // End of file without a word: it ended, or is about to.
+    while (::waitpid(pid, &status, up || said == 0 ? 0 : WNOHANG) < 0 && errno == EINTR) {
     }
-    if (!up) return failure{error_kind::unavailable, *program + " did not come up", 0};
+    if (!up) return failure{error_kind::unavailable, *program + why_not_up(said == 0, status), 0};
     return {};
 }
 

@@ -2,29 +2,21 @@
 
 #include <sched.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 
 #include "base/clock.hpp"
+#include "base/text_file.hpp"
 #include "offload/client/run_file.hpp"
 
 namespace halcyon::offload {
 namespace {
 
 namespace fs = std::filesystem;
-
-result<std::string> read_file(const std::string& path) {
-    std::ifstream file(path);
-    if (!file) return failure{error_kind::config, path + ": " + std::strerror(errno), errno};
-    std::stringstream text;
-    text << file.rdbuf();
-    if (!file.good() && !file.eof()) return failure{error_kind::config, path + ": cannot be read", EIO};
-    return text.str();
-}
 
 /// The cores this process may run on, as "0-3,8"; "" when it is not bound to fewer than all.
 std::string bound_cores() {
@@ -43,13 +35,13 @@ std::string bound_cores() {
     return list;
 }
 
-/// Whether a core of this node is left for the server: one that no client is bound to, or, where clients are not
-/// bound, more cores than clients.
-bool leaves_a_core(const std::vector<std::string>& client_cores) {
+/// How many cores of this node are left for servers: those that no client is bound to, or, where clients are not bound,
+/// those that are more than clients.
+int cores_left(const std::vector<std::string>& client_cores) {
     const auto cores = static_cast<size_t>(::sysconf(_SC_NPROCESSORS_ONLN));
     std::set<long> used;
     for (const std::string& list : client_cores) {
-        if (list.empty()) return cores > client_cores.size();
+        if (list.empty()) return static_cast<int>(cores - std::min(cores, client_cores.size()));
         std::istringstream ranges(list);
         for (std::string range; std::getline(ranges, range, ',');) {
             const size_t dash = range.find('-');
@@ -58,7 +50,14 @@ bool leaves_a_core(const std::vector<std::string>& client_cores) {
             for (long core = first; core <= last; ++core) used.insert(core);
         }
     }
-    return used.size() < cores;
+    return static_cast<int>(cores - std::min(cores, used.size()));
+}
+
+/// Whether a server went away in the middle of the open: then another one is tried, once.
+bool server_died(const failure& why) {
+    const int saved_errno = why.system_errno;
+    return std::getenv("HALCYON_SESSION") == nullptr &&
+           (saved_errno == ECONNRESET || saved_errno == ECONNREFUSED || saved_errno == EPIPE);
 }
 
 }  // namespace
@@ -77,11 +76,11 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
     std::string configuration;
     result<void> read;
     if (s->all_.rank() == 0) {
-        auto text = read_file(path);
+        auto text = read_text_file(path);
         if (text)
             configuration = *text;
         else
-            read = text.why();
+            read = failure{error_kind::config, text.why().message, text.why().system_errno};
     }
     if (auto all = agree(own, read); !all) return all.why();
     configuration = broadcast(own, 0, configuration);
@@ -97,7 +96,8 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
                                "configuration says inline: true",
                            0};
 
-    s->node_ = node_of(own);
+    s->machine_ = node_of(own);
+    if (auto shared = agree(own, s->share_machine()); !shared) return shared.why();
     MPI_Comm leaders = MPI_COMM_NULL;
     MPI_Comm_split(own, s->node_.rank() == 0 ? 0 : MPI_UNDEFINED, s->all_.rank(), &leaders);
     if (leaders != MPI_COMM_NULL) {
@@ -121,6 +121,24 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
     return s;
 }
 
+/// Collective over the machine: its clients are divided among its servers, neighbours together. From here on a server
+/// and its clients are a node of their own.
+result<void> mpi_session::share_machine() {
+    servers_of_machine_ = std::min(model_.servers_per_node, machine_.size());
+    server_of_machine_ = machine_.rank() * servers_of_machine_ / machine_.size();
+    client_cores_ = gather_to_all(machine_.get(), bound_cores());
+    MPI_Comm node = MPI_COMM_NULL;
+    MPI_Comm_split(machine_.get(), server_of_machine_, machine_.rank(), &node);
+    node_ = communicator(node);
+    if (servers_of_machine_ > 1 && std::getenv("HALCYON_SESSION") != nullptr)
+        return failure{error_kind::config,
+                       "resources.servers-per-node: " + std::to_string(model_.servers_per_node) +
+                           ": a server world (`halcyon run --servers-per-node 1`) has one server on each node; raise "
+                           "resources.server.threads instead",
+                       0};
+    return {};
+}
+
 /// Collective over the node. Ends with `client_` made, or a failure that every client of the node has.
 result<void> mpi_session::connect(const std::string& configuration) {
     const client_session::place_in_job place{all_.rank(), all_.size(), static_cast<uint32_t>(node_.rank())};
@@ -138,7 +156,8 @@ result<void> mpi_session::connect(const std::string& configuration) {
         return {};
     }
     auto need = need_of(model_, place.rank, place.size);
-    if (auto all = agree(node_.get(), need ? result<void>() : result<void>(need.why())); !all) return all;
+    if (auto all = agree(node_.get(), need ? result<void>() : result<void>(need.why()), naming::nobody); !all)
+        return all;
     uint64_t most[4] = {need->iteration, need->constant, need->largest, need->blocks};
     MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_UINT64_T, MPI_MAX, node_.get());
     need->iteration = most[0];
@@ -146,9 +165,27 @@ result<void> mpi_session::connect(const std::string& configuration) {
     need->largest = most[2];
     need->blocks = most[3];
 
+    auto served = connect_to_server(configuration, *need);
+    if (!served && server_died(served.why())) {
+        pending_link_.reset();
+        pending_segment_.reset();
+        served = connect_to_server(configuration, *need);
+    }
+    if (!served) return served;
+    link_ = pending_link_.get();
+    link_->watch(*pending_segment_);
+    client_ = std::make_unique<client_session>(model_, place, std::move(pending_segment_), std::move(pending_link_),
+                                               std::move(fallback));
+    return {};
+}
+
+/// Collective over the node. Ends with a segment and a link to its server, or a failure that every client of the node
+/// has.
+result<void> mpi_session::connect_to_server(const std::string& configuration, const arena_need& need) {
+    const client_session::place_in_job place{all_.rank(), all_.size(), static_cast<uint32_t>(node_.rank())};
     std::string session;
-    const result<void> led = connect_as_leader(configuration, *need, session);
-    if (auto all = agree(node_.get(), led); !all) return all;
+    const result<void> led = connect_as_leader(configuration, need, session);
+    if (auto all = agree(node_.get(), led, naming::nobody); !all) return all;
     session = broadcast(node_.get(), 0, session);
     result<void> joined;
     if (node_.rank() != 0) {
@@ -169,26 +206,20 @@ result<void> mpi_session::connect(const std::string& configuration) {
         }
     }
     if (joined) joined = pending_segment_->touch(place.client);
-    if (auto all = agree(node_.get(), joined); !all) return all;
-    link_ = pending_link_.get();
-    link_->watch(*pending_segment_);
-    client_ = std::make_unique<client_session>(model_, place, std::move(pending_segment_), std::move(pending_link_),
-                                               std::move(fallback));
-    return {};
+    return agree(node_.get(), joined, naming::nobody);
 }
 
 /// Collective over the node: everybody tells the leader who it is; the leader makes the segment and has the server.
 result<void> mpi_session::connect_as_leader(const std::string& configuration, const arena_need& need,
                                             std::string& session) {
     const std::vector<std::string> ranks = gather(node_.get(), std::to_string(all_.rank()));
-    const std::vector<std::string> cores = gather(node_.get(), bound_cores());
     if (node_.rank() != 0) return {};
     for (const variable& v : model_.variables)
         if (v.when_full == full_policy::spill && ::access(model_.buffer.spill_directory.c_str(), W_OK | X_OK) != 0)
             return system_failure("resources.buffer.spill-directory " + model_.buffer.spill_directory +
                                       " (wanted by variable '" + v.name + "')",
                                   errno);
-    auto geometry = plan_segment(model_, static_cast<uint32_t>(node_.size()), need);
+    auto geometry = plan_segment(model_, static_cast<uint32_t>(node_.size()), need, servers_of_machine_);
     if (!geometry) return geometry.why();
     auto made = segment::create(*geometry, model_.buffer.huge_pages);
     if (!made) return made.why();
@@ -204,8 +235,9 @@ result<void> mpi_session::connect_as_leader(const std::string& configuration, co
     about.nodes = nodes_;
     about.ranks = all_.size();
     for (const std::string& r : ranks) about.client_ranks.push_back(std::atoi(r.c_str()));
-    about.client_cpus = cores;
-    dedicated_cores_ = leaves_a_core(cores) ? model_.servers_per_node : 0;
+    about.client_cpus = client_cores_;
+    about.server_of_machine = server_of_machine_;
+    dedicated_cores_ = std::min(cores_left(client_cores_), servers_of_machine_);
     about.geometry = *geometry;
     for (const parameter& p : model_.parameters) about.parameters[p.name] = p.value;
     const std::string text = about.to_text();
@@ -283,17 +315,17 @@ result<void> mpi_session::close() {
         outcome = agree(all_.get(), outcome);
         if (node_.rank() == 0) client_->release_server(all_.rank() == 0);
         if (all_.rank() == 0) {
-            if (auto finished = client_->wait_until_finished(); !finished) outcome = finished;
-            if (client_->has_no_server())
+            if (!client_->wait_until_finished())
                 if (auto view = inline_->rebuild_views({}); !view && outcome.ok()) outcome = view;
         }
     }
     if (all_.rank() == 0)
         if (auto written = write_run_file(true); !written && outcome.ok()) outcome = written;
-    outcome = agree(all_.get(), outcome);
+    outcome = agree(all_.get(), outcome, naming::nobody);
     if (link_ != nullptr) link_->stop_watching();
     client_.reset();
     node_.reset();
+    machine_.reset();
     all_.reset();
     return outcome;
 }

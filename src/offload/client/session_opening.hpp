@@ -27,16 +27,20 @@ class mpi_session {
   private:
     mpi_session() = default;
 
+    result<void> share_machine();
     result<void> connect(const std::string& configuration);
+    result<void> connect_to_server(const std::string& configuration, const arena_need& need);
     result<void> connect_as_leader(const std::string& configuration, const arena_need& need, std::string& session);
     result<void> prepare_directories() const;
     result<void> write_run_file(bool ended) const;
 
     std::string configuration_path_, directory_;
     model model_;
-    communicator all_, node_;
+    communicator all_, machine_, node_;  ///< `node_`: the part of the machine's clients that one server has
+    int servers_of_machine_ = 1, server_of_machine_ = 0;
+    std::vector<std::string> client_cores_;  ///< what each client of the machine is bound to
     int node_index_ = 0, nodes_ = 1;
-    int dedicated_cores_ = 0;            ///< of this node: left to its server; 0 when it shares the clients'
+    int dedicated_cores_ = 0;            ///< of this machine: left to its servers; 0 when they share the clients'
     std::vector<int> clients_per_node_;  ///< on rank 0
     int64_t opened_ns_ = 0;
     inline_store* inline_ = nullptr;  ///< owned by client_

@@ -9,7 +9,7 @@ namespace halcyon::offload {
 namespace {
 
 constexpr char segment_magic[8] = "HALCYON";
-constexpr uint32_t segment_layout_version = 1;
+constexpr uint32_t segment_layout_version = 2;
 constexpr uint64_t page_bytes = 4096;
 constexpr uint64_t huge_page_bytes = uint64_t{2} << 20;
 constexpr uint64_t smallest_table = 64;
@@ -82,7 +82,7 @@ result<arena_need> need_of(const model& m, int rank, int size) {
     return need;
 }
 
-result<segment_geometry> plan_segment(const model& m, uint32_t clients, const arena_need& need) {
+result<segment_geometry> plan_segment(const model& m, uint32_t clients, const arena_need& need, int servers) {
     segment_geometry g;
     g.clients = clients;
     const uint64_t derived = std::max(smallest_table, 4 * need.blocks * need.iterations);
@@ -100,19 +100,21 @@ result<segment_geometry> plan_segment(const model& m, uint32_t clients, const ar
     g.event_slots =
         std::bit_ceil(2 * uint64_t{g.blocks_per_client} + static_cast<uint64_t>(m.buffer.max_pending_signals) + 64);
     g.return_slots = std::bit_ceil(uint64_t{g.blocks_per_client} + 1);
-    if (static_cast<uint64_t>(m.buffer.bytes) >= 32 * huge_page_bytes) g.arena_alignment = huge_page_bytes;
+    const uint64_t given = static_cast<uint64_t>(m.buffer.bytes) / static_cast<uint64_t>(servers);
+    if (given >= 32 * huge_page_bytes) g.arena_alignment = huge_page_bytes;
     const uint64_t overhead = arenas_at(g);
     const uint64_t wanted = std::max<uint64_t>(round_up(need.total(), page_bytes), page_bytes);
-    const auto given = static_cast<uint64_t>(m.buffer.bytes);
     g.arena_bytes = given > overhead ? (given - overhead) / clients / page_bytes * page_bytes : 0;
     if (g.arena_bytes < wanted)
         return failure{error_kind::config,
-                       "resources.buffer.size: " + std::to_string(given) + " bytes for " + std::to_string(clients) +
-                           " clients leave each " + std::to_string(g.arena_bytes) + " bytes, but one client needs " +
-                           std::to_string(need.total()) + " (" + std::to_string(need.iterations) + " iteration(s) of " +
-                           std::to_string(need.iteration) + " bytes, constant variables " +
-                           std::to_string(need.constant) + ", the largest block " + std::to_string(need.largest) +
-                           "); set at least " + std::to_string(overhead + clients * wanted) + " bytes",
+                       "resources.buffer.size: " + std::to_string(m.buffer.bytes) + " bytes for " +
+                           (servers > 1 ? std::to_string(servers) + " servers with " : std::string()) +
+                           std::to_string(clients) + " clients leave each " + std::to_string(g.arena_bytes) +
+                           " bytes, but one client needs " + std::to_string(need.total()) + " (" +
+                           std::to_string(need.iterations) + " iteration(s) of " + std::to_string(need.iteration) +
+                           " bytes, constant variables " + std::to_string(need.constant) + ", the largest block " +
+                           std::to_string(need.largest) + "); set at least " +
+                           std::to_string(static_cast<uint64_t>(servers) * (overhead + clients * wanted)) + " bytes",
                        0};
     g.bytes = overhead + clients * g.arena_bytes;
     return g;

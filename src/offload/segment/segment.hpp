@@ -78,13 +78,13 @@ struct segment_header {
     char last_error[512];                ///< why, written before failed_files is raised
 };
 
-/// Per client: what each side says about itself.
+/// Per client: what each side says about itself. What the server looks at in each round of its loop has a cache line of
+/// its own: the client does not wait for it when it counts.
 struct alignas(64) client_page {
-    std::atomic<int64_t> ended_through;                   ///< client: last iteration it ended; -1 none
     std::atomic<uint32_t> waiting;                        ///< client: blocked, needs room
     std::atomic<uint32_t> closed;                         ///< client: said goodbye
     std::atomic<int32_t> pid;                             ///< client: its process
-    std::atomic<uint64_t> signals_sent;                   ///< client
+    alignas(64) std::atomic<int64_t> ended_through;       ///< client: last iteration it ended; -1 none
     std::atomic<uint64_t> skipped_blocks, skipped_bytes;  ///< client: totals since open
     std::atomic<uint64_t> spilled_blocks, spilled_bytes;
     std::atomic<uint64_t> inlined_blocks, inlined_bytes;
@@ -126,9 +126,9 @@ struct arena_need {
 /// The need of the client with `rank` of `size`. Failure (config): an extent cannot be evaluated.
 result<arena_need> need_of(const model& m, int rank, int size);
 
-/// Divides `m.buffer.bytes` among `clients`. Failure (config): an arena would hold less than `need`; the message names
-/// the size needed.
-result<segment_geometry> plan_segment(const model& m, uint32_t clients, const arena_need& need);
+/// Divides `m.buffer.bytes` among the `servers` of a machine, and this server's part among its `clients`. Failure
+/// (config): an arena would hold less than `need`; the message names the size needed.
+result<segment_geometry> plan_segment(const model& m, uint32_t clients, const arena_need& need, int servers = 1);
 
 /// Blocks lie at multiples of this in an arena.
 inline constexpr uint64_t block_alignment = 64;

@@ -30,6 +30,7 @@ std::string session_document::to_text() const {
     number("node", node);
     number("nodes", nodes);
     number("ranks", ranks);
+    number("server_of_machine", server_of_machine);
     w.Key("client_ranks");
     w.StartArray();
     for (int rank : client_ranks) w.Int(rank);
@@ -81,6 +82,7 @@ result<session_document> session_document::from_text(std::string_view text) {
     s.node = static_cast<int>(number_of("node"));
     s.nodes = static_cast<int>(number_of("nodes"));
     s.ranks = static_cast<int>(number_of("ranks"));
+    s.server_of_machine = static_cast<int>(number_of("server_of_machine"));
     s.geometry.clients = static_cast<uint32_t>(number_of("clients"));
     s.geometry.blocks_per_client = static_cast<uint32_t>(number_of("blocks_per_client"));
     s.geometry.event_slots = number_of("event_slots");
@@ -90,14 +92,16 @@ result<session_document> session_document::from_text(std::string_view text) {
     s.geometry.bytes = number_of("bytes");
     const auto list_of = [&](const char* key) -> const rapidjson::Value* {
         const auto at = d.FindMember(key);
-        whole = whole && at != d.MemberEnd() && at->value.IsArray() && at->value.Size() == s.geometry.clients;
+        whole = whole && at != d.MemberEnd() && at->value.IsArray();
         return whole ? &at->value : nullptr;
     };
-    if (const auto* ranks = list_of("client_ranks"))
+    if (const auto* ranks = list_of("client_ranks")) {
+        whole = ranks->Size() == s.geometry.clients;
         for (const auto& rank : ranks->GetArray()) {
             whole = whole && rank.IsInt();
             s.client_ranks.push_back(whole ? rank.GetInt() : 0);
         }
+    }
     if (const auto* cpus = list_of("client_cpus"))
         for (const auto& list : cpus->GetArray()) {
             whole = whole && list.IsString();

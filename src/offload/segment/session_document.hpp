@@ -23,7 +23,8 @@ struct session_document {
     int nodes = 1;
     int ranks = 1;                             ///< size of the communicator of open
     std::vector<int> client_ranks;             ///< rank of each client of this node
-    std::vector<std::string> client_cpus;      ///< cores each client is bound to, as a list like "0-3,8"
+    std::vector<std::string> client_cpus;      ///< cores each client of the machine is bound to, as "0-3,8"
+    int server_of_machine = 0;                 ///< index among the servers of this machine
     std::map<std::string, double> parameters;  ///< of the first client, as they were at open
     segment_geometry geometry;
 

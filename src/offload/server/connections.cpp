@@ -99,6 +99,12 @@ void connections::refuse(const failure& why) {
     static_cast<void>(send_message(bringer_.socket.get(), message, {}));
 }
 
+/// Whether something waits to be received: of a process that has ended, what it sent last.
+bool connections::is_readable(const descriptor& socket) {
+    pollfd now{socket.get(), POLLIN, 0};
+    return socket && ::poll(&now, 1, 0) == 1;
+}
+
 void connections::run() {
     while (true) {
         std::vector<pollfd> waits{{stop_.get(), POLLIN, 0}, {listening_.get(), POLLIN, 0}};
@@ -113,7 +119,11 @@ void connections::run() {
             peer& p = peers_[i];
             bool keep = true;
             if (waits[2 + 2 * i].revents != 0) keep = handle(p);
-            if (waits[3 + 2 * i].revents != 0) keep = false;
+            if (waits[3 + 2 * i].revents != 0) {
+                while (is_readable(p.socket) && handle(p)) {
+                }
+                keep = false;
+            }
             if (keep)
                 remaining.push_back(std::move(p));
             else if (p.greeted) {

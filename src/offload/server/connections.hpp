@@ -53,6 +53,7 @@ class connections {
     void run();
     void accept_one();
     bool handle(peer& p);
+    static bool is_readable(const descriptor& socket);
     result<void> welcome_peer(const peer& p) const;
 
     descriptor listening_, stop_;

@@ -40,7 +40,8 @@ node_server::node_server(launch l)
     }
     spill_files_.resize(g.clients);
     gone_.assign(g.clients, false);
-    awaited_.assign(g.clients, false);
+    silent_.assign(g.clients, false);
+    awaited_.assign(g.clients, true);
     signals_seen_.assign(data_.events.size(), std::vector<uint64_t>(g.clients, 0));
     node_fired_.assign(data_.events.size(), 0);
     told_lost_.assign(data_.events.size(), false);
@@ -127,7 +128,10 @@ void node_server::client_joined(uint32_t client) {
     tell([this, client] { awaited_[client] = false; });
 }
 void node_server::client_ended(uint32_t client) {
-    tell([this, client] { client_gone(client); });
+    tell([this, client] {
+        silent_[client] = true;
+        client_gone(client);
+    });
 }
 void node_server::client_brought_spill(uint32_t client, descriptor file) {
     tell([this, client, fd = std::make_shared<descriptor>(std::move(file))] { spill_files_[client] = std::move(*fd); });
@@ -143,7 +147,7 @@ int node_server::run() {
     while (true) {
         bool any = pop_events();
         any = read_inbox() || any;
-        if (generation_ > 1) look_for_lost_clients();
+        look_for_lost_clients();
         if (spill_files_are_here()) {
             complete_iterations();
             flush_wanted();
@@ -151,7 +155,7 @@ int node_server::run() {
             relieve_pressure();
         }
         sync_if_wanted();
-        rebuild_view_if_due(false);
+        rebuild_view_if_due();
         if (progress_) {
             progress_ = false;
             segment_.announce_progress();
@@ -195,6 +199,7 @@ int64_t node_server::next_timer_ns() const {
 bool node_server::drained() {
     for (uint32_t c = 0; c < gone_.size(); ++c)
         if (!gone_[c]) return false;
+    if (!spill_files_are_here()) return false;
     complete_iterations();
     for (uint32_t s = 0; s < stores_.size(); ++s) flush_store(s);
     pool_->hurry();

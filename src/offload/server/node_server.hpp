@@ -78,7 +78,7 @@ class node_server {
     void flush_wanted();
     void relieve_pressure();
     void load_blocks(file_work& work);
-    void submit_file(std::shared_ptr<file_work> work);
+    void submit_file(const std::shared_ptr<file_work>& work);
     void file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome,
                    const file_record& record);
     void settle(const std::shared_ptr<file_work>& work, const result<file_report>& outcome, const file_record& record);
@@ -87,7 +87,7 @@ class node_server {
     void release(iteration_book::key k);
     void release_if_done(iteration_book::key k);
     void sync_if_wanted();
-    void rebuild_view_if_due(bool now);
+    void rebuild_view_if_due();
     [[nodiscard]] std::vector<std::string> all_writers() const;
 
     // files that all servers write together
@@ -133,9 +133,10 @@ class node_server {
     std::vector<event_ring::consumer> events_;
     std::vector<return_ring::producer> returns_;
     std::vector<descriptor> spill_files_;
-    std::vector<bool> gone_;
-    std::vector<bool> awaited_;  ///< clients of a predecessor that have not joined this server yet
-    int64_t awaited_until_ns_ = 0;
+    std::vector<bool> gone_;                           ///< clients that closed or died: they send no more events
+    std::vector<bool> silent_;                         ///< clients whose connection is over: they send no more files
+    std::vector<bool> awaited_;                        ///< clients that have not joined this server yet
+    int64_t awaited_until_ns_ = 0;                     ///< after that they are taken for dead; 0: no limit yet
     std::vector<std::vector<uint64_t>> signals_seen_;  ///< [event][client], scope node
     std::vector<uint64_t> node_fired_;                 ///< [event]
 
@@ -151,19 +152,21 @@ class node_server {
 
     struct store_state {
         std::vector<int64_t> pending;  ///< complete iterations without a file
+        int64_t wanted = -1;           ///< an action asked for the iterations up to this one
         size_t jobs = 0;
         // Of a file that all servers write together.
         std::shared_ptr<file_work> offered;
-        int64_t wanted = -1;        ///< some server waits for this iteration
-        int64_t told = -1;          ///< this server said that it waits for this one
-        int64_t not_before_ns = 0;  ///< of the next attempt, after a failure
-        int64_t give_up_ns = 0;     ///< 0: no attempt has failed
+        int64_t wanted_by_any = -1;  ///< some server waits for this iteration
+        int64_t told = -1;           ///< this server said that it waits for this one
+        int64_t not_before_ns = 0;   ///< of the next attempt, after a failure
+        int64_t give_up_ns = 0;      ///< 0: no attempt has failed
     };
     std::vector<store_state> stores_;
     std::set<int64_t> stored_out_of_order_;
     bool progress_ = false;  ///< something to announce
     bool view_dirty_ = false, view_running_ = false, sync_running_ = false;
-    int64_t last_view_ns_ = 0, begin_ns_ = 0;
+    int64_t last_view_ns_ = INT64_MIN / 2;  ///< so that the first one is due as soon as there is something to see
+    int64_t begin_ns_ = 0;
     int64_t shared_ns_ = 0;      ///< time spent in files that all servers write
     int64_t slot_delay_ns_ = 0;  ///< of the iteration being finished
 

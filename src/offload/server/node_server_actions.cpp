@@ -61,10 +61,8 @@ void node_server::run_event(uint32_t event_id, int64_t iteration, int client, st
     for (const uint32_t id : e.action_ids)
         if (data_.actions[id].type == "store")
             for (uint32_t s = 0; s < stores_.size(); ++s)
-                if (data_.stores[s].name == data_.actions[id].store) {
-                    if (is_shared(s) && !stores_[s].pending.empty()) want_stored(s, stores_[s].pending.back());
-                    flush_store(s);
-                }
+                if (data_.stores[s].name == data_.actions[id].store)
+                    stores_[s].wanted = std::max(stores_[s].wanted, iteration);
     auto pinned = std::make_shared<std::vector<iteration_book::key>>();
     if (book_.knows(iteration))
         for (const iteration_book::key k : book_.at(iteration).blocks)
@@ -80,8 +78,11 @@ void node_server::run_event(uint32_t event_id, int64_t iteration, int client, st
     const int rank = client >= 0 ? book_.rank_of(static_cast<uint32_t>(client)) : -1;
     pool_->submit([this, event_id, iteration, client, rank, pinned, views, spilled, done = std::move(done)] {
         const auto outcome = actions_->run(data_.events[event_id], {iteration, rank, *views});
-        tell([this, client, pinned, done, failed = !outcome.ok()] {
-            if (failed) ++counts_.failed_actions;
+        tell([this, client, pinned, done, outcome] {
+            if (!outcome) {
+                ++counts_.failed_actions;
+                note(outcome.why().message);
+            }
             for (const iteration_book::key k : *pinned) {
                 if (iteration_book::held* h = book_.find(k)) --h->pins;
                 release_if_done(k);

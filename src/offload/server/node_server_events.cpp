@@ -9,6 +9,13 @@
 #include "offload/server/node_server.hpp"
 
 namespace halcyon::offload {
+namespace {
+
+/// How long clients that did not join yet are waited for: by a server that takes over, and by the first one when all
+/// that did join are gone.
+constexpr int64_t successor_patience_ns = 30'000'000'000, open_patience_ns = 5'000'000'000;
+
+}  // namespace
 
 bool node_server::pop_events() {
     bool any = false;
@@ -196,21 +203,34 @@ void node_server::take_over() {
             book_.client_left(c, iteration_book::leaving::died);
         }
     }
-    for (uint32_t c = 0; c < gone_.size(); ++c) awaited_[c] = !gone_[c];
-    awaited_until_ns_ = monotonic_ns() + 30'000'000'000;
+    // One that closed still waits for its data, and brings its spill file again.
+    for (uint32_t c = 0; c < gone_.size(); ++c) {
+        silent_[c] = segment_.page(c).dead.load(std::memory_order_acquire) != 0;
+        awaited_[c] = !silent_[c];
+    }
+    awaited_until_ns_ = monotonic_ns() + successor_patience_ns;
     note("took over as server " + std::to_string(generation_) + " of this session");
     if (counts_.lost_signals > 0) note(std::to_string(counts_.lost_signals) + " signal(s) lost with its predecessors");
     progress_ = true;
 }
 
-/// Clients that died while there was no server join no more, and nobody sees them end.
+/// Clients that died while there was no server, or in the middle of the open, join no more, and nobody sees them end.
 void node_server::look_for_lost_clients() {
+    if (std::find(awaited_.begin(), awaited_.end(), true) == awaited_.end()) return;
+    if (awaited_until_ns_ == 0) {
+        // The first server of a session: its clients join within moments of each other. Those that did have died?
+        if (std::find(gone_.begin(), gone_.end(), true) == gone_.end()) return;
+        for (uint32_t c = 0; c < awaited_.size(); ++c)
+            if (!awaited_[c] && !gone_[c]) return;
+        awaited_until_ns_ = monotonic_ns() + open_patience_ns;
+    }
     for (uint32_t c = 0; c < awaited_.size(); ++c) {
-        if (!awaited_[c] || gone_[c]) continue;
+        if (!awaited_[c]) continue;
         const pid_t pid = segment_.page(c).pid.load(std::memory_order_acquire);
         const bool ended = ::kill(pid, 0) != 0 && errno == ESRCH;
         if (!ended && monotonic_ns() < awaited_until_ns_) continue;
         awaited_[c] = false;
+        silent_[c] = true;
         client_gone(c);
     }
 }
@@ -218,7 +238,7 @@ void node_server::look_for_lost_clients() {
 /// Blocks that were spilled can be stored only once their clients have brought their files to this server.
 bool node_server::spill_files_are_here() const {
     for (uint32_t c = 0; c < gone_.size(); ++c)
-        if (!gone_[c] && !spill_files_[c] && segment_.page(c).spilled_blocks.load(std::memory_order_acquire) > 0)
+        if (!silent_[c] && !spill_files_[c] && segment_.page(c).spilled_blocks.load(std::memory_order_acquire) > 0)
             return false;
     return true;
 }

@@ -33,7 +33,8 @@ void node_server::begin_sharing() {
     if (!any || files_ == nullptr) return;
     files_->serve([this](uint32_t store, int64_t iteration) {
         tell([this, store, iteration] {
-            if (store < stores_.size()) stores_[store].wanted = std::max(stores_[store].wanted, iteration);
+            if (store < stores_.size())
+                stores_[store].wanted_by_any = std::max(stores_[store].wanted_by_any, iteration);
         });
     });
 }
@@ -53,7 +54,7 @@ void node_server::offer_if_ready(uint32_t s) {
     if (monotonic_ns() < state.not_before_ns) return;
     const auto most = static_cast<size_t>(data_.stores[s].iterations_per_file);
     const bool full = state.pending.size() >= most;
-    const bool asked = state.pending.front() <= state.wanted && state.pending.back() >= state.wanted;
+    const bool asked = state.pending.front() <= state.wanted_by_any && state.pending.back() >= state.wanted_by_any;
     if (!full && !asked && book_.anybody_live()) return;
     const auto end = state.pending.begin() + static_cast<ptrdiff_t>(std::min(most, state.pending.size()));
     const std::vector<int64_t> iterations(state.pending.begin(), end);

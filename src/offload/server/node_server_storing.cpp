@@ -49,8 +49,9 @@ void node_server::flush_wanted() {
     const int64_t wanted =
         std::max(h.stored_wanted.load(std::memory_order_acquire), h.durable_wanted.load(std::memory_order_acquire));
     for (uint32_t s = 0; s < stores_.size(); ++s) {
-        if (is_shared(s) && wanted > h.stored_through.load(std::memory_order_relaxed)) want_stored(s, wanted);
-        if (!stores_[s].pending.empty() && stores_[s].pending.front() <= wanted) flush_store(s);
+        const int64_t here = std::max(wanted, stores_[s].wanted);
+        if (is_shared(s) && here > h.stored_through.load(std::memory_order_relaxed)) want_stored(s, here);
+        if (const auto& pending = stores_[s].pending; !pending.empty() && pending.front() <= here) flush_store(s);
     }
     if (wanted > h.stored_through.load(std::memory_order_acquire)) pool_->hurry();
 }
@@ -61,7 +62,7 @@ void node_server::flush_store(uint32_t s) {
     if (state.pending.empty() || is_shared(s)) return;
     auto work = work_of(s, std::exchange(state.pending, {}));
     if (slot_delay_ns_ > 0) work->not_before_ns = monotonic_ns() + slot_delay_ns_;
-    submit_file(std::move(work));
+    submit_file(work);
 }
 
 /// The blocks of complete iterations, and what is known about them.
@@ -125,7 +126,7 @@ void node_server::relieve_pressure() {
     work->request.visible = false;
     work->complete_ns = realtime_ns();
     ++counts_.early_parts;
-    submit_file(std::move(work));
+    submit_file(work);
 }
 
 // ---- writing
@@ -153,7 +154,7 @@ result<block_view> node_server::view_of(const iteration_book::held& h, std::vect
     return v;
 }
 
-void node_server::submit_file(std::shared_ptr<file_work> work) {
+void node_server::submit_file(const std::shared_ptr<file_work>& work) {
     store_state& state = stores_[work->request.store];
     ++state.jobs;
     if (work->give_up_ns == 0) work->give_up_ns = monotonic_ns() + data_.server.retry.count();
@@ -349,13 +350,12 @@ void node_server::sync_if_wanted() {
     });
 }
 
-void node_server::rebuild_view_if_due(bool now) {
+void node_server::rebuild_view_if_due() {
     if (document_.node != 0 || view_running_ || data_.stores.empty()) return;
     const int64_t time = monotonic_ns();
     int64_t interval = INT64_MAX;
     for (const store& s : data_.stores) interval = std::min(interval, s.view_interval.count());
-    const bool due = now || (view_dirty_ && time - last_view_ns_ >= interval);
-    if (!due) return;
+    if (!view_dirty_ || time - last_view_ns_ < interval) return;
     // With other nodes there may always be something new that they published.
     view_dirty_ = document_.nodes > 1;
     view_running_ = true;
@@ -375,6 +375,7 @@ void node_server::rebuild_view_if_due(bool now) {
 
 std::vector<std::string> node_server::all_writers() const {
     std::vector<std::string> writers;
+    writers.reserve(static_cast<size_t>(document_.nodes));
     for (int node = 0; node < document_.nodes; ++node) writers.push_back(node_writer(node));
     return writers;
 }

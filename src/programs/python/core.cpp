@@ -3,11 +3,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -15,7 +12,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "offload/model/model.hpp"
+#include "base/text_file.hpp"
+#include "offload/model/describe.hpp"
 #include "offload/store/store.hpp"
 #include "programs/python/raise.hpp"
 
@@ -23,14 +21,6 @@ namespace nb = nanobind;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string read_file(const fs::path& path) {
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    if (!file) throw halcyon::error(halcyon::system_failure(path.string(), errno == 0 ? EIO : errno));
-    return text;
-}
 
 /// What of run.json (docs/run-directory.md) the view needs.
 struct run_description {
@@ -41,7 +31,7 @@ struct run_description {
 run_description read_run(const fs::path& directory) {
     const fs::path path = directory / "run.json";
     try {
-        const auto run = nlohmann::json::parse(read_file(path));
+        const auto run = nlohmann::json::parse(halcyon::read_text_file(path.string()).value());
         return {run.at("simulation"), run.at("writers")};
     } catch (const nlohmann::json::exception& e) {
         throw halcyon::error(halcyon::error_kind::config, path.string() + ": " + e.what());
@@ -61,14 +51,8 @@ int64_t rebuild_view(const std::string& directory, const std::string& store_type
     return view->rebuild(run.writers).value();
 }
 
-std::string check(const std::string& path) {
-    const auto model = halcyon::offload::parse_model(read_file(path), path, {}).value();
-    const auto counted = [](size_t n, const char* what) {
-        return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-    };
-    return model.simulation + ": " + counted(model.variables.size(), "variable") + ", " +
-           counted(model.layouts.size(), "layout") + ", " + counted(model.events.size(), "event") + ", " +
-           counted(model.stores.size(), "store");
+std::string check(const std::string& path, int ranks) {
+    return halcyon::offload::describe_configuration(path, ranks).value();
 }
 
 }  // namespace
@@ -87,5 +71,6 @@ NB_MODULE(_core, m) {
     });
     m.def("rebuild_view", rebuild_view, nb::arg("directory"), nb::arg("store_type") = "hdf5",
           "Replaces the view over a run's files; returns how many iterations it shows.");
-    m.def("check", check, nb::arg("path"), "Parses a configuration; returns a line that says what is in it.");
+    m.def("check", check, nb::arg("path"), nb::arg("ranks") = 0,
+          "Parses a configuration, for `ranks` processes where > 0; returns a line that says what is in it.");
 }

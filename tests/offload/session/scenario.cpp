@@ -4,6 +4,7 @@
 //     iterations=10  pause_ms=0     length of the run and of each iteration's computation
 //     zero_copy=0                   alloc, commit, clear instead of write
 //     die_rank=-1 die_at=-1 die=kill|abort|exit   what one rank does in the middle of an iteration
+//     die_in_open=0                 the same rank: dies instead in this collective call of halcyon_open, counted from 1
 //     signal=NAME                   raised in each iteration
 //     wait=none|stored|durable      after each iteration
 //     lockstep=0                    1: a barrier in each iteration, after rank 0 wrote and before the others do
@@ -71,6 +72,13 @@ void die(const std::string& how) {
     ::_exit(0);
 }
 
+int collectives_until_death = 0;  ///< of halcyon_open, on the rank that dies in it; 0: none dies
+
+/// Called by the collective functions of MPI below, which stand before MPI's own.
+void die_in_open() {
+    if (collectives_until_death > 0 && --collectives_until_death == 0) die(word("die", "kill"));
+}
+
 void write_one(halcyon_handle h, const std::string& name, long iteration, int rank) {
     halcyon_block_info info{};
     if (!ok(halcyon_describe(h, name.c_str(), 0, &info))) return;
@@ -90,6 +98,23 @@ void write_one(halcyon_handle h, const std::string& name, long iteration, int ra
 
 }  // namespace
 
+extern "C" {
+[[gnu::visibility("default")]] int MPI_Allreduce(const void* send, void* receive, int count, MPI_Datatype type,
+                                                 MPI_Op op, MPI_Comm comm) {
+    die_in_open();
+    return PMPI_Allreduce(send, receive, count, type, op, comm);
+}
+[[gnu::visibility("default")]] int MPI_Bcast(void* data, int count, MPI_Datatype type, int root, MPI_Comm comm) {
+    die_in_open();
+    return PMPI_Bcast(data, count, type, root, comm);
+}
+[[gnu::visibility("default")]] int MPI_Gather(const void* send, int count, MPI_Datatype type, void* receive,
+                                              int receive_count, MPI_Datatype receive_type, int root, MPI_Comm comm) {
+    die_in_open();
+    return PMPI_Gather(send, count, type, receive, receive_count, receive_type, root, comm);
+}
+}
+
 int main(int argc, char** argv) {
     for (int i = 2; i < argc; ++i) {
         const char* equals = std::strchr(argv[i], '=');
@@ -101,12 +126,14 @@ int main(int argc, char** argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (options.contains("n")) ok(halcyon_set_parameter(nullptr, "n", static_cast<double>(number("n", 0))));
+    if (rank == number("die_rank", -1)) collectives_until_death = static_cast<int>(number("die_in_open", 0));
     halcyon_handle h = nullptr;
     if (!ok(halcyon_open(argv[1], MPI_COMM_WORLD, &h))) {
         std::printf("{\"rank\": %d, \"open\": \"%s\"}\n", rank, first_error.c_str());
         MPI_Finalize();
         return 1;
     }
+    collectives_until_death = 0;
     if (rank == 0) {
         std::printf("opened\n");
         std::fflush(stdout);

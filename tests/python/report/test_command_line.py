@@ -153,7 +153,7 @@ class Core:
     def rebuild_view(self, directory: str) -> int:
         return {"out": 12, "short": 1}[directory]
 
-    def check(self, config: str) -> str:
+    def check(self, config: str, ranks: int = 0) -> str:
         if config == "bad.yaml":
             raise errors.ConfigError("bad.yaml:14: data.variables.theta.layout: no layout 'grid3d'")
         return "cloud: 3 variables"
@@ -179,7 +179,7 @@ def test_diff_exits_with_1_when_there_are_differences(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = {"same": [], "other": ["theta: 3 of 8 values differ"]}
-    monkeypatch.setitem(sys.modules, "halcyon.diff", SimpleNamespace(diff=lambda a, b: found[b.name]))
+    monkeypatch.setitem(sys.modules, "halcyon.diff", SimpleNamespace(diff=lambda a, b, iterations: found[b.name]))
     assert [main(["diff", "a", "same"]), main(["diff", "a", "other"])] == [0, 1]
     assert capsys.readouterr().out == "theta: 3 of 8 values differ\n"
 

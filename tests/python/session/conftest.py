@@ -1,12 +1,37 @@
-import os
 import secrets
 import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import namespaces
 import pytest
-from running import BUILDS, LAUNCHERS, Case, available_mpis
+import sanitizers
+from running import BUILDS, LAUNCHERS, ROOT, Case, available_mpis
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """--build PRESET: its programs for Open MPI, those of PRESET-mpich for MPICH."""
+    if not (preset := config.getoption("--build")):
+        return
+    BUILDS.update(openmpi=ROOT / "build" / preset, mpich=ROOT / "build" / f"{preset}-mpich")
+    if not available_mpis():
+        raise pytest.UsageError(
+            f"--build {preset}: {BUILDS['openmpi']} holds no tests/scenario; scripts/build {preset}"
+        )
+
+
+@pytest.fixture(autouse=True)
+def _no_process_makes_a_report() -> Iterator[None]:
+    """Under scripts/sanitize a test fails when a sanitizer has something to say about any of its processes."""
+    if (directory := sanitizers.report_directory()) is None:
+        yield
+        return
+    before = sanitizers.reports(directory)
+    yield
+    sanitizers.wait_for_servers()
+    new = sanitizers.reports(directory) - before
+    assert not new, "\n".join(path.read_text() for path in sorted(new))
 
 
 @pytest.fixture(params=list(LAUNCHERS))
@@ -41,20 +66,28 @@ def two_nodes(tmp_path: Path) -> Iterator[tuple[Case, list[str]]]:
 
     With MPICH, whose processes need no network between themselves and their launcher.
     """
-    if os.geteuid() != 0 or shutil.which("ip") is None or shutil.which("nsenter") is None:
-        pytest.skip("network namespaces need root, ip and nsenter")
+    if reason := namespaces.unavailable():
+        pytest.skip(reason)
     if shutil.which("mpirun.mpich") is None or not (BUILDS["mpich"] / "bin/halcyon-server-world").exists():
         pytest.skip("no build or launcher of mpich")
     names = [f"halcyon-{secrets.token_hex(4)}" for _ in range(2)]
     made = []
     try:
         for name in names:
-            done = subprocess.run(["ip", "netns", "add", name], capture_output=True, text=True, check=False)
-            if done.returncode != 0:
-                pytest.skip(f"no network namespace can be made: {done.stderr.strip()}")
+            namespaces.ip("netns", "add", name)
             made.append(name)
-            subprocess.run(["ip", "-n", name, "link", "set", "lo", "up"], check=True)
+            namespaces.ip("-n", name, "link", "set", "lo", "up")
         yield Case(tmp_path, "mpich"), names
     finally:
         for name in made:
             subprocess.run(["ip", "netns", "del", name], check=True)
+
+
+@pytest.fixture(scope="module")
+def inline_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same run without a server: what the others must equal."""
+    case = Case(tmp_path_factory.mktemp("inline"))
+    case.configure(nz="32", top="inline: true")
+    outcome = case.run("iterations=25")
+    assert outcome.status == 0, outcome.text
+    return case.output

@@ -20,7 +20,14 @@ def unavailable() -> str:
     made = subprocess.run(["ip", "netns", "add", probe], capture_output=True, text=True)
     if made.returncode != 0:
         return f"no network namespace can be made: {made.stderr.strip()}"
-    subprocess.run(["ip", "netns", "del", probe], check=True)
+    try:
+        # Entering one needs mounts as well, and interfaces need a right of their own.
+        for words in (["netns", "exec", probe, "true"], ["-n", probe, "link", "set", "lo", "up"]):
+            done = subprocess.run(["ip", *words], capture_output=True, text=True)
+            if done.returncode != 0:
+                return f"a network namespace can be made, but not used: {done.stderr.strip()}"
+    finally:
+        subprocess.run(["ip", "netns", "del", probe], check=True)
     return ""
 
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,11 @@ LAUNCHERS = {
     "openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"],
     "mpich": ["mpirun.mpich"],
 }
+# What `pytest --build` chose, or these. Tests look here when they run, not when they are imported.
 BUILDS = {"openmpi": ROOT / "build/release", "mpich": ROOT / "build/mpich"}
+
+RUN_OF = "TEST_RUN_OF"
+"""In the environment of every process of a run: whose it is."""
 
 CONFIGURATION = """\
 halcyon: 1
@@ -37,6 +42,7 @@ data:
 stores:
   main: {{type: hdf5, path: out{store}}}
 resources:
+{resources}
   buffer: {{size: {size}{buffer}}}
   server: {{{server}}}
 """
@@ -61,7 +67,7 @@ class Case:
     def configure(self, **parts: str) -> None:
         attributes = parts.pop("attributes", "")
         lines = "\n".join(f"    {v}: {{layout: grid, place: whole, unit: K{attributes}}}" for v in self.variables)
-        values = {"top": "", "nz": "4", "events": "", "store": "", "size": "16 MiB", "buffer": ""}
+        values = {"top": "", "resources": "", "nz": "4", "events": "", "store": "", "size": "16 MiB", "buffer": ""}
         values["server"] = "threads: 1"
         text = CONFIGURATION.format(**(values | parts), variables=lines)
         (self.directory / "halcyon.yaml").write_text(text)
@@ -80,7 +86,7 @@ class Case:
         ]
 
     def start(self, *options: str) -> "subprocess.Popen[str]":
-        environment = os.environ | {"HALCYON_MODULE_PATH": str(BUILDS[self.mpi] / "lib")}
+        environment = os.environ | {"HALCYON_MODULE_PATH": str(BUILDS[self.mpi] / "lib"), RUN_OF: str(self.directory)}
         return subprocess.Popen(
             self.command(*options),
             cwd=self.directory,
@@ -162,6 +168,30 @@ def is_gone(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX"
     except FileNotFoundError:
         return True
+
+
+def processes_of(run: "subprocess.Popen[str]") -> list[int]:
+    """Process ids of the simulation's ranks, whatever processes the launcher puts in between."""
+    waiting, found = [run.pid], []
+    while waiting:
+        pid = waiting.pop()
+        if Path(f"/proc/{pid}/comm").read_text().strip() == "scenario":
+            found.append(pid)
+        for children in Path(f"/proc/{pid}/task").glob("*/children"):
+            waiting += map(int, children.read_text().split())
+    return sorted(found)
+
+
+def living_servers_of(case: Case) -> list[int]:
+    """Servers that runs of this case have started, whether they got as far as a log or not."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            mark = f"{RUN_OF}={case.directory}".encode()
+            named = (process / "comm").read_text().strip() == "halcyon-server"
+            if named and mark in (process / "environ").read_bytes().split(b"\0"):
+                found.append(int(process.name))
+    return found
 
 
 def stop_server(pid: int) -> None:

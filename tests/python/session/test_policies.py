@@ -165,31 +165,6 @@ def test_a_disk_that_gets_room_in_time_loses_nothing(openmpi_case: Case, small_d
     check_complete(openmpi_case, 10)
 
 
-def test_events_run_their_actions(openmpi_case: Case) -> None:
-    openmpi_case.configure(
-        events="events:\n  each: {actions: [note], scope: client}\n  all: {actions: [note], scope: node}\n"
-        "actions:\n  note: {type: log}"
-    )
-    assert openmpi_case.run("iterations=3", "signal=each").status == 0
-    log = (openmpi_case.output / "server-n0000.log").read_text()
-    assert log.count("event 'each'") == 6
-    assert "from rank 1" in log
-
-
-def test_a_node_event_runs_once_all_clients_raised_it(openmpi_case: Case) -> None:
-    openmpi_case.configure(events="events:\n  all: {actions: [note], scope: node}\nactions:\n  note: {type: log}")
-    assert openmpi_case.run("iterations=3", "signal=all").status == 0
-    log = (openmpi_case.output / "server-n0000.log").read_text()
-    assert log.count("event 'all'") == 3
-
-
-def test_a_job_event_without_a_server_world_is_a_configuration_error(openmpi_case: Case) -> None:
-    openmpi_case.configure(events="events:\n  all: {actions: [note], scope: job}\nactions:\n  note: {type: log}")
-    outcome = openmpi_case.run("iterations=1")
-    assert outcome.status != 0
-    assert "halcyon run --servers-per-node" in outcome.ranks[0]["open"]
-
-
 def test_a_collective_file_is_refused_instead_of_ignored(openmpi_case: Case) -> None:
     openmpi_case.configure(store=", collective: true")
     outcome = openmpi_case.run("iterations=1")

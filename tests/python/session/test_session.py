@@ -1,7 +1,12 @@
 """A run that goes well, and calls that make no sense."""
 
+import os
+import signal
+
+import h5py
 import numpy as np
-from running import Case, check_complete, is_gone, shared_memory_of_halcyon, wait_for
+import pytest
+from running import Case, check_complete, finish, is_gone, shared_memory_of_halcyon, wait_for
 
 
 def test_every_block_of_a_run_is_stored(case: Case) -> None:
@@ -108,3 +113,61 @@ def test_the_view_shows_every_value(openmpi_case: Case) -> None:
     blocks = openmpi_case.blocks()
     for (_, iteration, rank), block in blocks.items():
         np.testing.assert_array_equal(theta[iteration, :, :, 16 * rank : 16 * rank + 16], block)
+
+
+def test_detach_ends_the_run_before_the_server_has_stored_it(case: Case) -> None:
+    case.configure(top="close: detach")
+    run = case.start("iterations=40", "pause_ms=10")
+    wait_for(lambda: (case.output / "tiny.n0000.i00000003.h5").exists(), what="a few iterations are stored")
+    pid = case.server_process()
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        outcome = finish(run, 30)
+        assert outcome.status == 0, outcome.text
+        assert not is_gone(pid)
+        assert not (case.output / "tiny.n0000.i00000039.h5").exists()
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    wait_for(lambda: is_gone(pid), what="the server exits")
+    check_complete(case, 40)
+    with h5py.File(case.output / "tiny.h5") as view:
+        assert view["theta"].shape[0] == 40
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["compression: gzip", "compression: when-idle", "precision: {bitround: 20}", "precision: half"],
+)
+def test_compression_and_precision_keep_the_values(openmpi_case: Case, option: str) -> None:
+    """What the scenario writes into a name of four letters before iteration 2 fits the 11 bits of half precision."""
+    openmpi_case.variables = ("temp",)
+    openmpi_case.configure(attributes=f", {option}", store=", index: true, checksum: true")
+    assert openmpi_case.run("iterations=2").status == 0
+    check_complete(openmpi_case, 2)
+
+
+def test_chunks_for_the_reader_of_time_series_hold_the_same_values(openmpi_case: Case) -> None:
+    openmpi_case.configure(store=", iterations-per-file: 8, expected-reader: time-series")
+    assert openmpi_case.run("iterations=20").status == 0
+    check_complete(openmpi_case, 20)
+    with h5py.File(openmpi_case.output / "tiny.n0000.i00000000.h5") as f:
+        chunk = f["theta/d000000"].chunks
+        assert chunk[0] == 8, "a chunk spans the file's iterations"
+
+
+def test_compression_when_idle_says_when_it_switched(openmpi_case: Case) -> None:
+    openmpi_case.configure(attributes=", compression: when-idle")
+    assert openmpi_case.run("iterations=15", "pause_ms=100").status == 0
+    check_complete(openmpi_case, 15)
+    switches = openmpi_case.counts()["switches"]
+    assert switches
+    assert switches[0]["what"] == "compression on"
+    log = (openmpi_case.output / "server-n0000.log").read_text()
+    assert "compression when-idle is now on" in log
+    stored = []
+    for number in (0, 14):
+        with h5py.File(openmpi_case.output / f"tiny.n0000.i{number:08d}.h5") as f:
+            block = f["theta/d000000"]
+            stored.append(block.id.get_storage_size() / block.nbytes)
+    assert stored[0] == 1
+    assert stored[1] < 1

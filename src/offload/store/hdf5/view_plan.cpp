@@ -139,6 +139,7 @@ class planner {
         time.numbers = plan_.iterations;
         time.size = static_cast<int64_t>(plan_.iterations.size());
         time.unit = "1";
+        time.axis = 'T';
         time.description = "iteration";
         plan_.dimensions.push_back(std::move(time));
     }

@@ -59,6 +59,7 @@ struct dimension {
     std::vector<std::byte> values;  ///< of kind coordinate
     std::vector<int64_t> numbers;   ///< of kind number
     std::string unit, description;
+    char axis = '\0';  ///< CF's attribute: T for time, which has no unit to be known by
 };
 
 struct view_variable {

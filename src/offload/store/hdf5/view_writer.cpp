@@ -79,6 +79,8 @@ dataset_handle write_scale(hid_t file, const dimension& d) {
     check(H5DSset_scale(dataset.get(), leaf.c_str()), "/" + d.path);
     if (!d.unit.empty()) set_attribute(dataset.get(), "units", d.unit);
     if (!d.description.empty()) set_attribute(dataset.get(), "long_name", d.description);
+    // Text of fixed length: VTK's netCDF reader does not see attributes of type string.
+    if (d.axis != '\0') set_attribute(dataset.get(), "axis", H5T_FORTRAN_S1, &d.axis);
     return dataset;
 }
 

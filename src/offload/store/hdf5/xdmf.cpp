@@ -37,10 +37,12 @@ std::string joined(const shape_list& list) {
     return out;
 }
 
+/// XDMF's readers know integers of one and two bytes by names of their own, and no unsigned ones of eight.
 std::string number_format(scalar_type type) {
-    const std::string name(name_of(type));
-    const std::string kind = name[0] == 'f' ? "Float" : name[0] == 'u' ? "UInt" : "Int";
-    return "NumberType=\"" + kind + "\" Precision=\"" + std::to_string(size_of(type)) + "\"";
+    static constexpr const char* names[] = {"Char",   "Short", "Int", "Int",   "UChar",
+                                            "UShort", "UInt",  "Int", "Float", "Float"};
+    return std::string("NumberType=\"") + names[static_cast<size_t>(type)] + "\" Precision=\"" +
+           std::to_string(size_of(type)) + "\"";
 }
 
 shape_list space_shape(const view_variable& v) {
@@ -107,6 +109,7 @@ class xdmf_writer {
     void place(const view_variable& v) {
         const shape_list shape = space_shape(v);
         if (!v.placed_whole || (shape.size() != 2 && shape.size() != 3)) return;
+        if (v.path.find_first_of(":|") != std::string::npos) return;  // what separates file, array and selection
         for (grid& g : grids_) {
             if (g.mesh == nullptr || g.mesh->name != v.description.mesh) continue;
             shape_list cells = g.nodes;
@@ -179,21 +182,20 @@ class xdmf_writer {
              << xml(view_) << ":/" << xml(d.path) << "</DataItem>\n";
     }
 
+    /// One time step of an array is selected by `|start:stride:count:whole` behind its name. ParaView's readers skip
+    /// arrays that are selected by an item of type HyperSlab: they ask for the type of a selection before they read it.
     void write_data(const view_variable& v, size_t time) {
-        const std::string item = "Dimensions=\"" + joined(v.shape) + "\" " + number_format(v.description.type) +
-                                 " Format=\"HDF\">" + xml(view_) + ":/" + xml(v.path) + "</DataItem>\n";
-        if (!v.description.time_varying) {
-            out_ << "<DataItem " << item;
-            return;
+        out_ << "<DataItem Dimensions=\"" << joined(space_shape(v)) << "\" " << number_format(v.description.type)
+             << " Format=\"HDF\">" << xml(view_) << ":/" << xml(v.path);
+        if (v.description.time_varying) {
+            shape_list start(v.shape.size(), 0);
+            start[0] = static_cast<int64_t>(time);
+            shape_list count = v.shape;
+            count[0] = 1;
+            out_ << "|" << joined(start) << ":" << joined(shape_list(v.shape.size(), 1)) << ":" << joined(count) << ":"
+                 << joined(v.shape);
         }
-        shape_list start(v.shape.size(), 0);
-        start[0] = static_cast<int64_t>(time);
-        shape_list count = v.shape;
-        count[0] = 1;
-        out_ << "<DataItem ItemType=\"HyperSlab\" Dimensions=\"" << joined(space_shape(v))
-             << "\">\n<DataItem Dimensions=\"3 " << v.shape.size() << "\" NumberType=\"Int\" Format=\"XML\">"
-             << joined(start) << "  " << joined(shape_list(v.shape.size(), 1)) << "  " << joined(count)
-             << "</DataItem>\n<DataItem " << item << "</DataItem>\n";
+        out_ << "</DataItem>\n";
     }
 
     const view_plan& plan_;

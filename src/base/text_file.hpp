@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "base/error.hpp"
+
+namespace halcyon {
+
+/// The whole of a file. Failure (system): `path: reason`, also for a directory.
+result<std::string> read_text_file(const std::string& path);
+
+}  // namespace halcyon

@@ -1,0 +1,35 @@
+/* An action as a user would write one: for each event a line `event iteration rank block-count sum` in sums.txt of the
+ * run's directory. With the option fail_at=N it fails in iteration N instead. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "halcyon/action.h"
+
+static const char* option(const halcyon_action_context* context, const char* name) {
+    for (size_t i = 0; i < context->option_count; ++i)
+        if (strcmp(context->option_names[i], name) == 0) return context->option_values[i];
+    return "";
+}
+
+int write_sums(const halcyon_action_context* context) {
+    if (context->abi != HALCYON_ACTION_ABI) return 1;
+    const char* fail_at = option(context, "fail_at");
+    if (*fail_at != '\0' && atol(fail_at) == context->iteration) return 7;
+    double sum = 0;
+    for (size_t b = 0; b < context->block_count; ++b) {
+        const halcyon_action_block* block = &context->blocks[b];
+        if (strcmp(block->type, "float32") != 0) return 2;
+        int64_t count = 1;
+        for (int32_t d = 0; d < block->dimensions; ++d) count *= block->extent[d];
+        if (count * (int64_t)sizeof(float) != block->bytes) return 3;
+        for (int64_t i = 0; i < count; ++i) sum += ((const float*)block->data)[i];
+    }
+    char path[4096];
+    snprintf(path, sizeof path, "%s/sums.txt", context->directory);
+    FILE* file = fopen(path, "a");
+    if (file == NULL) return 4;
+    fprintf(file, "%s %ld %d %zu %.17g\n", context->event, (long)context->iteration, context->rank,
+            context->block_count, sum);
+    return fclose(file) == 0 ? 0 : 5;
+}

@@ -1,0 +1,90 @@
+"""`halcyon run --servers-per-node 1 -- mpirun …` itself, as a user types it on the first of two nodes.
+
+Open MPI reaches the second node through an agent in the place of ssh, named on the command line as any user would.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import namespaces
+import pytest
+from running import BUILDS, Case, check_complete, finish, is_gone, stop_server, wait_for
+from test_server_world import JOB_EVENT, events_in, log_of
+
+
+@pytest.fixture
+def two_node_case(openmpi_case: Case) -> Iterator[Case]:
+    if reason := namespaces.unavailable():
+        pytest.skip(reason)
+    if not (BUILDS["openmpi"] / "bin/halcyon-server-world").exists():
+        pytest.skip("no build of halcyon-server-world for openmpi")
+    with namespaces.two_nodes(openmpi_case.directory) as launcher:
+        openmpi_case.launcher = launcher
+        yield openmpi_case
+
+
+def start(case: Case, *options: str) -> "subprocess.Popen[str]":
+    command = case.command(*options)
+    mpirun = command.index("mpirun.openmpi")
+    on_first_node, simulation = command[:mpirun], command[mpirun:]
+    build = BUILDS["openmpi"]
+    environment = os.environ | {
+        "HALCYON_MODULE_PATH": str(build / "lib"),
+        "HALCYON_SERVER_WORLD": str(build / "bin/halcyon-server-world"),
+        "HALCYON_SERVER": str(build / "bin/halcyon-server"),
+    }
+    return subprocess.Popen(
+        [*on_first_node, sys.executable, "-m", "halcyon", "run", "--servers-per-node", "1", "--", *simulation],
+        cwd=case.directory, env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )  # fmt: skip
+
+
+def server_of(case: Case, node: int) -> int:
+    return case.server_process(f"n{node:04}")
+
+
+def test_the_command_starts_a_server_on_each_node_and_job_events_agree(two_node_case: Case) -> None:
+    two_node_case.configure(events=JOB_EVENT)
+    outcome = finish(start(two_node_case, "iterations=20", "signal=all"), 120)
+    assert outcome.status == 0, outcome.text
+    check_complete(two_node_case, 20)
+    first, second = (events_in(log_of(two_node_case, node)) for node in (0, 1))
+    assert len(first) == 2 * 20, "each node raises it in each iteration"
+    assert first == second
+    for node in (0, 1):
+        assert f"node {node}, 1 client(s)" in log_of(two_node_case, node)
+        counts = two_node_case.counts(f"n{node:04}")
+        assert counts["finished"]
+        assert counts["lost_signals"] == counts["server_restarts"] == 0
+        wait_for(lambda n=node: is_gone(server_of(two_node_case, n)), what="the servers end with their world")
+
+
+def test_when_the_server_of_the_second_node_dies_nothing_is_lost(two_node_case: Case) -> None:
+    two_node_case.configure(events=JOB_EVENT)
+    run = start(two_node_case, "iterations=60", "pause_ms=20", "signal=all")
+    wait_for((two_node_case.output / "tiny.n0001.i00000003.h5").exists, what="a few iterations are stored")
+    stop_server(server_of(two_node_case, 1))
+    outcome = finish(run, 120)
+    assert outcome.status == 0, outcome.text
+    check_complete(two_node_case, 60)
+    assert "the server world ended with exit code" in outcome.text
+    for writer in ("n0000", "n0001"):
+        assert two_node_case.counts(writer)["server_restarts"] == 1
+
+
+def test_an_interrupt_stores_what_both_nodes_have(two_node_case: Case) -> None:
+    two_node_case.configure()
+    run = start(two_node_case, "iterations=1000", "pause_ms=20", "together=1")
+    for node in (0, 1):
+        wait_for((two_node_case.output / f"tiny.n{node:04}.i00000003.h5").exists, what="a few iterations are stored")
+    os.killpg(run.pid, signal.SIGINT)
+    outcome = finish(run, 120)
+    assert outcome.status != 0
+    for node in (0, 1):
+        assert two_node_case.counts(f"n{node:04}")["finished"]
+        wait_for(lambda n=node: is_gone(server_of(two_node_case, n)), what="the servers end")
+    check_complete(two_node_case, 4)
