@@ -27,6 +27,8 @@ COUNTED: dict[str, tuple[str, str, str, bool]] = {
     "rejected_blocks": ("block", "blocks", "rejected: offset, size or state made no sense", True),
     "failed_files": ("file", "files", "could not be written", True),
     "failed_actions": ("action", "actions", "failed", True),
+    "overflowed_values": ("value", "values", "became infinite in half precision", True),
+    "lost_records": ("record", "records", "of times could not be written", True),
     "lost_signals": ("signal", "signals", "lost", True),
     "incomplete_iterations": ("iteration", "iterations", "stored incomplete", True),
     "dead_clients": ("client", "clients", "died", True),

@@ -14,7 +14,7 @@ namespace halcyon {
 /// Protocol: `head_` is written by the producer (release) after the slot, `tail_` by the consumer (release) after it
 /// has copied the slot out. Each side keeps its own idea of the other's counter and reads the real one only when that
 /// idea says full or empty. Counters only grow; slot = counter mod capacity. The consumer trusts neither: a head that
-/// runs ahead by more than `capacity` is `corrupt`.
+/// runs ahead by more than `capacity` is `corrupt`; pop() says so once, and from then on there is nothing more.
 template <class Event>
 class spsc_ring {
     static_assert(std::is_trivially_copyable_v<Event>);
@@ -57,11 +57,12 @@ class spsc_ring {
 
         enum class outcome { popped, empty, corrupt };
         [[nodiscard]] outcome pop(Event& out) {
+            if (corrupt_) return outcome::empty;
             if (head_ == tail_) {
                 head_ = ring_->head_.load(std::memory_order_acquire);
                 if (head_ == tail_) return outcome::empty;
                 if (head_ - tail_ > capacity_) {
-                    head_ = tail_;
+                    corrupt_ = true;
                     return outcome::corrupt;
                 }
             }
@@ -70,7 +71,7 @@ class spsc_ring {
             return outcome::popped;
         }
         [[nodiscard]] bool empty() const {
-            return head_ == tail_ && ring_->head_.load(std::memory_order_acquire) == tail_;
+            return corrupt_ || (head_ == tail_ && ring_->head_.load(std::memory_order_acquire) == tail_);
         }
 
       private:
@@ -78,6 +79,7 @@ class spsc_ring {
         uint64_t capacity_ = 0;
         uint64_t tail_ = 0;
         uint64_t head_ = 0;
+        bool corrupt_ = false;
     };
 
   private:

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -131,13 +132,15 @@ class client_session {
     result<void> leave_server();
     result<void> store_spilled(const variable& v, const block_entry& e);
     bool serverless();
+    result<void> store_own(stage which);
 
     model& model_;
     place_in_job where_;
     std::unique_ptr<segment> segment_;
     std::unique_ptr<server_link> link_;
     std::unique_ptr<fallback_store> fallback_;
-    bool inline_ = false;  ///< no server: from the start, or since the last one was lost
+    bool inline_ = false;          ///< no server: from the start, or since the last one was lost
+    std::optional<failure> lost_;  ///< why accepted blocks of the last server could not be stored
     std::span<block_entry> table_;
     client_page* page_ = nullptr;
     event_ring::producer events_;

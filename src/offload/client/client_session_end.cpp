@@ -14,34 +14,40 @@ result<void> client_session::wait(int64_t iteration, stage which) {
                      std::to_string(iteration_ - 1));
     if (which == stage::accepted) return {};
     timed_call timed(*this);
-    if (serverless()) {
-        if (auto done = fallback_->flush(); !done) return done;
-        return which == stage::durable ? fallback_->sync() : result<void>{};
-    }
+    if (serverless()) return store_own(which);
     segment_header& h = segment_->header();
     auto& wanted = which == stage::durable ? h.durable_wanted : h.stored_wanted;
     auto& reached = which == stage::durable ? h.durable_through : h.stored_through;
     for (int64_t now = wanted.load(); now < iteration && !wanted.compare_exchange_weak(now, iteration);) {
     }
-    const uint32_t failed_before = h.failed_files.load(std::memory_order_acquire);
     while (true) {
         const uint32_t seen = h.progress.load(std::memory_order_acquire);
         if (reached.load(std::memory_order_acquire) >= iteration) break;
         h.bell.ring();
-        if (serverless()) return fallback_->flush();
+        if (serverless()) return store_own(which);
         futex_wait(h.progress, seen, patience_ns);
     }
-    if (h.failed_files.load(std::memory_order_acquire) != failed_before)
+    const int64_t last_failed = h.last_failed.load(std::memory_order_acquire);
+    if (iteration <= last_failed && iteration >= h.first_failed.load(std::memory_order_relaxed))
         return failure{
             error_kind::system,
             "files could not be written: " + std::string(h.last_error, strnlen(h.last_error, sizeof h.last_error)),
             EIO};
-    return {};
+    // Blocks that found no room are in files of this client.
+    return which == stage::durable ? fallback_->sync() : result<void>{};
+}
+
+/// Without a server: what this client still holds goes into its files.
+result<void> client_session::store_own(stage which) {
+    if (lost_) return *lost_;
+    if (auto done = fallback_->flush(); !done) return done;
+    return which == stage::durable ? fallback_->sync() : result<void>{};
 }
 
 /// True when this client stores its blocks itself; notices a server that is gone for good.
 bool client_session::serverless() {
-    if (!inline_ && !link_->available()) static_cast<void>(leave_server());
+    if (!inline_ && !link_->available())
+        if (auto left = leave_server(); !left) lost_ = left.why();
     return inline_;
 }
 
@@ -104,20 +110,24 @@ result<void> client_session::finish() {
     event_record e{};
     e.kind = event_kind::closed;
     e.iteration = iteration_;
-    if (auto done = push(e); !done) outcome = done;
+    // Before the event: the server that takes it looks there whether the client closed or died.
     page_->closed.store(1, std::memory_order_release);
+    if (auto done = push(e); !done) outcome = done;
     segment_->header().bell.ring();
     return outcome;
 }
 
 result<void> client_session::wait_until_drained() {
-    if (inline_) return {};
+    if (inline_) return lost_ ? result<void>(*lost_) : result<void>();
     segment_header& h = segment_->header();
     while (true) {
         const uint32_t seen = h.progress.load(std::memory_order_acquire);
         if (h.state.load(std::memory_order_acquire) >= server_state::drained) break;
         h.bell.ring();
-        if (serverless()) return fallback_->finish();
+        if (serverless()) {
+            auto done = fallback_->finish();
+            return lost_ ? result<void>(*lost_) : done;
+        }
         futex_wait(h.progress, seen, patience_ns);
     }
     if (const uint32_t failed = h.failed_files.load(std::memory_order_acquire); failed > 0)

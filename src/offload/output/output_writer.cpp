@@ -104,8 +104,9 @@ class file_output final : public output_writer {
 
     const std::string& directory_of(uint32_t store) const override { return targets_[store].directory; }
 
-    /// A server that died left half a file at most: it is written again under the same name.
-    void remove_leftovers() const {
+    /// A server that died left half a file at most: it is written again under the same name. What it published may not
+    /// be synced.
+    void take_stock() {
         for (const target& t : targets_) {
             std::error_code none;
             for (const auto& entry : fs::directory_iterator(t.directory, none)) {
@@ -115,7 +116,10 @@ class file_output final : public output_writer {
                 // All servers of a world die together, and the first node's speaks for them.
                 const bool ours = name.starts_with(own) || name.starts_with("." + own) ||
                                   (writer_ == node_writer(0) && name.starts_with(of_all));
-                if (ours && name.ends_with(".tmp")) fs::remove(entry.path(), none);
+                if (ours && name.ends_with(".tmp"))
+                    fs::remove(entry.path(), none);
+                else if (name.starts_with(own) && name.ends_with(".h5"))
+                    unsynced_.insert(entry.path().string());
             }
         }
     }
@@ -195,7 +199,7 @@ result<std::unique_ptr<output_writer>> output_writer::open(const model& data, st
         t.view.reset(module->make_view_builder(t.directory.c_str(), data.simulation.c_str()));
         made->targets_.push_back(std::move(t));
     }
-    made->remove_leftovers();
+    made->take_stock();
     return std::unique_ptr<output_writer>(std::move(made));
 }
 

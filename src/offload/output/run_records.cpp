@@ -38,6 +38,7 @@ constexpr named_count numbers[] = {
     {"failed_files", &run_counts::failed_files},
     {"failed_actions", &run_counts::failed_actions},
     {"overflowed_values", &run_counts::overflowed_values},
+    {"lost_records", &run_counts::lost_records},
     {"busy_ns", &run_counts::busy_ns},
     {"idle_ns", &run_counts::idle_ns},
 };
@@ -83,10 +84,19 @@ result<run_records> run_records::open(const std::string& directory, const std::s
     return r;
 }
 
+/// A full disk must not silence a stream for good: what it could not take is counted, and the next record is tried
+/// again.
+void run_records::check(std::ofstream& stream) {
+    if (stream.good()) return;
+    stream.clear();
+    ++lost_;
+}
+
 void run_records::add(const phase_record& p) {
     phases_ << p.iteration << ',' << p.rank << ',' << p.begin_ns << ',' << p.visible_ns << ',' << p.blocked_ns << ','
             << p.compute_ns << ',' << p.bytes << '\n'
             << std::flush;
+    check(phases_);
 }
 
 void run_records::add(const file_record& f) {
@@ -94,9 +104,11 @@ void run_records::add(const file_record& f) {
            << ',' << f.end_ns << ',' << f.slot_wait_ns << ',' << f.compress_ns << ',' << f.write_ns << ','
            << f.raw_bytes << ',' << f.stored_bytes << ',' << (f.compressed ? 1 : 0) << '\n'
            << std::flush;
+    check(files_);
 }
 
-result<void> run_records::save(const run_counts& counts) {
+result<void> run_records::save(run_counts counts) {
+    counts.lost_records += lost_;
     rapidjson::StringBuffer out;
     rapidjson::PrettyWriter<rapidjson::StringBuffer> w(out);
     w.StartObject();

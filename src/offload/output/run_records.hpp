@@ -20,6 +20,7 @@ struct run_counts {
     int64_t dead_clients = 0, server_restarts = 0, lost_signals = 0;
     int64_t rejected_blocks = 0, failed_files = 0, failed_actions = 0;
     int64_t overflowed_values = 0;  ///< finite values that `half` made infinite
+    int64_t lost_records = 0;       ///< lines of phases-….csv and server-….csv that could not be written
     int64_t busy_ns = 0, idle_ns = 0;
     struct mode_switch {
         int64_t at_ns;
@@ -51,13 +52,16 @@ class run_records {
     void add(const phase_record& p);
     void add(const file_record& f);
     /// Replaces counts-<writer>.json by rename.
-    result<void> save(const run_counts& counts);
+    result<void> save(run_counts counts);
     /// Counts that an earlier server of this writer saved; zeros when there are none.
     [[nodiscard]] run_counts saved_counts() const;
 
   private:
     std::string directory_, writer_;
+    void check(std::ofstream& stream);
+
     std::ofstream phases_, files_;
+    int64_t lost_ = 0;
 };
 
 }  // namespace halcyon::offload

@@ -131,8 +131,8 @@ result<segment> segment::create(const segment_geometry& geometry, bool huge_page
     header->layout_version = segment_layout_version;
     header->clients = geometry.clients;
     header->bytes = geometry.bytes;
-    for (auto* mark :
-         {&header->stored_through, &header->durable_through, &header->stored_wanted, &header->durable_wanted})
+    for (auto* mark : {&header->stored_through, &header->durable_through, &header->stored_wanted,
+                       &header->durable_wanted, &header->first_failed, &header->last_failed})
         mark->store(-1, std::memory_order_relaxed);
     for (uint32_t c = 0; c < geometry.clients; ++c) {
         auto* page = new (s.memory_.data() + geometry.page_offset(c)) client_page{};
@@ -144,7 +144,20 @@ result<segment> segment::create(const segment_geometry& geometry, bool huge_page
     return s;
 }
 
+/// What was received is not trusted: with these bounds no offset overflows, and everything lies inside.
+bool segment_geometry::is_possible() const {
+    const auto is_size = [](uint64_t n, uint64_t least, uint64_t most) {
+        return std::has_single_bit(n) && n >= least && n <= most;
+    };
+    return clients > 0 && clients <= (1U << 20) && blocks_per_client <= (1U << 26) &&
+           is_size(event_slots, 1, uint64_t{1} << 32) && is_size(return_slots, 1, uint64_t{1} << 32) &&
+           is_size(arena_alignment, page_bytes, uint64_t{1} << 32) && arena_bytes <= bytes / clients &&
+           bytes <= (uint64_t{1} << 56) && arena_offset(clients) <= bytes;
+}
+
 result<segment> segment::attach(descriptor fd, const segment_geometry& geometry) {
+    if (!geometry.is_possible())
+        return failure{error_kind::usage, "shared memory received is not laid out as any segment is", 0};
     auto memory = shared_memory::map(std::move(fd), geometry.bytes);
     if (!memory) return memory.why();
     segment s;
@@ -197,6 +210,7 @@ result<checked_block> check_block(const segment& s, const model& m, uint32_t cli
          {&b.shape.dimensions, &b.shape.global, &b.shape.offset, &b.shape.ghost_before, &b.shape.ghost_after})
         if (x->rank != dimensions) return bad("has " + std::to_string(x->rank) + " dimensions");
     __int128 bytes = size_of(l.type);
+    __int128 whole = 1;
     for (int i = 0; i < dimensions; ++i) {
         const int64_t n = b.shape.dimensions[i];
         const int64_t before = b.shape.ghost_before[i];
@@ -207,7 +221,8 @@ result<checked_block> check_block(const segment& s, const model& m, uint32_t cli
         const int64_t interior = n - before - after;
         if (interior < 0 || b.shape.offset[i] + interior > b.shape.global[i]) return bad("leaves the whole");
         bytes *= n;
-        if (bytes > (__int128{1} << 62)) return bad("is too large");
+        whole *= b.shape.global[i];
+        if (bytes > (__int128{1} << 62) || whole > (__int128{1} << 62)) return bad("is too large");
     }
     if (bytes != b.shape.bytes) return bad("has " + std::to_string(b.shape.bytes) + " bytes, which its extents do not");
     const auto size = static_cast<uint64_t>(b.shape.bytes);

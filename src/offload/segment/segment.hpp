@@ -74,8 +74,10 @@ struct segment_header {
     std::atomic<int64_t> durable_through;
     std::atomic<int64_t> stored_wanted;  ///< somebody waits for this iteration: do not wait for a full group
     std::atomic<int64_t> durable_wanted;
-    std::atomic<uint32_t> failed_files;  ///< files that could not be written; their blocks are gone
-    char last_error[512];                ///< why, written before failed_files is raised
+    std::atomic<uint32_t> failed_files;  ///< what could not be written or synced
+    /// Range of the iterations concerned: -1 when there are none. One in between counts as concerned, too.
+    std::atomic<int64_t> first_failed, last_failed;
+    char last_error[512];  ///< why, written before failed_files is raised
 };
 
 /// Per client: what each side says about itself. What the server looks at in each round of its loop has a cache line of
@@ -110,6 +112,7 @@ struct segment_geometry {
     [[nodiscard]] uint64_t return_ring_offset(uint32_t client) const;
     [[nodiscard]] uint64_t table_offset(uint32_t client) const;
     [[nodiscard]] uint64_t arena_offset(uint32_t client) const;
+    [[nodiscard]] bool is_possible() const;
 };
 
 /// What one client needs at least, in bytes of arena.

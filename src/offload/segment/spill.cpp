@@ -1,12 +1,25 @@
 #include "offload/segment/spill.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <string>
 
 namespace halcyon::offload {
+
+result<void> check_spilled(int fd, uint64_t offset, uint64_t bytes, uint64_t most) {
+    struct stat about {};
+    if (::fstat(fd, &about) != 0) return system_failure("spill file", errno);
+    const auto size = static_cast<uint64_t>(about.st_size);
+    if (bytes > most || offset > size || bytes > size - offset)
+        return failure{error_kind::usage,
+                       "a spilled block of " + std::to_string(bytes) + " bytes at " + std::to_string(offset) +
+                           " lies outside its file of " + std::to_string(size) + " bytes",
+                       0};
+    return {};
+}
 
 result<void> read_spilled(int fd, uint64_t offset, void* data, uint64_t bytes) {
     auto* to = static_cast<char*>(data);

@@ -44,6 +44,7 @@ node_server::node_server(launch l)
     awaited_.assign(g.clients, true);
     signals_seen_.assign(data_.events.size(), std::vector<uint64_t>(g.clients, 0));
     node_fired_.assign(data_.events.size(), 0);
+    node_iteration_.assign(data_.events.size(), 0);
     told_lost_.assign(data_.events.size(), false);
     stores_.resize(data_.stores.size());
 }
@@ -216,8 +217,7 @@ bool node_server::wind_up() {
         const bool all_synced =
             std::all_of(data_.stores.begin(), data_.stores.end(), [](const store& s) { return s.durable; });
         if (all_synced || h.durable_wanted.load() >= 0) {
-            if (auto done = output_->sync(); !done) note(done.why().message);
-            h.durable_through.store(h.stored_through.load());
+            synced(h.stored_through.load(), output_->sync());
         }
         if (files_ != nullptr) files_->leave();
         if (job_ != nullptr) job_->finish();

@@ -61,7 +61,10 @@ class node_server {
     bool pop_client(uint32_t client);
     void handle(uint32_t client, const event_record& e);
     void adopt_block(uint32_t client, uint32_t index, uint64_t sequence, bool handed);
+    [[nodiscard]] bool may_be_in(uint32_t client, int64_t iteration) const;
+    void reject(uint32_t client, const std::string& what);
     void handle_signal(uint32_t client, const event_record& e);
+    void run_if_all_signalled(uint32_t event_id);
     void client_gone(uint32_t client);
     void take_over();
     void look_for_lost_clients();
@@ -87,6 +90,9 @@ class node_server {
     void release(iteration_book::key k);
     void release_if_done(iteration_book::key k);
     void sync_if_wanted();
+    void synced(int64_t through, const result<void>& outcome);
+    void tell_of_failure(const failure& why, int64_t first, int64_t last);
+    void note_not_written(iteration_book::key k);
     void rebuild_view_if_due();
     [[nodiscard]] std::vector<std::string> all_writers() const;
 
@@ -139,6 +145,7 @@ class node_server {
     int64_t awaited_until_ns_ = 0;                     ///< after that they are taken for dead; 0: no limit yet
     std::vector<std::vector<uint64_t>> signals_seen_;  ///< [event][client], scope node
     std::vector<uint64_t> node_fired_;                 ///< [event]
+    std::vector<int64_t> node_iteration_;              ///< [event]: in which it was raised last
 
     struct job_event {
         uint32_t id;

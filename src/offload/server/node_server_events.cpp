@@ -13,6 +13,9 @@ namespace {
 
 /// How long clients that did not join yet are waited for: by a server that takes over, and by the first one when all
 /// that did join are gone.
+/// How far a client can be ahead of what is stored, as a server that takes over believes it.
+constexpr int64_t most_iterations_ahead = 1'000'000;
+
 constexpr int64_t successor_patience_ns = 30'000'000'000, open_patience_ns = 5'000'000'000;
 
 }  // namespace
@@ -35,9 +38,7 @@ bool node_server::pop_client(uint32_t client) {
                 note("event ring of rank " + std::to_string(book_.rank_of(client)) +
                      " is corrupt: the client is treated as dead");
                 ++counts_.rejected_blocks;
-                gone_[client] = true;
-                book_.client_left(client, iteration_book::leaving::died);
-                ++counts_.dead_clients;
+                client_gone(client);
             }
             break;
         }
@@ -57,17 +58,22 @@ void node_server::handle(uint32_t client, const event_record& e) {
             adopt_block(client, e.index, e.sequence, true);
             return;
         case event_kind::block_skipped:
-            if (e.index < data_.variables.size() && e.iteration >= book_.next_to_complete())
+            if (e.index >= data_.variables.size() || e.value[0] < 0 ||
+                e.value[0] >= data_.variables[e.index].blocks_per_client || !may_be_in(client, e.iteration))
+                return reject(client, "an event about a block that cannot be");
+            if (e.iteration >= book_.next_to_complete())
                 book_.note_missing(client, e.index, static_cast<int32_t>(e.value[0]), e.iteration,
                                    missing_block::why::skipped);
             return;
         case event_kind::block_inlined:
+            if (!may_be_in(client, e.iteration)) return reject(client, "an event about an iteration that cannot be");
             if (e.iteration >= book_.next_to_complete()) book_.note_inlined(client, e.iteration);
             return;
         case event_kind::signal:
             handle_signal(client, e);
             return;
         case event_kind::end_iteration:
+            if (!may_be_in(client, e.iteration)) return reject(client, "the end of an iteration that cannot be");
             records_.add(phase_record{e.iteration, book_.rank_of(client), e.value[0], e.value[1], e.value[2],
                                       e.value[3], e.value[4]});
             book_.client_ended(client, e.iteration);
@@ -76,9 +82,17 @@ void node_server::handle(uint32_t client, const event_record& e) {
             client_gone(client);
             return;
     }
+    reject(client, "an event of unknown kind " + std::to_string(static_cast<int>(e.kind)));
+}
+
+/// What a client says of an iteration is about one that it ended or about the next one.
+bool node_server::may_be_in(uint32_t client, int64_t iteration) const {
+    return iteration >= 0 && iteration <= book_.ended_through(client) + 1;
+}
+
+void node_server::reject(uint32_t client, const std::string& what) {
     ++counts_.rejected_blocks;
-    note("rank " + std::to_string(book_.rank_of(client)) + " sent an event of unknown kind " +
-         std::to_string(static_cast<int>(e.kind)));
+    note("rejected: rank " + std::to_string(book_.rank_of(client)) + " sent " + what);
 }
 
 void node_server::adopt_block(uint32_t client, uint32_t index, uint64_t sequence, bool handed) {
@@ -90,6 +104,15 @@ void node_server::adopt_block(uint32_t client, uint32_t index, uint64_t sequence
     }
     if (b->sequence != sequence) return;  // an old event of an entry that was adopted and released by take_over()
     const iteration_book::key k = iteration_book::key_of(client, index);
+    const block_state state = segment_.table(client)[index].state.load(std::memory_order_acquire);
+    if (state != block_state::servers && (handed || state != block_state::shared_read)) {
+        // A predecessor may have adopted and released it before this event was popped.
+        if (generation_ == 1) reject(client, "a block that it still holds");
+        return;
+    }
+    if (!may_be_in(client, b->iteration)) return reject(client, "a block of an iteration that cannot be");
+    if (const auto* held = book_.find(k); held != nullptr && held->block.sequence != sequence)
+        return reject(client, "a block in the place of another");
     if (b->iteration < book_.next_to_complete() && book_.find(k) == nullptr) {
         // Belongs to an iteration that is closed: its client had been given up, or a predecessor stored it.
         if (handed) release(k);
@@ -116,18 +139,29 @@ void node_server::handle_signal(uint32_t client, const event_record& e) {
         case scope::job:
             raise_job_event(client, e.index, e.iteration);
             return;
-        case scope::node: {
-            auto& seen = signals_seen_[e.index];
-            ++seen[client];
-            segment_.page(client).signals_done.fetch_add(1, std::memory_order_relaxed);
-            uint64_t all = UINT64_MAX;
-            for (uint32_t c = 0; c < seen.size(); ++c)
-                if (book_.is_live(c) || c == client) all = std::min(all, seen[c]);
-            while (node_fired_[e.index] < all) {
-                ++node_fired_[e.index];
-                run_event(e.index, e.iteration, -1);
-            }
-        }
+        case scope::node:
+            ++signals_seen_[e.index][client];
+            node_iteration_[e.index] = e.iteration;
+            run_if_all_signalled(e.index);
+    }
+}
+
+/// Scope node: each time that all live clients have raised the event, it runs once.
+void node_server::run_if_all_signalled(uint32_t event_id) {
+    auto& seen = signals_seen_[event_id];
+    uint64_t all = UINT64_MAX, most = 0;
+    for (uint32_t c = 0; c < seen.size(); ++c) {
+        if (book_.is_live(c)) all = std::min(all, seen[c]);
+        most = std::max(most, seen[c]);
+    }
+    for (all = std::min(all, most); node_fired_[event_id] < all;) {
+        const uint64_t fired = node_fired_[event_id]++;
+        std::vector<uint32_t> raisers;
+        for (uint32_t c = 0; c < seen.size(); ++c)
+            if (seen[c] > fired) raisers.push_back(c);
+        run_event(event_id, node_iteration_[event_id], -1, [this, raisers] {
+            for (const uint32_t c : raisers) segment_.page(c).signals_done.fetch_add(1, std::memory_order_relaxed);
+        });
     }
 }
 
@@ -144,11 +178,14 @@ void node_server::client_gone(uint32_t client) {
         for (uint32_t i = 0; i < table.size(); ++i) {
             const block_state state = table[i].state.load(std::memory_order_acquire);
             if (state == block_state::servers || state == block_state::shared_read)
-                adopt_block(client, i, table[i].sequence, true);
+                adopt_block(client, i, table[i].sequence, state == block_state::servers);
             else if (state == block_state::private_to_client)
                 table[i].state.store(block_state::free, std::memory_order_release);
         }
-        book_.client_ended(client, segment_.page(client).ended_through.load(std::memory_order_acquire));
+        // Killed between the mark and its event.
+        if (const int64_t ended = segment_.page(client).ended_through.load(std::memory_order_acquire);
+            may_be_in(client, ended))
+            book_.client_ended(client, ended);
         // Nobody reads its committed blocks any more.
         std::vector<iteration_book::key> own;
         for (const auto& [k, h] : book_.all())
@@ -163,6 +200,9 @@ void node_server::client_gone(uint32_t client) {
              " died; its complete iterations are stored, the others marked");
     }
     book_.client_left(client, closed ? iteration_book::leaving::closed : iteration_book::leaving::died);
+    // The others no longer wait for its signals.
+    for (uint32_t id = 0; id < data_.events.size(); ++id)
+        if (data_.events[id].scope == scope::node) run_if_all_signalled(id);
 }
 
 /// A new server of an old segment: the states of the blocks tell what the dead one had been given.
@@ -177,11 +217,18 @@ void node_server::take_over() {
         const uint64_t done = page.signals_done.load(std::memory_order_acquire);
         counts_.lost_signals += static_cast<int64_t>(taken - std::min(taken, done));
         page.signals_done.store(taken, std::memory_order_release);
+        int64_t ended = page.ended_through.load(std::memory_order_acquire);
+        if (ended > stored + most_iterations_ahead) {
+            reject(c, "the end of an iteration that cannot be");
+            ended = stored;
+        }
         const auto table = segment_.table(c);
         for (uint32_t i = 0; i < table.size(); ++i) {
             const block_state state = table[i].state.load(std::memory_order_acquire);
             if (state != block_state::servers && state != block_state::shared_read) continue;
             auto b = check_block(segment_, data_, c, i);
+            if (b && b->iteration > ended + 1)
+                b = failure{error_kind::usage, "a block of an iteration that cannot be", 0};
             if (!b) {
                 ++counts_.rejected_blocks;
                 note("rejected: " + b.why().message);
@@ -194,7 +241,7 @@ void node_server::take_over() {
             else if (iteration_book::held* h = book_.adopt(*b, handed); h != nullptr)
                 h->stored = b->iteration <= stored;
         }
-        book_.client_ended(c, page.ended_through.load(std::memory_order_acquire));
+        book_.client_ended(c, ended);
         if (page.closed.load(std::memory_order_acquire) != 0) {
             gone_[c] = true;
             book_.client_left(c, iteration_book::leaving::closed);

@@ -145,6 +145,10 @@ result<block_view> node_server::view_of(const iteration_book::held& h, std::vect
         v.data = {segment_.bytes_at(b.location), bytes};
         return v;
     }
+    if (auto whole = check_spilled(spill_files_[b.client].get(), b.location, bytes,
+                                   static_cast<uint64_t>(data_.buffer.max_spill_bytes));
+        !whole)
+        return whole.why();
     spilled.emplace_back(bytes);
     if (auto got = read_spilled(spill_files_[b.client].get(), b.location, spilled.back().data(), bytes); !got) {
         spilled.pop_back();
@@ -226,7 +230,6 @@ void node_server::file_done(const std::shared_ptr<file_work>& work, const result
 /// A file is written or given up: its blocks may go.
 void node_server::settle(const std::shared_ptr<file_work>& work, const result<file_report>& outcome,
                          const file_record& begun) {
-    segment_header& h = segment_.header();
     bool waits = false;
     for (uint32_t c = 0; c < gone_.size(); ++c)
         waits = waits || segment_.page(c).waiting.load(std::memory_order_acquire) != 0;
@@ -252,10 +255,11 @@ void node_server::settle(const std::shared_ptr<file_work>& work, const result<fi
         }
     } else {
         note("given up: " + outcome.why().message);
-        ++counts_.failed_files;
         counts_.missing_blocks += static_cast<int64_t>(work->keys.size());
-        std::strncpy(h.last_error, outcome.why().message.c_str(), sizeof h.last_error - 1);
-        h.failed_files.fetch_add(1, std::memory_order_acq_rel);
+        tell_of_failure(outcome.why(), work->request.iterations.front(), work->request.iterations.back());
+        // The iteration's own file is still to come, and says what an early part would have held.
+        if (work->request.part > 0)
+            for (const iteration_book::key k : work->keys) note_not_written(k);
     }
     for (const iteration_book::key k : work->keys)
         if (iteration_book::held* b = book_.find(k)) {
@@ -272,6 +276,12 @@ void node_server::settle(const std::shared_ptr<file_work>& work, const result<fi
     }
     progress_ = true;
     save_counts(false);
+}
+
+void node_server::note_not_written(iteration_book::key k) {
+    if (const iteration_book::held* h = book_.find(k); h != nullptr && book_.knows(h->block.iteration))
+        book_.note_missing(h->block.client, h->block.variable, h->block.block, h->block.iteration,
+                           missing_block::why::not_written);
 }
 
 void node_server::iteration_stored(int64_t number) {
@@ -338,16 +348,30 @@ void node_server::sync_if_wanted() {
         }
         tell([this, through, outcome] {
             sync_running_ = false;
-            segment_header& header = segment_.header();
-            if (!outcome) {
-                note(outcome.why().message);
-                std::strncpy(header.last_error, outcome.why().message.c_str(), sizeof header.last_error - 1);
-                header.failed_files.fetch_add(1, std::memory_order_acq_rel);
-            }
-            header.durable_through.store(through, std::memory_order_release);
-            progress_ = true;
+            synced(through, outcome);
         });
     });
+}
+
+/// What could not be synced counts as failed; whoever waits for it hears so.
+void node_server::synced(int64_t through, const result<void>& outcome) {
+    segment_header& h = segment_.header();
+    if (!outcome) {
+        note(outcome.why().message);
+        tell_of_failure(outcome.why(), h.durable_through.load(std::memory_order_relaxed) + 1, through);
+    }
+    h.durable_through.store(through, std::memory_order_release);
+    progress_ = true;
+}
+
+void node_server::tell_of_failure(const failure& why, int64_t first, int64_t last) {
+    ++counts_.failed_files;
+    segment_header& h = segment_.header();
+    std::strncpy(h.last_error, why.message.c_str(), sizeof h.last_error - 1);
+    const int64_t known = h.first_failed.load(std::memory_order_relaxed);
+    h.first_failed.store(known < 0 ? first : std::min(known, first), std::memory_order_relaxed);
+    h.last_failed.store(std::max(h.last_failed.load(std::memory_order_relaxed), last), std::memory_order_release);
+    h.failed_files.fetch_add(1, std::memory_order_acq_rel);
 }
 
 void node_server::rebuild_view_if_due() {

@@ -36,7 +36,7 @@ struct missing_block {
     int64_t iteration = 0;
     int32_t rank = 0;
     int32_t block = 0;
-    enum class why : uint8_t { client_died, skipped, corrupt } reason = why::client_died;
+    enum class why : uint8_t { client_died, skipped, corrupt, not_written } reason = why::client_died;
 };
 
 /// One file to write: blocks of one store, one writer (node or inline client), `iterations` whole iterations.

@@ -187,3 +187,35 @@ def test_counts_are_valid_json_while_the_run_goes_on(openmpi_case: Case) -> None
     while run.poll() is None:
         json.loads(path.read_text())
     assert finish(run).status == 0
+
+
+def test_waiting_for_an_iteration_that_was_given_up_fails(openmpi_case: Case, small_disk: Path) -> None:
+    """Long after the file was given up, too."""
+    openmpi_case.configure(nz="64", server="retry: 1 ms")
+    (openmpi_case.directory / "out").symlink_to(small_disk)
+    (small_disk / "ballast").write_bytes(b"\0" * 1_900_000)
+    outcome = openmpi_case.run("iterations=40", "pause_ms=20", "final_wait=1", limit_s=120)
+    for told in outcome.ranks.values():
+        assert told["error"].startswith("files could not be written"), outcome.text
+        assert "No space left" in told["error"]
+
+
+def test_what_the_clients_cannot_store_after_the_last_server_is_said(openmpi_case: Case, small_disk: Path) -> None:
+    openmpi_case.configure(nz="64", server="max-restarts: 0, retry: 60 s")
+    (openmpi_case.directory / "out").symlink_to(small_disk)
+    (small_disk / "ballast").write_bytes(b"\0" * 1_900_000)
+    run = openmpi_case.start("iterations=10", "pause_ms=1")
+    log = small_disk / "server-n0000.log"
+    wait_for(lambda: log.exists() and "trying again" in log.read_text(), what="the disk is full")
+    stop_server(openmpi_case.server_process())
+    outcome = finish(run, 60)
+    assert outcome.status != 0
+    assert any("No space left" in told["error"] for told in outcome.ranks.values()), outcome.text
+
+
+def test_signals_of_scope_node_do_not_wait_for_a_client_that_died(openmpi_case: Case) -> None:
+    openmpi_case.configure(events="events:\n  all: {actions: [note], scope: node}\nactions:\n  note: {type: log}")
+    openmpi_case.run("iterations=9", "signal=all", "together=1", "die_rank=1", "die_at=4", "die=exit", limit_s=30)
+    wait_for(lambda: openmpi_case.counts()["finished"], what="the server drains")
+    assert (openmpi_case.output / "server-n0000.log").read_text().count("event 'all'") >= 4
+    assert openmpi_case.counts()["lost_signals"] == 0
