@@ -66,6 +66,8 @@ class Counts:
     inlined_blocks: Count = 0
     inlined_bytes: Count = 0
     early_parts: Count = 0
+    overflowed_values: Count = 0
+    lost_records: Count = 0
     missing_blocks: Count = 0
     incomplete_iterations: Count = 0
     dead_clients: Count = 0
