@@ -91,6 +91,16 @@ int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h) {
                                   "halcyon_open: MPI is not running; call it between MPI_Init and MPI_Finalize", 0});
         if (comm == MPI_COMM_NULL)
             return report(failure{error_kind::usage, "halcyon_open: the communicator is MPI_COMM_NULL", 0});
+        int between_groups = 0;
+        MPI_Comm_test_inter(comm, &between_groups);
+        if (between_groups != 0)
+            return report(failure{error_kind::usage,
+                                  "halcyon_open: the communicator is an intercommunicator; give that of one group, or "
+                                  "one made by MPI_Intercomm_merge",
+                                  0});
+        std::error_code unknown;
+        const std::filesystem::path known = std::filesystem::weakly_canonical(config_path, unknown);
+        const std::string path = unknown ? config_path : known.string();
         std::map<std::string, double> parameters;
         bool twice = false;
         {

@@ -82,9 +82,12 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
         else
             read = failure{error_kind::config, text.why().message, text.why().system_errno};
     }
+    std::error_code no_directory;
+    if (s->all_.rank() == 0) s->directory_ = fs::current_path(no_directory).string();
+    if (read && no_directory) read = system_failure("the working directory", no_directory.value());
     if (auto all = agree(own, read); !all) return all.why();
     configuration = broadcast(own, 0, configuration);
-    s->directory_ = broadcast(own, 0, fs::current_path().string());
+    s->directory_ = broadcast(own, 0, s->directory_);
     auto parsed = parse_model(configuration, path, parameters);
     if (auto all = agree(own, parsed ? result<void>() : result<void>(parsed.why())); !all) return all.why();
     s->model_ = std::move(*parsed);

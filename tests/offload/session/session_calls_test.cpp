@@ -198,4 +198,34 @@ TEST(open_calls, a_missing_configuration_fails_on_all_ranks_with_its_path) {
     EXPECT_EQ(h, nullptr);
 }
 
+TEST(open_calls, an_intercommunicator_is_refused) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm between = MPI_COMM_NULL;
+    MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 1 - rank, 0, &between);
+    halcyon_handle h = nullptr;
+    EXPECT_EQ(halcyon_open("halcyon.yaml", between, &h), HALCYON_ERROR_USAGE);
+    EXPECT_NE(std::strstr(halcyon_error_message(), "intercommunicator"), nullptr) << halcyon_error_message();
+    MPI_Comm_free(&between);
+}
+
+TEST(open_calls, a_working_directory_that_is_gone_fails_on_all_ranks) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    char name[] = "/tmp/halcyon-calls-XXXXXX";
+    const auto before = std::filesystem::current_path();
+    if (rank == 0) {
+        ASSERT_NE(::mkdtemp(name), nullptr);
+        std::filesystem::current_path(name);
+        std::filesystem::remove(name);
+    }
+    halcyon_handle h = nullptr;
+    const std::string path = (before / "gone.yaml").string();
+    if (rank == 0) std::ofstream(path) << configuration;
+    EXPECT_EQ(halcyon_open(path.c_str(), MPI_COMM_WORLD, &h), HALCYON_ERROR_SYSTEM);
+    EXPECT_NE(std::strstr(halcyon_error_message(), "working directory"), nullptr) << halcyon_error_message();
+    std::filesystem::current_path(before);
+    if (rank == 0) std::filesystem::remove(path);
+}
+
 }  // namespace
