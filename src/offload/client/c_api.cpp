@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <new>
@@ -15,6 +16,7 @@ using halcyon::offload::mpi_session;
 
 struct halcyon_session {
     std::unique_ptr<mpi_session> opened;
+    std::string path;  ///< of its configuration, however the program spelt it
 };
 
 namespace {
@@ -105,7 +107,7 @@ int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h) {
         bool twice = false;
         {
             const std::lock_guard lock(process_mutex);
-            twice = !open_configurations.insert(config_path).second;
+            twice = !open_configurations.insert(path).second;
             parameters = std::exchange(next_parameters, {});
         }
         // Everybody of `comm` must come to the same conclusion before anybody goes on.
@@ -120,10 +122,10 @@ int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h) {
                              : result<std::unique_ptr<mpi_session>>(agreed.why());
         if (!opened) {
             const std::lock_guard lock(process_mutex);
-            if (!twice) open_configurations.erase(config_path);
+            if (!twice) open_configurations.erase(path);
             return report(opened.why());
         }
-        *h = new halcyon_session{std::move(*opened)};
+        *h = new halcyon_session{std::move(*opened), path};
         return static_cast<int>(HALCYON_OK);
     });
 }
@@ -236,7 +238,7 @@ int halcyon_close(halcyon_handle* h) {
         const std::unique_ptr<halcyon_session> owned(std::exchange(*h, nullptr));
         const auto outcome = owned->opened->close();
         const std::lock_guard lock(process_mutex);
-        open_configurations.erase(owned->opened->configuration_path());
+        open_configurations.erase(owned->path);
         return report(outcome);
     });
 }

@@ -268,13 +268,23 @@ result<void> mpi_session::connect_as_leader(const std::string& configuration, co
     return {};
 }
 
-/// Rank 0: a directory that holds an earlier run is not mixed with this one.
-result<void> mpi_session::prepare_directories() const {
+/// Rank 0: a directory that holds an earlier run, or one that goes on, is not mixed with this one.
+result<void> mpi_session::prepare_directories() {
+    std::set<fs::path> claimed;
     for (const store& s : model_.stores) {
         const fs::path directory = (fs::path(directory_) / s.path).lexically_normal();
         std::error_code why;
         fs::create_directories(directory, why);
         if (why) return system_failure("output directory " + directory.string(), why.value());
+        if (claimed.insert(fs::canonical(directory, why)).second) {
+            auto claim = directory_claim::take(directory.string());
+            if (!claim)
+                return failure{claim.why().kind,
+                               claim.why().message + ": choose another path for stores." + s.name +
+                                   ", or wait until that session is closed",
+                               claim.why().system_errno};
+            claims_.push_back(std::move(*claim));
+        }
         for (const auto& entry : fs::directory_iterator(directory, why)) {
             if (!belongs_to_run(entry.path().filename().string(), model_.simulation)) continue;
             if (!s.replace_existing)
@@ -325,6 +335,7 @@ result<void> mpi_session::close() {
     }
     if (all_.rank() == 0)
         if (auto written = write_run_file(true); !written && outcome.ok()) outcome = written;
+    claims_.clear();
     outcome = agree(all_.get(), outcome, naming::nobody);
     if (link_ != nullptr) link_->stop_watching();
     client_.reset();

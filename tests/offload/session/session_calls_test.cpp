@@ -175,6 +175,31 @@ TEST_F(session_calls, the_same_configuration_is_not_opened_twice) {
     EXPECT_EQ(second, nullptr);
 }
 
+TEST_F(session_calls, the_same_configuration_is_known_however_its_path_is_spelt) {
+    halcyon_handle second = nullptr;
+    expect_usage(halcyon_open("./halcyon.yaml", MPI_COMM_WORLD, &second), "already open");
+    EXPECT_EQ(second, nullptr);
+}
+
+TEST_F(session_calls, a_directory_into_which_another_session_stores_is_refused) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) {
+        std::string other = configuration;
+        other.replace(other.find("path: out"), 9, "path: ./out, existing: replace");
+        std::ofstream("other.yaml") << other;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    ASSERT_EQ(halcyon_write(h, "theta", row_.data()), HALCYON_OK);
+    ASSERT_EQ(halcyon_end_iteration(h), HALCYON_OK);
+    ASSERT_EQ(halcyon_wait(h, 0, HALCYON_STORED), HALCYON_OK) << halcyon_error_message();
+    halcyon_handle second = nullptr;
+    expect_usage(halcyon_open("other.yaml", MPI_COMM_WORLD, &second), "in use by another session");
+    EXPECT_TRUE(std::filesystem::exists("out/calls.n0000.i00000000.h5")) << "the running session's file was replaced";
+    ASSERT_EQ(halcyon_close(&h), HALCYON_OK) << halcyon_error_message();
+    EXPECT_EQ(halcyon_open("other.yaml", MPI_COMM_WORLD, &h), HALCYON_OK) << halcyon_error_message();
+}
+
 TEST_F(session_calls, nothing_works_after_close) {
     ASSERT_EQ(halcyon_close(&h), HALCYON_OK);
     expect_usage(halcyon_write(h, "theta", row_.data()), "halcyon_open first");
