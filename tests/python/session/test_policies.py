@@ -187,3 +187,16 @@ def test_counts_are_valid_json_while_the_run_goes_on(openmpi_case: Case) -> None
     while run.poll() is None:
         json.loads(path.read_text())
     assert finish(run).status == 0
+
+
+def test_replacing_a_run_leaves_other_files_alone(openmpi_case: Case) -> None:
+    openmpi_case.configure(store=", existing: replace")
+    openmpi_case.output.mkdir()
+    strangers = ["tiny.init.h5", "tiny.v2.n0000.h5", "server-config.json", "phases-notes.csv", "tiny.xmf.txt"]
+    for name in strangers:
+        (openmpi_case.output / name).write_text("not Halcyon's")
+    assert openmpi_case.run("iterations=3").status == 0
+    assert openmpi_case.run("iterations=1").status == 0
+    for name in strangers:
+        assert (openmpi_case.output / name).read_text() == "not Halcyon's"
+    assert len(list(openmpi_case.output.glob("tiny.n0000.i*.h5"))) == 1, "the earlier run is not gone"
