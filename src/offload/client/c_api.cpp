@@ -135,16 +135,23 @@ int halcyon_open_f(const char* config_path, MPI_Fint comm, halcyon_handle* h) {
 }
 
 int halcyon_write(halcyon_handle h, const char* variable, const void* data) {
-    return halcyon_write_bytes(h, variable, 0, data, -1);
+    return halcyon_write_block(h, variable, 0, data);
 }
 
 int halcyon_write_block(halcyon_handle h, const char* variable, int block, const void* data) {
-    return halcyon_write_bytes(h, variable, block, data, -1);
+    HALCYON_NEEDS_SESSION("halcyon_write");
+    HALCYON_NEEDS("halcyon_write", variable);
+    return guarded([&] { return report(h->opened->client().write(variable, block, data, -1)); });
 }
 
 int halcyon_write_bytes(halcyon_handle h, const char* variable, int block, const void* data, int64_t bytes) {
     HALCYON_NEEDS_SESSION("halcyon_write");
     HALCYON_NEEDS("halcyon_write", variable);
+    if (bytes < 0)
+        return report(failure{error_kind::usage,
+                              "halcyon_write: data of '" + std::string(variable) + "' has " + std::to_string(bytes) +
+                                  " bytes; give the size of the array, or call halcyon_write_block",
+                              0});
     return guarded([&] { return report(h->opened->client().write(variable, block, data, bytes)); });
 }
 

@@ -200,6 +200,10 @@ TEST_F(session_calls, a_directory_into_which_another_session_stores_is_refused) 
     EXPECT_EQ(halcyon_open("other.yaml", MPI_COMM_WORLD, &h), HALCYON_OK) << halcyon_error_message();
 }
 
+TEST_F(session_calls, a_negative_number_of_bytes_is_refused) {
+    expect_usage(halcyon_write_bytes(h, "theta", 0, row_.data(), -1), "-1 bytes");
+}
+
 TEST_F(session_calls, nothing_works_after_close) {
     ASSERT_EQ(halcyon_close(&h), HALCYON_OK);
     expect_usage(halcyon_write(h, "theta", row_.data()), "halcyon_open first");
