@@ -257,4 +257,25 @@ TEST(open_calls, a_working_directory_that_is_gone_fails_on_all_ranks) {
     if (rank == 0) std::filesystem::remove(path);
 }
 
+TEST(open_calls, blocks_whose_sum_is_beyond_all_memory_are_refused) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) {
+        std::ofstream file("too-much.yaml");
+        file << "halcyon: 1\nsimulation: calls\ndata:\n  layouts: {g: {type: int8, dimensions: [2251799813685248, "
+                "1024]}}\n  variables:\n";
+        for (int i = 0; i < 7; ++i) file << "    v" << i << ": {layout: g}\n";
+        file << "stores: {main: {type: hdf5, path: out-too-much}}\nresources: {buffer: {size: 4 MiB}}\n";
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    halcyon_handle h = nullptr;
+    EXPECT_EQ(halcyon_open("too-much.yaml", MPI_COMM_WORLD, &h), HALCYON_ERROR_CONFIG);
+    EXPECT_NE(std::strstr(halcyon_error_message(), "2^61"), nullptr) << halcyon_error_message();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        std::filesystem::remove("too-much.yaml");
+        std::filesystem::remove_all("out-too-much");
+    }
+}
+
 }  // namespace
