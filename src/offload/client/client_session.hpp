@@ -131,6 +131,8 @@ class client_session {
     result<void> leave_server();
     result<void> store_spilled(const variable& v, const block_entry& e);
     bool serverless();
+    result<void> wait_without_server(int64_t iteration, stage which);
+    [[nodiscard]] result<void> still_served() const;
 
     model& model_;
     place_in_job where_;
@@ -155,6 +157,7 @@ class client_session {
     uint32_t generation_seen_ = 0;
     int64_t iteration_ = 0;
     bool finished_ = false;
+    result<void> left_;  ///< how it went when the last server was lost
     client_counts counts_;
     // of the open iteration
     int64_t phase_begin_ns_ = 0, phase_end_monotonic_ns_ = 0, phase_compute_ns_ = 0;

@@ -14,10 +14,7 @@ result<void> client_session::wait(int64_t iteration, stage which) {
                      std::to_string(iteration_ - 1));
     if (which == stage::accepted) return {};
     timed_call timed(*this);
-    if (serverless()) {
-        if (auto done = fallback_->flush(); !done) return done;
-        return which == stage::durable ? fallback_->sync() : result<void>{};
-    }
+    if (serverless()) return wait_without_server(iteration, which);
     segment_header& h = segment_->header();
     auto& wanted = which == stage::durable ? h.durable_wanted : h.stored_wanted;
     auto& reached = which == stage::durable ? h.durable_through : h.stored_through;
@@ -28,10 +25,13 @@ result<void> client_session::wait(int64_t iteration, stage which) {
         const uint32_t seen = h.progress.load(std::memory_order_acquire);
         if (reached.load(std::memory_order_acquire) >= iteration) break;
         h.bell.ring();
-        if (serverless()) return fallback_->flush();
+        if (serverless()) return wait_without_server(iteration, which);
+        if (auto served = still_served(); !served) return served;
         futex_wait(h.progress, seen, patience_ns);
     }
-    if (h.failed_files.load(std::memory_order_acquire) != failed_before)
+    // Files that could not be written count as well when nobody waited for them then.
+    const bool lost = h.lost_from.load(std::memory_order_acquire) <= iteration;
+    if (lost || (which == stage::durable && h.failed_files.load(std::memory_order_acquire) != failed_before))
         return failure{
             error_kind::system,
             "files could not be written: " + std::string(h.last_error, strnlen(h.last_error, sizeof h.last_error)),
@@ -39,9 +39,23 @@ result<void> client_session::wait(int64_t iteration, stage which) {
     return {};
 }
 
+result<void> client_session::wait_without_server(int64_t iteration, stage which) {
+    if (auto done = fallback_->flush(); !done) return done;
+    if (!left_ && iteration > segment_->header().stored_through.load(std::memory_order_acquire)) return left_;
+    if (auto all = fallback_->all_stored(iteration); !all) return all;
+    return which == stage::durable ? fallback_->sync() : result<void>{};
+}
+
+/// Failure (unavailable): the server lives, but has given this client up.
+result<void> client_session::still_served() const {
+    if (page_ == nullptr || page_->dead.load(std::memory_order_acquire) == 0) return {};
+    return failure{error_kind::unavailable,
+                   "the server of this node took this client for dead and stores no more of it; its log says why", 0};
+}
+
 /// True when this client stores its blocks itself; notices a server that is gone for good.
 bool client_session::serverless() {
-    if (!inline_ && !link_->available()) static_cast<void>(leave_server());
+    if (!inline_ && !link_->available()) left_ = leave_server();
     return inline_;
 }
 
@@ -100,6 +114,7 @@ result<void> client_session::finish() {
     finished_ = true;
     const bool alone = serverless();
     if (auto done = fallback_->finish(); !done) outcome = done;
+    if (!left_) outcome = left_;
     if (alone) return outcome;
     event_record e{};
     e.kind = event_kind::closed;
@@ -117,9 +132,13 @@ result<void> client_session::wait_until_drained() {
         const uint32_t seen = h.progress.load(std::memory_order_acquire);
         if (h.state.load(std::memory_order_acquire) >= server_state::drained) break;
         h.bell.ring();
-        if (serverless()) return fallback_->finish();
+        if (serverless()) {
+            auto finished = fallback_->finish();
+            return left_ ? finished : left_;
+        }
         futex_wait(h.progress, seen, patience_ns);
     }
+    if (auto served = still_served(); !served) return served;
     if (const uint32_t failed = h.failed_files.load(std::memory_order_acquire); failed > 0)
         return failure{error_kind::system,
                        std::to_string(failed) + " file(s) could not be written, their blocks are lost: " +

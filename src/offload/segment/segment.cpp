@@ -9,7 +9,7 @@ namespace halcyon::offload {
 namespace {
 
 constexpr char segment_magic[8] = "HALCYON";
-constexpr uint32_t segment_layout_version = 2;
+constexpr uint32_t segment_layout_version = 3;
 constexpr uint64_t page_bytes = 4096;
 constexpr uint64_t huge_page_bytes = uint64_t{2} << 20;
 constexpr uint64_t smallest_table = 64;
@@ -147,6 +147,7 @@ result<segment> segment::create(const segment_geometry& geometry, bool huge_page
     for (auto* mark :
          {&header->stored_through, &header->durable_through, &header->stored_wanted, &header->durable_wanted})
         mark->store(-1, std::memory_order_relaxed);
+    header->lost_from.store(INT64_MAX, std::memory_order_relaxed);
     for (uint32_t c = 0; c < geometry.clients; ++c) {
         auto* page = new (s.memory_.data() + geometry.page_offset(c)) client_page{};
         page->ended_through.store(-1, std::memory_order_relaxed);

@@ -75,6 +75,7 @@ struct segment_header {
     std::atomic<int64_t> stored_wanted;  ///< somebody waits for this iteration: do not wait for a full group
     std::atomic<int64_t> durable_wanted;
     std::atomic<uint32_t> failed_files;  ///< files that could not be written; their blocks are gone
+    std::atomic<int64_t> lost_from;      ///< the first iteration of which a file could not be written; or INT64_MAX
     char last_error[512];                ///< why, written before failed_files is raised
 };
 

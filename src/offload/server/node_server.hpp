@@ -81,6 +81,7 @@ class node_server {
     void iteration_stored(int64_t number);
     void release(iteration_book::key k);
     void release_if_done(iteration_book::key k);
+    void tell_clients_of_loss(int64_t iteration, const std::string& why);
     void sync_if_wanted();
     void rebuild_view_if_due();
     [[nodiscard]] std::vector<std::string> all_writers() const;

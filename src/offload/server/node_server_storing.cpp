@@ -177,6 +177,7 @@ void node_server::submit_file(const std::shared_ptr<file_work>& work) {
         work->request.missing.push_back({h->block.variable, h->block.iteration, book_.rank_of(h->block.client),
                                          h->block.block, missing_block::why::corrupt});
         ++counts_.missing_blocks;
+        tell_clients_of_loss(h->block.iteration, v.why().message);
         h->stored = true;
         h->in_job = false;
         release_if_done(*k);
@@ -214,7 +215,6 @@ void node_server::file_done(const std::shared_ptr<file_work>& work, const result
         submit_file(work);
         return;
     }
-    segment_header& h = segment_.header();
     bool waits = false;
     for (uint32_t c = 0; c < gone_.size(); ++c)
         waits = waits || segment_.page(c).waiting.load(std::memory_order_acquire) != 0;
@@ -239,8 +239,7 @@ void node_server::file_done(const std::shared_ptr<file_work>& work, const result
         note("given up: " + outcome.why().message);
         ++counts_.failed_files;
         counts_.missing_blocks += static_cast<int64_t>(work->keys.size());
-        std::strncpy(h.last_error, outcome.why().message.c_str(), sizeof h.last_error - 1);
-        h.failed_files.fetch_add(1, std::memory_order_acq_rel);
+        tell_clients_of_loss(work->request.iterations.front(), outcome.why().message);
     }
     for (const iteration_book::key k : work->keys)
         if (iteration_book::held* b = book_.find(k)) {
@@ -257,6 +256,13 @@ void node_server::file_done(const std::shared_ptr<file_work>& work, const result
     }
     progress_ = true;
     save_counts(false);
+}
+
+void node_server::tell_clients_of_loss(int64_t iteration, const std::string& why) {
+    segment_header& h = segment_.header();
+    std::strncpy(h.last_error, why.c_str(), sizeof h.last_error - 1);
+    h.lost_from.store(std::min(iteration, h.lost_from.load(std::memory_order_relaxed)), std::memory_order_release);
+    h.failed_files.fetch_add(1, std::memory_order_acq_rel);
 }
 
 void node_server::iteration_stored(int64_t number) {

@@ -33,7 +33,7 @@ data:
 events: {tick: {actions: [note], scope: client}}
 actions: {note: {type: log}}
 stores: {main: {type: hdf5, path: out}}
-resources: {buffer: {size: 4 MiB}}
+resources: {buffer: {size: 4 MiB}, server: {retry: 100 ms}}
 )";
 
 /// A session in a directory of its own, the same on all ranks.
@@ -202,6 +202,30 @@ TEST_F(session_calls, a_directory_into_which_another_session_stores_is_refused) 
 
 TEST_F(session_calls, a_negative_number_of_bytes_is_refused) {
     expect_usage(halcyon_write_bytes(h, "theta", 0, row_.data(), -1), "-1 bytes");
+}
+
+TEST_F(session_calls, iterations_that_could_not_be_stored_are_told_at_every_wait) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    ASSERT_EQ(halcyon_end_iteration(h), HALCYON_OK);
+    ASSERT_EQ(halcyon_wait(h, 0, HALCYON_STORED), HALCYON_OK) << halcyon_error_message();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        std::filesystem::rename("out", "away");
+        std::ofstream("out") << "in the way";
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    ASSERT_EQ(halcyon_write(h, "theta", row_.data()), HALCYON_OK);
+    ASSERT_EQ(halcyon_end_iteration(h), HALCYON_OK);
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(halcyon_wait(h, 1, HALCYON_STORED), HALCYON_ERROR_SYSTEM) << "time " << i;
+    EXPECT_EQ(halcyon_wait(h, 0, HALCYON_STORED), HALCYON_OK) << halcyon_error_message();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        std::filesystem::remove("out");
+        std::filesystem::rename("away", "out");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    EXPECT_EQ(halcyon_close(&h), HALCYON_ERROR_SYSTEM);
 }
 
 TEST_F(session_calls, nothing_works_after_close) {

@@ -189,6 +189,22 @@ def test_counts_are_valid_json_while_the_run_goes_on(openmpi_case: Case) -> None
     assert finish(run).status == 0
 
 
+def test_the_last_server_lost_on_a_full_disk_is_said(openmpi_case: Case, small_disk: Path) -> None:
+    """What it had not stored is the clients' task then, and they cannot do it."""
+    openmpi_case.configure(nz="32", server="max-restarts: 0, retry: 60 s")
+    (openmpi_case.directory / "out").symlink_to(small_disk)
+    run = openmpi_case.start("iterations=100", "pause_ms=5")
+    wait_for(lambda: len(list(small_disk.glob("tiny.n0000.*.h5"))) > 2, what="some files")
+    (small_disk / "ballast").write_bytes(b"\0" * 200_000)
+    log = small_disk / "server-n0000.log"
+    wait_for(lambda: "trying again" in log.read_text(), what="the disk is full")
+    stop_server(openmpi_case.server_process())
+    outcome = finish(run)
+    assert outcome.status != 0, outcome.text
+    for told in outcome.ranks.values():
+        assert not told["closed"], "close said nothing of what is lost"
+
+
 def test_replacing_a_run_leaves_other_files_alone(openmpi_case: Case) -> None:
     openmpi_case.configure(store=", existing: replace")
     openmpi_case.output.mkdir()
