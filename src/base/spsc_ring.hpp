@@ -69,8 +69,11 @@ class spsc_ring {
             ring_->tail_.store(++tail_, std::memory_order_release);
             return outcome::popped;
         }
+        /// Whether there is nothing to pop; a corrupt ring has nothing either.
         [[nodiscard]] bool empty() const {
-            return head_ == tail_ && ring_->head_.load(std::memory_order_acquire) == tail_;
+            if (head_ != tail_) return false;
+            const uint64_t ahead = ring_->head_.load(std::memory_order_acquire) - tail_;
+            return ahead == 0 || ahead > capacity_;
         }
 
       private:

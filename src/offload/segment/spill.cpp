@@ -1,12 +1,22 @@
 #include "offload/segment/spill.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <string>
 
 namespace halcyon::offload {
+
+result<void> spill_holds(int fd, uint64_t offset, uint64_t bytes) {
+    struct stat about {};
+    if (::fstat(fd, &about) != 0) return system_failure("a spill file", errno);
+    const auto size = static_cast<uint64_t>(about.st_size);
+    if (offset > size || bytes > size - offset)
+        return failure{error_kind::system, "spill file ends before the block at " + std::to_string(offset), EIO};
+    return {};
+}
 
 result<void> read_spilled(int fd, uint64_t offset, void* data, uint64_t bytes) {
     auto* to = static_cast<char*>(data);

@@ -18,7 +18,8 @@ node_server::node_server(launch l)
       log_(std::move(l.log)),
       job_(l.job),
       book_(data_, document_.client_ranks, segment_.header().stored_through.load(std::memory_order_acquire) + 1),
-      slot_(data_.server.transfer_slots, document_.node, document_.nodes) {
+      slot_(data_.server.transfer_slots, document_.node, document_.nodes),
+      stored_through_(book_.next_to_complete() - 1) {
     const segment_geometry& g = segment_.geometry();
     for (uint32_t c = 0; c < g.clients; ++c) {
         events_.emplace_back(segment_.events(c), g.event_slots);
@@ -26,6 +27,8 @@ node_server::node_server(launch l)
     }
     spill_files_.resize(g.clients);
     gone_.assign(g.clients, false);
+    spills_.assign(g.clients, false);
+    spill_lost_.assign(g.clients, false);
     silent_.assign(g.clients, false);
     awaited_.assign(g.clients, true);
     signals_seen_.assign(data_.events.size(), std::vector<uint64_t>(g.clients, 0));
@@ -111,7 +114,13 @@ void node_server::client_ended(uint32_t client) {
     });
 }
 void node_server::client_brought_spill(uint32_t client, descriptor file) {
-    tell([this, client, fd = std::make_shared<descriptor>(std::move(file))] { spill_files_[client] = std::move(*fd); });
+    tell([this, client, fd = std::make_shared<descriptor>(std::move(file))] {
+        spill_files_[client] = std::move(*fd);
+        spill_lost_[client] = !spill_files_[client];
+        if (spill_lost_[client])
+            note("the spill file of rank " + std::to_string(book_.rank_of(client)) +
+                 " could not be taken: this process has no descriptor left (ulimit -n)");
+    });
 }
 
 int node_server::run() {
@@ -188,7 +197,7 @@ bool node_server::wind_up() {
             std::all_of(data_.stores.begin(), data_.stores.end(), [](const store& s) { return s.durable; });
         if (all_synced || h.durable_wanted.load() >= 0) {
             if (auto done = output_->sync(); !done) note(done.why().message);
-            h.durable_through.store(h.stored_through.load());
+            h.durable_through.store(stored_through_);
         }
         if (job_ != nullptr) job_->finish();
         if (inbox_filled_.load(std::memory_order_acquire)) return false;  // job events that came meanwhile

@@ -62,6 +62,7 @@ class node_server {
     void handle_signal(uint32_t client, const event_record& e);
     void client_gone(uint32_t client);
     void take_over();
+    [[nodiscard]] bool is_plausible(uint32_t client, int64_t iteration) const;
     void look_for_lost_clients();
     [[nodiscard]] bool spill_files_are_here() const;
     bool read_inbox();
@@ -119,6 +120,8 @@ class node_server {
     std::vector<return_ring::producer> returns_;
     std::vector<descriptor> spill_files_;
     std::vector<bool> gone_;                           ///< clients that closed or died: they send no more events
+    std::vector<bool> spills_;                         ///< clients some of whose blocks lie in spill files
+    std::vector<bool> spill_lost_;                     ///< clients whose spill file could not be taken
     std::vector<bool> silent_;                         ///< clients whose connection is over: they send no more files
     std::vector<bool> awaited_;                        ///< clients that have not joined this server yet
     int64_t awaited_until_ns_ = 0;                     ///< after that they are taken for dead; 0: no limit yet
@@ -141,6 +144,7 @@ class node_server {
         size_t jobs = 0;
     };
     std::vector<store_state> stores_;
+    int64_t stored_through_;  ///< what the segment's header says of it is for the clients
     std::set<int64_t> stored_out_of_order_;
     bool progress_ = false;  ///< something to announce
     bool view_dirty_ = false, view_running_ = false, sync_running_ = false;

@@ -36,6 +36,7 @@ bool node_server::pop_client(uint32_t client) {
                      " is corrupt: the client is treated as dead");
                 ++counts_.rejected_blocks;
                 gone_[client] = true;
+                segment_.page(client).dead.store(1, std::memory_order_release);
                 book_.client_left(client, iteration_book::leaving::died);
                 ++counts_.dead_clients;
             }
@@ -48,7 +49,19 @@ bool node_server::pop_client(uint32_t client) {
     return any;
 }
 
+/// A client's iterations follow each other: none is later than the one after the last that it ended.
+bool node_server::is_plausible(uint32_t client, int64_t iteration) const {
+    return iteration >= 0 && iteration <= book_.ended_through(client) + 1;
+}
+
 void node_server::handle(uint32_t client, const event_record& e) {
+    if (e.kind != event_kind::closed && !is_plausible(client, e.iteration)) {
+        ++counts_.rejected_blocks;
+        note("rejected: rank " + std::to_string(book_.rank_of(client)) + " sent an event of iteration " +
+             std::to_string(e.iteration) + ", but the last one it ended is " +
+             std::to_string(book_.ended_through(client)));
+        return;
+    }
     switch (e.kind) {
         case event_kind::block_committed:
             adopt_block(client, e.index, e.sequence, false);
@@ -88,6 +101,12 @@ void node_server::adopt_block(uint32_t client, uint32_t index, uint64_t sequence
         note("rejected: " + b.why().message);
         return;
     }
+    if (!is_plausible(client, b->iteration)) {
+        ++counts_.rejected_blocks;
+        note("rejected: block entry " + std::to_string(index) + " of client " + std::to_string(client) +
+             ": iteration " + std::to_string(b->iteration));
+        return;
+    }
     if (b->sequence != sequence) return;  // an old event of an entry that was adopted and released by take_over()
     const iteration_book::key k = iteration_book::key_of(client, index);
     if (b->iteration < book_.next_to_complete() && book_.find(k) == nullptr) {
@@ -95,6 +114,7 @@ void node_server::adopt_block(uint32_t client, uint32_t index, uint64_t sequence
         if (handed) release(k);
         return;
     }
+    if (b->in_spill) spills_[client] = true;
     if (book_.adopt(*b, handed) != nullptr) {
         ++counts_.blocks;
         counts_.bytes += b->shape.bytes;
@@ -148,7 +168,9 @@ void node_server::client_gone(uint32_t client) {
             else if (state == block_state::private_to_client)
                 table[i].state.store(block_state::free, std::memory_order_release);
         }
-        book_.client_ended(client, segment_.page(client).ended_through.load(std::memory_order_acquire));
+        // Ended, but killed before it could say so.
+        const int64_t ended = segment_.page(client).ended_through.load(std::memory_order_acquire);
+        if (is_plausible(client, ended)) book_.client_ended(client, ended);
         // Nobody reads its committed blocks any more.
         std::vector<iteration_book::key> own;
         for (const auto& [k, h] : book_.all())
@@ -170,7 +192,7 @@ void node_server::take_over() {
     counts_ = records_.saved_counts();
     counts_.finished = false;
     ++counts_.server_restarts;
-    const int64_t stored = segment_.header().stored_through.load(std::memory_order_acquire);
+    const int64_t stored = stored_through_;
     for (uint32_t c = 0; c < segment_.geometry().clients; ++c) {
         client_page& page = segment_.page(c);
         const uint64_t taken = page.signals_taken.load(std::memory_order_acquire);
@@ -182,6 +204,11 @@ void node_server::take_over() {
             const block_state state = table[i].state.load(std::memory_order_acquire);
             if (state != block_state::servers && state != block_state::shared_read) continue;
             auto b = check_block(segment_, data_, c, i);
+            if (b && b->iteration > page.ended_through.load(std::memory_order_acquire) + 1)
+                b = failure{error_kind::usage,
+                            "block entry " + std::to_string(i) + " of client " + std::to_string(c) + ": iteration " +
+                                std::to_string(b->iteration),
+                            0};
             if (!b) {
                 ++counts_.rejected_blocks;
                 note("rejected: " + b.why().message);
@@ -191,8 +218,10 @@ void node_server::take_over() {
             const bool constant = !data_.variables[b->variable].time_varying;
             if (b->iteration <= stored && handed && !constant)
                 release(iteration_book::key_of(c, i));
-            else if (iteration_book::held* h = book_.adopt(*b, handed); h != nullptr)
+            else if (iteration_book::held* h = book_.adopt(*b, handed); h != nullptr) {
                 h->stored = b->iteration <= stored;
+                spills_[c] = spills_[c] || b->in_spill;
+            }
         }
         book_.client_ended(c, page.ended_through.load(std::memory_order_acquire));
         if (page.closed.load(std::memory_order_acquire) != 0) {
@@ -238,8 +267,7 @@ void node_server::look_for_lost_clients() {
 /// Blocks that were spilled can be stored only once their clients have brought their files to this server.
 bool node_server::spill_files_are_here() const {
     for (uint32_t c = 0; c < gone_.size(); ++c)
-        if (!silent_[c] && !spill_files_[c] && segment_.page(c).spilled_blocks.load(std::memory_order_acquire) > 0)
-            return false;
+        if (spills_[c] && !silent_[c] && !spill_lost_[c] && !spill_files_[c]) return false;
     return true;
 }
 

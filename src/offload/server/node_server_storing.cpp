@@ -63,7 +63,7 @@ void node_server::flush_wanted() {
         if (const auto& pending = stores_[s].pending;
             !pending.empty() && pending.front() <= std::max(wanted, stores_[s].wanted))
             flush_store(s);
-    if (wanted > h.stored_through.load(std::memory_order_acquire)) pool_->hurry();
+    if (wanted > stored_through_) pool_->hurry();
 }
 
 void node_server::flush_store(uint32_t s) {
@@ -146,6 +146,8 @@ result<block_view> node_server::view_of(const iteration_book::held& h, std::vect
         v.data = {segment_.bytes_at(b.location), bytes};
         return v;
     }
+    // Before memory is taken: how long a block is says its client.
+    if (auto there = spill_holds(spill_files_[b.client].get(), b.location, bytes); !there) return there.why();
     spilled.emplace_back(bytes);
     if (auto got = read_spilled(spill_files_[b.client].get(), b.location, spilled.back().data(), bytes); !got) {
         spilled.pop_back();
@@ -268,7 +270,7 @@ void node_server::tell_clients_of_loss(int64_t iteration, const std::string& why
 void node_server::iteration_stored(int64_t number) {
     stored_out_of_order_.insert(number);
     segment_header& h = segment_.header();
-    int64_t through = h.stored_through.load(std::memory_order_relaxed);
+    int64_t& through = stored_through_;
     std::vector<iteration_book::key> done;
     while (stored_out_of_order_.erase(through + 1) > 0) {
         ++through;
@@ -295,7 +297,7 @@ void node_server::release_if_done(iteration_book::key k) {
     if (h == nullptr || !h->stored || !h->handed || h->in_job || h->pins > 0) return;
     if (h->constant && !gone_[h->block.client]) return;
     // A published file may have to be written again while its iteration is not marked; a closed early part never.
-    const bool marked = h->block.iteration <= segment_.header().stored_through.load(std::memory_order_relaxed);
+    const bool marked = h->block.iteration <= stored_through_;
     if (!marked && !h->early && !data_.variables[h->block.variable].store.empty()) return;
     if (h->block.in_spill)
         discard_spilled(spill_files_[h->block.client].get(), h->block.location, h->block.shape.bytes);
@@ -317,7 +319,7 @@ void node_server::release(iteration_book::key k) {
 
 void node_server::sync_if_wanted() {
     segment_header& h = segment_.header();
-    const int64_t through = h.stored_through.load(std::memory_order_relaxed);
+    const int64_t through = stored_through_;
     const int64_t wanted = h.durable_wanted.load(std::memory_order_acquire);
     if (sync_running_ || wanted <= h.durable_through.load(std::memory_order_relaxed) || through < wanted) return;
     sync_running_ = true;

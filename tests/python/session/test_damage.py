@@ -1,0 +1,66 @@
+"""Shared memory that somebody overwrote, and strangers at the server's socket: the server goes on, and says so."""
+
+import os
+import resource
+import signal
+import socket
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import Case, check_complete, finish, is_gone, processes_of, wait_for
+
+PAGES = 4096
+"""Where the pages of the clients, of 192 bytes each, begin in a segment; the rings follow on the next page."""
+ENDED_THROUGH, SPILLED_BLOCKS = 64, 64 + 24
+FIRST_RING = 2 * PAGES
+
+
+def damage(process: int, offset: int, value: int) -> None:
+    """Writes 8 bytes into the segment that a process holds."""
+    for name in Path(f"/proc/{process}/fd").iterdir():
+        if "halcyon-segment" in str(name.readlink()):
+            with name.open("r+b") as segment:
+                segment.seek(offset)
+                segment.write(struct.pack("<Q", value))
+            return
+    raise AssertionError("the process has no segment")
+
+
+def test_a_client_whose_ring_is_overwritten_is_told_at_close(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=30", "pause_ms=20")
+    wait_for(lambda: list(openmpi_case.output.glob("tiny.n0000.*.h5")), what="a file")
+    server = openmpi_case.server_process()
+    damage(server, FIRST_RING, 1 << 40)
+    outcome = finish(run)
+    assert "took this client for dead" in outcome.text
+    assert not outcome.ranks[0]["closed"]
+    wait_for(lambda: is_gone(server), what="the server exits")
+    assert openmpi_case.counts()["dead_clients"] == 1
+
+
+def test_counts_that_are_overwritten_delay_nothing(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=30", "pause_ms=20")
+    wait_for(lambda: list(openmpi_case.output.glob("tiny.n0000.*.h5")), what="a file")
+    damage(openmpi_case.server_process(), PAGES + SPILLED_BLOCKS, 7)
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 30)
+
+
+def test_a_dead_client_did_not_end_iterations_that_nobody_saw(openmpi_case: Case) -> None:
+    openmpi_case.ranks = 1
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=1000", "pause_ms=300")
+    wait_for(lambda: list(openmpi_case.output.glob("tiny.n0000.*.h5")), what="a file")
+    server = openmpi_case.server_process()
+    client = processes_of(run)[0]
+    os.kill(client, signal.SIGSTOP)
+    damage(server, PAGES + ENDED_THROUGH, 1 << 40)
+    os.kill(client, signal.SIGKILL)
+    finish(run)
+    wait_for(lambda: is_gone(server), what="the server exits")
+    assert len(list(openmpi_case.output.glob("tiny.n0000.*.h5"))) < 1000
