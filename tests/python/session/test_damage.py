@@ -64,3 +64,26 @@ def test_a_dead_client_did_not_end_iterations_that_nobody_saw(openmpi_case: Case
     finish(run)
     wait_for(lambda: is_gone(server), what="the server exits")
     assert len(list(openmpi_case.output.glob("tiny.n0000.*.h5"))) < 1000
+
+
+def test_strangers_at_the_socket_fill_neither_log_nor_descriptors(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=60", "pause_ms=20")
+    log = openmpi_case.output / "server-n0000.log"
+    wait_for(lambda: list(openmpi_case.output.glob("tiny.n0000.*.h5")), what="a file")
+    server = openmpi_case.server_process()
+    session = log.read_text().split("session ")[1][:8]
+    names = [line.split()[-1] for line in Path("/proc/net/unix").read_text().splitlines() if f"-{session}" in line]
+    strangers = []
+    for i in range(400):
+        strangers.append(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+        strangers[-1].connect("\0" + names[0][1:])
+        if i % 2:
+            strangers[-1].send(b"\xff" * (i % 40 + 1))
+    wait_for(lambda: "ignored" in log.read_text(), what="a stranger's message")
+    wait_for(lambda: len(list(Path(f"/proc/{server}/fd").iterdir())) < 250, what="strangers are sent away")
+    assert finish(run).status == 0
+    for stranger in strangers:
+        stranger.close()
+    assert len(log.read_text().splitlines()) < 20
+    check_complete(openmpi_case, 60)
