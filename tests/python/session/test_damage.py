@@ -66,6 +66,24 @@ def test_a_dead_client_did_not_end_iterations_that_nobody_saw(openmpi_case: Case
     assert len(list(openmpi_case.output.glob("tiny.n0000.*.h5"))) < 1000
 
 
+@pytest.fixture
+def few_descriptors() -> Iterator[int]:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+    yield before[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_a_server_takes_as_many_descriptors_as_it_may(openmpi_case: Case, few_descriptors: int) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=30", "pause_ms=20")
+    wait_for(lambda: list(openmpi_case.output.glob("tiny.n0000.*.h5")), what="a file")
+    limits = Path(f"/proc/{openmpi_case.server_process()}/limits").read_text()
+    assert finish(run).status == 0
+    allowed = next(line for line in limits.splitlines() if line.startswith("Max open files"))
+    assert allowed.split()[3] == allowed.split()[4] == str(few_descriptors)
+
+
 def test_strangers_at_the_socket_fill_neither_log_nor_descriptors(openmpi_case: Case) -> None:
     openmpi_case.configure()
     run = openmpi_case.start("iterations=60", "pause_ms=20")
