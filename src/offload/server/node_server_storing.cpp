@@ -16,6 +16,7 @@ struct node_server::file_work {
     int64_t give_up_ns = 0;                       ///< monotonic time after which a failing write is not tried again
     int64_t raw_bytes = 0;
     int64_t not_before_ns = 0;
+    worker_pool::patience wait = worker_pool::patience::may_hurry;
 };
 
 // ---- what is complete -----------------------------------------------------------------------------------------------
@@ -204,7 +205,7 @@ void node_server::submit_file(const std::shared_ptr<file_work>& work) {
             record.end_ns = realtime_ns();
             tell([this, work, outcome, record] { file_done(work, outcome, record); });
         },
-        work->not_before_ns);
+        work->not_before_ns, work->wait);
 }
 
 void node_server::file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome,
@@ -214,6 +215,7 @@ void node_server::file_done(const std::shared_ptr<file_work>& work, const result
     if (!outcome && monotonic_ns() < work->give_up_ns) {
         note(outcome.why().message + "; trying again");
         work->not_before_ns = monotonic_ns() + 200'000'000;
+        work->wait = worker_pool::patience::firm;
         submit_file(work);
         return;
     }

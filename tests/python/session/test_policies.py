@@ -189,6 +189,19 @@ def test_counts_are_valid_json_while_the_run_goes_on(openmpi_case: Case) -> None
     assert finish(run).status == 0
 
 
+def test_a_full_disk_is_tried_again_with_pauses(openmpi_case: Case, small_disk: Path) -> None:
+    """At the end of the run, too, when the server has nothing else to do."""
+    openmpi_case.configure(nz="64", server="retry: 1 s")
+    (openmpi_case.directory / "out").symlink_to(small_disk)
+    logs = openmpi_case.directory / "logs"
+    path = openmpi_case.directory / "halcyon.yaml"
+    path.write_text(path.read_text().replace("server: {", f"server: {{log-directory: {logs}, "))
+    (small_disk / "ballast").write_bytes(b"\0" * 1_950_000)
+    openmpi_case.run("iterations=3", limit_s=60)
+    tries = (logs / "server-n0000.log").read_text().count("trying again")
+    assert 3 <= tries <= 3 * 6, "a file is tried again every 200 ms for a second"
+
+
 def test_the_last_server_lost_on_a_full_disk_is_said(openmpi_case: Case, small_disk: Path) -> None:
     """What it had not stored is the clients' task then, and they cannot do it."""
     openmpi_case.configure(nz="32", server="max-restarts: 0, retry: 60 s")
