@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -37,6 +38,14 @@ result<shared_memory> shared_memory::create(std::string_view label, uint64_t byt
                            " bytes of shared memory: " + std::to_string(available) +
                            " bytes are available to this process; lower resources.buffer.size",
                        ENOMEM};
+    // The limit is meant for files, but holds here, too, and is told by a signal.
+    rlimit largest{};
+    if (::getrlimit(RLIMIT_FSIZE, &largest) == 0 && largest.rlim_cur != RLIM_INFINITY && bytes > largest.rlim_cur)
+        return failure{error_kind::system,
+                       "cannot reserve " + std::to_string(bytes) +
+                           " bytes of shared memory: no file may have more than " + std::to_string(largest.rlim_cur) +
+                           " bytes (ulimit -f)",
+                       EFBIG};
     shared_memory made;
     made.fd_ = descriptor(::memfd_create(std::string(label).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!made.fd_) return system_failure("memfd_create", errno);

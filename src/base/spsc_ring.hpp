@@ -70,6 +70,7 @@ class spsc_ring {
             ring_->tail_.store(++tail_, std::memory_order_release);
             return outcome::popped;
         }
+        /// Whether there is nothing to pop; a corrupt ring has nothing either.
         [[nodiscard]] bool empty() const {
             return corrupt_ || (head_ == tail_ && ring_->head_.load(std::memory_order_acquire) == tail_);
         }

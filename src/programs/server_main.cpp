@@ -2,6 +2,7 @@
 // another when it died; never calls MPI.
 
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -31,7 +32,14 @@ void detach_from_starter() {
     if (::chdir("/") != 0) ::_exit(1);
     // A terminal's or batch system's hang-up and interrupt are meant for the simulation: the server drains when its
     // clients are gone.
-    for (const int s : {SIGHUP, SIGINT, SIGTERM, SIGPIPE}) ::signal(s, SIG_IGN);
+    // A file that may not grow is an error of that file.
+    for (const int s : {SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) ::signal(s, SIG_IGN);
+    // Two or three descriptors for each client: the usual limit is meant for other programs.
+    rlimit files{};
+    if (::getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        ::setrlimit(RLIMIT_NOFILE, &files);
+    }
     ::prctl(PR_SET_NAME, "halcyon-server");
 }
 

@@ -97,6 +97,7 @@ TEST(ring, calls_a_head_that_ran_ahead_corrupt) {
     *reinterpret_cast<uint64_t*>(memory.get()) = 1000;  // head: the first word of the ring
     numbered n{};
     EXPECT_EQ(out.pop(n), ring::consumer::outcome::corrupt);
+    EXPECT_TRUE(out.empty()) << "whoever sleeps until there is something would never sleep";
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -35,6 +36,19 @@ TEST(shared_memory, more_than_there_is_fails_at_creation) {
     ASSERT_FALSE(made.ok());
     EXPECT_EQ(made.why().kind, halcyon::error_kind::system);
     EXPECT_NE(made.why().message.find("70368744177664"), std::string::npos) << made.why().message;
+}
+
+TEST(shared_memory, a_limit_on_files_is_an_error_and_no_signal) {
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    rlimit small = before;
+    small.rlim_cur = 1 << 20;
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    auto made = shared_memory::create("test", 4 << 20, false);
+    ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    ASSERT_FALSE(made.ok());
+    EXPECT_EQ(made.why().system_errno, EFBIG);
+    EXPECT_NE(made.why().message.find("ulimit -f"), std::string::npos) << made.why().message;
 }
 
 TEST(shared_memory, refuses_memory_that_its_sender_could_shrink) {

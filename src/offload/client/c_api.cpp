@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <new>
@@ -15,6 +16,7 @@ using halcyon::offload::mpi_session;
 
 struct halcyon_session {
     std::unique_ptr<mpi_session> opened;
+    std::string path;  ///< of its configuration, however the program spelt it
 };
 
 namespace {
@@ -91,11 +93,21 @@ int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h) {
                                   "halcyon_open: MPI is not running; call it between MPI_Init and MPI_Finalize", 0});
         if (comm == MPI_COMM_NULL)
             return report(failure{error_kind::usage, "halcyon_open: the communicator is MPI_COMM_NULL", 0});
+        int between_groups = 0;
+        MPI_Comm_test_inter(comm, &between_groups);
+        if (between_groups != 0)
+            return report(failure{error_kind::usage,
+                                  "halcyon_open: the communicator is an intercommunicator; give that of one group, or "
+                                  "one made by MPI_Intercomm_merge",
+                                  0});
+        std::error_code unknown;
+        const std::filesystem::path known = std::filesystem::weakly_canonical(config_path, unknown);
+        const std::string path = unknown ? config_path : known.string();
         std::map<std::string, double> parameters;
         bool twice = false;
         {
             const std::lock_guard lock(process_mutex);
-            twice = !open_configurations.insert(config_path).second;
+            twice = !open_configurations.insert(path).second;
             parameters = std::exchange(next_parameters, {});
         }
         // Everybody of `comm` must come to the same conclusion before anybody goes on.
@@ -110,10 +122,10 @@ int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h) {
                              : result<std::unique_ptr<mpi_session>>(agreed.why());
         if (!opened) {
             const std::lock_guard lock(process_mutex);
-            if (!twice) open_configurations.erase(config_path);
+            if (!twice) open_configurations.erase(path);
             return report(opened.why());
         }
-        *h = new halcyon_session{std::move(*opened)};
+        *h = new halcyon_session{std::move(*opened), path};
         return static_cast<int>(HALCYON_OK);
     });
 }
@@ -123,16 +135,23 @@ int halcyon_open_f(const char* config_path, MPI_Fint comm, halcyon_handle* h) {
 }
 
 int halcyon_write(halcyon_handle h, const char* variable, const void* data) {
-    return halcyon_write_bytes(h, variable, 0, data, -1);
+    return halcyon_write_block(h, variable, 0, data);
 }
 
 int halcyon_write_block(halcyon_handle h, const char* variable, int block, const void* data) {
-    return halcyon_write_bytes(h, variable, block, data, -1);
+    HALCYON_NEEDS_SESSION("halcyon_write");
+    HALCYON_NEEDS("halcyon_write", variable);
+    return guarded([&] { return report(h->opened->client().write(variable, block, data, -1)); });
 }
 
 int halcyon_write_bytes(halcyon_handle h, const char* variable, int block, const void* data, int64_t bytes) {
     HALCYON_NEEDS_SESSION("halcyon_write");
     HALCYON_NEEDS("halcyon_write", variable);
+    if (bytes < 0)
+        return report(failure{error_kind::usage,
+                              "halcyon_write: data of '" + std::string(variable) + "' has " + std::to_string(bytes) +
+                                  " bytes; give the size of the array, or call halcyon_write_block",
+                              0});
     return guarded([&] { return report(h->opened->client().write(variable, block, data, bytes)); });
 }
 
@@ -226,7 +245,7 @@ int halcyon_close(halcyon_handle* h) {
         const std::unique_ptr<halcyon_session> owned(std::exchange(*h, nullptr));
         const auto outcome = owned->opened->close();
         const std::lock_guard lock(process_mutex);
-        open_configurations.erase(owned->opened->configuration_path());
+        open_configurations.erase(owned->path);
         return report(outcome);
     });
 }

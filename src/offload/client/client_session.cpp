@@ -264,13 +264,14 @@ result<void> client_session::end_iteration() {
         timed_call timed(*this);
         if (!serverless()) page_->ended_through.store(iteration_, std::memory_order_release);
     }
+    result<void> outcome;
     if (inline_) {
         const int64_t begin = monotonic_ns();
         auto done = fallback_->end_iteration(iteration_, {phase_begin_ns_, static_cast<int64_t>(phase_visible_ns_), 0,
                                                           phase_compute_ns_, static_cast<int64_t>(phase_bytes_)});
         counts_.visible_ns += monotonic_ns() - begin;
         phase_end_monotonic_ns_ = monotonic_ns();
-        if (!done) return done;
+        outcome = done;  // what could not be stored is lost, and the simulation is in its next iteration
     } else {
         event_record e{};
         e.kind = event_kind::end_iteration;
@@ -286,7 +287,7 @@ result<void> client_session::end_iteration() {
     phase_begin_ns_ = 0;
     phase_visible_ns_ = phase_blocked_ns_ = phase_bytes_ = 0;
     if (!inline_) ring_server();
-    return {};
+    return outcome;
 }
 
 }  // namespace halcyon::offload

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -132,15 +131,15 @@ class client_session {
     result<void> leave_server();
     result<void> store_spilled(const variable& v, const block_entry& e);
     bool serverless();
-    result<void> store_own(stage which);
+    result<void> wait_without_server(int64_t iteration, stage which);
+    [[nodiscard]] result<void> still_served() const;
 
     model& model_;
     place_in_job where_;
     std::unique_ptr<segment> segment_;
     std::unique_ptr<server_link> link_;
     std::unique_ptr<fallback_store> fallback_;
-    bool inline_ = false;          ///< no server: from the start, or since the last one was lost
-    std::optional<failure> lost_;  ///< why accepted blocks of the last server could not be stored
+    bool inline_ = false;  ///< no server: from the start, or since the last one was lost
     std::span<block_entry> table_;
     client_page* page_ = nullptr;
     event_ring::producer events_;
@@ -158,6 +157,7 @@ class client_session {
     uint32_t generation_seen_ = 0;
     int64_t iteration_ = 0;
     bool finished_ = false;
+    result<void> left_;  ///< how it went when the last server was lost
     client_counts counts_;
     // of the open iteration
     int64_t phase_begin_ns_ = 0, phase_end_monotonic_ns_ = 0, phase_compute_ns_ = 0;

@@ -14,7 +14,7 @@ result<void> client_session::wait(int64_t iteration, stage which) {
                      std::to_string(iteration_ - 1));
     if (which == stage::accepted) return {};
     timed_call timed(*this);
-    if (serverless()) return store_own(which);
+    if (serverless()) return wait_without_server(iteration, which);
     segment_header& h = segment_->header();
     auto& wanted = which == stage::durable ? h.durable_wanted : h.stored_wanted;
     auto& reached = which == stage::durable ? h.durable_through : h.stored_through;
@@ -24,11 +24,12 @@ result<void> client_session::wait(int64_t iteration, stage which) {
         const uint32_t seen = h.progress.load(std::memory_order_acquire);
         if (reached.load(std::memory_order_acquire) >= iteration) break;
         h.bell.ring();
-        if (serverless()) return store_own(which);
+        if (serverless()) return wait_without_server(iteration, which);
+        if (auto served = still_served(); !served) return served;
         futex_wait(h.progress, seen, patience_ns);
     }
-    const int64_t last_failed = h.last_failed.load(std::memory_order_acquire);
-    if (iteration <= last_failed && iteration >= h.first_failed.load(std::memory_order_relaxed))
+    // What could not be written or synced counts as well when nobody waited for it then.
+    if (h.lost_from.load(std::memory_order_acquire) <= iteration)
         return failure{
             error_kind::system,
             "files could not be written: " + std::string(h.last_error, strnlen(h.last_error, sizeof h.last_error)),
@@ -38,16 +39,23 @@ result<void> client_session::wait(int64_t iteration, stage which) {
 }
 
 /// Without a server: what this client still holds goes into its files.
-result<void> client_session::store_own(stage which) {
-    if (lost_) return *lost_;
+result<void> client_session::wait_without_server(int64_t iteration, stage which) {
     if (auto done = fallback_->flush(); !done) return done;
+    if (!left_ && iteration > segment_->header().stored_through.load(std::memory_order_acquire)) return left_;
+    if (auto all = fallback_->all_stored(iteration); !all) return all;
     return which == stage::durable ? fallback_->sync() : result<void>{};
+}
+
+/// Failure (unavailable): the server lives, but has given this client up.
+result<void> client_session::still_served() const {
+    if (page_ == nullptr || page_->dead.load(std::memory_order_acquire) == 0) return {};
+    return failure{error_kind::unavailable,
+                   "the server of this node took this client for dead and stores no more of it; its log says why", 0};
 }
 
 /// True when this client stores its blocks itself; notices a server that is gone for good.
 bool client_session::serverless() {
-    if (!inline_ && !link_->available())
-        if (auto left = leave_server(); !left) lost_ = left.why();
+    if (!inline_ && !link_->available()) left_ = leave_server();
     return inline_;
 }
 
@@ -106,6 +114,7 @@ result<void> client_session::finish() {
     finished_ = true;
     const bool alone = serverless();
     if (auto done = fallback_->finish(); !done) outcome = done;
+    if (!left_) outcome = left_;
     if (alone) return outcome;
     event_record e{};
     e.kind = event_kind::closed;
@@ -118,18 +127,19 @@ result<void> client_session::finish() {
 }
 
 result<void> client_session::wait_until_drained() {
-    if (inline_) return lost_ ? result<void>(*lost_) : result<void>();
+    if (inline_) return left_;
     segment_header& h = segment_->header();
     while (true) {
         const uint32_t seen = h.progress.load(std::memory_order_acquire);
         if (h.state.load(std::memory_order_acquire) >= server_state::drained) break;
         h.bell.ring();
         if (serverless()) {
-            auto done = fallback_->finish();
-            return lost_ ? result<void>(*lost_) : done;
+            auto finished = fallback_->finish();
+            return left_ ? finished : left_;
         }
         futex_wait(h.progress, seen, patience_ns);
     }
+    if (auto served = still_served(); !served) return served;
     if (const uint32_t failed = h.failed_files.load(std::memory_order_acquire); failed > 0)
         return failure{error_kind::system,
                        std::to_string(failed) + " file(s) could not be written, their blocks are lost: " +

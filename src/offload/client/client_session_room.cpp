@@ -61,6 +61,7 @@ bool client_session::try_entry(uint64_t bytes, bool constant, uint32_t& entry) {
 
 /// Sleeps until the server made progress. Failure (unavailable): there is no server any more.
 result<void> client_session::wait_for_room() {
+    if (auto served = still_served(); !served) return served;
     const int64_t begin = monotonic_ns();
     segment_header& h = segment_->header();
     const uint32_t seen = h.progress.load(std::memory_order_acquire);
@@ -138,6 +139,10 @@ result<void> client_session::push(const event_record& e) {
         const uint32_t seen = h.progress.load(std::memory_order_acquire);
         page_->waiting.store(1, std::memory_order_release);
         h.bell.ring();
+        if (auto served = still_served(); !served) {
+            page_->waiting.store(0, std::memory_order_release);
+            return served;
+        }
         if (!link_->available()) break;  // what the states of the blocks say is enough for leave_server()
         futex_wait(h.progress, seen, patience_ns / 50);
     }

@@ -30,6 +30,8 @@ class fallback_store {
     virtual result<void> signal(const event& e, int64_t iteration) = 0;
     /// Stores what is complete but not yet in a file.
     virtual result<void> flush() = 0;
+    /// Failure: blocks of this iteration or of one before it could not be written and are lost.
+    [[nodiscard]] virtual result<void> all_stored(int64_t through) const = 0;
     /// Syncs everything stored so far.
     virtual result<void> sync() = 0;
     /// The session ends: flush, and say in the records that it ended in order.

@@ -1,6 +1,7 @@
 #include "offload/client/inline_store.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "base/clock.hpp"
 #include "offload/segment/session_document.hpp"
@@ -104,6 +105,14 @@ result<void> inline_store::flush() {
     return outcome;
 }
 
+result<void> inline_store::all_stored(int64_t through) const {
+    if (lost_from_ > through) return {};
+    return failure{
+        error_kind::system,
+        std::to_string(counts_.failed_files) + " file(s) could not be written, their blocks are lost: " + why_lost_,
+        EIO};
+}
+
 result<void> inline_store::sync() {
     return output_ ? output_->sync() : result<void>{};
 }
@@ -113,6 +122,7 @@ result<void> inline_store::finish() {
     auto outcome = flush();
     counts_.finished = true;
     if (auto saved = records_->save(counts_); !saved) outcome = saved;
+    if (auto all = all_stored(iteration_); !all) outcome = all;
     return outcome;
 }
 
@@ -138,7 +148,11 @@ result<void> inline_store::write_store(uint32_t s) {
         }
     const std::vector<int64_t> iterations = r.iterations;
     auto outcome = write(std::move(r), realtime_ns());
-    if (!outcome) ++counts_.failed_files;
+    if (!outcome) {
+        ++counts_.failed_files;
+        lost_from_ = std::min(lost_from_, iterations.front());
+        why_lost_ = outcome.why().message;
+    }
     // What no store wants goes too, once its iteration is over.
     std::erase_if(kept_, [&](const kept_block& k) {
         const bool over = std::find(iterations.begin(), iterations.end(), k.view.iteration) != iterations.end();

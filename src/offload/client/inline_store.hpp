@@ -36,8 +36,9 @@ class inline_store final : public fallback_store {
     result<void> end_iteration(int64_t iteration, const phase& seen) override;
     result<void> signal(const event& e, int64_t iteration) override;
     result<void> flush() override;
+    [[nodiscard]] result<void> all_stored(int64_t through) const override;
     result<void> sync() override;
-    /// Saves the counts as finished.
+    /// Saves the counts as finished. Failure: something was lost on the way.
     result<void> finish() override;
 
     result<void> rebuild_views(const std::vector<std::string>& writers);
@@ -63,6 +64,8 @@ class inline_store final : public fallback_store {
     };
     std::vector<store_state> stores_;
     int64_t iteration_ = 0;
+    int64_t lost_from_ = INT64_MAX;  ///< the first iteration of which a file could not be written
+    std::string why_lost_;
 };
 
 }  // namespace halcyon::offload

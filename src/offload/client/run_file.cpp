@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <regex>
 
 #include "base/replace_file.hpp"
 
@@ -72,13 +73,11 @@ result<void> run_file::save(const std::string& directory) const {
 }
 
 bool belongs_to_run(const std::string& name, const std::string& simulation) {
+    static const std::regex records(R"(run\.json(\.tmp)?|(phases|server|counts)-[nc]\d{4,}\.(csv|json|log)(\.tmp)?)");
+    static const std::regex data(R"(([nc]\d{4,}\.i\d{8,}(\.p\d{2,})?\.)?(h5|xmf)(\..*tmp)?)");
     const std::string visible = name.starts_with('.') ? name.substr(1) : name;
-    const auto ends = [&](const char* end) { return visible.ends_with(end); };
-    if (visible.starts_with(simulation + ".") && (ends(".h5") || ends(".tmp") || ends(".xmf"))) return true;
-    if (visible == "run.json") return true;
-    for (const char* begin : {"phases-n", "phases-c", "server-n", "server-c", "counts-n", "counts-c"})
-        if (visible.starts_with(begin) && (ends(".csv") || ends(".json") || ends(".log"))) return true;
-    return false;
+    if (std::regex_match(visible, records)) return true;
+    return visible.starts_with(simulation + ".") && std::regex_match(visible.substr(simulation.size() + 1), data);
 }
 
 }  // namespace halcyon::offload

@@ -136,9 +136,11 @@ result<void> start_server(const std::string& session, uint32_t generation) {
     char answer = 0;
     const ssize_t said = polled == 1 ? ::read(read_end.get(), &answer, 1) : -1;
     const bool up = said == 1 && answer == '1';
+    // Whatever it is that was named, it does not stay behind.
+    if (!up) ::kill(-pid, SIGKILL);
     int status = 0;
     // End of file without a word: it ended, or is about to.
-    while (::waitpid(pid, &status, up || said == 0 ? 0 : WNOHANG) < 0 && errno == EINTR) {
+    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
     if (!up) return failure{error_kind::unavailable, *program + why_not_up(said == 0, status), 0};
     return {};

@@ -82,9 +82,12 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
         else
             read = failure{error_kind::config, text.why().message, text.why().system_errno};
     }
+    std::error_code no_directory;
+    if (s->all_.rank() == 0) s->directory_ = fs::current_path(no_directory).string();
+    if (read && no_directory) read = system_failure("the working directory", no_directory.value());
     if (auto all = agree(own, read); !all) return all.why();
     configuration = broadcast(own, 0, configuration);
-    s->directory_ = broadcast(own, 0, fs::current_path().string());
+    s->directory_ = broadcast(own, 0, s->directory_);
     auto parsed = parse_model(configuration, path, parameters);
     if (auto all = agree(own, parsed ? result<void>() : result<void>(parsed.why())); !all) return all.why();
     s->model_ = std::move(*parsed);
@@ -264,13 +267,23 @@ result<void> mpi_session::connect_as_leader(const std::string& configuration, co
     return {};
 }
 
-/// Rank 0: a directory that holds an earlier run is not mixed with this one.
-result<void> mpi_session::prepare_directories() const {
+/// Rank 0: a directory that holds an earlier run, or one that goes on, is not mixed with this one.
+result<void> mpi_session::prepare_directories() {
+    std::set<fs::path> claimed;
     for (const store& s : model_.stores) {
         const fs::path directory = (fs::path(directory_) / s.path).lexically_normal();
         std::error_code why;
         fs::create_directories(directory, why);
         if (why) return system_failure("output directory " + directory.string(), why.value());
+        if (claimed.insert(fs::canonical(directory, why)).second) {
+            auto claim = directory_claim::take(directory.string());
+            if (!claim)
+                return failure{claim.why().kind,
+                               claim.why().message + ": choose another path for stores." + s.name +
+                                   ", or wait until that session is closed",
+                               claim.why().system_errno};
+            claims_.push_back(std::move(*claim));
+        }
         for (const auto& entry : fs::directory_iterator(directory, why)) {
             if (!belongs_to_run(entry.path().filename().string(), model_.simulation)) continue;
             if (!s.replace_existing)
@@ -321,6 +334,7 @@ result<void> mpi_session::close() {
     }
     if (all_.rank() == 0)
         if (auto written = write_run_file(true); !written && outcome.ok()) outcome = written;
+    claims_.clear();
     outcome = agree(all_.get(), outcome, naming::nobody);
     if (link_ != nullptr) link_->stop_watching();
     client_.reset();

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "base/directory_claim.hpp"
 #include "base/error.hpp"
 #include "offload/client/client_session.hpp"
 #include "offload/client/inline_store.hpp"
@@ -31,7 +32,7 @@ class mpi_session {
     result<void> connect(const std::string& configuration);
     result<void> connect_to_server(const std::string& configuration, const arena_need& need);
     result<void> connect_as_leader(const std::string& configuration, const arena_need& need, std::string& session);
-    result<void> prepare_directories() const;
+    result<void> prepare_directories();
     result<void> write_run_file(bool ended) const;
 
     std::string configuration_path_, directory_;
@@ -43,8 +44,9 @@ class mpi_session {
     int dedicated_cores_ = 0;            ///< of this machine: left to its servers; 0 when they share the clients'
     std::vector<int> clients_per_node_;  ///< on rank 0
     int64_t opened_ns_ = 0;
-    inline_store* inline_ = nullptr;  ///< owned by client_
-    server_process* link_ = nullptr;  ///< owned by client_; null for inline
+    std::vector<directory_claim> claims_;  ///< on rank 0: nobody else stores where this session does
+    inline_store* inline_ = nullptr;       ///< owned by client_
+    server_process* link_ = nullptr;       ///< owned by client_; null for inline
     std::unique_ptr<segment> pending_segment_;
     std::unique_ptr<server_process> pending_link_;
     std::unique_ptr<client_session> client_;

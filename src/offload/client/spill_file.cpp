@@ -1,6 +1,7 @@
 #include "offload/client/spill_file.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,6 +44,13 @@ result<uint64_t> spill_file::append(const std::string& directory, const void* da
                            "resources.buffer.max-spill of " + std::to_string(most_bytes) + " bytes",
                        ENOSPC};
     const uint64_t at = end_;
+    // Beyond it the process would be killed.
+    rlimit largest{};
+    if (::getrlimit(RLIMIT_FSIZE, &largest) == 0 && largest.rlim_cur != RLIM_INFINITY && at + bytes > largest.rlim_cur)
+        return failure{error_kind::system,
+                       "spill file in " + directory + ": no file may have more than " +
+                           std::to_string(largest.rlim_cur) + " bytes (ulimit -f)",
+                       EFBIG};
     const auto* from = static_cast<const char*>(data);
     for (uint64_t done = 0; done < bytes;) {
         const ssize_t n = ::pwrite(fd_.get(), from + done, bytes - done, static_cast<off_t>(at + done));

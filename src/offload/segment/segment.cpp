@@ -9,10 +9,12 @@ namespace halcyon::offload {
 namespace {
 
 constexpr char segment_magic[8] = "HALCYON";
-constexpr uint32_t segment_layout_version = 2;
+constexpr uint32_t segment_layout_version = 3;
 constexpr uint64_t page_bytes = 4096;
 constexpr uint64_t huge_page_bytes = uint64_t{2} << 20;
 constexpr uint64_t smallest_table = 64;
+constexpr uint64_t most_bytes = uint64_t{1} << 61;  ///< of one client: sums of it stay in range
+constexpr uint64_t most_blocks = 16777216;          ///< as many as blocks-per-client may say
 
 uint64_t round_up(uint64_t value, uint64_t step) {
     return (value + step - 1) / step * step;
@@ -69,9 +71,20 @@ result<arena_need> need_of(const model& m, int rank, int size) {
             const block_owner owner{rank, size, block};
             if (auto shape = shape_of(m, v, owner); !shape) return shape.why();
             const auto bytes = largest_bytes(m, v, owner);
-            ++need.blocks;
+            if (++need.blocks * need.iterations > most_blocks)
+                return failure{error_kind::config,
+                               "variable '" + v.name + "': with it one client has more than " +
+                                   std::to_string(most_blocks) + " blocks in " + std::to_string(need.iterations) +
+                                   " iteration(s) of a file; lower blocks-per-client or iterations-per-file",
+                               0};
             if (!bytes) continue;  // unbounded: the model demands policy spill for it
             const uint64_t room = aligned_bytes(static_cast<uint64_t>(*bytes));
+            const uint64_t files = v.time_varying ? need.iterations : 1;
+            if (room > most_bytes / files || need.total() > most_bytes - files * room)
+                return failure{error_kind::config,
+                               "variable '" + v.name + "': with it one client's blocks of " +
+                                   std::to_string(need.iterations) + " iteration(s) have more than 2^61 bytes",
+                               0};
             need.largest = std::max(need.largest, room);
             if (!v.time_varying)
                 need.constant += room;
@@ -131,9 +144,10 @@ result<segment> segment::create(const segment_geometry& geometry, bool huge_page
     header->layout_version = segment_layout_version;
     header->clients = geometry.clients;
     header->bytes = geometry.bytes;
-    for (auto* mark : {&header->stored_through, &header->durable_through, &header->stored_wanted,
-                       &header->durable_wanted, &header->first_failed, &header->last_failed})
+    for (auto* mark :
+         {&header->stored_through, &header->durable_through, &header->stored_wanted, &header->durable_wanted})
         mark->store(-1, std::memory_order_relaxed);
+    header->lost_from.store(INT64_MAX, std::memory_order_relaxed);
     for (uint32_t c = 0; c < geometry.clients; ++c) {
         auto* page = new (s.memory_.data() + geometry.page_offset(c)) client_page{};
         page->ended_through.store(-1, std::memory_order_relaxed);

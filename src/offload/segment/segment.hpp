@@ -75,9 +75,8 @@ struct segment_header {
     std::atomic<int64_t> stored_wanted;  ///< somebody waits for this iteration: do not wait for a full group
     std::atomic<int64_t> durable_wanted;
     std::atomic<uint32_t> failed_files;  ///< what could not be written or synced
-    /// Range of the iterations concerned: -1 when there are none. One in between counts as concerned, too.
-    std::atomic<int64_t> first_failed, last_failed;
-    char last_error[512];  ///< why, written before failed_files is raised
+    std::atomic<int64_t> lost_from;      ///< the first iteration concerned; INT64_MAX: none
+    char last_error[512];                ///< why, written before the others are raised
 };
 
 /// Per client: what each side says about itself. What the server looks at in each round of its loop has a cache line of

@@ -9,15 +9,12 @@
 
 namespace halcyon::offload {
 
-result<void> check_spilled(int fd, uint64_t offset, uint64_t bytes, uint64_t most) {
+result<void> spill_holds(int fd, uint64_t offset, uint64_t bytes) {
     struct stat about {};
-    if (::fstat(fd, &about) != 0) return system_failure("spill file", errno);
+    if (::fstat(fd, &about) != 0) return system_failure("a spill file", errno);
     const auto size = static_cast<uint64_t>(about.st_size);
-    if (bytes > most || offset > size || bytes > size - offset)
-        return failure{error_kind::usage,
-                       "a spilled block of " + std::to_string(bytes) + " bytes at " + std::to_string(offset) +
-                           " lies outside its file of " + std::to_string(size) + " bytes",
-                       0};
+    if (offset > size || bytes > size - offset)
+        return failure{error_kind::system, "spill file ends before the block at " + std::to_string(offset), EIO};
     return {};
 }
 

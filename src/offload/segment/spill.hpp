@@ -6,8 +6,8 @@
 
 namespace halcyon::offload {
 
-/// Success when the file holds `bytes` bytes at `offset`, and they are no more than `most`.
-result<void> check_spilled(int fd, uint64_t offset, uint64_t bytes, uint64_t most);
+/// Failure (system): the file does not hold a block of that length there.
+result<void> spill_holds(int fd, uint64_t offset, uint64_t bytes);
 
 /// Reads a block back from a spill file. Failure (system): the file does not hold all of it.
 result<void> read_spilled(int fd, uint64_t offset, void* data, uint64_t bytes);

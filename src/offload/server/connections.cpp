@@ -5,7 +5,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/unix_socket.hpp"
@@ -13,6 +16,10 @@
 
 namespace halcyon::offload {
 namespace {
+
+/// Strangers can connect as often as they like: neither descriptors nor the log may run full of them.
+constexpr size_t most_strangers = 64;
+constexpr int64_t complaint_interval_ns = 1'000'000'000, deaf_ns = 100'000'000;
 
 result<hello> read_hello(const message& m) {
     hello h;
@@ -107,12 +114,15 @@ bool connections::is_readable(const descriptor& socket) {
 
 void connections::run() {
     while (true) {
-        std::vector<pollfd> waits{{stop_.get(), POLLIN, 0}, {listening_.get(), POLLIN, 0}};
+        const int64_t deaf_ns_left = deaf_until_ns_ - monotonic_ns();
+        const bool deaf = deaf_ns_left > 0;
+        std::vector<pollfd> waits{{stop_.get(), POLLIN, 0}, {deaf ? -1 : listening_.get(), POLLIN, 0}};
         for (const peer& p : peers_) {
             waits.push_back({p.socket.get(), POLLIN, 0});
             waits.push_back({p.process.get(), POLLIN, 0});
         }
-        if (::poll(waits.data(), waits.size(), -1) < 0) continue;
+        if (::poll(waits.data(), waits.size(), deaf ? static_cast<int>(deaf_ns_left / 1'000'000) + 1 : -1) < 0)
+            continue;
         if (waits[0].revents != 0) return;
         std::vector<peer> remaining;
         for (size_t i = 0; i < peers_.size(); ++i) {
@@ -139,13 +149,30 @@ void connections::run() {
 void connections::accept_one() {
     auto socket = accept_checked(listening_.get());
     if (!socket) {
-        listener_.log("connection refused: " + socket.why().message);
+        const int why = socket.why().system_errno;
+        if (why == EMFILE || why == ENFILE || why == ENOMEM || why == ENOBUFS)
+            deaf_until_ns_ = monotonic_ns() + deaf_ns;
+        complain("connection refused: " + socket.why().message);
         return;
     }
+    // The oldest stranger goes: a client says who it is at once.
+    const auto is_stranger = [](const peer& p) { return !p.greeted; };
+    if (static_cast<size_t>(std::count_if(peers_.begin(), peers_.end(), is_stranger)) >= clients_ + most_strangers)
+        peers_.erase(std::find_if(peers_.begin(), peers_.end(), is_stranger));
     peer p;
     p.process = open_process(socket->get());
     p.socket = std::move(*socket);
     peers_.push_back(std::move(p));
+}
+
+/// To the log, once in a while: others decide how often there is a reason.
+void connections::complain(const std::string& what) {
+    ++complaints_unsaid_;
+    const int64_t now = monotonic_ns();
+    if (complained_ns_ != 0 && now - complained_ns_ < complaint_interval_ns) return;
+    complained_ns_ = now;
+    const uint64_t others = std::exchange(complaints_unsaid_, 0) - 1;
+    listener_.log(what + (others > 0 ? ", and " + std::to_string(others) + " more like it" : ""));
 }
 
 /// False: the peer is gone.
@@ -163,11 +190,12 @@ bool connections::handle(peer& p) {
     }
     const auto h = read_hello(*m);
     if (!h || h->client >= clients_) {
-        listener_.log("message ignored: " + (h ? "no such client" : h.why().message));
+        complain("message ignored: " + (h ? "no such client" : h.why().message));
         return p.greeted;
     }
     if (h->purpose == hello::purpose_kind::spill) {
-        if (p.greeted && m->descriptors.size() == 1) listener_.brought_spill(p.client, std::move(m->descriptors[0]));
+        if (p.greeted)
+            listener_.brought_spill(p.client, m->descriptors.empty() ? descriptor() : std::move(m->descriptors[0]));
         return true;
     }
     p.client = h->client;

@@ -18,6 +18,7 @@ class connections {
   public:
     struct listener {
         std::function<void(uint32_t client)> joined;
+        /// Without a file when this process could not take it: it has no descriptor left.
         std::function<void(uint32_t client, descriptor file)> brought_spill;
         /// The process of the client ended (seen through its pidfd, so that forked children do not count).
         std::function<void(uint32_t client)> ended;
@@ -52,6 +53,7 @@ class connections {
     };
     void run();
     void accept_one();
+    void complain(const std::string& what);
     bool handle(peer& p);
     static bool is_readable(const descriptor& socket);
     result<void> welcome_peer(const peer& p) const;
@@ -63,6 +65,9 @@ class connections {
     listener listener_;
     uint32_t clients_ = 0, generation_ = 0;
     int segment_ = -1, document_ = -1;
+    int64_t deaf_until_ns_ = 0;       ///< nobody is accepted before: descriptors ran out
+    int64_t complained_ns_ = 0;       ///< when the log heard the last complaint
+    uint64_t complaints_unsaid_ = 0;  ///< since then
     std::thread thread_;
 };
 

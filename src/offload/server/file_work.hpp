@@ -17,6 +17,7 @@ struct node_server::file_work {
     int64_t give_up_ns = 0;                       ///< monotonic time after which a failing write is not tried again
     int64_t raw_bytes = 0;
     int64_t not_before_ns = 0;
+    worker_pool::patience wait = worker_pool::patience::may_hurry;
 };
 
 }  // namespace halcyon::offload

@@ -51,9 +51,9 @@ class iteration_book {
     void client_ended(uint32_t client, int64_t iteration);
     enum class leaving { closed, died };
     void client_left(uint32_t client, leaving how);
-    [[nodiscard]] int64_t ended_through(uint32_t client) const { return clients_[client].ended_through; }
     [[nodiscard]] bool is_live(uint32_t client) const { return clients_[client].live; }
     [[nodiscard]] bool anybody_live() const;
+    [[nodiscard]] int64_t ended_through(uint32_t client) const { return clients_[client].ended_through; }
 
     /// The next complete iteration in order, once; nullopt when there is none.
     std::optional<int64_t> take_complete();

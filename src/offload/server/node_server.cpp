@@ -32,7 +32,8 @@ node_server::node_server(launch l)
       job_(l.job),
       files_(l.files),
       book_(data_, document_.client_ranks, segment_.header().stored_through.load(std::memory_order_acquire) + 1),
-      slot_(data_.server.transfer_slots, document_.node, document_.nodes) {
+      slot_(data_.server.transfer_slots, document_.node, document_.nodes),
+      stored_through_(book_.next_to_complete() - 1) {
     const segment_geometry& g = segment_.geometry();
     for (uint32_t c = 0; c < g.clients; ++c) {
         events_.emplace_back(segment_.events(c), g.event_slots);
@@ -40,6 +41,8 @@ node_server::node_server(launch l)
     }
     spill_files_.resize(g.clients);
     gone_.assign(g.clients, false);
+    spills_.assign(g.clients, false);
+    spill_lost_.assign(g.clients, false);
     silent_.assign(g.clients, false);
     awaited_.assign(g.clients, true);
     signals_seen_.assign(data_.events.size(), std::vector<uint64_t>(g.clients, 0));
@@ -135,7 +138,13 @@ void node_server::client_ended(uint32_t client) {
     });
 }
 void node_server::client_brought_spill(uint32_t client, descriptor file) {
-    tell([this, client, fd = std::make_shared<descriptor>(std::move(file))] { spill_files_[client] = std::move(*fd); });
+    tell([this, client, fd = std::make_shared<descriptor>(std::move(file))] {
+        spill_files_[client] = std::move(*fd);
+        spill_lost_[client] = !spill_files_[client];
+        if (spill_lost_[client])
+            note("the spill file of rank " + std::to_string(book_.rank_of(client)) +
+                 " could not be taken: this process has no descriptor left (ulimit -n)");
+    });
 }
 
 int node_server::run() {
@@ -217,7 +226,7 @@ bool node_server::wind_up() {
         const bool all_synced =
             std::all_of(data_.stores.begin(), data_.stores.end(), [](const store& s) { return s.durable; });
         if (all_synced || h.durable_wanted.load() >= 0) {
-            synced(h.stored_through.load(), output_->sync());
+            synced(stored_through_, output_->sync());
         }
         if (files_ != nullptr) files_->leave();
         if (job_ != nullptr) job_->finish();

@@ -61,12 +61,12 @@ class node_server {
     bool pop_client(uint32_t client);
     void handle(uint32_t client, const event_record& e);
     void adopt_block(uint32_t client, uint32_t index, uint64_t sequence, bool handed);
-    [[nodiscard]] bool may_be_in(uint32_t client, int64_t iteration) const;
     void reject(uint32_t client, const std::string& what);
     void handle_signal(uint32_t client, const event_record& e);
     void run_if_all_signalled(uint32_t event_id);
     void client_gone(uint32_t client);
     void take_over();
+    [[nodiscard]] bool is_plausible(uint32_t client, int64_t iteration) const;
     void look_for_lost_clients();
     [[nodiscard]] bool spill_files_are_here() const;
     bool read_inbox();
@@ -89,9 +89,10 @@ class node_server {
     void iteration_stored(int64_t number);
     void release(iteration_book::key k);
     void release_if_done(iteration_book::key k);
+    void tell_clients_of_loss(int64_t iteration, const std::string& why);
     void sync_if_wanted();
     void synced(int64_t through, const result<void>& outcome);
-    void tell_of_failure(const failure& why, int64_t first, int64_t last);
+    void tell_of_failure(const failure& why, int64_t first);
     void note_not_written(iteration_book::key k);
     void rebuild_view_if_due();
     [[nodiscard]] std::vector<std::string> all_writers() const;
@@ -140,6 +141,8 @@ class node_server {
     std::vector<return_ring::producer> returns_;
     std::vector<descriptor> spill_files_;
     std::vector<bool> gone_;                           ///< clients that closed or died: they send no more events
+    std::vector<bool> spills_;                         ///< clients some of whose blocks lie in spill files
+    std::vector<bool> spill_lost_;                     ///< clients whose spill file could not be taken
     std::vector<bool> silent_;                         ///< clients whose connection is over: they send no more files
     std::vector<bool> awaited_;                        ///< clients that have not joined this server yet
     int64_t awaited_until_ns_ = 0;                     ///< after that they are taken for dead; 0: no limit yet
@@ -169,6 +172,7 @@ class node_server {
         int64_t give_up_ns = 0;      ///< 0: no attempt has failed
     };
     std::vector<store_state> stores_;
+    int64_t stored_through_;  ///< what the segment's header says of it is for the clients
     std::set<int64_t> stored_out_of_order_;
     bool progress_ = false;  ///< something to announce
     bool view_dirty_ = false, view_running_ = false, sync_running_ = false;

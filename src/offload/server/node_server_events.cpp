@@ -49,7 +49,15 @@ bool node_server::pop_client(uint32_t client) {
     return any;
 }
 
+/// A client's iterations follow each other: none is later than the one after the last that it ended.
+bool node_server::is_plausible(uint32_t client, int64_t iteration) const {
+    return iteration >= 0 && iteration <= book_.ended_through(client) + 1;
+}
+
 void node_server::handle(uint32_t client, const event_record& e) {
+    if (e.kind != event_kind::closed && !is_plausible(client, e.iteration))
+        return reject(client, "an event of iteration " + std::to_string(e.iteration) +
+                                  ", but the last one it ended is " + std::to_string(book_.ended_through(client)));
     switch (e.kind) {
         case event_kind::block_committed:
             adopt_block(client, e.index, e.sequence, false);
@@ -59,21 +67,19 @@ void node_server::handle(uint32_t client, const event_record& e) {
             return;
         case event_kind::block_skipped:
             if (e.index >= data_.variables.size() || e.value[0] < 0 ||
-                e.value[0] >= data_.variables[e.index].blocks_per_client || !may_be_in(client, e.iteration))
+                e.value[0] >= data_.variables[e.index].blocks_per_client)
                 return reject(client, "an event about a block that cannot be");
             if (e.iteration >= book_.next_to_complete())
                 book_.note_missing(client, e.index, static_cast<int32_t>(e.value[0]), e.iteration,
                                    missing_block::why::skipped);
             return;
         case event_kind::block_inlined:
-            if (!may_be_in(client, e.iteration)) return reject(client, "an event about an iteration that cannot be");
             if (e.iteration >= book_.next_to_complete()) book_.note_inlined(client, e.iteration);
             return;
         case event_kind::signal:
             handle_signal(client, e);
             return;
         case event_kind::end_iteration:
-            if (!may_be_in(client, e.iteration)) return reject(client, "the end of an iteration that cannot be");
             records_.add(phase_record{e.iteration, book_.rank_of(client), e.value[0], e.value[1], e.value[2],
                                       e.value[3], e.value[4]});
             book_.client_ended(client, e.iteration);
@@ -83,11 +89,6 @@ void node_server::handle(uint32_t client, const event_record& e) {
             return;
     }
     reject(client, "an event of unknown kind " + std::to_string(static_cast<int>(e.kind)));
-}
-
-/// What a client says of an iteration is about one that it ended or about the next one.
-bool node_server::may_be_in(uint32_t client, int64_t iteration) const {
-    return iteration >= 0 && iteration <= book_.ended_through(client) + 1;
 }
 
 void node_server::reject(uint32_t client, const std::string& what) {
@@ -103,6 +104,9 @@ void node_server::adopt_block(uint32_t client, uint32_t index, uint64_t sequence
         return;
     }
     if (b->sequence != sequence) return;  // an old event of an entry that was adopted and released by take_over()
+    if (!is_plausible(client, b->iteration))
+        return reject(client, "a block of iteration " + std::to_string(b->iteration) +
+                                  ", but the last one it ended is " + std::to_string(book_.ended_through(client)));
     const iteration_book::key k = iteration_book::key_of(client, index);
     const block_state state = segment_.table(client)[index].state.load(std::memory_order_acquire);
     if (state != block_state::servers && (handed || state != block_state::shared_read)) {
@@ -110,7 +114,6 @@ void node_server::adopt_block(uint32_t client, uint32_t index, uint64_t sequence
         if (generation_ == 1) reject(client, "a block that it still holds");
         return;
     }
-    if (!may_be_in(client, b->iteration)) return reject(client, "a block of an iteration that cannot be");
     if (const auto* held = book_.find(k); held != nullptr && held->block.sequence != sequence)
         return reject(client, "a block in the place of another");
     if (b->iteration < book_.next_to_complete() && book_.find(k) == nullptr) {
@@ -118,6 +121,7 @@ void node_server::adopt_block(uint32_t client, uint32_t index, uint64_t sequence
         if (handed) release(k);
         return;
     }
+    if (b->in_spill) spills_[client] = true;
     if (book_.adopt(*b, handed) != nullptr) {
         ++counts_.blocks;
         counts_.bytes += b->shape.bytes;
@@ -182,10 +186,9 @@ void node_server::client_gone(uint32_t client) {
             else if (state == block_state::private_to_client)
                 table[i].state.store(block_state::free, std::memory_order_release);
         }
-        // Killed between the mark and its event.
-        if (const int64_t ended = segment_.page(client).ended_through.load(std::memory_order_acquire);
-            may_be_in(client, ended))
-            book_.client_ended(client, ended);
+        // Ended, but killed before it could say so.
+        const int64_t ended = segment_.page(client).ended_through.load(std::memory_order_acquire);
+        if (is_plausible(client, ended)) book_.client_ended(client, ended);
         // Nobody reads its committed blocks any more.
         std::vector<iteration_book::key> own;
         for (const auto& [k, h] : book_.all())
@@ -210,7 +213,7 @@ void node_server::take_over() {
     counts_ = records_.saved_counts();
     counts_.finished = false;
     ++counts_.server_restarts;
-    const int64_t stored = segment_.header().stored_through.load(std::memory_order_acquire);
+    const int64_t stored = stored_through_;
     for (uint32_t c = 0; c < segment_.geometry().clients; ++c) {
         client_page& page = segment_.page(c);
         const uint64_t taken = page.signals_taken.load(std::memory_order_acquire);
@@ -238,8 +241,10 @@ void node_server::take_over() {
             const bool constant = !data_.variables[b->variable].time_varying;
             if (b->iteration <= stored && handed && !constant)
                 release(iteration_book::key_of(c, i));
-            else if (iteration_book::held* h = book_.adopt(*b, handed); h != nullptr)
+            else if (iteration_book::held* h = book_.adopt(*b, handed); h != nullptr) {
                 h->stored = b->iteration <= stored;
+                spills_[c] = spills_[c] || b->in_spill;
+            }
         }
         book_.client_ended(c, ended);
         if (page.closed.load(std::memory_order_acquire) != 0) {
@@ -285,8 +290,7 @@ void node_server::look_for_lost_clients() {
 /// Blocks that were spilled can be stored only once their clients have brought their files to this server.
 bool node_server::spill_files_are_here() const {
     for (uint32_t c = 0; c < gone_.size(); ++c)
-        if (!silent_[c] && !spill_files_[c] && segment_.page(c).spilled_blocks.load(std::memory_order_acquire) > 0)
-            return false;
+        if (spills_[c] && !silent_[c] && !spill_lost_[c] && !spill_files_[c]) return false;
     return true;
 }
 

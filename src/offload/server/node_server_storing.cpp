@@ -50,10 +50,10 @@ void node_server::flush_wanted() {
         std::max(h.stored_wanted.load(std::memory_order_acquire), h.durable_wanted.load(std::memory_order_acquire));
     for (uint32_t s = 0; s < stores_.size(); ++s) {
         const int64_t here = std::max(wanted, stores_[s].wanted);
-        if (is_shared(s) && here > h.stored_through.load(std::memory_order_relaxed)) want_stored(s, here);
+        if (is_shared(s) && here > stored_through_) want_stored(s, here);
         if (const auto& pending = stores_[s].pending; !pending.empty() && pending.front() <= here) flush_store(s);
     }
-    if (wanted > h.stored_through.load(std::memory_order_acquire)) pool_->hurry();
+    if (wanted > stored_through_) pool_->hurry();
 }
 
 /// Has what is pending written; where all servers write together, when they are ready.
@@ -145,10 +145,8 @@ result<block_view> node_server::view_of(const iteration_book::held& h, std::vect
         v.data = {segment_.bytes_at(b.location), bytes};
         return v;
     }
-    if (auto whole = check_spilled(spill_files_[b.client].get(), b.location, bytes,
-                                   static_cast<uint64_t>(data_.buffer.max_spill_bytes));
-        !whole)
-        return whole.why();
+    // Before memory is taken: how long a block is says its client.
+    if (auto there = spill_holds(spill_files_[b.client].get(), b.location, bytes); !there) return there.why();
     spilled.emplace_back(bytes);
     if (auto got = read_spilled(spill_files_[b.client].get(), b.location, spilled.back().data(), bytes); !got) {
         spilled.pop_back();
@@ -182,7 +180,7 @@ void node_server::submit_file(const std::shared_ptr<file_work>& work) {
             record.end_ns = realtime_ns();
             tell([this, work, outcome, record] { file_done(work, outcome, record); });
         },
-        work->not_before_ns);
+        work->not_before_ns, work->wait);
 }
 
 /// Finds the bytes of a file's blocks.
@@ -207,6 +205,7 @@ void node_server::load_blocks(file_work& work) {
         work.request.missing.push_back(lost);
         if (book_.knows(lost.iteration)) book_.at(lost.iteration).missing.push_back(lost);
         ++counts_.missing_blocks;
+        tell_clients_of_loss(lost.iteration, v.why().message);
         h->stored = true;
         h->in_job = false;
         release_if_done(*k);
@@ -221,6 +220,7 @@ void node_server::file_done(const std::shared_ptr<file_work>& work, const result
     if (!outcome && monotonic_ns() < work->give_up_ns) {
         note(outcome.why().message + "; trying again");
         work->not_before_ns = monotonic_ns() + 200'000'000;
+        work->wait = worker_pool::patience::firm;
         submit_file(work);
         return;
     }
@@ -256,7 +256,7 @@ void node_server::settle(const std::shared_ptr<file_work>& work, const result<fi
     } else {
         note("given up: " + outcome.why().message);
         counts_.missing_blocks += static_cast<int64_t>(work->keys.size());
-        tell_of_failure(outcome.why(), work->request.iterations.front(), work->request.iterations.back());
+        tell_of_failure(outcome.why(), work->request.iterations.front());
         // The iteration's own file is still to come, and says what an early part would have held.
         if (work->request.part > 0)
             for (const iteration_book::key k : work->keys) note_not_written(k);
@@ -287,7 +287,7 @@ void node_server::note_not_written(iteration_book::key k) {
 void node_server::iteration_stored(int64_t number) {
     stored_out_of_order_.insert(number);
     segment_header& h = segment_.header();
-    int64_t through = h.stored_through.load(std::memory_order_relaxed);
+    int64_t& through = stored_through_;
     std::vector<iteration_book::key> done;
     while (stored_out_of_order_.erase(through + 1) > 0) {
         ++through;
@@ -314,7 +314,7 @@ void node_server::release_if_done(iteration_book::key k) {
     if (h == nullptr || !h->stored || !h->handed || h->in_job || h->pins > 0) return;
     if (h->constant && !gone_[h->block.client]) return;
     // A published file may have to be written again while its iteration is not marked; a closed early part never.
-    const bool marked = h->block.iteration <= segment_.header().stored_through.load(std::memory_order_relaxed);
+    const bool marked = h->block.iteration <= stored_through_;
     if (!marked && !h->early && !data_.variables[h->block.variable].store.empty()) return;
     if (h->block.in_spill)
         discard_spilled(spill_files_[h->block.client].get(), h->block.location, h->block.shape.bytes);
@@ -336,7 +336,7 @@ void node_server::release(iteration_book::key k) {
 
 void node_server::sync_if_wanted() {
     segment_header& h = segment_.header();
-    const int64_t through = h.stored_through.load(std::memory_order_relaxed);
+    const int64_t through = stored_through_;
     const int64_t wanted = h.durable_wanted.load(std::memory_order_acquire);
     if (sync_running_ || wanted <= h.durable_through.load(std::memory_order_relaxed) || through < wanted) return;
     sync_running_ = true;
@@ -358,19 +358,21 @@ void node_server::synced(int64_t through, const result<void>& outcome) {
     segment_header& h = segment_.header();
     if (!outcome) {
         note(outcome.why().message);
-        tell_of_failure(outcome.why(), h.durable_through.load(std::memory_order_relaxed) + 1, through);
+        tell_of_failure(outcome.why(), h.durable_through.load(std::memory_order_relaxed) + 1);
     }
     h.durable_through.store(through, std::memory_order_release);
     progress_ = true;
 }
 
-void node_server::tell_of_failure(const failure& why, int64_t first, int64_t last) {
+void node_server::tell_of_failure(const failure& why, int64_t first) {
     ++counts_.failed_files;
+    tell_clients_of_loss(first, why.message);
+}
+
+void node_server::tell_clients_of_loss(int64_t first, const std::string& why) {
     segment_header& h = segment_.header();
-    std::strncpy(h.last_error, why.message.c_str(), sizeof h.last_error - 1);
-    const int64_t known = h.first_failed.load(std::memory_order_relaxed);
-    h.first_failed.store(known < 0 ? first : std::min(known, first), std::memory_order_relaxed);
-    h.last_failed.store(std::max(h.last_failed.load(std::memory_order_relaxed), last), std::memory_order_release);
+    std::strncpy(h.last_error, why.c_str(), sizeof h.last_error - 1);
+    h.lost_from.store(std::min(first, h.lost_from.load(std::memory_order_relaxed)), std::memory_order_release);
     h.failed_files.fetch_add(1, std::memory_order_acq_rel);
 }
 

@@ -21,10 +21,10 @@ worker_pool::~worker_pool() {
     for (std::thread& t : threads_) t.join();
 }
 
-void worker_pool::submit(std::function<void()> job, int64_t not_before_ns) {
+void worker_pool::submit(std::function<void()> job, int64_t not_before_ns, patience wait) {
     {
         const std::lock_guard lock(mutex_);
-        queue_.push_back({not_before_ns, next_order_++, std::move(job)});
+        queue_.push_back({not_before_ns, next_order_++, std::move(job), wait});
     }
     changed_.notify_one();
 }
@@ -32,7 +32,8 @@ void worker_pool::submit(std::function<void()> job, int64_t not_before_ns) {
 void worker_pool::hurry() {
     {
         const std::lock_guard lock(mutex_);
-        for (item& i : queue_) i.not_before_ns = 0;
+        for (item& i : queue_)
+            if (i.wait == patience::may_hurry) i.not_before_ns = 0;
     }
     changed_.notify_all();
 }

@@ -16,9 +16,11 @@ class worker_pool {
     explicit worker_pool(int threads);
     ~worker_pool();  ///< runs what is queued, without waiting for its time, then joins
 
+    /// Whether hurry() may shorten a wait.
+    enum class patience { may_hurry, firm };
     /// `not_before_ns`: monotonic time before which the job must not start (0: at once).
-    void submit(std::function<void()> job, int64_t not_before_ns = 0);
-    /// Lets every queued job start as soon as a thread is free.
+    void submit(std::function<void()> job, int64_t not_before_ns = 0, patience wait = patience::may_hurry);
+    /// Lets every queued job start as soon as a thread is free, but for those that wait firmly.
     void hurry();
     /// Jobs queued or running.
     [[nodiscard]] size_t outstanding() const;
@@ -30,6 +32,7 @@ class worker_pool {
         int64_t not_before_ns;
         uint64_t order;
         std::function<void()> job;
+        patience wait;
     };
     void work();
 

@@ -33,7 +33,7 @@ data:
 events: {tick: {actions: [note], scope: client}}
 actions: {note: {type: log}}
 stores: {main: {type: hdf5, path: out}}
-resources: {buffer: {size: 4 MiB}}
+resources: {buffer: {size: 4 MiB}, server: {retry: 100 ms}}
 )";
 
 /// A session in a directory of its own, the same on all ranks.
@@ -175,6 +175,59 @@ TEST_F(session_calls, the_same_configuration_is_not_opened_twice) {
     EXPECT_EQ(second, nullptr);
 }
 
+TEST_F(session_calls, the_same_configuration_is_known_however_its_path_is_spelt) {
+    halcyon_handle second = nullptr;
+    expect_usage(halcyon_open("./halcyon.yaml", MPI_COMM_WORLD, &second), "already open");
+    EXPECT_EQ(second, nullptr);
+}
+
+TEST_F(session_calls, a_directory_into_which_another_session_stores_is_refused) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) {
+        std::string other = configuration;
+        other.replace(other.find("path: out"), 9, "path: ./out, existing: replace");
+        std::ofstream("other.yaml") << other;
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    ASSERT_EQ(halcyon_write(h, "theta", row_.data()), HALCYON_OK);
+    ASSERT_EQ(halcyon_end_iteration(h), HALCYON_OK);
+    ASSERT_EQ(halcyon_wait(h, 0, HALCYON_STORED), HALCYON_OK) << halcyon_error_message();
+    halcyon_handle second = nullptr;
+    expect_usage(halcyon_open("other.yaml", MPI_COMM_WORLD, &second), "in use by another session");
+    EXPECT_TRUE(std::filesystem::exists("out/calls.n0000.i00000000.h5")) << "the running session's file was replaced";
+    ASSERT_EQ(halcyon_close(&h), HALCYON_OK) << halcyon_error_message();
+    EXPECT_EQ(halcyon_open("other.yaml", MPI_COMM_WORLD, &h), HALCYON_OK) << halcyon_error_message();
+}
+
+TEST_F(session_calls, a_negative_number_of_bytes_is_refused) {
+    expect_usage(halcyon_write_bytes(h, "theta", 0, row_.data(), -1), "-1 bytes");
+}
+
+TEST_F(session_calls, iterations_that_could_not_be_stored_are_told_at_every_wait) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    ASSERT_EQ(halcyon_end_iteration(h), HALCYON_OK);
+    ASSERT_EQ(halcyon_wait(h, 0, HALCYON_STORED), HALCYON_OK) << halcyon_error_message();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        std::filesystem::rename("out", "away");
+        std::ofstream("out") << "in the way";
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    ASSERT_EQ(halcyon_write(h, "theta", row_.data()), HALCYON_OK);
+    ASSERT_EQ(halcyon_end_iteration(h), HALCYON_OK);
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(halcyon_wait(h, 1, HALCYON_STORED), HALCYON_ERROR_SYSTEM) << "time " << i;
+    EXPECT_EQ(halcyon_wait(h, 0, HALCYON_STORED), HALCYON_OK) << halcyon_error_message();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        std::filesystem::remove("out");
+        std::filesystem::rename("away", "out");
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    EXPECT_EQ(halcyon_close(&h), HALCYON_ERROR_SYSTEM);
+}
+
 TEST_F(session_calls, nothing_works_after_close) {
     ASSERT_EQ(halcyon_close(&h), HALCYON_OK);
     expect_usage(halcyon_write(h, "theta", row_.data()), "halcyon_open first");
@@ -196,6 +249,57 @@ TEST(open_calls, a_missing_configuration_fails_on_all_ranks_with_its_path) {
     EXPECT_EQ(halcyon_open("/nonexistent/halcyon.yaml", MPI_COMM_WORLD, &h), HALCYON_ERROR_CONFIG);
     EXPECT_NE(std::strstr(halcyon_error_message(), "/nonexistent/halcyon.yaml"), nullptr) << halcyon_error_message();
     EXPECT_EQ(h, nullptr);
+}
+
+TEST(open_calls, an_intercommunicator_is_refused) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm between = MPI_COMM_NULL;
+    MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, 1 - rank, 0, &between);
+    halcyon_handle h = nullptr;
+    EXPECT_EQ(halcyon_open("halcyon.yaml", between, &h), HALCYON_ERROR_USAGE);
+    EXPECT_NE(std::strstr(halcyon_error_message(), "intercommunicator"), nullptr) << halcyon_error_message();
+    MPI_Comm_free(&between);
+}
+
+TEST(open_calls, a_working_directory_that_is_gone_fails_on_all_ranks) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    char name[] = "/tmp/halcyon-calls-XXXXXX";
+    const auto before = std::filesystem::current_path();
+    if (rank == 0) {
+        ASSERT_NE(::mkdtemp(name), nullptr);
+        std::filesystem::current_path(name);
+        std::filesystem::remove(name);
+    }
+    halcyon_handle h = nullptr;
+    const std::string path = (before / "gone.yaml").string();
+    if (rank == 0) std::ofstream(path) << configuration;
+    EXPECT_EQ(halcyon_open(path.c_str(), MPI_COMM_WORLD, &h), HALCYON_ERROR_SYSTEM);
+    EXPECT_NE(std::strstr(halcyon_error_message(), "working directory"), nullptr) << halcyon_error_message();
+    std::filesystem::current_path(before);
+    if (rank == 0) std::filesystem::remove(path);
+}
+
+TEST(open_calls, blocks_whose_sum_is_beyond_all_memory_are_refused) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) {
+        std::ofstream file("too-much.yaml");
+        file << "halcyon: 1\nsimulation: calls\ndata:\n  layouts: {g: {type: int8, dimensions: [2251799813685248, "
+                "1024]}}\n  variables:\n";
+        for (int i = 0; i < 7; ++i) file << "    v" << i << ": {layout: g}\n";
+        file << "stores: {main: {type: hdf5, path: out-too-much}}\nresources: {buffer: {size: 4 MiB}}\n";
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    halcyon_handle h = nullptr;
+    EXPECT_EQ(halcyon_open("too-much.yaml", MPI_COMM_WORLD, &h), HALCYON_ERROR_CONFIG);
+    EXPECT_NE(std::strstr(halcyon_error_message(), "2^61"), nullptr) << halcyon_error_message();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        std::filesystem::remove("too-much.yaml");
+        std::filesystem::remove_all("out-too-much");
+    }
 }
 
 }  // namespace

@@ -219,3 +219,45 @@ def test_signals_of_scope_node_do_not_wait_for_a_client_that_died(openmpi_case: 
     wait_for(lambda: openmpi_case.counts()["finished"], what="the server drains")
     assert (openmpi_case.output / "server-n0000.log").read_text().count("event 'all'") >= 4
     assert openmpi_case.counts()["lost_signals"] == 0
+
+
+def test_a_full_disk_is_tried_again_with_pauses(openmpi_case: Case, small_disk: Path) -> None:
+    """At the end of the run, too, when the server has nothing else to do."""
+    openmpi_case.configure(nz="64", server="retry: 1 s")
+    (openmpi_case.directory / "out").symlink_to(small_disk)
+    logs = openmpi_case.directory / "logs"
+    path = openmpi_case.directory / "halcyon.yaml"
+    path.write_text(path.read_text().replace("server: {", f"server: {{log-directory: {logs}, "))
+    (small_disk / "ballast").write_bytes(b"\0" * 1_950_000)
+    openmpi_case.run("iterations=3", limit_s=60)
+    tries = (logs / "server-n0000.log").read_text().count("trying again")
+    assert 3 <= tries <= 3 * 6, "a file is tried again every 200 ms for a second"
+
+
+def test_the_last_server_lost_on_a_full_disk_is_said(openmpi_case: Case, small_disk: Path) -> None:
+    """What it had not stored is the clients' task then, and they cannot do it."""
+    openmpi_case.configure(nz="32", server="max-restarts: 0, retry: 60 s")
+    (openmpi_case.directory / "out").symlink_to(small_disk)
+    run = openmpi_case.start("iterations=100", "pause_ms=5")
+    wait_for(lambda: len(list(small_disk.glob("tiny.n0000.*.h5"))) > 2, what="some files")
+    (small_disk / "ballast").write_bytes(b"\0" * 200_000)
+    log = small_disk / "server-n0000.log"
+    wait_for(lambda: "trying again" in log.read_text(), what="the disk is full")
+    stop_server(openmpi_case.server_process())
+    outcome = finish(run)
+    assert outcome.status != 0, outcome.text
+    for told in outcome.ranks.values():
+        assert not told["closed"], "close said nothing of what is lost"
+
+
+def test_replacing_a_run_leaves_other_files_alone(openmpi_case: Case) -> None:
+    openmpi_case.configure(store=", existing: replace")
+    openmpi_case.output.mkdir()
+    strangers = ["tiny.init.h5", "tiny.v2.n0000.h5", "server-config.json", "phases-notes.csv", "tiny.xmf.txt"]
+    for name in strangers:
+        (openmpi_case.output / name).write_text("not Halcyon's")
+    assert openmpi_case.run("iterations=3").status == 0
+    assert openmpi_case.run("iterations=1").status == 0
+    for name in strangers:
+        assert (openmpi_case.output / name).read_text() == "not Halcyon's"
+    assert len(list(openmpi_case.output.glob("tiny.n0000.i*.h5"))) == 1, "the earlier run is not gone"

@@ -1,0 +1,107 @@
+"""Shared memory that somebody overwrote, and strangers at the server's socket: the server goes on, and says so."""
+
+import os
+import resource
+import signal
+import socket
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from running import Case, check_complete, finish, is_gone, processes_of, wait_for
+
+PAGES = 4096
+"""Where the pages of the clients, of 192 bytes each, begin in a segment; the rings follow on the next page."""
+ENDED_THROUGH, SPILLED_BLOCKS = 64, 64 + 24
+FIRST_RING = 2 * PAGES
+
+
+def damage(process: int, offset: int, value: int) -> None:
+    """Writes 8 bytes into the segment that a process holds."""
+    for name in Path(f"/proc/{process}/fd").iterdir():
+        if "halcyon-segment" in str(name.readlink()):
+            with name.open("r+b") as segment:
+                segment.seek(offset)
+                segment.write(struct.pack("<Q", value))
+            return
+    raise AssertionError("the process has no segment")
+
+
+def test_a_client_whose_ring_is_overwritten_is_told_at_close(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=30", "pause_ms=20")
+    wait_for(lambda: list(openmpi_case.output.glob("tiny.n0000.*.h5")), what="a file")
+    server = openmpi_case.server_process()
+    damage(server, FIRST_RING, 1 << 40)
+    outcome = finish(run)
+    assert "took this client for dead" in outcome.text
+    assert not outcome.ranks[0]["closed"]
+    wait_for(lambda: is_gone(server), what="the server exits")
+    assert openmpi_case.counts()["dead_clients"] == 1
+
+
+def test_counts_that_are_overwritten_delay_nothing(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=30", "pause_ms=20")
+    wait_for(lambda: list(openmpi_case.output.glob("tiny.n0000.*.h5")), what="a file")
+    damage(openmpi_case.server_process(), PAGES + SPILLED_BLOCKS, 7)
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 30)
+
+
+def test_a_dead_client_did_not_end_iterations_that_nobody_saw(openmpi_case: Case) -> None:
+    openmpi_case.ranks = 1
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=1000", "pause_ms=300")
+    wait_for(lambda: list(openmpi_case.output.glob("tiny.n0000.*.h5")), what="a file")
+    server = openmpi_case.server_process()
+    client = processes_of(run)[0]
+    os.kill(client, signal.SIGSTOP)
+    damage(server, PAGES + ENDED_THROUGH, 1 << 40)
+    os.kill(client, signal.SIGKILL)
+    finish(run)
+    wait_for(lambda: is_gone(server), what="the server exits")
+    assert len(list(openmpi_case.output.glob("tiny.n0000.*.h5"))) < 1000
+
+
+@pytest.fixture
+def few_descriptors() -> Iterator[int]:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, before[1]))
+    yield before[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_a_server_takes_as_many_descriptors_as_it_may(openmpi_case: Case, few_descriptors: int) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=30", "pause_ms=20")
+    wait_for(lambda: list(openmpi_case.output.glob("tiny.n0000.*.h5")), what="a file")
+    limits = Path(f"/proc/{openmpi_case.server_process()}/limits").read_text()
+    assert finish(run).status == 0
+    allowed = next(line for line in limits.splitlines() if line.startswith("Max open files"))
+    assert allowed.split()[3] == allowed.split()[4] == str(few_descriptors)
+
+
+def test_strangers_at_the_socket_fill_neither_log_nor_descriptors(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=60", "pause_ms=20")
+    log = openmpi_case.output / "server-n0000.log"
+    wait_for(lambda: list(openmpi_case.output.glob("tiny.n0000.*.h5")), what="a file")
+    server = openmpi_case.server_process()
+    session = log.read_text().split("session ")[1][:8]
+    names = [line.split()[-1] for line in Path("/proc/net/unix").read_text().splitlines() if f"-{session}" in line]
+    strangers = []
+    for i in range(400):
+        strangers.append(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+        strangers[-1].connect("\0" + names[0][1:])
+        if i % 2:
+            strangers[-1].send(b"\xff" * (i % 40 + 1))
+    wait_for(lambda: "ignored" in log.read_text(), what="a stranger's message")
+    wait_for(lambda: len(list(Path(f"/proc/{server}/fd").iterdir())) < 250, what="strangers are sent away")
+    assert finish(run).status == 0
+    for stranger in strangers:
+        stranger.close()
+    assert len(log.read_text().splitlines()) < 20
+    check_complete(openmpi_case, 60)
