@@ -2,15 +2,18 @@
 
 #include <dlfcn.h>
 
+#include <filesystem>
 #include <vector>
 
 namespace halcyon::offload {
 
-result<void> action_runner::load_modules() {
+result<void> action_runner::load_modules(const std::string& working_directory) {
     for (const action& a : data_.actions) {
         if (a.type != "module") continue;
         // Never closed: code of the library may still run, or have left threads.
-        void* library = ::dlopen(a.module.c_str(), RTLD_NOW | RTLD_LOCAL);
+        const bool is_path = a.module.find('/') != std::string::npos;
+        const std::string path = is_path ? (std::filesystem::path(working_directory) / a.module).string() : a.module;
+        void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
         if (library == nullptr)
             return failure{error_kind::config, "actions." + a.name + ".module: " + std::string(::dlerror()), 0};
         void* symbol = ::dlsym(library, a.function.c_str());

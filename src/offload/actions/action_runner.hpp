@@ -23,8 +23,10 @@ class action_runner {
     };
     action_runner(const model& data, surroundings where) : data_(data), where_(std::move(where)) {}
 
-    /// Loads every module the configuration names. Failure (config): not found, or without that function.
-    result<void> load_modules();
+    /// Loads every module the configuration names; one with a '/' in its path that is relative is looked for in
+    /// `working_directory`, one without where the system looks for libraries. Failure (config): not found, or without
+    /// that function.
+    result<void> load_modules(const std::string& working_directory);
 
     /// What happened: `rank` is the raiser (-1 for scope node and job), `blocks` what is in memory for `iteration`.
     struct occasion {

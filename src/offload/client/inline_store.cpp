@@ -19,7 +19,7 @@ result<void> inline_store::open() {
         data_, action_runner::surroundings{directory, where_.node, where_.nodes, [this](const std::string& line) {
                                                if (counts_.messages.size() < 100) counts_.messages.push_back(line);
                                            }});
-    if (auto loaded = actions->load_modules(); !loaded) return loaded;
+    if (auto loaded = actions->load_modules(where_.directory); !loaded) return loaded;
     auto output = output_writer::open(data_, where_.directory, writer, where_.ranks);
     if (!output) return output.why();
     actions_ = std::move(actions);
@@ -89,10 +89,10 @@ result<void> inline_store::signal(const event& e, int64_t iteration) {
             views.push_back(k.view);
             views.back().data = k.data;
         }
+    // As on a server: an action that fails is counted, and the simulation goes on.
     if (auto done = actions_->run(e, {iteration, e.scope == scope::client ? where_.rank : -1, views}); !done) {
         ++counts_.failed_actions;
         if (counts_.messages.size() < 100) counts_.messages.push_back(done.why().message);
-        outcome = done;
     }
     return outcome;
 }

@@ -72,11 +72,16 @@ result<void> run_file::save(const std::string& directory) const {
     return replace_file(directory + "/run.json", {out.GetString(), out.GetSize()});
 }
 
+bool is_record_of_server(const std::string& name) {
+    static const std::regex records(R"(\.?(phases|server|counts)-[nc]\d{4,}\.(csv|json|log)(\.tmp)?)");
+    return std::regex_match(name, records);
+}
+
 bool belongs_to_run(const std::string& name, const std::string& simulation) {
-    static const std::regex records(R"(run\.json(\.tmp)?|(phases|server|counts)-[nc]\d{4,}\.(csv|json|log)(\.tmp)?)");
-    static const std::regex data(R"(([nc]\d{4,}\.i\d{8,}(\.p\d{2,})?\.)?(h5|xmf)(\..*tmp)?)");
+    static const std::regex manifest(R"(run\.json(\.tmp)?)");
+    static const std::regex data(R"((([nc]\d{4,}|all)\.i\d{8,}(\.p\d{2,})?\.|view\..*\.)?(h5|xmf)(\..*tmp)?)");
     const std::string visible = name.starts_with('.') ? name.substr(1) : name;
-    if (std::regex_match(visible, records)) return true;
+    if (is_record_of_server(name) || std::regex_match(visible, manifest)) return true;
     return visible.starts_with(simulation + ".") && std::regex_match(visible.substr(simulation.size() + 1), data);
 }
 

@@ -26,6 +26,9 @@ struct run_file {
     [[nodiscard]] result<void> save(const std::string& directory) const;
 };
 
+/// Whether it is one of the records that a server or inline client keeps from its first moment on.
+bool is_record_of_server(const std::string& name);
+
 /// Whether a file of this name in a store's directory was left by a run of `simulation`.
 bool belongs_to_run(const std::string& name, const std::string& simulation);
 

@@ -284,16 +284,23 @@ result<void> mpi_session::prepare_directories() {
                                claim.why().system_errno};
             claims_.push_back(std::move(*claim));
         }
+        std::vector<fs::path> earlier;
+        std::string sign;  // of a run: records alone are what an open that failed has left
         for (const auto& entry : fs::directory_iterator(directory, why)) {
-            if (!belongs_to_run(entry.path().filename().string(), model_.simulation)) continue;
-            if (!s.replace_existing)
+            const std::string name = entry.path().filename().string();
+            if (!belongs_to_run(name, model_.simulation)) continue;
+            earlier.push_back(entry.path());
+            if (!is_record_of_server(name)) sign = name;
+        }
+        for (const fs::path& file : earlier) {
+            if (!s.replace_existing && !sign.empty())
                 return failure{error_kind::usage,
-                               directory.string() + " already holds a run (" + entry.path().filename().string() +
+                               directory.string() + " already holds a run (" + sign +
                                    "): move it away, choose another path for stores." + s.name + ", or set stores." +
                                    s.name + ".existing: replace",
                                0};
-            fs::remove(entry.path(), why);
-            if (why) return system_failure(entry.path().string(), why.value());
+            fs::remove(file, why);
+            if (why) return system_failure(file.string(), why.value());
         }
         if (why) return system_failure("output directory " + directory.string(), why.value());
         if (::access(directory.c_str(), W_OK) != 0)

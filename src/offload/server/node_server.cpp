@@ -83,7 +83,7 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
     s->output_ = std::move(*output);
     s->actions_ = std::make_unique<action_runner>(
         s->data_, action_runner::surroundings{directory, s->document_.node, s->document_.nodes, s->log_});
-    if (auto loaded = s->actions_->load_modules(); !loaded) return loaded.why();
+    if (auto loaded = s->actions_->load_modules(s->document_.directory); !loaded) return loaded.why();
     s->pool_ = std::make_unique<worker_pool>(s->data_.server.threads);
     s->begin_ns_ = monotonic_ns();
     if (s->generation_ > 1)

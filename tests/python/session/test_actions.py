@@ -1,5 +1,7 @@
 """Events run their actions: on the server, or in the clients with `inline: true`."""
 
+import shutil
+
 import numpy as np
 import pytest
 from running import BUILDS, Case, check_complete, expected_block, finish, wait_for
@@ -114,3 +116,31 @@ def test_an_event_may_store_before_the_file_is_full(openmpi_case: Case, top: str
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 100)
+
+
+@pytest.mark.parametrize("top", ["", "inline: true"])
+def test_a_relative_path_of_a_module_starts_where_the_simulation_does(openmpi_case: Case, top: str) -> None:
+    shutil.copy(BUILDS["openmpi"] / "tests/libwrite_sums.so", openmpi_case.directory)
+    events = MODULE.replace("MODULE", "./libwrite_sums.so").replace("FAIL_AT", "")
+    openmpi_case.configure(events=events, top=top)
+    outcome = openmpi_case.run("iterations=2", "signal=each")
+    assert outcome.status == 0, outcome.text
+    assert len(sums(openmpi_case)) == 4
+
+
+def test_inline_a_failing_module_is_counted_and_the_simulation_goes_on(openmpi_case: Case) -> None:
+    openmpi_case.configure(events=module_events(openmpi_case, fail_at="2"), top="inline: true")
+    outcome = openmpi_case.run("iterations=4", "signal=each")
+    assert outcome.status == 0, outcome.text
+    counts = openmpi_case.counts("c00000")
+    assert counts["failed_actions"] == 1
+    assert counts["messages"] == ["action 'sums' returned 7"]
+
+
+def test_after_an_open_that_failed_the_corrected_one_succeeds(openmpi_case: Case) -> None:
+    openmpi_case.configure(events=module_events(openmpi_case, library="libnothing.so"))
+    assert openmpi_case.run("iterations=1").status != 0
+    openmpi_case.configure(events=module_events(openmpi_case))
+    outcome = openmpi_case.run("iterations=3")
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 3)
