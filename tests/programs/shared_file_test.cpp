@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <new>
 #include <thread>
 
 #include "base/clock.hpp"
@@ -103,12 +105,16 @@ class world {
     }
 
     /// Offers and returns at once; take() waits for what became of it.
-    void offer(file_job job, int64_t patience_ns = 0) {
+    void offer(
+        file_job job, int64_t patience_ns = 0, std::function<void()> before_lay_out = [] {}) {
         shared_offer o;
         o.job = std::move(job);
         o.storage = &storage_;
         o.give_up_ns = monotonic_ns() + patience_ns;
-        o.lay_out = [this](const shared_file& f) { return store_->lay_out(f); };
+        o.lay_out = [this, before_lay_out = std::move(before_lay_out)](const shared_file& f) {
+            before_lay_out();
+            return store_->lay_out(f);
+        };
         o.publish_parts = [](std::span<const int64_t>) { return result<void>(); };
         o.published = [] {};
         o.done = [this](const shared_outcome& what) {
@@ -269,6 +275,50 @@ TEST(shared_file, who_has_finished_takes_part_with_nothing) {
     });
     EXPECT_EQ(read(path, "own/d000001"), std::vector<double>{6});
     EXPECT_EQ(read(path, "own/d000000"), std::vector<double>{});
+}
+
+TEST(shared_file, a_server_without_memory_for_a_block_fails_the_file_and_the_others_do_not_wait_for_it) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "sanitizers end a program that asks for too much memory";
+#endif
+    shared_folder folder;
+    world w;
+    job_builder b;
+    variable& v = b.add_variable("theta", scalar_type::float32);
+    v.precision = precision::half;
+    block_view& block = b.add_block(v, 0, w.rank, {100}, counting<float>(100));
+    const std::span<const std::byte> values = block.data;
+    const std::string path = folder.path() + "/sim.all.i00000000.h5";
+    w.run([&] {
+        // No machine has room for the half-precision copy of so many values.
+        if (w.rank == w.size - 1) block.data = {values.data(), size_t{1} << 62};
+        w.offer(b.job(path, {0}, all_servers));
+        const shared_outcome o = w.take();
+        ASSERT_FALSE(o.report.ok());
+        EXPECT_EQ(o.report.why().system_errno, ENOMEM) << o.report.why().message;
+        EXPECT_NE(o.report.why().message.find("sim.all.i00000000.h5: 'theta'"), std::string::npos)
+            << o.report.why().message;
+        EXPECT_TRUE(folder.names().empty());
+        block.data = values;
+        w.offer(b.job(path, {0}, all_servers));
+        EXPECT_TRUE(w.take().report.ok());
+    });
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"sim.all.i00000000.h5"});
+}
+
+TEST(shared_file, what_a_server_throws_alone_is_a_failure_for_all) {
+    shared_folder folder;
+    world w;
+    job_builder b;
+    b.add_block(b.add_variable("own", scalar_type::int32), 0, w.rank, {1}, std::vector<int32_t>{w.rank});
+    const std::string path = folder.path() + "/sim.all.i00000000.h5";
+    w.run([&] {
+        w.offer(b.job(path, {0}, all_servers), 0, [] { throw std::bad_alloc(); });
+        const shared_outcome o = w.take();
+        ASSERT_FALSE(o.report.ok());
+        EXPECT_EQ(o.report.why().system_errno, ENOMEM) << o.report.why().message;
+    });
+    EXPECT_TRUE(folder.names().empty());
 }
 
 class full_disk : public ::testing::TestWithParam<const char*> {};
