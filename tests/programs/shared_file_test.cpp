@@ -229,6 +229,35 @@ TEST(shared_file, what_some_have_not_stays_with_the_others_and_holes_are_fill) {
         }
 }
 
+TEST(shared_file, servers_that_begin_with_different_iterations_all_fail_and_meet_at_the_first_that_all_have) {
+    shared_folder folder;
+    world w;
+    job_builder b;
+    const variable& own = b.add_variable("own", scalar_type::int32);
+    for (const int64_t i : {5, 6, 7, 8}) b.add_block(own, i, w.rank, {1}, std::vector<int32_t>{w.rank});
+    const bool behind = w.rank == 0;
+    const auto path = [&folder](const char* first) { return folder.path() + "/sim.all.i0000000" + first + ".h5"; };
+    w.run([&] {
+        for (const int64_t patience_ns : {int64_t{60'000'000'000}, int64_t{0}}) {
+            if (behind)
+                w.offer(b.job(path("5"), {5, 6, 7}, all_servers), patience_ns);
+            else
+                w.offer(b.job(path("7"), {7, 8}, all_servers), 60'000'000'000);
+            const shared_outcome o = w.take();
+            ASSERT_FALSE(o.report.ok());
+            EXPECT_NE(o.report.why().message.find("servers begin with different iterations, 5 to 7"), std::string::npos)
+                << o.report.why().message;
+            EXPECT_EQ(o.iterations, behind ? 2U : 0U) << "7 is not lost, and the others lose nothing";
+            EXPECT_EQ(o.try_again, patience_ns > 0) << "all give up when one does";
+        }
+        w.offer(b.job(path("7"), behind ? std::vector<int64_t>{7} : std::vector<int64_t>{7, 8}, all_servers));
+        const shared_outcome o = w.take();
+        EXPECT_TRUE(o.report.ok()) << o.report.why().message;
+        EXPECT_EQ(o.iterations, 1U);
+    });
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"sim.all.i00000007.h5"});
+}
+
 TEST(shared_file, an_offer_that_was_taken_back_makes_the_others_come_again) {
     shared_folder folder;
     world w;

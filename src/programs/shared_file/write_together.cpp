@@ -78,20 +78,22 @@ class shared_writing {
     shared_writing(MPI_Comm servers, shared_offer& mine)
         : comm_(servers), offer_(mine), job_(mine.job), rank_(rank_in(servers)), temporary_(job_.path + ".tmp") {}
 
-    /// Cuts the offer to the iterations that all servers have. Failure: they begin with different ones.
+    /// Cuts the offer to the iterations that all servers have. Failure, on all alike: they begin with different ones.
+    /// Then the offers are cut to what some servers lack: those keep all of theirs, the others can give these up.
     result<void> agree_on_iterations() {
         // The least of the negated is the greatest.
         int64_t ends[3] = {job_.iterations.front(), -job_.iterations.front(), job_.iterations.back()};
         MPI_Allreduce(MPI_IN_PLACE, ends, 3, MPI_INT64_T, MPI_MIN, comm_);
-        const int64_t last = ends[2];
+        const int64_t first = ends[0], latest_first = -ends[1];
+        const int64_t last = first == latest_first ? ends[2] : latest_first - 1;
         std::erase_if(job_.iterations, [last](int64_t i) { return i > last; });
         std::erase_if(job_.blocks, [last](const block_view& b) { return b.iteration > last; });
         std::erase_if(job_.missing, [last](const missing_block& m) { return m.iteration > last; });
         std::erase_if(job_.unfinished, [last](int64_t i) { return i > last; });
-        if (ends[0] == -ends[1]) return {};
+        if (first == latest_first) return {};
         return failure{error_kind::internal,
-                       job_.path + ": servers begin with different iterations, " + std::to_string(ends[0]) + " to " +
-                           std::to_string(-ends[1]),
+                       job_.path + ": servers begin with different iterations, " + std::to_string(first) + " to " +
+                           std::to_string(latest_first),
                        0};
     }
     [[nodiscard]] size_t iterations() const { return job_.iterations.size(); }
