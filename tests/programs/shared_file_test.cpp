@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <new>
 #include <thread>
 
 #include "base/clock.hpp"
@@ -103,12 +105,16 @@ class world {
     }
 
     /// Offers and returns at once; take() waits for what became of it.
-    void offer(file_job job, int64_t patience_ns = 0) {
+    void offer(
+        file_job job, int64_t patience_ns = 0, std::function<void()> before_lay_out = [] {}) {
         shared_offer o;
         o.job = std::move(job);
         o.storage = &storage_;
         o.give_up_ns = monotonic_ns() + patience_ns;
-        o.lay_out = [this](const shared_file& f) { return store_->lay_out(f); };
+        o.lay_out = [this, before_lay_out = std::move(before_lay_out)](const shared_file& f) {
+            before_lay_out();
+            return store_->lay_out(f);
+        };
         o.publish_parts = [](std::span<const int64_t>) { return result<void>(); };
         o.published = [] {};
         o.done = [this](const shared_outcome& what) {
@@ -223,6 +229,35 @@ TEST(shared_file, what_some_have_not_stays_with_the_others_and_holes_are_fill) {
         }
 }
 
+TEST(shared_file, servers_that_begin_with_different_iterations_all_fail_and_meet_at_the_first_that_all_have) {
+    shared_folder folder;
+    world w;
+    job_builder b;
+    const variable& own = b.add_variable("own", scalar_type::int32);
+    for (const int64_t i : {5, 6, 7, 8}) b.add_block(own, i, w.rank, {1}, std::vector<int32_t>{w.rank});
+    const bool behind = w.rank == 0;
+    const auto path = [&folder](const char* first) { return folder.path() + "/sim.all.i0000000" + first + ".h5"; };
+    w.run([&] {
+        for (const int64_t patience_ns : {int64_t{60'000'000'000}, int64_t{0}}) {
+            if (behind)
+                w.offer(b.job(path("5"), {5, 6, 7}, all_servers), patience_ns);
+            else
+                w.offer(b.job(path("7"), {7, 8}, all_servers), 60'000'000'000);
+            const shared_outcome o = w.take();
+            ASSERT_FALSE(o.report.ok());
+            EXPECT_NE(o.report.why().message.find("servers begin with different iterations, 5 to 7"), std::string::npos)
+                << o.report.why().message;
+            EXPECT_EQ(o.iterations, behind ? 2U : 0U) << "7 is not lost, and the others lose nothing";
+            EXPECT_EQ(o.try_again, patience_ns > 0) << "all give up when one does";
+        }
+        w.offer(b.job(path("7"), behind ? std::vector<int64_t>{7} : std::vector<int64_t>{7, 8}, all_servers));
+        const shared_outcome o = w.take();
+        EXPECT_TRUE(o.report.ok()) << o.report.why().message;
+        EXPECT_EQ(o.iterations, 1U);
+    });
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"sim.all.i00000007.h5"});
+}
+
 TEST(shared_file, an_offer_that_was_taken_back_makes_the_others_come_again) {
     shared_folder folder;
     world w;
@@ -269,6 +304,50 @@ TEST(shared_file, who_has_finished_takes_part_with_nothing) {
     });
     EXPECT_EQ(read(path, "own/d000001"), std::vector<double>{6});
     EXPECT_EQ(read(path, "own/d000000"), std::vector<double>{});
+}
+
+TEST(shared_file, a_server_without_memory_for_a_block_fails_the_file_and_the_others_do_not_wait_for_it) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "sanitizers end a program that asks for too much memory";
+#endif
+    shared_folder folder;
+    world w;
+    job_builder b;
+    variable& v = b.add_variable("theta", scalar_type::float32);
+    v.precision = precision::half;
+    block_view& block = b.add_block(v, 0, w.rank, {100}, counting<float>(100));
+    const std::span<const std::byte> values = block.data;
+    const std::string path = folder.path() + "/sim.all.i00000000.h5";
+    w.run([&] {
+        // No machine has room for the half-precision copy of so many values.
+        if (w.rank == w.size - 1) block.data = {values.data(), size_t{1} << 62};
+        w.offer(b.job(path, {0}, all_servers));
+        const shared_outcome o = w.take();
+        ASSERT_FALSE(o.report.ok());
+        EXPECT_EQ(o.report.why().system_errno, ENOMEM) << o.report.why().message;
+        EXPECT_NE(o.report.why().message.find("sim.all.i00000000.h5: 'theta'"), std::string::npos)
+            << o.report.why().message;
+        EXPECT_TRUE(folder.names().empty());
+        block.data = values;
+        w.offer(b.job(path, {0}, all_servers));
+        EXPECT_TRUE(w.take().report.ok());
+    });
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"sim.all.i00000000.h5"});
+}
+
+TEST(shared_file, what_a_server_throws_alone_is_a_failure_for_all) {
+    shared_folder folder;
+    world w;
+    job_builder b;
+    b.add_block(b.add_variable("own", scalar_type::int32), 0, w.rank, {1}, std::vector<int32_t>{w.rank});
+    const std::string path = folder.path() + "/sim.all.i00000000.h5";
+    w.run([&] {
+        w.offer(b.job(path, {0}, all_servers), 0, [] { throw std::bad_alloc(); });
+        const shared_outcome o = w.take();
+        ASSERT_FALSE(o.report.ok());
+        EXPECT_EQ(o.report.why().system_errno, ENOMEM) << o.report.why().message;
+    });
+    EXPECT_TRUE(folder.names().empty());
 }
 
 class full_disk : public ::testing::TestWithParam<const char*> {};

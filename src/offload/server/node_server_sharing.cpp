@@ -93,7 +93,7 @@ void node_server::share_done(uint32_t s, const shared_outcome& outcome) {
     store_state& state = stores_[s];
     const std::shared_ptr<file_work> work = std::exchange(state.offered, nullptr);
     state.not_before_ns = 0;
-    if (outcome.iterations == 0) return take_back(s, *work, 0);
+    if (outcome.iterations == 0 && outcome.report) return take_back(s, *work, 0);
     shared_ns_ += outcome.end_ns - outcome.begin_ns;
     if (!outcome.report && outcome.try_again) {
         note(outcome.report.why().message + "; trying again");
@@ -104,6 +104,8 @@ void node_server::share_done(uint32_t s, const shared_outcome& outcome) {
     }
     state.give_up_ns = 0;
     take_back(s, *work, outcome.iterations);
+    // The others gave up what is not here.
+    if (work->request.iterations.empty()) return note(outcome.report.why().message);
     file_record record{};
     record.first_iteration = work->request.iterations.front();
     record.last_iteration = work->request.iterations.back();

@@ -12,7 +12,9 @@ namespace halcyon::offload {
 
 /// What became of an offer.
 struct shared_outcome {
-    size_t iterations = 0;  ///< of the offered ones, from the first: those of the file. 0: a server was not ready
+    /// Of the offered ones, from the first: those of the file. 0 and no failure: a server was not ready; 0 and a
+    /// failure: of iterations that only other servers have.
+    size_t iterations = 0;
     result<file_report> report = file_report{};
     bool try_again = false;            ///< after a failure: all servers will
     int64_t begin_ns = 0, end_ns = 0;  ///< real time

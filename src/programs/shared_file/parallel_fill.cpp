@@ -3,13 +3,15 @@
 #include <hdf5.h>
 
 #include <algorithm>
-#include <exception>
+#include <optional>
 #include <vector>
 
+#include "offload/client/mpi_agreement.hpp"
 #include "offload/store/hdf5/chunk_encoder.hpp"
 #include "offload/store/hdf5/format.hpp"
 #include "offload/store/hdf5/handle.hpp"
 #include "offload/store/hdf5/types.hpp"
+#include "programs/shared_file/contained.hpp"
 #include "programs/shared_file/quiet_mpi_io.hpp"
 
 #ifndef H5_HAVE_PARALLEL
@@ -40,20 +42,26 @@ list_handle collective_transfer() {
 /// Fills the datasets of one file. What fails on one server alone is kept until the end: the others count on it.
 class filling {
   public:
-    filling(const shared_file& file, const shared_plan& plan, std::span<const block_view> mine, int server, int servers)
-        : file_(file), plan_(plan), mine_(mine), server_(server), servers_(servers) {}
+    filling(const shared_file& file, const shared_plan& plan, std::span<const block_view> mine, MPI_Comm servers)
+        : file_(file), mine_(mine) {
+        int server = 0, all = 0;
+        MPI_Comm_rank(servers, &server);
+        MPI_Comm_size(servers, &all);
+        for (size_t i = 0; i < plan.datasets.size(); ++i)
+            targets_.push_back(target_of(plan.datasets[i], plan.parts[i], server, all));
+        datasets_.resize(targets_.size());
+    }
 
     void fill(hid_t file) {
         const list_handle transfer = collective_transfer();
         // First all that may throw: it does so on every server alike.
-        std::vector<dataset_handle> datasets;
-        for (const shared_dataset& d : plan_.datasets) {
-            const std::string path =
-                "/" + file_.about.data->variables.at(d.variable_id).name + "/" + domain_name(d.domain, d.variant);
-            datasets.emplace_back(check(H5Dopen2(file, path.c_str(), H5P_DEFAULT), path));
-        }
-        for (size_t i = 0; i < plan_.datasets.size(); ++i)
-            if (plan_.datasets[i].shape.dimensions.count() > 0) fill_dataset(datasets[i].get(), i, transfer.get());
+        std::vector<dataset_handle> datasets = std::move(datasets_);  // closed before the file is
+        for (size_t i = 0; i < targets_.size(); ++i)
+            datasets[i] =
+                dataset_handle{check(H5Dopen2(file, targets_[i].path.c_str(), H5P_DEFAULT), targets_[i].path)};
+        for (size_t i = 0; i < targets_.size(); ++i)
+            for (size_t round = 0; round < targets_[i].rounds; ++round)
+                write(datasets[i].get(), targets_[i], round, transfer.get());
     }
 
     [[nodiscard]] const result<void>& outcome() const { return outcome_; }
@@ -64,37 +72,46 @@ class filling {
     }
 
   private:
-    void fill_dataset(hid_t dataset, size_t at, hid_t transfer) {
-        const shared_dataset& d = plan_.datasets[at];
-        const variable& v = file_.about.data->variables.at(d.variable_id);
-        // As many collective writes as the server with the most blocks has: the others take part with nothing.
-        std::vector<size_t> blocks(static_cast<size_t>(servers_), 0);
+    struct target {
+        const shared_dataset* about = nullptr;
+        std::string path;
         std::vector<const shared_plan::part*> own;
-        for (const shared_plan::part& p : plan_.parts[at]) {
+        size_t rounds = 0;  ///< collective writes
+    };
+
+    target target_of(const shared_dataset& d, std::span<const shared_plan::part> parts, int server, int servers) const {
+        target t;
+        t.about = &d;
+        t.path = "/" + file_.about.data->variables.at(d.variable_id).name + "/" + domain_name(d.domain, d.variant);
+        // As many collective writes as the server with the most blocks has: the others take part with nothing.
+        std::vector<size_t> blocks(static_cast<size_t>(servers), 0);
+        for (const shared_plan::part& p : parts) {
             ++blocks[static_cast<size_t>(p.server)];
-            if (p.server == server_) own.push_back(&p);
+            if (p.server == server) t.own.push_back(&p);
         }
-        const size_t rounds = *std::max_element(blocks.begin(), blocks.end());
-        for (size_t round = 0; round < rounds; ++round)
-            write(dataset, d, v, round < own.size() ? own[round] : nullptr, transfer);
+        if (d.shape.dimensions.count() > 0) t.rounds = *std::max_element(blocks.begin(), blocks.end());
+        return t;
     }
 
-    void write(hid_t dataset, const shared_dataset& d, const variable& v, const shared_plan::part* part,
-               hid_t transfer) {
+    void write(hid_t dataset, const target& t, size_t round, hid_t transfer) {
+        const shared_plan::part* part = round < t.own.size() ? t.own[round] : nullptr;
+        const shared_dataset& d = *t.about;
+        const variable& v = file_.about.data->variables.at(d.variable_id);
         const encoding how = encoding::uncompressed(v, file_.about.data->layouts.at(v.layout_id).type);
         const hid_t type = how.precision == precision::half ? half_type() : type_of(how.type);
         std::span<const std::byte> bytes;
         space_handle memory, target;
-        try {
+        const result<void> ready = contained(file_.about.path + ": '" + v.name + "'", [&]() -> result<void> {
             target = space_handle{check(H5Dget_space(dataset), v.name)};
-            if (part != nullptr) {
-                const block_view& b = mine_[static_cast<size_t>(part->index)];
-                memory = select(b, *part, d, target.get());
-                bytes = encoder_.encode(b.data, how).bytes;
-                stored_bytes_ += interior_of(b.shape).count() * static_cast<int64_t>(how.stored_element_bytes());
-            }
-        } catch (const error& e) {
-            keep(e.as_failure());
+            if (part == nullptr) return {};
+            const block_view& b = mine_[static_cast<size_t>(part->index)];
+            memory = select(b, *part, d, target.get());
+            bytes = encoder_.encode(b.data, how).bytes;
+            stored_bytes_ += interior_of(b.shape).count() * static_cast<int64_t>(how.stored_element_bytes());
+            return {};
+        });
+        if (!ready) {
+            keep(ready.why());
             part = nullptr;
         }
         if (part == nullptr) {
@@ -147,9 +164,9 @@ class filling {
     }
 
     const shared_file& file_;
-    const shared_plan& plan_;
     std::span<const block_view> mine_;
-    int server_, servers_;
+    std::vector<target> targets_;
+    std::vector<dataset_handle> datasets_;  ///< their room
     chunk_encoder encoder_;
     int64_t stored_bytes_ = 0;
     result<void> outcome_;
@@ -162,26 +179,23 @@ result<void> parallel_fill(MPI_Comm servers, const shared_file& file, const shar
     const silence quiet;
     const std::string path = file.about.path + ".tmp";
     quiet_mpi_io io(path);
-    try {
-        int server = 0, all = 0;
-        MPI_Comm_rank(servers, &server);
-        MPI_Comm_size(servers, &all);
-        filling work(file, plan, mine, server, all);
-        {
-            file_handle h{check(H5Fopen(path.c_str(), H5F_ACC_RDWR, parallel_access(servers).get()), path + ": open")};
-            work.fill(h.get());
-            check(H5Fclose(h.release()), path + ": close");
-        }
-        // The system's reason says more than what HDF5 made of it.
-        if (auto went = io.outcome(); !went) return went;
-        work.count(report);
-        return work.outcome();
-    } catch (const error& e) {
-        if (auto went = io.outcome(); !went) return went;
-        return e.as_failure();
-    } catch (const std::exception& e) {
-        return failure{error_kind::internal, path + ": " + e.what(), 0};
-    }
+    std::optional<filling> work;
+    const result<void> prepared = contained(path, [&]() -> result<void> {
+        work.emplace(file, plan, mine, servers);
+        return {};
+    });
+    if (auto all = agree(servers, prepared); !all) return all;
+    const result<void> filled = contained(path, [&]() -> result<void> {
+        file_handle h{check(H5Fopen(path.c_str(), H5F_ACC_RDWR, parallel_access(servers).get()), path + ": open")};
+        work->fill(h.get());
+        check(H5Fclose(h.release()), path + ": close");
+        return {};
+    });
+    // The system's reason says more than what HDF5 made of it.
+    if (auto went = io.outcome(); !went) return went;
+    if (!filled) return filled;
+    work->count(report);
+    return work->outcome();
 }
 
 }  // namespace halcyon

@@ -60,7 +60,7 @@ int quiet_mpi_io::take(const char* doing, int status) {
 }
 
 /// A write that got a part of its bytes into the file met its end.
-int quiet_mpi_io::take(const char* doing, int status, int bytes, int written) {
+int quiet_mpi_io::take(const char* doing, int status, int64_t bytes, int64_t written) {
     if (status == MPI_SUCCESS && written != bytes && outcome_)
         outcome_ = failure{error_kind::system,
                            path_ + ": cannot " + doing + ": " + std::to_string(written) + " of " +
@@ -84,14 +84,16 @@ int write_quietly(write_function write, MPI_File file, MPI_Offset at, const void
     if (watching == nullptr) return write(file, at, data, count, type, status);
     MPI_Status own{};
     const int outcome = write(file, at, data, count, type, &own);
-    int size = 0, written = 0;
-    MPI_Type_size(type, &size);
-    if (outcome == MPI_SUCCESS) MPI_Get_elements(&own, MPI_BYTE, &written);
-    const int told = watching->take("write", outcome, size * count, written);
+    // One write may be more than an int holds: 2 GiB.
+    MPI_Count size = 0, written = 0;
+    MPI_Type_size_x(type, &size);
+    const MPI_Count bytes = size * count;
+    if (outcome == MPI_SUCCESS) MPI_Get_elements_x(&own, MPI_BYTE, &written);
+    const int told = watching->take("write", outcome, bytes, written);
     // HDF5 compares what was written with what it asked for.
     if (status != MPI_STATUS_IGNORE) {
         *status = own;
-        MPI_Status_set_elements(status, MPI_BYTE, size * count);
+        MPI_Status_set_elements_x(status, MPI_BYTE, bytes);
     }
     return told;
 }

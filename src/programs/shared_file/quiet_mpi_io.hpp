@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/error.hpp"
@@ -24,7 +25,7 @@ class quiet_mpi_io {
 
     /// For the functions that stand before MPI's.
     int take(const char* doing, int status);
-    int take(const char* doing, int status, int bytes, int written);
+    int take(const char* doing, int status, int64_t bytes, int64_t written);
 
   private:
     std::string path_;

@@ -6,15 +6,14 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <exception>
 #include <filesystem>
-#include <limits>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/descriptor.hpp"
 #include "offload/client/mpi_agreement.hpp"
 #include "offload/store/shared_plan.hpp"
+#include "programs/shared_file/contained.hpp"
 #include "programs/shared_file/parallel_fill.hpp"
 
 namespace halcyon {
@@ -29,24 +28,39 @@ int rank_in(MPI_Comm comm) {
     return rank;
 }
 
+/// Collective: `work`, which calls no MPI, on each server; a failure of one is everybody's.
+template <class Work>
+result<void> each(MPI_Comm comm, const std::string& what, const Work& work) {
+    return agree(comm, contained(what, [&work]() -> result<void> {
+                     work();
+                     return {};
+                 }));
+}
+
 /// Collective: the values of all servers, in the servers' order. `Value` is trivially copyable.
 template <class Value>
-std::vector<Value> all_of(MPI_Comm comm, const std::vector<Value>& mine) {
+result<std::vector<Value>> all_of(MPI_Comm comm, const std::string& what, const std::vector<Value>& mine) {
     int size = 0;
     MPI_Comm_size(comm, &size);
-    // One element is one of these, so that counts stay small.
-    MPI_Datatype element = MPI_DATATYPE_NULL;
-    MPI_Type_contiguous(sizeof(Value), MPI_BYTE, &element);
-    MPI_Type_commit(&element);
+    std::vector<int> counts, begins;
+    const auto size_both = [&] {
+        counts.resize(static_cast<size_t>(size));
+        begins.resize(static_cast<size_t>(size));
+    };
+    if (auto done = each(comm, what, size_both); !done) return done.why();
     const int count = static_cast<int>(mine.size());
-    std::vector<int> counts(static_cast<size_t>(size)), begins(static_cast<size_t>(size));
     MPI_Allgather(&count, 1, MPI_INT, counts.data(), 1, MPI_INT, comm);
     int total = 0;
     for (size_t i = 0; i < counts.size(); ++i) {
         begins[i] = total;
         total += counts[i];
     }
-    std::vector<Value> all(static_cast<size_t>(total));
+    std::vector<Value> all;
+    if (auto done = each(comm, what, [&] { all.resize(static_cast<size_t>(total)); }); !done) return done.why();
+    // One element is one of these, so that counts stay small.
+    MPI_Datatype element = MPI_DATATYPE_NULL;
+    MPI_Type_contiguous(sizeof(Value), MPI_BYTE, &element);
+    MPI_Type_commit(&element);
     MPI_Allgatherv(mine.data(), count, element, all.data(), counts.data(), begins.data(), element, comm);
     MPI_Type_free(&element);
     return all;
@@ -64,20 +78,22 @@ class shared_writing {
     shared_writing(MPI_Comm servers, shared_offer& mine)
         : comm_(servers), offer_(mine), job_(mine.job), rank_(rank_in(servers)), temporary_(job_.path + ".tmp") {}
 
-    /// Cuts the offer to the iterations that all servers have. Failure: they begin with different ones.
+    /// Cuts the offer to the iterations that all servers have. Failure, on all alike: they begin with different ones.
+    /// Then the offers are cut to what some servers lack: those keep all of theirs, the others can give these up.
     result<void> agree_on_iterations() {
         // The least of the negated is the greatest.
         int64_t ends[3] = {job_.iterations.front(), -job_.iterations.front(), job_.iterations.back()};
         MPI_Allreduce(MPI_IN_PLACE, ends, 3, MPI_INT64_T, MPI_MIN, comm_);
-        const int64_t last = ends[2];
+        const int64_t first = ends[0], latest_first = -ends[1];
+        const int64_t last = first == latest_first ? ends[2] : latest_first - 1;
         std::erase_if(job_.iterations, [last](int64_t i) { return i > last; });
         std::erase_if(job_.blocks, [last](const block_view& b) { return b.iteration > last; });
         std::erase_if(job_.missing, [last](const missing_block& m) { return m.iteration > last; });
         std::erase_if(job_.unfinished, [last](int64_t i) { return i > last; });
-        if (ends[0] == -ends[1]) return {};
+        if (first == latest_first) return {};
         return failure{error_kind::internal,
-                       job_.path + ": servers begin with different iterations, " + std::to_string(ends[0]) + " to " +
-                           std::to_string(-ends[1]),
+                       job_.path + ": servers begin with different iterations, " + std::to_string(first) + " to " +
+                           std::to_string(latest_first),
                        0};
     }
     [[nodiscard]] size_t iterations() const { return job_.iterations.size(); }
@@ -85,7 +101,7 @@ class shared_writing {
     result<file_report> write() {
         const int64_t begin = monotonic_ns();
         if (auto ready = agree(comm_, offer_.prepared); !ready) return ready.why();
-        plan();
+        if (auto planned = plan(); !planned) return planned.why();
         file_report report;
         auto written = write_temporary(report);
         if (written) written = publish();
@@ -97,25 +113,36 @@ class shared_writing {
     }
 
   private:
-    void plan() {
+    result<void> plan() {
         std::vector<shared_block> mine;
-        for (size_t i = 0; i < job_.blocks.size(); ++i) {
-            const block_view& b = job_.blocks[i];
-            mine.push_back({b.var->id, b.rank, b.block, rank_, b.iteration, static_cast<int64_t>(i), b.shape});
-        }
-        plan_ = plan_shared_file(*job_.data, job_.iterations, all_of(comm_, mine));
-        file_.about = job_;
-        file_.about.blocks.clear();
-        file_.about.missing = all_of(comm_, job_.missing);
-        file_.about.unfinished = all_of(comm_, job_.unfinished);
-        file_.datasets = plan_.datasets;
+        const auto list = [&] {
+            for (size_t i = 0; i < job_.blocks.size(); ++i) {
+                const block_view& b = job_.blocks[i];
+                mine.push_back({b.var->id, b.rank, b.block, rank_, b.iteration, static_cast<int64_t>(i), b.shape});
+            }
+        };
+        if (auto listed = each(comm_, job_.path, list); !listed) return listed;
+        auto blocks = all_of(comm_, job_.path, mine);
+        if (!blocks) return blocks.why();
+        auto missing = all_of(comm_, job_.path, job_.missing);
+        if (!missing) return missing.why();
+        auto unfinished = all_of(comm_, job_.path, job_.unfinished);
+        if (!unfinished) return unfinished.why();
+        return each(comm_, job_.path, [&] {
+            plan_ = plan_shared_file(*job_.data, job_.iterations, *std::move(blocks));
+            file_.about = job_;
+            file_.about.blocks.clear();
+            file_.about.missing = *std::move(missing);
+            file_.about.unfinished = *std::move(unfinished);
+            file_.datasets = plan_.datasets;
+        });
     }
 
     result<void> write_temporary(file_report& report) {
         result<void> mine;
         {
             const std::lock_guard lock(*offer_.storage);
-            if (rank_ == 0) mine = offer_.lay_out(file_);
+            if (rank_ == 0) mine = contained(job_.path, [this] { return offer_.lay_out(file_); });
         }
         if (auto all = agree(comm_, mine); !all) return all;
         {
@@ -132,7 +159,8 @@ class shared_writing {
             const std::lock_guard lock(*offer_.storage);
             return what();
         };
-        const result<void> parts = under_lock([this] { return offer_.publish_parts(job_.iterations); });
+        const result<void> parts = under_lock(
+            [this] { return contained(job_.path, [this] { return offer_.publish_parts(job_.iterations); }); });
         if (auto all = agree(comm_, parts); !all) return all;
         result<void> mine;
         if (rank_ == 0 && std::rename(temporary_.c_str(), job_.path.c_str()) != 0)
