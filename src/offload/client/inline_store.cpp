@@ -57,7 +57,6 @@ result<void> inline_store::end_iteration(int64_t iteration, const phase& seen) {
     if (auto opened = open(); !opened) return opened;
     const int64_t begin = monotonic_ns();
     ++counts_.iterations;
-    iteration_ = iteration + 1;
     result<void> outcome;
     for (uint32_t s = 0; s < stores_.size(); ++s) {
         store_state& state = stores_[s];

@@ -62,7 +62,6 @@ class inline_store final : public fallback_store {
         int64_t wanted = -1;           ///< an action asked for the iterations up to this one
     };
     std::vector<store_state> stores_;
-    int64_t iteration_ = 0;
 };
 
 }  // namespace halcyon::offload
