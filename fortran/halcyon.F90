@@ -47,7 +47,7 @@ module halcyon
 
     !> halcyon_set_parameter(h, name, value [, ierr]): for the next halcyon_open while h is not open.
     interface halcyon_set_parameter
-        module procedure set_parameter_real64, set_parameter_int32, set_parameter_int64
+        module procedure set_parameter_real32, set_parameter_real64, set_parameter_int32, set_parameter_int64
     end interface
 
     !> halcyon_alloc(h, variable, pointer [, shape] [, block] [, ierr]): associates the pointer with the block.
@@ -171,6 +171,15 @@ contains
         integer, intent(out), optional :: ierr
 
         call conclude(c_set_parameter(h%handle, c_string(name), value), ierr)
+    end subroutine
+
+    subroutine set_parameter_real32(h, name, value, ierr)
+        type(halcyon_session), intent(in) :: h
+        character(*), intent(in) :: name
+        real(real32), intent(in) :: value
+        integer, intent(out), optional :: ierr
+
+        call set_parameter_real64(h, name, real(value, real64), ierr)
     end subroutine
 
     subroutine set_parameter_int32(h, name, value, ierr)

@@ -1,6 +1,6 @@
 /* What a shared library offers to be an action of `type: module`: one C function, called on the server (inline: in
  * the client) each time the event happened in its scope. It must not keep any pointer of the context, must not call
- * MPI (except in a server world, see docs), and may take its time: the simulation does not wait for it. */
+ * MPI, and may take its time: the simulation does not wait for it. */
 #ifndef HALCYON_ACTION_H
 #define HALCYON_ACTION_H
 

@@ -118,12 +118,12 @@ class block {
 
     /// The elements are final: simulation and server both only read them from now on.
     void commit() {
-        detail::check(halcyon_commit(connection_->handle, variable_.c_str(), number_));
+        detail::check(halcyon_commit(live().handle, variable_.c_str(), number_));
         committed_ = true;
     }
     /// The block is the server's: spans and views of it must not be used any more.
     void clear() {
-        detail::check(halcyon_clear(connection_->handle, variable_.c_str(), number_));
+        detail::check(halcyon_clear(live().handle, variable_.c_str(), number_));
         committed_ = false;
         data_ = {};
     }
@@ -137,6 +137,12 @@ class block {
           number_(number),
           info_(info),
           data_(data, static_cast<size_t>(info.bytes) / sizeof(T)) {}
+
+    /// Usage error where this block was moved from.
+    [[nodiscard]] detail::connection& live() const {
+        if (!connection_) throw error(error_kind::usage, "this block was moved from: use the one it was moved to");
+        return *connection_;
+    }
 
     std::shared_ptr<detail::connection> connection_;
     std::string variable_;
@@ -177,7 +183,7 @@ class session {
     }
 
     /// Returns when all is stored (`close: detach`: accepted).
-    void close() { detail::check(halcyon_close(&connection_->handle)); }
+    void close() { detail::check(halcyon_close(&live().handle)); }
 
     /// Copies a block of elements into shared memory; `data` may be reused on return. Usage error, and nothing written,
     /// when type or number of elements are not the layout's.
@@ -194,41 +200,46 @@ class session {
     /// As many elements as the layout says, from `data` on: only their type is checked.
     template <element T>
     void write(name variable, const T* data, int block = 0) {
-        const halcyon_block_info info = connection_->template describe<T>(variable, block);
+        const halcyon_block_info info = live().template describe<T>(variable, block);
         detail::check(halcyon_write_bytes(connection_->handle, variable, block, data, info.bytes));
     }
 
     /// Zero copy: the block itself, uninitialised.
     template <element T>
     [[nodiscard]] halcyon::block<T> alloc(name variable, int block = 0) {
-        const halcyon_block_info info = connection_->template describe<T>(variable, block);
+        const halcyon_block_info info = live().template describe<T>(variable, block);
         void* data = nullptr;
         detail::check(halcyon_alloc(connection_->handle, variable, block, &data));
         return {connection_, variable, block, info, static_cast<T*>(data)};
     }
 
     /// Raises an event of the configuration.
-    void signal(name event) { detail::check(halcyon_signal(connection_->handle, event)); }
+    void signal(name event) { detail::check(halcyon_signal(live().handle, event)); }
     /// Nothing more will come for the open iteration.
-    void end_iteration() { detail::check(halcyon_end_iteration(connection_->handle)); }
+    void end_iteration() { detail::check(halcyon_end_iteration(live().handle)); }
     /// Waits until the node's iterations up to `iteration` have reached `until`.
     void wait(int64_t iteration, stage until) {
-        detail::check(halcyon_wait(connection_->handle, iteration, static_cast<halcyon_stage>(until)));
+        detail::check(halcyon_wait(live().handle, iteration, static_cast<halcyon_stage>(until)));
     }
     /// For a parameter that the configuration declares `mutable`.
     void set_parameter(name parameter, double value) {
-        detail::check(halcyon_set_parameter(connection_->handle, parameter, value));
+        detail::check(halcyon_set_parameter(live().handle, parameter, value));
     }
     [[nodiscard]] halcyon_stats_t stats() const {
         halcyon_stats_t counts;
-        detail::check(halcyon_stats(connection_->handle, &counts));
+        detail::check(halcyon_stats(live().handle, &counts));
         return counts;
     }
 
   private:
+    /// Usage error where this session was moved from.
+    [[nodiscard]] detail::connection& live() const {
+        if (!connection_) throw error(error_kind::usage, "this session was moved from: use the one it was moved to");
+        return *connection_;
+    }
     template <element T>
     void write_bytes(const char* variable, const T* data, size_t count, int block) {
-        connection_->template describe<T>(variable, block);
+        live().template describe<T>(variable, block);
         detail::check(
             halcyon_write_bytes(connection_->handle, variable, block, data, static_cast<int64_t>(count * sizeof(T))));
     }

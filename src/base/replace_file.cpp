@@ -14,7 +14,7 @@ result<void> replace_file(const std::string& path, std::string_view text) {
     const std::string beside = path + ".tmp";
     int why = 0;
     {
-        const descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+        descriptor file(::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
         if (!file) return system_failure(beside, errno);
         for (size_t done = 0; done < text.size() && why == 0;) {
             const ssize_t n = ::write(file.get(), text.data() + done, text.size() - done);
@@ -23,6 +23,9 @@ result<void> replace_file(const std::string& path, std::string_view text) {
             else if (errno != EINTR)
                 why = errno;
         }
+        // Over a network, and where there are quotas, only close says that there was no room for the text. Linux frees
+        // the descriptor whatever it says.
+        if (::close(file.release()) != 0 && why == 0 && errno != EINTR) why = errno;
     }
     if (why == 0 && std::rename(beside.c_str(), path.c_str()) != 0) why = errno;
     if (why == 0) return {};

@@ -80,8 +80,7 @@ void mpi_job_events::finish() {
     changed_.wait(lock, [this] { return ended_; });
 }
 
-// ---- the thread that calls MPI
-// ----------------------------------------------------------------------------------------
+// ---- the thread that calls MPI --------------------------------------------------------------------------------------
 
 void mpi_job_events::carry() {
     const auto receive = [this] {

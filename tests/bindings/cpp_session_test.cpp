@@ -150,6 +150,20 @@ TEST_F(cpp_session, a_moved_session_is_closed_once) {
     EXPECT_EQ(calls(), "close\n");
 }
 
+TEST_F(cpp_session, calls_on_what_was_moved_from_are_refused) {
+    halcyon::session other = std::move(*h);
+    refused([&] { h->write("theta", six); }, "session was moved from");
+    refused([&] { h->write("theta", six.data()); }, "session was moved from");
+    refused([&] { static_cast<void>(h->alloc<float>("theta")); }, "session was moved from");
+    refused([&] { h->end_iteration(); }, "session was moved from");
+    refused([&] { static_cast<void>(h->stats()); }, "session was moved from");
+    refused([&] { h->close(); }, "session was moved from");
+    auto block = other.alloc<float>("theta");
+    const auto kept = std::move(block);
+    refused([&] { block.commit(); }, "block was moved from");
+    refused([&] { block.clear(); }, "block was moved from");
+}
+
 TEST_F(cpp_session, an_error_has_the_kind_of_the_code) {
     recording_fail_next(HALCYON_ERROR_UNAVAILABLE, "the server is gone");
     try {

@@ -19,6 +19,7 @@ program fortran_calls
     call halcyon_set_parameter(h, "nx", 64)
     call halcyon_set_parameter(h, "ny", 65_int64)
     call halcyon_set_parameter(h, "dt", 0.5_real64)
+    call halcyon_set_parameter(h, "cfl", 0.75)
     call halcyon_open("a configuration.yaml ", MPI_COMM_WORLD, h)
     call halcyon_set_parameter(h, "nx", 32)
     call halcyon_write(h, "group/θ", [1.0_real64, 2.0_real64, 3.0_real64])
@@ -36,6 +37,7 @@ program fortran_calls
     call MPI_Finalize()
 
     call check(calls() == "set_parameter next nx 64"//nl//"set_parameter next ny 65"//nl//"set_parameter next dt 0.5"//nl// &
+               "set_parameter next cfl 0.75"//nl// &
                "open a configuration.yaml 1"//nl//"set_parameter open nx 32"//nl//"write group/θ 0 24"//nl// &
                "write group/θ 1 24"//nl//"alloc group/θ 2"//nl//"commit group/θ 2"//nl//"clear group/θ 2"//nl// &
                "signal snapshot"//nl//"end_iteration 0"//nl//"wait 0 1"//nl//"wait 5000000000 2"//nl//"close"//nl, &

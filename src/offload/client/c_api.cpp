@@ -1,9 +1,13 @@
+#include <cerrno>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <new>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "halcyon/halcyon.h"
 #include "offload/client/session_opening.hpp"
@@ -14,11 +18,6 @@ using halcyon::result;
 using halcyon::offload::client_session;
 using halcyon::offload::mpi_session;
 
-struct halcyon_session {
-    std::unique_ptr<mpi_session> opened;
-    std::string path;  ///< of its configuration, however the program spelt it
-};
-
 namespace {
 
 thread_local std::string last_message;
@@ -27,6 +26,47 @@ thread_local std::string last_message;
 std::mutex process_mutex;
 std::map<std::string, double> next_parameters;
 std::set<std::string> open_configurations;
+
+/// What one open takes of this process: its configuration, until the session is gone, and the parameters that were set
+/// for it, whether it succeeds or not.
+class claim {
+  public:
+    /// A file is one configuration however its path is written. No link is followed: that would be a look at the file
+    /// system from every process.
+    explicit claim(const char* config_path)
+        : path_(std::filesystem::absolute(config_path).lexically_normal().string()) {
+        const std::lock_guard lock(process_mutex);
+        taken_ = open_configurations.insert(path_).second;
+        parameters_.swap(next_parameters);
+    }
+    claim(const claim&) = delete;
+    claim& operator=(const claim&) = delete;
+    ~claim() {
+        if (!taken_) return;
+        const std::lock_guard lock(process_mutex);
+        open_configurations.erase(path_);
+    }
+
+    /// False: another session of this process has the configuration.
+    [[nodiscard]] bool taken() const { return taken_; }
+    [[nodiscard]] const std::map<std::string, double>& parameters() const { return parameters_; }
+
+  private:
+    std::string path_;
+    std::map<std::string, double> parameters_;
+    bool taken_ = false;
+};
+
+}  // namespace
+
+struct halcyon_session {
+    explicit halcyon_session(const char* config_path) : held(config_path) {}
+
+    claim held;
+    std::unique_ptr<mpi_session> opened;
+};
+
+namespace {
 
 int report(const failure& why) {
     last_message = why.message;
@@ -38,18 +78,38 @@ int report(const result<T>& outcome) {
     return outcome ? HALCYON_OK : report(outcome.why());
 }
 
-/// Runs `body` so that nothing escapes the C interface.
+/// Runs `body` so that nothing escapes the C interface, not even from putting a message together.
 template <class Body>
 int guarded(Body body) {
     try {
-        return body();
-    } catch (const halcyon::error& thrown) {
-        return report(thrown.as_failure());
-    } catch (const std::bad_alloc&) {
-        return report(failure{error_kind::system, "out of memory", ENOMEM});
-    } catch (const std::exception& thrown) {
-        return report(failure{error_kind::internal, thrown.what(), 0});
+        try {
+            return body();
+        } catch (const halcyon::error& thrown) {
+            return report(thrown.as_failure());
+        } catch (const std::bad_alloc&) {
+            throw;
+        } catch (const std::exception& thrown) {
+            return report(failure{error_kind::internal, thrown.what(), 0});
+        } catch (...) {
+            return report(failure{error_kind::internal, "something was thrown that is no std::exception", 0});
+        }
+    } catch (...) {
+        last_message = "out of memory";  // short enough to need none
+        return HALCYON_ERROR_SYSTEM;
     }
+}
+
+/// An argument that must not be null.
+struct argument {
+    const char* name;
+    const void* value;
+};
+
+result<void> all_given(const char* call, std::initializer_list<argument> arguments) {
+    for (const argument& a : arguments)
+        if (a.value == nullptr)
+            return failure{error_kind::usage, std::string(call) + ": " + a.name + " is a null pointer", 0};
+    return {};
 }
 
 failure no_session(const char* call) {
@@ -57,40 +117,30 @@ failure no_session(const char* call) {
             std::string(call) + ": there is no open session (the handle is null); call halcyon_open first", 0};
 }
 
-failure null_argument(const char* call, const char* what) {
-    return {error_kind::usage, std::string(call) + ": " + what + " is a null pointer", 0};
-}
-
-}  // namespace
-
-#define HALCYON_NEEDS_SESSION(call) \
-    if (h == nullptr) return report(no_session(call))
-#define HALCYON_NEEDS(call, argument) \
-    if ((argument) == nullptr) return report(null_argument(call, #argument))
-
-extern "C" {
-
-int halcyon_set_parameter(halcyon_handle h, const char* name, double value) {
-    HALCYON_NEEDS("halcyon_set_parameter", name);
+/// Runs `body` on the client of an open session, or refuses in the name of `call`.
+template <class Body>
+int in_session(const char* call, halcyon_handle h, std::initializer_list<argument> arguments, Body body) {
     return guarded([&] {
-        if (h != nullptr) return report(h->opened->client().set_parameter(name, value));
-        const std::lock_guard lock(process_mutex);
-        next_parameters[name] = value;
-        return static_cast<int>(HALCYON_OK);
+        if (h == nullptr) return report(no_session(call));
+        if (auto given = all_given(call, arguments); !given) return report(given);
+        return body(h->opened->client());
     });
 }
 
-int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h) {
-    HALCYON_NEEDS("halcyon_open", h);
-    *h = nullptr;
-    HALCYON_NEEDS("halcyon_open", config_path);
+/// `communicator` is asked for only when MPI runs.
+template <class Communicator>
+int open_session(const char* config_path, Communicator communicator, halcyon_handle* h) {
     return guarded([&] {
+        if (auto given = all_given("halcyon_open", {{"h", h}}); !given) return report(given);
+        *h = nullptr;
+        if (auto given = all_given("halcyon_open", {{"config_path", config_path}}); !given) return report(given);
         int initialised = 0, finalised = 0;
         MPI_Initialized(&initialised);
         MPI_Finalized(&finalised);
         if (initialised == 0 || finalised != 0)
             return report(failure{error_kind::usage,
                                   "halcyon_open: MPI is not running; call it between MPI_Init and MPI_Finalize", 0});
+        const MPI_Comm comm = communicator();
         if (comm == MPI_COMM_NULL)
             return report(failure{error_kind::usage, "halcyon_open: the communicator is MPI_COMM_NULL", 0});
         int between_groups = 0;
@@ -100,38 +150,45 @@ int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h) {
                                   "halcyon_open: the communicator is an intercommunicator; give that of one group, or "
                                   "one made by MPI_Intercomm_merge",
                                   0});
-        std::error_code unknown;
-        const std::filesystem::path known = std::filesystem::weakly_canonical(config_path, unknown);
-        const std::string path = unknown ? config_path : known.string();
-        std::map<std::string, double> parameters;
-        bool twice = false;
-        {
-            const std::lock_guard lock(process_mutex);
-            twice = !open_configurations.insert(path).second;
-            parameters = std::exchange(next_parameters, {});
-        }
+        auto session = std::make_unique<halcyon_session>(config_path);
         // Everybody of `comm` must come to the same conclusion before anybody goes on.
         const result<void> first =
-            twice ? result<void>(failure{
-                        error_kind::usage,
-                        "halcyon_open: a session with " + std::string(config_path) + " is already open; close it first",
-                        0})
-                  : result<void>();
-        auto agreed = halcyon::offload::agree(comm, first);
-        auto opened = agreed ? mpi_session::open(config_path, comm, parameters)
-                             : result<std::unique_ptr<mpi_session>>(agreed.why());
-        if (!opened) {
-            const std::lock_guard lock(process_mutex);
-            if (!twice) open_configurations.erase(path);
-            return report(opened.why());
-        }
-        *h = new halcyon_session{std::move(*opened), path};
+            session->held.taken() ? result<void>()
+                                  : result<void>(failure{error_kind::usage,
+                                                         "halcyon_open: a session with " + std::string(config_path) +
+                                                             " is already open; close it first",
+                                                         0});
+        if (auto agreed = halcyon::offload::agree(comm, first); !agreed) return report(agreed);
+        auto opened = mpi_session::open(config_path, comm, session->held.parameters());
+        if (!opened) return report(opened);
+        session->opened = std::move(*opened);
+        *h = session.release();
         return static_cast<int>(HALCYON_OK);
     });
 }
 
+}  // namespace
+
+extern "C" {
+
+int halcyon_set_parameter(halcyon_handle h, const char* name, double value) {
+    return guarded([&] {
+        if (auto given = all_given("halcyon_set_parameter", {{"name", name}}); !given) return report(given);
+        if (h != nullptr) return report(h->opened->client().set_parameter(name, value));
+        const std::lock_guard lock(process_mutex);
+        next_parameters[name] = value;
+        return static_cast<int>(HALCYON_OK);
+    });
+}
+
+int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h) {
+    return open_session(
+        config_path, [comm] { return comm; }, h);
+}
+
 int halcyon_open_f(const char* config_path, MPI_Fint comm, halcyon_handle* h) {
-    return halcyon_open(config_path, MPI_Comm_f2c(comm), h);
+    return open_session(
+        config_path, [comm] { return MPI_Comm_f2c(comm); }, h);
 }
 
 int halcyon_write(halcyon_handle h, const char* variable, const void* data) {
@@ -139,29 +196,26 @@ int halcyon_write(halcyon_handle h, const char* variable, const void* data) {
 }
 
 int halcyon_write_block(halcyon_handle h, const char* variable, int block, const void* data) {
-    HALCYON_NEEDS_SESSION("halcyon_write");
-    HALCYON_NEEDS("halcyon_write", variable);
-    return guarded([&] { return report(h->opened->client().write(variable, block, data, -1)); });
+    return in_session("halcyon_write", h, {{"variable", variable}},
+                      [&](client_session& client) { return report(client.write(variable, block, data, -1)); });
 }
 
 int halcyon_write_bytes(halcyon_handle h, const char* variable, int block, const void* data, int64_t bytes) {
-    HALCYON_NEEDS_SESSION("halcyon_write");
-    HALCYON_NEEDS("halcyon_write", variable);
-    if (bytes < 0)
-        return report(failure{error_kind::usage,
-                              "halcyon_write: data of '" + std::string(variable) + "' has " + std::to_string(bytes) +
-                                  " bytes; give the size of the array, or call halcyon_write_block",
-                              0});
-    return guarded([&] { return report(h->opened->client().write(variable, block, data, bytes)); });
+    return in_session("halcyon_write", h, {{"variable", variable}}, [&](client_session& client) {
+        if (bytes < 0)
+            return report(failure{error_kind::usage,
+                                  "halcyon_write: data of '" + std::string(variable) + "' has " +
+                                      std::to_string(bytes) +
+                                      " bytes; give the size of the array, or call halcyon_write_block",
+                                  0});
+        return report(client.write(variable, block, data, bytes));
+    });
 }
 
 int halcyon_describe(halcyon_handle h, const char* variable, int block, halcyon_block_info* info) {
-    HALCYON_NEEDS_SESSION("halcyon_describe");
-    HALCYON_NEEDS("halcyon_describe", variable);
-    HALCYON_NEEDS("halcyon_describe", info);
-    return guarded([&] {
+    return in_session("halcyon_describe", h, {{"variable", variable}, {"info", info}}, [&](client_session& client) {
         halcyon::offload::scalar_type type{};
-        auto shape = h->opened->client().describe(variable, block, type);
+        auto shape = client.describe(variable, block, type);
         if (!shape) return report(shape.why());
         *info = {};
         info->type = static_cast<halcyon_type>(type);
@@ -173,50 +227,43 @@ int halcyon_describe(halcyon_handle h, const char* variable, int block, halcyon_
 }
 
 int halcyon_alloc(halcyon_handle h, const char* variable, int block, void** data) {
-    HALCYON_NEEDS_SESSION("halcyon_alloc");
-    HALCYON_NEEDS("halcyon_alloc", variable);
-    HALCYON_NEEDS("halcyon_alloc", data);
-    *data = nullptr;
-    return guarded([&] {
-        auto at = h->opened->client().alloc(variable, block);
+    return in_session("halcyon_alloc", h, {{"variable", variable}, {"data", data}}, [&](client_session& client) {
+        *data = nullptr;
+        auto at = client.alloc(variable, block);
         if (at) *data = *at;
         return report(at);
     });
 }
 
 int halcyon_commit(halcyon_handle h, const char* variable, int block) {
-    HALCYON_NEEDS_SESSION("halcyon_commit");
-    HALCYON_NEEDS("halcyon_commit", variable);
-    return guarded([&] { return report(h->opened->client().commit(variable, block)); });
+    return in_session("halcyon_commit", h, {{"variable", variable}},
+                      [&](client_session& client) { return report(client.commit(variable, block)); });
 }
 
 int halcyon_clear(halcyon_handle h, const char* variable, int block) {
-    HALCYON_NEEDS_SESSION("halcyon_clear");
-    HALCYON_NEEDS("halcyon_clear", variable);
-    return guarded([&] { return report(h->opened->client().clear(variable, block)); });
+    return in_session("halcyon_clear", h, {{"variable", variable}},
+                      [&](client_session& client) { return report(client.clear(variable, block)); });
 }
 
 int halcyon_signal(halcyon_handle h, const char* event) {
-    HALCYON_NEEDS_SESSION("halcyon_signal");
-    HALCYON_NEEDS("halcyon_signal", event);
-    return guarded([&] { return report(h->opened->client().signal(event)); });
+    return in_session("halcyon_signal", h, {{"event", event}},
+                      [&](client_session& client) { return report(client.signal(event)); });
 }
 
 int halcyon_end_iteration(halcyon_handle h) {
-    HALCYON_NEEDS_SESSION("halcyon_end_iteration");
-    return guarded([&] { return report(h->opened->client().end_iteration()); });
+    return in_session("halcyon_end_iteration", h, {},
+                      [&](client_session& client) { return report(client.end_iteration()); });
 }
 
 int halcyon_wait(halcyon_handle h, int64_t iteration, halcyon_stage stage) {
-    HALCYON_NEEDS_SESSION("halcyon_wait");
-    return guarded([&] {
+    return in_session("halcyon_wait", h, {}, [&](client_session& client) {
         switch (stage) {
             case HALCYON_ACCEPTED:
-                return report(h->opened->client().wait(iteration, client_session::stage::accepted));
+                return report(client.wait(iteration, client_session::stage::accepted));
             case HALCYON_STORED:
-                return report(h->opened->client().wait(iteration, client_session::stage::stored));
+                return report(client.wait(iteration, client_session::stage::stored));
             case HALCYON_DURABLE:
-                return report(h->opened->client().wait(iteration, client_session::stage::durable));
+                return report(client.wait(iteration, client_session::stage::durable));
         }
         return report(failure{error_kind::usage,
                               "halcyon_wait: stage " + std::to_string(stage) + " is none of accepted, stored, durable",
@@ -225,28 +272,33 @@ int halcyon_wait(halcyon_handle h, int64_t iteration, halcyon_stage stage) {
 }
 
 int halcyon_stats(halcyon_handle h, halcyon_stats_t* stats) {
-    HALCYON_NEEDS_SESSION("halcyon_stats");
-    HALCYON_NEEDS("halcyon_stats", stats);
-    return guarded([&] {
-        client_session& c = h->opened->client();
-        const auto n = c.counts();
-        *stats = {c.iteration(),       n.blocks,        n.bytes,          n.signals,
-                  n.visible_ns,        n.blocked_ns,    n.skipped_blocks, n.skipped_bytes,
-                  n.spilled_blocks,    n.spilled_bytes, n.inlined_blocks, n.inlined_bytes,
-                  c.server_restarts(), c.arena_size(),  c.arena_free()};
+    return in_session("halcyon_stats", h, {{"stats", stats}}, [&](client_session& client) {
+        const auto n = client.counts();
+        *stats = {client.iteration(),
+                  n.blocks,
+                  n.bytes,
+                  n.signals,
+                  n.visible_ns,
+                  n.blocked_ns,
+                  n.skipped_blocks,
+                  n.skipped_bytes,
+                  n.spilled_blocks,
+                  n.spilled_bytes,
+                  n.inlined_blocks,
+                  n.inlined_bytes,
+                  client.server_restarts(),
+                  client.arena_size(),
+                  client.arena_free()};
         return static_cast<int>(HALCYON_OK);
     });
 }
 
 int halcyon_close(halcyon_handle* h) {
-    HALCYON_NEEDS("halcyon_close", h);
-    if (*h == nullptr) return report(no_session("halcyon_close"));
     return guarded([&] {
+        if (auto given = all_given("halcyon_close", {{"h", h}}); !given) return report(given);
+        if (*h == nullptr) return report(no_session("halcyon_close"));
         const std::unique_ptr<halcyon_session> owned(std::exchange(*h, nullptr));
-        const auto outcome = owned->opened->close();
-        const std::lock_guard lock(process_mutex);
-        open_configurations.erase(owned->path);
-        return report(outcome);
+        return report(owned->opened->close());
     });
 }
 

@@ -63,7 +63,6 @@ class inline_store final : public fallback_store {
         int64_t wanted = -1;           ///< an action asked for the iterations up to this one
     };
     std::vector<store_state> stores_;
-    int64_t iteration_ = 0;
     int64_t lost_from_ = INT64_MAX;  ///< the first iteration of which a file could not be written
     std::string why_lost_;
 };

@@ -83,13 +83,11 @@ result<void> agree(MPI_Comm comm, const result<void>& mine, naming whom) {
     if (first == INT_MAX) return {};
     int kind[2] = {mine ? 0 : static_cast<int>(mine.why().kind), mine ? 0 : mine.why().system_errno};
     MPI_Bcast(kind, 2, MPI_INT, first, comm);
-    const std::string why = mine ? std::string() : mine.why().message;
-    const std::string message = broadcast(comm, first, why);
-    const bool about_everybody = kind[0] == static_cast<int>(error_kind::config);
-    return failure{
-        static_cast<error_kind>(kind[0]),
-        about_everybody || whom == naming::nobody ? message : message + " (rank " + std::to_string(first) + ")",
-        kind[1]};
+    // A wrong configuration is nobody's fault in particular.
+    std::string why = mine ? std::string() : mine.why().message;
+    if (rank == first && whom == naming::rank && mine.why().kind != error_kind::config)
+        why += " (rank " + std::to_string(rank) + " on " + host_name() + ")";
+    return failure{static_cast<error_kind>(kind[0]), broadcast(comm, first, why), kind[1]};
 }
 
 }  // namespace halcyon::offload

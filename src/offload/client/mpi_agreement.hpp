@@ -37,7 +37,8 @@ communicator node_of(MPI_Comm all);
 /// Whether a message names the rank that failed: where agreements follow each other, only the last one does.
 enum class naming { rank, nobody };
 
-/// Collective: everybody gets the failure of the lowest rank that has one, with that rank in the message.
+/// Collective: everybody gets the failure of the lowest rank that has one, with that rank and its host in
+/// the message.
 result<void> agree(MPI_Comm comm, const result<void>& mine, naming whom = naming::rank);
 
 /// Collective: `text` of rank `root` for everybody.

@@ -23,7 +23,6 @@ class mpi_session {
     result<void> close();
 
     client_session& client() { return *client_; }
-    [[nodiscard]] const std::string& configuration_path() const { return configuration_path_; }
 
   private:
     mpi_session() = default;

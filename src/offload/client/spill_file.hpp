@@ -13,7 +13,7 @@ namespace halcyon::offload {
 class spill_file {
   public:
     /// Appends and returns the offset. Opens the file in `directory` at first use. Failures (system): no such
-    /// directory, disk full, or more than `most_bytes` written in all.
+    /// directory, disk full, or more than `most_bytes` written by this process in all.
     result<uint64_t> append(const std::string& directory, const void* data, uint64_t bytes, uint64_t most_bytes);
 
     /// Reads `bytes` back. Failure (system): the file does not hold them.

@@ -68,17 +68,7 @@ class file_output final : public output_writer {
         if (!synced) unsynced_.insert(path);
     }
 
-    int32_t next_part(uint32_t store, int64_t iteration) override {
-        auto& next = next_part_[{store, iteration}];
-        if (next == 0) {
-            next = 1;
-            for (const std::string& name : part_names(store, iteration)) {
-                const size_t at = name.rfind(".p");
-                next = std::max(next, std::atoi(name.c_str() + at + 2) + 1);
-            }
-        }
-        return next++;
-    }
+    int32_t next_part(uint32_t store, int64_t iteration) override { return ++last_part_[{store, iteration}]; }
 
     result<void> sync() override {
         std::set<std::string> directories;
@@ -104,22 +94,30 @@ class file_output final : public output_writer {
 
     const std::string& directory_of(uint32_t store) const override { return targets_[store].directory; }
 
-    /// A server that died left half a file at most: it is written again under the same name. What it published may not
-    /// be synced.
-    void take_stock() {
-        for (const target& t : targets_) {
+    /// What an earlier server of this writer left. A half file is written again under the same name; parts count, and
+    /// those of an iteration without a file have yet to be published; what was published may not be synced.
+    void take_over() {
+        const std::string own = data_.simulation + "." + writer_ + ".";
+        const std::string of_all = data_.simulation + "." + all_servers + ".";
+        for (uint32_t store = 0; store < targets_.size(); ++store) {
             std::error_code none;
-            for (const auto& entry : fs::directory_iterator(t.directory, none)) {
+            for (const auto& entry : fs::directory_iterator(targets_[store].directory, none)) {
                 const std::string name = entry.path().filename().string();
-                const std::string own = data_.simulation + "." + writer_ + ".";
-                const std::string of_all = data_.simulation + "." + all_servers + ".";
+                const std::string visible = name.substr(name.starts_with('.') ? 1 : 0);
                 // All servers of a world die together, and the first node's speaks for them.
-                const bool ours = name.starts_with(own) || name.starts_with("." + own) ||
-                                  (writer_ == node_writer(0) && name.starts_with(of_all));
+                const bool ours = visible.starts_with(own) || (writer_ == node_writer(0) && name.starts_with(of_all));
                 if (ours && name.ends_with(".tmp"))
                     fs::remove(entry.path(), none);
                 else if (name.starts_with(own) && name.ends_with(".h5"))
                     unsynced_.insert(entry.path().string());
+                long long iteration = 0;
+                int part = 0, end = 0;
+                if (visible.starts_with(own) &&
+                    std::sscanf(visible.c_str() + own.size(), "i%lld.p%d.h5%n", &iteration, &part, &end) == 2 &&
+                    own.size() + static_cast<size_t>(end) == visible.size()) {
+                    int32_t& last = last_part_[{store, iteration}];
+                    last = std::max(last, part);
+                }
             }
         }
     }
@@ -164,8 +162,8 @@ class file_output final : public output_writer {
     }
 
     result<void> publish_parts_of(uint32_t store, int64_t iteration) {
-        // Only iterations that had parts, or that an earlier server may have begun, have any.
-        if (!may_have_parts_ && !next_part_.contains({store, iteration})) return {};
+        // The directory is read only for iterations that have parts: it grows with every file.
+        if (!last_part_.contains({store, iteration})) return {};
         const std::string& directory = targets_[store].directory;
         for (const std::string& name : part_names(store, iteration)) {
             if (!name.starts_with('.')) continue;
@@ -173,15 +171,13 @@ class file_output final : public output_writer {
             if (std::rename((directory + "/" + name).c_str(), path.c_str()) != 0) return system_failure(path, errno);
             unsynced_.insert(path);
         }
-        next_part_.erase({store, iteration});
         return {};
     }
 
     const model& data_;
     std::string writer_;
     int ranks_;
-    bool may_have_parts_ = true;
-    std::map<std::pair<uint32_t, int64_t>, int32_t> next_part_;
+    std::map<std::pair<uint32_t, int64_t>, int32_t> last_part_;  ///< [store, iteration] that has parts
     std::set<std::string> unsynced_;
 };
 
@@ -199,7 +195,7 @@ result<std::unique_ptr<output_writer>> output_writer::open(const model& data, st
         t.view.reset(module->make_view_builder(t.directory.c_str(), data.simulation.c_str()));
         made->targets_.push_back(std::move(t));
     }
-    made->take_stock();
+    made->take_over();
     return std::unique_ptr<output_writer>(std::move(made));
 }
 

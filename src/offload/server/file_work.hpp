@@ -15,7 +15,6 @@ struct node_server::file_work {
     std::vector<std::vector<std::byte>> spilled;  ///< blocks read back from spill files
     int64_t complete_ns = 0;                      ///< real time at which the last iteration became complete
     int64_t give_up_ns = 0;                       ///< monotonic time after which a failing write is not tried again
-    int64_t raw_bytes = 0;
     int64_t not_before_ns = 0;
     worker_pool::patience wait = worker_pool::patience::may_hurry;
 };

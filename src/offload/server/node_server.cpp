@@ -1,9 +1,6 @@
 #include "offload/server/node_server.hpp"
 
-#include <signal.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include "base/clock.hpp"
 

@@ -28,7 +28,8 @@ namespace halcyon::offload {
 /// and gives the blocks back.
 ///
 /// Threads: the event loop (run()) owns everything below; pool threads run jobs and connection threads deliver news,
-/// both through `inbox_`. The loop itself never touches storage.
+/// both through `inbox_`. Files are written by the pool. The loop itself touches storage only for what is small or last: it reads
+/// spilled blocks back, appends records, and syncs and makes the view once more when it winds up.
 class node_server {
   public:
     struct launch {

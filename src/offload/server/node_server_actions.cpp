@@ -1,9 +1,6 @@
 // Events and their actions.
 
-#include <signal.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include "base/clock.hpp"
 #include "offload/server/node_server.hpp"

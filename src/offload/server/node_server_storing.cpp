@@ -20,7 +20,6 @@ void node_server::finish_iteration(int64_t number) {
     counts_.missing_blocks += static_cast<int64_t>(it.missing.size());
     if (it.incomplete) ++counts_.incomplete_iterations;
     const int64_t delay = slot_.delay_ns(monotonic_ns());
-    std::vector<bool> concerned(stores_.size(), false);
     for (const iteration_book::key k : it.blocks) {
         iteration_book::held* h = book_.find(k);
         if (h == nullptr) continue;
@@ -129,8 +128,7 @@ void node_server::relieve_pressure() {
     submit_file(work);
 }
 
-// ---- writing
-// ----------------------------------------------------------------------------------------------------------
+// ---- writing --------------------------------------------------------------------------------------------------------
 
 result<block_view> node_server::view_of(const iteration_book::held& h, std::vector<std::vector<std::byte>>& spilled) {
     const checked_block& b = h.block;
@@ -193,7 +191,6 @@ void node_server::load_blocks(file_work& work) {
         iteration_book::held* h = book_.find(*k);
         auto v = view_of(*h, work.spilled);
         if (v) {
-            work.raw_bytes += h->block.shape.bytes;
             work.request.blocks.push_back(*v);
             ++k;
             continue;
@@ -306,8 +303,7 @@ void node_server::iteration_stored(int64_t number) {
     progress_ = true;
 }
 
-// ---- giving back
-// -------------------------------------------------------------------------------------------------------
+// ---- giving back ----------------------------------------------------------------------------------------------------
 
 void node_server::release_if_done(iteration_book::key k) {
     const iteration_book::held* h = book_.find(k);
@@ -331,8 +327,7 @@ void node_server::release(iteration_book::key k) {
     progress_ = true;
 }
 
-// ---- durability and the view
-// --------------------------------------------------------------------------------------------
+// ---- durability and the view ----------------------------------------------------------------------------------------
 
 void node_server::sync_if_wanted() {
     segment_header& h = segment_.header();

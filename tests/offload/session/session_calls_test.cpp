@@ -175,12 +175,6 @@ TEST_F(session_calls, the_same_configuration_is_not_opened_twice) {
     EXPECT_EQ(second, nullptr);
 }
 
-TEST_F(session_calls, the_same_configuration_is_known_however_its_path_is_spelt) {
-    halcyon_handle second = nullptr;
-    expect_usage(halcyon_open("./halcyon.yaml", MPI_COMM_WORLD, &second), "already open");
-    EXPECT_EQ(second, nullptr);
-}
-
 TEST_F(session_calls, a_directory_into_which_another_session_stores_is_refused) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -226,6 +220,26 @@ TEST_F(session_calls, iterations_that_could_not_be_stored_are_told_at_every_wait
     }
     MPI_Barrier(MPI_COMM_WORLD);
     EXPECT_EQ(halcyon_close(&h), HALCYON_ERROR_SYSTEM);
+}
+
+TEST_F(session_calls, another_spelling_of_its_path_is_the_same_configuration) {
+    halcyon_handle second = nullptr;
+    expect_usage(halcyon_open("./halcyon.yaml", MPI_COMM_WORLD, &second), "already open");
+    expect_usage(halcyon_open((std::filesystem::current_path() / "halcyon.yaml").c_str(), MPI_COMM_WORLD, &second),
+                 "already open");
+    EXPECT_EQ(second, nullptr);
+}
+
+TEST_F(session_calls, a_failure_names_rank_and_host_of_who_failed) {
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    char host[256] = {};
+    ASSERT_EQ(::gethostname(host, sizeof host - 1), 0);
+    // Only one of the ranks has it open.
+    std::filesystem::path own = rank == 1 ? "halcyon.yaml" : "other.yaml";
+    halcyon_handle second = nullptr;
+    expect_usage(halcyon_open(own.c_str(), MPI_COMM_WORLD, &second),
+                 (" (rank 1 on " + std::string(host) + ")").c_str());
 }
 
 TEST_F(session_calls, nothing_works_after_close) {

@@ -11,20 +11,12 @@
 #include <filesystem>
 #include <tuple>
 
+#include "base/node_identity.hpp"
 #include "offload/store/hdf5/handle.hpp"
 #include "offload/store/hdf5/view_writer.hpp"
 #include "offload/store/hdf5/xdmf.hpp"
 
 namespace halcyon::offload::hdf5 {
-namespace {
-
-std::string host_name() {
-    char name[256] = {};
-    return gethostname(name, sizeof name - 1) == 0 ? name : "host";
-}
-
-}  // namespace
-
 hdf5_view::hdf5_view(std::string directory, std::string simulation)
     : directory_(directory.empty() ? "." : std::move(directory)),
       simulation_(std::move(simulation)),
