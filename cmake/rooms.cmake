@@ -1,5 +1,6 @@
 # One room = one folder of src/ = one CMake target `halcyon_<room>`, linked only with what the architecture's
 # table allows. A room without sources yet is an INTERFACE target, so that the arrows are already checked.
+# What needs no link, a header without a source, tests/python/house/test_includes.py checks by the same table.
 set(HALCYON_ROOMS base calls policy offload insitu observe predict coordinate logfs fabric simulate models)
 set(HALCYON_MAY_USE_base)
 set(HALCYON_MAY_USE_calls base)
@@ -25,7 +26,7 @@ function(halcyon_room name)
   list(TRANSFORM ARG_USES PREPEND halcyon_)
   if(ARG_SOURCES)
     add_library(halcyon_${name} STATIC ${ARG_SOURCES})
-    target_include_directories(halcyon_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+    target_include_directories(halcyon_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
     target_link_libraries(halcyon_${name} PUBLIC ${ARG_USES} ${ARG_LIBRARIES})
   else()
     add_library(halcyon_${name} INTERFACE)

@@ -70,13 +70,19 @@ int serve_node(descriptor listening, uint32_t generation, job_events* job, share
     connections peers(std::move(listening));
     auto luggage = peers.receive_segment(segment_patience_ms);
     if (!luggage) return 1;
+    // The bringer waits for a welcome: it is told why there is none, and so is the log.
+    const auto give_up = [&](const failure& why) {
+        log.line(why.message);
+        peers.refuse(why);
+        return 1;
+    };
     auto document_memory = shared_memory::map(std::move(luggage->document), 0, false);
-    if (!document_memory) return 1;
+    if (!document_memory) return give_up(document_memory.why());
     auto document =
         session_document::from_text({reinterpret_cast<const char*>(document_memory->data()), document_memory->size()});
-    if (!document) return 1;
+    if (!document) return give_up(document.why());
     auto data = parse_model(document->configuration, document->configuration_name, document->parameters);
-    if (!data) return 1;
+    if (!data) return give_up(data.why());
     log.open(log_path(*data, *document));
     const auto say = [&log](const std::string& text) { log.line(text); };
     say("server " + std::to_string(generation) + " of session " + document->session.substr(0, 8) + ", process " +
@@ -84,22 +90,14 @@ int serve_node(descriptor listening, uint32_t generation, job_events* job, share
         std::to_string(document->geometry.clients) + " client(s)");
     say(take_free_core(document->client_cpus, document->server_of_machine));
     auto shared = segment::attach(std::move(luggage->segment), document->geometry);
-    if (!shared) {
-        say(shared.why().message);
-        return 1;
-    }
+    if (!shared) return give_up(shared.why());
     const int segment_fd = shared->fd();
     const int document_fd = document_memory->fd();
     const uint32_t clients = document->geometry.clients;
     node_server::launch l{
         std::move(*data), std::move(*document), std::move(*shared), generation, &peers, say, job, files};
     auto server = node_server::start(std::move(l));
-    if (!server) {
-        // The bringer waits for a welcome: closing its socket tells it, the log tells why.
-        say(server.why().message);
-        peers.refuse(server.why());
-        return 1;
-    }
+    if (!server) return give_up(server.why());
     node_server& s = **server;
     auto served = peers.serve(clients, generation, segment_fd, document_fd,
                               {[&s](uint32_t c) { s.client_joined(c); },

@@ -1,0 +1,84 @@
+#include "offload/output/output_writer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "offload/store/temporary_folder.hpp"
+
+namespace halcyon::offload {
+namespace {
+
+constexpr const char* configuration = R"(
+halcyon: 1
+simulation: cloud
+data: {layouts: {one: {type: float32, dimensions: []}}, variables: {theta: {layout: one}}}
+stores: {main: {type: hdf5, path: out}}
+)";
+
+class writing : public ::testing::Test {
+  protected:
+    std::unique_ptr<output_writer> server() { return output_writer::open(data_, folder_.path(), "n0000", 1).value(); }
+    static void write(output_writer& to, int64_t iteration, int32_t part = 0) {
+        output_writer::request r;
+        r.iterations = {iteration};
+        r.part = part;
+        r.visible = part == 0;
+        ASSERT_TRUE(to.write(std::move(r)).ok());
+    }
+    std::vector<std::string> names() const {
+        std::vector<std::string> list;
+        for (const auto& entry : std::filesystem::directory_iterator(folder_.path() / "out"))
+            if (entry.is_regular_file()) list.push_back(entry.path().filename());
+        std::sort(list.begin(), list.end());
+        return list;
+    }
+    void leave(const std::string& name) const { std::ofstream(folder_.path() / "out" / name) << "half"; }
+
+  private:
+    testing::temporary_folder folder_;
+    const model data_ = parse_model(configuration, "cloud.yaml", {}).value();
+};
+
+TEST_F(writing, parts_of_an_iteration_are_hidden_until_its_file_is_written) {
+    const auto first = server();
+    write(*first, 3, first->next_part(0, 3));
+    write(*first, 3, first->next_part(0, 3));
+    write(*first, 2);
+    EXPECT_EQ(names(), (std::vector<std::string>{".cloud.n0000.i00000003.p01.h5", ".cloud.n0000.i00000003.p02.h5",
+                                                 "cloud.n0000.i00000002.h5"}));
+    write(*first, 3);
+    EXPECT_EQ(names(), (std::vector<std::string>{"cloud.n0000.i00000002.h5", "cloud.n0000.i00000003.h5",
+                                                 "cloud.n0000.i00000003.p01.h5", "cloud.n0000.i00000003.p02.h5"}));
+}
+
+TEST_F(writing, a_server_that_takes_over_publishes_the_parts_of_the_one_before) {
+    const auto first = server();
+    write(*first, 3, first->next_part(0, 3));
+    write(*first, 12, first->next_part(0, 12));
+    const auto second = server();
+    EXPECT_EQ(second->next_part(0, 3), 2) << "the part of the first would be overwritten";
+    EXPECT_EQ(second->next_part(0, 4), 1);
+    write(*second, 3);
+    EXPECT_EQ(names(), (std::vector<std::string>{".cloud.n0000.i00000012.p01.h5", "cloud.n0000.i00000003.h5",
+                                                 "cloud.n0000.i00000003.p01.h5"}));
+    const auto third = server();
+    EXPECT_EQ(third->next_part(0, 3), 2) << "a published part would be overwritten";
+}
+
+TEST_F(writing, a_server_that_takes_over_removes_half_files_of_its_own_only) {
+    write(*server(), 1);
+    leave(".cloud.n0000.i00000002.p01.h5.tmp");
+    leave("cloud.n0000.i00000002.h5.tmp");
+    leave("cloud.n0001.i00000002.h5.tmp");
+    const auto second = server();
+    EXPECT_EQ(names(), (std::vector<std::string>{"cloud.n0000.i00000001.h5", "cloud.n0001.i00000002.h5.tmp"}));
+}
+
+}  // namespace
+}  // namespace halcyon::offload

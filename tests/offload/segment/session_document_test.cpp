@@ -1,0 +1,75 @@
+#include "offload/segment/session_document.hpp"
+
+#include <gtest/gtest.h>
+
+namespace halcyon::offload {
+namespace {
+
+session_document example() {
+    session_document d;
+    d.session = "0123abcd";
+    d.configuration = "simulation: \"quoted\"\n\tθ\n";
+    d.configuration_name = "a b.yaml";
+    d.directory = "/scratch/π";
+    d.writer = "n0003";
+    d.node = 3;
+    d.nodes = 5;
+    d.ranks = 40;
+    d.client_ranks = {24, 25};
+    d.client_cpus = {"0-3,8", ""};
+    d.server_of_machine = 1;
+    d.parameters = {{"dt", 0.1}, {"nx", 64}};
+    d.geometry.clients = 2;
+    d.geometry.blocks_per_client = 70;
+    d.geometry.event_slots = 256;
+    d.geometry.return_slots = 128;
+    d.geometry.arena_bytes = uint64_t{1} << 40;
+    d.geometry.arena_alignment = uint64_t{1} << 21;
+    d.geometry.bytes = uint64_t{3} << 40;
+    return d;
+}
+
+TEST(a_session_document, comes_back_as_it_was_written) {
+    const session_document was = example();
+    const auto read = session_document::from_text(was.to_text());
+    ASSERT_TRUE(read.ok());
+    EXPECT_EQ(read->session, was.session);
+    EXPECT_EQ(read->configuration, was.configuration);
+    EXPECT_EQ(read->configuration_name, was.configuration_name);
+    EXPECT_EQ(read->directory, was.directory);
+    EXPECT_EQ(read->writer, was.writer);
+    EXPECT_EQ(read->node, was.node);
+    EXPECT_EQ(read->nodes, was.nodes);
+    EXPECT_EQ(read->ranks, was.ranks);
+    EXPECT_EQ(read->client_ranks, was.client_ranks);
+    EXPECT_EQ(read->client_cpus, was.client_cpus);
+    EXPECT_EQ(read->server_of_machine, was.server_of_machine);
+    EXPECT_EQ(read->parameters, was.parameters);
+    EXPECT_EQ(read->geometry.clients, was.geometry.clients);
+    EXPECT_EQ(read->geometry.blocks_per_client, was.geometry.blocks_per_client);
+    EXPECT_EQ(read->geometry.event_slots, was.geometry.event_slots);
+    EXPECT_EQ(read->geometry.return_slots, was.geometry.return_slots);
+    EXPECT_EQ(read->geometry.arena_bytes, was.geometry.arena_bytes);
+    EXPECT_EQ(read->geometry.arena_alignment, was.geometry.arena_alignment);
+    EXPECT_EQ(read->geometry.bytes, was.geometry.bytes);
+}
+
+TEST(a_session_document, is_refused_whatever_part_of_it_is_missing) {
+    const std::string text = example().to_text();
+    for (size_t bytes = 0; bytes < text.size(); ++bytes)
+        ASSERT_FALSE(session_document::from_text(std::string_view(text).substr(0, bytes)).ok()) << bytes;
+    for (const char* key : {"session", "writer", "nodes", "client_ranks", "client_cpus", "parameters", "bytes"}) {
+        std::string without = text;
+        without.replace(without.find("\"" + std::string(key) + "\"") + 1, 1, "_");
+        EXPECT_FALSE(session_document::from_text(without).ok()) << key;
+    }
+}
+
+TEST(a_session_document, must_have_a_rank_for_each_client) {
+    session_document d = example();
+    d.client_ranks.pop_back();
+    EXPECT_FALSE(session_document::from_text(d.to_text()).ok());
+}
+
+}  // namespace
+}  // namespace halcyon::offload

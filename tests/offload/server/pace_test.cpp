@@ -1,0 +1,61 @@
+// When a server writes, and whether it compresses: transfer slots and compression when idle.
+
+#include <gtest/gtest.h>
+
+#include "offload/server/idle_compression.hpp"
+#include "offload/server/transfer_slot.hpp"
+
+namespace halcyon::offload {
+namespace {
+
+TEST(transfer_slots, divide_an_iteration_among_the_servers) {
+    for (int server = 0; server < 4; ++server) {
+        transfer_slot slot(true, server, 4);
+        EXPECT_EQ(slot.delay_ns(1'000), 0) << "no iteration has been measured";
+        EXPECT_EQ(slot.delay_ns(1'800), server * 200);
+    }
+}
+
+TEST(transfer_slots, follow_the_length_of_iterations) {
+    transfer_slot slot(true, 1, 2);
+    slot.delay_ns(1'000);
+    EXPECT_EQ(slot.delay_ns(2'000), 500);
+    EXPECT_EQ(slot.delay_ns(4'000), 650) << "0.7 of 1000 and 0.3 of 2000, halved";
+    int64_t now = 4'000;
+    for (int i = 0; i < 30; ++i) slot.delay_ns(now += 2'000);
+    EXPECT_NEAR(static_cast<double>(slot.estimate_ns()), 2'000, 10);
+}
+
+TEST(transfer_slots, delay_nothing_where_they_are_off_but_measure) {
+    transfer_slot slot(false, 1, 2);
+    slot.delay_ns(1'000);
+    EXPECT_EQ(slot.delay_ns(2'000), 0);
+    EXPECT_EQ(slot.estimate_ns(), 1'000);
+}
+
+TEST(compression_when_idle, begins_below_a_quarter_and_ends_above_seven_tenths) {
+    idle_compression idle;
+    EXPECT_FALSE(idle.on());
+    EXPECT_EQ(idle.observe(10, 100, false), true);
+    EXPECT_EQ(idle.observe(60, 100, false), std::nullopt) << "between the two it stays as it is";
+    EXPECT_TRUE(idle.on());
+    EXPECT_EQ(idle.observe(200, 100, false), false);
+    EXPECT_FALSE(idle.on());
+}
+
+TEST(compression_when_idle, ends_when_a_client_waits_and_holds_for_four_files) {
+    idle_compression idle;
+    ASSERT_EQ(idle.observe(10, 100, false), true);
+    EXPECT_EQ(idle.observe(10, 100, true), false);
+    for (int file = 0; file < 4; ++file) EXPECT_EQ(idle.observe(10, 100, false), std::nullopt) << file;
+    EXPECT_EQ(idle.observe(10, 100, false), true);
+}
+
+TEST(compression_when_idle, decides_nothing_before_an_iteration_was_measured) {
+    idle_compression idle;
+    EXPECT_EQ(idle.observe(10, 0, true), std::nullopt);
+    EXPECT_EQ(idle.observe(10, 100, false), true) << "what was seen without a length counted";
+}
+
+}  // namespace
+}  // namespace halcyon::offload
