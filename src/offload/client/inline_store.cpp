@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
-#include "offload/segment/session_document.hpp"
 
 namespace halcyon::offload {
 

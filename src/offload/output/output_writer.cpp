@@ -11,7 +11,6 @@
 #include <tuple>
 
 #include "base/descriptor.hpp"
-#include "offload/segment/session_document.hpp"
 
 namespace halcyon::offload {
 namespace {
