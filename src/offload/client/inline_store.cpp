@@ -4,7 +4,6 @@
 #include <cerrno>
 
 #include "base/clock.hpp"
-#include "offload/segment/session_document.hpp"
 
 namespace halcyon::offload {
 

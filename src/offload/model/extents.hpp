@@ -39,4 +39,11 @@ struct extents {
     }
 };
 
+/// A block's extent without its ghosts.
+[[nodiscard]] inline extents less_ghosts(const extents& dimensions, const extents& before, const extents& after) {
+    extents inner;
+    for (int i = 0; i < dimensions.rank; ++i) inner.push_back(dimensions[i] - before[i] - after[i]);
+    return inner;
+}
+
 }  // namespace halcyon::offload

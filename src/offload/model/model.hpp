@@ -198,6 +198,9 @@ struct block_shape {
     extents ghost_before;
     extents ghost_after;
     int64_t bytes = 0;  ///< of the block in memory
+
+    /// Extent of the block without ghosts.
+    [[nodiscard]] extents interior() const { return less_ghosts(dimensions, ghost_before, ghost_after); }
 };
 
 /// Who asks: the built-in parameters of expressions.

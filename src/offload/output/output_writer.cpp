@@ -1,8 +1,5 @@
 #include "offload/output/output_writer.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
@@ -10,8 +7,7 @@
 #include <set>
 #include <tuple>
 
-#include "base/descriptor.hpp"
-#include "offload/segment/session_document.hpp"
+#include "base/sync_path.hpp"
 
 namespace halcyon::offload {
 namespace {
@@ -20,12 +16,6 @@ namespace fs = std::filesystem;
 
 std::string absolute(const std::string& directory, const std::string& path) {
     return (fs::path(directory) / path).lexically_normal().string();
-}
-
-result<void> sync_path(const std::string& path, int flags) {
-    const descriptor fd(::open(path.c_str(), flags | O_CLOEXEC));
-    if (!fd || ::fsync(fd.get()) != 0) return system_failure("sync of " + path, errno);
-    return {};
 }
 
 class file_output final : public output_writer {
@@ -73,11 +63,11 @@ class file_output final : public output_writer {
     result<void> sync() override {
         std::set<std::string> directories;
         for (const std::string& path : unsynced_) {
-            if (auto done = sync_path(path, O_RDONLY); !done) return done;
+            if (auto done = sync_file(path); !done) return done;
             directories.insert(fs::path(path).parent_path().string());
         }
         for (const std::string& directory : directories)
-            if (auto done = sync_path(directory, O_RDONLY | O_DIRECTORY); !done) return done;
+            if (auto done = sync_directory(directory); !done) return done;
         unsynced_.clear();
         return {};
     }

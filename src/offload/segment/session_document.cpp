@@ -117,16 +117,6 @@ result<session_document> session_document::from_text(std::string_view text) {
     return s;
 }
 
-std::string node_writer(int node) {
-    std::string digits = std::to_string(node);
-    return "n" + std::string(digits.size() < 4 ? 4 - digits.size() : 0, '0') + digits;
-}
-
-std::string client_writer(int rank) {
-    std::string digits = std::to_string(rank);
-    return "c" + std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
-}
-
 std::string random_session_id() {
     std::array<unsigned char, 16> bytes{};
     size_t have = 0;

@@ -32,10 +32,6 @@ struct session_document {
     static result<session_document> from_text(std::string_view text);
 };
 
-/// Name of the writer of a node's server ("n0003"), and of a client that stores by itself ("c00012").
-std::string node_writer(int node);
-std::string client_writer(int rank);
-
 /// 32 random hexadecimal digits from the system.
 std::string random_session_id();
 

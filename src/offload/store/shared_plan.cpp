@@ -102,10 +102,7 @@ class planner {
         sets[at].rows.push_back(row);
         plan_.parts[at].push_back({b.server, b.index, row});
         if (!placed) return;
-        placed_box box{row, b.shape.offset, {}};
-        for (int d = 0; d < b.shape.dimensions.rank; ++d)
-            box.count.push_back(b.shape.dimensions[d] - b.shape.ghost_before[d] - b.shape.ghost_after[d]);
-        boxes_[at].push_back(box);
+        boxes_[at].push_back({row, b.shape.offset, b.shape.interior()});
     }
 
     void complete(size_t at) {

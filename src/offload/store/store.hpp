@@ -126,6 +126,10 @@ struct store_module {
 /// Failure (kind system): not found, or not a store module; the message lists where it was looked for.
 [[nodiscard]] result<store_module> load_store_module(const std::string& type);
 
+/// Name of the writer of a node's server ("n0003"), and of a client that stores by itself ("c00012").
+std::string node_writer(int node);
+std::string client_writer(int rank);
+
 /// The writer of files that all servers write together.
 inline constexpr const char* all_servers = "all";
 

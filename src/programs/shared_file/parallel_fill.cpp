@@ -107,7 +107,7 @@ class filling {
             const block_view& b = mine_[static_cast<size_t>(part->index)];
             memory = select(b, *part, d, target.get());
             bytes = encoder_.encode(b.data, how).bytes;
-            stored_bytes_ += interior_of(b.shape).count() * static_cast<int64_t>(how.stored_element_bytes());
+            stored_bytes_ += b.shape.interior().count() * static_cast<int64_t>(how.stored_element_bytes());
             return {};
         });
         if (!ready) {
@@ -127,18 +127,12 @@ class filling {
             keep({error_kind::system, file_.about.path + ": '" + v.name + "': write: " + last_message(), 0});
     }
 
-    static extents interior_of(const block_shape& s) {
-        extents e;
-        for (int i = 0; i < s.dimensions.rank; ++i) e.push_back(s.dimensions[i] - s.ghost_before[i] - s.ghost_after[i]);
-        return e;
-    }
-
     /// Selects in `target` where the block goes; returns the block in memory, with the same part of it selected: of a
     /// placed variable the interior, of others all.
     static space_handle select(const block_view& b, const shared_plan::part& part, const shared_dataset& d,
                                hid_t target) {
         const bool whole = d.domain == shared_dataset::whole;
-        const extents inner = whole ? interior_of(b.shape) : b.shape.dimensions;
+        const extents inner = whole ? b.shape.interior() : b.shape.dimensions;
         std::vector<hsize_t> shape{1}, from{0}, count{1}, to{static_cast<hsize_t>(part.row)};
         for (int i = 0; i < inner.rank; ++i) {
             shape.push_back(static_cast<hsize_t>(b.shape.dimensions[i]));

@@ -1,6 +1,5 @@
 #include "programs/shared_file/write_together.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +9,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/descriptor.hpp"
+#include "base/sync_path.hpp"
 #include "offload/client/mpi_agreement.hpp"
 #include "offload/store/shared_plan.hpp"
 #include "programs/shared_file/contained.hpp"
@@ -64,12 +63,6 @@ result<std::vector<Value>> all_of(MPI_Comm comm, const std::string& what, const 
     MPI_Allgatherv(mine.data(), count, element, all.data(), counts.data(), begins.data(), element, comm);
     MPI_Type_free(&element);
     return all;
-}
-
-result<void> sync_path(const std::string& path, int flags) {
-    const descriptor fd(::open(path.c_str(), flags | O_CLOEXEC));
-    if (!fd || ::fsync(fd.get()) != 0) return system_failure("sync of " + path, errno);
-    return {};
 }
 
 /// One file on its way, on one server. The functions are collective, and what they return is the same everywhere.
@@ -150,7 +143,7 @@ class shared_writing {
             const std::lock_guard lock(*offer_.storage);
             mine = parallel_fill(comm_, file_, plan_, job_.blocks, report);
         }
-        if (mine && job_.sync) mine = sync_path(temporary_, O_RDONLY);
+        if (mine && job_.sync) mine = sync_file(temporary_);
         return agree(comm_, mine);
     }
 
@@ -166,7 +159,7 @@ class shared_writing {
         if (rank_ == 0 && std::rename(temporary_.c_str(), job_.path.c_str()) != 0)
             mine = system_failure(job_.path + ": cannot rename " + temporary_ + " to it", errno);
         if (rank_ == 0 && mine && job_.sync)
-            mine = sync_path(std::filesystem::path(job_.path).parent_path().string(), O_RDONLY | O_DIRECTORY);
+            mine = sync_directory(std::filesystem::path(job_.path).parent_path().string());
         if (auto all = agree(comm_, mine); !all) return all;
         under_lock([this] {
             offer_.published();

@@ -11,6 +11,8 @@
 #include <iterator>
 #include <new>
 
+#include "base/sync_path.hpp"
+
 namespace halcyon::offload::hdf5 {
 namespace {
 
@@ -54,13 +56,7 @@ int64_t output_file::publish(const std::string& path, bool sync) {
     }
     published_ = true;
     if (sync) {
-        const std::string folder = folder_of(path);
-        const int directory = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        const int status = directory < 0 ? -1 : fsync(directory);
-        const int saved = errno;
-        if (directory >= 0) close(directory);
-        // Some file systems cannot sync a directory (EINVAL); their rename is as durable as it gets.
-        if (status != 0 && saved != EINVAL) throw error(system_failure(folder + ": cannot sync the directory", saved));
+        if (auto synced = sync_directory(folder_of(path)); !synced) throw error(synced.why());
     }
     return static_cast<int64_t>(size_);
 }

@@ -168,12 +168,6 @@ std::optional<published_name> parse_file_name(const std::string& name, const std
     return parsed;
 }
 
-extents stored_domain::interior() const {
-    extents inner;
-    for (int i = 0; i < dimensions.rank; ++i) inner.push_back(dimensions[i] - ghost_before[i] - ghost_after[i]);
-    return inner;
-}
-
 published_file read_published_file(const std::string& folder, const std::string& file_name,
                                    const published_name& name) {
     const std::string path = folder + "/" + file_name;

@@ -32,7 +32,7 @@ struct stored_domain {
     friend bool operator==(const stored_domain&, const stored_domain&) = default;
 
     /// Extent of the block's interior in each dimension.
-    [[nodiscard]] extents interior() const;
+    [[nodiscard]] extents interior() const { return less_ghosts(dimensions, ghost_before, ghost_after); }
 };
 
 struct stored_variable {
