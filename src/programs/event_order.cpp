@@ -13,14 +13,13 @@ void event_order::take(const notice& n) {
         case notice::kind::want:
             decided_.push_back(n);
             return;
-        case notice::kind::reach:
         case notice::kind::meet:
-            reached_[{n.what, n.event_id, n.iteration}].insert(n.origin);
-            check_labels();
+            came_[n.event_id].insert(n.origin);
+            check_meetings();
             return;
         case notice::kind::finish:
             finished_.insert(n.origin);
-            check_labels();
+            check_meetings();
             check_end();
             return;
         case notice::kind::leave:
@@ -37,21 +36,20 @@ void event_order::take(const notice& n) {
     }
 }
 
-bool event_order::complete(const std::set<int32_t>& reached) const {
+bool event_order::complete(const std::set<int32_t>& came) const {
     auto there = finished_;
-    there.insert(reached.begin(), reached.end());
+    there.insert(came.begin(), came.end());
     return static_cast<int>(there.size()) >= servers_;
 }
 
-void event_order::check_labels() {
-    for (auto it = reached_.begin(); it != reached_.end();) {
+void event_order::check_meetings() {
+    for (auto it = came_.begin(); it != came_.end();) {
         if (!complete(it->second)) {
             ++it;
             continue;
         }
-        const auto& [what, id, iteration] = it->first;
-        decided_.push_back({what, id, iteration, -1, 0});
-        it = reached_.erase(it);
+        decided_.push_back({notice::kind::meet, it->first, 0, -1, 0});
+        it = came_.erase(it);
     }
 }
 

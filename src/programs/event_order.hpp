@@ -4,14 +4,13 @@
 #include <deque>
 #include <map>
 #include <set>
-#include <tuple>
 
 namespace halcyon {
 
 /// What a server tells the one that orders events, and what that one tells all. Plain values: sent as bytes.
 struct notice {
-    /// `want` and `meet` are the servers' own: handed on as `raise` and `reach` are, but not to the handler of events.
-    enum class kind : uint32_t { begin, raise, reach, want, meet, finish, leave, abandon, end, bye };
+    /// `want` and `meet` are the servers' own: handed on as `raise` is, but not to the handler of events.
+    enum class kind : uint32_t { begin, raise, want, meet, finish, leave, abandon, end, bye };
     kind what = kind::end;
     uint32_t event_id = 0;
     int64_t iteration = 0;
@@ -19,8 +18,8 @@ struct notice {
     int32_t servers = 0;  ///< begin: of the session
 };
 
-/// Decides the common order of a world's events: raised events as they come, a label when all servers of the session
-/// have reached it or finished, `end` last.
+/// Decides the common order of a world's events: raised events as they come, a meeting (the labelled barrier of
+/// Dorier 2014, section 3.2.2) when all servers of the session have come to it or finished, `end` last.
 class event_order {
   public:
     explicit event_order(int world_size) : world_(world_size), servers_(world_size) {}
@@ -34,16 +33,15 @@ class event_order {
     [[nodiscard]] bool begun() const { return begun_; }
 
   private:
-    using label = std::tuple<notice::kind, uint32_t, int64_t>;
-    [[nodiscard]] bool complete(const std::set<int32_t>& reached) const;
-    void check_labels();
+    [[nodiscard]] bool complete(const std::set<int32_t>& came) const;
+    void check_meetings();
     void check_end();
 
     int world_;
     int servers_;  ///< of the session; those of the world until one began
     bool begun_ = false, ended_ = false, abandoned_ = false;
     std::set<int32_t> finished_, left_;
-    std::map<label, std::set<int32_t>> reached_;
+    std::map<uint32_t, std::set<int32_t>> came_;  ///< by store, since its last meeting
     std::deque<notice> decided_;
 };
 

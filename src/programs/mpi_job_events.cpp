@@ -48,9 +48,6 @@ void mpi_job_events::begin(int servers) {
 void mpi_job_events::raise(uint32_t event_id, int64_t iteration) {
     propose(notice::kind::raise, event_id, iteration);
 }
-void mpi_job_events::reach(uint32_t event_id, int64_t iteration) {
-    propose(notice::kind::reach, event_id, iteration);
-}
 void mpi_job_events::want(uint32_t store, int64_t iteration) {
     propose(notice::kind::want, store, iteration);
 }
@@ -80,7 +77,7 @@ void mpi_job_events::finish() {
     changed_.wait(lock, [this] { return ended_; });
 }
 
-// ---- the thread that calls MPI --------------------------------------------------------------------------------------
+// ---- the thread that calls MPI ------------------------------------------------------------------------------------
 
 void mpi_job_events::carry() {
     const auto receive = [this] {
@@ -191,7 +188,6 @@ void mpi_job_events::deliver(const batch& b) {
         const notice& n = b.notices[i];
         switch (n.what) {
             case notice::kind::raise:
-            case notice::kind::reach:
                 received_.push_back(n);
                 break;
             case notice::kind::want:

@@ -37,7 +37,6 @@ class mpi_job_events final : public offload::job_events {
 
     void begin(int servers) override;
     void raise(uint32_t event_id, int64_t iteration) override;
-    void reach(uint32_t event_id, int64_t iteration) override;
     void on_event(handler told) override;
     void finish() override;
     /// Sets who is told of `want` and `meet`, at the same place of the order on every server of the world, on the

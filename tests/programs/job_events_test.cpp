@@ -25,6 +25,13 @@ class world {
     world() {
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
         MPI_Comm_size(MPI_COMM_WORLD, &size);
+        events.on_own([this](const halcyon::notice& n) {
+            if (n.what != halcyon::notice::kind::meet) return;
+            met.push_back(n.event_id);
+            seen_before_meeting = seen.size();
+            meetings.fetch_add(1, std::memory_order_release);
+            meetings.notify_all();
+        });
     }
 
     /// Runs `server` beside carry(). Returns when the world has ended.
@@ -71,6 +78,9 @@ class world {
                           }};
     std::vector<told> seen;
     std::atomic<int> count{0};
+    std::vector<uint32_t> met;  ///< stores
+    std::atomic<size_t> meetings{0};
+    size_t seen_before_meeting = 0;
 };
 
 TEST(job_events, every_server_handles_the_same_events_in_the_same_order) {
@@ -100,47 +110,45 @@ TEST(job_events, every_server_handles_the_same_events_in_the_same_order) {
     EXPECT_EQ(next, each);
 }
 
-TEST(job_events, a_label_runs_once_and_not_before_the_last_server_has_reached_it) {
+TEST(job_events, a_meeting_is_held_once_and_not_before_the_last_server_has_come) {
     world w;
-    if (w.size < 2) GTEST_SKIP() << "one server reaches its labels alone";
-    constexpr uint32_t label = 7, sign = 8;
+    constexpr uint32_t store = 7, sign = 8;
+    const auto others = static_cast<size_t>(w.size - 1);
     w.run([&] {
         w.events.begin(w.size);
         w.record();
-        if (w.rank == w.size - 1) w.wait_for_events(w.size - 1);  // everybody else has reached it
-        w.events.reach(label, 42);
+        if (w.rank == w.size - 1) w.wait_for_events(w.size - 1);  // everybody else has come
+        w.events.meet(store);
         if (w.rank != w.size - 1) w.events.raise(sign, w.rank);
         w.events.finish();
     });
-    ASSERT_EQ(w.seen.size(), static_cast<size_t>(w.size));
-    EXPECT_EQ(w.seen.back().event_id, label);
-    EXPECT_EQ(w.seen.back().iteration, 42);
+    EXPECT_EQ(w.met, std::vector<uint32_t>{store});
+    EXPECT_EQ(w.seen_before_meeting, others);
+    EXPECT_EQ(w.seen.size(), others);
 }
 
-TEST(job_events, labels_reached_in_different_orders_run_in_one) {
+TEST(job_events, meetings_that_servers_come_to_in_different_orders_are_held_in_one) {
     world w;
-    constexpr int labels = 60;
+    constexpr int stores = 60;
     w.run([&] {
         w.events.begin(w.size);
-        w.record();
-        for (int i = 0; i < labels; ++i) w.events.reach(1, (i * 7 + w.rank * 13) % labels);
+        for (int i = 0; i < stores; ++i) w.events.meet(static_cast<uint32_t>((i * 7 + w.rank * 13) % stores));
         w.events.finish();
     });
-    EXPECT_EQ(w.seen.size(), static_cast<size_t>(labels));
-    const auto all = w.everybodys();
-    for (const auto& other : all) EXPECT_EQ(other, all[0]);
+    ASSERT_EQ(w.met.size(), static_cast<size_t>(stores));
+    std::vector<uint32_t> of_first = w.met;
+    MPI_Bcast(of_first.data(), stores, MPI_UINT32_T, 0, MPI_COMM_WORLD);
+    EXPECT_EQ(w.met, of_first);
 }
 
-TEST(job_events, a_server_that_finished_is_not_waited_for_at_a_label) {
+TEST(job_events, a_server_that_finished_is_not_waited_for_at_a_meeting) {
     world w;
     w.run([&] {
         w.events.begin(w.size);
-        w.record();
-        if (w.rank == 0) w.events.reach(3, 1);
+        if (w.rank == 0) w.events.meet(3);
         w.events.finish();
     });
-    ASSERT_EQ(w.seen.size(), 1U);
-    EXPECT_EQ(w.seen[0].event_id, 3U);
+    EXPECT_EQ(w.met, std::vector<uint32_t>{3});
 }
 
 TEST(job_events, finish_returns_after_the_events_of_servers_that_finish_later) {
@@ -167,16 +175,18 @@ TEST(job_events, events_wait_for_a_handler) {
         w.events.begin(w.size);
         if (w.rank == 0) {
             w.events.raise(1, 5);
-            w.events.reach(2, 5);
+            w.events.meet(2);
+            w.meetings.wait(0);  // the event came before
+            EXPECT_EQ(w.count, 0);
             w.record();
         } else {
             w.record();
-            w.events.reach(2, 5);
             w.wait_for_events(1);
+            w.events.meet(2);
         }
         w.events.finish();
     });
-    EXPECT_EQ(w.seen.size(), 2U);
+    EXPECT_EQ(w.seen.size(), 1U);
 }
 
 TEST(job_events, servers_without_clients_are_not_waited_for) {
@@ -186,13 +196,14 @@ TEST(job_events, servers_without_clients_are_not_waited_for) {
         w.events.begin(1);
         w.record();
         w.events.raise(1, 1);
-        w.events.reach(2, 1);
+        w.events.meet(2);
         w.events.finish();
     });
     if (w.rank == 0) {
-        EXPECT_EQ(w.seen.size(), 2U);
+        EXPECT_EQ(w.seen.size(), 1U);
         EXPECT_TRUE(w.events.had_clients());
     }
+    EXPECT_EQ(w.met, std::vector<uint32_t>{2}) << "they are told of meetings all the same";
     EXPECT_GE(w.abandonments, 1) << "who waits for a client has to be told that the world ends";
 }
 

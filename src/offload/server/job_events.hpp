@@ -6,7 +6,7 @@
 namespace halcyon::offload {
 
 /// How the servers of a server world handle events of scope `job`: every server sees the same events in the same
-/// order (the atomic multicast and the labelled barrier of Dorier 2014, section 3.2.2). Implemented over MPI in
+/// order (the atomic multicast of Dorier 2014, section 3.2.2). Implemented over MPI in
 /// `programs`; a server started alone has none.
 class job_events {
   public:
@@ -15,13 +15,10 @@ class job_events {
 
     virtual ~job_events() = default;
 
-    /// This server takes part, as one of `servers` that the session has. Before any raise() or reach().
+    /// This server takes part, as one of `servers` that the session has. Before any raise().
     virtual void begin(int servers) = 0;
     /// Event `event_id` of iteration `iteration`, raised by a client or server; returns at once.
     virtual void raise(uint32_t event_id, int64_t iteration) = 0;
-    /// This server has reached the label; when all have (or finished), each handles it once, at the same place of
-    /// the order. After that the label can be used again. Returns at once.
-    virtual void reach(uint32_t event_id, int64_t iteration) = 0;
     /// Sets who is told, on a thread of the implementation, once per event and in the common order. Events that came
     /// earlier are kept until then. An empty function: whatever comes is dropped; no call is under way on return.
     virtual void on_event(handler told) = 0;

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import namespaces
 import pytest
 from running import BUILDS, Case, check_complete, finish, is_gone, stop_server, wait_for
+from test_collective import TOGETHER, check_view, check_wholes, files_of, leftovers
 from test_server_world import JOB_EVENT, events_in, log_of
 
 
@@ -61,6 +62,22 @@ def test_the_command_starts_a_server_on_each_node_and_job_events_agree(two_node_
         assert counts["finished"]
         assert counts["lost_signals"] == counts["server_restarts"] == 0
         wait_for(lambda n=node: is_gone(server_of(two_node_case, n)), what="the servers end with their world")
+
+
+def test_both_nodes_write_one_file_for_each_group(two_node_case: Case) -> None:
+    two_node_case.variables = ("theta", "qv")
+    two_node_case.configure(store=TOGETHER + ", iterations-per-file: 4")
+    outcome = finish(start(two_node_case, "iterations=10"), 120)
+    assert outcome.status == 0, outcome.text
+    check_view(two_node_case, 10)
+    assert sorted(check_wholes(two_node_case)) == list(range(10))
+    assert files_of(two_node_case, "all") == [f"tiny.all.i{i:08}.h5" for i in (0, 4, 8)]
+    assert files_of(two_node_case, "n*") == leftovers(two_node_case) == []
+    for writer in ("n0000", "n0001"):
+        counts = two_node_case.counts(writer)
+        assert counts["finished"]
+        assert counts["iterations"] == 10
+        assert counts["failed_files"] == counts["server_restarts"] == 0
 
 
 def test_when_the_server_of_the_second_node_dies_nothing_is_lost(two_node_case: Case) -> None:
