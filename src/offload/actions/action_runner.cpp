@@ -11,11 +11,10 @@ result<void> action_runner::load_modules() {
         if (a.type != "module") continue;
         // Never closed: code of the library may still run, or have left threads.
         void* library = ::dlopen(a.module.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (library == nullptr)
-            return failure{error_kind::config, "actions." + a.name + ".module: " + std::string(::dlerror()), 0};
+        if (library == nullptr) return failure{error_kind::config, a.module_where + ": " + std::string(::dlerror()), 0};
         void* symbol = ::dlsym(library, a.function.c_str());
         if (symbol == nullptr)
-            return failure{error_kind::config, "actions." + a.name + ".function: " + std::string(::dlerror()), 0};
+            return failure{error_kind::config, a.function_where + ": " + std::string(::dlerror()), 0};
         functions_[a.name] = reinterpret_cast<halcyon_action_function>(symbol);
     }
     return {};
