@@ -14,11 +14,10 @@ result<void> action_runner::load_modules(const std::string& working_directory) {
         const bool is_path = a.module.find('/') != std::string::npos;
         const std::string path = is_path ? (std::filesystem::path(working_directory) / a.module).string() : a.module;
         void* library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (library == nullptr)
-            return failure{error_kind::config, "actions." + a.name + ".module: " + std::string(::dlerror()), 0};
+        if (library == nullptr) return failure{error_kind::config, a.module_where + ": " + std::string(::dlerror()), 0};
         void* symbol = ::dlsym(library, a.function.c_str());
         if (symbol == nullptr)
-            return failure{error_kind::config, "actions." + a.name + ".function: " + std::string(::dlerror()), 0};
+            return failure{error_kind::config, a.function_where + ": " + std::string(::dlerror()), 0};
         functions_[a.name] = reinterpret_cast<halcyon_action_function>(symbol);
     }
     return {};

@@ -94,8 +94,8 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
     for (const store& kept : s->model_.stores)
         if (kept.collective && s->model_.run_inline)
             return failure{error_kind::config,
-                           "stores." + kept.name +
-                               ".collective: a file that all servers write together needs servers; this "
+                           kept.collective_where +
+                               ": a file that all servers write together needs servers; this "
                                "configuration says inline: true",
                            0};
 
@@ -135,7 +135,7 @@ result<void> mpi_session::share_machine() {
     node_ = communicator(node);
     if (servers_of_machine_ > 1 && std::getenv("HALCYON_SESSION") != nullptr)
         return failure{error_kind::config,
-                       "resources.servers-per-node: " + std::to_string(model_.servers_per_node) +
+                       model_.servers_where + ": " + std::to_string(model_.servers_per_node) +
                            ": a server world (`halcyon run --servers-per-node 1`) has one server on each node; raise "
                            "resources.server.threads instead",
                        0};
@@ -152,8 +152,7 @@ result<void> mpi_session::connect(const std::string& configuration) {
         for (const event& e : model_.events)
             if (e.scope == scope::job)
                 return failure{error_kind::config,
-                               "events." + e.name + ".scope: 'job' needs servers; this configuration says inline: true",
-                               0};
+                               e.scope_where + ": 'job' needs servers; this configuration says inline: true", 0};
         if (auto opened = fallback->open(); !opened) return opened;
         client_ = std::make_unique<client_session>(model_, place, nullptr, nullptr, std::move(fallback));
         return {};

@@ -104,6 +104,7 @@ struct action {
     std::string type;                            ///< "store", "log", "module"
     std::string store;                           ///< type store: which
     std::string module, function;                ///< type module: shared library and symbol (see halcyon/action.h)
+    std::string module_where, function_where;    ///< as layout::where
     std::map<std::string, std::string> options;  ///< handed to the module as they are
 };
 
@@ -111,6 +112,7 @@ struct event {
     uint32_t id = 0;
     std::string name;
     offload::scope scope = scope::client;
+    std::string scope_where;  ///< as layout::where
     std::vector<uint32_t> action_ids;
 };
 
@@ -120,9 +122,10 @@ struct store {
     std::string path;  ///< directory, relative to the working directory of open
     int iterations_per_file = 1;
     std::chrono::nanoseconds view_interval{std::chrono::seconds(1)};
-    bool durable = false;     ///< sync every file before its blocks are released
-    bool collective = false;  ///< one file written by all servers (needs a server world)
-    bool index = false;       ///< min/max of every chunk
+    bool durable = false;          ///< sync every file before its blocks are released
+    bool collective = false;       ///< one file written by all servers (needs a server world)
+    std::string collective_where;  ///< as layout::where
+    bool index = false;            ///< min/max of every chunk
     reader expected_reader = reader::as_written;
     bool checksum = false;
     bool replace_existing = false;  ///< `existing: replace`: delete an earlier run's files instead of refusing
@@ -136,6 +139,8 @@ struct buffer_settings {
     std::string spill_directory = "/tmp";
     int64_t max_spill_bytes = int64_t{16} << 30;
     bool huge_pages = true;
+    // As layout::where; without file and line where the configuration does not have the key.
+    std::string size_where = "resources.buffer.size", blocks_where = "resources.buffer.blocks-per-client";
 };
 
 struct server_settings {
@@ -153,6 +158,7 @@ struct model {
     bool run_inline = false;       ///< `inline: true`
     bool detach_at_close = false;  ///< `close: detach`
     int servers_per_node = 1;
+    std::string servers_where;  ///< as layout::where
     buffer_settings buffer;
     server_settings server;
     std::vector<parameter> parameters;

@@ -42,7 +42,10 @@ void parse_stores(const config_value& root, model& m) {
         if (const auto v = value.find("iterations-per-file")) s.iterations_per_file = static_cast<int>(v->integer());
         if (const auto v = value.find("view-interval")) s.view_interval = v->duration();
         if (const auto v = value.find("durable")) s.durable = v->boolean();
-        if (const auto v = value.find("collective")) s.collective = v->boolean();
+        if (const auto v = value.find("collective")) {
+            s.collective = v->boolean();
+            s.collective_where = v->where();
+        }
         if (const auto v = value.find("index")) s.index = v->boolean();
         if (const auto v = value.find("expected-reader")) s.expected_reader = v->word(reader_words);
         if (const auto v = value.find("checksum")) s.checksum = v->boolean();
@@ -68,6 +71,8 @@ void parse_actions(const config_value& root, model& m) {
             if (!module || !function) value.refuse("an action of type module needs 'module' and 'function'");
             a.module = module->text();
             a.function = function->text();
+            a.module_where = module->where();
+            a.function_where = function->where();
             if (const auto options = value.find("options")) {
                 for (const auto& [key, option] : options->entries()) a.options[key] = option.text();
             }
@@ -88,7 +93,10 @@ void parse_events(const config_value& root, model& m) {
         for (const config_value& item : value.find("actions")->items()) {
             e.action_ids.push_back(item.index_among(actions, "action", "actions"));
         }
-        if (const auto v = value.find("scope")) e.scope = v->word(scope_words);
+        if (const auto v = value.find("scope")) {
+            e.scope = v->word(scope_words);
+            e.scope_where = v->where();
+        }
         m.events.push_back(std::move(e));
     }
 }

@@ -71,10 +71,14 @@ void parse_parameters(const config_value& root, const std::map<std::string, doub
 void parse_buffer(const config_value& from, buffer_settings& buffer) {
     if (const auto v = from.find("size")) {
         buffer.bytes = v->bytes();
+        buffer.size_where = v->where();
         if (buffer.bytes == 0) v->refuse("the buffer needs a size; 'inline: true' works without one");
     }
     if (const auto v = from.find("when-full")) buffer.when_full = v->word(full_policy_words);
-    if (const auto v = from.find("blocks-per-client")) buffer.blocks_per_client = v->integer();
+    if (const auto v = from.find("blocks-per-client")) {
+        buffer.blocks_per_client = v->integer();
+        buffer.blocks_where = v->where();
+    }
     if (const auto v = from.find("max-pending-signals")) buffer.max_pending_signals = v->integer();
     if (const auto v = from.find("spill-directory")) buffer.spill_directory = v->text();
     if (const auto v = from.find("max-spill")) buffer.max_spill_bytes = v->bytes();
@@ -84,7 +88,10 @@ void parse_buffer(const config_value& from, buffer_settings& buffer) {
 void parse_resources(const config_value& root, model& m) {
     const auto resources = root.find("resources");
     if (!resources) return;
-    if (const auto v = resources->find("servers-per-node")) m.servers_per_node = static_cast<int>(v->integer());
+    if (const auto v = resources->find("servers-per-node")) {
+        m.servers_per_node = static_cast<int>(v->integer());
+        m.servers_where = v->where();
+    }
     if (const auto buffer = resources->find("buffer")) parse_buffer(*buffer, m.buffer);
     const auto server = resources->find("server");
     if (!server) return;

@@ -103,7 +103,7 @@ result<segment_geometry> plan_segment(const model& m, uint32_t clients, const ar
         m.buffer.blocks_per_client > 0 ? static_cast<uint64_t>(m.buffer.blocks_per_client) : derived);
     if (g.blocks_per_client < need.blocks * need.iterations + 1)
         return failure{error_kind::config,
-                       "resources.buffer.blocks-per-client: " + std::to_string(g.blocks_per_client) +
+                       m.buffer.blocks_where + ": " + std::to_string(g.blocks_per_client) +
                            " entries cannot hold the " + std::to_string(need.blocks * need.iterations) +
                            " blocks of a client's file and one more; set at least " +
                            std::to_string(need.blocks * need.iterations + 1),
@@ -120,7 +120,7 @@ result<segment_geometry> plan_segment(const model& m, uint32_t clients, const ar
     g.arena_bytes = given > overhead ? (given - overhead) / clients / page_bytes * page_bytes : 0;
     if (g.arena_bytes < wanted)
         return failure{error_kind::config,
-                       "resources.buffer.size: " + std::to_string(m.buffer.bytes) + " bytes for " +
+                       m.buffer.size_where + ": " + std::to_string(m.buffer.bytes) + " bytes for " +
                            (servers > 1 ? std::to_string(servers) + " servers with " : std::string()) +
                            std::to_string(clients) + " clients leave each " + std::to_string(g.arena_bytes) +
                            " bytes, but one client needs " + std::to_string(need.total()) + " (" +

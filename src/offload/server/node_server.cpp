@@ -58,17 +58,17 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
     // A server that takes over from one of a world has no world, but the blocks have to be stored.
     for (const event& e : l.data.events)
         if (e.scope == scope::job && l.job == nullptr && l.generation == 1)
-            return needs_world("events." + e.name + ".scope: 'job'", "use scope 'node'");
+            return needs_world(e.scope_where + ": 'job'", "use scope 'node'");
     for (const store& kept : l.data.stores)
         if (kept.collective && l.files == nullptr && l.job != nullptr)
             return failure{error_kind::config,
-                           "stores." + kept.name +
-                               ".collective: this halcyon-server-world was built without an HDF5 for its MPI; build "
+                           kept.collective_where +
+                               ": this halcyon-server-world was built without an HDF5 for its MPI; build "
                                "Halcyon with one, or leave it out: the view shows the files of all nodes as one",
                            0};
     for (const store& kept : l.data.stores)
         if (kept.collective && l.files == nullptr && l.generation == 1)
-            return needs_world("stores." + kept.name + ".collective: a file that all servers write together",
+            return needs_world(kept.collective_where + ": a file that all servers write together",
                                "leave it out: the view shows the files of all nodes as one");
     std::unique_ptr<node_server> s(new node_server(std::move(l)));
     const std::string directory = records_directory(s->data_, s->document_.directory);

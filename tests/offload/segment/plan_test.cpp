@@ -1,0 +1,42 @@
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "offload/segment/segment.hpp"
+
+namespace halcyon::offload {
+namespace {
+
+/// Why a segment for one client cannot be planned.
+std::string refusal(const std::string& buffer) {
+    const std::string text =
+        "halcyon: 1\nsimulation: cloud\n"
+        "data: {layouts: {row: {type: float64, dimensions: [1000000]}}, variables: {theta: {layout: row}}}\n"
+        "stores: {main: {path: out}}\nresources:\n  buffer:\n" +
+        buffer;
+    const model m = parse_model(text, "cloud.yaml", {}).value();
+    const auto planned = plan_segment(m, 1, need_of(m, 0, 1).value());
+    return planned.ok() ? "planned" : planned.why().message;
+}
+
+TEST(planning_a_segment, names_the_line_of_a_buffer_that_is_too_small) {
+    EXPECT_EQ(refusal("    huge-pages: false\n    size: 1 MiB\n").find("cloud.yaml:8: resources.buffer.size: 1048576"),
+              0U)
+        << refusal("    huge-pages: false\n    size: 1 MiB\n");
+}
+
+TEST(planning_a_segment, names_the_line_of_a_table_that_is_too_small) {
+    EXPECT_EQ(refusal("    blocks-per-client: 1\n").find("cloud.yaml:7: resources.buffer.blocks-per-client: 1 "), 0U)
+        << refusal("    blocks-per-client: 1\n");
+}
+
+TEST(planning_a_segment, succeeds_with_the_size_that_a_refusal_names) {
+    const std::string why = refusal("    size: 1 MiB\n");
+    const auto from = why.rfind("set at least ") + 13;
+    const auto bytes = std::stoull(why.substr(from));
+    EXPECT_EQ(refusal("    size: " + std::to_string(bytes) + " B\n"), "planned");
+    EXPECT_NE(refusal("    size: " + std::to_string(bytes - 1) + " B\n"), "planned");
+}
+
+}  // namespace
+}  // namespace halcyon::offload
