@@ -46,7 +46,9 @@ def build_parser() -> argparse.ArgumentParser:
 def main(argv: list[str] | None = None) -> int:
     """Exit codes: 0 all was run and written, 1 not, 2 the command line makes no sense, 130 after Ctrl-C."""
     arguments = build_parser().parse_args(argv)
-    signal.signal(signal.SIGTERM, _interrupt)  # like Ctrl-C: undo everything
+    # Whatever ends it, everything is undone; also where a shell started it in the background, deaf to Ctrl-C.
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, _interrupt)
     try:
         if arguments.rounds is not None and arguments.rounds < 1:
             raise UsageError(f"--rounds {arguments.rounds}: expected at least 1")

@@ -30,10 +30,17 @@ def damage(process: int, offset: int, value: int) -> None:
 
 def test_a_client_whose_ring_is_overwritten_is_told_at_close(openmpi_case: Case) -> None:
     openmpi_case.configure()
-    run = openmpi_case.start("iterations=30", "pause_ms=20")
+    run = openmpi_case.start("iterations=200", "pause_ms=20")
     wait_for(lambda: list(openmpi_case.output.glob("tiny.n0000.*.h5")), what="a file")
     server = openmpi_case.server_process()
-    damage(server, FIRST_RING, 1 << 40)
+    log = openmpi_case.output / "server-n0000.log"
+
+    def seen() -> bool:
+        # Until it is there when the server looks: the client writes the same word with each of its events.
+        damage(server, FIRST_RING, 1 << 40)
+        return "is corrupt" in log.read_text()
+
+    wait_for(seen, what="the server notices")
     outcome = finish(run)
     assert "took this client for dead" in outcome.text
     assert not outcome.ranks[0]["closed"]
