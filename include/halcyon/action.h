@@ -44,6 +44,12 @@ typedef struct halcyon_action_context {
     size_t option_count;
     const char* const* option_names;
     const char* const* option_values;
+    /** Raises an event of scope job, for the iteration of this one, as a client's halcyon_signal would: all servers run
+     * it, in one order with all others, after this action has returned. Returns 0; 1 when there is no event of that
+     * name and scope; 2 when the servers do not form one world (`inline: true`, or the world died). May be called only
+     * while the action runs, on its thread. */
+    int (*raise_job)(const struct halcyon_action_context* context, const char* event);
+    void* host; /**< Halcyon's own */
 } halcyon_action_context;
 
 /** Returns 0, or anything else for failure, which is counted and logged. */

@@ -10,6 +10,9 @@ void event_order::take(const notice& n) {
             servers_ = n.servers;
             return;
         case notice::kind::raise:
+            ++raised_;
+            decided_.push_back(n);
+            return;
         case notice::kind::want:
             decided_.push_back(n);
             return;
@@ -18,7 +21,7 @@ void event_order::take(const notice& n) {
             check_meetings();
             return;
         case notice::kind::finish:
-            finished_.insert(n.origin);
+            finished_[n.origin] = n.handled;
             check_meetings();
             check_end();
             return;
@@ -37,8 +40,8 @@ void event_order::take(const notice& n) {
 }
 
 bool event_order::complete(const std::set<int32_t>& came) const {
-    auto there = finished_;
-    there.insert(came.begin(), came.end());
+    auto there = came;
+    for (const auto& [server, handled] : finished_) there.insert(server);
     return static_cast<int>(there.size()) >= servers_;
 }
 
@@ -48,7 +51,7 @@ void event_order::check_meetings() {
             ++it;
             continue;
         }
-        decided_.push_back({notice::kind::meet, it->first, 0, -1, 0});
+        decided_.push_back({notice::kind::meet, it->first, 0, -1, 0, 0});
         it = came_.erase(it);
     }
 }
@@ -59,8 +62,10 @@ void event_order::check_end() {
     const bool session_done = begun_ && static_cast<int>(finished_.size()) >= servers_;
     const bool nobody_left = static_cast<int>(finished_.size() + left_.size()) >= world_;
     if (!session_done && !nobody_left) return;
+    for (const auto& [server, handled] : finished_)
+        if (handled < raised_) return;
     ended_ = true;
-    decided_.push_back({notice::kind::end, 0, 0, -1, 0});
+    decided_.push_back({notice::kind::end, 0, 0, -1, 0, 0});
 }
 
 }  // namespace halcyon

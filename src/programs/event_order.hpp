@@ -16,10 +16,12 @@ struct notice {
     int64_t iteration = 0;
     int32_t origin = 0;   ///< server that sent it
     int32_t servers = 0;  ///< begin: of the session
+    int64_t handled = 0;  ///< finish: how many raised events it has run
 };
 
 /// Decides the common order of a world's events: raised events as they come, a meeting (the labelled barrier of
-/// Dorier 2014, section 3.2.2) when all servers of the session have come to it or finished, `end` last.
+/// Dorier 2014, section 3.2.2) when all servers of the session have come to it or finished, `end` last. It ends when
+/// all servers have finished and have run every event: an action of the last one may still raise another.
 class event_order {
   public:
     explicit event_order(int world_size) : world_(world_size), servers_(world_size) {}
@@ -40,7 +42,9 @@ class event_order {
     int world_;
     int servers_;  ///< of the session; those of the world until one began
     bool begun_ = false, ended_ = false, abandoned_ = false;
-    std::set<int32_t> finished_, left_;
+    int64_t raised_ = 0;                   ///< events that got their place in the order
+    std::map<int32_t, int64_t> finished_;  ///< by server: events it had run
+    std::set<int32_t> left_;
     std::map<uint32_t, std::set<int32_t>> came_;  ///< by store, since its last meeting
     std::deque<notice> decided_;
 };

@@ -38,7 +38,7 @@ mpi_job_events::~mpi_job_events() {
 void mpi_job_events::propose(notice::kind what, uint32_t event_id, int64_t iteration, int servers) {
     const std::lock_guard lock(mutex_);
     if (ended_) return;
-    outbox_.push_back({what, event_id, iteration, rank_, servers});
+    outbox_.push_back({what, event_id, iteration, rank_, servers, 0});
     changed_.notify_all();
 }
 
@@ -67,14 +67,15 @@ void mpi_job_events::on_event(handler told) {
     told_ = std::move(told);
 }
 
-void mpi_job_events::finish() {
+bool mpi_job_events::finish(int64_t handled) {
     std::unique_lock lock(mutex_);
-    if (!finish_sent_ && !ended_) {
-        outbox_.push_back({notice::kind::finish, 0, 0, rank_, 0});
+    if (handled > finished_with_ && !ended_) {
+        outbox_.push_back({notice::kind::finish, 0, 0, rank_, 0, handled});
+        finished_with_ = handled;
         changed_.notify_all();
     }
-    finish_sent_ = true;
-    changed_.wait(lock, [this] { return ended_; });
+    changed_.wait(lock, [&] { return ended_ || delivered_ > handled; });
+    return delivered_ <= handled;
 }
 
 // ---- the thread that calls MPI ------------------------------------------------------------------------------------
@@ -212,8 +213,12 @@ bool mpi_job_events::hand_over() {
     const std::lock_guard lock(delivery_);
     // At the end whoever wanted to be told has said so.
     if (!told_ && wanted_ && !last_received_) return false;
-    for (const notice& n : received_)
-        if (told_) told_(n.event_id, n.iteration, n.origin == rank_);
+    if (told_) {
+        for (const notice& n : received_) told_(n.event_id, n.iteration, n.origin == rank_);
+        const std::lock_guard counting(mutex_);
+        delivered_ += static_cast<int64_t>(received_.size());
+        changed_.notify_all();
+    }
     received_.clear();
     return true;
 }
@@ -221,7 +226,7 @@ bool mpi_job_events::hand_over() {
 /// After `end`: what is still on its way is received, so that nothing is left when MPI shuts down.
 void mpi_job_events::part() {
     int64_t nap_ns = shortest_nap_ns;
-    if (rank_ != 0) send({notice::kind::bye, 0, 0, rank_, 0});
+    if (rank_ != 0) send({notice::kind::bye, 0, 0, rank_, 0, 0});
     while (rank_ == 0 ? byes_ < size_ - 1 : !sends_.empty()) {
         const bool any = rank_ == 0 ? take_proposals() : reap_sends();
         if (any)

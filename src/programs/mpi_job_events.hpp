@@ -38,7 +38,7 @@ class mpi_job_events final : public offload::job_events {
     void begin(int servers) override;
     void raise(uint32_t event_id, int64_t iteration) override;
     void on_event(handler told) override;
-    void finish() override;
+    bool finish(int64_t handled) override;
     /// Sets who is told of `want` and `meet`, at the same place of the order on every server of the world, on the
     /// thread of carry(): all may call MPI together. Before carry().
     void on_own(std::function<void(const notice&)> told) { told_own_ = std::move(told); }
@@ -85,7 +85,9 @@ class mpi_job_events final : public offload::job_events {
     std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<notice> outbox_;
-    bool finish_sent_ = false, ended_ = false;
+    int64_t finished_with_ = -1;  ///< events that this server had run when it said so last
+    int64_t delivered_ = 0;       ///< events that its handler was told of
+    bool ended_ = false;
 
     std::mutex delivery_;
     handler told_;

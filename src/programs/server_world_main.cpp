@@ -60,7 +60,8 @@ int serve_if_clients_come(descriptor listening, const flag& abandoned, mpi_job_e
         return 0;
     }
     const int status = serve_node(std::move(listening), first_generation, &events, files);
-    events.finish();  // a server that could not start has not said so
+    // A server that could not start has not said so, and will run no event.
+    static_cast<void>(events.finish(INT64_MAX));
     return status;
 }
 

@@ -50,6 +50,11 @@ class world {
         });
     }
 
+    /// Returns when all have finished, and what they raised has come.
+    void finish() {
+        for (int run = count; !events.finish(run); run = count) wait_for_events(run + 1);
+    }
+
     /// Returns when that many events were seen here.
     void wait_for_events(int wanted) {
         for (int now = count; now < wanted; now = count) count.wait(now);
@@ -90,7 +95,7 @@ TEST(job_events, every_server_handles_the_same_events_in_the_same_order) {
         w.events.begin(w.size);
         w.record();
         for (int i = 0; i < each; ++i) w.events.raise(static_cast<uint32_t>(w.rank), i);
-        w.events.finish();
+        w.finish();
     });
     EXPECT_EQ(w.seen.size(), static_cast<size_t>(each * w.size));
     const auto all = w.everybodys();
@@ -120,7 +125,7 @@ TEST(job_events, a_meeting_is_held_once_and_not_before_the_last_server_has_come)
         if (w.rank == w.size - 1) w.wait_for_events(w.size - 1);  // everybody else has come
         w.events.meet(store);
         if (w.rank != w.size - 1) w.events.raise(sign, w.rank);
-        w.events.finish();
+        w.finish();
     });
     EXPECT_EQ(w.met, std::vector<uint32_t>{store});
     EXPECT_EQ(w.seen_before_meeting, others);
@@ -133,7 +138,7 @@ TEST(job_events, meetings_that_servers_come_to_in_different_orders_are_held_in_o
     w.run([&] {
         w.events.begin(w.size);
         for (int i = 0; i < stores; ++i) w.events.meet(static_cast<uint32_t>((i * 7 + w.rank * 13) % stores));
-        w.events.finish();
+        w.finish();
     });
     ASSERT_EQ(w.met.size(), static_cast<size_t>(stores));
     std::vector<uint32_t> of_first = w.met;
@@ -146,7 +151,7 @@ TEST(job_events, a_server_that_finished_is_not_waited_for_at_a_meeting) {
     w.run([&] {
         w.events.begin(w.size);
         if (w.rank == 0) w.events.meet(3);
-        w.events.finish();
+        w.finish();
     });
     EXPECT_EQ(w.met, std::vector<uint32_t>{3});
 }
@@ -163,10 +168,29 @@ TEST(job_events, finish_returns_after_the_events_of_servers_that_finish_later) {
                 w.events.raise(1, i);
                 w.wait_for_events(i + 1);
             }
-        w.events.finish();
+        w.finish();
         at_return = w.seen.size();
     });
     EXPECT_EQ(at_return, static_cast<size_t>(more));
+}
+
+TEST(job_events, an_event_that_is_raised_while_the_last_one_runs_is_seen_by_all) {
+    world w;
+    constexpr int generations = 20;
+    w.run([&] {
+        w.events.begin(w.size);
+        w.record();
+        if (w.rank == 0) w.events.raise(1, 0);
+        // Whoever has finished may still be told of an event, and raises the next one.
+        for (int run = 0; !w.events.finish(run);) {
+            w.wait_for_events(run + 1);
+            const int64_t generation = w.seen[static_cast<size_t>(run)].iteration;
+            ++run;
+            if (generation + 1 < generations && generation % w.size == w.rank) w.events.raise(1, generation + 1);
+        }
+    });
+    ASSERT_EQ(w.seen.size(), static_cast<size_t>(generations));
+    for (int i = 0; i < generations; ++i) EXPECT_EQ(w.seen[static_cast<size_t>(i)].iteration, i);
 }
 
 TEST(job_events, events_wait_for_a_handler) {
@@ -184,7 +208,7 @@ TEST(job_events, events_wait_for_a_handler) {
             w.wait_for_events(1);
             w.events.meet(2);
         }
-        w.events.finish();
+        w.finish();
     });
     EXPECT_EQ(w.seen.size(), 1U);
 }
@@ -197,7 +221,7 @@ TEST(job_events, servers_without_clients_are_not_waited_for) {
         w.record();
         w.events.raise(1, 1);
         w.events.meet(2);
-        w.events.finish();
+        w.finish();
     });
     if (w.rank == 0) {
         EXPECT_EQ(w.seen.size(), 1U);

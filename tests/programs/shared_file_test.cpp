@@ -96,7 +96,7 @@ class world {
             });
             server();
             files.leave();
-            events.finish();
+            EXPECT_TRUE(events.finish(0));
         });
         events.on_event({});
         events.carry();

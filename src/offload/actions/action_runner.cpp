@@ -68,7 +68,12 @@ result<void> action_runner::run_module(const event& e, const action& a, const oc
                                          blocks.data(),
                                          names.size(),
                                          names.data(),
-                                         values.data()};
+                                         values.data(),
+                                         [](const halcyon_action_context* c, const char* other) {
+                                             return static_cast<action_runner*>(c->host)->raise_job(other,
+                                                                                                    c->iteration);
+                                         },
+                                         this};
     int status = 0;
     try {
         status = functions_.at(a.name)(&context);
@@ -79,6 +84,13 @@ result<void> action_runner::run_module(const event& e, const action& a, const oc
     }
     if (status != 0) return failure{error_kind::usage, "action '" + a.name + "' returned " + std::to_string(status), 0};
     return {};
+}
+
+int action_runner::raise_job(const char* event, int64_t iteration) const {
+    for (uint32_t id = 0; id < data_.events.size(); ++id)
+        if (data_.events[id].name == event && data_.events[id].scope == scope::job)
+            return where_.raise_job && where_.raise_job(id, iteration) ? 0 : 2;
+    return 1;
 }
 
 }  // namespace halcyon::offload

@@ -20,6 +20,8 @@ class action_runner {
         int node = 0;
         int nodes = 1;
         std::function<void(const std::string&)> log;  ///< writes one line
+        /// Raises an event of scope job; false where that cannot be. Empty: it never can.
+        std::function<bool(uint32_t event_id, int64_t iteration)> raise_job = {};
     };
     action_runner(const model& data, surroundings where) : data_(data), where_(std::move(where)) {}
 
@@ -40,6 +42,7 @@ class action_runner {
 
   private:
     result<void> run_module(const event& e, const action& a, const occasion& o);
+    int raise_job(const char* event, int64_t iteration) const;
 
     const model& data_;
     surroundings where_;

@@ -22,9 +22,9 @@ class job_events {
     /// Sets who is told, on a thread of the implementation, once per event and in the common order. Events that came
     /// earlier are kept until then. An empty function: whatever comes is dropped; no call is under way on return.
     virtual void on_event(handler told) = 0;
-    /// No more events will be raised here. Returns when that is true of all servers and all events were delivered.
-    /// Calling it again does nothing.
-    virtual void finish() = 0;
+    /// This server has run `handled` events and will raise no more unless another one comes. Waits. True: that is so
+    /// of all servers, for all events, and it is over. False: more events have come; run them and call again.
+    [[nodiscard]] virtual bool finish(int64_t handled) = 0;
 };
 
 }  // namespace halcyon::offload

@@ -79,7 +79,13 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
     if (!output) return output.why();
     s->output_ = std::move(*output);
     s->actions_ = std::make_unique<action_runner>(
-        s->data_, action_runner::surroundings{directory, s->document_.node, s->document_.nodes, s->log_});
+        s->data_, action_runner::surroundings{directory, s->document_.node, s->document_.nodes, s->log_,
+                                              [server = s.get()](uint32_t id, int64_t iteration) {
+                                                  server->tell([server, id, iteration] {
+                                                      server->raise_job_event(-1, id, iteration);
+                                                  });
+                                                  return server->job_ != nullptr;
+                                              }});
     if (auto loaded = s->actions_->load_modules(s->document_.directory); !loaded) return loaded.why();
     s->pool_ = std::make_unique<worker_pool>(s->data_.server.threads);
     s->begin_ns_ = monotonic_ns();
@@ -226,8 +232,7 @@ bool node_server::wind_up() {
             synced(stored_through_, output_->sync());
         }
         if (files_ != nullptr) files_->leave();
-        if (job_ != nullptr) job_->finish();
-        if (inbox_filled_.load(std::memory_order_acquire)) return false;  // job events that came meanwhile
+        if (job_ != nullptr && !job_->finish(job_events_taken_)) return false;
         save_counts(true);
         h.state.store(server_state::drained, std::memory_order_release);
         segment_.announce_progress();

@@ -28,8 +28,8 @@ namespace halcyon::offload {
 /// and gives the blocks back.
 ///
 /// Threads: the event loop (run()) owns everything below; pool threads run jobs and connection threads deliver news,
-/// both through `inbox_`. Files are written by the pool. The loop itself touches storage only for what is small or last: it reads
-/// spilled blocks back, appends records, and syncs and makes the view once more when it winds up.
+/// both through `inbox_`. Files are written by the pool. The loop itself touches storage only for what is small or
+/// last: it reads spilled blocks back, appends records, and syncs and makes the view once more when it winds up.
 class node_server {
   public:
     struct launch {
@@ -110,7 +110,7 @@ class node_server {
 
     // actions
     void run_event(uint32_t event_id, int64_t iteration, int client, std::function<void()> done = {});
-    void raise_job_event(uint32_t client, uint32_t event_id, int64_t iteration);
+    void raise_job_event(int client, uint32_t event_id, int64_t iteration);
     void job_event_came(uint32_t event_id, int64_t iteration, bool own);
     void run_next_job_event();
 
@@ -154,11 +154,12 @@ class node_server {
     struct job_event {
         uint32_t id;
         int64_t iteration;
-        int raiser;  ///< client of this node, or -1
+        int raiser;  ///< client of this node, -1: another node, or an action
     };
-    std::deque<uint32_t> raised_here_;  ///< clients whose job events are on their way
+    std::deque<int> raised_here_;       ///< raisers of the job events that are on their way
     std::deque<job_event> job_events_;  ///< in the common order; they run one after the other
     bool job_event_runs_ = false;
+    int64_t job_events_taken_ = 0;
     std::vector<bool> told_lost_;  ///< [event]: the log says that it cannot run
 
     struct store_state {

@@ -7,13 +7,14 @@
 
 namespace halcyon::offload {
 
-void node_server::raise_job_event(uint32_t client, uint32_t event_id, int64_t iteration) {
+/// `client`: -1 when an action raised it.
+void node_server::raise_job_event(int client, uint32_t event_id, int64_t iteration) {
     if (job_ != nullptr) {
         raised_here_.push_back(client);
         job_->raise(event_id, iteration);
         return;
     }
-    segment_.page(client).signals_done.fetch_add(1, std::memory_order_relaxed);
+    if (client >= 0) segment_.page(static_cast<uint32_t>(client)).signals_done.fetch_add(1, std::memory_order_relaxed);
     ++counts_.lost_signals;
     if (told_lost_[event_id]) return;
     told_lost_[event_id] = true;
@@ -22,10 +23,11 @@ void node_server::raise_job_event(uint32_t client, uint32_t event_id, int64_t it
 }
 
 void node_server::job_event_came(uint32_t event_id, int64_t iteration, bool own) {
+    ++job_events_taken_;
     // What is raised here comes back in the same order.
     int raiser = -1;
     if (own && !raised_here_.empty()) {
-        raiser = static_cast<int>(raised_here_.front());
+        raiser = raised_here_.front();
         raised_here_.pop_front();
     }
     if (event_id >= data_.events.size()) {

@@ -141,7 +141,7 @@ void node_server::handle_signal(uint32_t client, const event_record& e) {
             run_event(e.index, e.iteration, static_cast<int>(client));
             return;
         case scope::job:
-            raise_job_event(client, e.index, e.iteration);
+            raise_job_event(static_cast<int>(client), e.index, e.iteration);
             return;
         case scope::node:
             ++signals_seen_[e.index][client];

@@ -104,6 +104,15 @@ def test_a_module_that_cannot_be_loaded_fails_at_open(
 
 
 @pytest.mark.parametrize("top", ["", "inline: true"])
+def test_an_action_cannot_raise_what_is_no_job_event(openmpi_case: Case, top: str) -> None:
+    events = module_events(openmpi_case).replace("fail_at:", "raise: all, fail_at:")
+    openmpi_case.configure(events=events, top=top)
+    assert openmpi_case.run("iterations=2", "signal=each").status == 0
+    writer = "c00000" if top else "n0000"
+    assert "action 'sums' returned 101" in openmpi_case.counts(writer)["messages"]
+
+
+@pytest.mark.parametrize("top", ["", "inline: true"])
 def test_an_event_may_store_before_the_file_is_full(openmpi_case: Case, top: str) -> None:
     openmpi_case.configure(
         top=top,

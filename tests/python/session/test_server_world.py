@@ -5,7 +5,7 @@ import secrets
 import signal
 
 import pytest
-from running import LAUNCHERS, Case, check_complete, finish, is_gone, stop_server, wait_for
+from running import BUILDS, LAUNCHERS, Case, check_complete, finish, is_gone, stop_server, wait_for
 from world import log_of, run_beside_world, start_beside_world, start_halcyon, start_two_node_run
 
 pytestmark = pytest.mark.usefixtures("_world_server")
@@ -133,6 +133,45 @@ def test_what_cannot_be_run_is_refused_with_the_reason(openmpi_case: Case, argum
     assert reason in outcome.text
 
 
+# One node's clients raise `here`; its action raises `everywhere`, whose action raises `after`.
+CHAIN = """\
+events:
+  here: {actions: [first], scope: node}
+  everywhere: {actions: [second], scope: job}
+  after: {actions: [note], scope: job}
+actions:
+  first: {type: module, module: MODULE, function: write_sums, options: {raise: everywhere}}
+  second: {type: module, module: MODULE, function: write_sums, options: {raise: after}}
+  note: {type: log}"""
+
+
+def chain_of(case: Case) -> str:
+    return CHAIN.replace("MODULE", str(BUILDS[case.mpi] / "tests/libwrite_sums.so"))
+
+
+def test_an_action_raises_a_job_event_and_that_ones_another(case: Case) -> None:
+    """The last of them after all clients have gone."""
+    case.configure(events=chain_of(case))
+    outcome = run_beside_world(case, "iterations=5", "signal=here")
+    assert outcome.status == 0, outcome.text
+    assert events_in(log_of(case)) == [f"event 'after' iteration {i}" for i in range(5)]
+    assert case.counts()["failed_actions"] == case.counts()["lost_signals"] == 0
+
+
+def test_a_job_event_that_an_action_raises_when_the_world_has_died_is_counted_as_lost(openmpi_case: Case) -> None:
+    openmpi_case.configure(events=chain_of(openmpi_case))
+    run = start_beside_world(openmpi_case, "iterations=40", "pause_ms=20", "signal=here")
+    first_file = openmpi_case.output / "tiny.n0000.i00000005.h5"
+    wait_for(first_file.exists, what="a few iterations are stored")
+    stop_server(openmpi_case.server_process())
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    counts = openmpi_case.counts()
+    assert counts["failed_actions"] > 0
+    assert "action 'first' returned 102" in counts["messages"]
+    assert "the server world is gone" in log_of(openmpi_case)
+
+
 # ---- two nodes ------------------------------------------------------------------------------------------------------
 
 
@@ -150,6 +189,20 @@ def test_servers_of_two_nodes_run_the_same_job_events_in_the_same_order(two_node
     assert "node 1, 1 client(s)" in log_of(case, 1)
     first, second = events_in(log_of(case, 0)), events_in(log_of(case, 1))
     assert len(first) == 2 * 30, "each node raises it in each iteration"
+    assert first == second
+
+
+def test_what_an_action_of_one_node_raises_runs_on_both(two_nodes: tuple[Case, list[str]]) -> None:
+    case, names = two_nodes
+    case.configure(events=chain_of(case))
+    world, run = start_two_node_run(case, names, "iterations=30", "signal=here")
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    world.wait(60)
+    ended = finish(world)
+    assert ended.status == 0, ended.text
+    first, second = events_in(log_of(case, 0)), events_in(log_of(case, 1))
+    assert len(first) == 2 * 2 * 30, "either node's action raises one on both, and either node answers each"
     assert first == second
 
 
