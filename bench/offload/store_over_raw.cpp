@@ -1,5 +1,5 @@
 /// How fast the HDF5 store writes, over plain sequential write() of the same bytes into the same folder; both synced,
-/// and both not.
+/// and both not. Large blocks, and many small ones.
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -17,9 +17,6 @@ namespace {
 using namespace halcyon;
 using namespace halcyon::bench;
 using namespace halcyon::offload;
-
-constexpr int blocks = 8;
-constexpr size_t block_values = (size_t{24} << 20) / sizeof(float);
 
 double seconds_since(int64_t begin_ns) {
     return static_cast<double>(monotonic_ns() - begin_ns) * 1e-9;
@@ -52,14 +49,15 @@ double write_stored(file_store& store, const file_job& job) {
     return took;
 }
 
-/// One file: one iteration of eight variables of one rank.
+/// One file: one iteration of so many variables of one rank.
 struct iteration {
     model data;
     store target;
     std::vector<std::vector<float>> memory;
     file_job job;
 
-    iteration() {
+    iteration(uint32_t blocks, size_t block_bytes) {
+        const size_t block_values = block_bytes / sizeof(float);
         data.simulation = "bench";
         layout line;
         line.name = "line";
@@ -99,7 +97,7 @@ struct iteration {
 void measure(file_store& store, file_job& job, bool sync, int rounds, const std::string& name) {
     job.sync = sync;
     samples ratio, control, speed;
-    const double bytes = blocks * static_cast<double>(job.blocks[0].data.size());
+    const auto bytes = static_cast<double>(job.blocks.size() * job.blocks[0].data.size());
     for (int round = 0; round < rounds; ++round) {
         double took[3] = {};
         for (int turn = 0; turn < 3; ++turn) {
@@ -120,10 +118,14 @@ void run() {
     auto module = load_store_module("hdf5");
     if (!module) stop(module.why().message);
     const std::unique_ptr<file_store> store(module->make_file_store());
-    iteration one;
-    write_plainly(one.job.blocks, true);  // the folder's first file pays for what the file system sets up
-    measure(*store, one.job, true, 15, "store_over_raw");
-    measure(*store, one.job, false, 9, "store_over_raw_unsynced");
+    iteration large(8, size_t{24} << 20);
+    write_plainly(large.job.blocks, true);  // the folder's first file pays for what the file system sets up
+    measure(*store, large.job, true, 15, "store_over_raw");
+    measure(*store, large.job, false, 9, "store_over_raw_unsynced");
+    iteration small(64, size_t{64} << 10);
+    write_stored(*store, small.job);  // a run's first file, which the others are written after
+    measure(*store, small.job, true, 60, "store_over_raw_small");
+    measure(*store, small.job, false, 90, "store_over_raw_small_unsynced");
 }
 
 }  // namespace

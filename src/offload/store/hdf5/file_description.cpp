@@ -10,7 +10,7 @@ namespace {
 
 void write_iterations(hid_t own, const file_job& job) {
     const hsize_t count = job.iterations.size();
-    write_dataset(own, "iterations", H5T_NATIVE_INT64, {&count, 1}, job.iterations.data());
+    write_dataset(own, "iterations", H5T_NATIVE_INT64, {&count, 1}, job.iterations.data(), keep_values::apart);
 }
 
 void write_missing(hid_t own, const file_job& job) {
@@ -26,7 +26,8 @@ void write_missing(hid_t own, const file_job& job) {
     write_dataset(own, "missing_variables", names);
     const object_handle dataset{check(H5Oopen(own, "missing", H5P_DEFAULT), missing_path)};
     set_attribute(dataset.get(), "columns", std::vector<std::string>{"iteration", "rank", "block", "reason"});
-    set_attribute(dataset.get(), "reasons", std::vector<std::string>{"client_died", "skipped", "corrupt", "not_written"});
+    set_attribute(dataset.get(), "reasons",
+                  std::vector<std::string>{"client_died", "skipped", "corrupt", "not_written"});
 }
 
 void write_meshes(hid_t own, const model& m) {
@@ -35,13 +36,12 @@ void write_meshes(hid_t own, const model& m) {
     for (size_t i = 0; i < m.meshes.size(); ++i) {
         const mesh& one = m.meshes[i];
         const group_handle group = create_group(all.get(), std::to_string(i), 0);
-        set_attribute(group.get(), "name", one.name);
-        set_attribute(group.get(), "type", std::string(name_of(one.type)));
-        set_attribute(group.get(), "coordinates", one.coordinates);
-        set_attribute(group.get(), "cells", one.cells);
-        set_attribute(group.get(), "cell_types", one.cell_types);
-        set_attribute(group.get(), "cell_sizes", one.cell_sizes);
+        set_attributes(group.get(), attributes_of(one));
     }
+}
+
+std::vector<int64_t> listed(const extents& e) {
+    return {e.span().begin(), e.span().end()};
 }
 
 }  // namespace
@@ -64,18 +64,24 @@ hid_t group_tree::open(const std::string& path) {
     return open_.emplace(path, std::move(group)).first->second.get();
 }
 
-void describe_file(hid_t file, const file_job& job) {
-    set_attribute(file, "format", std::string(format_name));
-    set_attribute(file, "format_version", format_version);
-    set_attribute(file, "simulation", job.data->simulation);
-    set_attribute(file, "writer", job.writer);
-    set_attribute(file, "ranks", int64_t{job.ranks});
-    set_attribute(file, "part", int64_t{job.part});
+attribute_list attributes_of(const mesh& m) {
+    return {{"name", m.name},   {"type", std::string(name_of(m.type))}, {"coordinates", m.coordinates},
+            {"cells", m.cells}, {"cell_types", m.cell_types},           {"cell_sizes", m.cell_sizes}};
+}
+
+attribute_list attributes_of(const file_job& job) {
     std::set<int64_t> incomplete(job.unfinished.begin(), job.unfinished.end());
     for (const missing_block& m : job.missing) incomplete.insert(m.iteration);
-    set_attribute(file, "incomplete", int64_t{incomplete.empty() ? 0 : 1});
+    attribute_list list{{"format", std::string(format_name)},
+                        {"format_version", format_version},
+                        {"simulation", job.data->simulation},
+                        {"writer", job.writer},
+                        {"ranks", int64_t{job.ranks}},
+                        {"part", int64_t{job.part}},
+                        {"incomplete", int64_t{incomplete.empty() ? 0 : 1}}};
     if (!incomplete.empty())
-        set_attribute(file, "incomplete_iterations", std::vector<int64_t>(incomplete.begin(), incomplete.end()));
+        list.push_back({"incomplete_iterations", std::vector<int64_t>(incomplete.begin(), incomplete.end())});
+    return list;
 }
 
 void write_tables(hid_t own, const file_job& job) {
@@ -84,31 +90,32 @@ void write_tables(hid_t own, const file_job& job) {
     write_meshes(own, *job.data);
 }
 
-void describe_variable(hid_t group, const model& m, const variable& v) {
+attribute_list attributes_of(const model& m, const variable& v) {
     const layout& l = m.layouts.at(v.layout_id);
-    set_attribute(group, "type", std::string(offload::name_of(l.type)));
-    set_attribute(group, "time_varying", int64_t{v.time_varying ? 1 : 0});
-    set_attribute(group, "placed", int64_t{v.place_id ? 1 : 0});
-    set_attribute(group, "centering", std::string(name_of(v.centered)));
-    set_attribute(group, "layout", l.name);
-    if (!v.unit.empty()) set_attribute(group, "unit", v.unit);
-    if (!v.description.empty()) set_attribute(group, "description", v.description);
-    if (v.mesh_id) set_attribute(group, "mesh", m.meshes.at(*v.mesh_id).name);
-    if (is_floating(l.type) && v.precision == precision::half) set_attribute(group, "precision", std::string("half"));
-    if (is_floating(l.type) && v.precision == precision::bitround) {
-        set_attribute(group, "precision", "bitround " + std::to_string(v.significant_bits));
-    }
+    attribute_list list{{"type", std::string(offload::name_of(l.type))},
+                        {"time_varying", int64_t{v.time_varying ? 1 : 0}},
+                        {"placed", int64_t{v.place_id ? 1 : 0}},
+                        {"centering", std::string(name_of(v.centered))},
+                        {"layout", l.name}};
+    if (!v.unit.empty()) list.push_back({"unit", v.unit});
+    if (!v.description.empty()) list.push_back({"description", v.description});
+    if (v.mesh_id) list.push_back({"mesh", m.meshes.at(*v.mesh_id).name});
+    if (is_floating(l.type) && v.precision == precision::half) list.push_back({"precision", std::string("half")});
+    if (is_floating(l.type) && v.precision == precision::bitround)
+        list.push_back({"precision", "bitround " + std::to_string(v.significant_bits)});
+    return list;
 }
 
-void describe_dataset(hid_t dataset, int32_t rank, int32_t block, const block_shape& shape,
-                      std::span<const int64_t> present, int64_t rows) {
-    set_attribute(dataset, "rank", int64_t{rank});
-    set_attribute(dataset, "block", int64_t{block});
-    set_attribute(dataset, "global", shape.global.span());
-    set_attribute(dataset, "offset", shape.offset.span());
-    set_attribute(dataset, "ghost_before", shape.ghost_before.span());
-    set_attribute(dataset, "ghost_after", shape.ghost_after.span());
-    if (static_cast<int64_t>(present.size()) < rows) set_attribute(dataset, "rows", present);
+attribute_list attributes_of_dataset(int32_t rank, int32_t block, const block_shape& shape,
+                                     const std::vector<int64_t>& present, int64_t rows) {
+    attribute_list list{{"rank", int64_t{rank}},
+                        {"block", int64_t{block}},
+                        {"global", listed(shape.global)},
+                        {"offset", listed(shape.offset)},
+                        {"ghost_before", listed(shape.ghost_before)},
+                        {"ghost_after", listed(shape.ghost_after)}};
+    if (static_cast<int64_t>(present.size()) < rows) list.push_back({"rows", present});
+    return list;
 }
 
 list_handle plain_creation_list(const encoding& how) {

@@ -37,58 +37,124 @@ bool next_chunk(std::vector<hsize_t>& origin, std::span<const hsize_t> chunk, st
     return false;
 }
 
-/// What the datasets of a variable share as long as their blocks have one shape: making HDF5's lists takes longer
-/// than making a dataset with them.
-struct dataset_kind {
+/// How the datasets of a variable are cut into chunks, the same as long as its blocks have one shape.
+struct dataset_shape {
     const variable* var = nullptr;
     encoding how;
     std::vector<hsize_t> shape, chunk;
-    hid_t stored_type = H5I_INVALID_HID;
     bool empty = false;
+};
+
+/// True when `known` had to change for `set`.
+bool fit(dataset_shape& known, const file_job& job, const domain_rows& set) {
+    const extents& dimensions = set.sample().shape.dimensions;
+    std::vector<hsize_t> shape{set.rows.size()};
+    shape.insert(shape.end(), dimensions.span().begin(), dimensions.span().end());
+    if (known.var == set.var && known.shape == shape) return false;
+    known.var = set.var;
+    known.shape = std::move(shape);
+    const scalar_type type = job.data->layouts.at(set.var->layout_id).type;
+    known.how = encoding::of(*set.var, type, job.compress, job.target->checksum);
+    known.chunk = chunk_shape(static_cast<int64_t>(known.shape[0]), dimensions,
+                              static_cast<int64_t>(known.how.stored_element_bytes()), job.target->expected_reader);
+    known.empty = dimensions.count() == 0;
+    return true;
+}
+
+/// What HDF5 needs for them: making its lists takes longer than making a dataset with them.
+struct dataset_kind {
+    hid_t stored_type = H5I_INVALID_HID;
     space_handle space;
     list_handle list;
 };
 
-void prepare(dataset_kind& kind, const file_job& job, const domain_rows& set) {
-    const extents& dimensions = set.sample().shape.dimensions;
-    std::vector<hsize_t> shape{set.rows.size()};
-    shape.insert(shape.end(), dimensions.span().begin(), dimensions.span().end());
-    if (kind.var == set.var && kind.shape == shape) return;
-    kind.var = set.var;
-    kind.shape = std::move(shape);
-    const scalar_type type = job.data->layouts.at(set.var->layout_id).type;
-    kind.how = encoding::of(*set.var, type, job.compress, job.target->checksum);
-    kind.chunk = chunk_shape(static_cast<int64_t>(kind.shape[0]), dimensions,
-                             static_cast<int64_t>(kind.how.stored_element_bytes()), job.target->expected_reader);
-    kind.stored_type = kind.how.precision == precision::half ? half_type() : type_of(type);
-    kind.empty = dimensions.count() == 0;
-    kind.space = space_handle{
-        check(H5Screate_simple(static_cast<int>(kind.shape.size()), kind.shape.data(), nullptr), "dataspace")};
-    kind.list = creation_list(kind.how, kind.chunk, kind.empty);
+dataset_kind kind_of(const dataset_shape& s) {
+    return {
+        s.how.precision == precision::half ? half_type() : type_of(s.how.type),
+        space_handle{check(H5Screate_simple(static_cast<int>(s.shape.size()), s.shape.data(), nullptr), "dataspace")},
+        creation_list(s.how, s.chunk, s.empty)};
 }
 
-void write_domain(hid_t group, const domain_rows& set, const dataset_kind& kind, output_file& out,
-                  writer_memory& memory) {
+/// Calls `write` with the origin and the bytes of each chunk that holds a block.
+template <class Write>
+void for_each_chunk(const domain_rows& set, const dataset_shape& s, writer_memory& memory, Write write) {
+    if (s.empty) return;
+    std::vector<hsize_t> origin(s.shape.size(), 0);
+    do {
+        if (s.chunk[0] == 1 && set.rows[origin[0]] == nullptr) continue;
+        write(origin, memory.encoder.encode(cut_chunk(set, s.how.type, origin, s.chunk, memory.cut), s.how));
+    } while (next_chunk(origin, s.chunk, s.shape));
+}
+
+/// Returns the bytes of each chunk.
+std::vector<size_t> write_domain(hid_t group, const domain_rows& set, const dataset_shape& s, const dataset_kind& kind,
+                                 output_file& out, writer_memory& memory) {
     const std::string name = domain_name(set.domain, set.variant);
     const auto doing = [&](const char* what) { return "'" + set.var->name + "': " + what + " its dataset " + name; };
     const dataset_handle dataset{check(
         H5Dcreate2(group, name.c_str(), kind.stored_type, kind.space.get(), link_list(), kind.list.get(), H5P_DEFAULT),
         doing("create"))};
     const block_view& block = set.sample();
-    describe_dataset(dataset.get(), block.rank, block.block, block.shape, set.present(),
-                     static_cast<int64_t>(set.rows.size()));
-    if (kind.empty) return;
-
-    std::vector<hsize_t> origin(kind.shape.size(), 0);
-    do {
-        if (kind.chunk[0] == 1 && set.rows[origin[0]] == nullptr) continue;
-        const encoded_chunk encoded =
-            memory.encoder.encode(cut_chunk(set, kind.how.type, origin, kind.chunk, memory.cut), kind.how);
-        check(H5Dwrite_chunk(dataset.get(), H5P_DEFAULT, encoded.filter_mask, origin.data(), encoded.bytes.size(),
-                             encoded.bytes.data()),
+    set_attributes(dataset.get(), attributes_of_dataset(block.rank, block.block, block.shape, set.present(),
+                                                        static_cast<int64_t>(set.rows.size())));
+    std::vector<size_t> chunks;
+    for_each_chunk(set, s, memory, [&](const std::vector<hsize_t>& origin, const encoded_chunk& chunk) {
+        check(H5Dwrite_chunk(dataset.get(), H5P_DEFAULT, chunk.filter_mask, origin.data(), chunk.bytes.size(),
+                             chunk.bytes.data()),
               doing("write"));
         out.throw_if_failed();
-    } while (next_chunk(origin, kind.chunk, kind.shape));
+        chunks.push_back(chunk.bytes.size());
+    });
+    return chunks;
+}
+
+/// Returns the bytes of each piece of data: of the iterations, then of each chunk.
+std::vector<size_t> write_with_hdf5(const file_job& job, const std::vector<domain_rows>& datasets, output_file& out,
+                                    writer_memory& memory) {
+    constexpr size_t per_dataset = 704;
+    constexpr size_t per_file = 4096;
+    std::vector<size_t> data{job.iterations.size() * sizeof(int64_t)};
+    file_handle file = create_file(out, job.path, per_file + per_dataset * datasets.size());
+    {
+        set_attributes(file.get(), attributes_of(job));
+        const group_handle own = create_group(file.get(), reserved_group, 5);
+        write_tables(own.get(), job);
+        std::vector<std::string> names;
+        for (const domain_rows& set : datasets) names.push_back(set.var->name);
+        group_tree groups(file.get(), names);
+        dataset_shape shape;
+        dataset_kind kind;
+        for (const domain_rows& set : datasets) {
+            const hid_t group = groups.open("/" + set.var->name);
+            if (shape.var != set.var) set_attributes(group, attributes_of(*job.data, *set.var));
+            if (fit(shape, job, set)) kind = kind_of(shape);
+            const std::vector<size_t> chunks = write_domain(group, set, shape, kind, out, memory);
+            data.insert(data.end(), chunks.begin(), chunks.end());
+        }
+        if (job.target->index) write_index(own.get(), job, datasets);
+    }
+    check(H5Fclose(file.release()), job.path + ": close");
+    return data;
+}
+
+/// Writes what HDF5 would, given a file of the same description.
+void write_like(const file_pattern& pattern, const file_job& job, const std::vector<domain_rows>& datasets,
+                output_file& out, writer_memory& memory) {
+    auto place = pattern.values.begin();
+    const auto put = [&](std::span<const std::byte> bytes) {
+        if (place == pattern.values.end() || place->bytes != bytes.size())
+            throw error(error_kind::internal, job.path + ": not a file of its pattern");
+        out.write_data(place++->address, bytes);
+        out.throw_if_failed();
+    };
+    put(std::as_bytes(std::span(job.iterations)));
+    dataset_shape shape;
+    for (const domain_rows& set : datasets) {
+        fit(shape, job, set);
+        for_each_chunk(set, shape, memory, [&](const auto&, const encoded_chunk& chunk) { put(chunk.bytes); });
+    }
+    for (const auto& [address, bytes] : pattern.metadata) out.write_metadata(address, bytes);
+    out.end_at(pattern.size);
 }
 
 }  // namespace
@@ -96,26 +162,14 @@ void write_domain(hid_t group, const domain_rows& set, const dataset_kind& kind,
 void write_contents(const file_job& job, const std::vector<domain_rows>& datasets, output_file& out,
                     writer_memory& memory) {
     for (const domain_rows& set : datasets) check_name(set.var->name).value();
-    constexpr size_t per_dataset = 704;
-    constexpr size_t per_file = 4096;
-    file_handle file = create_file(out, job.path, per_file + per_dataset * datasets.size());
-    {
-        describe_file(file.get(), job);
-        const group_handle own = create_group(file.get(), reserved_group, 5);
-        write_tables(own.get(), job);
-        std::vector<std::string> names;
-        for (const domain_rows& set : datasets) names.push_back(set.var->name);
-        group_tree groups(file.get(), names);
-        dataset_kind kind;
-        for (const domain_rows& set : datasets) {
-            const hid_t group = groups.open("/" + set.var->name);
-            if (kind.var != set.var) describe_variable(group, *job.data, *set.var);
-            prepare(kind, job, set);
-            write_domain(group, set, kind, out, memory);
-        }
-        if (job.target->index) write_index(own.get(), job, datasets);
-    }
-    check(H5Fclose(file.release()), job.path + ": close");
+    std::string description = description_of(job, datasets);
+    if (!description.empty() && description == memory.pattern.description)
+        return write_like(memory.pattern, job, datasets, out, memory);
+    const std::vector<size_t> data = write_with_hdf5(job, datasets, out, memory);
+    if (description.empty()) return;
+    file_pattern made = pattern_of(std::move(description), out, data);
+    out.throw_if_failed();
+    memory.pattern = std::move(made);
 }
 
 }  // namespace halcyon::offload::hdf5

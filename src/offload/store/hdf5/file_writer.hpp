@@ -4,6 +4,7 @@
 
 #include "offload/store/hdf5/chunk_encoder.hpp"
 #include "offload/store/hdf5/domain_rows.hpp"
+#include "offload/store/hdf5/file_pattern.hpp"
 #include "offload/store/hdf5/handle.hpp"
 #include "offload/store/hdf5/output_file.hpp"
 #include "offload/store/store.hpp"
@@ -14,6 +15,7 @@ namespace halcyon::offload::hdf5 {
 struct writer_memory {
     chunk_encoder encoder;
     scratch cut;
+    file_pattern pattern;  ///< of the latest file that can serve as one
 };
 
 /// Writes the contents of `job` into `out` and closes the HDF5 file; what the disk said is in `out`.

@@ -69,6 +69,7 @@ void output_file::write_data(uint64_t address, std::span<const std::byte> bytes)
     try {
         // Space that metadata gave back may be used for data: the bytes kept for it are void.
         if (!metadata_.empty()) forget(address, address + bytes.size());
+        data_.push_back({address, bytes.size()});
     } catch (const std::bad_alloc&) {
         fail("keep", address, bytes.size(), ENOMEM);
     }

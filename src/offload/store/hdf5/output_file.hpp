@@ -45,6 +45,18 @@ class output_file {
     void end_at(uint64_t size) noexcept { size_ = size; }
     [[nodiscard]] uint64_t written_end() const noexcept { return written_end_; }
 
+    /// Pieces of the file by address; they neither overlap nor touch.
+    using pieces = std::map<uint64_t, std::vector<std::byte>>;
+    /// The metadata, which publish() will write.
+    [[nodiscard]] const pieces& metadata() const { return metadata_; }
+    struct extent {
+        uint64_t address = 0;
+        size_t bytes = 0;
+    };
+    /// Where the data went, a piece for each write_data(), in order.
+    [[nodiscard]] const std::vector<extent>& data() const { return data_; }
+    [[nodiscard]] uint64_t size() const { return size_; }
+
   private:
     void fail(const char* doing, uint64_t address, size_t bytes, int saved_errno) noexcept;
     void put(uint64_t address, std::span<const std::byte> bytes) noexcept;
@@ -62,7 +74,8 @@ class output_file {
     uint64_t written_end_ = 0;
     uint64_t unsynced_begin_ = 0;  ///< of what write_back_early() has not asked the kernel to write yet
     uint64_t unsynced_end_ = 0;
-    std::map<uint64_t, std::vector<std::byte>> metadata_;  ///< pieces that neither overlap nor touch, by address
+    pieces metadata_;
+    std::vector<extent> data_;
 };
 
 }  // namespace halcyon::offload::hdf5

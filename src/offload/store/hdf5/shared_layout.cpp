@@ -26,7 +26,7 @@ void create_dataset(hid_t group, const shared_file& file, const shared_dataset& 
     const hid_t type = how.precision == precision::half ? half_type() : type_of(how.type);
     const dataset_handle dataset{
         check(H5Dcreate2(group, name.c_str(), type, space.get(), link_list(), list.get(), H5P_DEFAULT), doing)};
-    describe_dataset(dataset.get(), d.rank, d.block, d.shape, d.rows, d.row_count);
+    set_attributes(dataset.get(), attributes_of_dataset(d.rank, d.block, d.shape, d.rows, d.row_count));
     if (d.domain == shared_dataset::whole && !d.covered) set_attribute(dataset.get(), gaps_attribute, int64_t{1});
 }
 
@@ -42,14 +42,15 @@ void write_layout(const shared_file& file, output_file& out) {
     }
     file_handle h = create_file(out, about.path, per_file + per_dataset * names.size());
     {
-        describe_file(h.get(), about);
+        set_attributes(h.get(), attributes_of(about));
         const group_handle own = create_group(h.get(), reserved_group, 5);
         write_tables(own.get(), about);
         group_tree groups(h.get(), names);
         for (size_t i = 0; i < names.size(); ++i) {
             const hid_t group = groups.open("/" + names[i]);
             if (i == 0 || names[i] != names[i - 1])
-                describe_variable(group, *about.data, about.data->variables.at(file.datasets[i].variable_id));
+                set_attributes(group,
+                               attributes_of(*about.data, about.data->variables.at(file.datasets[i].variable_id)));
             create_dataset(group, file, file.datasets[i]);
             out.throw_if_failed();
         }

@@ -129,7 +129,9 @@ void set_attribute(hid_t object, const char* name, int64_t value) {
 }
 
 void set_attribute(hid_t object, const char* name, std::span<const int64_t> values) {
-    write_attribute(object, name, H5T_NATIVE_INT64, list_space(values.size()).get(), values.data());
+    constexpr int64_t none = 0;  // HDF5 wants an address even for no values
+    write_attribute(object, name, H5T_NATIVE_INT64, list_space(values.size()).get(),
+                    values.empty() ? &none : values.data());
 }
 
 void set_attribute(hid_t object, const char* name, const std::string& value) {
@@ -144,6 +146,11 @@ void set_attribute(hid_t object, const char* name, const std::vector<std::string
 void set_attribute(hid_t object, const char* name, hid_t type, const void* value) {
     static const hid_t scalar = check(H5Screate(H5S_SCALAR), "dataspace");
     write_attribute(object, name, type, scalar, value);
+}
+
+void set_attributes(hid_t object, const attribute_list& list) {
+    for (const attribute& a : list)
+        std::visit([&](const auto& value) { set_attribute(object, a.name, value); }, a.value);
 }
 
 int64_t get_integer(hid_t object, const char* name) {
@@ -182,13 +189,14 @@ bool has_attribute(hid_t object, const char* name) {
 }
 
 void write_dataset(hid_t parent, const std::string& path, hid_t type, std::span<const hsize_t> shape,
-                   const void* values) {
+                   const void* values, keep_values where) {
     constexpr size_t fits_a_header = 32768;
     const space_handle space{check(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), path)};
     const list_handle creation{check(H5Pcreate(H5P_DATASET_CREATE), path)};
     check(H5Pset_obj_track_times(creation.get(), false), path);
     size_t bytes = check(H5Sget_simple_extent_npoints(space.get()), path) * H5Tget_size(type);
-    if (bytes <= fits_a_header) check(H5Pset_layout(creation.get(), H5D_COMPACT), path);
+    if (bytes <= fits_a_header && where == keep_values::in_header_if_small)
+        check(H5Pset_layout(creation.get(), H5D_COMPACT), path);
     const dataset_handle dataset{
         check(H5Dcreate2(parent, path.c_str(), type, space.get(), link_list(), creation.get(), H5P_DEFAULT), path)};
     if (bytes > 0) check(H5Dwrite(dataset.get(), type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), path);

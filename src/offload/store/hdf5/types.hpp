@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "offload/model/model.hpp"
@@ -37,6 +38,14 @@ void set_attribute(hid_t object, const char* name, const std::vector<std::string
 /// One element of any type.
 void set_attribute(hid_t object, const char* name, hid_t type, const void* value);
 
+/// Attributes as values.
+struct attribute {
+    const char* name;
+    std::variant<int64_t, std::vector<int64_t>, std::string, std::vector<std::string>> value;
+};
+using attribute_list = std::vector<attribute>;
+void set_attributes(hid_t object, const attribute_list& list);
+
 /// Each throws (system) when there is no such attribute or it is of another kind.
 [[nodiscard]] int64_t get_integer(hid_t object, const char* name);
 [[nodiscard]] std::vector<int64_t> get_integers(hid_t object, const char* name);
@@ -44,9 +53,10 @@ void set_attribute(hid_t object, const char* name, hid_t type, const void* value
 [[nodiscard]] std::vector<std::string> get_strings(hid_t object, const char* name);
 [[nodiscard]] bool has_attribute(hid_t object, const char* name);
 
-/// A dataset written whole at once; small ones live inside their object header.
+enum class keep_values { in_header_if_small, apart };
+/// A dataset written whole at once.
 void write_dataset(hid_t parent, const std::string& path, hid_t type, std::span<const hsize_t> shape,
-                   const void* values);
+                   const void* values, keep_values where = keep_values::in_header_if_small);
 void write_dataset(hid_t parent, const std::string& path, const std::vector<std::string>& values);
 
 /// Creates a group without time stamps. `entries` is about how many things it will hold.
