@@ -12,7 +12,7 @@ import h5py
 import numpy as np
 import pytest
 from running import Case, Outcome, expected_block, finish, stop_server, wait_for
-from world import log_of, run_beside_world, start_beside_world, start_two_node_run
+from world import finish_world, log_of, run_beside_world, start_beside_world, start_two_node_run
 
 from halcyon.diff import diff
 
@@ -46,13 +46,6 @@ def check_wholes(case: Case) -> dict[int, str]:
                     np.testing.assert_array_equal(file[name]["whole"][...], view[name][numbers[0] : numbers[-1] + 1])
             found |= dict.fromkeys(numbers, path.name)
     return found
-
-
-def check_end(world: "subprocess.Popen[str]") -> None:
-    """The world ends by itself: MPICH's launcher fails when its input closes while its processes end."""
-    world.wait(60)
-    ended = finish(world)
-    assert ended.status == 0, ended.text
 
 
 def files_of(case: Case, writer: str) -> list[str]:
@@ -118,7 +111,7 @@ def test_two_nodes_write_together(two_nodes: tuple[Case, list[str]]) -> None:
     world, run = start_two_node_run(case, names, "iterations=10", "wait=stored")
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
-    check_end(world)
+    finish_world(world)
     check_view(case, 10)
     assert sorted(check_wholes(case)) == list(range(10))
     assert files_of(case, "n*") == leftovers(case) == []
@@ -133,7 +126,7 @@ def test_two_nodes_fill_their_groups_when_nobody_waits(two_nodes: tuple[Case, li
     world, run = start_two_node_run(case, names, "iterations=10")
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
-    check_end(world)
+    finish_world(world)
     assert files_of(case, "all") == [f"tiny.all.i{i:08}.h5" for i in (0, 4, 8)]
     check_view(case, 10)
 
@@ -146,7 +139,7 @@ def test_a_full_buffer_on_one_node_while_the_other_waits_for_it(two_nodes: tuple
     world, run = start_two_node_run(case, names, "iterations=6", "ahead=4")
     outcome = finish(run, 120)
     assert outcome.status == 0, outcome.text
-    check_end(world)
+    finish_world(world)
     check_view(case, 6, nz=256)
     assert case.counts("n0000")["early_parts"] > 0
     assert files_of(case, "all") == [f"tiny.all.i{i:08}.h5" for i in range(6)]
@@ -273,5 +266,5 @@ def test_a_stopped_server_of_two_nodes_holds_the_files_back_and_loses_nothing(
         os.kill(late, signal.SIGCONT)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
-    check_end(world)
+    finish_world(world)
     check_view(case, 30)

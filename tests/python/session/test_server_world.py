@@ -6,7 +6,7 @@ import signal
 
 import pytest
 from running import BUILDS, LAUNCHERS, Case, check_complete, finish, is_gone, stop_server, wait_for
-from world import log_of, run_beside_world, start_beside_world, start_halcyon, start_two_node_run
+from world import finish_world, log_of, run_beside_world, start_beside_world, start_halcyon, start_two_node_run
 
 pytestmark = pytest.mark.usefixtures("_world_server")
 
@@ -181,10 +181,7 @@ def test_servers_of_two_nodes_run_the_same_job_events_in_the_same_order(two_node
     world, run = start_two_node_run(case, names, "iterations=30", "signal=all")
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
-    # By itself: MPICH's launcher fails when its input closes while its processes end.
-    world.wait(60)
-    ended = finish(world)
-    assert ended.status == 0, ended.text
+    finish_world(world)
     check_complete(case, 30)
     assert "node 1, 1 client(s)" in log_of(case, 1)
     first, second = events_in(log_of(case, 0)), events_in(log_of(case, 1))
@@ -198,9 +195,7 @@ def test_what_an_action_of_one_node_raises_runs_on_both(two_nodes: tuple[Case, l
     world, run = start_two_node_run(case, names, "iterations=30", "signal=here")
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
-    world.wait(60)
-    ended = finish(world)
-    assert ended.status == 0, ended.text
+    finish_world(world)
     first, second = events_in(log_of(case, 0)), events_in(log_of(case, 1))
     assert len(first) == 2 * 2 * 30, "either node's action raises one on both, and either node answers each"
     assert first == second

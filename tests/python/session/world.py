@@ -57,3 +57,10 @@ def start_two_node_run(
     command = case.command(*options)
     program = command[command.index("-n") + 2 :]
     return world, start_on_each(case, names, program, session)
+
+
+def finish_world(world: "subprocess.Popen[str]") -> None:
+    """It ends by itself: MPICH's launcher fails when its input closes while its processes end."""
+    world.wait(60)
+    ended = finish(world)
+    assert ended.status == 0, ended.text
