@@ -10,8 +10,9 @@ namespace halcyon::offload {
 
 result<void> client_session::wait(int64_t iteration, stage which) {
     if (iteration < 0 || iteration >= iteration_)
-        return usage("iteration " + std::to_string(iteration) + " has not ended on this client; the last that did is " +
-                     std::to_string(iteration_ - 1));
+        return usage("iteration " + std::to_string(iteration) + " has not ended on this client" +
+                     (iteration_ == 0 ? ", and none has so far; call end_iteration first"
+                                      : "; the last that did is " + std::to_string(iteration_ - 1)));
     if (which == stage::accepted) return {};
     timed_call timed(*this);
     if (serverless()) return wait_without_server(iteration, which);

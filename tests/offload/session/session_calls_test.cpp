@@ -157,10 +157,10 @@ TEST_F(session_calls, scalars_and_unstored_variables_are_accepted) {
 }
 
 TEST_F(session_calls, only_ended_iterations_can_be_waited_for) {
-    expect_usage(halcyon_wait(h, 0, HALCYON_STORED), "has not ended");
+    expect_usage(halcyon_wait(h, 0, HALCYON_STORED), "iteration 0 has not ended on this client, and none has so far");
     ASSERT_EQ(halcyon_end_iteration(h), HALCYON_OK);
     EXPECT_EQ(halcyon_wait(h, 0, HALCYON_ACCEPTED), HALCYON_OK);
-    expect_usage(halcyon_wait(h, 1, HALCYON_STORED), "has not ended");
+    expect_usage(halcyon_wait(h, 1, HALCYON_STORED), "has not ended on this client; the last that did is 0");
     expect_usage(halcyon_wait(h, 0, static_cast<halcyon_stage>(3)), "stage 3");
 }
 
