@@ -30,7 +30,7 @@ class file_output final : public output_writer {
         directory_claim place;  ///< the directory as it was found or made
         std::unique_ptr<file_store> files;
         std::unique_ptr<view_builder> view;
-        int64_t published = 0;  ///< files of this writer
+        std::set<std::string> published;  ///< names of the files of this writer
     };
     std::vector<target> targets_;
 
@@ -60,10 +60,11 @@ class file_output final : public output_writer {
 
     void published(const std::string& path, bool synced) override {
         if (!synced) unsynced_.insert(path);
-        if (!is_own(fs::path(path).filename().string())) return;
+        const std::string name = fs::path(path).filename().string();
+        if (!is_own(name)) return;
         for (target& t : targets_)
             if (fs::path(path).parent_path() == t.directory) {
-                ++t.published;
+                t.published.insert(name);
                 return;
             }
     }
@@ -99,7 +100,7 @@ class file_output final : public output_writer {
             if (t.place && t.place.is_at(t.directory)) continue;
             if (t.place) {
                 if (!lost) lost.emplace();
-                lost->files += t.published;
+                lost->files += static_cast<int64_t>(t.published.size());
                 if (said.insert(t.directory).second)
                     lost->what += (said.size() > 1 ? "; " : "") + ("output directory " + t.directory) +
                                   " was deleted, moved or unmounted while the run went on: what was stored in it is "
@@ -114,15 +115,14 @@ class file_output final : public output_writer {
 
     int64_t missing_files() const override {
         int64_t missing = 0;
-        std::set<std::string> counted;
         for (const target& t : targets_) {
-            missing += t.published;
-            if (!counted.insert(t.directory).second) continue;
+            std::set<std::string> left = t.published;
             std::error_code none;
             for (const auto& entry : fs::directory_iterator(t.directory, none))
-                if (is_own(entry.path().filename().string())) --missing;
+                left.erase(entry.path().filename().string());
+            missing += static_cast<int64_t>(left.size());
         }
-        return std::max<int64_t>(0, missing);
+        return missing;
     }
 
     void release_directories() override {
@@ -148,9 +148,7 @@ class file_output final : public output_writer {
     void take_over() {
         const std::string own = data_.simulation + "." + writer_ + ".";
         const std::string of_all = data_.simulation + "." + all_servers + ".";
-        std::set<std::string> seen;
         for (uint32_t store = 0; store < targets_.size(); ++store) {
-            const bool first = seen.insert(targets_[store].directory).second;
             std::error_code none;
             for (const auto& entry : fs::directory_iterator(targets_[store].directory, none)) {
                 const std::string name = entry.path().filename().string();
@@ -159,7 +157,7 @@ class file_output final : public output_writer {
                 const bool ours = visible.starts_with(own) || (writer_ == node_writer(0) && name.starts_with(of_all));
                 if (ours && name.ends_with(".tmp"))
                     fs::remove(entry.path(), none);
-                else if (is_own(name) && first)
+                else if (is_own(name))
                     published(entry.path().string(), false);
                 long long iteration = 0;
                 int part = 0, end = 0;
@@ -182,7 +180,7 @@ class file_output final : public output_writer {
     /// What was known about a directory that is lost.
     void forget(target& t) {
         t.place.release();
-        t.published = 0;
+        t.published.clear();
         std::erase_if(unsynced_, [&t](const std::string& path) { return fs::path(path).parent_path() == t.directory; });
     }
 
