@@ -26,6 +26,7 @@ COUNTED: dict[str, tuple[str, str, str, bool]] = {
     "missing_blocks": ("block", "blocks", "missing in the files; readers find fill values", True),
     "rejected_blocks": ("block", "blocks", "rejected: offset, size or state made no sense", True),
     "failed_files": ("file", "files", "could not be written", True),
+    "lost_files": ("file", "files", "deleted or moved while the run went on", True),
     "failed_actions": ("action", "actions", "failed", True),
     "overflowed_values": ("value", "values", "became infinite in half precision", True),
     "lost_records": ("record", "records", "of times could not be written", True),

@@ -68,6 +68,7 @@ class Counts:
     early_parts: Count = 0
     overflowed_values: Count = 0
     lost_records: Count = 0
+    lost_files: Count = 0
     missing_blocks: Count = 0
     incomplete_iterations: Count = 0
     dead_clients: Count = 0

@@ -4,24 +4,70 @@
 #include <sys/file.h>
 
 #include <cerrno>
+#include <utility>
+
+#include "base/same_file.hpp"
 
 namespace halcyon {
+namespace {
 
-result<directory_claim> directory_claim::take(const std::string& directory) {
+failure in_use(const std::string& directory) {
+    return {error_kind::usage, directory + " is in use by another session", 0};
+}
+
+/// False: somebody else has it.
+bool lock_now(int fd, int how) {
+    int done = 0;
+    do done = ::flock(fd, how | LOCK_NB);
+    while (done != 0 && errno == EINTR);
+    return done == 0 || errno != EWOULDBLOCK;
+}
+
+}  // namespace
+
+result<directory_claim> directory_claim::lock(const std::string& directory, int how) {
     directory_claim made;
     made.fd_ = descriptor(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!made.fd_) return system_failure(directory, errno);
-    int done = 0;
-    do done = ::flock(made.fd_.get(), LOCK_EX | LOCK_NB);
-    while (done != 0 && errno == EINTR);
-    if (done != 0 && errno == EWOULDBLOCK)
-        return failure{error_kind::usage, directory + " is in use by another session", 0};
+    if (!lock_now(made.fd_.get(), how)) return in_use(directory);
     return made;
 }
 
-directory_claim::~directory_claim() {
+result<directory_claim> directory_claim::take(const std::string& directory) {
+    return lock(directory, LOCK_EX);
+}
+
+result<directory_claim> directory_claim::join(const std::string& directory) {
+    return lock(directory, LOCK_SH);
+}
+
+/// The kernel gives the lock up before it takes the other: whoever wants the directory alone may get it in between.
+result<void> directory_claim::share() {
+    if (lock_now(fd_.get(), LOCK_SH)) return {};
+    fd_.reset();
+    return failure{error_kind::usage, "another session has just begun to use the directory", 0};
+}
+
+bool directory_claim::is_at(const std::string& directory) const {
+    return fd_ && leads_to(directory, fd_.get());
+}
+
+void directory_claim::release() {
     // Closing alone would leave the lock to a child that was forked meanwhile.
     if (fd_) ::flock(fd_.get(), LOCK_UN);
+    fd_.reset();
+}
+
+directory_claim& directory_claim::operator=(directory_claim&& other) noexcept {
+    if (this != &other) {
+        release();
+        fd_ = std::move(other.fd_);
+    }
+    return *this;
+}
+
+directory_claim::~directory_claim() {
+    release();
 }
 
 }  // namespace halcyon

@@ -139,6 +139,12 @@ result<message> receive_message(int socket, size_t most, int timeout_ms) {
             got.descriptors.emplace_back(fd);
         }
     }
+    if ((m.msg_flags & MSG_TRUNC) != 0)
+        return failure{error_kind::usage, "a message of more than " + std::to_string(most) + " bytes", EMSGSIZE};
+    if ((m.msg_flags & MSG_CTRUNC) != 0) {
+        got.descriptors.clear();
+        got.descriptors_lost = true;
+    }
     got.bytes.resize(static_cast<size_t>(n));
     return got;
 }

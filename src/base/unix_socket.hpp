@@ -33,10 +33,12 @@ result<void> send_message(int socket, std::span<const std::byte> bytes, std::spa
 struct message {
     std::vector<std::byte> bytes;
     std::vector<descriptor> descriptors;
+    /// It had descriptors that this process could not take, being out of them, or more than 4: then it has none.
+    bool descriptors_lost = false;
 };
 
 /// Receives one message of at most `most` bytes, waiting at most `timeout_ms`. An empty message means that the peer
-/// closed. Failure (unavailable): time ran out.
+/// closed. Failure (unavailable): time ran out. Usage: the message was longer; it is gone, and its descriptors closed.
 result<message> receive_message(int socket, size_t most, int timeout_ms);
 
 }  // namespace halcyon

@@ -9,8 +9,10 @@
 #include <filesystem>
 #include <mutex>
 #include <string>
+#include <utility>
 
 #include "base/clock.hpp"
+#include "base/same_file.hpp"
 #include "offload/output/output_writer.hpp"
 #include "offload/server/connections.hpp"
 #include "offload/server/node_server.hpp"
@@ -27,12 +29,15 @@ constexpr int segment_patience_ms = 20'000;
 class server_log {
   public:
     void open(const std::string& path) {
-        fd_ = descriptor(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+        path_ = path;
+        std::error_code none;
+        std::filesystem::create_directories(std::filesystem::path(path).parent_path(), none);
+        descriptor opened(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+        if (!opened) return;
+        fd_ = std::move(opened);
         // What libraries print goes there too.
-        if (fd_) {
-            ::dup2(fd_.get(), 1);
-            ::dup2(fd_.get(), 2);
-        }
+        ::dup2(fd_.get(), 1);
+        ::dup2(fd_.get(), 2);
     }
     void line(const std::string& text) {
         const int64_t now = realtime_ns();
@@ -44,10 +49,13 @@ class server_log {
         std::snprintf(stamp + n, sizeof stamp - n, ".%03dZ ", static_cast<int>(now / 1'000'000 % 1000));
         const std::string all = stamp + text + "\n";
         const std::lock_guard lock(mutex_);
+        // Deleted or moved, with its directory perhaps: it goes on where it is looked for.
+        if (fd_ && !leads_to(path_, fd_.get())) open(path_);
         static_cast<void>(!::write(fd_ ? fd_.get() : 2, all.data(), all.size()));
     }
 
   private:
+    std::string path_;
     descriptor fd_;
     std::mutex mutex_;
 };
@@ -58,8 +66,6 @@ std::string log_path(const model& data, const session_document& document) {
         data.server.log_directory.empty()
             ? records_directory(data, document.directory)
             : (fs::path(document.directory) / data.server.log_directory).lexically_normal().string();
-    std::error_code none;
-    fs::create_directories(directory, none);
     return directory + "/server-" + document.writer + ".log";
 }
 

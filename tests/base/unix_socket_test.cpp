@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
+#include <filesystem>
 
 namespace {
 
@@ -36,6 +38,58 @@ TEST(unix_socket, carries_bytes_and_descriptors_to_the_same_user) {
     EXPECT_EQ(::pread(got->descriptors[0].get(), content, 4, 0), 4);
     EXPECT_STREQ(content, "calm");
     EXPECT_EQ(*peer_process(server->get()), ::getpid());
+}
+
+size_t open_descriptors() {
+    size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) count += !entry.path().empty();
+    return count;
+}
+
+TEST(unix_socket, a_message_that_is_too_long_is_refused_and_its_descriptors_closed) {
+    const std::string name = unused_name();
+    auto listening = listen_abstract(name, 4);
+    auto client = connect_abstract(name);
+    auto server = accept_checked(listening->get());
+    const size_t before = open_descriptors();
+    const char text[] = "much too long";
+    const int fds[] = {1, 1};
+    ASSERT_TRUE(send_message(client->get(), std::as_bytes(std::span(text)), fds).ok());
+    const auto got = receive_message(server->get(), 4, 1000);
+    ASSERT_FALSE(got.ok());
+    EXPECT_EQ(got.why().kind, error_kind::usage);
+    EXPECT_EQ(got.why().message, "a message of more than 4 bytes");
+    EXPECT_EQ(open_descriptors(), before);
+    ASSERT_TRUE(send_message(client->get(), std::as_bytes(std::span("ok", 3)), {}).ok());
+    EXPECT_EQ(receive_message(server->get(), 4, 1000)->bytes.size(), 3U) << "the next one is read as if nothing was";
+}
+
+TEST(unix_socket, more_descriptors_than_can_be_taken_are_none) {
+    const std::string name = unused_name();
+    auto listening = listen_abstract(name, 4);
+    auto client = connect_abstract(name);
+    auto server = accept_checked(listening->get());
+    const size_t before = open_descriptors();
+    char text = 'x';
+    iovec part{&text, 1};
+    alignas(cmsghdr) char control[CMSG_SPACE(6 * sizeof(int))] = {};
+    msghdr m{};
+    m.msg_iov = &part;
+    m.msg_iovlen = 1;
+    m.msg_control = control;
+    m.msg_controllen = sizeof control;
+    cmsghdr* c = CMSG_FIRSTHDR(&m);
+    c->cmsg_level = SOL_SOCKET;
+    c->cmsg_type = SCM_RIGHTS;
+    c->cmsg_len = CMSG_LEN(6 * sizeof(int));
+    const int six[6] = {1, 1, 1, 1, 1, 1};
+    std::memcpy(CMSG_DATA(c), six, sizeof six);
+    ASSERT_EQ(::sendmsg(client->get(), &m, 0), 1);
+    const auto got = receive_message(server->get(), 4, 1000);
+    ASSERT_TRUE(got.ok());
+    EXPECT_TRUE(got->descriptors_lost);
+    EXPECT_TRUE(got->descriptors.empty());
+    EXPECT_EQ(open_descriptors(), before);
 }
 
 TEST(unix_socket, a_name_nobody_listens_on_is_unavailable) {

@@ -10,8 +10,9 @@ namespace halcyon::offload {
 
 result<void> client_session::wait(int64_t iteration, stage which) {
     if (iteration < 0 || iteration >= iteration_)
-        return usage("iteration " + std::to_string(iteration) + " has not ended on this client; the last that did is " +
-                     std::to_string(iteration_ - 1));
+        return usage("iteration " + std::to_string(iteration) + " has not ended on this client" +
+                     (iteration_ == 0 ? ", and none has so far; call end_iteration first"
+                                      : "; the last that did is " + std::to_string(iteration_ - 1)));
     if (which == stage::accepted) return {};
     timed_call timed(*this);
     if (serverless()) return wait_without_server(iteration, which);
@@ -30,10 +31,10 @@ result<void> client_session::wait(int64_t iteration, stage which) {
     }
     // What could not be written or synced counts as well when nobody waited for it then.
     if (h.lost_from.load(std::memory_order_acquire) <= iteration)
-        return failure{
-            error_kind::system,
-            "files could not be written: " + std::string(h.last_error, strnlen(h.last_error, sizeof h.last_error)),
-            EIO};
+        return failure{error_kind::system,
+                       "files could not be written or were lost: " +
+                           std::string(h.last_error, strnlen(h.last_error, sizeof h.last_error)),
+                       EIO};
     // Blocks that found no room are in files of this client.
     return which == stage::durable ? fallback_->sync() : result<void>{};
 }
@@ -142,8 +143,9 @@ result<void> client_session::wait_until_drained() {
     if (auto served = still_served(); !served) return served;
     if (const uint32_t failed = h.failed_files.load(std::memory_order_acquire); failed > 0)
         return failure{error_kind::system,
-                       std::to_string(failed) + " file(s) could not be written, their blocks are lost: " +
-                           std::string(h.last_error, strnlen(h.last_error, sizeof h.last_error)),
+                       "files could not be written or were lost, and with them their blocks (" +
+                           std::to_string(failed) +
+                           " time(s)): " + std::string(h.last_error, strnlen(h.last_error, sizeof h.last_error)),
                        EIO};
     return {};
 }

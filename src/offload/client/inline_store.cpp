@@ -15,9 +15,8 @@ result<void> inline_store::open() {
     if (!records) return records.why();
     records_ = std::make_unique<run_records>(std::move(*records));
     auto actions = std::make_unique<action_runner>(
-        data_, action_runner::surroundings{directory, where_.node, where_.nodes, [this](const std::string& line) {
-                                               if (counts_.messages.size() < 100) counts_.messages.push_back(line);
-                                           }});
+        data_, action_runner::surroundings{directory, where_.node, where_.nodes,
+                                           [this](const std::string& line) { say(line); }});
     if (auto loaded = actions->load_modules(where_.directory); !loaded) return loaded;
     auto output = output_writer::open(data_, where_.directory, writer, where_.ranks);
     if (!output) return output.why();
@@ -90,7 +89,7 @@ result<void> inline_store::signal(const event& e, int64_t iteration) {
     // As on a server: an action that fails is counted, and the simulation goes on.
     if (auto done = actions_->run(e, {iteration, e.scope == scope::client ? where_.rank : -1, views}); !done) {
         ++counts_.failed_actions;
-        if (counts_.messages.size() < 100) counts_.messages.push_back(done.why().message);
+        say(done.why().message);
     }
     return outcome;
 }
@@ -105,10 +104,10 @@ result<void> inline_store::flush() {
 
 result<void> inline_store::all_stored(int64_t through) const {
     if (lost_from_ > through) return {};
-    return failure{
-        error_kind::system,
-        std::to_string(counts_.failed_files) + " file(s) could not be written, their blocks are lost: " + why_lost_,
-        EIO};
+    return failure{error_kind::system,
+                   std::to_string(counts_.failed_files + counts_.lost_files) +
+                       " file(s) could not be written or were lost, and with them their blocks: " + why_lost_,
+                   EIO};
 }
 
 result<void> inline_store::sync() {
@@ -118,8 +117,15 @@ result<void> inline_store::sync() {
 result<void> inline_store::finish() {
     if (!output_) return {};
     auto outcome = flush();
+    look_for_lost_directories();
+    if (const int64_t missing = output_->missing_files(); missing > 0 && !counts_.finished) {
+        counts_.lost_files += missing;
+        say(std::to_string(missing) + " file(s) of this client were deleted or moved while the run went on");
+    }
     counts_.finished = true;
     if (auto saved = records_->save(counts_); !saved) outcome = saved;
+    // The next session may begin as soon as rank 0 knows that all have come to this point.
+    output_->release_directories();
     if (auto all = all_stored(INT64_MAX - 1); !all) outcome = all;
     return outcome;
 }
@@ -159,7 +165,22 @@ result<void> inline_store::write_store(uint32_t s) {
     return outcome;
 }
 
+/// Nobody can say which iterations they held that are nowhere else.
+void inline_store::look_for_lost_directories() {
+    const auto lost = output_->look_for_lost_directories();
+    if (!lost) return;
+    say(lost->what);
+    counts_.lost_files += lost->files;
+    lost_from_ = 0;
+    why_lost_ = lost->what;
+}
+
+void inline_store::say(const std::string& message) {
+    if (counts_.messages.size() < 100) counts_.messages.push_back(message);
+}
+
 result<void> inline_store::write(output_writer::request request, int64_t complete_ns) {
+    look_for_lost_directories();
     request.sync = data_.stores[request.store].durable;
     request.compress = false;  // when-idle: an inline client has no idle time
     file_record record{};
@@ -171,7 +192,7 @@ result<void> inline_store::write(output_writer::request request, int64_t complet
     auto report = output_->write(std::move(request));
     record.end_ns = realtime_ns();
     if (!report) {
-        if (counts_.messages.size() < 100) counts_.messages.push_back(report.why().message);
+        say(report.why().message);
         return report.why();
     }
     counts_.overflowed_values += report->overflowed_values;

@@ -49,6 +49,8 @@ class inline_store final : public fallback_store {
         std::vector<std::byte> data;
     };
     result<void> write_store(uint32_t store);
+    void look_for_lost_directories();
+    void say(const std::string& message);
     result<void> write(output_writer::request request, int64_t complete_ns);
 
     const model& data_;

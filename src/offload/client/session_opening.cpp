@@ -279,7 +279,7 @@ result<void> mpi_session::prepare_directories() {
             if (!claim)
                 return failure{claim.why().kind,
                                claim.why().message + ": choose another path for stores." + s.name +
-                                   ", or wait until that session is closed",
+                                   ", or wait until that session is closed and its server has stored everything",
                                claim.why().system_errno};
             claims_.push_back(std::move(*claim));
         }
@@ -305,6 +305,9 @@ result<void> mpi_session::prepare_directories() {
         if (::access(directory.c_str(), W_OK) != 0)
             return system_failure("output directory " + directory.string(), errno);
     }
+    // Servers hold the directories too: one that was left behind by `close: detach` may still write.
+    for (directory_claim& claim : claims_)
+        if (auto shared = claim.share(); !shared) return shared;
     return {};
 }
 

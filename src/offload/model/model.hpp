@@ -15,6 +15,9 @@
 
 namespace halcyon::offload {
 
+/// Stores keep tables of their own under this name: no variable and no group of variables may have it.
+inline constexpr const char* reserved_name = ".halcyon";
+
 enum class scalar_type : uint8_t { int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64 };
 
 /// Bytes of one element.

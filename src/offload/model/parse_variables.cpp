@@ -45,16 +45,25 @@ class variable_parser {
         if (const auto variables = group.find("variables")) {
             for (const auto& [name, value] : variables->entries()) {
                 value.check_name("variable", name);
+                check_reserved(value, "variable", prefix, name);
                 add(value, prefix + name, read(value, defaults));
             }
         }
         if (const auto groups = group.find("groups")) {
             for (const auto& [name, value] : groups->entries()) {
                 value.check_name("group", name);
+                check_reserved(value, "group", prefix, name);
                 groups_.emplace_back(prefix + name, value);
                 parse_members(value, prefix + name + "/", read(value, defaults));
             }
         }
+    }
+
+    /// Stores keep tables of their own in a group of this name.
+    static void check_reserved(const config_value& at, const std::string& what, const std::string& prefix,
+                               const std::string& name) {
+        if (prefix.empty() && name == reserved_name)
+            at.refuse("the name of this " + what + " is kept for the store's own tables; choose another");
     }
 
     [[nodiscard]] attributes read(const config_value& from, attributes out) const {

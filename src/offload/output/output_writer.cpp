@@ -7,6 +7,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/directory_claim.hpp"
 #include "base/sync_path.hpp"
 
 namespace halcyon::offload {
@@ -25,8 +26,11 @@ class file_output final : public output_writer {
 
     struct target {
         std::string directory;
+        store_module module;
+        directory_claim place;  ///< the directory as it was found or made
         std::unique_ptr<file_store> files;
         std::unique_ptr<view_builder> view;
+        std::set<std::string> published;  ///< names of the files of this writer
     };
     std::vector<target> targets_;
 
@@ -56,6 +60,13 @@ class file_output final : public output_writer {
 
     void published(const std::string& path, bool synced) override {
         if (!synced) unsynced_.insert(path);
+        const std::string name = fs::path(path).filename().string();
+        if (!is_own(name)) return;
+        for (target& t : targets_)
+            if (fs::path(path).parent_path() == t.directory) {
+                t.published.insert(name);
+                return;
+            }
     }
 
     int32_t next_part(uint32_t store, int64_t iteration) override { return ++last_part_[{store, iteration}]; }
@@ -82,6 +93,54 @@ class file_output final : public output_writer {
         return shown;
     }
 
+    std::optional<lost_directory> look_for_lost_directories() override {
+        std::optional<lost_directory> lost;
+        std::set<std::string> said;
+        for (target& t : targets_) {
+            if (t.place && t.place.is_at(t.directory)) continue;
+            if (t.place) {
+                if (!lost) lost.emplace();
+                lost->files += static_cast<int64_t>(t.published.size());
+                if (said.insert(t.directory).second)
+                    lost->what += (said.size() > 1 ? "; " : "") + ("output directory " + t.directory) +
+                                  " was deleted, moved or unmounted while the run went on: what was stored in it is "
+                                  "not there any more, and what follows goes into a new one";
+                forget(t);
+            }
+            // Should it fail, the next file says why.
+            static_cast<void>(settle_in(t));
+        }
+        return lost;
+    }
+
+    int64_t missing_files() const override {
+        int64_t missing = 0;
+        for (const target& t : targets_) {
+            std::set<std::string> left = t.published;
+            std::error_code none;
+            for (const auto& entry : fs::directory_iterator(t.directory, none))
+                left.erase(entry.path().filename().string());
+            missing += static_cast<int64_t>(left.size());
+        }
+        return missing;
+    }
+
+    void release_directories() override {
+        for (target& t : targets_) t.place.release();
+    }
+
+    /// Makes the directory where it is missing, and begins to hold it.
+    result<void> settle_in(target& t) const {
+        std::error_code why;
+        fs::create_directories(t.directory, why);
+        if (why) return system_failure("output directory " + t.directory, why.value());
+        auto held = directory_claim::join(t.directory);
+        if (!held) return held.why();
+        t.place = std::move(*held);
+        t.view.reset(t.module.make_view_builder(t.directory.c_str(), data_.simulation.c_str()));
+        return {};
+    }
+
     const std::string& directory_of(uint32_t store) const override { return targets_[store].directory; }
 
     /// What an earlier server of this writer left. A half file is written again under the same name; parts count, and
@@ -98,8 +157,8 @@ class file_output final : public output_writer {
                 const bool ours = visible.starts_with(own) || (writer_ == node_writer(0) && name.starts_with(of_all));
                 if (ours && name.ends_with(".tmp"))
                     fs::remove(entry.path(), none);
-                else if (name.starts_with(own) && name.ends_with(".h5"))
-                    unsynced_.insert(entry.path().string());
+                else if (is_own(name))
+                    published(entry.path().string(), false);
                 long long iteration = 0;
                 int part = 0, end = 0;
                 if (visible.starts_with(own) &&
@@ -113,6 +172,18 @@ class file_output final : public output_writer {
     }
 
   private:
+    /// Whether this is the name of a file that this writer published.
+    [[nodiscard]] bool is_own(const std::string& name) const {
+        return name.starts_with(data_.simulation + "." + writer_ + ".") && name.ends_with(".h5");
+    }
+
+    /// What was known about a directory that is lost.
+    void forget(target& t) {
+        t.place.release();
+        t.published.clear();
+        std::erase_if(unsynced_, [&t](const std::string& path) { return fs::path(path).parent_path() == t.directory; });
+    }
+
     result<file_job> job_for(request r, const std::string& writer) const {
         const std::string& directory = targets_[r.store].directory;
         std::error_code why;
@@ -159,7 +230,7 @@ class file_output final : public output_writer {
             if (!name.starts_with('.')) continue;
             const std::string path = directory + "/" + name.substr(1);
             if (std::rename((directory + "/" + name).c_str(), path.c_str()) != 0) return system_failure(path, errno);
-            unsynced_.insert(path);
+            published(path, false);
         }
         return {};
     }
@@ -181,8 +252,9 @@ result<std::unique_ptr<output_writer>> output_writer::open(const model& data, st
         if (!module) return module.why();
         file_output::target t;
         t.directory = absolute(directory, s.path);
+        t.module = *module;
         t.files.reset(module->make_file_store());
-        t.view.reset(module->make_view_builder(t.directory.c_str(), data.simulation.c_str()));
+        if (auto there = made->settle_in(t); !there) return there.why();
         made->targets_.push_back(std::move(t));
     }
     made->take_over();

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,18 @@ class output_writer {
 
     /// Replaces the view of each store. `writers`: who must have published an iteration before it is shown.
     virtual result<int64_t> rebuild_views(const std::vector<std::string>& writers) = 0;
+
+    /// Looks whether the stores' directories are still those that files went to. What is not there any more is made
+    /// anew and reported once.
+    struct lost_directory {
+        std::string what;
+        int64_t files = 0;  ///< of this writer that were in it
+    };
+    virtual std::optional<lost_directory> look_for_lost_directories() = 0;
+    /// How many of the files that this writer published are not there any more.
+    [[nodiscard]] virtual int64_t missing_files() const = 0;
+    /// This writer is done: a new session may have the directories as far as it is concerned.
+    virtual void release_directories() = 0;
 
     /// Absolute directory of a store.
     [[nodiscard]] virtual const std::string& directory_of(uint32_t store) const = 0;

@@ -1,5 +1,6 @@
 #include "offload/output/run_records.hpp"
 
+#include <fcntl.h>
 #include <rapidjson/document.h>
 #include <rapidjson/prettywriter.h>
 #include <rapidjson/stringbuffer.h>
@@ -9,6 +10,7 @@
 #include <sstream>
 
 #include "base/replace_file.hpp"
+#include "base/same_file.hpp"
 
 namespace halcyon::offload {
 namespace {
@@ -39,6 +41,7 @@ constexpr named_count numbers[] = {
     {"failed_actions", &run_counts::failed_actions},
     {"overflowed_values", &run_counts::overflowed_values},
     {"lost_records", &run_counts::lost_records},
+    {"lost_files", &run_counts::lost_files},
     {"busy_ns", &run_counts::busy_ns},
     {"idle_ns", &run_counts::idle_ns},
 };
@@ -53,17 +56,18 @@ void cut_unfinished_line(const std::string& path) {
     if (!all.empty() && all.back() != '\n') std::filesystem::resize_file(path, all.rfind('\n') + 1, none);
 }
 
-result<std::ofstream> open_csv(const std::string& path, const char* header) {
+}  // namespace
+
+result<run_records::table> run_records::open_table(const std::string& path, const char* header) {
     cut_unfinished_line(path);
     std::error_code none;
     const bool empty = !std::filesystem::exists(path, none) || std::filesystem::file_size(path, none) == 0;
-    std::ofstream out(path, std::ios::app);
-    if (!out) return system_failure(path, errno);
-    if (empty) out << header << '\n' << std::flush;
-    return out;
+    table t{path, header, std::ofstream(path, std::ios::app), {}, 0};
+    if (!t.out) return system_failure(path, errno);
+    if (empty) t.out << header << '\n' << std::flush;
+    t.held = descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    return t;
 }
-
-}  // namespace
 
 result<run_records> run_records::open(const std::string& directory, const std::string& writer) {
     std::error_code why;
@@ -72,42 +76,57 @@ result<run_records> run_records::open(const std::string& directory, const std::s
     run_records r;
     r.directory_ = directory;
     r.writer_ = writer;
-    auto phases = open_csv(directory + "/phases-" + writer + ".csv",
-                           "iteration,rank,begin_ns,visible_ns,blocked_ns,compute_ns,bytes");
+    auto phases = open_table(directory + "/phases-" + writer + ".csv",
+                             "iteration,rank,begin_ns,visible_ns,blocked_ns,compute_ns,bytes");
     if (!phases) return phases.why();
-    auto files = open_csv(directory + "/server-" + writer + ".csv",
-                          "first_iteration,last_iteration,part,complete_ns,begin_ns,end_ns,slot_wait_ns,compress_ns,"
-                          "write_ns,raw_bytes,stored_bytes,compressed");
+    auto files = open_table(directory + "/server-" + writer + ".csv",
+                            "first_iteration,last_iteration,part,complete_ns,begin_ns,end_ns,slot_wait_ns,compress_ns,"
+                            "write_ns,raw_bytes,stored_bytes,compressed");
     if (!files) return files.why();
     r.phases_ = std::move(*phases);
     r.files_ = std::move(*files);
     return r;
 }
 
-/// A full disk must not silence a stream for good: what it could not take is counted, and the next record is tried
+/// A full disk must not silence a table for good: what it could not take is counted, and the next record is tried
 /// again.
-void run_records::check(std::ofstream& stream) {
-    if (stream.good()) return;
-    stream.clear();
+void run_records::count_line(table& t) {
+    if (t.out.good()) {
+        ++t.lines;
+        return;
+    }
+    t.out.clear();
     ++lost_;
 }
 
+void run_records::begin_anew_if_lost(table& t) {
+    if (!t.held || leads_to(t.path, t.held.get())) return;
+    std::error_code none;
+    std::filesystem::create_directories(directory_, none);
+    auto anew = open_table(t.path, t.header);
+    if (!anew) return;  // the next time, perhaps; meanwhile lines go where nobody finds them
+    lost_ += t.lines;
+    t = std::move(*anew);
+}
+
 void run_records::add(const phase_record& p) {
-    phases_ << p.iteration << ',' << p.rank << ',' << p.begin_ns << ',' << p.visible_ns << ',' << p.blocked_ns << ','
-            << p.compute_ns << ',' << p.bytes << '\n'
-            << std::flush;
-    check(phases_);
+    phases_.out << p.iteration << ',' << p.rank << ',' << p.begin_ns << ',' << p.visible_ns << ',' << p.blocked_ns
+                << ',' << p.compute_ns << ',' << p.bytes << '\n'
+                << std::flush;
+    count_line(phases_);
 }
 
 void run_records::add(const file_record& f) {
-    files_ << f.first_iteration << ',' << f.last_iteration << ',' << f.part << ',' << f.complete_ns << ',' << f.begin_ns
-           << ',' << f.end_ns << ',' << f.slot_wait_ns << ',' << f.compress_ns << ',' << f.write_ns << ','
-           << f.raw_bytes << ',' << f.stored_bytes << ',' << (f.compressed ? 1 : 0) << '\n'
-           << std::flush;
-    check(files_);
+    files_.out << f.first_iteration << ',' << f.last_iteration << ',' << f.part << ',' << f.complete_ns << ','
+               << f.begin_ns << ',' << f.end_ns << ',' << f.slot_wait_ns << ',' << f.compress_ns << ',' << f.write_ns
+               << ',' << f.raw_bytes << ',' << f.stored_bytes << ',' << (f.compressed ? 1 : 0) << '\n'
+               << std::flush;
+    count_line(files_);
 }
 
 result<void> run_records::save(run_counts counts) {
+    begin_anew_if_lost(phases_);
+    begin_anew_if_lost(files_);
     counts.lost_records += lost_;
     rapidjson::StringBuffer out;
     rapidjson::PrettyWriter<rapidjson::StringBuffer> w(out);

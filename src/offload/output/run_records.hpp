@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "base/error.hpp"
 
 namespace halcyon::offload {
@@ -20,7 +21,8 @@ struct run_counts {
     int64_t dead_clients = 0, server_restarts = 0, lost_signals = 0;
     int64_t rejected_blocks = 0, failed_files = 0, failed_actions = 0;
     int64_t overflowed_values = 0;  ///< finite values that `half` made infinite
-    int64_t lost_records = 0;       ///< lines of phases-….csv and server-….csv that could not be written
+    int64_t lost_records = 0;       ///< lines of phases-….csv and server-….csv that are not there
+    int64_t lost_files = 0;         ///< stored, and not there any more at the end
     int64_t busy_ns = 0, idle_ns = 0;
     struct mode_switch {
         int64_t at_ns;
@@ -51,16 +53,26 @@ class run_records {
 
     void add(const phase_record& p);
     void add(const file_record& f);
-    /// Replaces counts-<writer>.json by rename.
+    /// Replaces counts-<writer>.json by rename. Files of records that were deleted or moved are begun anew, and the
+    /// directory is made where it is missing.
     result<void> save(run_counts counts);
     /// Counts that an earlier server of this writer saved; zeros when there are none.
     [[nodiscard]] run_counts saved_counts() const;
 
   private:
-    std::string directory_, writer_;
-    void check(std::ofstream& stream);
+    struct table {
+        std::string path;
+        const char* header = "";
+        std::ofstream out;
+        descriptor held;    ///< the same file, so that it can be told from another of its name
+        int64_t lines = 0;  ///< written into it
+    };
+    static result<table> open_table(const std::string& path, const char* header);
+    void count_line(table& t);
+    void begin_anew_if_lost(table& t);
 
-    std::ofstream phases_, files_;
+    std::string directory_, writer_;
+    table phases_, files_;
     int64_t lost_ = 0;
 };
 

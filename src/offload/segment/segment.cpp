@@ -5,6 +5,8 @@
 #include <cstring>
 #include <new>
 
+#include "base/units.hpp"
+
 namespace halcyon::offload {
 namespace {
 
@@ -95,6 +97,37 @@ result<arena_need> need_of(const model& m, int rank, int size) {
     return need;
 }
 
+namespace {
+
+/// "1048576 bytes (1 MiB)"
+std::string both_ways(uint64_t bytes) {
+    return std::to_string(bytes) + " bytes" +
+           (bytes < 1024 ? std::string() : " (" + format_bytes(static_cast<int64_t>(bytes)) + ")");
+}
+
+/// Says what one server's least size is made of. `given`: what a client has now; `beside`: what is in the segment
+/// beside the clients' parts.
+failure too_small(const model& m, uint32_t clients, const arena_need& need, int servers, uint64_t given,
+                  uint64_t beside, uint64_t least) {
+    const bool several = need.iterations > 1;
+    std::string text = m.buffer.size_where + ": " + both_ways(static_cast<uint64_t>(m.buffer.bytes)) + " for ";
+    if (servers > 1) text += std::to_string(servers) + " servers with ";
+    text += std::to_string(clients) + " clients leave each " + both_ways(given) + ", but one client needs " +
+            both_ways(need.total()) + ": ";
+    if (several) text += std::to_string(need.iterations) + " iterations of a file, each with ";
+    text += both_ways(need.iteration) + " of stored variables in one iteration";
+    if (need.constant > 0) text += ", " + both_ways(need.constant) + " of variables that do not vary in time";
+    text += ", and the largest block once more, " + both_ways(need.largest) +
+            ", so that the next iteration can begin while a file is written; rings and tables take " +
+            both_ways(beside / clients) + " of each client besides; ";
+    if (several) text += "put fewer iterations into a file (iterations-per-file), or ";
+    // The number first: it is what the file needs, exactly.
+    text += "set at least " + both_ways(static_cast<uint64_t>(servers) * least);
+    return {error_kind::config, text, 0};
+}
+
+}  // namespace
+
 result<segment_geometry> plan_segment(const model& m, uint32_t clients, const arena_need& need, int servers) {
     segment_geometry g;
     g.clients = clients;
@@ -119,16 +152,7 @@ result<segment_geometry> plan_segment(const model& m, uint32_t clients, const ar
     const uint64_t wanted = std::max<uint64_t>(round_up(need.total(), page_bytes), page_bytes);
     g.arena_bytes = given > overhead ? (given - overhead) / clients / page_bytes * page_bytes : 0;
     if (g.arena_bytes < wanted)
-        return failure{error_kind::config,
-                       m.buffer.size_where + ": " + std::to_string(m.buffer.bytes) + " bytes for " +
-                           (servers > 1 ? std::to_string(servers) + " servers with " : std::string()) +
-                           std::to_string(clients) + " clients leave each " + std::to_string(g.arena_bytes) +
-                           " bytes, but one client needs " + std::to_string(need.total()) + " (" +
-                           std::to_string(need.iterations) + " iteration(s) of " + std::to_string(need.iteration) +
-                           " bytes, constant variables " + std::to_string(need.constant) + ", the largest block " +
-                           std::to_string(need.largest) + "); set at least " +
-                           std::to_string(static_cast<uint64_t>(servers) * (overhead + clients * wanted)) + " bytes",
-                       0};
+        return too_small(m, clients, need, servers, g.arena_bytes, overhead, overhead + clients * wanted);
     g.bytes = overhead + clients * g.arena_bytes;
     return g;
 }

@@ -97,13 +97,17 @@ result<void> connections::welcome_peer(const peer& p) const {
 }
 
 void connections::refuse(const failure& why) {
+    send_refusal(bringer_, why);
+}
+
+void connections::send_refusal(const peer& p, const failure& why) {
     welcome w;
     w.generation = 0;
     w.refused = static_cast<uint32_t>(why.kind);
     std::vector<std::byte> message(sizeof w);
     std::memcpy(message.data(), &w, sizeof w);
     for (const char c : why.message.substr(0, most_reason_bytes)) message.push_back(static_cast<std::byte>(c));
-    static_cast<void>(send_message(bringer_.socket.get(), message, {}));
+    static_cast<void>(send_message(p.socket.get(), message, {}));
 }
 
 /// Whether something waits to be received: of a process that has ended, what it sent last.
@@ -175,20 +179,13 @@ void connections::complain(const std::string& what) {
     listener_.log(what + (others > 0 ? ", and " + std::to_string(others) + " more like it" : ""));
 }
 
-/// False: the peer is gone.
+/// False: the peer is gone, or is sent away.
 bool connections::handle(peer& p) {
     auto m = receive_message(p.socket.get(), sizeof(hello), 0);
-    if (!m) return m.why().kind == error_kind::unavailable;
-    if (m->bytes.empty()) {
-        // Its end of the socket is closed. With a pidfd the process tells, without one this has to.
-        if (p.process) {
-            p.socket.reset();
-            if (p.greeted) connected_[p.client].store(false, std::memory_order_release);
-            return p.greeted;
-        }
-        return false;
-    }
-    const auto h = read_hello(*m);
+    if (!m && m.why().kind == error_kind::unavailable) return true;
+    if (!m && m.why().kind != error_kind::usage) return closed(p);
+    if (m && m->bytes.empty()) return closed(p);
+    const auto h = m ? read_hello(*m) : result<hello>(m.why());
     if (!h || h->client >= clients_) {
         complain("message ignored: " + (h ? "no such client" : h.why().message));
         return p.greeted;
@@ -198,12 +195,32 @@ bool connections::handle(peer& p) {
             listener_.brought_spill(p.client, m->descriptors.empty() ? descriptor() : std::move(m->descriptors[0]));
         return true;
     }
+    if (p.greeted) {
+        complain("message ignored: client " + std::to_string(p.client) + " says hello again, as client " +
+                 std::to_string(h->client));
+        return true;
+    }
+    if (is_connected(h->client)) {
+        const failure why{error_kind::usage,
+                          "client " + std::to_string(h->client) + " of this session has joined already", 0};
+        complain("connection refused: " + why.message);
+        send_refusal(p, why);
+        return false;
+    }
     p.client = h->client;
     if (!welcome_peer(p)) return false;
     p.greeted = true;
     connected_[p.client].store(true, std::memory_order_release);
     listener_.joined(p.client);
     return true;
+}
+
+/// The peer's end of the socket is closed. With a pidfd its process tells when it has gone, without one this has to.
+bool connections::closed(peer& p) {
+    if (!p.process) return false;
+    p.socket.reset();
+    if (p.greeted) connected_[p.client].store(false, std::memory_order_release);
+    return p.greeted;
 }
 
 }  // namespace halcyon::offload

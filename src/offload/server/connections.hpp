@@ -55,6 +55,8 @@ class connections {
     void accept_one();
     void complain(const std::string& what);
     bool handle(peer& p);
+    bool closed(peer& p);
+    static void send_refusal(const peer& p, const failure& why);
     static bool is_readable(const descriptor& socket);
     result<void> welcome_peer(const peer& p) const;
 

@@ -233,7 +233,10 @@ bool node_server::wind_up() {
         }
         if (files_ != nullptr) files_->leave();
         if (job_ != nullptr && !job_->finish(job_events_taken_)) return false;
+        look_for_lost_files();
         save_counts(true);
+        // Of the others nothing is written from here on, and nobody waits until they are gone.
+        if (document_.node != 0) output_->release_directories();
         h.state.store(server_state::drained, std::memory_order_release);
         segment_.announce_progress();
     }
@@ -250,9 +253,19 @@ bool node_server::wind_up() {
         if (auto shown = output_->rebuild_views(writers); !shown) note("view: " + shown.why().message);
         save_counts(true);
     }
+    output_->release_directories();
     h.state.store(server_state::finished, std::memory_order_release);
     segment_.announce_progress();
     return true;
+}
+
+/// The last look: what was stored is there, or is said not to be.
+void node_server::look_for_lost_files() {
+    tell_of_lost(output_->look_for_lost_directories());
+    const int64_t missing = output_->missing_files();
+    if (missing == 0) return;
+    counts_.lost_files += missing;
+    note(std::to_string(missing) + " file(s) of this server were deleted or moved while the run went on");
 }
 
 void node_server::note(const std::string& message) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -94,6 +95,7 @@ class node_server {
     void sync_if_wanted();
     void synced(int64_t through, const result<void>& outcome);
     void tell_of_failure(const failure& why, int64_t first);
+    void tell_of_lost(const std::optional<output_writer::lost_directory>& lost);
     void note_not_written(iteration_book::key k);
     void rebuild_view_if_due();
     [[nodiscard]] std::vector<std::string> all_writers() const;
@@ -120,6 +122,7 @@ class node_server {
     void save_counts(bool finished);
     bool drained();
     bool wind_up();
+    void look_for_lost_files();
     int64_t next_timer_ns() const;
 
     model data_;

@@ -171,12 +171,17 @@ void node_server::submit_file(const std::shared_ptr<file_work>& work) {
             record.slot_wait_ns =
                 work->not_before_ns > 0 ? std::max<int64_t>(0, record.begin_ns - record.complete_ns) : 0;
             result<file_report> outcome = failure{};
+            std::optional<output_writer::lost_directory> lost;
             {
                 const std::lock_guard lock(storage_);
+                lost = output_->look_for_lost_directories();
                 outcome = output_->write(work->request);
             }
             record.end_ns = realtime_ns();
-            tell([this, work, outcome, record] { file_done(work, outcome, record); });
+            tell([this, work, outcome, record, lost] {
+                tell_of_lost(lost);
+                file_done(work, outcome, record);
+            });
         },
         work->not_before_ns, work->wait);
 }
@@ -362,6 +367,14 @@ void node_server::synced(int64_t through, const result<void>& outcome) {
 void node_server::tell_of_failure(const failure& why, int64_t first) {
     ++counts_.failed_files;
     tell_clients_of_loss(first, why.message);
+}
+
+/// Nobody can say which iterations it held that are nowhere else.
+void node_server::tell_of_lost(const std::optional<output_writer::lost_directory>& lost) {
+    if (!lost) return;
+    note(lost->what);
+    counts_.lost_files += lost->files;
+    tell_clients_of_loss(0, lost->what);
 }
 
 void node_server::tell_clients_of_loss(int64_t first, const std::string& why) {

@@ -53,6 +53,14 @@ std::vector<fs::path> folders() {
     return list;
 }
 
+bool fits(const store_interface& has) {
+    return has.version == this_store_interface.version && has.value_bytes == this_store_interface.value_bytes;
+}
+
+std::string describe(const store_interface& i) {
+    return "version " + std::to_string(i.version) + " with values of " + std::to_string(i.value_bytes) + " bytes";
+}
+
 }  // namespace
 
 result<store_module> load_store_module(const std::string& type) {
@@ -75,15 +83,25 @@ result<store_module> load_store_module(const std::string& type) {
             looked += "\n  " + file + ": " + dlerror();
             continue;
         }
+        // Before anything of it is called.
+        const auto* has = static_cast<const store_interface*>(dlsym(library, "halcyon_store_interface"));
+        if (has != nullptr && !fits(*has)) {
+            looked += "\n  " + file + ": has store interface " + describe(*has) + ", but this program needs " +
+                      describe(this_store_interface) + ": they are not of the same build of Halcyon; install it again";
+            dlclose(library);
+            continue;
+        }
         store_module module;
         module.make_file_store =
             reinterpret_cast<decltype(module.make_file_store)>(dlsym(library, "halcyon_make_file_store"));
         module.make_view_builder =
             reinterpret_cast<decltype(module.make_view_builder)>(dlsym(library, "halcyon_make_view_builder"));
         // Never unloaded: stores and their virtual tables live in it.
-        if (module.make_file_store != nullptr && module.make_view_builder != nullptr) return module;
+        if (has != nullptr && module.make_file_store != nullptr && module.make_view_builder != nullptr) return module;
         dlclose(library);
-        looked += "\n  " + file + ": not a store module (lacks halcyon_make_file_store or halcyon_make_view_builder)";
+        looked += "\n  " + file +
+                  ": not a store module of this release (lacks halcyon_store_interface, halcyon_make_file_store or "
+                  "halcyon_make_view_builder)";
     }
     return failure{error_kind::system,
                    "no store module for type '" + type + "'; set HALCYON_MODULE_PATH to the folder that holds " + name +

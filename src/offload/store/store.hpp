@@ -113,7 +113,19 @@ class view_builder {
     virtual result<int64_t> rebuild(std::span<const std::string> writers) = 0;
 };
 
+/// What a store module and whoever loads it must have in common: the classes above and the values that they are given
+/// are C++ objects, which a module of another release, or of another compiler, would take for something else.
+struct store_interface {
+    uint32_t version;      ///< raised with each change of this header, or of the model, that a size does not show
+    uint32_t value_bytes;  ///< sizes of the values, added up
+};
+inline constexpr store_interface this_store_interface{
+    1, static_cast<uint32_t>(sizeof(model) + sizeof(variable) + sizeof(layout) + sizeof(store) + sizeof(mesh) +
+                             sizeof(block_view) + sizeof(missing_block) + sizeof(file_job) + sizeof(file_report) +
+                             sizeof(shared_dataset) + sizeof(shared_file) + sizeof(result<file_report>))};
+
 /// What a store module (libhalcyon_store_<type>.so, loaded RTLD_LOCAL) exports:
+///   extern "C" const halcyon::offload::store_interface halcyon_store_interface = this_store_interface;
 ///   extern "C" halcyon::offload::file_store*   halcyon_make_file_store();
 ///   extern "C" halcyon::offload::view_builder* halcyon_make_view_builder(const char* directory, const char*
 ///   simulation);
@@ -123,7 +135,8 @@ struct store_module {
 };
 
 /// Loads the module of `type`, looked for beside the running library or program, then in HALCYON_MODULE_PATH.
-/// Failure (kind system): not found, or not a store module; the message lists where it was looked for.
+/// Failure (kind system): not found, not a store module, or one with another interface; the message lists where it was
+/// looked for.
 [[nodiscard]] result<store_module> load_store_module(const std::string& type);
 
 /// Name of the writer of a node's server ("n0003"), and of a client that stores by itself ("c00012").

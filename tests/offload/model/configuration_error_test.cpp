@@ -34,6 +34,20 @@ TEST(configuration_error, a_misspelt_key_names_the_right_one) {
               "time-varying, unit, visualizable, when-full");
 }
 
+TEST(configuration_error, the_name_of_the_stores_own_tables_is_refused) {
+    EXPECT_EQ(refusal(with_variables("    a: {layout: grid}\n    .halcyon: {layout: grid}\n")),
+              "cloud.yaml:8: data.variables..halcyon: the name of this variable is kept for the store's own tables; "
+              "choose another");
+    EXPECT_EQ(
+        refusal(with_variables("    a: {layout: grid}\n", "  groups: {.halcyon: {variables: {x: {layout: grid}}}}\n")),
+        "cloud.yaml:8: data.groups..halcyon: the name of this group is kept for the store's own tables; "
+        "choose another");
+    // Deeper it is a name as any other.
+    EXPECT_EQ(
+        refusal(with_variables("    a: {layout: grid}\n", "  groups: {g: {variables: {.halcyon: {layout: grid}}}}\n")),
+        "accepted");
+}
+
 TEST(configuration_error, a_misspelt_layout_names_the_known_ones) {
     EXPECT_EQ(refusal(with_variables("    theta: {layout: grid}\n    qv:\n      unit: K\n      layout: grid3d\n")),
               "cloud.yaml:10: data.variables.qv.layout: no layout 'grid3d'; known layouts: grid, surface");

@@ -38,6 +38,7 @@ class writing : public ::testing::Test {
         std::sort(list.begin(), list.end());
         return list;
     }
+    std::filesystem::path out() const { return folder_.path() / "out"; }
     void leave(const std::string& name) const { std::ofstream(folder_.path() / "out" / name) << "half"; }
 
   private:
@@ -78,6 +79,25 @@ TEST_F(writing, a_server_that_takes_over_removes_half_files_of_its_own_only) {
     leave("cloud.n0001.i00000002.h5.tmp");
     const auto second = server();
     EXPECT_EQ(names(), (std::vector<std::string>{"cloud.n0000.i00000001.h5", "cloud.n0001.i00000002.h5.tmp"}));
+}
+
+TEST_F(writing, what_is_deleted_is_missing_once) {
+    const auto first = server();
+    for (const int64_t iteration : {1, 2, 3}) write(*first, iteration);
+    const auto second = server();
+    write(*second, 3);
+    EXPECT_EQ(second->missing_files(), 0) << "a file that is written again is one file";
+    std::filesystem::remove(out() / "cloud.n0000.i00000002.h5");
+    EXPECT_EQ(second->missing_files(), 1);
+    EXPECT_FALSE(second->look_for_lost_directories()) << "the directory is there";
+    std::filesystem::remove_all(out());
+    const auto lost = second->look_for_lost_directories();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->files, 3);
+    EXPECT_EQ(second->missing_files(), 0) << "they are told already";
+    EXPECT_FALSE(second->look_for_lost_directories()) << "told once";
+    write(*second, 4);
+    EXPECT_EQ(names(), (std::vector<std::string>{"cloud.n0000.i00000004.h5"}));
 }
 
 }  // namespace

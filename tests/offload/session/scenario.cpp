@@ -10,6 +10,9 @@
 //     lockstep=0                    1: a barrier in each iteration, after rank 0 wrote and before the others do
 //     ahead=0                       the others begin when rank 0 has ended this many iterations
 //     together=0                    1: a barrier at the begin of each iteration
+//     until=FILE                    before the close, waits (a minute at most) until this file is there
+//     signals=1                     how often the signal is raised in each iteration
+//     sessions_before=0             so many sessions of one iteration are opened and closed first
 //     n=VALUE                       sets the parameter n before open
 //
 // Each variable is filled with a function of (name, iteration, rank, index), so that a reader can check every value:
@@ -96,6 +99,15 @@ void write_one(halcyon_handle h, const std::string& name, long iteration, int ra
     ok(halcyon_write_bytes(h, name.c_str(), 0, data.data(), info.bytes));
 }
 
+/// A whole session of one iteration.
+bool run_session(const char* configuration, int rank) {
+    halcyon_handle h = nullptr;
+    if (!ok(halcyon_open(configuration, MPI_COMM_WORLD, &h))) return false;
+    for (const std::string& name : names()) write_one(h, name, 0, rank);
+    ok(halcyon_end_iteration(h));
+    return ok(halcyon_close(&h));
+}
+
 }  // namespace
 
 extern "C" {
@@ -127,6 +139,7 @@ int main(int argc, char** argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (options.contains("n")) ok(halcyon_set_parameter(nullptr, "n", static_cast<double>(number("n", 0))));
     if (rank == number("die_rank", -1)) collectives_until_death = static_cast<int>(number("die_in_open", 0));
+    for (long n = number("sessions_before", 0); n > 0 && run_session(argv[1], rank);) --n;
     halcyon_handle h = nullptr;
     if (!ok(halcyon_open(argv[1], MPI_COMM_WORLD, &h))) {
         std::printf("{\"rank\": %d, \"open\": \"%s\"}\n", rank, first_error.c_str());
@@ -153,12 +166,15 @@ int main(int argc, char** argv) {
             if (rank == number("die_rank", -1) && iteration == number("die_at", -1)) die(word("die", "kill"));
         }
         if (number("lockstep", 0) != 0 && rank == 0) MPI_Barrier(MPI_COMM_WORLD);
-        if (const std::string event = word("signal", ""); !event.empty()) ok(halcyon_signal(h, event.c_str()));
+        if (const std::string event = word("signal", ""); !event.empty())
+            for (long n = number("signals", 1); n > 0; --n) ok(halcyon_signal(h, event.c_str()));
         ok(halcyon_end_iteration(h));
         if (const std::string stage = word("wait", "none"); stage != "none")
             ok(halcyon_wait(h, iteration, stage == "durable" ? HALCYON_DURABLE : HALCYON_STORED));
     }
     if (number("final_wait", 0) != 0) ok(halcyon_wait(h, iterations - 1, HALCYON_STORED));
+    if (const std::string file = word("until", ""); !file.empty())
+        for (int ms = 0; ms < 60'000 && ::access(file.c_str(), F_OK) != 0; ++ms) ::usleep(1000);
     ok(halcyon_stats(h, &stats));
     const bool closed = ok(halcyon_close(&h));
     std::printf(

@@ -157,10 +157,10 @@ TEST_F(session_calls, scalars_and_unstored_variables_are_accepted) {
 }
 
 TEST_F(session_calls, only_ended_iterations_can_be_waited_for) {
-    expect_usage(halcyon_wait(h, 0, HALCYON_STORED), "has not ended");
+    expect_usage(halcyon_wait(h, 0, HALCYON_STORED), "iteration 0 has not ended on this client, and none has so far");
     ASSERT_EQ(halcyon_end_iteration(h), HALCYON_OK);
     EXPECT_EQ(halcyon_wait(h, 0, HALCYON_ACCEPTED), HALCYON_OK);
-    expect_usage(halcyon_wait(h, 1, HALCYON_STORED), "has not ended");
+    expect_usage(halcyon_wait(h, 1, HALCYON_STORED), "has not ended on this client; the last that did is 0");
     expect_usage(halcyon_wait(h, 0, static_cast<halcyon_stage>(3)), "stage 3");
 }
 
@@ -205,8 +205,8 @@ TEST_F(session_calls, iterations_that_could_not_be_stored_are_told_at_every_wait
     ASSERT_EQ(halcyon_wait(h, 0, HALCYON_STORED), HALCYON_OK) << halcyon_error_message();
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
-        std::filesystem::rename("out", "away");
-        std::ofstream("out") << "in the way";
+        // Files of this name are renamed to: a folder is in the way.
+        std::filesystem::create_directories("out/calls.n0000.i00000001.h5/in_the_way");
     }
     MPI_Barrier(MPI_COMM_WORLD);
     ASSERT_EQ(halcyon_write(h, "theta", row_.data()), HALCYON_OK);
@@ -215,8 +215,7 @@ TEST_F(session_calls, iterations_that_could_not_be_stored_are_told_at_every_wait
     EXPECT_EQ(halcyon_wait(h, 0, HALCYON_STORED), HALCYON_OK) << halcyon_error_message();
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0) {
-        std::filesystem::remove("out");
-        std::filesystem::rename("away", "out");
+        std::filesystem::remove_all("out/calls.n0000.i00000001.h5");
     }
     MPI_Barrier(MPI_COMM_WORLD);
     EXPECT_EQ(halcyon_close(&h), HALCYON_ERROR_SYSTEM);

@@ -41,6 +41,34 @@ TEST(store_module, a_missing_one_says_where_it_was_looked_for) {
     EXPECT_NE(broken.why().message.find("file too short"), std::string::npos) << broken.why().message;
 }
 
+/// Why the module of a type in the folder of foreign ones is not loaded.
+std::string refusal(const std::string& type) {
+    const std::string before = std::getenv("HALCYON_MODULE_PATH");
+    setenv("HALCYON_MODULE_PATH", FOREIGN_MODULES, 1);
+    const result<store_module> module = load_store_module(type);
+    setenv("HALCYON_MODULE_PATH", before.c_str(), 1);
+    return module.ok() ? "" : module.why().message;
+}
+
+TEST(store_module, one_of_another_release_is_not_called) {
+    const std::string why = refusal("newer");
+    const std::string own = std::to_string(this_store_interface.version) + " with values of " +
+                            std::to_string(this_store_interface.value_bytes) + " bytes";
+    EXPECT_NE(why.find(FOREIGN_MODULES "/libhalcyon_store_newer.so: has store interface version 1000 with values of 17 "
+                                       "bytes, but this program needs version " +
+                       own),
+              std::string::npos)
+        << why;
+}
+
+TEST(store_module, one_without_a_version_is_not_called) {
+    const std::string why = refusal("oldest");
+    EXPECT_NE(why.find("/libhalcyon_store_oldest.so: not a store module of this release (lacks "
+                       "halcyon_store_interface"),
+              std::string::npos)
+        << why;
+}
+
 TEST(store_module, a_type_is_a_name_not_a_path) {
     EXPECT_EQ(load_store_module("../evil").why().kind, error_kind::config);
     EXPECT_EQ(load_store_module("").why().kind, error_kind::config);

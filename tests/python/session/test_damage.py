@@ -1,5 +1,6 @@
 """Shared memory that somebody overwrote, and strangers at the server's socket: the server goes on, and says so."""
 
+import ctypes
 import os
 import resource
 import signal
@@ -15,6 +16,14 @@ PAGES = 4096
 """Where the pages of the clients, of 192 bytes each, begin in a segment; the rings follow on the next page."""
 ENDED_THROUGH, SPILLED_BLOCKS = 64, 64 + 24
 FIRST_RING = 2 * PAGES
+
+
+def copy_descriptor(held: int, descriptor: int) -> int:
+    """pidfd_getfd(2): a copy of a descriptor of another process."""
+    copied = ctypes.CDLL(None, use_errno=True).syscall(438, held, descriptor, 0)
+    if copied < 0:
+        raise OSError(ctypes.get_errno(), "pidfd_getfd")
+    return int(copied)
 
 
 def damage(process: int, offset: int, value: int) -> None:
@@ -91,18 +100,81 @@ def test_a_server_takes_as_many_descriptors_as_it_may(openmpi_case: Case, few_de
     assert allowed.split()[3] == allowed.split()[4] == str(few_descriptors)
 
 
+def socket_of(case: Case) -> str:
+    """The address at which the server of a case listens."""
+    session = (case.output / "server-n0000.log").read_text().split("session ")[1][:8]
+    listed = Path("/proc/net/unix").read_text().splitlines()
+    return next("\0" + line.split()[-1][1:] for line in listed if f"-{session}" in line)
+
+
+def connection_of(process: int, case: Case) -> socket.socket:
+    """A copy of the socket over which a client is connected to its server."""
+    held = os.pidfd_open(process)
+    try:
+        for name in Path(f"/proc/{process}/fd").iterdir():
+            if not str(name.readlink()).startswith("socket:"):
+                continue
+            copy = socket.socket(fileno=copy_descriptor(held, int(name.name)))
+            if copy.family == socket.AF_UNIX and copy.getpeername() == socket_of(case).encode():
+                return copy
+            copy.close()
+    finally:
+        os.close(held)
+    raise AssertionError("the client has no connection to its server")
+
+
+def hello(client: int, purpose: int = 0) -> bytes:
+    """src/offload/segment/protocol.hpp: magic, version, purpose (0: join), client."""
+    return struct.pack("<4I", 0x48414C43, 1, purpose, client)
+
+
+def test_who_says_to_be_a_client_that_has_joined_is_refused(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=60", "pause_ms=20")
+    wait_for(lambda: list(openmpi_case.output.glob("tiny.n0000.*.h5")), what="a file")
+    log = openmpi_case.output / "server-n0000.log"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as impostor:
+        impostor.settimeout(10)
+        impostor.connect(socket_of(openmpi_case))
+        impostor.send(hello(client=1))
+        answer, descriptors, _, _ = socket.recv_fds(impostor, 4096, 4)
+        assert b"client 1 of this session has joined already" in answer
+        assert not descriptors, "the segment was given away"
+        assert impostor.recv(4096) == b"", "the connection is not closed"
+    wait_for(lambda: "client 1 of this session has joined already" in log.read_text(), what="it is said")
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    assert openmpi_case.counts()["dead_clients"] == 0
+    check_complete(openmpi_case, 60)
+
+
+def test_a_client_cannot_become_another_one(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=60", "pause_ms=20")
+    wait_for(lambda: list(openmpi_case.output.glob("tiny.n0000.*.h5")), what="a file")
+    log = openmpi_case.output / "server-n0000.log"
+    with connection_of(processes_of(run)[0], openmpi_case) as own:
+        own.send(hello(client=1))
+        own.send(hello(client=0))
+        own.send(b"\xff" * 4000)
+        wait_for(lambda: "says hello again" in log.read_text(), what="it is said")
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    assert openmpi_case.counts()["dead_clients"] == 0
+    check_complete(openmpi_case, 60)
+
+
 def test_strangers_at_the_socket_fill_neither_log_nor_descriptors(openmpi_case: Case) -> None:
     openmpi_case.configure()
     run = openmpi_case.start("iterations=60", "pause_ms=20")
     log = openmpi_case.output / "server-n0000.log"
     wait_for(lambda: list(openmpi_case.output.glob("tiny.n0000.*.h5")), what="a file")
     server = openmpi_case.server_process()
-    session = log.read_text().split("session ")[1][:8]
-    names = [line.split()[-1] for line in Path("/proc/net/unix").read_text().splitlines() if f"-{session}" in line]
+    name = socket_of(openmpi_case)
     strangers = []
     for i in range(400):
         strangers.append(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
-        strangers[-1].connect("\0" + names[0][1:])
+        strangers[-1].connect(name)
         if i % 2:
             strangers[-1].send(b"\xff" * (i % 40 + 1))
     wait_for(lambda: "ignored" in log.read_text(), what="a stranger's message")

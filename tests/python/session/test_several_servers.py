@@ -48,7 +48,7 @@ def test_the_buffer_is_that_of_the_machine(openmpi_case: Case) -> None:
     outcome = openmpi_case.run("iterations=1")
     assert outcome.status != 0
     told = outcome.ranks[0]["open"]
-    assert "153600 bytes for 2 servers with 1 clients" in told
+    assert "153600 bytes (150 KiB) for 2 servers with 1 clients" in told
     wanted = int(told.rsplit("set at least ", 1)[1].split()[0])
     openmpi_case.configure(resources=TWO, nz="64", size=f"{wanted} B")
     assert openmpi_case.run("iterations=4").status == 0

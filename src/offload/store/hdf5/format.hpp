@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "offload/model/model.hpp"
 
 /// Names in Halcyon's HDF5 files; docs/store.md describes them for readers. Writer and view both use these.
 namespace halcyon::offload::hdf5 {
@@ -13,7 +14,7 @@ inline constexpr const char* view_format_name = "halcyon view";
 inline constexpr int64_t format_version = 1;
 
 /// Everything that is not a variable lies in this group; no variable's name may begin with it.
-inline constexpr const char* reserved_group = ".halcyon";
+inline constexpr const char* reserved_group = reserved_name;
 inline constexpr const char* iterations_path = "/.halcyon/iterations";
 inline constexpr const char* missing_path = "/.halcyon/missing";
 inline constexpr const char* missing_variables_path = "/.halcyon/missing_variables";

@@ -6,6 +6,9 @@
 
 #define HALCYON_MODULE_EXPORT extern "C" __attribute__((visibility("default")))
 
+HALCYON_MODULE_EXPORT const halcyon::offload::store_interface halcyon_store_interface =
+    halcyon::offload::this_store_interface;
+
 HALCYON_MODULE_EXPORT halcyon::offload::file_store* halcyon_make_file_store() {
     return new (std::nothrow) halcyon::offload::hdf5::hdf5_store;
 }

@@ -1,0 +1,22 @@
+/* An action that takes its time: waits (a minute at most) until the file that its option `until` names is there, then
+ * adds a line to gated.txt of the run's directory: how many blocks it saw, and the first value of the first of them. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "halcyon/action.h"
+
+int gated_action(const halcyon_action_context* context) {
+    const char* until = NULL;
+    for (size_t i = 0; i < context->option_count; ++i)
+        if (strcmp(context->option_names[i], "until") == 0) until = context->option_values[i];
+    if (until == NULL) return 1;
+    for (int ms = 0; ms < 60000 && access(until, F_OK) != 0; ++ms) usleep(1000);
+    char path[4096];
+    snprintf(path, sizeof path, "%s/gated.txt", context->directory);
+    FILE* file = fopen(path, "a");
+    if (file == NULL) return 2;
+    const float first = context->block_count > 0 ? *(const float*)context->blocks[0].data : 0;
+    fprintf(file, "%zu %g\n", context->block_count, first);
+    return fclose(file) == 0 ? 0 : 3;
+}

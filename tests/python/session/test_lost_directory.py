@@ -1,0 +1,89 @@
+"""The output directory is deleted, moved or covered while a run writes into it."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+from running import Case, check_complete, expected_block, finish, is_gone, wait_for
+
+
+def stored(case: Case) -> list[Path]:
+    return sorted(case.output.glob("tiny.[nc]*.i*.h5"))
+
+
+def delete(directory: Path) -> None:
+    # The server may be writing into it; without its files it is no directory of the run any more.
+    wait_for(lambda: shutil.rmtree(directory, ignore_errors=True) or not directory.exists(), what="deleted")
+
+
+def move_away(directory: Path) -> None:
+    directory.rename(directory.with_name("moved"))
+
+
+def exchange(directory: Path) -> None:
+    """As when the file system goes, and what was under it is seen again."""
+    directory.rename(directory.with_name("moved"))
+    directory.mkdir(exist_ok=True)
+
+
+@pytest.mark.parametrize("lose", [delete, move_away, exchange])
+@pytest.mark.parametrize("top", ["", "inline: true"])
+def test_a_lost_output_directory_is_made_anew_and_the_loss_is_said(openmpi_case: Case, lose: object, top: str) -> None:
+    assert callable(lose)
+    writer = "c00000" if top else "n0000"
+    openmpi_case.configure(top=top)
+    run = openmpi_case.start("iterations=120", "pause_ms=20")
+    wait_for(lambda: len(stored(openmpi_case)) > 4, what="files")
+    lose(openmpi_case.output)
+    outcome = finish(run)
+    assert "was deleted, moved or unmounted while the run went on" in outcome.text
+    assert not outcome.ranks[0]["closed"]
+    counts = openmpi_case.counts(writer)
+    assert counts["finished"]
+    assert counts["lost_files"] >= 2
+    assert counts["lost_records"] > 0
+    assert any("was deleted, moved or unmounted" in m for m in counts["messages"])
+    if not top:
+        log = (openmpi_case.output / f"server-{writer}.log").read_text()
+        assert "was deleted, moved or unmounted" in log
+        assert log.rstrip().endswith("done")
+    blocks = openmpi_case.blocks()
+    for rank in range(2):
+        block = blocks["theta", 119, rank]
+        assert (block == expected_block("theta", 119, rank, block.shape)).all()
+
+
+def test_a_directory_that_is_lost_after_the_last_file_is_said_at_close(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=4", "wait=stored", "until=go")
+    wait_for(lambda: len(stored(openmpi_case)) == 4, what="files")
+    delete(openmpi_case.output)
+    (openmpi_case.directory / "go").touch()
+    outcome = finish(run)
+    assert "was deleted, moved or unmounted while the run went on" in outcome.text
+
+
+def test_a_wait_after_the_loss_says_it(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=120", "pause_ms=20", "wait=stored")
+    wait_for(lambda: len(stored(openmpi_case)) > 2, what="files")
+    delete(openmpi_case.output)
+    outcome = finish(run)
+    assert "was deleted, moved or unmounted" in outcome.ranks[0]["error"]
+
+
+def test_records_that_are_deleted_alone_are_begun_anew_and_counted(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=60", "pause_ms=20")
+    server = wait_for(lambda: stored(openmpi_case) and openmpi_case.server_process(), what="a file")
+    for name in ("phases-n0000.csv", "server-n0000.csv", "server-n0000.log"):
+        (openmpi_case.output / name).unlink()
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    wait_for(lambda: is_gone(server), what="the server exits")
+    check_complete(openmpi_case, 60)
+    assert openmpi_case.counts()["lost_records"] > 0
+    phases = (openmpi_case.output / "phases-n0000.csv").read_text().splitlines()
+    assert phases[0].startswith("iteration,rank,")
+    assert phases[-1].startswith("59,")
+    assert (openmpi_case.output / "server-n0000.log").read_text().rstrip().endswith("done")
