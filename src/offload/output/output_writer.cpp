@@ -82,6 +82,14 @@ class file_output final : public output_writer {
         return shown;
     }
 
+    std::vector<std::string> new_view_remarks() override {
+        std::vector<std::string> fresh;
+        for (const target& t : targets_)
+            for (const std::string& remark : t.view->remarks())
+                if (told_.insert(remark).second) fresh.push_back(remark);
+        return fresh;
+    }
+
     const std::string& directory_of(uint32_t store) const override { return targets_[store].directory; }
 
     /// What an earlier server of this writer left. A half file is written again under the same name; parts count, and
@@ -169,6 +177,7 @@ class file_output final : public output_writer {
     int ranks_;
     std::map<std::pair<uint32_t, int64_t>, int32_t> last_part_;  ///< [store, iteration] that has parts
     std::set<std::string> unsynced_;
+    std::set<std::string> told_;  ///< remarks about views
 };
 
 }  // namespace

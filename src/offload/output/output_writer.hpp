@@ -53,6 +53,9 @@ class output_writer {
     /// Replaces the view of each store. `writers`: who must have published an iteration before it is shown.
     virtual result<int64_t> rebuild_views(const std::vector<std::string>& writers) = 0;
 
+    /// What the views cannot show as the configuration means it, each sentence once in the life of this writer.
+    [[nodiscard]] virtual std::vector<std::string> new_view_remarks() = 0;
+
     /// Absolute directory of a store.
     [[nodiscard]] virtual const std::string& directory_of(uint32_t store) const = 0;
 };

@@ -243,6 +243,7 @@ bool node_server::wind_up() {
         // At the end everything there is, unless other nodes may still be at work.
         const auto writers = may_exit == 2 || document_.nodes == 1 ? std::vector<std::string>{} : all_writers();
         if (auto shown = output_->rebuild_views(writers); !shown) note("view: " + shown.why().message);
+        for (const std::string& remark : output_->new_view_remarks()) note("view: " + remark);
         save_counts(true);
     }
     h.state.store(server_state::finished, std::memory_order_release);
