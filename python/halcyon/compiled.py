@@ -7,15 +7,33 @@ from typing import Protocol, cast
 from halcyon.errors import UnavailableError
 
 
+class RebuiltView(Protocol):
+    """What became of a view."""
+
+    iterations: int
+    remarks: list[str]
+    """What it cannot show as the configuration means it."""
+
+
+class ConfigurationCheck(Protocol):
+    """What is known of a configuration before anything runs."""
+
+    summary: str
+    refusals: list[str]
+    """Why `open` would fail."""
+    warnings: list[str]
+    """What `open` accepts, but is hardly meant."""
+
+
 class Core(Protocol):
     """What the command line uses of halcyon._core. Its functions raise halcyon.errors."""
 
-    def rebuild_view(self, directory: str) -> int:
-        """Replaces the view by rename; returns how many iterations it shows."""
+    def rebuild_view(self, directory: str) -> RebuiltView:
+        """Replaces the view by rename; says how many iterations it shows."""
         ...
 
-    def check(self, config: str, ranks: int = 0) -> str:
-        """Parses a configuration, for that many ranks where > 0, and says what is in it; ConfigError: it is wrong."""
+    def check(self, config: str, ranks: int = 0, ranks_per_node: int = 0) -> ConfigurationCheck:
+        """Reads a configuration, for that many ranks where > 0 (0 per node: all on one); ConfigError: it is wrong."""
         ...
 
 

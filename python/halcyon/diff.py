@@ -4,11 +4,10 @@ Two runs are equal when every block (variable, domain, iteration) is there in bo
 place, when variables are described alike, and when the same blocks are recorded as missing. Which file, part, node or
 client wrote a block does not matter, nor how it was chunked or compressed. Where all servers of a run wrote together,
 placed variables are one array without ghost layers: then the wholes are compared, on the other side put together. NaN
-equals NaN. HDF5 files that are not Halcyon's (those of the other output approaches) are compared dataset by dataset, by
-their paths.
+equals NaN. A run that left no data files differs from one that did. HDF5 files that are not Halcyon's (those of the
+other output approaches) are compared dataset by dataset, by their paths.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,14 +17,8 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
-from halcyon.errors import HalcyonSystemError, UsageError
-
-_DATA_FILE = re.compile(r"\.i\d{8,}(?:\.p\d{2,})?\.h5$")
-_DOMAIN = re.compile(r"^d(\d{6,})(?:\.\d+)?$")
-_WHOLE_NAME = re.compile(r"^whole(?:\.\d+)?$")
-_WHOLE = -1
-"""Domain of a dataset that holds all blocks of a placed variable."""
-_PLACE_ATTRIBUTES = ("global", "offset", "ghost_before", "ghost_after")
+from halcyon.errors import UsageError
+from halcyon.stored_blocks import PLACE_ATTRIBUTES, Block, Contents, Key, contents_of, open_hdf5, plain
 
 
 @dataclass(frozen=True)
@@ -41,62 +34,23 @@ class Difference:
         return f"{self.what}: {self.a} | {self.b}"
 
 
-@dataclass(frozen=True, order=True)
-class _Key:
-    variable: str
-    domain: int
-    iteration: int | None
-    """None: a time-invariant variable."""
-
-    def __str__(self) -> str:
-        when = "" if self.iteration is None else f", iteration {self.iteration}"
-        return f"{self.variable}, domain {self.domain}{when}"
-
-
-@dataclass(frozen=True)
-class _Block:
-    """Where a block lies; its elements are read when they are compared."""
-
-    file: Path
-    dataset: str
-    row: int
-    place: dict[str, tuple[int, ...]]
-
-
-class _Contents:
-    """What the files of a run hold, without the elements."""
-
-    def __init__(self) -> None:
-        self.blocks: dict[_Key, _Block] = {}
-        self.descriptions: dict[str, dict[str, object]] = {}
-        self.missing: set[tuple[str, int, int, int, str]] = set()
-        self.iterations: set[int] = set()
-        self.plain: dict[str, Path] = {}
-
-    def whole_variables(self) -> set[str]:
-        return {key.variable for key in self.blocks if key.domain == _WHOLE}
-
-    def times(self, variable: str) -> dict[int | None, list[_Block]]:
-        """The blocks of each iteration; single ones after the whole, which they replace in part."""
-        found: dict[int | None, list[_Block]] = {}
-        for key in sorted((k for k in self.blocks if k.variable == variable), key=_order):
-            found.setdefault(key.iteration, []).append(self.blocks[key])
-        return found
-
-
 def diff(a: Path, b: Path, iterations: range | None = None) -> list[Difference]:
     """Compares two run directories, or two files; the order of the list is that of variables, domains, iterations.
 
     Given `iterations`, blocks of others do not matter. Files that are not Halcyon's have none: they are compared whole.
 
-    Raises UsageError when a path holds no data of the store, HalcyonSystemError when a file cannot be read.
+    Raises UsageError when a path is no run and holds no HDF5 files, or when there is nothing to compare: neither side
+    has any of the `iterations`, or any data; HalcyonSystemError when a file, or a source of a view, cannot be read.
     """
-    left, right = _contents(a, iterations), _contents(b, iterations)
+    if iterations is not None and not iterations:
+        raise UsageError(f"no iteration lies from {iterations.start} to {iterations.stop - 1}: nothing to compare")
+    left, right = contents_of(a, iterations), contents_of(b, iterations)
+    _refuse_nothing(a, b, left, right, iterations)
     found = list(_compare_descriptions(left, right))
     found += _compare_missing(left, right)
     with _Readers() as readers:
         wholes = left.whole_variables() | right.whole_variables()
-        for key in sorted(left.blocks.keys() | right.blocks.keys(), key=_order):
+        for key in sorted(left.blocks.keys() | right.blocks.keys(), key=Key.order):
             if key.variable not in wholes:
                 found += _compare_block(key, left.blocks.get(key), right.blocks.get(key), readers)
         for name in sorted(wholes):
@@ -106,8 +60,19 @@ def diff(a: Path, b: Path, iterations: range | None = None) -> list[Difference]:
     return found
 
 
-def _order(key: _Key) -> tuple[str, int, int]:
-    return (key.variable, key.domain, -1 if key.iteration is None else key.iteration)
+def _refuse_nothing(a: Path, b: Path, left: Contents, right: Contents, iterations: range | None) -> None:
+    """Equal because nothing was compared would be no answer."""
+    if left.plain or right.plain:
+        return
+    if iterations is not None and not (left.iterations or right.iterations):
+        has = "; ".join(f"{path} has {_span(c.all_iterations)}" for path, c in ((a, left), (b, right)))
+        raise UsageError(f"neither side has any of these iterations: {has}")
+    if not (left.all_iterations or right.all_iterations):
+        raise UsageError(f"neither {a} nor {b} holds data files: nothing to compare")
+
+
+def _span(iterations: set[int]) -> str:
+    return f"{min(iterations)} to {max(iterations)}" if iterations else "none"
 
 
 class _Readers:
@@ -129,117 +94,11 @@ class _Readers:
         if path not in self._open:
             if len(self._open) >= self._MOST:
                 self._open.pop(next(iter(self._open))).close()
-            self._open[path] = _open(path)
+            self._open[path] = open_hdf5(path)
         return self._open[path]
 
 
-def _open(path: Path) -> h5py.File:
-    try:
-        return h5py.File(path, "r", locking=False)
-    except OSError as cause:
-        raise HalcyonSystemError(f"{path}: not readable as HDF5: {cause}", cause.errno, str(path)) from cause
-
-
-def _files(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path]
-    if not path.is_dir():
-        raise UsageError(f"{path}: neither a directory nor a file")
-    files = sorted(f for f in path.glob("*.h5") if not f.name.startswith("."))
-    data = [f for f in files if _DATA_FILE.search(f.name)]
-    if data:
-        return data
-    if files:
-        return files
-    raise UsageError(f"{path}: holds no HDF5 files; give the directory of a store or one of its files")
-
-
-def _contents(path: Path, wanted: range | None) -> _Contents:
-    contents = _Contents()
-    files = _files(path)
-    # Later parts of an iteration replace earlier ones, as in the view.
-    for file in sorted(files, key=lambda f: (_first_iteration(f), _part(f), f.name)):
-        with _open(file) as opened:
-            if opened.attrs.get("format") == "halcyon":
-                _take_store_file(contents, file, opened, wanted)
-            else:
-                _take_plain_file(contents, file, opened, prefix=f"{file.name}:" if len(files) > 1 else "")
-    return contents
-
-
-def _first_iteration(file: Path) -> int:
-    found = re.search(r"\.i(\d{8,})(?:\.p\d{2,})?\.h5$", file.name)
-    return int(found.group(1)) if found else -1
-
-
-def _part(file: Path) -> int:
-    found = re.search(r"\.p(\d{2,})\.h5$", file.name)
-    return int(found.group(1)) if found else 0
-
-
-def _take_plain_file(contents: _Contents, path: Path, file: h5py.File, prefix: str) -> None:
-    def take(name: str, item: object) -> None:
-        if isinstance(item, h5py.Dataset):
-            contents.plain[f"{prefix}/{name}"] = path
-
-    file.visititems(take)
-
-
-def _take_store_file(contents: _Contents, path: Path, file: h5py.File, wanted: range | None) -> None:
-    def is_wanted(iteration: int) -> bool:
-        return wanted is None or iteration in wanted
-
-    iterations = [int(i) for i in file[".halcyon/iterations"][()]]
-    contents.iterations.update(filter(is_wanted, iterations))
-    if ".halcyon/missing" in file:
-        table = file[".halcyon/missing"]
-        reasons = [str(r) for r in table.attrs["reasons"]]
-        names = file[".halcyon/missing_variables"].asstr()[()]
-        for name, (iteration, rank, block, reason) in zip(names, table[()].tolist(), strict=True):
-            if is_wanted(iteration):
-                contents.missing.add((str(name), iteration, rank, block, reasons[reason]))
-    for name, group in _variables(file, ""):
-        description = {key: _plain(value) for key, value in group.attrs.items()}
-        contents.descriptions[name] = description
-        varies = bool(description["time_varying"])
-        for dataset_name, dataset in group.items():
-            domain = _domain(dataset_name)
-            if domain is None or not isinstance(dataset, h5py.Dataset):
-                continue
-            place = {a: tuple(int(v) for v in dataset.attrs[a]) for a in _PLACE_ATTRIBUTES}
-            rows = dataset.attrs["rows"].tolist() if "rows" in dataset.attrs else range(dataset.shape[0])
-            for row in rows:
-                if varies and not is_wanted(iterations[row]):
-                    continue
-                key = _Key(name, domain, iterations[row] if varies else None)
-                contents.blocks[key] = _Block(path, str(dataset.name), int(row), place)
-
-
-def _domain(dataset_name: str) -> int | None:
-    if _WHOLE_NAME.match(dataset_name):
-        return _WHOLE
-    found = _DOMAIN.match(dataset_name)
-    return int(found.group(1)) if found else None
-
-
-def _variables(group: h5py.Group, prefix: str) -> Iterator[tuple[str, h5py.Group]]:
-    for name, item in group.items():
-        if not isinstance(item, h5py.Group) or (not prefix and name == ".halcyon"):
-            continue
-        if "time_varying" in item.attrs:
-            yield prefix + name, item
-        yield from _variables(item, f"{prefix}{name}/")
-
-
-def _plain(value: Any) -> object:
-    if isinstance(value, np.ndarray):
-        return tuple(value.tolist())
-    if isinstance(value, np.generic):
-        return value.item()
-    return value
-
-
-def _compare_descriptions(left: _Contents, right: _Contents) -> Iterator[Difference]:
+def _compare_descriptions(left: Contents, right: Contents) -> Iterator[Difference]:
     if left.iterations != right.iterations:
         only_a, only_b = left.iterations - right.iterations, right.iterations - left.iterations
         yield Difference("iterations", _only(only_a), _only(only_b))
@@ -248,9 +107,16 @@ def _compare_descriptions(left: _Contents, right: _Contents) -> Iterator[Differe
         if a is None or b is None:
             yield Difference(f"variable {name}", _there(a), _there(b))
             continue
-        for key in sorted(a.keys() | b.keys()):
-            if a.get(key) != b.get(key):
-                yield Difference(f"{name}: attribute {key}", str(a.get(key, "absent")), str(b.get(key, "absent")))
+        for key in sorted({key for description in (*a, *b) for key in description}):
+            value_a, value_b = _values(a, key), _values(b, key)
+            if value_a != value_b:
+                yield Difference(f"{name}: attribute {key}", value_a, value_b)
+
+
+def _values(descriptions: list[dict[str, object]], key: str) -> str:
+    """What the files of a run say: one value, or each that some of them say."""
+    said = sorted({str(description.get(key, "absent")) for description in descriptions})
+    return said[0] if len(said) == 1 else " and, in other files, ".join(said)
 
 
 def _only(iterations: set[int]) -> str:
@@ -261,25 +127,25 @@ def _there(value: object) -> str:
     return "absent" if value is None else "there"
 
 
-def _compare_missing(left: _Contents, right: _Contents) -> Iterator[Difference]:
+def _compare_missing(left: Contents, right: Contents) -> Iterator[Difference]:
     for entry in sorted(left.missing ^ right.missing):
         name, iteration, rank, block, reason = entry
         what = f"{name}, rank {rank}, block {block}, iteration {iteration}: recorded as missing ({reason})"
         yield Difference(what, "yes" if entry in left.missing else "no", "yes" if entry in right.missing else "no")
 
 
-def _compare_block(key: _Key, a: _Block | None, b: _Block | None, readers: _Readers) -> Iterator[Difference]:
+def _compare_block(key: Key, a: Block | None, b: Block | None, readers: _Readers) -> Iterator[Difference]:
     if a is None or b is None:
         yield Difference(str(key), _there(a), _there(b))
         return
-    for attribute in _PLACE_ATTRIBUTES:
+    for attribute in PLACE_ATTRIBUTES:
         if a.place[attribute] != b.place[attribute]:
             yield Difference(f"{key}: {attribute}", str(a.place[attribute]), str(b.place[attribute]))
     yield from _compare_values(str(key), readers.file(a.file)[a.dataset][a.row], readers.file(b.file)[b.dataset][b.row])
 
 
 def _compare_wholes(
-    name: str, left: dict[int | None, list[_Block]], right: dict[int | None, list[_Block]], readers: _Readers
+    name: str, left: dict[int | None, list[Block]], right: dict[int | None, list[Block]], readers: _Readers
 ) -> Iterator[Difference]:
     for iteration in sorted(left.keys() | right.keys(), key=lambda i: -1 if i is None else i):
         what = name if iteration is None else f"{name}, iteration {iteration}"
@@ -290,7 +156,7 @@ def _compare_wholes(
             yield from _compare_values(what, _whole_of(a, readers), _whole_of(b, readers))
 
 
-def _whole_of(blocks: list[_Block], readers: _Readers) -> NDArray[Any]:
+def _whole_of(blocks: list[Block], readers: _Readers) -> NDArray[Any]:
     """One iteration of a placed variable as one array; fill where no block lies."""
     first = readers.file(blocks[0].file)[blocks[0].dataset]
     whole = np.full(blocks[0].place["global"], _fill(first.dtype), first.dtype)
@@ -330,7 +196,7 @@ _SCALE_ATTRIBUTES = {"DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netc
 
 
 def _attributes(dataset: h5py.Dataset) -> dict[str, object]:
-    return {key: repr(_plain(value)) for key, value in dataset.attrs.items() if key not in _SCALE_ATTRIBUTES}
+    return {key: repr(plain(value)) for key, value in dataset.attrs.items() if key not in _SCALE_ATTRIBUTES}
 
 
 def _compare_values(what: str, a: Any, b: Any) -> Iterator[Difference]:

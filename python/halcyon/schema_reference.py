@@ -21,8 +21,12 @@ is right, and a mistake is reported with its file, line and key:
 
     cloud.yaml:14: data.variables.theta.layout: no layout 'grid3d'; known layouts: grid, surface
 
-`halcyon check --ranks 64 halcyon.yaml` evaluates every block of a run of 64 processes as well, and says how much an
-iteration writes. Where Halcyon is installed without Python, `halcyon-check halcyon.yaml 64` does the same.
+`halcyon check --ranks 64 --ranks-per-node 32 halcyon.yaml` tells before the job is submitted whether `open` would
+refuse a run of 64 processes, 32 on each node (by default all on one): it evaluates every block and says how much an
+iteration writes and how large each node's buffer must be. It warns of blocks that overlap or leave holes in their
+whole, and of meshes that do not fit their variables; a run does not stop for those. Stores and modules are loaded as
+a server would load them, so check where the job will run, in its working directory. Exit code 1: it would be refused.
+Where Halcyon is installed without Python, `halcyon-check halcyon.yaml 64 32` does the same.
 
 A small one:
 

@@ -106,7 +106,7 @@ def test_a_lost_view_can_be_rebuilt(run: Runner) -> None:
     write = run("00_write/write", "c")
     before = write.stored()
     (write.folder / "out" / "write.h5").unlink()
-    assert _core.rebuild_view(str(write.folder / "out")) == 8
+    assert _core.rebuild_view(str(write.folder / "out")).iterations == 8
     for name, array in before.items():
         np.testing.assert_array_equal(array, write.stored()[name], err_msg=name)
 
@@ -121,7 +121,7 @@ def test_a_run_without_description_has_no_view(tmp_path: Path) -> None:
 
 def test_a_configuration_can_be_checked_without_a_run(tmp_path: Path) -> None:
     config = SOURCES / "04_policies" / "halcyon.yaml"
-    assert _core.check(str(config)) == "policies: 2 parameters, 1 layout, 3 variables, 0 events, 1 store"
+    assert _core.check(str(config)).summary == "policies: 2 parameters, 1 layout, 3 variables, 0 events, 1 store"
     misspelt = tmp_path / "halcyon.yaml"
     misspelt.write_text(config.read_text().replace("layout: grid", "layout: gird", 1))
     with pytest.raises(ConfigError, match=r"halcyon\.yaml:8: .*gird.*grid"):

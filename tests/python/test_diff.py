@@ -2,6 +2,8 @@
 
 import argparse
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import h5py
@@ -80,7 +82,7 @@ def test_descriptions_and_places_are_compared(run: Path, copy: Path) -> None:
         file["theta"].attrs["unit"] = "degC"
         file["theta/d000002"].attrs.modify("offset", np.array([0, 5, 0]))
     found = [str(d) for d in diff(run, copy)]
-    assert "theta: attribute unit: K | degC" in found
+    assert "theta: attribute unit: K | K and, in other files, degC" in found
     assert "theta, domain 2, iteration 2: offset: (0, 4, 0) | (0, 5, 0)" in found
 
 
@@ -145,6 +147,59 @@ def test_only_the_wanted_iterations_are_compared(run: Path, copy: Path) -> None:
 def test_what_is_no_range_of_iterations_is_refused(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError, match="FIRST:LAST"):
         iteration_range(text)
+
+
+def test_a_range_that_ends_before_it_begins_is_refused(run: Path, copy: Path) -> None:
+    with pytest.raises(argparse.ArgumentTypeError, match=r"'7:3' ends before it begins; FIRST:LAST, as in 3:7"):
+        iteration_range("7:3")
+    with pytest.raises(UsageError, match="no iteration lies from 5 to 2"):
+        diff(run, copy, range(5, 3))
+    command = [sys.executable, "-m", "halcyon", "diff", "--iterations", "3:1", run, copy]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "'3:1' ends before it begins" in done.stderr
+
+
+def test_iterations_that_neither_has_are_refused(run: Path, copy: Path) -> None:
+    with pytest.raises(UsageError, match=r"neither side has any of these iterations: .*/a has 0 to 3; .*/b has 0 to 3"):
+        diff(run, copy, iteration_range("7:9"))
+
+
+def test_a_description_in_any_file_counts(run: Path, copy: Path) -> None:
+    with change(copy, "sim.n0000.i00000000.h5") as file:
+        file["theta"].attrs["description"] = "of another run"
+        del file["theta"].attrs["unit"]
+    found = [str(d) for d in diff(run, copy)]
+    assert len(found) == 2
+    assert found[0].startswith("theta: attribute description: ")
+    assert "of another run" in found[0].split(" | ")[1]
+    assert found[1] == "theta: attribute unit: K | K and, in other files, absent"
+
+
+def test_a_run_without_any_file_differs(run: Path, copy: Path) -> None:
+    for folder in (run, copy):
+        (folder / "run.json").write_text('{"approach": "halcyon"}')
+    lose_files(copy)
+    found = [str(d) for d in diff(run, copy)]
+    assert found[0] == "iterations: only here: 0, 1, 2, 3 | none of its own"
+    assert "variable theta: there | absent" in found
+    assert [d.a for d in diff(copy, run)[:1]] == ["none of its own"]
+    lose_files(run)
+    with pytest.raises(UsageError, match=r"neither .* nor .* holds data files"):
+        diff(run, copy)
+
+
+def lose_files(folder: Path) -> None:
+    """All but the view."""
+    for path in folder.glob("sim.n*.h5"):
+        path.unlink()
+    assert (folder / "sim.h5").exists()
+
+
+def test_a_view_without_its_files_is_no_view(run: Path, copy: Path) -> None:
+    (copy / "sim.n0000.i00000000.h5").unlink()
+    with pytest.raises(HalcyonSystemError, match=r"sim\.h5: shows data of sim\.n0000\.i00000000\.h5, which is"):
+        diff(run / "sim.h5", copy / "sim.h5")
 
 
 def test_views_are_compared_value_for_value(run: Path, copy: Path) -> None:

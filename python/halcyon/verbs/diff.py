@@ -8,7 +8,7 @@ from pathlib import Path
 SUMMARY = "compare the stored data of two runs or files, value for value"
 DESCRIPTION = (
     "Compares datasets and attributes, never file bytes. Prints each difference; exit code 0 when there is none, "
-    "1 when there are some."
+    "1 when there are some, 2 when there is nothing to compare."
 )
 
 
@@ -29,6 +29,8 @@ def iteration_range(text: str) -> range:
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not FIRST:LAST, as in 0:9, :9 or 5:")
     first, last = found.groups()
+    if last and int(first or 0) > int(last):
+        raise argparse.ArgumentTypeError(f"{text!r} ends before it begins; FIRST:LAST, as in {last}:{first}")
     return range(int(first or 0), int(last) + 1 if last else sys.maxsize)
 
 

@@ -1,6 +1,7 @@
 """`halcyon view RUN`"""
 
 import argparse
+import sys
 from pathlib import Path
 
 SUMMARY = "rebuild the view over a run's files"
@@ -18,6 +19,8 @@ def run(arguments: argparse.Namespace) -> int:
     from halcyon.compiled import core
     from halcyon.quantities import plural
 
-    iterations = core().rebuild_view(str(arguments.run_directory))
-    print(f"{plural(iterations, 'iteration')} in the view")
+    view = core().rebuild_view(str(arguments.run_directory))
+    print(f"{plural(view.iterations, 'iteration')} in the view", flush=True)
+    for remark in view.remarks:
+        print(f"halcyon: warning: {remark}", file=sys.stderr)
     return 0

@@ -133,7 +133,10 @@ result<void> inline_store::finish() {
 result<void> inline_store::rebuild_views(const std::vector<std::string>& writers) {
     if (auto opened = open(); !opened) return opened;
     if (auto shown = output_->rebuild_views(writers); !shown) return shown.why();
-    return {};
+    const std::vector<std::string> remarks = output_->new_view_remarks();
+    for (const std::string& remark : remarks)
+        if (counts_.messages.size() < 100) counts_.messages.push_back("view: " + remark);
+    return remarks.empty() ? result<void>() : records_->save(counts_);
 }
 
 result<void> inline_store::write_store(uint32_t s) {

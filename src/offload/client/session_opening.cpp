@@ -91,14 +91,6 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
     auto parsed = parse_model(configuration, path, parameters);
     if (auto all = agree(own, parsed ? result<void>() : result<void>(parsed.why())); !all) return all.why();
     s->model_ = std::move(*parsed);
-    for (const store& kept : s->model_.stores)
-        if (kept.collective && s->model_.run_inline)
-            return failure{error_kind::config,
-                           kept.collective_where +
-                               ": a file that all servers write together needs servers; this "
-                               "configuration says inline: true",
-                           0};
-
     s->machine_ = node_of(own);
     if (auto shared = agree(own, s->share_machine()); !shared) return shared.why();
     MPI_Comm leaders = MPI_COMM_NULL;
@@ -128,7 +120,7 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
 /// and its clients are a node of their own.
 result<void> mpi_session::share_machine() {
     servers_of_machine_ = std::min(model_.servers_per_node, machine_.size());
-    server_of_machine_ = machine_.rank() * servers_of_machine_ / machine_.size();
+    server_of_machine_ = server_of(machine_.rank(), machine_.size(), servers_of_machine_);
     client_cores_ = gather_to_all(machine_.get(), bound_cores());
     MPI_Comm node = MPI_COMM_NULL;
     MPI_Comm_split(machine_.get(), server_of_machine_, machine_.rank(), &node);
@@ -149,10 +141,6 @@ result<void> mpi_session::connect(const std::string& configuration) {
         model_, inline_store::surroundings{directory_, place.rank, place.size, node_index_, nodes_, model_.run_inline});
     inline_ = fallback.get();
     if (model_.run_inline) {
-        for (const event& e : model_.events)
-            if (e.scope == scope::job)
-                return failure{error_kind::config,
-                               e.scope_where + ": 'job' needs servers; this configuration says inline: true", 0};
         if (auto opened = fallback->open(); !opened) return opened;
         client_ = std::make_unique<client_session>(model_, place, nullptr, nullptr, std::move(fallback));
         return {};

@@ -224,6 +224,9 @@ struct block_owner {
 /// whole.
 [[nodiscard]] result<block_shape> shape_of(const model& m, const variable& v, const block_owner& owner);
 
+/// Whether the blocks of `v` keep shape and place for the whole run: neither depends on a mutable parameter.
+[[nodiscard]] bool keeps_place(const model& m, const variable& v);
+
 /// A bound on the bytes a block of `v` may have while mutable parameters stay within theirs; exact when the layout
 /// depends on none. nullopt when it depends on one without `max`, or no bound can be shown (a divisor that may be 0).
 [[nodiscard]] std::optional<int64_t> largest_bytes(const model& m, const variable& v, const block_owner& owner);

@@ -103,6 +103,20 @@ void parse_resources(const config_value& root, model& m) {
     if (const auto v = server->find("log-directory")) m.server.log_directory = v->text();
 }
 
+/// What only servers can do is refused where there are none.
+void check_inline(const model& m) {
+    if (!m.run_inline) return;
+    for (const store& s : m.stores)
+        if (s.collective)
+            throw error(error_kind::config, s.collective_where +
+                                                ": a file that all servers write together needs servers; this "
+                                                "configuration says inline: true");
+    for (const event& e : m.events)
+        if (e.scope == scope::job)
+            throw error(error_kind::config,
+                        e.scope_where + ": 'job' needs servers; this configuration says inline: true");
+}
+
 model build(const config_value& root, const std::map<std::string, double>& overrides) {
     model m;
     parse_simulation(root, m);
@@ -119,6 +133,7 @@ model build(const config_value& root, const std::map<std::string, double>& overr
     }
     parse_actions(root, m);
     parse_events(root, m);
+    check_inline(m);
     return m;
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
@@ -155,6 +156,22 @@ result<block_shape> shape_of(const model& m, const variable& v, const block_owne
     }
     out.bytes = *bytes;
     return out;
+}
+
+bool keeps_place(const model& m, const variable& v) {
+    const auto fixed = [&m](const expression& e) {
+        for (size_t i = 0; i < e.names().size(); ++i)
+            if (mutable_behind(m, e, i) != nullptr) return false;
+        return true;
+    };
+    const auto& dimensions = m.layouts[v.layout_id].dimensions;
+    if (!std::all_of(dimensions.begin(), dimensions.end(), fixed)) return false;
+    if (!v.place_id) return true;
+    const place& p = m.places[*v.place_id];
+    return std::all_of(p.global.begin(), p.global.end(), fixed) &&
+           std::all_of(p.offset.begin(), p.offset.end(), fixed) &&
+           std::all_of(p.ghost.begin(), p.ghost.end(),
+                       [&](const place::ghost_width& g) { return fixed(g.before) && fixed(g.after); });
 }
 
 std::optional<int64_t> largest_bytes(const model& m, const variable& v, const block_owner& owner) {

@@ -125,6 +125,16 @@ class file_output final : public output_writer {
         return missing;
     }
 
+    void remove_halves_of(const std::string& writer) override {
+        const std::string own = data_.simulation + "." + writer + ".";
+        std::error_code none;
+        for (const target& t : targets_)
+            for (const auto& entry : fs::directory_iterator(t.directory, none))
+                if (const std::string name = entry.path().filename().string();
+                    name.starts_with(own) && name.ends_with(".tmp"))
+                    fs::remove(entry.path(), none);
+    }
+
     void release_directories() override {
         for (target& t : targets_) t.place.release();
     }
@@ -139,6 +149,14 @@ class file_output final : public output_writer {
         t.place = std::move(*held);
         t.view.reset(t.module.make_view_builder(t.directory.c_str(), data_.simulation.c_str()));
         return {};
+    }
+
+    std::vector<std::string> new_view_remarks() override {
+        std::vector<std::string> fresh;
+        for (const target& t : targets_)
+            for (const std::string& remark : t.view->remarks())
+                if (told_.insert(remark).second) fresh.push_back(remark);
+        return fresh;
     }
 
     const std::string& directory_of(uint32_t store) const override { return targets_[store].directory; }
@@ -240,6 +258,7 @@ class file_output final : public output_writer {
     int ranks_;
     std::map<std::pair<uint32_t, int64_t>, int32_t> last_part_;  ///< [store, iteration] that has parts
     std::set<std::string> unsynced_;
+    std::set<std::string> told_;  ///< remarks about views
 };
 
 }  // namespace

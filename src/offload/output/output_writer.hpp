@@ -63,8 +63,13 @@ class output_writer {
     virtual std::optional<lost_directory> look_for_lost_directories() = 0;
     /// How many of the files that this writer published are not there any more.
     [[nodiscard]] virtual int64_t missing_files() const = 0;
+    /// Removes the files that `writer`, which has died, was in the middle of.
+    virtual void remove_halves_of(const std::string& writer) = 0;
     /// This writer is done: a new session may have the directories as far as it is concerned.
     virtual void release_directories() = 0;
+
+    /// What the views cannot show as the configuration means it, each sentence once in the life of this writer.
+    [[nodiscard]] virtual std::vector<std::string> new_view_remarks() = 0;
 
     /// Absolute directory of a store.
     [[nodiscard]] virtual const std::string& directory_of(uint32_t store) const = 0;

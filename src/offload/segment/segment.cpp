@@ -65,6 +65,11 @@ uint64_t segment_geometry::arena_offset(uint32_t client) const {
     return arenas_at(*this) + client * arena_bytes;
 }
 
+arena_need arena_need::joined(const arena_need& other) const {
+    return {std::max(iteration, other.iteration), std::max(constant, other.constant), std::max(largest, other.largest),
+            std::max(blocks, other.blocks), std::max(iterations, other.iterations)};
+}
+
 result<arena_need> need_of(const model& m, int rank, int size) {
     arena_need need;
     for (const store& s : m.stores) need.iterations = std::max<uint64_t>(need.iterations, s.iterations_per_file);
@@ -122,13 +127,12 @@ failure too_small(const model& m, uint32_t clients, const arena_need& need, int 
             both_ways(beside / clients) + " of each client besides; ";
     if (several) text += "put fewer iterations into a file (iterations-per-file), or ";
     // The number first: it is what the file needs, exactly.
-    text += "set at least " + both_ways(static_cast<uint64_t>(servers) * least);
+    text += "set at least " + both_ways(least);
     return {error_kind::config, text, 0};
 }
 
-}  // namespace
-
-result<segment_geometry> plan_segment(const model& m, uint32_t clients, const arena_need& need, int servers) {
+/// Everything but the arenas. Failure (config): a block table would be too short.
+result<segment_geometry> plan_tables(const model& m, uint32_t clients, const arena_need& need, int servers) {
     segment_geometry g;
     g.clients = clients;
     const uint64_t derived = std::max(smallest_table, 4 * need.blocks * need.iterations);
@@ -146,13 +150,31 @@ result<segment_geometry> plan_segment(const model& m, uint32_t clients, const ar
     g.event_slots =
         std::bit_ceil(2 * uint64_t{g.blocks_per_client} + static_cast<uint64_t>(m.buffer.max_pending_signals) + 64);
     g.return_slots = std::bit_ceil(uint64_t{g.blocks_per_client} + 1);
+    if (static_cast<uint64_t>(m.buffer.bytes) / static_cast<uint64_t>(servers) >= 32 * huge_page_bytes)
+        g.arena_alignment = huge_page_bytes;
+    return g;
+}
+
+uint64_t least_arena(const arena_need& need) {
+    return std::max<uint64_t>(round_up(need.total(), page_bytes), page_bytes);
+}
+
+}  // namespace
+
+uint64_t least_bytes(const model& m, uint32_t clients, const arena_need& need, int servers) {
+    const auto g = plan_tables(m, clients, need, servers);
+    return g ? static_cast<uint64_t>(servers) * (arenas_at(*g) + clients * least_arena(need)) : 0;
+}
+
+result<segment_geometry> plan_segment(const model& m, uint32_t clients, const arena_need& need, int servers) {
+    auto tables = plan_tables(m, clients, need, servers);
+    if (!tables) return tables.why();
+    segment_geometry g = *tables;
     const uint64_t given = static_cast<uint64_t>(m.buffer.bytes) / static_cast<uint64_t>(servers);
-    if (given >= 32 * huge_page_bytes) g.arena_alignment = huge_page_bytes;
     const uint64_t overhead = arenas_at(g);
-    const uint64_t wanted = std::max<uint64_t>(round_up(need.total(), page_bytes), page_bytes);
     g.arena_bytes = given > overhead ? (given - overhead) / clients / page_bytes * page_bytes : 0;
-    if (g.arena_bytes < wanted)
-        return too_small(m, clients, need, servers, g.arena_bytes, overhead, overhead + clients * wanted);
+    if (g.arena_bytes < least_arena(need))
+        return too_small(m, clients, need, servers, g.arena_bytes, overhead, least_bytes(m, clients, need, servers));
     g.bytes = overhead + clients * g.arena_bytes;
     return g;
 }

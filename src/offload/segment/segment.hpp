@@ -123,6 +123,8 @@ struct arena_need {
     uint64_t iterations = 1;  ///< iterations that lie in the arena until their file is closed
 
     [[nodiscard]] uint64_t total() const { return iteration * iterations + constant + largest; }
+    /// What either of two clients needs: arenas of a node are equally large.
+    [[nodiscard]] arena_need joined(const arena_need& other) const;
 };
 
 /// The need of the client with `rank` of `size`. Failure (config): an extent cannot be evaluated.
@@ -131,6 +133,14 @@ result<arena_need> need_of(const model& m, int rank, int size);
 /// Divides `m.buffer.bytes` among the `servers` of a machine, and this server's part among its `clients`. Failure
 /// (config): an arena would hold less than `need`; the message names the size needed.
 result<segment_geometry> plan_segment(const model& m, uint32_t clients, const arena_need& need, int servers = 1);
+
+/// The least `m.buffer.bytes` with which plan_segment() succeeds; 0 when no size would do.
+[[nodiscard]] uint64_t least_bytes(const model& m, uint32_t clients, const arena_need& need, int servers = 1);
+
+/// Which of the `servers` of a machine has the client `index` of its `clients`: neighbours stay together.
+[[nodiscard]] inline int server_of(int index, int clients, int servers) {
+    return static_cast<int>(int64_t{index} * servers / clients);
+}
 
 /// Blocks lie at multiples of this in an arena.
 inline constexpr uint64_t block_alignment = 64;

@@ -234,6 +234,9 @@ bool node_server::wind_up() {
         if (files_ != nullptr) files_->leave();
         if (job_ != nullptr && !job_->finish(job_events_taken_)) return false;
         look_for_lost_files();
+        // Under the policy inline a client is a writer, too.
+        for (uint32_t c = 0; c < gone_.size(); ++c)
+            if (segment_.page(c).dead.load() != 0) output_->remove_halves_of(client_writer(book_.rank_of(c)));
         save_counts(true);
         // Of the others nothing is written from here on, and nobody waits until they are gone.
         if (document_.node != 0) output_->release_directories();
@@ -251,6 +254,7 @@ bool node_server::wind_up() {
         // At the end everything there is, unless other nodes may still be at work.
         const auto writers = may_exit == 2 || document_.nodes == 1 ? std::vector<std::string>{} : all_writers();
         if (auto shown = output_->rebuild_views(writers); !shown) note("view: " + shown.why().message);
+        for (const std::string& remark : output_->new_view_remarks()) note("view: " + remark);
         save_counts(true);
     }
     output_->release_directories();

@@ -396,13 +396,16 @@ void node_server::rebuild_view_if_due() {
     last_view_ns_ = time;
     pool_->submit([this] {
         result<int64_t> outcome = int64_t{0};
+        std::vector<std::string> remarks;
         {
             const std::lock_guard lock(storage_);
             outcome = output_->rebuild_views(all_writers());
+            remarks = output_->new_view_remarks();
         }
-        tell([this, outcome] {
+        tell([this, outcome, remarks = std::move(remarks)] {
             view_running_ = false;
             if (!outcome) note("view: " + outcome.why().message);
+            for (const std::string& remark : remarks) note("view: " + remark);
         });
     });
 }

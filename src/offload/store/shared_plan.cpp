@@ -3,35 +3,31 @@
 #include <algorithm>
 #include <tuple>
 
+#include "offload/model/boxes.hpp"
+
 namespace halcyon::offload {
 namespace {
 
 /// The interior of a block in the whole, in one row.
 struct placed_box {
     int64_t row = 0;
-    extents begin, count;
+    box place;
 };
-
-bool overlap(const placed_box& a, const placed_box& b) {
-    for (int d = 0; d < a.begin.rank; ++d)
-        if (a.begin[d] + a.count[d] <= b.begin[d] || b.begin[d] + b.count[d] <= a.begin[d]) return false;
-    return true;
-}
 
 /// True when the boxes fill `rows` rows of `whole` and no element twice. They lie inside it.
 bool tile(std::vector<placed_box> boxes, const extents& whole, int64_t rows) {
-    std::erase_if(boxes, [](const placed_box& b) { return b.count.count() == 0; });
+    std::erase_if(boxes, [](const placed_box& b) { return b.place.count.count() == 0; });
     int64_t volume = 0;
-    for (const placed_box& b : boxes) volume += b.count.count();
+    for (const placed_box& b : boxes) volume += b.place.count.count();
     if (volume != rows * whole.count()) return false;
-    if (whole.rank == 0) return static_cast<int64_t>(boxes.size()) == rows;
-    std::sort(boxes.begin(), boxes.end(), [](const placed_box& a, const placed_box& b) {
-        return std::tuple(a.row, a.begin[0]) < std::tuple(b.row, b.begin[0]);
-    });
+    std::stable_sort(boxes.begin(), boxes.end(),
+                     [](const placed_box& a, const placed_box& b) { return a.row < b.row; });
+    std::vector<box> of_row;
     for (size_t i = 0; i < boxes.size(); ++i) {
-        const int64_t end = boxes[i].begin[0] + boxes[i].count[0];
-        for (size_t j = i + 1; j < boxes.size() && boxes[j].row == boxes[i].row && boxes[j].begin[0] < end; ++j)
-            if (overlap(boxes[i], boxes[j])) return false;
+        of_row.push_back(boxes[i].place);
+        if (i + 1 < boxes.size() && boxes[i + 1].row == boxes[i].row) continue;
+        if (find_overlap(of_row)) return false;
+        of_row.clear();
     }
     return true;
 }
@@ -102,7 +98,7 @@ class planner {
         sets[at].rows.push_back(row);
         plan_.parts[at].push_back({b.server, b.index, row});
         if (!placed) return;
-        boxes_[at].push_back({row, b.shape.offset, b.shape.interior()});
+        boxes_[at].push_back({row, {b.shape.offset, b.shape.interior()}});
     }
 
     void complete(size_t at) {

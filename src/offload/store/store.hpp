@@ -111,6 +111,8 @@ class view_builder {
     /// Replaces the view by rename. Returns the number of iterations it shows. An iteration is shown only when each of
     /// the `writers` (e.g. n0000 … n0003) published it.
     virtual result<int64_t> rebuild(std::span<const std::string> writers) = 0;
+    /// What the last view that was made cannot show as the configuration means it, a sentence each.
+    [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
 };
 
 /// What a store module and whoever loads it must have in common: the classes above and the values that they are given

@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -13,7 +14,7 @@
 
 #include "base/error.hpp"
 #include "base/text_file.hpp"
-#include "offload/model/describe.hpp"
+#include "offload/check/configuration_check.hpp"
 #include "offload/store/store.hpp"
 #include "programs/python/raise.hpp"
 
@@ -38,21 +39,35 @@ run_description read_run(const fs::path& directory) {
     }
 }
 
-int64_t rebuild_view(const std::string& directory, const std::string& store_type) {
-    const nb::gil_scoped_release others_run;
-    const run_description run = read_run(directory);
+/// In a build tree this module lies beside the Python sources, not beside the store modules. A user's path wins.
+void find_built_modules() {
 #ifdef HALCYON_BUILT_MODULES
-    // In a build tree this module lies beside the Python sources, not beside the store modules. A user's path wins.
     ::setenv("HALCYON_MODULE_PATH", HALCYON_BUILT_MODULES, 0);
 #endif
+}
+
+struct rebuilt_view {
+    int64_t iterations = 0;
+    std::vector<std::string> remarks;
+};
+
+rebuilt_view rebuild_view(const std::string& directory, const std::string& store_type) {
+    const nb::gil_scoped_release others_run;
+    const run_description run = read_run(directory);
+    find_built_modules();
     const auto module = halcyon::offload::load_store_module(store_type).value();
     const std::unique_ptr<halcyon::offload::view_builder> view(
         module.make_view_builder(directory.c_str(), run.simulation.c_str()));
-    return view->rebuild(run.writers).value();
+    rebuilt_view done;
+    done.iterations = view->rebuild(run.writers).value();
+    done.remarks = view->remarks();
+    return done;
 }
 
-std::string check(const std::string& path, int ranks) {
-    return halcyon::offload::describe_configuration(path, ranks).value();
+halcyon::offload::configuration_check check(const std::string& path, int ranks, int ranks_per_node) {
+    const nb::gil_scoped_release others_run;
+    find_built_modules();
+    return halcyon::offload::check_configuration(path, {ranks, ranks_per_node}).value();
 }
 
 }  // namespace
@@ -69,8 +84,16 @@ NB_MODULE(_core, m) {
             }
         }
     });
+    nb::class_<rebuilt_view>(m, "RebuiltView")
+        .def_ro("iterations", &rebuilt_view::iterations)
+        .def_ro("remarks", &rebuilt_view::remarks);
     m.def("rebuild_view", rebuild_view, nb::arg("directory"), nb::arg("store_type") = "hdf5",
-          "Replaces the view over a run's files; returns how many iterations it shows.");
-    m.def("check", check, nb::arg("path"), nb::arg("ranks") = 0,
-          "Parses a configuration, for `ranks` processes where > 0; returns a line that says what is in it.");
+          "Replaces the view over a run's files; says how many iterations it shows, and what is amiss with it.");
+    using halcyon::offload::configuration_check;
+    nb::class_<configuration_check>(m, "ConfigurationCheck")
+        .def_ro("summary", &configuration_check::summary)
+        .def_ro("refusals", &configuration_check::refusals)
+        .def_ro("warnings", &configuration_check::warnings);
+    m.def("check", check, nb::arg("path"), nb::arg("ranks") = 0, nb::arg("ranks_per_node") = 0,
+          "Reads a configuration, for `ranks` processes where > 0, and says what `open` would refuse.");
 }

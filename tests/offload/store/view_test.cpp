@@ -358,6 +358,35 @@ TEST_F(view, node_coordinates_of_cell_values_are_joined_by_their_midpoints) {
     EXPECT_TRUE(is_dimension_scale(view_, "/y_center"));
 }
 
+/// A variable of 4 x 3 on a mesh of 4 x `nx` nodes.
+void add_narrow_mesh(job_builder& b, int64_t nx) {
+    const uint32_t mesh_id = b.add_mesh({"grid", mesh_type::rectilinear, {"y", "x"}, "", "", ""});
+    for (const auto& [name, n] : {std::pair<const char*, int64_t>{"y", 4}, {"x", nx}}) {
+        variable& c = b.add_variable(name, scalar_type::float32);
+        c.time_varying = false;
+        b.add_block(c, 0, 0, {n}, counting<float>(static_cast<size_t>(n)));
+    }
+    variable& v = b.add_variable("v", scalar_type::float32);
+    v.mesh_id = mesh_id;
+    b.add_block(v, 0, 0, {4, 3}, counting<float>(12));
+}
+
+TEST_F(view, names_a_mesh_that_does_not_fit_its_variable_with_both_shapes) {
+    publish("n0000", {0}, [](job_builder& b) { add_narrow_mesh(b, 7); });
+    EXPECT_EQ(rebuild({"n0000"}), 1);
+    const strings told = texts(view_, "/", "unfit_meshes");
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told[0].find("variable 'v' has the shape 4 x 3, but mesh 'grid' has 4 x 7 nodes and 3 x 6 cells"), 0U)
+        << told[0];
+    EXPECT_EQ(builder_->remarks(), told);
+}
+
+TEST_F(view, has_no_remarks_when_meshes_fit) {
+    publish("n0000", {0}, [](job_builder& b) { add_narrow_mesh(b, 3); });
+    EXPECT_EQ(rebuild({"n0000"}), 1);
+    EXPECT_TRUE(builder_->remarks().empty());
+}
+
 TEST_F(view, leftovers_of_killed_builders_are_removed_and_those_of_others_stay) {
     char host[256] = {};
     ASSERT_EQ(gethostname(host, sizeof host - 1), 0);

@@ -23,12 +23,35 @@ stores:
 """
 
 
+PLACED = """\
+halcyon: 1
+simulation: tiny
+parameters: {nx: 6, shift: 6, n: {value: 3, mutable: true, max: 9}}
+data:
+  layouts:
+    rows: {type: float64, dimensions: [nx, 4]}
+    y: {type: float64, dimensions: [nx * size]}
+    x: {type: float64, dimensions: [5]}
+  places:
+    whole: {global: [nx * size, 4], offset: [rank * shift, 0]}
+  meshes:
+    grid: {type: rectilinear, coordinates: [y, x]}
+  variables:
+    theta: {layout: rows, place: whole}
+    y: {layout: y, time-varying: false}
+    x: {layout: x, time-varying: false}
+stores:
+  main: {path: out}
+resources: {buffer: {size: 16 MiB}}
+"""
+
+
 def check(path: Path, *ranks: str) -> "subprocess.CompletedProcess[str]":
     """Both, which have to agree; returns what they say."""
     program = ROOT / "build/release/bin/halcyon-check"
     if not program.exists():
         pytest.skip(f"{program} is not built")
-    options = ["--ranks", *ranks] if ranks else []
+    options = [word for pair in zip(("--ranks", "--ranks-per-node"), ranks, strict=False) for word in pair]
     verb, alone = (
         subprocess.run(command, capture_output=True, text=True, timeout=60)
         for command in ([sys.executable, "-m", "halcyon", "check", *options, path], [program, path, *ranks])
@@ -51,7 +74,8 @@ def test_a_right_configuration_is_summed_up(configuration: Path) -> None:
 
 
 def test_with_ranks_the_bytes_of_an_iteration_are_said(configuration: Path) -> None:
-    assert check(configuration, "4").stdout.endswith("1 store; 144 B per iteration of 4 ranks\n")  # 8 × (6 + 5 + 4 + 3)
+    said = check(configuration, "4").stdout
+    assert "1 store; 144 B per iteration of 4 ranks; a node of 4 ranks needs at least " in said  # 8 × (6 + 5 + 4 + 3)
 
 
 def test_with_ranks_a_block_that_cannot_be_is_found(configuration: Path) -> None:
@@ -78,3 +102,79 @@ def test_no_ranks_are_refused_by_both(configuration: Path) -> None:
     verb = [sys.executable, "-m", "halcyon", "check", "--ranks", "0", configuration]
     for command in (verb, [ROOT / "build/release/bin/halcyon-check", configuration, "0"]):
         assert subprocess.run(command, capture_output=True, timeout=60).returncode == 2
+
+
+def checked(tmp_path: Path, old: str, new: str, *ranks: str) -> "subprocess.CompletedProcess[str]":
+    path = tmp_path / "halcyon.yaml"
+    assert old in PLACED
+    path.write_text(PLACED.replace(old, new))
+    return check(path, *ranks)
+
+
+def test_blocks_that_tile_their_whole_are_nothing_to_speak_of(tmp_path: Path) -> None:
+    done = checked(tmp_path, "", "", "4")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_blocks_that_overlap_and_holes_are_told(tmp_path: Path) -> None:
+    done = checked(tmp_path, "shift: 6", "shift: 5", "4")
+    assert done.returncode == 0
+    assert "halcyon.yaml:10: data.places.whole: variable 'theta', a whole of 24 x 4; " in done.stderr
+    assert "rank 0 has [0:6, 0:4] and rank 1 has [5:11, 0:4]: they overlap" in done.stderr
+    assert "no rank covers 12 of its elements, [21:24, 0:4] among them" in done.stderr
+
+
+def test_holes_alone_are_told(tmp_path: Path) -> None:
+    done = checked(tmp_path, "global: [nx * size, 4]", "global: [nx * size, 5]", "4")
+    assert "no rank covers 24 of its elements, [18:24, 4:5] among them" in done.stderr
+    assert "overlap" not in done.stderr
+
+
+def test_a_place_that_a_program_may_move_is_not_judged(tmp_path: Path) -> None:
+    assert checked(tmp_path, "rank * shift", "rank * n", "4").stderr == ""
+
+
+def test_processes_may_share_a_coordinate(tmp_path: Path) -> None:
+    whole = "whole: {global: [5], offset: [0]}"
+    text = PLACED.replace("whole: {global: [nx * size, 4], offset: [rank * shift, 0]}", whole)
+    path = tmp_path / "halcyon.yaml"
+    path.write_text(text.replace("theta: {layout: rows, place: whole}", "z: {layout: x, place: whole}"))
+    assert check(path, "4").stderr == ""
+
+
+def test_a_mesh_that_does_not_fit_is_told_with_both_shapes(tmp_path: Path) -> None:
+    done = checked(tmp_path, "place: whole}", "place: whole, mesh: grid}", "4")
+    assert done.returncode == 0
+    assert "variable 'theta' has the shape 24 x 4, but mesh 'grid' has 24 x 5 nodes and 23 x 4 cells" in done.stderr
+    fits = PLACED.replace("dimensions: [5]", "dimensions: [4]").replace("place: whole}", "place: whole, mesh: grid}")
+    (tmp_path / "halcyon.yaml").write_text(fits)
+    assert check(tmp_path / "halcyon.yaml", "4").stderr == ""
+
+
+def test_a_buffer_is_checked_for_each_node(tmp_path: Path) -> None:
+    done = checked(tmp_path, "16 MiB", "1 MiB", "8")
+    assert done.returncode == 1
+    needed = int(done.stderr.rsplit("set at least ", 1)[1].split()[0])
+    assert "halcyon.yaml:19: resources.buffer.size: 1048576 bytes for 8 clients" in done.stderr
+    assert checked(tmp_path, "16 MiB", "1 MiB", "8", "4").returncode == 0
+    assert checked(tmp_path, "16 MiB", f"{needed} B", "8").returncode == 0
+    assert checked(tmp_path, "16 MiB", f"{needed - 1} B", "8").returncode == 1
+
+
+def test_code_that_cannot_be_loaded_is_told(tmp_path: Path) -> None:
+    events = "events: {e: {actions: [a], scope: client}}\nactions: {a: {type: module, module: MODULE, function: f}}\n"
+    path = tmp_path / "halcyon.yaml"
+    path.write_text(PLACED + events.replace("MODULE", "libabsent.so"))
+    done = check(path)
+    assert done.returncode == 1
+    assert "halcyon.yaml:21: actions.a.module: libabsent.so: cannot open" in done.stderr
+    path.write_text(PLACED + events.replace("MODULE", "libm.so.6"))
+    assert "actions.a.function: " in check(path).stderr
+
+
+def test_ranks_per_node_need_ranks(tmp_path: Path) -> None:
+    path = tmp_path / "halcyon.yaml"
+    path.write_text(PLACED)
+    verb = [sys.executable, "-m", "halcyon", "check", "--ranks-per-node", "2", path]
+    done = subprocess.run(verb, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (2, "halcyon: --ranks-per-node needs to know of how many: add --ranks N\n")

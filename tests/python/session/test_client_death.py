@@ -65,6 +65,24 @@ def test_a_client_killed_at_any_moment_leaves_complete_iterations_equal(
     assert diff(stored, inline_run, range(complete)) == []
 
 
+def test_a_client_killed_while_it_stores_a_block_itself_leaves_no_half_file(openmpi_case: Case) -> None:
+    openmpi_case.ranks = 1
+    openmpi_case.configure(nz="16384", size="20 MiB", attributes=", when-full: inline, compression: gzip")
+    run = openmpi_case.start("iterations=20")
+    wait_for((openmpi_case.output / "counts-n0000.json").exists, what="the server runs")
+    server = openmpi_case.server_process()
+    os.kill(server, signal.SIGSTOP)
+    try:
+        wait_for(lambda: list(openmpi_case.output.glob("tiny.c*.tmp")), what="the rank stores a block itself")
+        os.kill(processes_of(run)[0], signal.SIGKILL)
+        finish(run, 30)
+        assert list(openmpi_case.output.glob("tiny.c*.tmp")), "the file was whole before: the test shows nothing"
+    finally:
+        os.kill(server, signal.SIGCONT)
+    wait_for(lambda: is_gone(server), what="the server exits")
+    assert not list(openmpi_case.output.glob("*.tmp"))
+
+
 @pytest.mark.parametrize("how", ["kill", "abort"])
 def test_the_launcher_does_not_wait_for_the_server(case: Case, how: str) -> None:
     """The job's launcher ends although the server stands still and so cannot have ended."""

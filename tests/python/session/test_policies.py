@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import Case, Outcome, check_complete, finish, stop_server, wait_for
+from running import BUILDS, Case, Outcome, check_complete, finish, stop_server, wait_for
 
 # Room for little more than one iteration.
 TIGHT = {"nz": "32", "size": "500 KiB"}
@@ -90,6 +90,11 @@ def test_a_buffer_too_small_for_one_iteration_is_refused_with_the_size_needed(op
     message = outcome.ranks[0]["open"]
     assert "resources.buffer.size" in message
     assert "set at least" in message
+    program = BUILDS["openmpi"] / "bin/halcyon-check"
+    checked = subprocess.run(
+        [program, "halcyon.yaml", "2"], cwd=openmpi_case.directory, capture_output=True, text=True, timeout=60
+    )
+    assert (checked.returncode, checked.stderr) == (1, f"halcyon: {message}\n"), "said before the job is submitted"
     needed = int(message.rsplit("set at least ", 1)[1].split()[0])
     openmpi_case.configure(nz="256", size=str(needed))
     assert openmpi_case.run("iterations=3").status == 0, "the size it named is not enough"

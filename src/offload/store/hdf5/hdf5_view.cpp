@@ -124,6 +124,7 @@ int64_t hdf5_view::publish(std::span<const std::string> writers) {
     xdmf.end_at(text.size());
     view.publish(directory_ + "/" + view_name, false);
     xdmf.publish(directory_ + "/" + simulation_ + ".xmf", false);
+    remarks_ = plan.unfit_meshes;
     return static_cast<int64_t>(run.iterations.size());
 }
 

@@ -20,6 +20,7 @@ class hdf5_view final : public view_builder {
   public:
     hdf5_view(std::string directory, std::string simulation);
     result<int64_t> rebuild(std::span<const std::string> writers) override;
+    [[nodiscard]] std::vector<std::string> remarks() const override { return remarks_; }
 
   private:
     /// What tells one state of a file from another.
@@ -45,7 +46,7 @@ class hdf5_view final : public view_builder {
     std::map<std::string, known_file> files_;
     std::map<std::string, std::shared_ptr<const file_layout>> newest_layout_;            ///< by writer
     std::map<std::string, std::pair<std::string, std::vector<std::byte>>> coordinates_;  ///< by path: sources, values
-    std::vector<std::string> last_writers_;
+    std::vector<std::string> last_writers_, remarks_;
     int64_t last_count_ = -1;
 };
 

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "offload/model/boxes.hpp"
 #include "offload/store/hdf5/format.hpp"
 
 namespace halcyon::offload::hdf5 {
@@ -71,37 +72,8 @@ void add_pieces(view_variable& array, const row_source* begin, const row_source*
     }
 }
 
-struct box {
-    std::vector<int64_t> start, count;
-};
-
 box box_of(const stored_domain& d) {
-    return {list_of(d.offset), list_of(d.interior())};
-}
-
-/// What is left of `from` without `hole`: at most two boxes for each dimension.
-void subtract(box from, const box& hole, std::vector<box>& left) {
-    for (size_t i = 0; i < from.start.size(); ++i)
-        if (hole.start[i] >= from.start[i] + from.count[i] || hole.start[i] + hole.count[i] <= from.start[i]) {
-            left.push_back(std::move(from));
-            return;
-        }
-    for (size_t i = 0; i < from.start.size(); ++i) {
-        const int64_t end = from.start[i] + from.count[i];
-        const int64_t hole_end = hole.start[i] + hole.count[i];
-        if (hole.start[i] > from.start[i]) {
-            left.push_back(from);
-            left.back().count[i] = hole.start[i] - from.start[i];
-        }
-        if (hole_end < end) {
-            left.push_back(from);
-            left.back().start[i] = hole_end;
-            left.back().count[i] = end - hole_end;
-        }
-        const int64_t begin = std::max(from.start[i], hole.start[i]);
-        from.count[i] = std::min(end, hole_end) - begin;
-        from.start[i] = begin;
-    }
+    return {d.offset, d.interior()};
 }
 
 /// Puts a row that shows the whole into `array`, but for the boxes of single blocks that are shown at the same time:
@@ -110,7 +82,7 @@ void add_around(view_variable& array, const row_source& row, const std::vector<b
     std::vector<box> left{box_of(*row.domain)};
     for (const box& hole : apart) {
         std::vector<box> smaller;
-        for (box& b : left) subtract(std::move(b), hole, smaller);
+        for (const box& b : left) subtract(b, hole, smaller);
         left = std::move(smaller);
     }
     for (const box& b : left) {
@@ -119,8 +91,8 @@ void add_around(view_variable& array, const row_source& row, const std::vector<b
         p.dataset = row.domain->dataset;
         p.source_shape = list_of(row.domain->dimensions);
         p.source_shape.insert(p.source_shape.begin(), row.domain->row_count);
-        p.source_start = p.target_start = b.start;
-        p.source_count = p.target_count = b.count;
+        p.source_start = p.target_start = list_of(b.start);
+        p.source_count = p.target_count = list_of(b.count);
         p.source_start.insert(p.source_start.begin(), row.row);
         p.source_count.insert(p.source_count.begin(), 1);
         if (array.description.time_varying) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "offload/model/mesh_fit.hpp"
 #include "offload/store/hdf5/view_arrays.hpp"
 
 namespace halcyon::offload::hdf5 {
@@ -84,6 +85,10 @@ std::vector<std::byte> midpoints(const std::vector<std::byte>& bytes, scalar_typ
     return out;
 }
 
+std::vector<int64_t> space_shape(const view_variable& v) {
+    return {v.shape.begin() + (v.description.time_varying ? 1 : 0), v.shape.end()};
+}
+
 class planner {
   public:
     planner(const gathered_run& run, const coordinate_reader& read) : run_(run), read_(read) {}
@@ -96,6 +101,7 @@ class planner {
         resolve_clashes();
         add_time();
         add_coordinates();
+        look_for_unfit_meshes();
         for (size_t i = 0; i < plan_.variables.size(); ++i) name_dimensions(i);
         // A coordinate that became a dimension's scale is written as such.
         std::erase_if(plan_.variables, [this](const view_variable& v) { return own_scales_.contains(v.path); });
@@ -189,6 +195,37 @@ class planner {
             }
         }
         for (const auto& [use, groups] : users) add_coordinate(use, groups);
+    }
+
+    /// Nodes of a mesh in each dimension; nullopt where a coordinate is not there, or the mesh is of another type.
+    std::optional<std::vector<int64_t>> nodes_of(const stored_mesh& mesh) const {
+        std::vector<int64_t> nodes;
+        for (const std::string& name : mesh.coordinates) {
+            if (mesh.type == "rectilinear") {
+                const view_variable* c = find_coordinate(name);
+                const auto length = c != nullptr ? coordinate_length(*c) : std::nullopt;
+                if (!length) return std::nullopt;
+                nodes.push_back(*length);
+            } else if (mesh.type == "curvilinear") {
+                for (const view_variable& v : plan_.variables)
+                    if (v.description.name == name && v.placed_whole) return space_shape(v);
+                return std::nullopt;
+            } else {
+                return std::nullopt;
+            }
+        }
+        return nodes;
+    }
+
+    void look_for_unfit_meshes() {
+        for (const view_variable& v : plan_.variables) {
+            const auto mesh = run_.meshes.find(v.description.mesh);
+            if (!v.placed_whole || mesh == run_.meshes.end()) continue;
+            const auto nodes = nodes_of(mesh->second);
+            const std::vector<int64_t> shape = space_shape(v);
+            if (!nodes || fit_of(shape, *nodes) != mesh_fit::none) continue;
+            plan_.unfit_meshes.push_back(describe_misfit(v.description.name, shape, mesh->first, *nodes));
+        }
     }
 
     void add_coordinate(const axis_use& use, const std::set<std::string>& groups) {

@@ -78,7 +78,8 @@ struct view_plan {
     std::vector<dimension> dimensions;  ///< 0 is time
     std::vector<view_variable> variables;
     std::map<std::string, stored_mesh> meshes;
-    std::vector<std::string> not_shown;  ///< variables (or domains of one) that are no array; they stay in the files
+    std::vector<std::string> not_shown;     ///< variables (or domains of one) that are no array; they stay in the files
+    std::vector<std::string> unfit_meshes;  ///< a sentence for each variable that its mesh does not fit
     std::map<std::string, size_t> coordinate_dimensions;  ///< name of a coordinate variable → its dimension
 };
 

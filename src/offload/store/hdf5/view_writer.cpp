@@ -186,6 +186,7 @@ void write_view(const view_plan& plan, const view_notes& notes, const std::strin
             set_attribute(file.get(), "incomplete_iterations", plan.incomplete_iterations);
         }
         if (!plan.not_shown.empty()) set_attribute(file.get(), "not_shown", plan.not_shown);
+        if (!plan.unfit_meshes.empty()) set_attribute(file.get(), "unfit_meshes", plan.unfit_meshes);
         if (!notes.unreadable_files.empty()) set_attribute(file.get(), "unreadable_files", notes.unreadable_files);
         std::set<std::string> groups;
         std::vector<dataset_handle> scales;

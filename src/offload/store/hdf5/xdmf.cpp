@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "offload/model/mesh_fit.hpp"
+
 namespace halcyon::offload::hdf5 {
 namespace {
 
@@ -112,10 +114,9 @@ class xdmf_writer {
         if (v.path.find_first_of(":|") != std::string::npos) return;  // what separates file, array and selection
         for (grid& g : grids_) {
             if (g.mesh == nullptr || g.mesh->name != v.description.mesh) continue;
-            shape_list cells = g.nodes;
-            for (int64_t& n : cells) --n;
-            if (shape == g.nodes) g.variables.emplace_back(&v, true);
-            if (shape == cells) g.variables.emplace_back(&v, false);
+            // One that does not fit is named among the plan's unfit meshes.
+            const mesh_fit fit = fit_of(shape, g.nodes);
+            if (fit != mesh_fit::none) g.variables.emplace_back(&v, fit == mesh_fit::nodes);
             return;
         }
         if (!v.description.mesh.empty() || !v.description.placed) return;

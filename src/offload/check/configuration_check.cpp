@@ -1,0 +1,120 @@
+#include "offload/check/configuration_check.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/text_file.hpp"
+#include "base/units.hpp"
+#include "offload/actions/action_runner.hpp"
+#include "offload/check/mesh_check.hpp"
+#include "offload/check/whole_coverage.hpp"
+#include "offload/model/model.hpp"
+#include "offload/segment/segment.hpp"
+#include "offload/store/store.hpp"
+
+namespace halcyon::offload {
+namespace {
+
+std::string counted(size_t n, const std::string& noun) {
+    return std::to_string(n) + " " + noun + (n == 1 ? "" : "s");
+}
+
+/// Bytes of one iteration of the whole run.
+result<int64_t> bytes_of_iteration(const model& m, int ranks) {
+    int64_t total = 0;
+    for (int rank = 0; rank < ranks; ++rank) {
+        for (const variable& v : m.variables) {
+            for (int block = 0; block < v.blocks_per_client; ++block) {
+                const auto shape = shape_of(m, v, {rank, ranks, block});
+                if (!shape) return shape.why();
+                if (__builtin_add_overflow(total, shape->bytes, &total)) {
+                    return failure{error_kind::config, "one iteration has more than 2^63 bytes", 0};
+                }
+            }
+        }
+    }
+    return total;
+}
+
+/// What a server with the ranks [first, end) needs; as at open, the most of any of its clients.
+result<arena_need> need_of_clients(const model& m, int first, int end, int ranks) {
+    arena_need most;
+    for (int rank = first; rank < end; ++rank) {
+        const auto need = need_of(m, rank, ranks);
+        if (!need) return need.why();
+        most = most.joined(*need);
+    }
+    return most;
+}
+
+/// The bytes that the most demanding node needs. Failure (config): the buffer is smaller.
+result<uint64_t> bytes_of_node(const model& m, const intended_run& run) {
+    uint64_t most = 0;
+    for (int first = 0; first < run.ranks; first += run.ranks_per_node) {
+        const int clients = std::min(run.ranks_per_node, run.ranks - first);
+        const int servers = std::min(m.servers_per_node, clients);
+        for (int begin = 0, end = 0; begin < clients; begin = end) {
+            while (end < clients && server_of(end, clients, servers) == server_of(begin, clients, servers)) ++end;
+            const auto need = need_of_clients(m, first + begin, first + end, run.ranks);
+            if (!need) return need.why();
+            const auto of_server = static_cast<uint32_t>(end - begin);
+            if (const auto planned = plan_segment(m, of_server, *need, servers); !planned) return planned.why();
+            most = std::max(most, least_bytes(m, of_server, *need, servers));
+        }
+    }
+    return most;
+}
+
+/// What runs on every machine: the code that the configuration names can be loaded here.
+void check_modules(const model& m, configuration_check& found) {
+    for (const store& s : m.stores)
+        if (const auto module = load_store_module(s.type); !module)
+            found.refusals.push_back("stores." + s.name + ": " + module.why().message);
+    action_runner actions(m, {});
+    std::error_code none;
+    if (const auto loaded = actions.load_modules(std::filesystem::current_path(none).string()); !loaded)
+        found.refusals.push_back(loaded.why().message);
+}
+
+/// What holds for a run of this size. Failures: those of shape_of().
+result<void> check_run(const model& m, const intended_run& run, configuration_check& found) {
+    const auto bytes = bytes_of_iteration(m, run.ranks);
+    if (!bytes) return bytes.why();
+    found.summary +=
+        "; " + format_bytes(*bytes) + " per iteration of " + counted(static_cast<size_t>(run.ranks), "rank");
+    if (!m.run_inline) {
+        if (const auto needed = bytes_of_node(m, run))
+            found.summary += "; a node of " + counted(static_cast<size_t>(run.ranks_per_node), "rank") +
+                             " needs at least " + format_bytes(static_cast<int64_t>(*needed)) + " of its buffer of " +
+                             format_bytes(m.buffer.bytes);
+        else
+            found.refusals.push_back(needed.why().message);
+    }
+    for (const auto& look : {uneven_wholes, unfit_meshes}) {
+        const auto messages = look(m, run.ranks);
+        if (!messages) return messages.why();
+        found.warnings.insert(found.warnings.end(), messages->begin(), messages->end());
+    }
+    return {};
+}
+
+}  // namespace
+
+result<configuration_check> check_configuration(const std::string& path, const intended_run& run) {
+    const auto text = read_text_file(path);
+    if (!text) return text.why();
+    const auto m = parse_model(*text, path, {});
+    if (!m) return m.why();
+    configuration_check found;
+    found.summary = m->simulation + ": " + counted(m->parameters.size(), "parameter") + ", " +
+                    counted(m->layouts.size(), "layout") + ", " + counted(m->variables.size(), "variable") + ", " +
+                    counted(m->events.size(), "event") + ", " + counted(m->stores.size(), "store");
+    check_modules(*m, found);
+    if (run.ranks <= 0) return found;
+    intended_run whole = run;
+    if (run.ranks_per_node <= 0 || run.ranks_per_node > run.ranks) whole.ranks_per_node = run.ranks;
+    if (const auto checked = check_run(*m, whole, found); !checked) return checked.why();
+    return found;
+}
+
+}  // namespace halcyon::offload

@@ -1,0 +1,31 @@
+#include "offload/model/mesh_fit.hpp"
+
+namespace halcyon::offload {
+namespace {
+
+std::string text_of(std::span<const int64_t> shape, int64_t less) {
+    std::string text;
+    for (const int64_t n : shape) text += (text.empty() ? "" : " x ") + std::to_string(n - less);
+    return text;
+}
+
+}  // namespace
+
+mesh_fit fit_of(std::span<const int64_t> shape, std::span<const int64_t> nodes) {
+    if (shape.size() != nodes.size()) return mesh_fit::none;
+    bool on_nodes = true, on_cells = true;
+    for (size_t i = 0; i < shape.size(); ++i) {
+        on_nodes = on_nodes && shape[i] == nodes[i];
+        on_cells = on_cells && shape[i] == nodes[i] - 1;
+    }
+    return on_nodes ? mesh_fit::nodes : on_cells ? mesh_fit::cells : mesh_fit::none;
+}
+
+std::string describe_misfit(const std::string& variable, std::span<const int64_t> shape, const std::string& mesh,
+                            std::span<const int64_t> nodes) {
+    return "variable '" + variable + "' has the shape " + text_of(shape, 0) + ", but mesh '" + mesh + "' has " +
+           text_of(nodes, 0) + " nodes and " + text_of(nodes, 1) +
+           " cells: programs that draw meshes will not find the variable; give it a mesh of its own shape";
+}
+
+}  // namespace halcyon::offload
