@@ -177,8 +177,9 @@ int node_server::run() {
             continue;
         }
         h.bell.prepare();
-        const bool work = inbox_filled_.load(std::memory_order_acquire) ||
-                          std::any_of(events_.begin(), events_.end(), [](const auto& r) { return !r.empty(); });
+        const bool work =
+            inbox_filled_.load(std::memory_order_acquire) ||
+            (takes_events() && std::any_of(events_.begin(), events_.end(), [](const auto& r) { return !r.empty(); }));
         if (work) {
             h.bell.cancel();
         } else {
@@ -212,7 +213,9 @@ bool node_server::drained() {
     pool_->hurry();
     for (const store_state& s : stores_)
         if (s.offered || !s.pending.empty()) return false;
-    if (pool_->outstanding() > 0 || inbox_filled_.load(std::memory_order_acquire)) return false;
+    if (!waiting_actions_.empty() || !waiting_files_.empty() || pool_->outstanding() > 0 ||
+        inbox_filled_.load(std::memory_order_acquire))
+        return false;
     return book_.open_iterations().empty();
 }
 
