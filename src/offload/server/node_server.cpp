@@ -285,7 +285,11 @@ void node_server::save_counts(bool finished) {
         counts_.inlined_blocks += static_cast<int64_t>(page.inlined_blocks.load());
         counts_.inlined_bytes += static_cast<int64_t>(page.inlined_bytes.load());
     }
-    if (auto saved = records_.save(counts_); !saved) log_("counts: " + saved.why().message);
+    const auto saved = records_.save(counts_);
+    if (!saved && !counts_unsaved_)
+        note("counts cannot be saved, and are tried again after each file: " + saved.why().message);
+    if (saved && counts_unsaved_) log_("counts are saved again");
+    counts_unsaved_ = !saved;
 }
 
 }  // namespace halcyon::offload

@@ -143,6 +143,7 @@ class node_server {
     std::unique_ptr<output_writer> output_;
     run_records records_;
     run_counts counts_;
+    bool counts_unsaved_ = false;  ///< the log says why
     std::unique_ptr<action_runner> actions_;
     iteration_book book_;
     transfer_slot slot_;
