@@ -41,6 +41,7 @@ COUNTED: dict[str, tuple[str, str, str, bool]] = {
         False,
     ),
     "inlined_blocks": ("block", "blocks", "stored by the simulation itself (inline)", False),
+    "waiting_actions": ("action", "actions", "waited at once: events came faster than their actions ran", False),
     "early_parts": ("part", "parts", "of iterations stored early to make room", False),
 }
 

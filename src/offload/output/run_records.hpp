@@ -20,6 +20,7 @@ struct run_counts {
     int64_t early_parts = 0, missing_blocks = 0, incomplete_iterations = 0;
     int64_t dead_clients = 0, server_restarts = 0, lost_signals = 0;
     int64_t rejected_blocks = 0, failed_files = 0, failed_actions = 0;
+    int64_t waiting_actions = 0;    ///< the most that waited for their turn at once, where that is notable
     int64_t overflowed_values = 0;  ///< finite values that `half` made infinite
     int64_t lost_records = 0;       ///< lines of phases-….csv and server-….csv that are not there
     int64_t lost_files = 0;         ///< stored, and not there any more at the end

@@ -183,8 +183,9 @@ int node_server::run() {
             continue;
         }
         h.bell.prepare();
-        const bool work = inbox_filled_.load(std::memory_order_acquire) ||
-                          std::any_of(events_.begin(), events_.end(), [](const auto& r) { return !r.empty(); });
+        const bool work =
+            inbox_filled_.load(std::memory_order_acquire) ||
+            (takes_events() && std::any_of(events_.begin(), events_.end(), [](const auto& r) { return !r.empty(); }));
         if (work) {
             h.bell.cancel();
         } else {
@@ -218,7 +219,9 @@ bool node_server::drained() {
     pool_->hurry();
     for (const store_state& s : stores_)
         if (s.offered || !s.pending.empty()) return false;
-    if (pool_->outstanding() > 0 || inbox_filled_.load(std::memory_order_acquire)) return false;
+    if (!waiting_actions_.empty() || !waiting_files_.empty() || pool_->outstanding() > 0 ||
+        inbox_filled_.load(std::memory_order_acquire))
+        return false;
     return book_.open_iterations().empty();
 }
 
@@ -291,7 +294,11 @@ void node_server::save_counts(bool finished) {
         counts_.inlined_blocks += static_cast<int64_t>(page.inlined_blocks.load());
         counts_.inlined_bytes += static_cast<int64_t>(page.inlined_bytes.load());
     }
-    if (auto saved = records_.save(counts_); !saved) log_("counts: " + saved.why().message);
+    const auto saved = records_.save(counts_);
+    if (!saved && !counts_unsaved_)
+        note("counts cannot be saved, and are tried again after each file: " + saved.why().message);
+    if (saved && counts_unsaved_) log_("counts are saved again");
+    counts_unsaved_ = !saved;
 }
 
 }  // namespace halcyon::offload

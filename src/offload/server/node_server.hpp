@@ -84,6 +84,8 @@ class node_server {
     void relieve_pressure();
     void load_blocks(file_work& work);
     void submit_file(const std::shared_ptr<file_work>& work);
+    void submit_waiting_files();
+    void write_file(const std::shared_ptr<file_work>& work);
     void file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome,
                    const file_record& record);
     void settle(const std::shared_ptr<file_work>& work, const result<file_report>& outcome, const file_record& record);
@@ -112,6 +114,11 @@ class node_server {
 
     // actions
     void run_event(uint32_t event_id, int64_t iteration, int client, std::function<void()> done = {});
+    struct waiting_action;
+    void run_waiting_actions();
+    void action_done(const waiting_action& ran, const result<void>& outcome);
+    void tell_of_waiting_actions();
+    [[nodiscard]] bool takes_events() const { return waiting_actions_.size() < most_waiting_actions; }
     void raise_job_event(int client, uint32_t event_id, int64_t iteration);
     void job_event_came(uint32_t event_id, int64_t iteration, bool own);
     void run_next_job_event();
@@ -136,6 +143,7 @@ class node_server {
     std::unique_ptr<output_writer> output_;
     run_records records_;
     run_counts counts_;
+    bool counts_unsaved_ = false;  ///< the log says why
     std::unique_ptr<action_runner> actions_;
     iteration_book book_;
     transfer_slot slot_;
@@ -153,6 +161,19 @@ class node_server {
     std::vector<std::vector<uint64_t>> signals_seen_;  ///< [event][client], scope node
     std::vector<uint64_t> node_fired_;                 ///< [event]
     std::vector<int64_t> node_iteration_;              ///< [event]: in which it was raised last
+
+    /// An event whose turn has not come.
+    struct waiting_action {
+        uint32_t event_id;
+        int64_t iteration;
+        int client;                               ///< that raised it, or -1
+        std::vector<iteration_book::key> pinned;  ///< blocks that it will read
+        std::function<void()> done;
+    };
+    static constexpr int64_t notable_waiting_actions = 64;    ///< fewer are nothing that needs to be said
+    static constexpr size_t most_waiting_actions = 1U << 16;  ///< then the rings fill up, and clients wait
+    std::deque<waiting_action> waiting_actions_;
+    size_t running_actions_ = 0;
 
     struct job_event {
         uint32_t id;
@@ -177,7 +198,9 @@ class node_server {
         int64_t give_up_ns = 0;      ///< 0: no attempt has failed
     };
     std::vector<store_state> stores_;
-    int64_t stored_through_;  ///< what the segment's header says of it is for the clients
+    std::deque<std::shared_ptr<file_work>> waiting_files_;  ///< not with the pool yet
+    std::shared_ptr<file_work> unspilled_;                  ///< has blocks of spill files in memory
+    int64_t stored_through_;                                ///< what the segment's header says of it is for the clients
     std::set<int64_t> stored_out_of_order_;
     bool progress_ = false;  ///< something to announce
     bool view_dirty_ = false, view_running_ = false, sync_running_ = false;

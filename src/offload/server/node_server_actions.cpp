@@ -1,6 +1,7 @@
 // Events and their actions.
 
 #include <algorithm>
+#include <bit>
 
 #include "base/clock.hpp"
 #include "offload/server/node_server.hpp"
@@ -38,6 +39,7 @@ void node_server::job_event_came(uint32_t event_id, int64_t iteration, bool own)
     }
     job_events_.push_back({event_id, iteration, raiser});
     run_next_job_event();
+    tell_of_waiting_actions();
 }
 
 /// With several threads the pool would run two of them at once, and in another order than on other nodes.
@@ -62,35 +64,68 @@ void node_server::run_event(uint32_t event_id, int64_t iteration, int client, st
             for (uint32_t s = 0; s < stores_.size(); ++s)
                 if (data_.stores[s].name == data_.actions[id].store)
                     stores_[s].wanted = std::max(stores_[s].wanted, iteration);
-    auto pinned = std::make_shared<std::vector<iteration_book::key>>();
+    std::vector<iteration_book::key> pinned;
     if (book_.knows(iteration))
         for (const iteration_book::key k : book_.at(iteration).blocks)
             if (iteration_book::held* h = book_.find(k);
                 h != nullptr && (client < 0 || static_cast<int>(h->block.client) == client)) {
                 ++h->pins;
-                pinned->push_back(k);
+                pinned.push_back(k);
             }
-    auto views = std::make_shared<std::vector<block_view>>();
-    auto spilled = std::make_shared<std::vector<std::vector<std::byte>>>();
-    for (const iteration_book::key k : *pinned)
-        if (auto v = view_of(*book_.find(k), *spilled)) views->push_back(*v);
-    const int rank = client >= 0 ? book_.rank_of(static_cast<uint32_t>(client)) : -1;
-    pool_->submit([this, event_id, iteration, client, rank, pinned, views, spilled, done = std::move(done)] {
-        const auto outcome = actions_->run(data_.events[event_id], {iteration, rank, *views});
-        tell([this, client, pinned, done, outcome] {
-            if (!outcome) {
-                ++counts_.failed_actions;
-                note(outcome.why().message);
-            }
-            for (const iteration_book::key k : *pinned) {
-                if (iteration_book::held* h = book_.find(k)) --h->pins;
-                release_if_done(k);
-            }
-            if (client >= 0)
-                segment_.page(static_cast<uint32_t>(client)).signals_done.fetch_add(1, std::memory_order_relaxed);
-            if (done) done();
+    waiting_actions_.push_back({event_id, iteration, client, std::move(pinned), std::move(done)});
+    run_waiting_actions();
+    tell_of_waiting_actions();
+}
+
+/// As many at a time as there are threads, so that files do not wait behind all actions, and what was spilled is in
+/// memory only for those that run.
+void node_server::run_waiting_actions() {
+    while (!waiting_actions_.empty() && running_actions_ < static_cast<size_t>(data_.server.threads)) {
+        auto next = std::make_shared<waiting_action>(std::move(waiting_actions_.front()));
+        waiting_actions_.pop_front();
+        ++running_actions_;
+        auto views = std::make_shared<std::vector<block_view>>();
+        auto spilled = std::make_shared<std::vector<std::vector<std::byte>>>();
+        for (const iteration_book::key k : next->pinned)
+            if (auto v = view_of(*book_.find(k), *spilled)) views->push_back(*v);
+        const int rank = next->client >= 0 ? book_.rank_of(static_cast<uint32_t>(next->client)) : -1;
+        pool_->submit([this, next, rank, views, spilled] {
+            const auto outcome = actions_->run(data_.events[next->event_id], {next->iteration, rank, *views});
+            tell([this, next, outcome] { action_done(*next, outcome); });
         });
-    });
+    }
+}
+
+void node_server::action_done(const waiting_action& ran, const result<void>& outcome) {
+    --running_actions_;
+    if (!outcome) {
+        ++counts_.failed_actions;
+        note(outcome.why().message);
+    }
+    for (const iteration_book::key k : ran.pinned) {
+        if (iteration_book::held* h = book_.find(k)) --h->pins;
+        release_if_done(k);
+    }
+    if (ran.client >= 0)
+        segment_.page(static_cast<uint32_t>(ran.client)).signals_done.fetch_add(1, std::memory_order_relaxed);
+    if (ran.done) ran.done();
+    run_waiting_actions();
+}
+
+/// Events that come faster than their actions run do not hold up the simulation, but somebody should know.
+void node_server::tell_of_waiting_actions() {
+    const auto now = static_cast<int64_t>(waiting_actions_.size() + job_events_.size());
+    if (now < notable_waiting_actions || now <= counts_.waiting_actions) return;
+    const bool doubled =
+        std::bit_width(static_cast<uint64_t>(now)) > std::bit_width(static_cast<uint64_t>(counts_.waiting_actions));
+    counts_.waiting_actions = now;
+    if (doubled)
+        note(std::to_string(now) +
+             " actions wait: events come faster than their actions run; blocks that these will read stay where they "
+             "are");
+    if (!takes_events())
+        note("no event is taken from the clients until fewer than " + std::to_string(most_waiting_actions) +
+             " actions wait");
 }
 
 }  // namespace halcyon::offload

@@ -22,7 +22,7 @@ constexpr int64_t successor_patience_ns = 30'000'000'000, open_patience_ns = 5'0
 
 bool node_server::pop_events() {
     bool any = false;
-    for (uint32_t c = 0; c < events_.size(); ++c) any = pop_client(c) || any;
+    for (uint32_t c = 0; c < events_.size() && takes_events(); ++c) any = pop_client(c) || any;
     return any;
 }
 

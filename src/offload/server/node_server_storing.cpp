@@ -155,8 +155,25 @@ result<block_view> node_server::view_of(const iteration_book::held& h, std::vect
 }
 
 void node_server::submit_file(const std::shared_ptr<file_work>& work) {
-    store_state& state = stores_[work->request.store];
-    ++state.jobs;
+    ++stores_[work->request.store].jobs;
+    waiting_files_.push_back(work);
+    submit_waiting_files();
+}
+
+/// One file at a time holds what was spilled in memory: with a slow store, all of the spill file would end up there.
+void node_server::submit_waiting_files() {
+    while (!waiting_files_.empty()) {
+        const auto work = waiting_files_.front();
+        const bool spilled = std::any_of(work->keys.begin(), work->keys.end(),
+                                         [this](iteration_book::key k) { return book_.find(k)->block.in_spill; });
+        if (spilled && unspilled_) return;
+        waiting_files_.pop_front();
+        if (spilled) unspilled_ = work;
+        write_file(work);
+    }
+}
+
+void node_server::write_file(const std::shared_ptr<file_work>& work) {
     if (work->give_up_ns == 0) work->give_up_ns = monotonic_ns() + data_.server.retry.count();
     load_blocks(*work);
     // A failing store is tried again; the pool sleeps between the attempts, not the loop.
@@ -217,8 +234,9 @@ void node_server::load_blocks(file_work& work) {
 
 void node_server::file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome,
                             const file_record& begun) {
-    store_state& state = stores_[work->request.store];
-    --state.jobs;
+    --stores_[work->request.store].jobs;
+    work->spilled.clear();
+    if (unspilled_ == work) unspilled_.reset();
     if (!outcome && monotonic_ns() < work->give_up_ns) {
         note(outcome.why().message + "; trying again");
         work->not_before_ns = monotonic_ns() + 200'000'000;
@@ -226,6 +244,7 @@ void node_server::file_done(const std::shared_ptr<file_work>& work, const result
         submit_file(work);
         return;
     }
+    submit_waiting_files();
     settle(work, outcome, begun);
 }
 
@@ -330,91 +349,6 @@ void node_server::release(iteration_book::key k) {
     // The ring has a slot for each entry; should a client have damaged it, it finds its block by itself.
     static_cast<void>(returns_[client].push(index));
     progress_ = true;
-}
-
-// ---- durability and the view ----------------------------------------------------------------------------------------
-
-void node_server::sync_if_wanted() {
-    segment_header& h = segment_.header();
-    const int64_t through = stored_through_;
-    const int64_t wanted = h.durable_wanted.load(std::memory_order_acquire);
-    if (sync_running_ || wanted <= h.durable_through.load(std::memory_order_relaxed) || through < wanted) return;
-    sync_running_ = true;
-    pool_->submit([this, through] {
-        result<void> outcome;
-        {
-            const std::lock_guard lock(storage_);
-            outcome = output_->sync();
-        }
-        tell([this, through, outcome] {
-            sync_running_ = false;
-            synced(through, outcome);
-        });
-    });
-}
-
-/// What could not be synced counts as failed; whoever waits for it hears so.
-void node_server::synced(int64_t through, const result<void>& outcome) {
-    segment_header& h = segment_.header();
-    if (!outcome) {
-        note(outcome.why().message);
-        tell_of_failure(outcome.why(), h.durable_through.load(std::memory_order_relaxed) + 1);
-    }
-    h.durable_through.store(through, std::memory_order_release);
-    progress_ = true;
-}
-
-void node_server::tell_of_failure(const failure& why, int64_t first) {
-    ++counts_.failed_files;
-    tell_clients_of_loss(first, why.message);
-}
-
-/// Nobody can say which iterations it held that are nowhere else.
-void node_server::tell_of_lost(const std::optional<output_writer::lost_directory>& lost) {
-    if (!lost) return;
-    note(lost->what);
-    counts_.lost_files += lost->files;
-    tell_clients_of_loss(0, lost->what);
-}
-
-void node_server::tell_clients_of_loss(int64_t first, const std::string& why) {
-    segment_header& h = segment_.header();
-    std::strncpy(h.last_error, why.c_str(), sizeof h.last_error - 1);
-    h.lost_from.store(std::min(first, h.lost_from.load(std::memory_order_relaxed)), std::memory_order_release);
-    h.failed_files.fetch_add(1, std::memory_order_acq_rel);
-}
-
-void node_server::rebuild_view_if_due() {
-    if (document_.node != 0 || view_running_ || data_.stores.empty()) return;
-    const int64_t time = monotonic_ns();
-    int64_t interval = INT64_MAX;
-    for (const store& s : data_.stores) interval = std::min(interval, s.view_interval.count());
-    if (!view_dirty_ || time - last_view_ns_ < interval) return;
-    // With other nodes there may always be something new that they published.
-    view_dirty_ = document_.nodes > 1;
-    view_running_ = true;
-    last_view_ns_ = time;
-    pool_->submit([this] {
-        result<int64_t> outcome = int64_t{0};
-        std::vector<std::string> remarks;
-        {
-            const std::lock_guard lock(storage_);
-            outcome = output_->rebuild_views(all_writers());
-            remarks = output_->new_view_remarks();
-        }
-        tell([this, outcome, remarks = std::move(remarks)] {
-            view_running_ = false;
-            if (!outcome) note("view: " + outcome.why().message);
-            for (const std::string& remark : remarks) note("view: " + remark);
-        });
-    });
-}
-
-std::vector<std::string> node_server::all_writers() const {
-    std::vector<std::string> writers;
-    writers.reserve(static_cast<size_t>(document_.nodes));
-    for (int node = 0; node < document_.nodes; ++node) writers.push_back(node_writer(node));
-    return writers;
 }
 
 }  // namespace halcyon::offload

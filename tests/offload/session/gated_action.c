@@ -17,6 +17,6 @@ int gated_action(const halcyon_action_context* context) {
     FILE* file = fopen(path, "a");
     if (file == NULL) return 2;
     const float first = context->block_count > 0 ? *(const float*)context->blocks[0].data : 0;
-    fprintf(file, "%zu %g\n", context->block_count, first);
+    fprintf(file, "%zu %.9g\n", context->block_count, first);
     return fclose(file) == 0 ? 0 : 3;
 }

@@ -1,9 +1,11 @@
 """Events run their actions: on the server, or in the clients with `inline: true`."""
 
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
+import sanitizers
 from running import BUILDS, Case, check_complete, expected_block, finish, wait_for
 
 MODULE = """\
@@ -153,3 +155,71 @@ def test_after_an_open_that_failed_the_corrected_one_succeeds(openmpi_case: Case
     outcome = openmpi_case.run("iterations=3")
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 3)
+
+
+GATED = """\
+events:
+  each: {actions: [hold], scope: client}
+actions:
+  hold: {type: module, module: MODULE, function: gated_action, options: {until: GATE}}"""
+
+
+def gated_events(case: Case) -> str:
+    """Events whose actions wait until the file `go` is there."""
+    module = str(BUILDS[case.mpi] / "tests/libgated_action.so")
+    return GATED.replace("MODULE", module).replace("GATE", str(case.directory / "go"))
+
+
+def gated(case: Case) -> list[tuple[int, float]]:
+    """Of each action that ran: how many blocks it saw, and the first value."""
+    rows = [line.split() for line in (case.output / "gated.txt").read_text().splitlines()]
+    return [(int(blocks), float(first)) for blocks, first in rows]
+
+
+def test_files_are_stored_while_actions_wait_and_the_queue_is_told(openmpi_case: Case) -> None:
+    openmpi_case.configure(events=gated_events(openmpi_case), server="threads: 2")
+    run = openmpi_case.start("iterations=10", "signal=each", "signals=50", "final_wait=1")
+    # All threads but one may be held by an action; files come in between when that one ends.
+    log = openmpi_case.output / "server-n0000.log"
+    wait_for(lambda: log.exists() and "actions wait: events come faster" in log.read_text(), what="the log says it")
+    (openmpi_case.directory / "go").touch()
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    assert len(gated(openmpi_case)) == 2 * 10 * 50
+    assert openmpi_case.counts()["waiting_actions"] >= 64
+    assert openmpi_case.counts()["failed_actions"] == 0
+    check_complete(openmpi_case, 10)
+
+
+def test_waiting_actions_see_their_blocks_whatever_comes_after(openmpi_case: Case) -> None:
+    """The buffer is full of what actions will read, the rest goes through the spill file: both are there in the end."""
+    openmpi_case.ranks = 1
+    openmpi_case.configure(
+        events=gated_events(openmpi_case), nz="512", size="4 MiB", buffer=", when-full: spill, blocks-per-client: 1000"
+    )
+    run = openmpi_case.start("iterations=200", "signal=each")
+    wait_for(lambda: (openmpi_case.output / "phases-n0000.csv").exists(), what="the server runs")
+    phases = openmpi_case.output / "phases-n0000.csv"
+    wait_for(lambda: phases.read_text().rstrip().rsplit("\n", 1)[-1].startswith("199,"), what="all iterations ended")
+    server = openmpi_case.server_process()
+    own_kb = int(Path(f"/proc/{server}/status").read_text().split("RssAnon:")[1].split()[0])
+    assert own_kb < 24 << 10 or sanitizers.report_directory(), "50 MiB of spilled blocks are in memory"
+    (openmpi_case.directory / "go").touch()
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    assert gated(openmpi_case) == [(1, 1000 * i + 1.25) for i in range(200)]
+    check_complete(openmpi_case, 200)
+
+
+def test_a_queue_of_actions_ends_somewhere(openmpi_case: Case) -> None:
+    openmpi_case.ranks = 1
+    openmpi_case.configure(events=gated_events(openmpi_case))
+    run = openmpi_case.start("iterations=1", "signal=each", "signals=80000")
+    log = openmpi_case.output / "server-n0000.log"
+    wait_for(lambda: log.exists() and "no event is taken" in log.read_text(), what="the queue is full")
+    (openmpi_case.directory / "go").touch()
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    assert len(gated(openmpi_case)) == 80000
+    assert openmpi_case.counts()["waiting_actions"] >= 65536
+    check_complete(openmpi_case, 1)

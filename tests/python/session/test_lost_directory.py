@@ -87,3 +87,32 @@ def test_records_that_are_deleted_alone_are_begun_anew_and_counted(openmpi_case:
     assert phases[0].startswith("iteration,rank,")
     assert phases[-1].startswith("59,")
     assert (openmpi_case.output / "server-n0000.log").read_text().rstrip().endswith("done")
+
+
+def test_counts_that_cannot_be_saved_are_said_once(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=60", "pause_ms=20", "until=go")
+    wait_for(lambda: len(stored(openmpi_case)) > 2, what="files")
+    in_the_way = openmpi_case.output / "counts-n0000.json.tmp"
+    wait_for(lambda: make_folder(in_the_way), what="a folder is where the counts go")
+    wait_for(lambda: len(stored(openmpi_case)) == 60, what="all files")
+    in_the_way.rmdir()
+    (openmpi_case.directory / "go").touch()
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    log = (openmpi_case.output / "server-n0000.log").read_text()
+    assert log.count("counts cannot be saved") == 1
+    assert log.count("counts are saved again") == 1
+    counts = openmpi_case.counts()
+    assert counts["finished"]
+    assert counts["iterations"] == 60
+    assert any("counts cannot be saved" in m for m in counts["messages"])
+
+
+def make_folder(path: Path) -> bool:
+    """False when the server's temporary file of that name is there just now."""
+    try:
+        path.mkdir()
+    except FileExistsError:
+        return False
+    return True
