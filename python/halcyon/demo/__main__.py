@@ -69,7 +69,7 @@ def run_demo(output: Path, rounds: int | None, quick: bool) -> None:
     from halcyon.demo.overload import POLICIES, overload
     from halcyon.demo.storage import limited_storage
     from halcyon.demo.storm_picture import draw_storm
-    from halcyon.demo.tables import cautions, comparison_table, overload_table
+    from halcyon.demo.tables import cautions, comparison_table, overload_cautions, overload_table
     from halcyon.quantities import rate, seconds
     from halcyon.report import write_report
 
@@ -115,6 +115,8 @@ def run_demo(output: Path, rounds: int | None, quick: bool) -> None:
     if overloaded is not None:
         console.print(f"Now {rate(overloaded.limit)}, output twice as often, room for two phases and a half:")
         console.print(overload_table(overloaded))
+        for caution in overload_cautions(overloaded):
+            console.print(f"[yellow]Caution:[/] {caution}")
     console.print(f"report   {report}\npicture  {picture}\nview     {view}", soft_wrap=True)
     console.print(f"[dim]{seconds(time.monotonic() - begin)} in all[/]")
 

@@ -24,6 +24,14 @@ class Overload:
     runs: dict[str, Path]
 
 
+def was_reached(run: Measurement) -> bool:
+    """Whether the buffer was ever full, so that its policy had something to do."""
+    return run.blocked_s > 0 or any(run.counts[name] > 0 for name in _SIGNS)
+
+
+_SIGNS = ("spilled_blocks", "skipped_blocks", "inlined_blocks", "early_parts")
+
+
 def overload(
     tree: BuildTree, storage: Storage, storm: Storm, compute_phase_s: float, kept: Path, spill: Path, step: Step
 ) -> Overload:

@@ -15,8 +15,10 @@ from halcyon.demo.comparison_rounds import (
     Comparison,
 )
 from halcyon.demo.measurement import Measurement, Ratio, ratio, run_time, spread, visible
-from halcyon.demo.overload import Overload
+from halcyon.demo.overload import Overload, was_reached
 from halcyon.quantities import ABSENT, number, percent, plural, seconds, seconds_with_range, size
+
+NOT_REACHED = "overload not reached: never full"
 
 Rows = Sequence[tuple[str, Callable[[Sequence[Measurement]], str]]]
 
@@ -78,7 +80,8 @@ def cautions(comparison: Comparison) -> list[str]:
 
 
 def overload_table(measured: Overload) -> Table:
-    """A row per policy. Whatever was not the normal path is counted."""
+    """A row per policy. Whatever was not the normal path is counted, and where the buffer was never full it is said:
+    such a row shows nothing of its policy."""
     table = Table(
         box=box.SIMPLE_HEAD, pad_edge=False, title="Overload: storage slower than the computation", title_justify="left"
     )
@@ -88,17 +91,27 @@ def overload_table(measured: Overload) -> Table:
     table.add_column("counts")
     for title, run in measured.measured.items():
         server = title != FILE_PER_PROCESS.title
+        reached = not server or was_reached(run)
         table.add_row(
             title if server else "(file-per-process)",
             _range([run.visible_s.median], [run]),
             seconds(run.visible_total_s),
-            seconds(run.blocked_s) if server else ABSENT,
+            seconds(run.blocked_s) if server and reached else ABSENT,
             seconds(run.run_s),
             percent(run.store_over_compute),
-            _counts(run),
-            style="" if server else "dim",
+            _counts(run) if reached else NOT_REACHED,
+            style="yellow" if not reached else "" if server else "dim",
         )
     return table
+
+
+def overload_cautions(measured: Overload) -> list[str]:
+    """Where the second table does not show what it is there for."""
+    idle = [t for t, run in measured.measured.items() if t != FILE_PER_PROCESS.title and not was_reached(run)]
+    if not idle:
+        return []
+    why = "the storage kept up, so the buffer was never full, and these rows say nothing of their policy"
+    return [f"overload was not reached with {', '.join(idle)}: {why}; run the demo again on a quieter machine"]
 
 
 def _counts(run: Measurement) -> str:
