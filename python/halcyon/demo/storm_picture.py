@@ -42,7 +42,7 @@ def draw_storm(view: Path, picture: Path, minutes_per_phase: float) -> None:
         moving = np.abs(up) > ARROWS_ABOVE
         moving[::2] = False
         across, height = np.meshgrid(x, z)
-        section.quiver(
+        arrows = section.quiver(
             across[moving],
             height[moving],
             along[moving],
@@ -52,15 +52,16 @@ def draw_storm(view: Path, picture: Path, minutes_per_phase: float) -> None:
             width=0.0035,
             pivot="mid",
         )
+        section.quiverkey(arrows, 0.86, 0.05, 20, "20 m/s", labelpos="E", coordinates="axes", labelsep=0.06)
         middle = float(x[int(qr.sum(axis=(0, 1)).argmax())])
         section.set(xlim=_window(x, middle), ylim=(float(z[0]), 15))
-        section.set(xlabel="km", ylabel="height, km", title="rain, cloud (outline), wind (arrows)")
+        section.set(xlabel="x (km)", ylabel="height (km)", title="rain, cloud (outline), wind (arrows)")
 
         plan.contourf(*_finer(x, y, qr.max(axis=0) * 1e3), **colours)
         plan.axhline(float(y[row]), color="white", linewidth=0.6, linestyle=":")
-        plan.set(xlabel="km", ylabel="km", title="from above; dots: the section", aspect="equal")
+        plan.set(xlabel="x (km)", ylabel="y (km)", title="from above; dots: the section", aspect="equal")
         plan.set(xlim=_window(x, middle), ylim=_window(y, float(y[row])))
-        figure.colorbar(shown, ax=plan, label="rain water, g/kg", ticks=[0.2, 2, 4, 6, 8], pad=0.03, shrink=0.9)
+        figure.colorbar(shown, ax=plan, label="rain water (g/kg)", ticks=[0.2, 2, 4, 6, 8], pad=0.03, shrink=0.9)
         minutes = (phase + 1) * minutes_per_phase
         figure.suptitle(f"{minutes:.0f} minutes after the warm bubble, in the air of 22 May 2011", fontsize=10)
         figure.savefig(picture, facecolor=SKY)
