@@ -206,8 +206,10 @@ class node_server {
     bool view_dirty_ = false, view_running_ = false, sync_running_ = false;
     int64_t last_view_ns_ = INT64_MIN / 2;  ///< so that the first one is due as soon as there is something to see
     int64_t begin_ns_ = 0;
-    int64_t shared_ns_ = 0;      ///< time spent in files that all servers write
-    int64_t slot_delay_ns_ = 0;  ///< of the iteration being finished
+    int64_t shared_ns_ = 0;                              ///< time spent in files that all servers write
+    int64_t slept_ns_ = 0;                               ///< of the loop
+    int64_t earlier_busy_ns_ = 0, earlier_idle_ns_ = 0;  ///< of the servers whose work this one took over
+    int64_t slot_delay_ns_ = 0;                          ///< of the iteration being finished
 
     std::mutex inbox_mutex_;
     std::vector<std::function<void()>> inbox_;

@@ -211,6 +211,8 @@ void node_server::client_gone(uint32_t client) {
 /// A new server of an old segment: the states of the blocks tell what the dead one had been given.
 void node_server::take_over() {
     counts_ = records_.saved_counts();
+    earlier_busy_ns_ = counts_.busy_ns;
+    earlier_idle_ns_ = counts_.idle_ns;
     counts_.finished = false;
     ++counts_.server_restarts;
     const int64_t stored = stored_through_;
