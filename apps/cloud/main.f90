@@ -39,6 +39,7 @@ program cloud_model
 
     call begin_run(steps / output_every)
     if (output == "halcyon") call open_halcyon(m%d, trim(halcyon_config))
+    call output_opened()
     do step = 1, steps
         call step_model(m)
         call kessler(m%d, m%s, m%base%rho, m%dt, m%rain)

@@ -47,7 +47,7 @@ def _visible_total(entry: Entry) -> str:
     numbers = entry.numbers
     if not numbers.phases:
         return ABSENT
-    share = f" ({percent(numbers.visible_total_s / numbers.run_s)})" if numbers.run_s else ""
+    share = f" ({percent(numbers.output_share)})" if numbers.output_share is not None else ""
     return f"{seconds(numbers.visible_total_s)}{share}"
 
 
@@ -67,11 +67,20 @@ _ROWS: tuple[tuple[str, str, Callable[[Entry], str]], ...] = (
     ),
     ("output phases", "iterations that ended with output", lambda entry: str(len(entry.numbers.phases))),
     ("run time", "from start to end", lambda entry: seconds(entry.numbers.run_s)),
-    ("compute time", "of it, in the simulation itself", lambda entry: seconds(entry.numbers.compute_s)),
+    (
+        "compute time",
+        "of it, between output phases, without opening and closing the output",
+        lambda entry: seconds(entry.numbers.compute_s),
+    ),
     (
         "visible time, all",
         "sum over phases of the slowest rank's time in output; share of the run time",
         _visible_total,
+    ),
+    (
+        "opening and closing",
+        "of the output: starting servers, and waiting at the end until all is stored",
+        lambda entry: seconds(entry.numbers.open_close_s),
     ),
     ("visible time, a phase", "slowest rank: median (minimum–maximum) over phases", _visible),
     ("spread over ranks", "slowest minus fastest rank in a phase: median, worst", _rank_spread),
@@ -125,5 +134,5 @@ def _scalability(comparison: Comparison) -> list[Metric]:
         return []
     factors = {scaling.entry.label: scaling.factor for scaling in scalings.runs}
     values = [number(factors[e.label]) if e.label in factors else ABSENT for e in comparison.entries]
-    meaning = f"N·C/T, perfect is N; C from {scalings.reference.label}"
+    meaning = f"N·C/T, perfect is N, weak scaling assumed; C from {scalings.reference.label}"
     return [Metric("scalability factor", meaning, values)]

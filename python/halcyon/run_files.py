@@ -34,6 +34,8 @@ class Manifest:
     parameters: dict[str, Parameter] = field(default_factory=dict)
     writers: list[str] = field(default_factory=list)
     compute_s: Seconds | None = None
+    open_s: Seconds | None = None
+    close_s: Seconds | None = None
     run_s: Seconds | None = None
 
     @property

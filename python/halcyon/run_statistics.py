@@ -86,6 +86,7 @@ class RunStatistics:
     work: list[ServerWork]
     run_s: float | None
     compute_s: float | None
+    open_close_s: float | None  # opening and closing the output: neither computing nor in a phase
     visible_s: Spread | None  # over phases, of the slowest rank
     rank_spread_s: Spread | None  # over phases, slowest minus fastest rank
     blocked_s: float  # longest time a rank waited for room in one phase
@@ -102,6 +103,11 @@ class RunStatistics:
         """What output added to the run, when each phase lasts as long as its slowest rank."""
         return sum(phase.slowest_s for phase in self.phases)
 
+    @property
+    def output_share(self) -> float | None:
+        """The part of the run's time that its output phases take."""
+        return self.visible_total_s / self.run_s if self.run_s and self.phases else None
+
 
 def statistics_of(run: Run) -> RunStatistics:
     """All numbers of a run."""
@@ -116,6 +122,7 @@ def statistics_of(run: Run) -> RunStatistics:
         work=work,
         run_s=_run_time(run),
         compute_s=_compute_time(run, phases),
+        open_close_s=_open_and_close_time(run),
         visible_s=Spread.of([phase.slowest_s for phase in phases]),
         rank_spread_s=Spread.of([phase.spread_s for phase in phases]),
         blocked_s=max((phase.blocked_s for phase in phases), default=0.0),
@@ -216,6 +223,18 @@ def _compute_time(run: Run, phases: list[Phase]) -> float | None:
     if run.manifest.compute_s is not None:
         return run.manifest.compute_s
     return sum(phase.compute_s for phase in phases) if phases else None
+
+
+def _open_and_close_time(run: Run) -> float | None:
+    manifest = run.manifest
+    for parts in (
+        [_said_by_application(run, "open_s"), _said_by_application(run, "close_s")],
+        [manifest.open_s, manifest.close_s],
+    ):
+        known = [part for part in parts if part is not None]
+        if len(known) == len(parts):
+            return sum(known)
+    return None
 
 
 def _file_bytes(run: Run) -> tuple[int | None, int | None]:

@@ -34,7 +34,8 @@ def iteration_time(comparison: Comparison) -> Picture | Absent:
         legend_above(figure, all_axes[0])
         title = _title(entries)
         caption = (
-            "Mean over ranks, so that the parts add up to the time of an iteration. Waiting for slower ranks inside "
+            "Mean over ranks, so that the parts add up to the time of an iteration. The title's share is that of the "
+            "table: the slowest rank of each phase, of the run time. Waiting for slower ranks inside "
             "the simulation's own messages counts as computing."
         )
         return Picture(NAME, title, caption, inline(figure, NAME, title))
@@ -54,17 +55,12 @@ def _stack(axes: Axes, phases: list[Phase]) -> None:
     axes.bar(x, visible, width, bottom=compute, color=VISIBLE, label=names[1], linewidth=0)
 
 
-def _share(entry: Entry) -> float:
-    visible = sum(phase.mean_s for phase in entry.numbers.phases)
-    whole = visible + sum(phase.compute_s for phase in entry.numbers.phases)
-    return visible / whole if whole > 0 else 0.0
-
-
 def _title(entries: list[Entry]) -> str:
-    shares = [(entry.label, _share(entry)) for entry in entries]
+    known = [(entry.label, entry.numbers.output_share) for entry in entries]
+    shares = [(label, share) for label, share in known if share is not None]
+    if not shares:
+        return "Where the time of an iteration goes"
     if len(shares) == 1:
-        return f"Output takes {percent(shares[0][1])} of the simulation's time"
+        return f"Output takes {percent(shares[0][1])} of the run time"
     least, most = min(shares, key=lambda item: item[1]), max(shares, key=lambda item: item[1])
-    return (
-        f"Output takes {percent(most[1])} of the simulation's time with {most[0]}, {percent(least[1])} with {least[0]}"
-    )
+    return f"Output takes {percent(most[1])} of the run time with {most[0]}, {percent(least[1])} with {least[0]}"

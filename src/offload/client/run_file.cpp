@@ -53,17 +53,16 @@ result<void> run_file::save(const std::string& directory) const {
     w.StartArray();
     for (const std::string& name : writers) w.String(name.c_str());
     w.EndArray();
-    w.Key("run_s");
-    if (ended_ns) {
-        w.Double(static_cast<double>(*ended_ns - started_ns) * 1e-9);
-    } else {
-        w.Null();
-    }
-    w.Key("compute_s");
-    if (ended_ns) {
-        w.Double(static_cast<double>(*ended_ns - started_ns - visible_ns) * 1e-9);
-    } else {
-        w.Null();
+    const int64_t run_ns = ended_ns.value_or(0) - started_ns;
+    for (const auto& [key, ns] : {std::pair<const char*, int64_t>{"run_s", run_ns},
+                                  {"open_s", open_ns},
+                                  {"close_s", close_ns},
+                                  {"compute_s", run_ns - open_ns - close_ns - visible_ns}}) {
+        w.Key(key);
+        if (ended_ns)
+            w.Double(static_cast<double>(ns) * 1e-9);
+        else
+            w.Null();
     }
     w.EndObject();
     std::error_code why;

@@ -18,7 +18,8 @@ struct run_file {
     int dedicated_cores = 0;
     int64_t started_ns = 0;
     std::optional<int64_t> ended_ns;
-    int64_t visible_ns = 0;  ///< of rank 0, until the end
+    /// Of rank 0, known at the end: the time inside open, inside close, and inside the calls between them.
+    int64_t open_ns = 0, close_ns = 0, visible_ns = 0;
     std::map<std::string, double> parameters;
     std::vector<std::string> writers;
 

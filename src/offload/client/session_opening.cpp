@@ -70,7 +70,7 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
     MPI_Comm_dup(comm, &own);
     s->all_ = communicator(own);
     MPI_Comm_set_errhandler(own, MPI_ERRORS_ARE_FATAL);
-    s->opened_ns_ = realtime_ns();
+    s->open_began_ns_ = realtime_ns();
 
     // One process reads: thousands of clients do not open the same file.
     std::string configuration;
@@ -111,8 +111,9 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
     const result<void> prepared = s->all_.rank() == 0 ? s->prepare_directories() : result<void>();
     if (auto all = agree(own, prepared); !all) return all.why();
     if (auto connected = agree(own, s->connect(configuration)); !connected) return connected.why();
-    const result<void> written = s->all_.rank() == 0 ? s->write_run_file(false) : result<void>();
+    const result<void> written = s->all_.rank() == 0 ? s->write_run_file({}) : result<void>();
     if (auto all = agree(own, written); !all) return all.why();
+    s->open_ended_ns_ = realtime_ns();
     return s;
 }
 
@@ -299,25 +300,28 @@ result<void> mpi_session::prepare_directories() {
     return {};
 }
 
-result<void> mpi_session::write_run_file(bool ended) const {
+result<void> mpi_session::write_run_file(std::optional<ending> end) const {
     run_file r;
     r.approach = model_.run_inline ? "halcyon-inline" : "halcyon";
     r.simulation = model_.simulation;
     r.ranks = all_.size();
     r.clients_per_node = clients_per_node_;
     r.dedicated_cores = dedicated_cores_;
-    r.started_ns = opened_ns_;
+    r.started_ns = open_began_ns_;
     for (int i = 0; i < (model_.run_inline ? all_.size() : nodes_); ++i)
         r.writers.push_back(model_.run_inline ? client_writer(i) : node_writer(i));
     for (const parameter& p : model_.parameters) r.parameters[p.name] = p.value;
-    if (ended) {
+    if (end) {
         r.ended_ns = realtime_ns();
-        r.visible_ns = static_cast<int64_t>(client_->counts().visible_ns);
+        r.open_ns = open_ended_ns_ - open_began_ns_;
+        r.close_ns = *r.ended_ns - end->close_began_ns;
+        r.visible_ns = end->visible_ns;
     }
     return r.save(records_directory(model_, directory_));
 }
 
 result<void> mpi_session::close() {
+    const ending end{realtime_ns(), static_cast<int64_t>(client_->counts().visible_ns)};
     result<void> outcome = client_->finish();
     if (!model_.detach_at_close) {
         if (auto drained = client_->wait_until_drained(); !drained) outcome = drained;
@@ -330,7 +334,7 @@ result<void> mpi_session::close() {
         }
     }
     if (all_.rank() == 0)
-        if (auto written = write_run_file(true); !written && outcome.ok()) outcome = written;
+        if (auto written = write_run_file(end); !written && outcome.ok()) outcome = written;
     claims_.clear();
     outcome = agree(all_.get(), outcome, naming::nobody);
     if (link_ != nullptr) link_->stop_watching();

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/directory_claim.hpp"
@@ -32,7 +33,11 @@ class mpi_session {
     result<void> connect_to_server(const std::string& configuration, const arena_need& need);
     result<void> connect_as_leader(const std::string& configuration, const arena_need& need, std::string& session);
     result<void> prepare_directories();
-    result<void> write_run_file(bool ended) const;
+    /// What is known of the time of a session that ends.
+    struct ending {
+        int64_t close_began_ns = 0, visible_ns = 0;
+    };
+    result<void> write_run_file(std::optional<ending> end) const;
 
     std::string configuration_path_, directory_;
     model model_;
@@ -42,7 +47,7 @@ class mpi_session {
     int node_index_ = 0, nodes_ = 1;
     int dedicated_cores_ = 0;            ///< of this machine: left to its servers; 0 when they share the clients'
     std::vector<int> clients_per_node_;  ///< on rank 0
-    int64_t opened_ns_ = 0;
+    int64_t open_began_ns_ = 0, open_ended_ns_ = 0;
     std::vector<directory_claim> claims_;  ///< on rank 0: nobody else stores where this session does
     inline_store* inline_ = nullptr;       ///< owned by client_
     server_process* link_ = nullptr;       ///< owned by client_; null for inline

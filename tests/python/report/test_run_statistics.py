@@ -12,6 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from synthetic_runs import write_counts, write_manifest
 
+from halcyon.comparison import open_comparison
+from halcyon.figures import Picture
+from halcyon.figures.iteration_time import iteration_time
+from halcyon.metrics import metrics_of
 from halcyon.run_directory import FILE_COLUMNS, PHASE_COLUMNS, Run, open_run
 from halcyon.run_files import Manifest
 from halcyon.run_statistics import statistics_of, visible_seconds
@@ -59,6 +63,24 @@ def test_server_time_by_hand_adds_up_to_the_run(hand_run: Path) -> None:
     assert [item.slot_wait_s for item in work] == pytest.approx([0.0, 0.1, 0.0])
     assert [item.other_s for item in work] == pytest.approx([0.0, 0.0, 0.1], abs=1e-9)
     assert [item.idle_s for item in work] == pytest.approx([1.4, 0.8, 0.9])
+
+
+def test_the_share_of_output_is_one_number_wherever_it_is_said(hand_run: Path) -> None:
+    comparison = open_comparison([hand_run])
+    assert comparison.entries[0].numbers.output_share == pytest.approx(0.9 / 5.0)
+    picture = iteration_time(comparison)
+    assert isinstance(picture, Picture)
+    assert picture.title == "Output takes 18 % of the run time"
+    (row,) = [metric for metric in metrics_of(comparison) if metric.name == "visible time, all"]
+    assert row.values == ["900 ms (18 %)"]
+
+
+def test_opening_and_closing_are_apart_from_computing(hand_run: Path) -> None:
+    assert statistics_of(open_run(hand_run)).open_close_s is None
+    write_manifest(hand_run, run_s=5.0, compute_s=3.0, open_s=0.25, close_s=0.5)
+    assert statistics_of(open_run(hand_run)).open_close_s == 0.75
+    (hand_run / "app.json").write_text('{"open_s": 0.5, "close_s": 0.75}')
+    assert statistics_of(open_run(hand_run)).open_close_s == 1.25
 
 
 def test_busy_share_is_what_servers_counted(hand_run: Path) -> None:
