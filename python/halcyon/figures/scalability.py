@@ -32,14 +32,16 @@ def _over_cores(comparison: Comparison, scalings: Scalings) -> Figure:
     )
     look_of = {entry.label: look for entry, look in zip(comparison.entries, looks(comparison), strict=True)}
     for approach, runs in _by_approach(scalings).items():
-        colour = look_of[runs[0].entry.label].colour
         ordered = sorted(runs, key=lambda run: run.cores)
-        alike = len({run.cores for run in ordered}) == len(ordered)  # else a line would join runs of different kinds
-        x, y = [run.cores for run in ordered], [run.factor for run in ordered]
-        style = "-" if alike else "none"
-        axes.plot(x, y, marker="o", markersize=6, linestyle=style, linewidth=1.6, color=colour, label=approach)
+        alike = len({run.cores for run in ordered}) == len(ordered)
+        # A line joins runs of one kind; several on as many cores are of different kinds and have names of their own.
+        for name, line in [(approach, ordered)] if alike else [(run.entry.label, [run]) for run in ordered]:
+            look = look_of[line[0].entry.label]
+            x, y = [run.cores for run in line], [run.factor for run in line]
+            marker = "o" if alike else look.marker
+            axes.plot(x, y, marker=marker, markersize=6, linewidth=1.6, color=look.colour, label=name)
     axes.set_xlabel("cores N, those of servers included")
-    axes.set_ylabel("scalability factor S")
+    axes.set_ylabel("scalability factor S (weak scaling assumed)")
     axes.set_xlim(0, most * 1.05)
     axes.set_ylim(0, max(most, *(run.factor for run in scalings.runs)) * 1.05)
     whole_numbers(axes.xaxis)
@@ -61,7 +63,7 @@ def _rows(comparison: Comparison, scalings: Scalings) -> Figure:
     axes.set_yticks(range(len(scalings.runs)), [run.entry.label for run in scalings.runs])
     axes.set_xlim(0, max(1.0, *shares) * 1.05)
     axes.xaxis.set_major_formatter(PercentFormatter(1.0))
-    axes.set_xlabel("S / N")
+    axes.set_xlabel("S / N (weak scaling assumed)")
     return figure
 
 
@@ -79,8 +81,14 @@ def _title(scalings: Scalings) -> str:
     largest = [run for run in candidates if run.cores == most]
     best = max(largest, key=lambda run: run.factor)
     worst = min(largest, key=lambda run: run.factor)
-    first = f"{best.entry.approach} reaches {percent(best.factor / most)} of perfect scaling on {most} cores"
-    return first if worst is best else f"{first}, {worst.entry.approach} {percent(worst.factor / most)}"
+    first = f"{_name(best, scalings)} reaches {percent(best.factor / most)} of perfect scaling on {most} cores"
+    return first if worst is best else f"{first}, {_name(worst, scalings)} {percent(worst.factor / most)}"
+
+
+def _name(run: Scaling, scalings: Scalings) -> str:
+    """The approach where it tells runs on as many cores apart, else what does."""
+    alike = [r for r in scalings.runs if (r.cores, r.entry.approach) == (run.cores, run.entry.approach)]
+    return run.entry.approach if len(alike) == 1 else run.entry.label
 
 
 def _caption(scalings: Scalings) -> str:
@@ -93,4 +101,4 @@ def _caption(scalings: Scalings) -> str:
             f"({seconds(reference.numbers.compute_s)}; no run without output was given)"
         )
     per = " Runs differ in iterations: C and T are taken per iteration." if scalings.per_iteration else ""
-    return f"S = N·C/T: N cores, T the run time, C {what}. Supposes the same work for each core.{per}"
+    return f"Weak scaling assumed: the same work for each core. S = N·C/T: N cores, T the run time, C {what}.{per}"

@@ -7,6 +7,8 @@ import pytest
 from synthetic_runs import Shape, write_manifest, write_run
 
 from halcyon.comparison import open_comparison, scalings_of
+from halcyon.figures import Picture
+from halcyon.figures.scalability import scalability
 
 TwoRanks = Callable[..., Path]
 
@@ -73,6 +75,20 @@ def test_scalability_is_per_iteration_when_runs_differ_in_iterations(phases_of_t
     assert scalings.per_iteration
     # C is 5 s an iteration; the runs take 10 s and 20 s an iteration, on 2 cores.
     assert [run.factor for run in scalings.runs] == pytest.approx([2 * 5 / 10, 2 * 5 / 20])
+
+
+def test_runs_of_one_approach_keep_names_of_their_own_in_the_figure(tmp_path: Path) -> None:
+    runs = [write_run(tmp_path / name, Shape(phases=2, compute_s=n)) for n, name in enumerate(("slow", "quick"), 1)]
+    picture = scalability(open_comparison(runs))
+    assert isinstance(picture, Picture)
+    assert "halcyon (slow)" in picture.title
+    assert "halcyon (quick)" in picture.title
+    assert picture.caption.startswith("Weak scaling assumed")
+    larger = write_run(tmp_path / "larger", Shape(ranks=4, phases=2))
+    over_cores = scalability(open_comparison([*runs, larger]))
+    assert isinstance(over_cores, Picture)
+    assert all(f"({name})" in over_cores.svg for name in ("slow", "quick"))
+    assert "weak scaling assumed" in over_cores.svg
 
 
 def test_single_run_has_no_scalability(hand_run: Path) -> None:
