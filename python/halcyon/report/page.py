@@ -1,6 +1,7 @@
 """Puts figures, tables and departures into the page."""
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -66,6 +67,7 @@ def render(comparison: Comparison, drawn: Drawn = _silent) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["unbroken"] = _unbroken
     return environment.get_template("report.html.j2").render(
         title=_title(comparison),
         style=Markup((files("halcyon.report") / "report.css").read_text("utf-8")),
@@ -78,6 +80,12 @@ def render(comparison: Comparison, drawn: Drawn = _silent) -> str:
         absent=absent,
         q=quantities,
     )
+
+
+def _unbroken(value: str) -> str:
+    """A line may end between values, but neither between a number and its unit nor inside a range."""
+    with_units = re.sub(r"(?<=\d) (?=[^\d\s(])", "\N{NO-BREAK SPACE}", value)
+    return with_units.replace("\N{EN DASH}", "\N{WORD JOINER}\N{EN DASH}\N{WORD JOINER}")
 
 
 @dataclass(frozen=True)
