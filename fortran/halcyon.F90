@@ -55,7 +55,7 @@ module halcyon
         module procedure alloc_int8, alloc_int16, alloc_int32, alloc_int64, alloc_real32, alloc_real64
     end interface
 
-    !> halcyon_wait(h, iteration, stage [, ierr])
+    !> halcyon_wait(h, iteration, stage [, ierr]): until the iteration is HALCYON_ACCEPTED, _STORED or _DURABLE.
     interface halcyon_wait
         module procedure wait_int32, wait_int64
     end interface
@@ -231,6 +231,7 @@ contains
         call conclude(c_clear(h%handle, c_string(variable), block_number(block)), ierr)
     end subroutine
 
+    !> Raises an event of the configuration; its actions run on the server.
     subroutine halcyon_signal(h, event, ierr)
         type(halcyon_session), intent(in) :: h
         character(*), intent(in) :: event
@@ -239,6 +240,7 @@ contains
         call conclude(c_signal(h%handle, c_string(event)), ierr)
     end subroutine
 
+    !> Nothing more comes for this iteration; returns at once.
     subroutine halcyon_end_iteration(h, ierr)
         type(halcyon_session), intent(in) :: h
         integer, intent(out), optional :: ierr
@@ -264,6 +266,7 @@ contains
         call wait_int64(h, int(iteration, int64), stage, ierr)
     end subroutine
 
+    !> What this client has handed over, and what was not the normal path.
     subroutine halcyon_stats(h, stats, ierr)
         type(halcyon_session), intent(in) :: h
         type(halcyon_stats_t), intent(out) :: stats

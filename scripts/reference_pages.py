@@ -1,4 +1,4 @@
-"""MkDocs hook: the API reference, made from the public headers and the Python package at every build."""
+"""MkDocs hook: the API reference, made from headers, Fortran module and Python package at every build."""
 
 import subprocess
 import sys
@@ -9,26 +9,28 @@ from mkdocs.structure.files import File, Files
 
 sys.path.insert(0, str(Path(__file__).parent))
 import doxygen_pages
+import fortran_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = sorted(path for path in (ROOT / "include" / "halcyon").iterdir() if path.suffix in {".h", ".hpp"})
-PYTHON_PACKAGE = ROOT / "python" / "halcyon" / "__init__.py"
-PYTHON_PAGE = """# Python: halcyon
-
-::: halcyon
-"""
+FORTRAN_MODULE = ROOT / "fortran" / "halcyon.F90"
+PYTHON_MODULES = ("halcyon", "halcyon.client")
 
 
 def _uri(header: Path) -> str:
     return f"reference/{header.name.replace('.', '_')}.md"
 
 
+def _python_uri(module: str) -> str:
+    return f"reference/python_{module.replace('.', '_')}.md"
+
+
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Adds the pages to the navigation's Reference."""
     languages = {".h": "C", ".hpp": "C++"}
     pages = [{f"{languages[header.suffix]}: {header.name}": _uri(header)} for header in HEADERS]
-    if PYTHON_PACKAGE.is_file():
-        pages.append({"Python: halcyon": "reference/python.md"})
+    pages.append({"Fortran: halcyon": "reference/fortran.md"})
+    pages += [{f"Python: {module}": _python_uri(module)} for module in PYTHON_MODULES]
     for section in config.nav or []:
         if isinstance(section, dict) and "Reference" in section:
             section["Reference"] += pages
@@ -47,6 +49,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for header in HEADERS:
         content = doxygen_pages.page(header, f"halcyon/{header.name}", output / "xml")
         files.append(File.generated(config, _uri(header), content=content))
-    if PYTHON_PACKAGE.is_file():
-        files.append(File.generated(config, "reference/python.md", content=PYTHON_PAGE))
+    files.append(File.generated(config, "reference/fortran.md", content=fortran_pages.page(FORTRAN_MODULE)))
+    for module in PYTHON_MODULES:
+        content = f"# Python: {module}\n\n::: {module}\n"
+        files.append(File.generated(config, _python_uri(module), content=content))
     return files
