@@ -1,0 +1,92 @@
+"""Meshes and curves, which refer to variables."""
+
+from collections.abc import Iterator
+
+from halcyon.damaris_xml.conversion import NONE, Conversion, Yaml, flat, in_groups
+from halcyon.xml_elements import Element
+from halcyon.yaml_text import Value
+
+MESH_TYPES = {"rectilinear": "rectilinear", "curvilinear": "curvilinear", "unstructured": "unstructured"} | {
+    "point": "points"
+}
+
+
+def mesh_entries(c: Conversion) -> Iterator[tuple[str, Value]]:
+    for full_name, mesh in c.meshes.items():
+        entry = mesh_entry(c, full_name, mesh)
+        if entry is not None:
+            yield flat(full_name), entry
+            continue
+        for _, variable in c.variables.values():
+            if variable.get("mesh") == flat(full_name):
+                del variable["mesh"]
+
+
+def mesh_entry(c: Conversion, full_name: str, mesh: Element) -> Yaml | None:
+    kind = mesh.take("type", "unknown")
+    topology = mesh.take("topology")
+    coordinates = [name for name in (coordinate(c, full_name, at) for at in mesh.each("coord")) if name]
+    if kind not in MESH_TYPES or len(coordinates) < sum(child.tag == "coord" for child in mesh.children):
+        mesh.ignore()
+        c.note(mesh, f"mesh '{full_name}'" + (f": type {kind}" if kind not in MESH_TYPES else ""))
+        return None
+    if not coordinates:
+        raise c.fail(mesh, f"mesh '{full_name}' has no <coord>")
+    if c.language.lower() == "fortran":
+        coordinates.reverse()
+    out: Yaml = {"type": MESH_TYPES[kind], "coordinates": list(coordinates)}
+    if kind == "unstructured":
+        for tag, key in (
+            ("section_connectivity", "cells"),
+            ("section_types", "cell-types"),
+            ("section_sizes", "cell-sizes"),
+        ):
+            section = mesh.first(tag)
+            found = coordinate(c, full_name, section) if section is not None else None
+            if found is not None:
+                out[key] = found
+        if "cells" not in out or "cell-types" not in out:
+            mesh.ignore()
+            c.note(mesh, f"mesh '{full_name}': it lacks section_connectivity or section_types")
+            return None
+    if kind in ("rectilinear", "curvilinear") and topology not in ("", str(len(coordinates))):
+        c.note(mesh, f"mesh '{full_name}': topology {topology}")
+    return out
+
+
+def coordinate(c: Conversion, mesh_name: str, coord: Element) -> str | None:
+    """Full name of the variable, which gets the unit and label given here; None, and a note, when there is none."""
+    name = c.name_of(coord)
+    prefix = mesh_name.rpartition("/")[0]
+    found = find_variable(c, prefix + "/" if prefix else "", name)
+    if found is None:
+        c.note(coord, f"'{mesh_name}': there is no variable '{name}'")
+        return None
+    _, variable = c.variables[found]
+    for attribute, key in (("unit", "unit"), ("label", "description")):
+        value = coord.take(attribute)
+        if value in NONE:
+            continue
+        if variable.setdefault(key, value) != value:
+            c.note(coord, f"'{mesh_name}': {attribute} '{value}' of '{name}', which has another")
+    return found
+
+
+def find_variable(c: Conversion, prefix: str, name: str) -> str | None:
+    while prefix and prefix + name not in c.variables:
+        prefix = prefix[:-1].rpartition("/")[0]
+        prefix += "/" if prefix else ""
+    return prefix + name if prefix + name in c.variables else None
+
+
+def curve_entries(c: Conversion, data: Element) -> Iterator[tuple[str, Value]]:
+    for prefix, curve in in_groups(c, data, "", "curve"):
+        name = prefix + c.name_of(curve)
+        coordinates = [coordinate(c, name, coord) for coord in curve.each("coord")]
+        if len(coordinates) != 2:
+            raise c.fail(curve, f"curve '{name}' has {len(coordinates)} <coord>; expected 2")
+        x, y = coordinates
+        if x is None or y is None:
+            c.note(curve, f"curve '{name}'")
+        else:
+            yield flat(name), {"x": x, "y": y}
