@@ -150,13 +150,14 @@ def test_report_into_a_directory_that_is_not_there(hand_run: Path) -> None:
 class Core:
     """Stands for the compiled module, which these tests do not need to have built."""
 
-    def rebuild_view(self, directory: str) -> int:
-        return {"out": 12, "short": 1}[directory]
+    def rebuild_view(self, directory: str) -> SimpleNamespace:
+        remarks = {"out": [], "short": ["variable 'theta' is too wide"]}[directory]
+        return SimpleNamespace(iterations=12 if directory == "out" else 1, remarks=remarks)
 
-    def check(self, config: str, ranks: int = 0) -> str:
+    def check(self, config: str, ranks: int = 0, ranks_per_node: int = 0) -> SimpleNamespace:
         if config == "bad.yaml":
             raise errors.ConfigError("bad.yaml:14: data.variables.theta.layout: no layout 'grid3d'")
-        return "cloud: 3 variables"
+        return SimpleNamespace(summary="cloud: 3 variables", refusals=[], warnings=[])
 
 
 def test_view_tells_how_many_iterations_it_shows(
@@ -164,7 +165,9 @@ def test_view_tells_how_many_iterations_it_shows(
 ) -> None:
     monkeypatch.setattr(compiled, "core", Core)
     assert [main(["view", "out"]), main(["view", "short"])] == [0, 0]
-    assert capsys.readouterr().out == "12 iterations in the view\n1 iteration in the view\n"
+    said = capsys.readouterr()
+    assert said.out == "12 iterations in the view\n1 iteration in the view\n"
+    assert said.err == "halcyon: warning: variable 'theta' is too wide\n"
 
 
 def test_check_passes_on_what_is_wrong(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
