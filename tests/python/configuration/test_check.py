@@ -155,7 +155,7 @@ def test_a_buffer_is_checked_for_each_node(tmp_path: Path) -> None:
     done = checked(tmp_path, "16 MiB", "1 MiB", "8")
     assert done.returncode == 1
     needed = int(done.stderr.rsplit("set at least ", 1)[1].split()[0])
-    assert "halcyon.yaml:19: resources.buffer.size: 1048576 bytes for 8 clients" in done.stderr
+    assert "halcyon.yaml:19: resources.buffer.size: 1048576 bytes (1 MiB) for 8 clients" in done.stderr
     assert checked(tmp_path, "16 MiB", "1 MiB", "8", "4").returncode == 0
     assert checked(tmp_path, "16 MiB", f"{needed} B", "8").returncode == 0
     assert checked(tmp_path, "16 MiB", f"{needed - 1} B", "8").returncode == 1
