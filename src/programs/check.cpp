@@ -2,6 +2,8 @@
 // for installations without Python, in the same words.
 
 #include <charconv>
+#include <cstdio>
+#include <exception>
 #include <iostream>
 #include <string_view>
 
@@ -18,7 +20,7 @@ int count_of(std::string_view given) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     halcyon::offload::intended_run run;
     bool understood = argc >= 2 && argc <= 4;
     if (understood && argc > 2) understood = (run.ranks = count_of(argv[2])) > 0;
@@ -36,4 +38,7 @@ int main(int argc, char** argv) {
     for (const std::string& warning : found->warnings) std::cerr << "halcyon: warning: " << warning << "\n";
     for (const std::string& refusal : found->refusals) std::cerr << "halcyon: " << refusal << "\n";
     return found->refusals.empty() ? 0 : 1;
+} catch (const std::exception& e) {
+    std::fprintf(stderr, "halcyon: %s\n", e.what());
+    return 1;
 }
