@@ -2,8 +2,8 @@
  *
  * Every function returns HALCYON_OK (0) or one of halcyon_error; halcyon_error_message() then says, for the calling
  * thread, which thing failed, the value seen, the value expected and the way out. No function throws, exits or
- * aborts. A handle is used by one thread at a time. MPI must be initialised before halcyon_open and finalised after
- * halcyon_close; MPI_COMM_WORLD stays the simulation's own.
+ * aborts. A handle is used by one thread at a time, and not by processes that are forked off. MPI must be initialised
+ * before halcyon_open and finalised after halcyon_close; MPI_COMM_WORLD stays the simulation's own.
  */
 #ifndef HALCYON_HALCYON_H
 #define HALCYON_HALCYON_H

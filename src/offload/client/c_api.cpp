@@ -1,3 +1,6 @@
+#include <pthread.h>
+
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <initializer_list>
@@ -26,6 +29,12 @@ thread_local std::string last_message;
 std::mutex process_mutex;
 std::map<std::string, double> next_parameters;
 std::set<std::string> open_configurations;
+
+/// How often this process was forked: a session that was opened before belongs to the parent. A count, because asking
+/// the system which process this is would be a system call in each write.
+std::atomic<uint32_t> forks{0};
+[[maybe_unused]] const int forks_are_counted =
+    ::pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); });
 
 /// What one open takes of this process: its configuration, until the session is gone, and the parameters that were set
 /// for it, whether it succeeds or not.
@@ -64,6 +73,7 @@ struct halcyon_session {
 
     claim held;
     std::unique_ptr<mpi_session> opened;
+    uint32_t opened_after = forks.load(std::memory_order_relaxed);  ///< so many forks
 };
 
 namespace {
@@ -112,16 +122,25 @@ result<void> all_given(const char* call, std::initializer_list<argument> argumen
     return {};
 }
 
-failure no_session(const char* call) {
-    return {error_kind::usage,
-            std::string(call) + ": there is no open session (the handle is null); call halcyon_open first", 0};
+/// Whether this process may use the handle.
+result<void> is_own(const char* call, halcyon_handle h) {
+    if (h == nullptr)
+        return failure{error_kind::usage,
+                       std::string(call) + ": there is no open session (the handle is null); call halcyon_open first",
+                       0};
+    if (h->opened_after != forks.load(std::memory_order_relaxed))
+        return failure{error_kind::usage,
+                       std::string(call) +
+                           ": this process was forked off the one that opened the session; only that one may use it",
+                       0};
+    return {};
 }
 
 /// Runs `body` on the client of an open session, or refuses in the name of `call`.
 template <class Body>
 int in_session(const char* call, halcyon_handle h, std::initializer_list<argument> arguments, Body body) {
     return guarded([&] {
-        if (h == nullptr) return report(no_session(call));
+        if (auto own = is_own(call, h); !own) return report(own);
         if (auto given = all_given(call, arguments); !given) return report(given);
         return body(h->opened->client());
     });
@@ -174,7 +193,10 @@ extern "C" {
 int halcyon_set_parameter(halcyon_handle h, const char* name, double value) {
     return guarded([&] {
         if (auto given = all_given("halcyon_set_parameter", {{"name", name}}); !given) return report(given);
-        if (h != nullptr) return report(h->opened->client().set_parameter(name, value));
+        if (h != nullptr) {
+            if (auto own = is_own("halcyon_set_parameter", h); !own) return report(own);
+            return report(h->opened->client().set_parameter(name, value));
+        }
         const std::lock_guard lock(process_mutex);
         next_parameters[name] = value;
         return static_cast<int>(HALCYON_OK);
@@ -296,7 +318,7 @@ int halcyon_stats(halcyon_handle h, halcyon_stats_t* stats) {
 int halcyon_close(halcyon_handle* h) {
     return guarded([&] {
         if (auto given = all_given("halcyon_close", {{"h", h}}); !given) return report(given);
-        if (*h == nullptr) return report(no_session("halcyon_close"));
+        if (auto own = is_own("halcyon_close", *h); !own) return report(own);
         const std::unique_ptr<halcyon_session> owned(std::exchange(*h, nullptr));
         return report(owned->opened->close());
     });

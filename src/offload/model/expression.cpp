@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <sstream>
 
 #include "base/closest_name.hpp"
 
@@ -217,14 +218,20 @@ result<double> expression::evaluate(const lookup& value_of) const {
     return evaluate(std::span<const double>(values));
 }
 
+std::string show(double value) {
+    std::ostringstream out;
+    out.precision(12);
+    out << value;
+    return out.str();
+}
+
 namespace {
 
 result<int64_t> whole_number(const result<double>& value, const std::string& text) {
     if (!value) return value.why();
     if (is_whole(*value)) return static_cast<int64_t>(*value);
     return failure{error_kind::config,
-                   "'" + printable(text) + "' is " + std::to_string(*value) + "; expected a whole number within ±2^53",
-                   0};
+                   "'" + printable(text) + "' is " + show(*value) + "; expected a whole number within ±2^53", 0};
 }
 
 }  // namespace

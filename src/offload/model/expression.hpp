@@ -19,6 +19,9 @@ struct interval {
     [[nodiscard]] bool is_point() const { return low == high; }
 };
 
+/// A number as messages show it: 3, 0.25, 1e+20, short, as a user would write it.
+std::string show(double value);
+
 /// Arithmetic over parameters, as in `nx/px + 2`: + - * / % and parentheses, unary minus, numbers, names (letters,
 /// digits, '_'), and min(a,b), max(a,b), ceil(x). Parsed once, evaluated without allocation unless it fails.
 ///

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "base/closest_name.hpp"
 #include "offload/model/names.hpp"
@@ -15,14 +14,6 @@ template <class Items>
 auto find_named(Items& items, std::string_view name) -> decltype(items.data()) {
     const auto found = std::find_if(items.begin(), items.end(), [&](const auto& item) { return item.name == name; });
     return found == items.end() ? nullptr : &*found;
-}
-
-/// 3, 0.25, 1e+20: short, as a user would write it.
-std::string show(double value) {
-    std::ostringstream out;
-    out.precision(12);
-    out << value;
-    return out.str();
 }
 
 }  // namespace

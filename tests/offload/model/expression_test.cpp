@@ -125,7 +125,7 @@ TEST(expression, values_that_are_no_numbers_are_failures) {
     const std::vector<double> infinite{INFINITY};
     EXPECT_EQ(e.evaluate(infinite).why().message, "'x' is not a finite number");
     EXPECT_EQ(expression::parse("h * 3").value().evaluate_integer(value_of).why().message,
-              "'h * 3' is 1.500000; expected a whole number within ±2^53");
+              "'h * 3' is 1.5; expected a whole number within ±2^53");
     EXPECT_EQ(expression::parse("1e300").value().evaluate_integer(value_of).ok(), false);
 }
 

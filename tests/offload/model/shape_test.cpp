@@ -80,7 +80,7 @@ TEST(shape, extents_of_one_rank_are_checked_too) {
     EXPECT_EQ(shape_refusal(with_dimension("nx / (rank - 2)"), {2, 4, 1}),
               at + "[0]: 'nx / (rank - 2)' divides by zero" + who);
     EXPECT_EQ(shape_refusal(with_dimension("block * 1.5"), {2, 4, 1}),
-              at + "[0]: 'block * 1.5' is 1.500000; expected a whole number within ±2^53" + who);
+              at + "[0]: 'block * 1.5' is 1.5; expected a whole number within ±2^53" + who);
     EXPECT_EQ(shape_refusal(with_dimension("big * rank"), {2, 4, 1}),
               at + "[0]: 'big * rank' exceeds 2^53, beyond which whole numbers are not exact" + who);
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <mpi.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -219,6 +220,25 @@ TEST_F(session_calls, iterations_that_could_not_be_stored_are_told_at_every_wait
     }
     MPI_Barrier(MPI_COMM_WORLD);
     EXPECT_EQ(halcyon_close(&h), HALCYON_ERROR_SYSTEM);
+}
+
+TEST_F(session_calls, a_forked_process_is_refused_and_changes_nothing) {
+    ASSERT_EQ(halcyon_write(h, "theta", row_.data()), HALCYON_OK);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        halcyon_handle inherited = h;
+        const bool refused = halcyon_write(h, "one", row_.data()) == HALCYON_ERROR_USAGE &&
+                             halcyon_end_iteration(h) == HALCYON_ERROR_USAGE &&
+                             halcyon_set_parameter(h, "n", 1) == HALCYON_ERROR_USAGE &&
+                             halcyon_close(&inherited) == HALCYON_ERROR_USAGE && inherited == h &&
+                             std::strstr(halcyon_error_message(), "forked off the one that opened") != nullptr;
+        ::_exit(refused ? 0 : 1);
+    }
+    int status = 1;
+    ::waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0);
+    ASSERT_EQ(halcyon_end_iteration(h), HALCYON_OK) << halcyon_error_message();
+    EXPECT_EQ(halcyon_wait(h, 0, HALCYON_STORED), HALCYON_OK) << halcyon_error_message();
 }
 
 TEST_F(session_calls, another_spelling_of_its_path_is_the_same_configuration) {
