@@ -50,11 +50,18 @@ class server_log {
         const std::string all = stamp + text + "\n";
         const std::lock_guard lock(mutex_);
         // Deleted or moved, with its directory perhaps: it goes on where it is looked for.
-        if (fd_ && !leads_to(path_, fd_.get())) open(path_);
+        if (follows_ && fd_ && !leads_to(path_, fd_.get())) open(path_);
         static_cast<void>(!::write(fd_ ? fd_.get() : 2, all.data(), all.size()));
     }
 
+    /// The run is over: whoever deletes its directory from now on shall not find it again.
+    void stop_following() {
+        const std::lock_guard lock(mutex_);
+        follows_ = false;
+    }
+
   private:
+    bool follows_ = true;
     std::string path_;
     descriptor fd_;
     std::mutex mutex_;
@@ -114,6 +121,7 @@ int serve_node(descriptor listening, uint32_t generation, job_events* job, share
         return 1;
     }
     const int status = s.run();
+    log.stop_following();
     peers.stop();
     say("done");
     return status;

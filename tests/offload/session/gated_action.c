@@ -1,5 +1,7 @@
-/* An action that takes its time: waits (a minute at most) until the file that its option `until` names is there, then
- * adds a line to gated.txt of the run's directory: how many blocks it saw, and the first value of the first of them. */
+/* An action that takes its time: waits until the file that its option `until` names is there (a minute at most, all of
+ * its runs together), then adds a line to gated.txt of the run's directory: how many blocks it saw, and the first value
+ * of the first of them. */
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,7 +13,8 @@ int gated_action(const halcyon_action_context* context) {
     for (size_t i = 0; i < context->option_count; ++i)
         if (strcmp(context->option_names[i], "until") == 0) until = context->option_values[i];
     if (until == NULL) return 1;
-    for (int ms = 0; ms < 60000 && access(until, F_OK) != 0; ++ms) usleep(1000);
+    static atomic_int waited_ms;
+    while (access(until, F_OK) != 0 && atomic_fetch_add(&waited_ms, 1) < 60000) usleep(1000);
     char path[4096];
     snprintf(path, sizeof path, "%s/gated.txt", context->directory);
     FILE* file = fopen(path, "a");

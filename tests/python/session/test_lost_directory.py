@@ -76,7 +76,7 @@ def test_records_that_are_deleted_alone_are_begun_anew_and_counted(openmpi_case:
     openmpi_case.configure()
     run = openmpi_case.start("iterations=60", "pause_ms=20")
     server = wait_for(lambda: stored(openmpi_case) and openmpi_case.server_process(), what="a file")
-    for name in ("phases-n0000.csv", "server-n0000.csv", "server-n0000.log"):
+    for name in ("phases-n0000.csv", "server-n0000.csv"):
         (openmpi_case.output / name).unlink()
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
@@ -86,7 +86,6 @@ def test_records_that_are_deleted_alone_are_begun_anew_and_counted(openmpi_case:
     phases = (openmpi_case.output / "phases-n0000.csv").read_text().splitlines()
     assert phases[0].startswith("iteration,rank,")
     assert phases[-1].startswith("59,")
-    assert (openmpi_case.output / "server-n0000.log").read_text().rstrip().endswith("done")
 
 
 def test_counts_that_cannot_be_saved_are_said_once(openmpi_case: Case) -> None:
