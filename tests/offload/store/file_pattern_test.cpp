@@ -89,6 +89,31 @@ TEST_F(file_pattern, gives_the_bytes_that_hdf5_gives) {
     expect_equal([](job_builder&, variable&, file_job&) {}, true);
 }
 
+/// So many datasets that HDF5's cache writes texts between the chunks, each as long as a chunk.
+TEST_F(file_pattern, of_thousands_of_datasets_tells_values_from_texts) {
+    writer_memory used;
+    constexpr int variables = 300, ranks = 12;
+    constexpr size_t values = 4096 / sizeof(float);
+    const auto same_as_hdf5 = [&](int seed) {
+        job_builder b;
+        for (int i = 0; i < variables; ++i) {
+            variable& v = b.add_variable("variable" + std::to_string(i), scalar_type::float32);
+            v.unit = "kg/kg";
+            v.description = "a description of variable " + std::to_string(i);
+        }
+        for (int i = 0; i < variables; ++i)
+            for (int rank = 0; rank < ranks; ++rank)
+                b.add_block(b.variable_at(i), 0, rank, {static_cast<int64_t>(values)},
+                            counting<float>(values, static_cast<float>(seed + i)));
+        const file_job job = b.job("f", {0});
+        writer_memory none;
+        return written(job, used) == written(job, none);
+    };
+    EXPECT_TRUE(same_as_hdf5(1));
+    EXPECT_TRUE(same_as_hdf5(2));
+    EXPECT_TRUE(same_as_hdf5(3));
+}
+
 TEST_F(file_pattern, chunks_for_time_series_too) {
     writer_memory used;
     for (const int64_t first : {0, 2, 4}) {

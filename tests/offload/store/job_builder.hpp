@@ -39,6 +39,8 @@ class job_builder {
         return *variables_.back();
     }
 
+    [[nodiscard]] const variable& variable_at(size_t id) const { return *variables_.at(id); }
+
     uint32_t add_place(const std::string& name) {
         place whole;
         whole.name = name;

@@ -66,21 +66,31 @@ std::string description_of(const file_job& job, const std::vector<domain_rows>& 
     return parts.take();
 }
 
-file_pattern pattern_of(std::string description, output_file& out, const std::vector<size_t>& expected) {
-    const std::vector<output_file::extent>& data = out.data();
-    if (data.size() < expected.size()) return {};
-    const auto rest = data.begin() + static_cast<std::ptrdiff_t>(expected.size());
-    const bool as_expected = std::equal(data.begin(), rest, expected.begin(),
-                                        [](const output_file::extent& e, size_t bytes) { return e.bytes == bytes; });
-    if (!as_expected) return {};
-    file_pattern pattern{std::move(description), {data.begin(), rest}, out.metadata(), out.size()};
-    // HDF5 writes the texts of attributes as data, at the end.
-    for (auto text = rest; text != data.end(); ++text) {
+void value_places::note(const output_file& out, size_t before, size_t bytes) {
+    known_ = known_ && out.data().size() == before + 1 && out.data()[before].bytes == bytes;
+    if (known_)
+        pieces_.push_back(before);
+    else
+        pieces_.clear();
+}
+
+file_pattern pattern_of(std::string description, output_file& out, const value_places& values) {
+    if (values.pieces().empty()) return {};
+    file_pattern pattern{std::move(description), {}, out.metadata(), out.size()};
+    std::vector<output_file::extent> texts;
+    auto next = values.pieces().begin();
+    for (size_t i = 0; i < out.data().size(); ++i) {
+        const bool is_value = next != values.pieces().end() && *next == i;
+        (is_value ? pattern.values : texts).push_back(out.data()[i]);
+        if (is_value) ++next;
+    }
+    for (const output_file::extent& text : texts) {
+        // A place that HDF5 used first for texts and then for a value would be overwritten.
         for (const output_file::extent& value : pattern.values)
-            if (value.address < text->address + text->bytes && text->address < value.address + value.bytes) return {};
-        std::vector<std::byte>& bytes = pattern.metadata[text->address];
-        bytes.resize(text->bytes);
-        out.read(text->address, bytes);
+            if (value.address < text.address + text.bytes && text.address < value.address + value.bytes) return {};
+        std::vector<std::byte>& bytes = pattern.metadata[text.address];
+        bytes.resize(std::max(bytes.size(), text.bytes));
+        out.read(text.address, std::span(bytes).first(text.bytes));
     }
     return pattern;
 }

@@ -23,8 +23,22 @@ struct file_pattern {
 /// that is not known beforehand (compression), or will not come again (missing blocks).
 [[nodiscard]] std::string description_of(const file_job& job, const std::vector<domain_rows>& datasets);
 
-/// What has just been written into `out`, for files like it. Nothing (an empty description) unless the first pieces of
-/// data have the sizes `expected`: then the pattern would not tell where values belong.
-[[nodiscard]] file_pattern pattern_of(std::string description, output_file& out, const std::vector<size_t>& expected);
+/// Where values went while HDF5 wrote a file. It writes texts of attributes as data, too, whenever its cache is full or
+/// the file is closed, so that order and size alone do not tell which piece is which.
+class value_places {
+  public:
+    /// A value of so many bytes was written since `out` had `before` pieces of data.
+    void note(const output_file& out, size_t before, size_t bytes);
+    /// Of each value, the place of its piece in output_file::data(); nothing when one of them did not become one piece.
+    [[nodiscard]] const std::vector<size_t>& pieces() const { return pieces_; }
+
+  private:
+    std::vector<size_t> pieces_;
+    bool known_ = true;
+};
+
+/// What has just been written into `out`, for files like it; nothing (an empty description) when it is not known where
+/// each value went.
+[[nodiscard]] file_pattern pattern_of(std::string description, output_file& out, const value_places& values);
 
 }  // namespace halcyon::offload::hdf5

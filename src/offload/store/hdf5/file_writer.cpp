@@ -86,9 +86,8 @@ void for_each_chunk(const domain_rows& set, const dataset_shape& s, writer_memor
     } while (next_chunk(origin, s.chunk, s.shape));
 }
 
-/// Returns the bytes of each chunk.
-std::vector<size_t> write_domain(hid_t group, const domain_rows& set, const dataset_shape& s, const dataset_kind& kind,
-                                 output_file& out, writer_memory& memory) {
+void write_domain(hid_t group, const domain_rows& set, const dataset_shape& s, const dataset_kind& kind,
+                  output_file& out, writer_memory& memory, value_places& places) {
     const std::string name = domain_name(set.domain, set.variant);
     const auto doing = [&](const char* what) { return "'" + set.var->name + "': " + what + " its dataset " + name; };
     const dataset_handle dataset{check(
@@ -97,28 +96,29 @@ std::vector<size_t> write_domain(hid_t group, const domain_rows& set, const data
     const block_view& block = set.sample();
     set_attributes(dataset.get(), attributes_of_dataset(block.rank, block.block, block.shape, set.present(),
                                                         static_cast<int64_t>(set.rows.size())));
-    std::vector<size_t> chunks;
     for_each_chunk(set, s, memory, [&](const std::vector<hsize_t>& origin, const encoded_chunk& chunk) {
+        const size_t before = out.data().size();
         check(H5Dwrite_chunk(dataset.get(), H5P_DEFAULT, chunk.filter_mask, origin.data(), chunk.bytes.size(),
                              chunk.bytes.data()),
               doing("write"));
         out.throw_if_failed();
-        chunks.push_back(chunk.bytes.size());
+        places.note(out, before, chunk.bytes.size());
     });
-    return chunks;
 }
 
-/// Returns the bytes of each piece of data: of the iterations, then of each chunk.
-std::vector<size_t> write_with_hdf5(const file_job& job, const std::vector<domain_rows>& datasets, output_file& out,
-                                    writer_memory& memory) {
+/// Returns where the iterations and the chunks went.
+value_places write_with_hdf5(const file_job& job, const std::vector<domain_rows>& datasets, output_file& out,
+                             writer_memory& memory) {
     constexpr size_t per_dataset = 704;
     constexpr size_t per_file = 4096;
-    std::vector<size_t> data{job.iterations.size() * sizeof(int64_t)};
+    value_places places;
     file_handle file = create_file(out, job.path, per_file + per_dataset * datasets.size());
     {
         set_attributes(file.get(), attributes_of(job));
         const group_handle own = create_group(file.get(), reserved_group, 5);
+        const size_t before = out.data().size();
         write_tables(own.get(), job);
+        places.note(out, before, job.iterations.size() * sizeof(int64_t));
         std::vector<std::string> names;
         for (const domain_rows& set : datasets) names.push_back(set.var->name);
         group_tree groups(file.get(), names);
@@ -128,13 +128,12 @@ std::vector<size_t> write_with_hdf5(const file_job& job, const std::vector<domai
             const hid_t group = groups.open("/" + set.var->name);
             if (shape.var != set.var) set_attributes(group, attributes_of(*job.data, *set.var));
             if (fit(shape, job, set)) kind = kind_of(shape);
-            const std::vector<size_t> chunks = write_domain(group, set, shape, kind, out, memory);
-            data.insert(data.end(), chunks.begin(), chunks.end());
+            write_domain(group, set, shape, kind, out, memory, places);
         }
         if (job.target->index) write_index(own.get(), job, datasets);
     }
     check(H5Fclose(file.release()), job.path + ": close");
-    return data;
+    return places;
 }
 
 /// Writes what HDF5 would, given a file of the same description.
@@ -165,9 +164,9 @@ void write_contents(const file_job& job, const std::vector<domain_rows>& dataset
     std::string description = description_of(job, datasets);
     if (!description.empty() && description == memory.pattern.description)
         return write_like(memory.pattern, job, datasets, out, memory);
-    const std::vector<size_t> data = write_with_hdf5(job, datasets, out, memory);
+    const value_places places = write_with_hdf5(job, datasets, out, memory);
     if (description.empty()) return;
-    file_pattern made = pattern_of(std::move(description), out, data);
+    file_pattern made = pattern_of(std::move(description), out, places);
     out.throw_if_failed();
     memory.pattern = std::move(made);
 }
