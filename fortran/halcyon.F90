@@ -240,7 +240,7 @@ contains
         call conclude(c_signal(h%handle, c_string(event)), ierr)
     end subroutine
 
-    !> Nothing more comes for this iteration; returns at once.
+    !> Nothing more comes for this iteration. Returns at once; with `inline: true` when it is stored.
     subroutine halcyon_end_iteration(h, ierr)
         type(halcyon_session), intent(in) :: h
         integer, intent(out), optional :: ierr

@@ -85,15 +85,17 @@ typedef struct halcyon_stats_t {
     uint64_t arena_free_bytes; /**< of it, free now (blocks the server has released count as free) */
 } halcyon_stats_t;
 
-/** Sets a parameter for the next halcyon_open of this process, whether that succeeds or not (handle NULL), or, for a parameter declared `mutable`
- * in the configuration, from now on for this client's blocks. Collective agreement is not needed: extents and
- * offsets of blocks are evaluated per client. Usage error: unknown name, or not mutable after open. */
+/** Sets a parameter for the next halcyon_open of this process, whether that succeeds or not (handle NULL), or, for a
+ * parameter declared `mutable` in the configuration, from now on for this client's blocks. Collective agreement is not
+ * needed: extents and offsets of blocks are evaluated per client. Usage error: unknown name, or not mutable after open.
+ */
 HALCYON_API int halcyon_set_parameter(halcyon_handle h, const char* name, double value);
 
 /** Collective over `comm`: reads the configuration on rank 0, starts (or finds) the server of each node, maps the
  * segment and touches its pages. Fails on all ranks alike, with rank and host in the message; then *h is NULL.
  * System error: the node's memory cannot hold the segment. Config error: a client's part of the buffer cannot hold
- * one iteration (the message names the size needed). Usage error: a session with this configuration is already open in this process. */
+ * one iteration (the message names the size needed). Usage error: a session with this configuration is already open in
+ * this process. */
 HALCYON_API int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h);
 
 /** halcyon_open with a Fortran communicator handle. */

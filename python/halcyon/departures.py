@@ -18,6 +18,7 @@ class Departure:
     lost: bool  # data or an action did not arrive
 
 
+_AT_MOST = {"waiting_actions"}  # the most of any server, not the sum
 _BYTES = {"skipped_bytes", "spilled_bytes", "inlined_bytes"}  # told beside their blocks
 
 # name of the count: (one, many, what it means, whether something was lost); in order of weight
@@ -29,7 +30,7 @@ COUNTED: dict[str, tuple[str, str, str, bool]] = {
     "lost_files": ("file", "files", "deleted or moved while the run went on", True),
     "failed_actions": ("action", "actions", "failed", True),
     "overflowed_values": ("value", "values", "became infinite in half precision", True),
-    "lost_records": ("record", "records", "of times could not be written", True),
+    "lost_records": ("record", "records", "of times that are not there", True),
     "lost_signals": ("signal", "signals", "lost", True),
     "incomplete_iterations": ("iteration", "iterations", "stored incomplete", True),
     "dead_clients": ("client", "clients", "died", True),
@@ -92,7 +93,8 @@ def nothing_happened(run: Run) -> str:
 
 
 def _of_count(run: Run, name: str) -> Departure | None:
-    total = sum(getattr(counts, name) for counts in run.counts.values())
+    each = [getattr(counts, name) for counts in run.counts.values()]
+    total = max(each, default=0) if name in _AT_MOST else sum(each)
     if not total:
         return None
     one, many, meaning, lost = COUNTED[name]

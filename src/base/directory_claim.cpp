@@ -45,7 +45,7 @@ result<directory_claim> directory_claim::join(const std::string& directory) {
 result<void> directory_claim::share() {
     if (lock_now(fd_.get(), LOCK_SH)) return {};
     fd_.reset();
-    return failure{error_kind::usage, "another session has just begun to use the directory", 0};
+    return in_use("the output directory");
 }
 
 bool directory_claim::is_at(const std::string& directory) const {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -44,7 +45,10 @@ class world {
 
     void record() {
         events.on_event([this](uint32_t id, int64_t iteration, bool own) {
-            seen.push_back({id, iteration, own ? 1 : 0});
+            {
+                const std::lock_guard lock(guard);
+                seen.push_back({id, iteration, own ? 1 : 0});
+            }
             count.fetch_add(1, std::memory_order_release);
             count.notify_all();
         });
@@ -53,6 +57,12 @@ class world {
     /// Returns when all have finished, and what they raised has come.
     void finish() {
         for (int run = count; !events.finish(run); run = count) wait_for_events(run + 1);
+    }
+
+    /// While others may still come.
+    told event(int at) {
+        const std::lock_guard lock(guard);
+        return seen.at(static_cast<size_t>(at));
     }
 
     /// Returns when that many events were seen here.
@@ -81,6 +91,7 @@ class world {
                               ++abandonments;
                               abandonments.notify_all();
                           }};
+    std::mutex guard;  ///< of `seen`, until all have finished
     std::vector<told> seen;
     std::atomic<int> count{0};
     std::vector<uint32_t> met;  ///< stores
@@ -184,7 +195,7 @@ TEST(job_events, an_event_that_is_raised_while_the_last_one_runs_is_seen_by_all)
         // Whoever has finished may still be told of an event, and raises the next one.
         for (int run = 0; !w.events.finish(run);) {
             w.wait_for_events(run + 1);
-            const int64_t generation = w.seen[static_cast<size_t>(run)].iteration;
+            const int64_t generation = w.event(run).iteration;
             ++run;
             if (generation + 1 < generations && generation % w.size == w.rank) w.events.raise(1, generation + 1);
         }

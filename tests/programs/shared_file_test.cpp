@@ -104,6 +104,11 @@ class world {
         events.wait_for_others();
     }
 
+    /// Returns when some server wants `iteration` or a later one.
+    void wait_for_wanted(int64_t iteration) {
+        for (int64_t told = wanted; told < iteration; told = wanted) wanted.wait(told);
+    }
+
     /// Offers and returns at once; take() waits for what became of it.
     void offer(
         file_job job, int64_t patience_ns = 0, std::function<void()> before_lay_out = [] {}) {
@@ -265,18 +270,20 @@ TEST(shared_file, an_offer_that_was_taken_back_makes_the_others_come_again) {
     const variable& own = b.add_variable("own", scalar_type::int32);
     b.add_block(own, 0, w.rank, {1}, std::vector<int32_t>{w.rank});
     const std::string path = folder.path() + "/sim.all.i00000000.h5";
+    constexpr int64_t withdrawn = 3, sent_away = 7;  // iterations that stand for words between the servers
     w.run([&] {
         if (w.rank == 0) {
             w.offer(b.job(path, {0}, all_servers));
             EXPECT_TRUE(w.files.withdraw(0));
             EXPECT_FALSE(w.files.withdraw(0));
-            // The others are there, and were sent away.
-            for (int64_t told = w.wanted; told < 7; told = w.wanted) w.wanted.wait(told);
+            w.files.want(0, withdrawn);
+            w.wait_for_wanted(sent_away);
             w.offer(b.job(path, {0}, all_servers));
         } else {
+            w.wait_for_wanted(withdrawn);
             w.offer(b.job(path, {0}, all_servers));
             EXPECT_EQ(w.take().iterations, 0U);
-            w.files.want(0, 7);
+            w.files.want(0, sent_away);
             w.offer(b.job(path, {0}, all_servers));
         }
         shared_outcome o = w.take();

@@ -134,8 +134,7 @@ result<void> inline_store::rebuild_views(const std::vector<std::string>& writers
     if (auto opened = open(); !opened) return opened;
     if (auto shown = output_->rebuild_views(writers); !shown) return shown.why();
     const std::vector<std::string> remarks = output_->new_view_remarks();
-    for (const std::string& remark : remarks)
-        if (counts_.messages.size() < 100) counts_.messages.push_back("view: " + remark);
+    for (const std::string& remark : remarks) say("view: " + remark);
     return remarks.empty() ? result<void>() : records_->save(counts_);
 }
 

@@ -284,7 +284,8 @@ void node_server::save_counts(bool finished) {
     counts_.finished = finished;
     counts_.busy_ns = earlier_busy_ns_ + pool_->busy_ns() + shared_ns_;
     // The loop sleeps while the pool works, too: idle is only what no thread had work for.
-    counts_.idle_ns = earlier_idle_ns_ + std::max<int64_t>(0, data_.server.threads * slept_ns_ - pool_->busy_ns());
+    counts_.idle_ns =
+        earlier_idle_ns_ + std::max<int64_t>(0, data_.server.threads * slept_ns_ - pool_->busy_ns() - shared_ns_);
     counts_.skipped_blocks = counts_.skipped_bytes = counts_.spilled_blocks = counts_.spilled_bytes = 0;
     counts_.inlined_blocks = counts_.inlined_bytes = 0;
     for (uint32_t c = 0; c < segment_.geometry().clients; ++c) {

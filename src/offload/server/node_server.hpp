@@ -118,7 +118,9 @@ class node_server {
     void run_waiting_actions();
     void action_done(const waiting_action& ran, const result<void>& outcome);
     void tell_of_waiting_actions();
-    [[nodiscard]] bool takes_events() const { return waiting_actions_.size() < most_waiting_actions; }
+    [[nodiscard]] bool takes_events() const {
+        return waiting_actions_.size() + job_events_.size() + raised_here_.size() < most_waiting_actions;
+    }
     void raise_job_event(int client, uint32_t event_id, int64_t iteration);
     void job_event_came(uint32_t event_id, int64_t iteration, bool own);
     void run_next_job_event();
@@ -182,7 +184,7 @@ class node_server {
     };
     std::deque<int> raised_here_;       ///< raisers of the job events that are on their way
     std::deque<job_event> job_events_;  ///< in the common order; they run one after the other
-    bool job_event_runs_ = false;
+    bool job_event_runs_ = false, told_of_full_queue_ = false;
     int64_t job_events_taken_ = 0;
     std::vector<bool> told_lost_;  ///< [event]: the log says that it cannot run
 

@@ -123,9 +123,10 @@ void node_server::tell_of_waiting_actions() {
         note(std::to_string(now) +
              " actions wait: events come faster than their actions run; blocks that these will read stay where they "
              "are");
-    if (!takes_events())
-        note("no event is taken from the clients until fewer than " + std::to_string(most_waiting_actions) +
-             " actions wait");
+    if (takes_events() || told_of_full_queue_) return;
+    told_of_full_queue_ = true;
+    note("no event is taken from the clients until fewer than " + std::to_string(most_waiting_actions) +
+         " actions wait");
 }
 
 }  // namespace halcyon::offload

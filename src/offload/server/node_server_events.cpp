@@ -11,11 +11,10 @@
 namespace halcyon::offload {
 namespace {
 
-/// How long clients that did not join yet are waited for: by a server that takes over, and by the first one when all
-/// that did join are gone.
 /// How far a client can be ahead of what is stored, as a server that takes over believes it.
 constexpr int64_t most_iterations_ahead = 1'000'000;
-
+/// How long clients that did not join yet are waited for: by a server that takes over, and by the first one when all
+/// that did join are gone.
 constexpr int64_t successor_patience_ns = 30'000'000'000, open_patience_ns = 5'000'000'000;
 
 }  // namespace
