@@ -52,7 +52,7 @@ def departures_of(run: Run) -> list[Departure]:
     found = [departure for name in COUNTED if (departure := _of_count(run, name))]
     found += _unknown(run)
     found += _switches(run)
-    found += [Departure("gap", 0, gap, "never finished" in gap or "recorded by" in gap) for gap in run.gaps]
+    found += [Departure("gap", 0, gap, "has not finished" in gap or "recorded by" in gap) for gap in run.gaps]
     return found
 
 

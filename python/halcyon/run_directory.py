@@ -142,9 +142,9 @@ def _unfinished(manifest: Manifest, counts: Mapping[str, Counts], files: pa.Tabl
     for writer in sorted(expected | set(counts)):
         who = "server" if writer.startswith("n") else "client"
         if writer not in counts:
-            yield f"{who} {writer} never finished: it left no counts-{writer}.json"
+            yield f"{who} {writer} has not finished: it left no counts-{writer}.json"
         elif not counts[writer].finished:
-            yield f"{who} {writer} never finished: its counts stop at iteration {counts[writer].iterations}"
+            yield f"{who} {writer} has not finished: its counts stop at iteration {counts[writer].iterations}"
     if halcyon and not manifest.ended_ns:
         yield "the simulation never closed its session: run.json has no ended_ns"
 

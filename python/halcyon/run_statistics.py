@@ -88,6 +88,7 @@ class RunStatistics:
     compute_s: float | None
     open_close_s: float | None  # opening and closing the output: neither computing nor in a phase
     visible_s: Spread | None  # over phases, of the slowest rank
+    busiest_rank_visible_s: float  # all phases of the rank that spends most time in them
     rank_spread_s: Spread | None  # over phases, slowest minus fastest rank
     blocked_s: float  # longest time a rank waited for room in one phase
     bytes: int
@@ -105,8 +106,11 @@ class RunStatistics:
 
     @property
     def output_share(self) -> float | None:
-        """The part of the run's time that its output phases take."""
-        return self.visible_total_s / self.run_s if self.run_s and self.phases else None
+        """The part of the run's time that its output phases take from the rank that spends most in them.
+
+        Not of the phases' sum: ranks that do not wait for each other are slowest in different phases at one time.
+        """
+        return self.busiest_rank_visible_s / self.run_s if self.run_s and self.phases else None
 
 
 def statistics_of(run: Run) -> RunStatistics:
@@ -124,6 +128,7 @@ def statistics_of(run: Run) -> RunStatistics:
         compute_s=_compute_time(run, phases),
         open_close_s=_open_and_close_time(run),
         visible_s=Spread.of([phase.slowest_s for phase in phases]),
+        busiest_rank_visible_s=_busiest_rank_visible(run),
         rank_spread_s=Spread.of([phase.spread_s for phase in phases]),
         blocked_s=max((phase.blocked_s for phase in phases), default=0.0),
         bytes=handed_over,
@@ -134,6 +139,12 @@ def statistics_of(run: Run) -> RunStatistics:
         simulation_throughput=handed_over / visible_total if visible_total > 0 else None,
         server_throughput=raw / storing_s if raw is not None and storing_s > 0 else None,
     )
+
+
+def _busiest_rank_visible(run: Run) -> float:
+    of_ranks = run.phases.group_by("rank").aggregate(total=run.phases.visible_ns.sum())
+    most = of_ranks.total.max().to_pyarrow().as_py()
+    return most * NS if most is not None else 0.0
 
 
 def phases_of(run: Run) -> list[Phase]:

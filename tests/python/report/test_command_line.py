@@ -77,7 +77,7 @@ ranks, cores             2, 3
 output phases            3
 run time                 5.00 s
 compute time             3.10 s
-visible time, all        900 ms (18 %)
+visible time, all        900 ms (14 %)
 visible time, a phase    300 ms (200–400)
 spread over ranks        200 ms, worst 300 ms
 spread over phases       200 ms
@@ -96,7 +96,7 @@ def test_summary_opens_with_what_was_not_normal(hand_run: Path) -> None:
     assert halcyon(hand_run.parent, "summary", "hand").splitlines()[:4] == [
         "cloud: hand",
         "2 blocks (12.0 MB) dropped because the buffer was full (policy skip)",
-        "server n0000 never finished: its counts stop at iteration 3",
+        "server n0000 has not finished: its counts stop at iteration 3",
         "n0000: full",
     ]
 

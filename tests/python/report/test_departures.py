@@ -56,7 +56,7 @@ def test_gaps_of_the_directory_come_last(hand_run: Path) -> None:
     write_counts(hand_run, finished=False, iterations=3, server_restarts=1)
     assert texts(hand_run) == [
         "1 time a server died and was replaced",
-        "server n0000 never finished: its counts stop at iteration 3",
+        "server n0000 has not finished: its counts stop at iteration 3",
     ]
 
 

@@ -155,7 +155,7 @@ def test_run_cut_off_within_its_first_phase_is_drawn(hand_run: Path) -> None:
     (hand_run / "server-n0000.csv").write_text("")
     (hand_run / "counts-n0000.json").unlink()
     text = page_of(hand_run).text
-    assert "server n0000 never finished" in text
+    assert "server n0000 has not finished" in text
     assert "iteration 0 was recorded by 1 of 2 ranks" in text
 
 

@@ -47,12 +47,12 @@ def test_file_without_a_whole_line_has_no_rows(hand_run: Path, content: str) -> 
 
 def test_server_without_counts_never_finished(hand_run: Path) -> None:
     (hand_run / "counts-n0000.json").unlink()
-    assert gaps(hand_run) == ["server n0000 never finished: it left no counts-n0000.json"]
+    assert gaps(hand_run) == ["server n0000 has not finished: it left no counts-n0000.json"]
 
 
 def test_server_killed_midway_never_finished(hand_run: Path) -> None:
     write_counts(hand_run, finished=False, iterations=2)
-    assert gaps(hand_run) == ["server n0000 never finished: its counts stop at iteration 2"]
+    assert gaps(hand_run) == ["server n0000 has not finished: its counts stop at iteration 2"]
 
 
 def test_simulation_that_never_closed_is_said(hand_run: Path) -> None:

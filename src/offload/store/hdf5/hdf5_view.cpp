@@ -125,6 +125,8 @@ int64_t hdf5_view::publish(std::span<const std::string> writers) {
     view.publish(directory_ + "/" + view_name, false);
     xdmf.publish(directory_ + "/" + simulation_ + ".xmf", false);
     remarks_ = plan.unfit_meshes;
+    for (const std::string& name : notes.unreadable_files)
+        remarks_.push_back("file " + directory_ + "/" + name + " cannot be read: the view leaves it out");
     return static_cast<int64_t>(run.iterations.size());
 }
 
