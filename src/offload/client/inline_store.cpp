@@ -118,9 +118,12 @@ result<void> inline_store::finish() {
     if (!output_) return {};
     auto outcome = flush();
     look_for_lost_directories();
-    if (const int64_t missing = output_->missing_files(); missing > 0 && !counts_.finished) {
-        counts_.lost_files += missing;
-        say(std::to_string(missing) + " file(s) of this client were deleted or moved while the run went on");
+    const auto missing = output_->missing_files();
+    if (!missing) {
+        say("what was stored cannot be looked over: " + missing.why().message);
+    } else if (*missing > 0 && !counts_.finished) {
+        counts_.lost_files += *missing;
+        say(std::to_string(*missing) + " file(s) of this client were deleted or moved while the run went on");
     }
     counts_.finished = true;
     if (auto saved = records_->save(counts_); !saved) outcome = saved;

@@ -9,6 +9,7 @@
 
 #include "base/directory_claim.hpp"
 #include "base/sync_path.hpp"
+#include "offload/output/stored_files.hpp"
 
 namespace halcyon::offload {
 namespace {
@@ -30,7 +31,7 @@ class file_output final : public output_writer {
         directory_claim place;  ///< the directory as it was found or made
         std::unique_ptr<file_store> files;
         std::unique_ptr<view_builder> view;
-        std::set<std::string> published;  ///< names of the files of this writer
+        stored_files stored;  ///< of this writer, hidden ones too
     };
     std::vector<target> targets_;
 
@@ -42,7 +43,11 @@ class file_output final : public output_writer {
         auto job = job_for(std::move(r), writer_);
         if (!job) return job.why();
         auto report = t.files->write(*job);
-        if (report && visible) published(job->path, job->sync);
+        if (!report) return report;
+        if (visible)
+            published(job->path, job->sync);
+        else
+            t.stored.add(fs::path(job->path).filename().string());
         return report;
     }
 
@@ -60,13 +65,8 @@ class file_output final : public output_writer {
 
     void published(const std::string& path, bool synced) override {
         if (!synced) unsynced_.insert(path);
-        const std::string name = fs::path(path).filename().string();
-        if (!is_own(name)) return;
         for (target& t : targets_)
-            if (fs::path(path).parent_path() == t.directory) {
-                t.published.insert(name);
-                return;
-            }
+            if (fs::path(path).parent_path() == t.directory) return t.stored.add(fs::path(path).filename().string());
     }
 
     int32_t next_part(uint32_t store, int64_t iteration) override { return ++last_part_[{store, iteration}]; }
@@ -100,7 +100,7 @@ class file_output final : public output_writer {
             if (t.place && t.place.is_at(t.directory)) continue;
             if (t.place) {
                 if (!lost) lost.emplace();
-                lost->files += static_cast<int64_t>(t.published.size());
+                lost->files += t.stored.size();
                 if (said.insert(t.directory).second)
                     lost->what += (said.size() > 1 ? "; " : "") + ("output directory " + t.directory) +
                                   " was deleted, moved or unmounted while the run went on: what was stored in it is "
@@ -113,14 +113,13 @@ class file_output final : public output_writer {
         return lost;
     }
 
-    int64_t missing_files() const override {
+    result<int64_t> missing_files() const override {
         int64_t missing = 0;
         for (const target& t : targets_) {
-            std::set<std::string> left = t.published;
-            std::error_code none;
-            for (const auto& entry : fs::directory_iterator(t.directory, none))
-                left.erase(entry.path().filename().string());
-            missing += static_cast<int64_t>(left.size());
+            if (t.stored.size() == 0) continue;
+            const auto of_target = t.stored.missing_from(t.directory);
+            if (!of_target) return of_target;
+            missing += *of_target;
         }
         return missing;
     }
@@ -175,8 +174,10 @@ class file_output final : public output_writer {
                 const bool ours = visible.starts_with(own) || (writer_ == node_writer(0) && name.starts_with(of_all));
                 if (ours && name.ends_with(".tmp"))
                     fs::remove(entry.path(), none);
-                else if (is_own(name))
+                else if (name == visible && targets_[store].stored.owned(name))
                     published(entry.path().string(), false);
+                else
+                    targets_[store].stored.add(name);
                 long long iteration = 0;
                 int part = 0, end = 0;
                 if (visible.starts_with(own) &&
@@ -189,16 +190,13 @@ class file_output final : public output_writer {
         }
     }
 
-  private:
-    /// Whether this is the name of a file that this writer published.
-    [[nodiscard]] bool is_own(const std::string& name) const {
-        return name.starts_with(data_.simulation + "." + writer_ + ".") && name.ends_with(".h5");
-    }
+    const std::string& writer() const { return writer_; }
 
+  private:
     /// What was known about a directory that is lost.
     void forget(target& t) {
         t.place.release();
-        t.published.clear();
+        t.stored.clear();
         std::erase_if(unsynced_, [&t](const std::string& path) { return fs::path(path).parent_path() == t.directory; });
     }
 
@@ -248,6 +246,7 @@ class file_output final : public output_writer {
             if (!name.starts_with('.')) continue;
             const std::string path = directory + "/" + name.substr(1);
             if (std::rename((directory + "/" + name).c_str(), path.c_str()) != 0) return system_failure(path, errno);
+            targets_[store].stored.publish(name);
             published(path, false);
         }
         return {};
@@ -270,6 +269,7 @@ result<std::unique_ptr<output_writer>> output_writer::open(const model& data, st
         auto module = load_store_module(s.type);
         if (!module) return module.why();
         file_output::target t;
+        t.stored = stored_files(data.simulation, made->writer());
         t.directory = absolute(directory, s.path);
         t.module = *module;
         t.files.reset(module->make_file_store());

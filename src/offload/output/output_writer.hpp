@@ -61,8 +61,9 @@ class output_writer {
         int64_t files = 0;  ///< of this writer that were in it
     };
     virtual std::optional<lost_directory> look_for_lost_directories() = 0;
-    /// How many of the files that this writer published are not there any more.
-    [[nodiscard]] virtual int64_t missing_files() const = 0;
+    /// How many of the files that this writer stored are not there any more. Failure (system): a directory cannot be
+    /// listed, so nobody knows.
+    [[nodiscard]] virtual result<int64_t> missing_files() const = 0;
     /// Removes the files that `writer`, which has died, was in the middle of.
     virtual void remove_halves_of(const std::string& writer) = 0;
     /// This writer is done: a new session may have the directories as far as it is concerned.

@@ -269,10 +269,11 @@ bool node_server::wind_up() {
 /// The last look: what was stored is there, or is said not to be.
 void node_server::look_for_lost_files() {
     tell_of_lost(output_->look_for_lost_directories());
-    const int64_t missing = output_->missing_files();
-    if (missing == 0) return;
-    counts_.lost_files += missing;
-    note(std::to_string(missing) + " file(s) of this server were deleted or moved while the run went on");
+    const auto missing = output_->missing_files();
+    if (!missing) return note("what was stored cannot be looked over: " + missing.why().message);
+    if (*missing == 0) return;
+    counts_.lost_files += *missing;
+    note(std::to_string(*missing) + " file(s) of this server were deleted or moved while the run went on");
 }
 
 void node_server::note(const std::string& message) {
