@@ -9,6 +9,7 @@
 
 #include "base/directory_claim.hpp"
 #include "base/sync_path.hpp"
+#include "offload/output/run_mark.hpp"
 #include "offload/output/stored_files.hpp"
 
 namespace halcyon::offload {
@@ -22,13 +23,14 @@ std::string absolute(const std::string& directory, const std::string& path) {
 
 class file_output final : public output_writer {
   public:
-    file_output(const model& data, std::string writer, int ranks)
-        : data_(data), writer_(std::move(writer)), ranks_(ranks) {}
+    file_output(const model& data, std::string writer, int ranks, std::string run)
+        : data_(data), writer_(std::move(writer)), run_(std::move(run)), ranks_(ranks) {}
 
     struct target {
         std::string directory;
         store_module module;
         directory_claim place;  ///< the directory as it was found or made
+        result<void> settled;   ///< failure: the directory was lost, and there is no new one yet
         std::unique_ptr<file_store> files;
         std::unique_ptr<view_builder> view;
         stored_files stored;  ///< of this writer, hidden ones too
@@ -37,6 +39,7 @@ class file_output final : public output_writer {
 
     result<file_report> write(request r) override {
         target& t = targets_[r.store];
+        if (!t.settled) return t.settled.why();
         const bool visible = r.visible;
         if (visible)
             if (auto done = publish_parts(r.store, r.iterations); !done) return done.why();
@@ -51,9 +54,13 @@ class file_output final : public output_writer {
         return report;
     }
 
-    result<file_job> share_of(request r) override { return job_for(std::move(r), all_servers); }
+    result<file_job> share_of(request r) override {
+        if (!targets_[r.store].settled) return targets_[r.store].settled.why();
+        return job_for(std::move(r), all_servers);
+    }
 
     result<void> lay_out(uint32_t store, const shared_file& file) override {
+        if (!targets_[store].settled) return targets_[store].settled;
         return targets_[store].files->lay_out(file);
     }
 
@@ -86,6 +93,7 @@ class file_output final : public output_writer {
     result<int64_t> rebuild_views(const std::vector<std::string>& writers) override {
         int64_t shown = 0;
         for (target& t : targets_) {
+            if (!t.settled) return t.settled.why();
             auto n = t.view->rebuild(writers);
             if (!n) return n.why();
             shown = std::max(shown, *n);
@@ -107,8 +115,7 @@ class file_output final : public output_writer {
                                   "not there any more, and what follows goes into a new one";
                 forget(t);
             }
-            // Should it fail, the next file says why.
-            static_cast<void>(settle_in(t));
+            t.settled = settle_in(t);
         }
         return lost;
     }
@@ -127,11 +134,13 @@ class file_output final : public output_writer {
     void remove_halves_of(const std::string& writer) override {
         const std::string own = data_.simulation + "." + writer + ".";
         std::error_code none;
-        for (const target& t : targets_)
+        for (const target& t : targets_) {
+            if (!t.settled) continue;
             for (const auto& entry : fs::directory_iterator(t.directory, none))
                 if (const std::string name = entry.path().filename().string();
                     name.starts_with(own) && name.ends_with(".tmp"))
                     fs::remove(entry.path(), none);
+        }
     }
 
     void release_directories() override {
@@ -145,6 +154,8 @@ class file_output final : public output_writer {
         if (why) return system_failure("output directory " + t.directory, why.value());
         auto held = directory_claim::join(t.directory);
         if (!held) return held.why();
+        // A session that opens shares its claim with its servers: this may be one of another run.
+        if (auto ours = settle_in_directory(t.directory, run_); !ours) return ours;
         t.place = std::move(*held);
         t.view.reset(t.module.make_view_builder(t.directory.c_str(), data_.simulation.c_str()));
         return {};
@@ -202,9 +213,6 @@ class file_output final : public output_writer {
 
     result<file_job> job_for(request r, const std::string& writer) const {
         const std::string& directory = targets_[r.store].directory;
-        std::error_code why;
-        fs::create_directories(directory, why);
-        if (why) return system_failure("output directory " + directory, why.value());
         file_job job;
         job.data = &data_;
         job.target = &data_.stores[r.store];
@@ -241,6 +249,7 @@ class file_output final : public output_writer {
     result<void> publish_parts_of(uint32_t store, int64_t iteration) {
         // The directory is read only for iterations that have parts: it grows with every file.
         if (!last_part_.contains({store, iteration})) return {};
+        if (!targets_[store].settled) return targets_[store].settled;
         const std::string& directory = targets_[store].directory;
         for (const std::string& name : part_names(store, iteration)) {
             if (!name.starts_with('.')) continue;
@@ -253,7 +262,7 @@ class file_output final : public output_writer {
     }
 
     const model& data_;
-    std::string writer_;
+    std::string writer_, run_;
     int ranks_;
     std::map<std::pair<uint32_t, int64_t>, int32_t> last_part_;  ///< [store, iteration] that has parts
     std::set<std::string> unsynced_;
@@ -263,8 +272,8 @@ class file_output final : public output_writer {
 }  // namespace
 
 result<std::unique_ptr<output_writer>> output_writer::open(const model& data, std::string directory, std::string writer,
-                                                           int ranks) {
-    auto made = std::make_unique<file_output>(data, std::move(writer), ranks);
+                                                           int ranks, std::string run) {
+    auto made = std::make_unique<file_output>(data, std::move(writer), ranks, std::move(run));
     for (const store& s : data.stores) {
         auto module = load_store_module(s.type);
         if (!module) return module.why();

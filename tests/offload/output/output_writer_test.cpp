@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "offload/output/run_mark.hpp"
+#include "offload/output/run_records.hpp"
 #include "offload/store/temporary_folder.hpp"
 
 namespace halcyon::offload {
@@ -24,7 +26,10 @@ stores: {main: {type: hdf5, path: out}}
 
 class writing : public ::testing::Test {
   protected:
-    std::unique_ptr<output_writer> server() { return output_writer::open(data_, folder_.path(), "n0000", 1).value(); }
+    std::unique_ptr<output_writer> server() { return server_of("one run"); }
+    std::unique_ptr<output_writer> server_of(const std::string& run) {
+        return output_writer::open(data_, folder_.path(), "n0000", 1, run).value();
+    }
     static void write(output_writer& to, int64_t iteration, int32_t part = 0) {
         output_writer::request r;
         r.iterations = {iteration};
@@ -35,7 +40,8 @@ class writing : public ::testing::Test {
     std::vector<std::string> names() const {
         std::vector<std::string> list;
         for (const auto& entry : std::filesystem::directory_iterator(folder_.path() / "out"))
-            if (entry.is_regular_file()) list.push_back(entry.path().filename());
+            if (entry.is_regular_file() && !is_run_mark(entry.path().filename()))
+                list.push_back(entry.path().filename());
         std::sort(list.begin(), list.end());
         return list;
     }
@@ -125,6 +131,36 @@ TEST_F(writing, an_early_part_that_is_published_is_one_file) {
     EXPECT_EQ(first->missing_files().value(), 0);
     std::filesystem::remove(out() / "cloud.n0000.i00000003.p01.h5");
     EXPECT_EQ(first->missing_files().value(), 1);
+}
+
+TEST_F(writing, a_lost_directory_in_which_another_run_stores_is_left_alone) {
+    const auto first = server_of("one run");
+    auto records = run_records::open(out().string(), "n0000", "one run").value();
+    write(*first, 1);
+    std::filesystem::rename(out(), out().string() + "-moved");
+    ASSERT_TRUE(set_run_mark(out().string(), "another run").ok());
+    const auto second = server_of("another run");
+    const auto lost = first->look_for_lost_directories();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->files, 1);
+
+    output_writer::request r;
+    r.iterations = {2};
+    const auto refused = first->write(r);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.why().message.find(out().string() + " belongs to another run"), std::string::npos)
+        << refused.why().message;
+    EXPECT_FALSE(first->share_of(r).ok());
+    EXPECT_FALSE(first->rebuild_views({}).ok());
+    EXPECT_FALSE(records.save({}).ok());
+    EXPECT_EQ(names(), std::vector<std::string>{});
+
+    std::filesystem::rename(out(), out().string() + "-of-another");
+    EXPECT_FALSE(first->look_for_lost_directories()) << "told once";
+    write(*first, 3);
+    EXPECT_TRUE(records.save({}).ok());
+    EXPECT_EQ(names(), (std::vector<std::string>{"cloud.n0000.i00000003.h5", "counts-n0000.json", "phases-n0000.csv",
+                                                 "server-n0000.csv"}));
 }
 
 /// While it lives, this process can open no file.
