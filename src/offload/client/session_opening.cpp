@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/text_file.hpp"
+#include "offload/client/directories_at_open.hpp"
 #include "offload/client/run_file.hpp"
 #include "offload/output/run_mark.hpp"
 
@@ -211,11 +212,7 @@ result<void> mpi_session::connect_as_leader(const std::string& configuration, co
                                             std::string& session) {
     const std::vector<std::string> ranks = gather(node_.get(), std::to_string(all_.rank()));
     if (node_.rank() != 0) return {};
-    for (const variable& v : model_.variables)
-        if (v.when_full == full_policy::spill && ::access(model_.buffer.spill_directory.c_str(), W_OK | X_OK) != 0)
-            return system_failure("resources.buffer.spill-directory " + model_.buffer.spill_directory +
-                                      " (wanted by variable '" + v.name + "')",
-                                  errno);
+    if (auto spills = check_spill_directory(model_); !spills) return spills;
     auto geometry = plan_segment(model_, static_cast<uint32_t>(node_.size()), need, servers_of_machine_);
     if (!geometry) return geometry.why();
     auto made = segment::create(*geometry, model_.buffer.huge_pages);
@@ -279,27 +276,12 @@ result<void> mpi_session::prepare_directories() {
                                claim.why().system_errno};
             claims_.push_back(std::move(*claim));
         }
-        std::vector<fs::path> earlier;
-        std::string sign;  // of a run: records alone are what an open that failed has left
-        for (const auto& entry : fs::directory_iterator(directory, why)) {
-            const std::string name = entry.path().filename().string();
-            if (!belongs_to_run(name, model_.simulation)) continue;
-            earlier.push_back(entry.path());
-            if (!is_record_of_server(name) && !is_run_mark(name)) sign = name;
-        }
-        for (const fs::path& file : earlier) {
-            if (!s.replace_existing && !sign.empty())
-                return failure{error_kind::usage,
-                               directory.string() + " already holds a run (" + sign +
-                                   "): move it away, choose another path for stores." + s.name + ", or set stores." +
-                                   s.name + ".existing: replace",
-                               0};
+        const auto earlier = files_to_replace(model_, s, directory);
+        if (!earlier) return earlier.why();
+        for (const fs::path& file : *earlier) {
             fs::remove(file, why);
             if (why) return system_failure(file.string(), why.value());
         }
-        if (why) return system_failure("output directory " + directory.string(), why.value());
-        if (::access(directory.c_str(), W_OK) != 0)
-            return system_failure("output directory " + directory.string(), errno);
     }
     // Before anybody can join: servers of an earlier run see by it that this is not theirs.
     if (auto marked = mark_directories(); !marked) return marked;
