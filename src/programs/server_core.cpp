@@ -14,6 +14,7 @@
 #include "base/clock.hpp"
 #include "base/same_file.hpp"
 #include "offload/output/output_writer.hpp"
+#include "offload/output/run_mark.hpp"
 #include "offload/server/connections.hpp"
 #include "offload/server/node_server.hpp"
 #include "programs/free_core.hpp"
@@ -28,10 +29,11 @@ constexpr int segment_patience_ms = 20'000;
 /// Appends lines with a time to the server's log; usable from several threads.
 class server_log {
   public:
-    void open(const std::string& path) {
+    /// `run`: whose mark the log's directory has; "" where it is not one of the run's.
+    void open(const std::string& path, const std::string& run) {
         path_ = path;
-        std::error_code none;
-        std::filesystem::create_directories(std::filesystem::path(path).parent_path(), none);
+        run_ = run;
+        if (!settle_in_directory(std::filesystem::path(path).parent_path().string(), run)) return;
         descriptor opened(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
         if (!opened) return;
         fd_ = std::move(opened);
@@ -50,7 +52,7 @@ class server_log {
         const std::string all = stamp + text + "\n";
         const std::lock_guard lock(mutex_);
         // Deleted or moved, with its directory perhaps: it goes on where it is looked for.
-        if (follows_ && fd_ && !leads_to(path_, fd_.get())) open(path_);
+        if (follows_ && fd_ && !leads_to(path_, fd_.get())) open(path_, run_);
         static_cast<void>(!::write(fd_ ? fd_.get() : 2, all.data(), all.size()));
     }
 
@@ -62,7 +64,7 @@ class server_log {
 
   private:
     bool follows_ = true;
-    std::string path_;
+    std::string path_, run_;
     descriptor fd_;
     std::mutex mutex_;
 };
@@ -96,7 +98,7 @@ int serve_node(descriptor listening, uint32_t generation, job_events* job, share
     if (!document) return give_up(document.why());
     auto data = parse_model(document->configuration, document->configuration_name, document->parameters);
     if (!data) return give_up(data.why());
-    log.open(log_path(*data, *document));
+    log.open(log_path(*data, *document), data->server.log_directory.empty() ? document->run : "");
     const auto say = [&log](const std::string& text) { log.line(text); };
     say("server " + std::to_string(generation) + " of session " + document->session.substr(0, 8) + ", process " +
         std::to_string(::getpid()) + ", node " + std::to_string(document->node) + ", " +

@@ -8,6 +8,7 @@
 #include "offload/actions/action_runner.hpp"
 #include "offload/check/mesh_check.hpp"
 #include "offload/check/whole_coverage.hpp"
+#include "offload/client/directories_at_open.hpp"
 #include "offload/model/model.hpp"
 #include "offload/segment/segment.hpp"
 #include "offload/store/store.hpp"
@@ -76,6 +77,19 @@ void check_modules(const model& m, configuration_check& found) {
         found.refusals.push_back(loaded.why().message);
 }
 
+/// What lies on this machine's disks now. Nothing is changed: what is missing is made at open.
+void check_directories(const model& m, configuration_check& found) {
+    if (!m.run_inline)
+        if (const auto spills = check_spill_directory(m); !spills) found.refusals.push_back(spills.why().message);
+    std::error_code none;
+    const auto here = std::filesystem::current_path(none);
+    for (const store& s : m.stores) {
+        const auto directory = (here / s.path).lexically_normal();
+        if (!std::filesystem::exists(directory, none)) continue;
+        if (const auto files = files_to_replace(m, s, directory); !files) found.refusals.push_back(files.why().message);
+    }
+}
+
 /// What holds for a run of this size. Failures: those of shape_of().
 result<void> check_run(const model& m, const intended_run& run, configuration_check& found) {
     const auto bytes = bytes_of_iteration(m, run.ranks);
@@ -110,6 +124,7 @@ result<configuration_check> check_configuration(const std::string& path, const i
                     counted(m->layouts.size(), "layout") + ", " + counted(m->variables.size(), "variable") + ", " +
                     counted(m->events.size(), "event") + ", " + counted(m->stores.size(), "store");
     check_modules(*m, found);
+    check_directories(*m, found);
     if (run.ranks <= 0) return found;
     intended_run whole = run;
     if (run.ranks_per_node <= 0 || run.ranks_per_node > run.ranks) whole.ranks_per_node = run.ranks;

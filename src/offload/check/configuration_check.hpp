@@ -21,7 +21,8 @@ struct configuration_check {
 };
 
 /// Reads the configuration file `path` as a simulation would. Refusals: stores and modules that cannot be loaded, a
-/// buffer that is too small for some node. Warnings: blocks that overlap or leave holes in their whole, meshes that do
+/// directory for what is spilled or stored that cannot be used or holds a run, a buffer that is too small for some
+/// node. Warnings: blocks that overlap or leave holes in their whole, meshes that do
 /// not fit their variables. Paths are relative to the working directory, as they are in a simulation. Failures: those
 /// of parse_model() and shape_of(); system where the file cannot be read.
 [[nodiscard]] result<configuration_check> check_configuration(const std::string& path, const intended_run& run);

@@ -64,31 +64,14 @@ std::string text_of(const std::vector<const variable*>& variables) {
     return text;
 }
 
-struct holes {
-    int64_t elements = 0;
-    box largest;
-};
-
 /// What no block covers.
-holes find_holes(const placed_blocks& blocks, bool overlapping) {
+uncovered_part find_holes(const placed_blocks& blocks, bool overlapping) {
     int64_t volume = 0;
     for (const box& b : blocks.boxes) volume += b.count.count();
     if (!overlapping && volume == blocks.whole.count()) return {};
     box all{blocks.whole, blocks.whole};
     all.start.values.fill(0);
-    std::vector<box> left;
-    if (all.count.count() > 0) left.push_back(all);
-    for (const box& b : blocks.boxes) {
-        std::vector<box> smaller;
-        for (const box& part : left) subtract(part, b, smaller);
-        left = std::move(smaller);
-    }
-    holes found;
-    for (const box& b : left) {
-        if (found.elements == 0 || b.count.count() > found.largest.count.count()) found.largest = b;
-        found.elements += b.count.count();
-    }
-    return found;
+    return find_uncovered(all, blocks.boxes);
 }
 
 /// What is wrong with the blocks of `variables`, which share place and layout; "" when nothing is.
@@ -103,8 +86,8 @@ std::string describe(const place& where, const std::vector<const variable*>& var
                 text_of(blocks.owners[b], *variables[0]) + " has " + text_of(blocks.boxes[b]) +
                 ": they overlap, and which of them readers find there is not defined";
     }
-    if (const holes left = find_holes(blocks, twice.has_value()); left.elements > 0)
-        wrong += "; no rank covers " + std::to_string(left.elements) + " of its elements, " + text_of(left.largest) +
+    if (const uncovered_part left = find_holes(blocks, twice.has_value()); left.elements > 0)
+        wrong += "; no rank covers " + std::to_string(left.elements) + " of its elements, " + text_of(left.large) +
                  " among them, where readers find fill";
     if (wrong.empty()) return "";
     std::string shape;

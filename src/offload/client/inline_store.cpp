@@ -11,14 +11,14 @@ result<void> inline_store::open() {
     if (output_) return {};
     const std::string directory = records_directory(data_, where_.directory);
     const std::string writer = client_writer(where_.rank);
-    auto records = run_records::open(directory, writer);
+    auto records = run_records::open(directory, writer, where_.run);
     if (!records) return records.why();
     records_ = std::make_unique<run_records>(std::move(*records));
     auto actions = std::make_unique<action_runner>(
         data_, action_runner::surroundings{directory, where_.node, where_.nodes,
                                            [this](const std::string& line) { say(line); }});
     if (auto loaded = actions->load_modules(where_.directory); !loaded) return loaded;
-    auto output = output_writer::open(data_, where_.directory, writer, where_.ranks);
+    auto output = output_writer::open(data_, where_.directory, writer, where_.ranks, where_.run);
     if (!output) return output.why();
     actions_ = std::move(actions);
     output_ = std::move(*output);
@@ -118,9 +118,12 @@ result<void> inline_store::finish() {
     if (!output_) return {};
     auto outcome = flush();
     look_for_lost_directories();
-    if (const int64_t missing = output_->missing_files(); missing > 0 && !counts_.finished) {
-        counts_.lost_files += missing;
-        say(std::to_string(missing) + " file(s) of this client were deleted or moved while the run went on");
+    const auto missing = output_->missing_files();
+    if (!missing) {
+        say("what was stored cannot be looked over: " + missing.why().message);
+    } else if (*missing > 0 && !counts_.finished) {
+        counts_.lost_files += *missing;
+        say(std::to_string(*missing) + " file(s) of this client were deleted or moved while the run went on");
     }
     counts_.finished = true;
     if (auto saved = records_->save(counts_); !saved) outcome = saved;

@@ -23,6 +23,7 @@ class inline_store final : public fallback_store {
         int node = 0;
         int nodes = 1;
         bool records_phases = false;  ///< `inline: true`: no server writes them
+        std::string run;              ///< as for output_writer::open()
     };
     inline_store(const model& data, surroundings where) : data_(data), where_(std::move(where)) {}
 

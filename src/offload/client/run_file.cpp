@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "base/replace_file.hpp"
+#include "offload/output/run_mark.hpp"
 
 namespace halcyon::offload {
 
@@ -80,7 +81,7 @@ bool belongs_to_run(const std::string& name, const std::string& simulation) {
     static const std::regex manifest(R"(run\.json(\.tmp)?)");
     static const std::regex data(R"((([nc]\d{4,}|all)\.i\d{8,}(\.p\d{2,})?\.|view\..*\.)?(h5|xmf)(\..*tmp)?)");
     const std::string visible = name.starts_with('.') ? name.substr(1) : name;
-    if (is_record_of_server(name) || std::regex_match(visible, manifest)) return true;
+    if (is_run_mark(name) || is_record_of_server(name) || std::regex_match(visible, manifest)) return true;
     return visible.starts_with(simulation + ".") && std::regex_match(visible.substr(simulation.size() + 1), data);
 }
 

@@ -11,7 +11,9 @@
 
 #include "base/clock.hpp"
 #include "base/text_file.hpp"
+#include "offload/client/directories_at_open.hpp"
 #include "offload/client/run_file.hpp"
+#include "offload/output/run_mark.hpp"
 
 namespace halcyon::offload {
 namespace {
@@ -91,6 +93,7 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
     auto parsed = parse_model(configuration, path, parameters);
     if (auto all = agree(own, parsed ? result<void>() : result<void>(parsed.why())); !all) return all.why();
     s->model_ = std::move(*parsed);
+    if (!s->model_.stores.empty()) s->run_ = broadcast(own, 0, s->all_.rank() == 0 ? random_session_id() : "");
     s->machine_ = node_of(own);
     if (auto shared = agree(own, s->share_machine()); !shared) return shared.why();
     MPI_Comm leaders = MPI_COMM_NULL;
@@ -110,6 +113,9 @@ result<std::unique_ptr<mpi_session>> mpi_session::open(const std::string& path, 
 
     const result<void> prepared = s->all_.rank() == 0 ? s->prepare_directories() : result<void>();
     if (auto all = agree(own, prepared); !all) return all.why();
+    // Other nodes may have disks of their own.
+    const result<void> marked = s->node_.rank() == 0 ? s->mark_directories() : result<void>();
+    if (auto all = agree(own, marked); !all) return all.why();
     if (auto connected = agree(own, s->connect(configuration)); !connected) return connected.why();
     const result<void> written = s->all_.rank() == 0 ? s->write_run_file({}) : result<void>();
     if (auto all = agree(own, written); !all) return all.why();
@@ -139,7 +145,8 @@ result<void> mpi_session::share_machine() {
 result<void> mpi_session::connect(const std::string& configuration) {
     const client_session::place_in_job place{all_.rank(), all_.size(), static_cast<uint32_t>(node_.rank())};
     auto fallback = std::make_unique<inline_store>(
-        model_, inline_store::surroundings{directory_, place.rank, place.size, node_index_, nodes_, model_.run_inline});
+        model_,
+        inline_store::surroundings{directory_, place.rank, place.size, node_index_, nodes_, model_.run_inline, run_});
     inline_ = fallback.get();
     if (model_.run_inline) {
         if (auto opened = fallback->open(); !opened) return opened;
@@ -205,11 +212,7 @@ result<void> mpi_session::connect_as_leader(const std::string& configuration, co
                                             std::string& session) {
     const std::vector<std::string> ranks = gather(node_.get(), std::to_string(all_.rank()));
     if (node_.rank() != 0) return {};
-    for (const variable& v : model_.variables)
-        if (v.when_full == full_policy::spill && ::access(model_.buffer.spill_directory.c_str(), W_OK | X_OK) != 0)
-            return system_failure("resources.buffer.spill-directory " + model_.buffer.spill_directory +
-                                      " (wanted by variable '" + v.name + "')",
-                                  errno);
+    if (auto spills = check_spill_directory(model_); !spills) return spills;
     auto geometry = plan_segment(model_, static_cast<uint32_t>(node_.size()), need, servers_of_machine_);
     if (!geometry) return geometry.why();
     auto made = segment::create(*geometry, model_.buffer.huge_pages);
@@ -218,6 +221,7 @@ result<void> mpi_session::connect_as_leader(const std::string& configuration, co
     session_document about;
     const char* world = std::getenv("HALCYON_SESSION");
     about.session = world != nullptr ? world : random_session_id();
+    about.run = run_;
     about.configuration = configuration;
     about.configuration_name = configuration_path_;
     about.directory = directory_;
@@ -272,31 +276,26 @@ result<void> mpi_session::prepare_directories() {
                                claim.why().system_errno};
             claims_.push_back(std::move(*claim));
         }
-        std::vector<fs::path> earlier;
-        std::string sign;  // of a run: records alone are what an open that failed has left
-        for (const auto& entry : fs::directory_iterator(directory, why)) {
-            const std::string name = entry.path().filename().string();
-            if (!belongs_to_run(name, model_.simulation)) continue;
-            earlier.push_back(entry.path());
-            if (!is_record_of_server(name)) sign = name;
-        }
-        for (const fs::path& file : earlier) {
-            if (!s.replace_existing && !sign.empty())
-                return failure{error_kind::usage,
-                               directory.string() + " already holds a run (" + sign +
-                                   "): move it away, choose another path for stores." + s.name + ", or set stores." +
-                                   s.name + ".existing: replace",
-                               0};
+        const auto earlier = files_to_replace(model_, s, directory);
+        if (!earlier) return earlier.why();
+        for (const fs::path& file : *earlier) {
             fs::remove(file, why);
             if (why) return system_failure(file.string(), why.value());
         }
-        if (why) return system_failure("output directory " + directory.string(), why.value());
-        if (::access(directory.c_str(), W_OK) != 0)
-            return system_failure("output directory " + directory.string(), errno);
     }
+    // Before anybody can join: servers of an earlier run see by it that this is not theirs.
+    if (auto marked = mark_directories(); !marked) return marked;
     // Servers hold the directories too: one that was left behind by `close: detach` may still write.
     for (directory_claim& claim : claims_)
         if (auto shared = claim.share(); !shared) return shared;
+    return {};
+}
+
+result<void> mpi_session::mark_directories() const {
+    for (const store& s : model_.stores) {
+        const std::string directory = (fs::path(directory_) / s.path).lexically_normal().string();
+        if (auto marked = set_run_mark(directory, run_); !marked) return marked;
+    }
     return {};
 }
 
@@ -317,7 +316,9 @@ result<void> mpi_session::write_run_file(std::optional<ending> end) const {
         r.close_ns = *r.ended_ns - end->close_began_ns;
         r.visible_ns = end->visible_ns;
     }
-    return r.save(records_directory(model_, directory_));
+    const std::string directory = records_directory(model_, directory_);
+    if (auto ours = settle_in_directory(directory, run_); !ours) return ours;
+    return r.save(directory);
 }
 
 result<void> mpi_session::close() {

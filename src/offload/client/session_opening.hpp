@@ -33,6 +33,7 @@ class mpi_session {
     result<void> connect_to_server(const std::string& configuration, const arena_need& need);
     result<void> connect_as_leader(const std::string& configuration, const arena_need& need, std::string& session);
     result<void> prepare_directories();
+    result<void> mark_directories() const;
     /// What is known of the time of a session that ends.
     struct ending {
         int64_t close_began_ns = 0, visible_ns = 0;
@@ -40,6 +41,7 @@ class mpi_session {
     result<void> write_run_file(std::optional<ending> end) const;
 
     std::string configuration_path_, directory_;
+    std::string run_;  ///< random id, the same on all ranks; "" without stores
     model model_;
     communicator all_, machine_, node_;  ///< `node_`: the part of the machine's clients that one server has
     int servers_of_machine_ = 1, server_of_machine_ = 0;

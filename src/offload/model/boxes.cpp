@@ -22,6 +22,76 @@ int most_divided(std::span<const box> boxes) {
     return best;
 }
 
+bool covers(const box& a, const box& b) {
+    for (int d = 0; d < a.start.rank; ++d)
+        if (a.start[d] > b.start[d] || a.start[d] + a.count[d] < b.start[d] + b.count[d]) return false;
+    return true;
+}
+
+struct plane {
+    int dimension = 0;
+    int64_t at = 0;
+};
+
+/// The middle one of the edges inside of `region`, in the dimension that has the most.
+plane middle_edge(const box& region, const std::vector<const box*>& boxes) {
+    plane best;
+    size_t most = 0;
+    for (int d = 0; d < region.start.rank; ++d) {
+        std::vector<int64_t> edges;
+        for (const box* b : boxes)
+            for (const int64_t edge : {b->start[d], b->start[d] + b->count[d]})
+                if (edge > region.start[d] && edge < region.start[d] + region.count[d]) edges.push_back(edge);
+        std::sort(edges.begin(), edges.end());
+        edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+        if (edges.size() <= most) continue;
+        most = edges.size();
+        best = {d, edges[edges.size() / 2]};
+    }
+    return best;
+}
+
+/// `boxes`: those that overlap `region`. Halves it until each part is in a box or in none.
+void add_uncovered(const box& region, const std::vector<const box*>& boxes, uncovered_part& found) {
+    if (boxes.empty()) {
+        if (found.elements == 0 || region.count.count() > found.large.count.count()) found.large = region;
+        found.elements += region.count.count();
+        return;
+    }
+    if (std::any_of(boxes.begin(), boxes.end(), [&](const box* b) { return covers(*b, region); })) return;
+    const auto [d, at] = middle_edge(region, boxes);
+    box lower = region, upper = region;
+    lower.count[d] = at - region.start[d];
+    upper.start[d] = at;
+    upper.count[d] -= lower.count[d];
+    for (const box& half : {lower, upper}) {
+        std::vector<const box*> inside;
+        for (const box* b : boxes)
+            if (overlap(*b, half)) inside.push_back(b);
+        add_uncovered(half, inside, found);
+    }
+}
+
+/// Moves the sides of `hole` outwards, one dimension after the other, to the next box or the end of `whole`.
+void grow(box& hole, const box& whole, const std::vector<const box*>& boxes) {
+    for (int d = 0; d < hole.start.rank; ++d) {
+        int64_t begin = whole.start[d], end = whole.start[d] + whole.count[d];
+        box line = hole;
+        line.start[d] = begin;
+        line.count[d] = end - begin;
+        for (const box* b : boxes) {
+            if (!overlap(*b, line)) continue;
+            const int64_t b_end = b->start[d] + b->count[d];
+            if (b_end <= hole.start[d])
+                begin = std::max(begin, b_end);
+            else
+                end = std::min(end, b->start[d]);
+        }
+        hole.start[d] = begin;
+        hole.count[d] = end - begin;
+    }
+}
+
 }  // namespace
 
 bool overlap(const box& a, const box& b) {
@@ -51,6 +121,17 @@ void subtract(box from, const box& hole, std::vector<box>& left) {
         from.count[i] = std::min(end, hole_end) - begin;
         from.start[i] = begin;
     }
+}
+
+uncovered_part find_uncovered(const box& whole, std::span<const box> boxes) {
+    uncovered_part found;
+    if (whole.count.count() == 0) return found;
+    std::vector<const box*> inside;
+    for (const box& b : boxes)
+        if (b.count.count() > 0 && overlap(b, whole)) inside.push_back(&b);
+    add_uncovered(whole, inside, found);
+    if (found.elements > 0) grow(found.large, whole, inside);
+    return found;
 }
 
 std::optional<std::pair<size_t, size_t>> find_overlap(std::span<const box> boxes) {

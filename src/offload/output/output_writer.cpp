@@ -9,6 +9,8 @@
 
 #include "base/directory_claim.hpp"
 #include "base/sync_path.hpp"
+#include "offload/output/run_mark.hpp"
+#include "offload/output/stored_files.hpp"
 
 namespace halcyon::offload {
 namespace {
@@ -21,34 +23,44 @@ std::string absolute(const std::string& directory, const std::string& path) {
 
 class file_output final : public output_writer {
   public:
-    file_output(const model& data, std::string writer, int ranks)
-        : data_(data), writer_(std::move(writer)), ranks_(ranks) {}
+    file_output(const model& data, std::string writer, int ranks, std::string run)
+        : data_(data), writer_(std::move(writer)), run_(std::move(run)), ranks_(ranks) {}
 
     struct target {
         std::string directory;
         store_module module;
         directory_claim place;  ///< the directory as it was found or made
+        result<void> settled;   ///< failure: the directory was lost, and there is no new one yet
         std::unique_ptr<file_store> files;
         std::unique_ptr<view_builder> view;
-        std::set<std::string> published;  ///< names of the files of this writer
+        stored_files stored;  ///< of this writer, hidden ones too
     };
     std::vector<target> targets_;
 
     result<file_report> write(request r) override {
         target& t = targets_[r.store];
+        if (!t.settled) return t.settled.why();
         const bool visible = r.visible;
         if (visible)
             if (auto done = publish_parts(r.store, r.iterations); !done) return done.why();
         auto job = job_for(std::move(r), writer_);
         if (!job) return job.why();
         auto report = t.files->write(*job);
-        if (report && visible) published(job->path, job->sync);
+        if (!report) return report;
+        if (visible)
+            published(job->path, job->sync);
+        else
+            t.stored.add(fs::path(job->path).filename().string());
         return report;
     }
 
-    result<file_job> share_of(request r) override { return job_for(std::move(r), all_servers); }
+    result<file_job> share_of(request r) override {
+        if (!targets_[r.store].settled) return targets_[r.store].settled.why();
+        return job_for(std::move(r), all_servers);
+    }
 
     result<void> lay_out(uint32_t store, const shared_file& file) override {
+        if (!targets_[store].settled) return targets_[store].settled;
         return targets_[store].files->lay_out(file);
     }
 
@@ -60,13 +72,8 @@ class file_output final : public output_writer {
 
     void published(const std::string& path, bool synced) override {
         if (!synced) unsynced_.insert(path);
-        const std::string name = fs::path(path).filename().string();
-        if (!is_own(name)) return;
         for (target& t : targets_)
-            if (fs::path(path).parent_path() == t.directory) {
-                t.published.insert(name);
-                return;
-            }
+            if (fs::path(path).parent_path() == t.directory) return t.stored.add(fs::path(path).filename().string());
     }
 
     int32_t next_part(uint32_t store, int64_t iteration) override { return ++last_part_[{store, iteration}]; }
@@ -86,6 +93,7 @@ class file_output final : public output_writer {
     result<int64_t> rebuild_views(const std::vector<std::string>& writers) override {
         int64_t shown = 0;
         for (target& t : targets_) {
+            if (!t.settled) return t.settled.why();
             auto n = t.view->rebuild(writers);
             if (!n) return n.why();
             shown = std::max(shown, *n);
@@ -100,27 +108,25 @@ class file_output final : public output_writer {
             if (t.place && t.place.is_at(t.directory)) continue;
             if (t.place) {
                 if (!lost) lost.emplace();
-                lost->files += static_cast<int64_t>(t.published.size());
+                lost->files += t.stored.size();
                 if (said.insert(t.directory).second)
                     lost->what += (said.size() > 1 ? "; " : "") + ("output directory " + t.directory) +
                                   " was deleted, moved or unmounted while the run went on: what was stored in it is "
                                   "not there any more, and what follows goes into a new one";
                 forget(t);
             }
-            // Should it fail, the next file says why.
-            static_cast<void>(settle_in(t));
+            t.settled = settle_in(t);
         }
         return lost;
     }
 
-    int64_t missing_files() const override {
+    result<int64_t> missing_files() const override {
         int64_t missing = 0;
         for (const target& t : targets_) {
-            std::set<std::string> left = t.published;
-            std::error_code none;
-            for (const auto& entry : fs::directory_iterator(t.directory, none))
-                left.erase(entry.path().filename().string());
-            missing += static_cast<int64_t>(left.size());
+            if (t.stored.size() == 0) continue;
+            const auto of_target = t.stored.missing_from(t.directory);
+            if (!of_target) return of_target;
+            missing += *of_target;
         }
         return missing;
     }
@@ -128,11 +134,13 @@ class file_output final : public output_writer {
     void remove_halves_of(const std::string& writer) override {
         const std::string own = data_.simulation + "." + writer + ".";
         std::error_code none;
-        for (const target& t : targets_)
+        for (const target& t : targets_) {
+            if (!t.settled) continue;
             for (const auto& entry : fs::directory_iterator(t.directory, none))
                 if (const std::string name = entry.path().filename().string();
                     name.starts_with(own) && name.ends_with(".tmp"))
                     fs::remove(entry.path(), none);
+        }
     }
 
     void release_directories() override {
@@ -146,6 +154,8 @@ class file_output final : public output_writer {
         if (why) return system_failure("output directory " + t.directory, why.value());
         auto held = directory_claim::join(t.directory);
         if (!held) return held.why();
+        // A session that opens shares its claim with its servers: this may be one of another run.
+        if (auto ours = settle_in_directory(t.directory, run_); !ours) return ours;
         t.place = std::move(*held);
         t.view.reset(t.module.make_view_builder(t.directory.c_str(), data_.simulation.c_str()));
         return {};
@@ -175,8 +185,10 @@ class file_output final : public output_writer {
                 const bool ours = visible.starts_with(own) || (writer_ == node_writer(0) && name.starts_with(of_all));
                 if (ours && name.ends_with(".tmp"))
                     fs::remove(entry.path(), none);
-                else if (is_own(name))
+                else if (name == visible && targets_[store].stored.owned(name))
                     published(entry.path().string(), false);
+                else
+                    targets_[store].stored.add(name);
                 long long iteration = 0;
                 int part = 0, end = 0;
                 if (visible.starts_with(own) &&
@@ -189,24 +201,18 @@ class file_output final : public output_writer {
         }
     }
 
-  private:
-    /// Whether this is the name of a file that this writer published.
-    [[nodiscard]] bool is_own(const std::string& name) const {
-        return name.starts_with(data_.simulation + "." + writer_ + ".") && name.ends_with(".h5");
-    }
+    const std::string& writer() const { return writer_; }
 
+  private:
     /// What was known about a directory that is lost.
     void forget(target& t) {
         t.place.release();
-        t.published.clear();
+        t.stored.clear();
         std::erase_if(unsynced_, [&t](const std::string& path) { return fs::path(path).parent_path() == t.directory; });
     }
 
     result<file_job> job_for(request r, const std::string& writer) const {
         const std::string& directory = targets_[r.store].directory;
-        std::error_code why;
-        fs::create_directories(directory, why);
-        if (why) return system_failure("output directory " + directory, why.value());
         file_job job;
         job.data = &data_;
         job.target = &data_.stores[r.store];
@@ -243,18 +249,20 @@ class file_output final : public output_writer {
     result<void> publish_parts_of(uint32_t store, int64_t iteration) {
         // The directory is read only for iterations that have parts: it grows with every file.
         if (!last_part_.contains({store, iteration})) return {};
+        if (!targets_[store].settled) return targets_[store].settled;
         const std::string& directory = targets_[store].directory;
         for (const std::string& name : part_names(store, iteration)) {
             if (!name.starts_with('.')) continue;
             const std::string path = directory + "/" + name.substr(1);
             if (std::rename((directory + "/" + name).c_str(), path.c_str()) != 0) return system_failure(path, errno);
+            targets_[store].stored.publish(name);
             published(path, false);
         }
         return {};
     }
 
     const model& data_;
-    std::string writer_;
+    std::string writer_, run_;
     int ranks_;
     std::map<std::pair<uint32_t, int64_t>, int32_t> last_part_;  ///< [store, iteration] that has parts
     std::set<std::string> unsynced_;
@@ -264,12 +272,13 @@ class file_output final : public output_writer {
 }  // namespace
 
 result<std::unique_ptr<output_writer>> output_writer::open(const model& data, std::string directory, std::string writer,
-                                                           int ranks) {
-    auto made = std::make_unique<file_output>(data, std::move(writer), ranks);
+                                                           int ranks, std::string run) {
+    auto made = std::make_unique<file_output>(data, std::move(writer), ranks, std::move(run));
     for (const store& s : data.stores) {
         auto module = load_store_module(s.type);
         if (!module) return module.why();
         file_output::target t;
+        t.stored = stored_files(data.simulation, made->writer());
         t.directory = absolute(directory, s.path);
         t.module = *module;
         t.files.reset(module->make_file_store());

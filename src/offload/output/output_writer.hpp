@@ -16,9 +16,10 @@ namespace halcyon::offload {
 /// Used by one thread at a time.
 class output_writer {
   public:
-    /// `directory`: where relative paths of stores start. Loads the store modules.
+    /// `directory`: where relative paths of stores start. Loads the store modules. `run`: whose mark the directories of
+    /// the stores have or get. Failure (usage): one of them belongs to another run.
     static result<std::unique_ptr<output_writer>> open(const model& data, std::string directory, std::string writer,
-                                                       int ranks);
+                                                       int ranks, std::string run);
     virtual ~output_writer() = default;
 
     struct request {
@@ -55,14 +56,15 @@ class output_writer {
     virtual result<int64_t> rebuild_views(const std::vector<std::string>& writers) = 0;
 
     /// Looks whether the stores' directories are still those that files went to. What is not there any more is made
-    /// anew and reported once.
+    /// anew and reported once. Where that fails, or another run is there by now, nothing is stored until it succeeds.
     struct lost_directory {
         std::string what;
         int64_t files = 0;  ///< of this writer that were in it
     };
     virtual std::optional<lost_directory> look_for_lost_directories() = 0;
-    /// How many of the files that this writer published are not there any more.
-    [[nodiscard]] virtual int64_t missing_files() const = 0;
+    /// How many of the files that this writer stored are not there any more. Failure (system): a directory cannot be
+    /// listed, so nobody knows.
+    [[nodiscard]] virtual result<int64_t> missing_files() const = 0;
     /// Removes the files that `writer`, which has died, was in the middle of.
     virtual void remove_halves_of(const std::string& writer) = 0;
     /// This writer is done: a new session may have the directories as far as it is concerned.

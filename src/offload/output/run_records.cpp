@@ -11,6 +11,7 @@
 
 #include "base/replace_file.hpp"
 #include "base/same_file.hpp"
+#include "offload/output/run_mark.hpp"
 
 namespace halcyon::offload {
 namespace {
@@ -70,11 +71,10 @@ result<run_records::table> run_records::open_table(const std::string& path, cons
     return t;
 }
 
-result<run_records> run_records::open(const std::string& directory, const std::string& writer) {
-    std::error_code why;
-    std::filesystem::create_directories(directory, why);
-    if (why) return system_failure("output directory " + directory, why.value());
+result<run_records> run_records::open(const std::string& directory, const std::string& writer, const std::string& run) {
+    if (auto ours = settle_in_directory(directory, run); !ours) return ours.why();
     run_records r;
+    r.run_ = run;
     r.directory_ = directory;
     r.writer_ = writer;
     auto phases = open_table(directory + "/phases-" + writer + ".csv",
@@ -100,10 +100,12 @@ void run_records::count_line(table& t) {
     ++lost_;
 }
 
+bool run_records::is_lost(const table& t) {
+    return t.held && !leads_to(t.path, t.held.get());
+}
+
 void run_records::begin_anew_if_lost(table& t) {
-    if (!t.held || leads_to(t.path, t.held.get())) return;
-    std::error_code none;
-    std::filesystem::create_directories(directory_, none);
+    if (!is_lost(t)) return;
     auto anew = open_table(t.path, t.header);
     if (!anew) return;  // the next time, perhaps; meanwhile lines go where nobody finds them
     lost_ += t.lines;
@@ -126,6 +128,8 @@ void run_records::add(const file_record& f) {
 }
 
 result<void> run_records::save(run_counts counts) {
+    if (is_lost(phases_) || is_lost(files_))
+        if (auto ours = settle_in_directory(directory_, run_); !ours) return ours;
     begin_anew_if_lost(phases_);
     begin_anew_if_lost(files_);
     counts.lost_records += lost_;

@@ -50,12 +50,13 @@ struct file_record {
 /// appends to what its predecessor wrote.
 class run_records {
   public:
-    static result<run_records> open(const std::string& directory, const std::string& writer);
+    /// `run`: as for output_writer::open().
+    static result<run_records> open(const std::string& directory, const std::string& writer, const std::string& run);
 
     void add(const phase_record& p);
     void add(const file_record& f);
     /// Replaces counts-<writer>.json by rename. Files of records that were deleted or moved are begun anew, and the
-    /// directory is made where it is missing.
+    /// directory is made where it is missing. Failure (usage): another run has the directory now.
     result<void> save(run_counts counts);
     /// Counts that an earlier server of this writer saved; zeros when there are none.
     [[nodiscard]] run_counts saved_counts() const;
@@ -70,9 +71,10 @@ class run_records {
     };
     static result<table> open_table(const std::string& path, const char* header);
     void count_line(table& t);
+    static bool is_lost(const table& t);
     void begin_anew_if_lost(table& t);
 
-    std::string directory_, writer_;
+    std::string directory_, writer_, run_;
     table phases_, files_;
     int64_t lost_ = 0;
 };

@@ -23,6 +23,7 @@ std::string session_document::to_text() const {
     };
     w.StartObject();
     text("session", session);
+    text("run", run);
     text("configuration", configuration);
     text("configuration_name", configuration_name);
     text("directory", directory);
@@ -75,6 +76,7 @@ result<session_document> session_document::from_text(std::string_view text) {
     };
     session_document s;
     s.session = string_of("session");
+    s.run = string_of("run");
     s.configuration = string_of("configuration");
     s.configuration_name = string_of("configuration_name");
     s.directory = string_of("directory");

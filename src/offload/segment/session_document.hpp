@@ -15,6 +15,7 @@ namespace halcyon::offload {
 /// memory, so that a server that takes over later reads the same, whatever became of files meanwhile.
 struct session_document {
     std::string session;             ///< random id, hexadecimal
+    std::string run;                 ///< random id of the run, the same on all nodes; "" without stores
     std::string configuration;       ///< text of halcyon.yaml
     std::string configuration_name;  ///< its path, for messages
     std::string directory;           ///< working directory of rank 0 at open: relative paths start here

@@ -72,10 +72,11 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
                                "leave it out: the view shows the files of all nodes as one");
     std::unique_ptr<node_server> s(new node_server(std::move(l)));
     const std::string directory = records_directory(s->data_, s->document_.directory);
-    auto records = run_records::open(directory, s->document_.writer);
+    auto records = run_records::open(directory, s->document_.writer, s->document_.run);
     if (!records) return records.why();
     s->records_ = std::move(*records);
-    auto output = output_writer::open(s->data_, s->document_.directory, s->document_.writer, s->document_.ranks);
+    auto output = output_writer::open(s->data_, s->document_.directory, s->document_.writer, s->document_.ranks,
+                                      s->document_.run);
     if (!output) return output.why();
     s->output_ = std::move(*output);
     s->actions_ = std::make_unique<action_runner>(
@@ -269,10 +270,11 @@ bool node_server::wind_up() {
 /// The last look: what was stored is there, or is said not to be.
 void node_server::look_for_lost_files() {
     tell_of_lost(output_->look_for_lost_directories());
-    const int64_t missing = output_->missing_files();
-    if (missing == 0) return;
-    counts_.lost_files += missing;
-    note(std::to_string(missing) + " file(s) of this server were deleted or moved while the run went on");
+    const auto missing = output_->missing_files();
+    if (!missing) return note("what was stored cannot be looked over: " + missing.why().message);
+    if (*missing == 0) return;
+    counts_.lost_files += *missing;
+    note(std::to_string(*missing) + " file(s) of this server were deleted or moved while the run went on");
 }
 
 void node_server::note(const std::string& message) {

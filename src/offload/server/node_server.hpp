@@ -119,7 +119,8 @@ class node_server {
     void action_done(const waiting_action& ran, const result<void>& outcome);
     void tell_of_waiting_actions();
     [[nodiscard]] bool takes_events() const {
-        return waiting_actions_.size() + job_events_.size() + raised_here_.size() < most_waiting_actions;
+        return waiting_actions_.size() + job_events_.size() + raised_here_.size() < most_waiting_actions &&
+               pinned_keys_ < most_pinned_keys;
     }
     void raise_job_event(int client, uint32_t event_id, int64_t iteration);
     void job_event_came(uint32_t event_id, int64_t iteration, bool own);
@@ -174,6 +175,8 @@ class node_server {
     };
     static constexpr int64_t notable_waiting_actions = 64;    ///< fewer are nothing that needs to be said
     static constexpr size_t most_waiting_actions = 1U << 16;  ///< then the rings fill up, and clients wait
+    static constexpr size_t most_pinned_keys = 1U << 22;      ///< as well: 32 MiB
+    size_t pinned_keys_ = 0;                                  ///< of all actions that wait or run
     std::deque<waiting_action> waiting_actions_;
     size_t running_actions_ = 0;
 

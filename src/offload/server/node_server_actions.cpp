@@ -72,6 +72,7 @@ void node_server::run_event(uint32_t event_id, int64_t iteration, int client, st
                 ++h->pins;
                 pinned.push_back(k);
             }
+    pinned_keys_ += pinned.size();
     waiting_actions_.push_back({event_id, iteration, client, std::move(pinned), std::move(done)});
     run_waiting_actions();
     tell_of_waiting_actions();
@@ -102,6 +103,7 @@ void node_server::action_done(const waiting_action& ran, const result<void>& out
         ++counts_.failed_actions;
         note(outcome.why().message);
     }
+    pinned_keys_ -= ran.pinned.size();
     for (const iteration_book::key k : ran.pinned) {
         if (iteration_book::held* h = book_.find(k)) --h->pins;
         release_if_done(k);

@@ -48,6 +48,41 @@ TEST(boxes, an_overlap_is_found_exactly_when_an_element_is_held_twice) {
     EXPECT_LT(overlapping, 1900);
 }
 
+TEST(boxes, what_none_covers_is_found_exactly) {
+    std::mt19937 random(13);
+    int with_holes = 0;
+    for (int round = 0; round < 2000; ++round) {
+        const box of = random_box(random);
+        std::vector<box> boxes;
+        for (int i = 0; i < round % 9; ++i) boxes.push_back(random_box(random));
+        const auto times = cover(boxes), wanted = cover({of});
+        int64_t none = 0;
+        for (size_t i = 0; i < times.size(); ++i) none += wanted[i] > 0 && times[i] == 0 ? 1 : 0;
+        const uncovered_part found = find_uncovered(of, boxes);
+        ASSERT_EQ(found.elements, none) << "round " << round;
+        if (none == 0) continue;
+        const auto hole = cover({found.large});
+        ASSERT_GT(found.large.count.count(), 0);
+        for (size_t i = 0; i < hole.size(); ++i) ASSERT_TRUE(hole[i] == 0 || (wanted[i] > 0 && times[i] == 0));
+        ++with_holes;
+    }
+    EXPECT_GT(with_holes, 100);
+    EXPECT_LT(with_holes, 1900);
+}
+
+TEST(boxes, a_hole_is_named_in_its_full_length) {
+    const box whole{{0, 0}, {6, 6}};
+    const std::vector<box> rows{{{0, 0}, {2, 4}}, {{2, 0}, {2, 4}}, {{4, 0}, {2, 5}}};
+    const uncovered_part found = find_uncovered(whole, rows);
+    EXPECT_EQ(found.elements, 10);
+    EXPECT_EQ(found.large, (box{{0, 4}, {4, 2}}));
+}
+
+TEST(boxes, a_box_of_no_dimensions_is_covered_by_another) {
+    EXPECT_EQ(find_uncovered(box{}, std::vector<box>{}).elements, 1);
+    EXPECT_EQ(find_uncovered(box{}, std::vector<box>{box{}}).elements, 0);
+}
+
 TEST(boxes, what_is_left_after_subtraction_is_the_rest_and_each_element_once) {
     std::mt19937 random(11);
     for (int round = 0; round < 2000; ++round) {

@@ -1,6 +1,7 @@
 #include "offload/output/output_writer.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "offload/output/run_mark.hpp"
+#include "offload/output/run_records.hpp"
 #include "offload/store/temporary_folder.hpp"
 
 namespace halcyon::offload {
@@ -23,7 +26,10 @@ stores: {main: {type: hdf5, path: out}}
 
 class writing : public ::testing::Test {
   protected:
-    std::unique_ptr<output_writer> server() { return output_writer::open(data_, folder_.path(), "n0000", 1).value(); }
+    std::unique_ptr<output_writer> server() { return server_of("one run"); }
+    std::unique_ptr<output_writer> server_of(const std::string& run) {
+        return output_writer::open(data_, folder_.path(), "n0000", 1, run).value();
+    }
     static void write(output_writer& to, int64_t iteration, int32_t part = 0) {
         output_writer::request r;
         r.iterations = {iteration};
@@ -34,7 +40,8 @@ class writing : public ::testing::Test {
     std::vector<std::string> names() const {
         std::vector<std::string> list;
         for (const auto& entry : std::filesystem::directory_iterator(folder_.path() / "out"))
-            if (entry.is_regular_file()) list.push_back(entry.path().filename());
+            if (entry.is_regular_file() && !is_run_mark(entry.path().filename()))
+                list.push_back(entry.path().filename());
         std::sort(list.begin(), list.end());
         return list;
     }
@@ -86,18 +93,99 @@ TEST_F(writing, what_is_deleted_is_missing_once) {
     for (const int64_t iteration : {1, 2, 3}) write(*first, iteration);
     const auto second = server();
     write(*second, 3);
-    EXPECT_EQ(second->missing_files(), 0) << "a file that is written again is one file";
+    EXPECT_EQ(second->missing_files().value(), 0) << "a file that is written again is one file";
     std::filesystem::remove(out() / "cloud.n0000.i00000002.h5");
-    EXPECT_EQ(second->missing_files(), 1);
+    EXPECT_EQ(second->missing_files().value(), 1);
     EXPECT_FALSE(second->look_for_lost_directories()) << "the directory is there";
     std::filesystem::remove_all(out());
     const auto lost = second->look_for_lost_directories();
     ASSERT_TRUE(lost);
     EXPECT_EQ(lost->files, 3);
-    EXPECT_EQ(second->missing_files(), 0) << "they are told already";
+    EXPECT_EQ(second->missing_files().value(), 0) << "they are told already";
     EXPECT_FALSE(second->look_for_lost_directories()) << "told once";
     write(*second, 4);
     EXPECT_EQ(names(), (std::vector<std::string>{"cloud.n0000.i00000004.h5"}));
+}
+
+TEST_F(writing, a_lost_directory_counts_hidden_parts_and_files_of_all_servers) {
+    const auto first = server();
+    write(*first, 1);
+    write(*first, 3, first->next_part(0, 3));
+    first->published((out() / "cloud.all.i00000002.h5").string(), true);
+    leave("cloud.all.i00000002.h5");
+    first->published((out() / "cloud.n0001.i00000002.h5").string(), true);
+    EXPECT_EQ(first->missing_files().value(), 0);
+    const auto second = server();
+    std::filesystem::remove_all(out());
+    for (const auto* writer : {&first, &second}) {
+        const auto lost = (*writer)->look_for_lost_directories();
+        ASSERT_TRUE(lost);
+        EXPECT_EQ(lost->files, 3);
+    }
+}
+
+TEST_F(writing, an_early_part_that_is_published_is_one_file) {
+    const auto first = server();
+    write(*first, 3, first->next_part(0, 3));
+    write(*first, 3);
+    EXPECT_EQ(first->missing_files().value(), 0);
+    std::filesystem::remove(out() / "cloud.n0000.i00000003.p01.h5");
+    EXPECT_EQ(first->missing_files().value(), 1);
+}
+
+TEST_F(writing, a_lost_directory_in_which_another_run_stores_is_left_alone) {
+    const auto first = server_of("one run");
+    auto records = run_records::open(out().string(), "n0000", "one run").value();
+    write(*first, 1);
+    std::filesystem::rename(out(), out().string() + "-moved");
+    ASSERT_TRUE(set_run_mark(out().string(), "another run").ok());
+    const auto second = server_of("another run");
+    const auto lost = first->look_for_lost_directories();
+    ASSERT_TRUE(lost);
+    EXPECT_EQ(lost->files, 1);
+
+    output_writer::request r;
+    r.iterations = {2};
+    const auto refused = first->write(r);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.why().message.find(out().string() + " belongs to another run"), std::string::npos)
+        << refused.why().message;
+    EXPECT_FALSE(first->share_of(r).ok());
+    EXPECT_FALSE(first->rebuild_views({}).ok());
+    EXPECT_FALSE(records.save({}).ok());
+    EXPECT_EQ(names(), std::vector<std::string>{});
+
+    std::filesystem::rename(out(), out().string() + "-of-another");
+    EXPECT_FALSE(first->look_for_lost_directories()) << "told once";
+    write(*first, 3);
+    EXPECT_TRUE(records.save({}).ok());
+    EXPECT_EQ(names(), (std::vector<std::string>{"cloud.n0000.i00000003.h5", "counts-n0000.json", "phases-n0000.csv",
+                                                 "server-n0000.csv"}));
+}
+
+/// While it lives, this process can open no file.
+class without_descriptors {
+  public:
+    without_descriptors() {
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        const rlimit none{0, before_.rlim_max};
+        ::setrlimit(RLIMIT_NOFILE, &none);
+    }
+    ~without_descriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+  private:
+    rlimit before_{};
+};
+
+TEST_F(writing, a_directory_that_cannot_be_listed_is_not_taken_for_empty) {
+    const auto first = server();
+    write(*first, 1);
+    const auto missing = [&] {
+        const without_descriptors now;
+        return first->missing_files();
+    }();
+    ASSERT_FALSE(missing.ok());
+    EXPECT_NE(missing.why().message.find(out().string()), std::string::npos) << missing.why().message;
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace {
 session_document example() {
     session_document d;
     d.session = "0123abcd";
+    d.run = "4567ef";
     d.configuration = "simulation: \"quoted\"\n\tθ\n";
     d.configuration_name = "a b.yaml";
     d.directory = "/scratch/π";
@@ -34,6 +35,7 @@ TEST(a_session_document, comes_back_as_it_was_written) {
     const auto read = session_document::from_text(was.to_text());
     ASSERT_TRUE(read.ok());
     EXPECT_EQ(read->session, was.session);
+    EXPECT_EQ(read->run, was.run);
     EXPECT_EQ(read->configuration, was.configuration);
     EXPECT_EQ(read->configuration_name, was.configuration_name);
     EXPECT_EQ(read->directory, was.directory);

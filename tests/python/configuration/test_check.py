@@ -98,6 +98,29 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     assert check(tmp_path).stderr == f"halcyon: {tmp_path}: Is a directory\n"
 
 
+def test_directories_that_open_refuses_are_refused(configuration: Path) -> None:
+    out = configuration.parent / "out"
+    spill = configuration.parent / "spill"
+    policy = f"resources: {{buffer: {{when-full: spill, spill-directory: {spill}}}}}\n"
+    configuration.write_text(CONFIGURATION.replace("path: out", f"path: {out}") + policy)
+    done = check(configuration)
+    assert done.returncode == 1
+    assert f"resources.buffer.spill-directory {spill} (wanted by variable 'theta'): No such file" in done.stderr
+    spill.mkdir()
+    assert check(configuration).returncode == 0
+    assert not out.exists(), "a check makes nothing"
+    out.mkdir()
+    (out / "counts-n0000.json").touch()
+    assert check(configuration).returncode == 0, "what an open that failed has left"
+    (out / "tiny.n0000.i00000000.h5").touch()
+    done = check(configuration)
+    assert done.returncode == 1
+    assert f"{out} already holds a run (tiny.n0000.i00000000.h5): move it away" in done.stderr
+    configuration.write_text(configuration.read_text().replace(f"path: {out}", f"path: {out}, existing: replace"))
+    assert check(configuration).returncode == 0
+    assert len(list(out.iterdir())) == 2, "a check deletes nothing"
+
+
 def test_no_ranks_are_refused_by_both(configuration: Path) -> None:
     verb = [sys.executable, "-m", "halcyon", "check", "--ranks", "0", configuration]
     for command in (verb, [ROOT / "build/release/bin/halcyon-check", configuration, "0"]):
@@ -126,7 +149,7 @@ def test_blocks_that_overlap_and_holes_are_told(tmp_path: Path) -> None:
 
 def test_holes_alone_are_told(tmp_path: Path) -> None:
     done = checked(tmp_path, "global: [nx * size, 4]", "global: [nx * size, 5]", "4")
-    assert "no rank covers 24 of its elements, [18:24, 4:5] among them" in done.stderr
+    assert "no rank covers 24 of its elements, [0:24, 4:5] among them" in done.stderr
     assert "overlap" not in done.stderr
 
 

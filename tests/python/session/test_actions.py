@@ -223,3 +223,17 @@ def test_a_queue_of_actions_ends_somewhere(openmpi_case: Case) -> None:
     assert len(gated(openmpi_case)) == 80000
     assert openmpi_case.counts()["waiting_actions"] >= 65536
     check_complete(openmpi_case, 1)
+
+
+def test_a_queue_of_actions_with_many_blocks_ends_sooner(openmpi_case: Case) -> None:
+    openmpi_case.ranks = 1
+    openmpi_case.variables = tuple(f"v{i}" for i in range(128))
+    openmpi_case.configure(events=gated_events(openmpi_case))
+    run = openmpi_case.start("iterations=1", "signal=each", "signals=50000")
+    log = openmpi_case.output / "server-n0000.log"
+    wait_for(lambda: log.exists() and "no event is taken" in log.read_text(), what="the queue is full")
+    (openmpi_case.directory / "go").touch()
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    assert 30000 < openmpi_case.counts()["waiting_actions"] < 40000
+    check_complete(openmpi_case, 1)

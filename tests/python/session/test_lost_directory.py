@@ -115,3 +115,30 @@ def make_folder(path: Path) -> bool:
     except FileExistsError:
         return False
     return True
+
+
+def test_another_run_in_the_place_of_a_moved_one_is_left_alone(openmpi_case: Case) -> None:
+    openmpi_case.configure(server="retry: 100 ms")
+    assert openmpi_case.run("iterations=3").status == 0
+    other = openmpi_case.output.with_name("other")
+    openmpi_case.output.rename(other)
+    before = {f.name: f.read_bytes() for f in other.iterdir()}
+
+    run = openmpi_case.start("iterations=60", "pause_ms=20")
+    wait_for(lambda: len(stored(openmpi_case)) > 4, what="files")
+    moved = iter(range(1000))
+
+    def exchanged() -> bool:
+        """False when the server was quicker and has made a new directory."""
+        openmpi_case.output.rename(openmpi_case.output.with_name(f"moved{next(moved)}"))
+        try:
+            other.rename(openmpi_case.output)
+        except OSError:
+            return False
+        return True
+
+    wait_for(exchanged, what="the other run is in its place")
+    outcome = finish(run)
+    assert "belongs to another run now" in outcome.text
+    assert not outcome.ranks[0]["closed"]
+    assert {f.name: f.read_bytes() for f in openmpi_case.output.iterdir()} == before
