@@ -78,10 +78,11 @@ void node_server::run_event(uint32_t event_id, int64_t iteration, int client, st
     tell_of_waiting_actions();
 }
 
-/// As many at a time as there are threads, so that files do not wait behind all actions, and what was spilled is in
-/// memory only for those that run.
+/// One thread is left to the files, however long the actions take; with a single one, files and actions take turns.
+/// What was spilled is in memory only for actions that run.
 void node_server::run_waiting_actions() {
-    while (!waiting_actions_.empty() && running_actions_ < static_cast<size_t>(data_.server.threads)) {
+    const auto at_once = static_cast<size_t>(std::max(1, data_.server.threads - 1));
+    while (!waiting_actions_.empty() && running_actions_ < at_once) {
         auto next = std::make_shared<waiting_action>(std::move(waiting_actions_.front()));
         waiting_actions_.pop_front();
         ++running_actions_;

@@ -10,7 +10,8 @@
 //     lockstep=0                    1: a barrier in each iteration, after rank 0 wrote and before the others do
 //     ahead=0                       the others begin when rank 0 has ended this many iterations
 //     together=0                    1: a barrier at the begin of each iteration
-//     until=FILE                    before the close, waits (a minute at most) until this file is there
+//     gates=N,M…                    before iteration N every rank waits until the file `gate-N` is in its directory
+//                                   (a minute at most, then the run fails); N = iterations: before the close
 //     signals=1                     how often the signal is raised in each iteration
 //     sessions_before=0             so many sessions of one iteration are opened and closed first
 //     n=VALUE                       sets the parameter n before open
@@ -23,6 +24,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -51,16 +53,35 @@ bool ok(int status) {
     return status == HALCYON_OK;
 }
 
-/// Variables to write: those of `variables=a,b/c`, all float32.
-std::vector<std::string> names() {
+/// What stands between the commas.
+std::vector<std::string> parts_of(const std::string& all) {
     std::vector<std::string> list;
-    std::string all = word("variables", "theta");
     for (size_t at = 0; at != std::string::npos;) {
         const size_t comma = all.find(',', at);
         list.push_back(all.substr(at, comma == std::string::npos ? comma : comma - at));
         at = comma == std::string::npos ? comma : comma + 1;
     }
     return list;
+}
+
+/// Variables to write: those of `variables=a,b/c`, all float32.
+std::vector<std::string> names() {
+    return parts_of(word("variables", "theta"));
+}
+
+/// Lets a test act between two iterations, however long it takes.
+void pass_gate(long iteration) {
+    const std::string number = std::to_string(iteration);
+    const auto gates = parts_of(word("gates", ""));
+    if (std::find(gates.begin(), gates.end(), number) == gates.end()) return;
+    const std::string file = "gate-" + number;
+    for (int ms = 0; ::access(file.c_str(), F_OK) != 0; ms += 5) {
+        if (ms >= 60'000) {
+            std::fprintf(stderr, "scenario: nobody made the file '%s' within a minute\n", file.c_str());
+            MPI_Abort(MPI_COMM_WORLD, 4);
+        }
+        ::usleep(5000);
+    }
 }
 
 void fill(float* data, int64_t count, const std::string& name, long iteration, int rank) {
@@ -155,6 +176,7 @@ int main(int argc, char** argv) {
     const auto variables = names();
     halcyon_stats_t stats{};
     for (long iteration = 0; iteration < iterations; ++iteration) {
+        pass_gate(iteration);
         if (const long pause = number("pause_ms", 0); pause > 0) ::usleep(static_cast<useconds_t>(pause) * 1000);
         const long ahead = number("ahead", 0);
         if (ahead > 0 && iteration == (rank == 0 ? ahead : 0)) MPI_Barrier(MPI_COMM_WORLD);
@@ -173,8 +195,7 @@ int main(int argc, char** argv) {
             ok(halcyon_wait(h, iteration, stage == "durable" ? HALCYON_DURABLE : HALCYON_STORED));
     }
     if (number("final_wait", 0) != 0) ok(halcyon_wait(h, iterations - 1, HALCYON_STORED));
-    if (const std::string file = word("until", ""); !file.empty())
-        for (int ms = 0; ms < 60'000 && ::access(file.c_str(), F_OK) != 0; ++ms) ::usleep(1000);
+    pass_gate(iterations);
     ok(halcyon_stats(h, &stats));
     const bool closed = ok(halcyon_close(&h));
     std::printf(

@@ -4,92 +4,11 @@
 
 #include <cmath>
 #include <fstream>
-#include <functional>
-#include <memory>
 
-#include "hdf5_reading.hpp"
-#include "job_builder.hpp"
-#include "offload/store/hdf5/hdf5_store.hpp"
-#include "offload/store/hdf5/hdf5_view.hpp"
-#include "temporary_folder.hpp"
+#include "view_fixture.hpp"
 
 namespace halcyon::offload::testing {
 namespace {
-
-using strings = std::vector<std::string>;
-using ints = std::vector<int64_t>;
-using reals = std::vector<double>;
-
-class view : public ::testing::Test {
-  protected:
-    /// Publishes what `fill` puts into a job.
-    void publish(const std::string& writer, const ints& iterations, const std::function<void(job_builder&)>& fill,
-                 int part = 0, const std::vector<missing_block>& missing = {}) {
-        job_builder b;
-        fill(b);
-        file_job job =
-            b.job(folder_.file(file_name("sim", writer, iterations.front(), part)), iterations, writer, part);
-        job.missing = missing;
-        const result<file_report> report = store_.write(job);
-        ASSERT_TRUE(report.ok()) << report.why().message;
-    }
-
-    /// One float per iteration of a client, 100 iteration + rank, placed side by side.
-    void publish_line(const std::string& writer, int rank, const ints& iterations, int part = 0) {
-        publish(
-            writer, iterations,
-            [&](job_builder& b) {
-                variable& v = b.add_variable("v", scalar_type::float32);
-                v.place_id = b.add_place("whole");
-                for (const int64_t i : iterations) {
-                    b.add_block(v, i, rank, {1}, std::vector<float>{static_cast<float>(100 * i + rank)}, {2}, {rank});
-                }
-            },
-            part);
-    }
-
-    /// A file of all servers: a line of four, 100 iteration + place.
-    void publish_whole(const ints& iterations) {
-        job_builder b;
-        variable& v = b.add_variable("v", scalar_type::float32);
-        v.place_id = b.add_place("whole");
-        shared_file file;
-        file.about = b.job(folder_.file(file_name("sim", all_servers, iterations.front(), 0)), iterations, all_servers);
-        shared_dataset d;
-        d.shape.dimensions = d.shape.global = {4};
-        d.shape.offset = d.shape.ghost_before = d.shape.ghost_after = {0};
-        d.row_count = static_cast<int64_t>(iterations.size());
-        reals values;
-        for (size_t row = 0; row < iterations.size(); ++row) {
-            d.rows.push_back(static_cast<int64_t>(row));
-            for (int x = 0; x < 4; ++x) values.push_back(static_cast<double>(100 * iterations[row] + x));
-        }
-        d.covered = true;
-        file.datasets = {d};
-        const result<void> made = store_.lay_out(file);
-        ASSERT_TRUE(made.ok()) << made.why().message;
-        const std::string temporary = file.about.path + ".tmp";
-        const hid_t h = H5Fopen(temporary.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
-        const hid_t whole = H5Dopen2(h, "/v/whole", H5P_DEFAULT);
-        EXPECT_GE(H5Dwrite(whole, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0);
-        H5Dclose(whole);
-        EXPECT_GE(H5Fclose(h), 0);
-        std::filesystem::rename(temporary, file.about.path);
-    }
-
-    int64_t rebuild(const strings& writers) {
-        const result<int64_t> count = builder_->rebuild(writers);
-        EXPECT_TRUE(count.ok()) << (count.ok() ? "" : count.why().message);
-        return count.ok() ? *count : -1;
-    }
-
-    reals shown(const std::string& dataset) { return numbers(view_, dataset); }
-
-    temporary_folder folder_;
-    std::string view_ = folder_.file("sim.h5");
-    hdf5::hdf5_store store_;
-    std::unique_ptr<view_builder> builder_ = std::make_unique<hdf5::hdf5_view>(folder_.path().string(), "sim");
-};
 
 TEST_F(view, shows_an_iteration_only_when_every_writer_published_it) {
     EXPECT_EQ(rebuild({"n0000", "n0001"}), 0);
@@ -312,81 +231,6 @@ TEST_F(view, a_variable_named_as_a_group_moves_into_it) {
     EXPECT_EQ(shown("/iteration"), reals{0});
 }
 
-/// A rectilinear mesh whose coordinates are pieces of two clients.
-void add_mesh(job_builder& b, int rank, const std::string& group, bool nodes) {
-    const uint32_t place = b.add_place("whole");
-    const uint32_t mesh_id = b.add_mesh({"grid", mesh_type::rectilinear, {group + "y", group + "x"}, "", "", ""});
-    variable& y = b.add_variable(group + "y", scalar_type::float32);
-    variable& x = b.add_variable(group + "x", scalar_type::float32);
-    for (variable* c : {&y, &x}) {
-        c->time_varying = false;
-        c->place_id = place;
-        c->unit = "m";
-    }
-    const int64_t ny = nodes ? 5 : 4;
-    const int64_t nx = nodes ? 4 : 3;
-    b.add_block(x, 0, rank, {nx}, counting<float>(static_cast<size_t>(nx), 0, 2), {nx}, {0});
-    const int64_t own = rank == 1 ? ny - 2 : 2;
-    b.add_block(y, 0, rank, {own}, counting<float>(static_cast<size_t>(own), static_cast<float>(20 * rank), 10), {ny},
-                {2 * rank});
-    variable& v = b.add_variable("v", scalar_type::float32);
-    v.place_id = place;
-    v.mesh_id = mesh_id;
-    b.add_block(v, 0, rank, {2, 3}, counting<float>(6, static_cast<float>(6 * rank)), {4, 3}, {2 * rank, 0});
-}
-
-TEST_F(view, coordinates_of_a_rectilinear_mesh_become_plain_dimension_scales) {
-    for (const int rank : {0, 1}) {
-        publish("n000" + std::to_string(rank), {0}, [rank](job_builder& b) { add_mesh(b, rank, "", false); });
-    }
-    EXPECT_EQ(rebuild({"n0000", "n0001"}), 1);
-    EXPECT_EQ(shown("/y"), (reals{0, 10, 20, 30}));
-    EXPECT_EQ(shown("/x"), (reals{0, 2, 4}));
-    EXPECT_EQ(texts(view_, "/x", "units"), strings{"m"});
-    EXPECT_TRUE(is_dimension_scale(view_, "/y"));
-    EXPECT_EQ(shown("/v"), counting<double>(12));
-}
-
-TEST_F(view, node_coordinates_of_cell_values_are_joined_by_their_midpoints) {
-    for (const int rank : {0, 1}) {
-        publish("n000" + std::to_string(rank), {0}, [rank](job_builder& b) { add_mesh(b, rank, "mesh/", true); });
-    }
-    EXPECT_EQ(rebuild({"n0000", "n0001"}), 1);
-    EXPECT_EQ(shown("/y_center"), (reals{5, 15, 25, 35}));
-    EXPECT_EQ(shown("/x_center"), (reals{1, 3, 5}));
-    EXPECT_EQ(shown("/mesh/y"), (reals{0, 10, 20, 30, 40}));
-    EXPECT_TRUE(is_dimension_scale(view_, "/y_center"));
-}
-
-/// A variable of 4 x 3 on a mesh of 4 x `nx` nodes.
-void add_narrow_mesh(job_builder& b, int64_t nx) {
-    const uint32_t mesh_id = b.add_mesh({"grid", mesh_type::rectilinear, {"y", "x"}, "", "", ""});
-    for (const auto& [name, n] : {std::pair<const char*, int64_t>{"y", 4}, {"x", nx}}) {
-        variable& c = b.add_variable(name, scalar_type::float32);
-        c.time_varying = false;
-        b.add_block(c, 0, 0, {n}, counting<float>(static_cast<size_t>(n)));
-    }
-    variable& v = b.add_variable("v", scalar_type::float32);
-    v.mesh_id = mesh_id;
-    b.add_block(v, 0, 0, {4, 3}, counting<float>(12));
-}
-
-TEST_F(view, names_a_mesh_that_does_not_fit_its_variable_with_both_shapes) {
-    publish("n0000", {0}, [](job_builder& b) { add_narrow_mesh(b, 7); });
-    EXPECT_EQ(rebuild({"n0000"}), 1);
-    const strings told = texts(view_, "/", "unfit_meshes");
-    ASSERT_EQ(told.size(), 1U);
-    EXPECT_EQ(told[0].find("variable 'v' has the shape 4 x 3, but mesh 'grid' has 4 x 7 nodes and 3 x 6 cells"), 0U)
-        << told[0];
-    EXPECT_EQ(builder_->remarks(), told);
-}
-
-TEST_F(view, has_no_remarks_when_meshes_fit) {
-    publish("n0000", {0}, [](job_builder& b) { add_narrow_mesh(b, 3); });
-    EXPECT_EQ(rebuild({"n0000"}), 1);
-    EXPECT_TRUE(builder_->remarks().empty());
-}
-
 TEST_F(view, leftovers_of_killed_builders_are_removed_and_those_of_others_stay) {
     char host[256] = {};
     ASSERT_EQ(gethostname(host, sizeof host - 1), 0);
@@ -409,26 +253,6 @@ TEST_F(view, a_folder_that_is_not_there_is_a_failure) {
     ASSERT_FALSE(count.ok());
     EXPECT_EQ(count.why().kind, error_kind::system);
     EXPECT_NE(count.why().message.find("/no/such/folder"), std::string::npos);
-}
-
-TEST_F(view, compressed_half_precision_coordinates_and_values_are_read) {
-    publish("n0000", {0}, [](job_builder& b) {
-        const uint32_t mesh_id = b.add_mesh({"grid", mesh_type::rectilinear, {"y", "x"}, "", "", ""});
-        for (const std::string name : {"y", "x"}) {
-            variable& c = b.add_variable(name, scalar_type::float64);
-            c.time_varying = false;
-            c.compression = compression::zstd;
-            b.add_block(c, 0, 0, {300}, counting<double>(300));
-        }
-        variable& v = b.add_variable("v", scalar_type::float64);
-        v.mesh_id = mesh_id;
-        v.precision = precision::half;
-        v.compression = compression::gzip;
-        b.add_block(v, 0, 0, {300, 300}, std::vector<double>(90000, 1.0 / 3));
-    });
-    EXPECT_EQ(rebuild({"n0000"}), 1);
-    EXPECT_EQ(shown("/x"), counting<double>(300));
-    EXPECT_NEAR(shown("/v")[7], 1.0 / 3, 1e-4);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,18 @@ class Case:
     def run(self, *options: str, limit_s: float = 60) -> "Outcome":
         return finish(self.start(*options), limit_s)
 
+    def gates(self, *iterations: int) -> str:
+        """Option of a run that stops before each of these iterations (of as many as it has: before its close)."""
+        return "gates=" + ",".join(map(str, iterations))
+
+    def open_gate(self, iteration: int) -> None:
+        (self.directory / f"gate-{iteration}").touch()
+
+    def wait_at_gate(self, iteration: int, writer: str = "n0000") -> None:
+        """Until the run stands at this gate and all that came before it is stored, one file an iteration."""
+        last = self.output / f"tiny.{writer}.i{iteration - 1:08d}.h5"
+        wait_for(last.exists, what=f"{last.name} is stored")
+
     @property
     def output(self) -> Path:
         return self.directory / "out"
@@ -164,10 +176,15 @@ def wait_for(condition: Callable[[], Any], limit_s: float = 20, what: str = "") 
 
 def is_gone(pid: int) -> bool:
     """True once the process has ended (a zombie that nobody reaps counts as ended)."""
+    return state_of(pid) in "ZX"
+
+
+def state_of(pid: int) -> str:
+    """The letter of proc(5), X for a process that is not there."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] in "ZX"
-    except FileNotFoundError:
-        return True
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "X"
 
 
 def processes_of(run: "subprocess.Popen[str]") -> list[int]:
@@ -196,6 +213,19 @@ def living_servers_of(case: Case) -> list[int]:
 
 def stop_server(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
+
+
+@contextmanager
+def stopped_server(case: Case, writer: str = "n0000") -> Iterator[int]:
+    """The server of a node stands still in this block, which it may not survive; the block gets its process id."""
+    pid = case.server_process(writer)
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        wait_for(lambda: state_of(pid) == "T", what="the server stands still")
+        yield pid
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGCONT)
 
 
 def expected_block(name: str, iteration: int, rank: int, shape: tuple[int, ...]) -> np.ndarray:

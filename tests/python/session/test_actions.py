@@ -121,9 +121,10 @@ def test_an_event_may_store_before_the_file_is_full(openmpi_case: Case, top: str
         store=", iterations-per-file: 1000",
         events="events:\n  now: {actions: [save], scope: node}\nactions:\n  save: {type: store}",
     )
-    run = openmpi_case.start("iterations=100", "pause_ms=5", "signal=now")
-    wait_for(lambda: len(list(openmpi_case.output.glob("tiny.*.i*.h5"))) > 3, what="files while the run goes on")
+    run = openmpi_case.start("iterations=100", "signal=now", openmpi_case.gates(5))
+    wait_for(lambda: list(openmpi_case.output.glob("tiny.*.i*.h5")), what="a file while the run goes on")
     assert run.poll() is None, "the run was over"
+    openmpi_case.open_gate(5)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 100)
@@ -179,9 +180,12 @@ def gated(case: Case) -> list[tuple[int, float]]:
 def test_files_are_stored_while_actions_wait_and_the_queue_is_told(openmpi_case: Case) -> None:
     openmpi_case.configure(events=gated_events(openmpi_case), server="threads: 2")
     run = openmpi_case.start("iterations=10", "signal=each", "signals=50", "final_wait=1")
-    # All threads but one may be held by an action; files come in between when that one ends.
     log = openmpi_case.output / "server-n0000.log"
     wait_for(lambda: log.exists() and "actions wait: events come faster" in log.read_text(), what="the log says it")
+    # No action ends before the gate of the actions is open: one thread is left to the files.
+    for number in range(10):
+        wait_for((openmpi_case.output / f"tiny.n0000.i{number:08d}.h5").exists, what=f"iteration {number} is stored")
+    assert not (openmpi_case.output / "gated.txt").exists(), "an action ended: the test shows nothing"
     (openmpi_case.directory / "go").touch()
     outcome = finish(run)
     assert outcome.status == 0, outcome.text

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import h5py
 import pytest
-from running import Case, check_complete, finish, is_gone, living_servers_of, processes_of, wait_for
+from running import Case, check_complete, finish, is_gone, living_servers_of, processes_of, stopped_server, wait_for
 
 from halcyon.diff import diff
 
@@ -45,7 +45,7 @@ def test_a_client_killed_at_any_moment_leaves_complete_iterations_equal(
 ) -> None:
     """Twenty moments over the life of a run whose iterations overlap with their storing; either rank, in turn."""
     openmpi_case.configure(nz="32")
-    run = openmpi_case.start("iterations=25", "pause_ms=5", "together=1")
+    run = openmpi_case.start("iterations=25", "pause_ms=5", "together=1", openmpi_case.gates(25))
     stored = openmpi_case.output
     wait_for(lambda: len(list(stored.glob("tiny.n0000.*.h5"))) > moment, what=f"{moment} files")
     victim = processes_of(run)[moment % 2]
@@ -87,15 +87,12 @@ def test_a_client_killed_while_it_stores_a_block_itself_leaves_no_half_file(open
 def test_the_launcher_does_not_wait_for_the_server(case: Case, how: str) -> None:
     """The job's launcher ends although the server stands still and so cannot have ended."""
     case.configure()
-    run = case.start("iterations=200", "pause_ms=10", "together=1", "die_rank=1", "die_at=60", f"die={how}")
-    wait_for(lambda: (case.output / "tiny.n0000.i00000003.h5").exists(), what="a few iterations are stored")
-    pid = case.server_process()
-    os.kill(pid, signal.SIGSTOP)
-    try:
+    run = case.start("iterations=80", "together=1", "die_rank=1", "die_at=60", f"die={how}", case.gates(4))
+    case.wait_at_gate(4)
+    with stopped_server(case) as pid:
+        case.open_gate(4)
         assert finish(run, 30).status != 0
         assert not is_gone(pid)
-    finally:
-        os.kill(pid, signal.SIGCONT)
     wait_for(lambda: case.counts()["finished"], what="the server drains")
     wait_for(lambda: is_gone(pid), what="the server exits")
     check_complete(case, 60)

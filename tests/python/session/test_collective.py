@@ -182,14 +182,15 @@ def test_what_a_killed_client_left_is_stored_and_marked(openmpi_case: Case) -> N
 
 def test_when_the_world_dies_node_files_follow_and_the_view_shows_both(case: Case) -> None:
     case.configure(store=TOGETHER + ", iterations-per-file: 2")
-    run = start_beside_world(case, "iterations=40", "pause_ms=20")
-    wait_for(lambda: len(files_of(case, "all")) > 2, what="a few files of all servers")
+    run = start_beside_world(case, "iterations=40", case.gates(6))
+    wait_for(lambda: len(files_of(case, "all")) == 3, what="the files of all servers before the gate")
     stop_server(case.server_process())
+    case.open_gate(6)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     assert "the server world is gone: from now on each node writes files of its own" in log_of(case)
     assert [s["what"] for s in case.counts()["switches"]] == ["files of all servers off"]
-    assert len(files_of(case, "all")) > 2
+    assert len(files_of(case, "all")) == 3
     assert files_of(case, "n0000")
     assert leftovers(case) == []
     check_view(case, 40)
@@ -201,12 +202,13 @@ def test_a_server_of_two_nodes_killed_at_any_moment_loses_nothing(two_nodes: tup
     case, names = two_nodes
     case.configure(store=TOGETHER + ", iterations-per-file: 3")
     chosen = random.Random(seed)
-    world, run = start_two_node_run(case, names, "iterations=60", "pause_ms=5")
+    world, run = start_two_node_run(case, names, "iterations=60", "pause_ms=5", case.gates(60))
     ended, node = chosen.randrange(1, 50), chosen.randrange(2)
     phases = case.output / "phases-n0000.csv"
     wait_for(lambda: phases.exists() and phases.read_text().count("\n") > ended, what=f"iteration {ended}")
     victim = pid_in(log_of(case, node))
     stop_server(victim)
+    case.open_gate(60)
     outcome = finish(run)
     assert finish(world).status != 0
     assert outcome.status == 0, outcome.text
@@ -256,10 +258,11 @@ def test_a_stopped_server_of_two_nodes_holds_the_files_back_and_loses_nothing(
 ) -> None:
     case, names = two_nodes
     case.configure(store=TOGETHER)
-    world, run = start_two_node_run(case, names, "iterations=30", "pause_ms=10")
-    wait_for(lambda: len(files_of(case, "all")) > 2, what="a few files")
+    world, run = start_two_node_run(case, names, "iterations=30", case.gates(3))
+    wait_for(lambda: len(files_of(case, "all")) == 3, what="a few files")
     late = pid_in(log_of(case, 1))
     os.kill(late, signal.SIGSTOP)
+    case.open_gate(3)
     try:
         wait_for(lambda: (case.output / "phases-n0000.csv").read_text().count("\n") > 15, what="node 0 goes on")
     finally:

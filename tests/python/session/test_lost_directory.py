@@ -32,9 +32,11 @@ def test_a_lost_output_directory_is_made_anew_and_the_loss_is_said(openmpi_case:
     assert callable(lose)
     writer = "c00000" if top else "n0000"
     openmpi_case.configure(top=top)
-    run = openmpi_case.start("iterations=120", "pause_ms=20")
-    wait_for(lambda: len(stored(openmpi_case)) > 4, what="files")
+    run = openmpi_case.start("iterations=20", openmpi_case.gates(5))
+    for client in range(2 if top else 1):
+        openmpi_case.wait_at_gate(5, f"c{client:05}" if top else writer)
     lose(openmpi_case.output)
+    openmpi_case.open_gate(5)
     outcome = finish(run)
     assert "was deleted, moved or unmounted while the run went on" in outcome.text
     assert not outcome.ranks[0]["closed"]
@@ -49,35 +51,38 @@ def test_a_lost_output_directory_is_made_anew_and_the_loss_is_said(openmpi_case:
         assert log.rstrip().endswith("done")
     blocks = openmpi_case.blocks()
     for rank in range(2):
-        block = blocks["theta", 119, rank]
-        assert (block == expected_block("theta", 119, rank, block.shape)).all()
+        block = blocks["theta", 19, rank]
+        assert (block == expected_block("theta", 19, rank, block.shape)).all()
 
 
 def test_a_directory_that_is_lost_after_the_last_file_is_said_at_close(openmpi_case: Case) -> None:
     openmpi_case.configure()
-    run = openmpi_case.start("iterations=4", "wait=stored", "until=go")
-    wait_for(lambda: len(stored(openmpi_case)) == 4, what="files")
+    run = openmpi_case.start("iterations=4", openmpi_case.gates(4))
+    openmpi_case.wait_at_gate(4)
     delete(openmpi_case.output)
-    (openmpi_case.directory / "go").touch()
+    openmpi_case.open_gate(4)
     outcome = finish(run)
     assert "was deleted, moved or unmounted while the run went on" in outcome.text
 
 
 def test_a_wait_after_the_loss_says_it(openmpi_case: Case) -> None:
     openmpi_case.configure()
-    run = openmpi_case.start("iterations=120", "pause_ms=20", "wait=stored")
-    wait_for(lambda: len(stored(openmpi_case)) > 2, what="files")
+    run = openmpi_case.start("iterations=20", "wait=stored", openmpi_case.gates(3))
+    openmpi_case.wait_at_gate(3)
     delete(openmpi_case.output)
+    openmpi_case.open_gate(3)
     outcome = finish(run)
     assert "was deleted, moved or unmounted" in outcome.ranks[0]["error"]
 
 
 def test_records_that_are_deleted_alone_are_begun_anew_and_counted(openmpi_case: Case) -> None:
     openmpi_case.configure()
-    run = openmpi_case.start("iterations=60", "pause_ms=20")
-    server = wait_for(lambda: stored(openmpi_case) and openmpi_case.server_process(), what="a file")
+    run = openmpi_case.start("iterations=60", openmpi_case.gates(10))
+    openmpi_case.wait_at_gate(10)
+    server = openmpi_case.server_process()
     for name in ("phases-n0000.csv", "server-n0000.csv"):
         (openmpi_case.output / name).unlink()
+    openmpi_case.open_gate(10)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     wait_for(lambda: is_gone(server), what="the server exits")
@@ -90,13 +95,14 @@ def test_records_that_are_deleted_alone_are_begun_anew_and_counted(openmpi_case:
 
 def test_counts_that_cannot_be_saved_are_said_once(openmpi_case: Case) -> None:
     openmpi_case.configure()
-    run = openmpi_case.start("iterations=60", "pause_ms=20", "until=go")
-    wait_for(lambda: len(stored(openmpi_case)) > 2, what="files")
+    run = openmpi_case.start("iterations=60", openmpi_case.gates(3, 60))
+    openmpi_case.wait_at_gate(3)
     in_the_way = openmpi_case.output / "counts-n0000.json.tmp"
     wait_for(lambda: make_folder(in_the_way), what="a folder is where the counts go")
-    wait_for(lambda: len(stored(openmpi_case)) == 60, what="all files")
+    openmpi_case.open_gate(3)
+    openmpi_case.wait_at_gate(60)
     in_the_way.rmdir()
-    (openmpi_case.directory / "go").touch()
+    openmpi_case.open_gate(60)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     log = (openmpi_case.output / "server-n0000.log").read_text()

@@ -2,29 +2,41 @@
 
 import json
 import os
-import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from running import BUILDS, Case, Outcome, check_complete, finish, stop_server, wait_for
+from running import BUILDS, Case, Outcome, check_complete, finish, stop_server, stopped_server, wait_for
+from segment import Word, words
 
 # Room for little more than one iteration.
 TIGHT = {"nz": "32", "size": "500 KiB"}
 
 
+# What a client's page counts, or says, when its buffer is full.
+FULL = {
+    "block": Word.WAITING,
+    "spill": Word.SPILLED_BLOCKS,
+    "inline": Word.INLINED_BLOCKS,
+    "skip": Word.SKIPPED_BLOCKS,
+}
+
+
+def all_grew(before: list[int], now: list[int]) -> bool:
+    return all(n > b for b, n in zip(before, now, strict=True))
+
+
 def run_under_pressure(case: Case, policy: str, *options: str) -> Outcome:
-    """60 iterations, in the middle of which the server stands still for a while: the buffer does get full."""
+    """60 iterations, in the middle of which the server stands still until each client's buffer has got full."""
     case.variables = ("a", "b")
     case.configure(attributes=f", when-full: {policy}", **TIGHT)
-    run = case.start("iterations=60", "pause_ms=5", *options)
-    wait_for(lambda: list(case.output.glob("tiny.n0000.*.h5")), what="the first file")
-    server = case.server_process()
-    os.kill(server, signal.SIGSTOP)
-    time.sleep(0.5)
-    os.kill(server, signal.SIGCONT)
+    run = case.start("iterations=60", case.gates(10), *options)
+    case.wait_at_gate(10)
+    with stopped_server(case) as server:
+        before = words(server, FULL[policy], case.ranks)
+        case.open_gate(10)
+        wait_for(lambda: all_grew(before, words(server, FULL[policy], case.ranks)), what=f"{policy} at each client")
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     return outcome
@@ -62,9 +74,13 @@ def test_one_client_blocked_while_the_other_waits_for_it_in_mpi_is_no_deadlock(o
 def test_a_server_killed_while_blocks_are_spilled_loses_nothing(openmpi_case: Case) -> None:
     openmpi_case.variables = ("a", "b")
     openmpi_case.configure(attributes=", when-full: spill", **TIGHT)
-    run = openmpi_case.start("iterations=60", "pause_ms=10")
-    wait_for(lambda: len(list(openmpi_case.output.glob("tiny.n0000.*.h5"))) > 5, what="some files")
-    stop_server(openmpi_case.server_process())
+    run = openmpi_case.start("iterations=60", openmpi_case.gates(6))
+    openmpi_case.wait_at_gate(6)
+    with stopped_server(openmpi_case) as server:
+        before = words(server, Word.SPILLED_BLOCKS, 2)
+        openmpi_case.open_gate(6)
+        wait_for(lambda: all_grew(before, words(server, Word.SPILLED_BLOCKS, 2)), what="both clients spill")
+        stop_server(server)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 60)

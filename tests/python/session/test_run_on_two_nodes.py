@@ -82,9 +82,10 @@ def test_both_nodes_write_one_file_for_each_group(two_node_case: Case) -> None:
 
 def test_when_the_server_of_the_second_node_dies_nothing_is_lost(two_node_case: Case) -> None:
     two_node_case.configure(events=JOB_EVENT)
-    run = start(two_node_case, "iterations=60", "pause_ms=20", "signal=all")
-    wait_for((two_node_case.output / "tiny.n0001.i00000003.h5").exists, what="a few iterations are stored")
+    run = start(two_node_case, "iterations=60", "signal=all", two_node_case.gates(4))
+    two_node_case.wait_at_gate(4, "n0001")
     stop_server(server_of(two_node_case, 1))
+    two_node_case.open_gate(4)
     outcome = finish(run, 120)
     assert outcome.status == 0, outcome.text
     check_complete(two_node_case, 60)
@@ -95,9 +96,9 @@ def test_when_the_server_of_the_second_node_dies_nothing_is_lost(two_node_case: 
 
 def test_an_interrupt_stores_what_both_nodes_have(two_node_case: Case) -> None:
     two_node_case.configure()
-    run = start(two_node_case, "iterations=1000", "pause_ms=20", "together=1")
+    run = start(two_node_case, "iterations=30", two_node_case.gates(4))
     for node in (0, 1):
-        wait_for((two_node_case.output / f"tiny.n{node:04}.i00000003.h5").exists, what="a few iterations are stored")
+        two_node_case.wait_at_gate(4, f"n{node:04}")
     os.killpg(run.pid, signal.SIGINT)
     outcome = finish(run, 120)
     assert outcome.status != 0

@@ -6,6 +6,9 @@ import json
 import pytest
 from running import Case
 
+ROUNDING_S = 1e-6
+"""Of seconds that are written as decimal numbers, and of two clocks that tick alike."""
+
 
 def test_the_times_of_a_run_add_up(openmpi_case: Case) -> None:
     openmpi_case.configure()
@@ -17,11 +20,15 @@ def test_the_times_of_a_run_add_up(openmpi_case: Case) -> None:
     assert min(run["open_s"], run["close_s"]) > 0
     visible_s = sum(int(row["visible_ns"]) for row in phases) * 1e-9
     between_s = sum(int(row["compute_ns"]) for row in phases) * 1e-9
-    assert between_s >= 0.18, "the scenario pauses between iterations"
-    # What the records of phases leave out: gaps inside a phase, and calls that belong to none.
-    assert run["open_s"] + run["close_s"] + run["compute_s"] + visible_s == pytest.approx(run["run_s"], abs=0.02)
-    assert run["compute_s"] == pytest.approx(between_s, abs=0.05)
     assert run["run_s"] == pytest.approx((run["ended_ns"] - run["started_ns"]) * 1e-9)
+    # What is neither open nor close is computing or the calls' own time. The records of phases know a part of these:
+    # not the time between two calls of a phase, nor what a call does after its phase has ended.
+    compute_s = run["compute_s"]
+    assert compute_s >= 10 * 0.020 - ROUNDING_S, "the scenario pauses between iterations"
+    assert visible_s <= run["run_s"] - run["open_s"] - run["close_s"] - compute_s + ROUNDING_S
+    # The first phase's computing begins when rank 0 has joined its server, which is before open returns.
+    assert between_s - run["open_s"] <= compute_s + ROUNDING_S
+    assert between_s >= 10 * 0.020 - ROUNDING_S
 
 
 def test_a_server_is_not_idle_while_it_stores(openmpi_case: Case) -> None:
@@ -31,4 +38,4 @@ def test_a_server_is_not_idle_while_it_stores(openmpi_case: Case) -> None:
     counts = openmpi_case.counts()
     assert counts["busy_ns"] > 0
     # One thread: it cannot have been busy and idle at once.
-    assert counts["busy_ns"] + counts["idle_ns"] <= (run["ended_ns"] - run["started_ns"]) * 1.05
+    assert counts["busy_ns"] + counts["idle_ns"] <= run["ended_ns"] - run["started_ns"]

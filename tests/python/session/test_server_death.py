@@ -1,13 +1,12 @@
 """Servers that die: the simulation goes on, and nothing that was accepted is lost."""
 
-import os
-import signal
 import sys
 from pathlib import Path
 
 import h5py
 import pytest
-from running import BUILDS, Case, check_complete, finish, stop_server, wait_for
+from running import BUILDS, Case, check_complete, finish, stop_server, stopped_server, wait_for
+from segment import Word, words
 from watching import IN_CREATE, IN_MOVED_TO, Watch
 
 from halcyon.diff import diff
@@ -15,9 +14,10 @@ from halcyon.diff import diff
 
 def test_a_killed_server_is_replaced_and_nothing_is_lost(case: Case) -> None:
     case.configure()
-    run = case.start("iterations=30", "pause_ms=20")
-    wait_for(lambda: (case.output / "tiny.n0000.i00000003.h5").exists(), what="a few iterations are stored")
+    run = case.start("iterations=30", "final_wait=1", case.gates(4))
+    case.wait_at_gate(4)
     stop_server(case.server_process())
+    case.open_gate(4)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(case, 30)
@@ -29,10 +29,11 @@ def test_a_killed_server_is_replaced_and_nothing_is_lost(case: Case) -> None:
 def test_a_server_killed_at_any_moment_loses_nothing(openmpi_case: Case, inline_run: Path, moment: int) -> None:
     """Twenty moments over the life of a run whose iterations overlap with their storing."""
     openmpi_case.configure(nz="32")
-    run = openmpi_case.start("iterations=25", "pause_ms=5")
+    run = openmpi_case.start("iterations=25", "pause_ms=5", openmpi_case.gates(25))
     stored = openmpi_case.output
     wait_for(lambda: len(list(stored.glob("tiny.n0000.*"))) > moment, what=f"{moment} files")
     stop_server(openmpi_case.server_process())
+    openmpi_case.open_gate(25)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 25)
@@ -46,13 +47,14 @@ def test_a_server_killed_around_its_storing_loses_nothing(openmpi_case: Case, mo
     openmpi_case.configure(nz="32")
     openmpi_case.output.mkdir()
     watch = Watch(openmpi_case.output)
-    run = openmpi_case.start("iterations=20", "pause_ms=5")
+    run = openmpi_case.start("iterations=20", "pause_ms=5", openmpi_case.gates(20))
     file = f"tiny.n0000.i{number:08d}.h5"
     if moment == "while a file is written":
         watch.wait(lambda mask, name: bool(mask & IN_CREATE) and name == file + ".tmp")
     else:
         watch.wait(lambda mask, name: bool(mask & IN_MOVED_TO) and name == file)
     stop_server(openmpi_case.server_process())
+    openmpi_case.open_gate(20)
     watch.close()
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
@@ -62,26 +64,27 @@ def test_a_server_killed_around_its_storing_loses_nothing(openmpi_case: Case, mo
 
 def test_three_servers_killed_one_after_the_other_lose_nothing(openmpi_case: Case) -> None:
     openmpi_case.configure()
-    run = openmpi_case.start("iterations=80", "pause_ms=20")
+    run = openmpi_case.start("iterations=40", openmpi_case.gates(5, 10, 15))
     for kills in range(1, 4):
-        seen = len(list(openmpi_case.output.glob("tiny.n0000.*.h5")))
-        wait_for(lambda n=seen: len(list(openmpi_case.output.glob("tiny.n0000.*.h5"))) > n + 2, what="more files")
+        openmpi_case.wait_at_gate(5 * kills)
         stop_server(openmpi_case.server_process())
+        openmpi_case.open_gate(5 * kills)
         wait_for(
             lambda k=kills: (openmpi_case.output / "server-n0000.log").read_text().count("took over") == k,
             what="the next server",
         )
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
-    check_complete(openmpi_case, 80)
+    check_complete(openmpi_case, 40)
     assert openmpi_case.counts()["server_restarts"] == 3
 
 
 def test_when_no_server_can_be_had_the_clients_store_by_themselves(case: Case) -> None:
     case.configure(server="max-restarts: 0")
-    run = case.start("iterations=30", "pause_ms=20")
-    wait_for(lambda: (case.output / "tiny.n0000.i00000003.h5").exists(), what="a few iterations are stored")
+    run = case.start("iterations=30", case.gates(4))
+    case.wait_at_gate(4)
     stop_server(case.server_process())
+    case.open_gate(4)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(case, 30)
@@ -89,17 +92,15 @@ def test_when_no_server_can_be_had_the_clients_store_by_themselves(case: Case) -
 
 
 def test_a_stopped_server_is_waited_for_and_loses_nothing(openmpi_case: Case) -> None:
-    openmpi_case.configure(size="400 KiB")
-    run = openmpi_case.start("iterations=20", "pause_ms=5")
-    wait_for(lambda: (openmpi_case.output / "tiny.n0000.i00000002.h5").exists(), what="a few iterations are stored")
-    pid = openmpi_case.server_process()
-    os.kill(pid, signal.SIGSTOP)
-    # The clients fill what room there is; then let the server go on.
-    wait_for(lambda: "T" in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1], what="the server stops")
-    os.kill(pid, signal.SIGCONT)
+    openmpi_case.configure(nz="32", size="400 KiB")
+    run = openmpi_case.start("iterations=40", openmpi_case.gates(3))
+    openmpi_case.wait_at_gate(3)
+    with stopped_server(openmpi_case) as server:
+        openmpi_case.open_gate(3)
+        wait_for(lambda: all(words(server, Word.WAITING, 2)), what="the clients have filled what room there is")
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
-    check_complete(openmpi_case, 20)
+    check_complete(openmpi_case, 40)
 
 
 HANGS_UP_ONCE = """\

@@ -41,9 +41,10 @@ def test_with_several_threads_job_events_run_one_after_the_other(openmpi_case: C
 
 def test_when_a_world_dies_the_clients_start_servers_of_their_own_and_nothing_is_lost(case: Case) -> None:
     case.configure(events=JOB_EVENT)
-    run = start_beside_world(case, "iterations=40", "pause_ms=20", "signal=all")
-    wait_for(lambda: (case.output / "tiny.n0000.i00000005.h5").exists(), what="a few iterations are stored")
+    run = start_beside_world(case, "iterations=40", "signal=all", case.gates(6))
+    case.wait_at_gate(6)
     stop_server(case.server_process())
+    case.open_gate(6)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(case, 40)
@@ -78,8 +79,8 @@ def test_a_world_without_clients_ends_and_the_exit_code_is_the_commands(case: Ca
 
 def test_an_interrupt_ends_the_simulation_and_the_servers_store_what_they_have(openmpi_case: Case) -> None:
     openmpi_case.configure()
-    run = start_beside_world(openmpi_case, "iterations=1000", "pause_ms=20")
-    wait_for(lambda: (openmpi_case.output / "tiny.n0000.i00000003.h5").exists(), what="a few iterations are stored")
+    run = start_beside_world(openmpi_case, "iterations=30", openmpi_case.gates(4))
+    openmpi_case.wait_at_gate(4)
     os.killpg(run.pid, signal.SIGINT)
     outcome = finish(run)
     assert outcome.status != 0
@@ -90,10 +91,11 @@ def test_an_interrupt_ends_the_simulation_and_the_servers_store_what_they_have(o
 
 def test_a_killed_halcyon_run_does_not_take_the_servers_along(openmpi_case: Case) -> None:
     openmpi_case.configure()
-    run = start_beside_world(openmpi_case, "iterations=40", "pause_ms=20")
-    wait_for(lambda: (openmpi_case.output / "tiny.n0000.i00000003.h5").exists(), what="a few iterations are stored")
+    run = start_beside_world(openmpi_case, "iterations=40", openmpi_case.gates(4))
+    openmpi_case.wait_at_gate(4)
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
+    openmpi_case.open_gate(4)
     wait_for(lambda: openmpi_case.counts()["finished"], limit_s=60, what="the simulation ends, the server drains")
     check_complete(openmpi_case, 40)
     assert openmpi_case.counts()["server_restarts"] == 0
@@ -160,10 +162,10 @@ def test_an_action_raises_a_job_event_and_that_ones_another(case: Case) -> None:
 
 def test_a_job_event_that_an_action_raises_when_the_world_has_died_is_counted_as_lost(openmpi_case: Case) -> None:
     openmpi_case.configure(events=chain_of(openmpi_case))
-    run = start_beside_world(openmpi_case, "iterations=40", "pause_ms=20", "signal=here")
-    first_file = openmpi_case.output / "tiny.n0000.i00000005.h5"
-    wait_for(first_file.exists, what="a few iterations are stored")
+    run = start_beside_world(openmpi_case, "iterations=40", "signal=here", openmpi_case.gates(6))
+    openmpi_case.wait_at_gate(6)
     stop_server(openmpi_case.server_process())
+    openmpi_case.open_gate(6)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     counts = openmpi_case.counts()
@@ -204,9 +206,10 @@ def test_what_an_action_of_one_node_raises_runs_on_both(two_nodes: tuple[Case, l
 def test_when_one_server_of_two_nodes_dies_both_are_replaced(two_nodes: tuple[Case, list[str]]) -> None:
     case, names = two_nodes
     case.configure(events=JOB_EVENT)
-    world, run = start_two_node_run(case, names, "iterations=60", "pause_ms=20", "signal=all")
-    wait_for(lambda: (case.output / "tiny.n0001.i00000003.h5").exists(), what="a few iterations are stored")
-    stop_server(int(log_of(case, 1).rsplit("process ", 1)[1].split(",")[0]))
+    world, run = start_two_node_run(case, names, "iterations=60", "signal=all", case.gates(4))
+    case.wait_at_gate(4, "n0001")
+    stop_server(case.server_process("n0001"))
+    case.open_gate(4)
     outcome = finish(run)
     assert finish(world).status != 0
     assert outcome.status == 0, outcome.text

@@ -1,12 +1,9 @@
 """A run that goes well, and calls that make no sense."""
 
-import os
-import signal
-
 import h5py
 import numpy as np
 import pytest
-from running import Case, check_complete, finish, is_gone, shared_memory_of_halcyon, wait_for
+from running import Case, check_complete, finish, is_gone, shared_memory_of_halcyon, stopped_server, wait_for
 
 
 def test_every_block_of_a_run_is_stored(case: Case) -> None:
@@ -117,17 +114,14 @@ def test_the_view_shows_every_value(openmpi_case: Case) -> None:
 
 def test_detach_ends_the_run_before_the_server_has_stored_it(case: Case) -> None:
     case.configure(top="close: detach")
-    run = case.start("iterations=40", "pause_ms=10")
-    wait_for(lambda: (case.output / "tiny.n0000.i00000003.h5").exists(), what="a few iterations are stored")
-    pid = case.server_process()
-    os.kill(pid, signal.SIGSTOP)
-    try:
+    run = case.start("iterations=40", case.gates(4))
+    case.wait_at_gate(4)
+    with stopped_server(case) as pid:
+        case.open_gate(4)
         outcome = finish(run, 30)
         assert outcome.status == 0, outcome.text
         assert not is_gone(pid)
         assert not (case.output / "tiny.n0000.i00000039.h5").exists()
-    finally:
-        os.kill(pid, signal.SIGCONT)
     wait_for(lambda: is_gone(pid), what="the server exits")
     check_complete(case, 40)
     with h5py.File(case.output / "tiny.h5") as view:

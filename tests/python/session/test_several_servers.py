@@ -30,10 +30,11 @@ def test_more_servers_than_ranks_are_as_many_as_ranks(openmpi_case: Case) -> Non
 
 def test_one_of_two_servers_killed_is_replaced_and_the_other_goes_on(openmpi_case: Case) -> None:
     openmpi_case.configure(resources=TWO)
-    run = openmpi_case.start("iterations=30", "pause_ms=10")
-    wait_for(lambda: (openmpi_case.output / "tiny.n0001.i00000003.h5").exists(), what="a few iterations are stored")
+    run = openmpi_case.start("iterations=30", openmpi_case.gates(4))
+    openmpi_case.wait_at_gate(4, "n0001")
     other = openmpi_case.server_process("n0000")
     stop_server(openmpi_case.server_process("n0001"))
+    openmpi_case.open_gate(4)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 30)
