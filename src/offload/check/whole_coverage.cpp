@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <optional>
 #include <tuple>
 
 #include "offload/model/boxes.hpp"
@@ -16,6 +16,11 @@ struct placed_blocks {
     bool same_whole = true;  ///< all blocks agree on the whole
     std::vector<box> boxes;
     std::vector<block_owner> owners;
+    struct twin {
+        size_t box;  ///< index
+        block_owner other;
+    };
+    std::optional<twin> twin;  ///< the first box that two blocks have
 };
 
 std::vector<int64_t> key_of(const box& b) {
@@ -26,7 +31,7 @@ std::vector<int64_t> key_of(const box& b) {
 
 result<placed_blocks> blocks_of(const model& m, const variable& v, int ranks) {
     placed_blocks found;
-    std::set<std::vector<int64_t>> known;
+    std::map<std::vector<int64_t>, size_t> known;
     for (int rank = 0; rank < ranks; ++rank)
         for (int block = 0; block < v.blocks_per_client; ++block) {
             const block_owner owner{rank, ranks, block};
@@ -35,7 +40,12 @@ result<placed_blocks> blocks_of(const model& m, const variable& v, int ranks) {
             if (rank == 0 && block == 0) found.whole = shape->global;
             found.same_whole = found.same_whole && shape->global == found.whole;
             const box b{shape->offset, shape->interior()};
-            if (b.count.count() == 0 || !known.insert(key_of(b)).second) continue;
+            if (b.count.count() == 0) continue;
+            const auto [first, fresh] = known.emplace(key_of(b), found.boxes.size());
+            if (!fresh) {
+                if (!found.twin) found.twin = {first->second, owner};
+                continue;
+            }
             found.boxes.push_back(b);
             found.owners.push_back(owner);
         }
@@ -86,6 +96,13 @@ std::string describe(const place& where, const std::vector<const variable*>& var
                 text_of(blocks.owners[b], *variables[0]) + " has " + text_of(blocks.boxes[b]) +
                 ": they overlap, and which of them readers find there is not defined";
     }
+    // Coordinates are the same wherever they are written; results are not.
+    const bool varies =
+        std::any_of(variables.begin(), variables.end(), [](const variable* v) { return v->time_varying; });
+    if (!twice && blocks.twin && varies)
+        wrong = "; " + text_of(blocks.owners[blocks.twin->box], *variables[0]) + " and " +
+                text_of(blocks.twin->other, *variables[0]) + " both have " + text_of(blocks.boxes[blocks.twin->box]) +
+                ", and which of them readers find there is not defined";
     if (const uncovered_part left = find_holes(blocks, twice.has_value()); left.elements > 0)
         wrong += "; no rank covers " + std::to_string(left.elements) + " of its elements, " + text_of(left.large) +
                  " among them, where readers find fill";

@@ -128,8 +128,7 @@ void node_server::tell_of_waiting_actions() {
              "are");
     if (takes_events() || told_of_full_queue_) return;
     told_of_full_queue_ = true;
-    note("no event is taken from the clients until fewer than " + std::to_string(most_waiting_actions) +
-         " actions wait");
+    note("no event is taken from the clients until some of these actions have run");
 }
 
 }  // namespace halcyon::offload

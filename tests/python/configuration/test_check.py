@@ -147,6 +147,14 @@ def test_blocks_that_overlap_and_holes_are_told(tmp_path: Path) -> None:
     assert "no rank covers 12 of its elements, [21:24, 0:4] among them" in done.stderr
 
 
+def test_a_forgotten_rank_is_told_unless_the_values_do_not_vary_in_time(tmp_path: Path) -> None:
+    done = checked(tmp_path, "shift: 6", "shift: 0", "2")
+    assert "rank 0 and rank 1 both have [0:6, 0:4], and which of them readers find there is not defined" in done.stderr
+    path = tmp_path / "halcyon.yaml"
+    path.write_text(path.read_text().replace("theta: {layout: rows", "theta: {time-varying: false, layout: rows"))
+    assert "both have" not in check(path, "2").stderr
+
+
 def test_holes_alone_are_told(tmp_path: Path) -> None:
     done = checked(tmp_path, "global: [nx * size, 4]", "global: [nx * size, 5]", "4")
     assert "no rank covers 24 of its elements, [0:24, 4:5] among them" in done.stderr
@@ -161,7 +169,9 @@ def test_processes_may_share_a_coordinate(tmp_path: Path) -> None:
     whole = "whole: {global: [5], offset: [0]}"
     text = PLACED.replace("whole: {global: [nx * size, 4], offset: [rank * shift, 0]}", whole)
     path = tmp_path / "halcyon.yaml"
-    path.write_text(text.replace("theta: {layout: rows, place: whole}", "z: {layout: x, place: whole}"))
+    path.write_text(
+        text.replace("theta: {layout: rows, place: whole}", "z: {layout: x, place: whole, time-varying: false}")
+    )
     assert check(path, "4").stderr == ""
 
 

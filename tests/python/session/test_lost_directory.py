@@ -87,10 +87,13 @@ def test_records_that_are_deleted_alone_are_begun_anew_and_counted(openmpi_case:
     assert outcome.status == 0, outcome.text
     wait_for(lambda: is_gone(server), what="the server exits")
     check_complete(openmpi_case, 60)
-    assert openmpi_case.counts()["lost_records"] > 0
-    phases = (openmpi_case.output / "phases-n0000.csv").read_text().splitlines()
-    assert phases[0].startswith("iteration,rank,")
-    assert phases[-1].startswith("59,")
+    tables = [(openmpi_case.output / f"{name}-n0000.csv").read_text().splitlines() for name in ("phases", "server")]
+    assert tables[0][0].startswith("iteration,rank,")
+    assert tables[1][0].startswith("first_iteration,")
+    lost = openmpi_case.counts()["lost_records"]
+    assert lost > 0
+    # One of each rank and iteration, and one of each file.
+    assert sum(len(table) - 1 for table in tables) + lost == 2 * 60 + 60
 
 
 def test_counts_that_cannot_be_saved_are_said_once(openmpi_case: Case) -> None:
