@@ -64,6 +64,7 @@ class config_value {
 template <class Items>
 std::vector<std::string> names_of(const Items& items) {
     std::vector<std::string> out;
+    out.reserve(std::size(items));
     for (const auto& item : items) out.push_back(item.name);
     return out;
 }

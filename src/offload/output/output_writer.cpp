@@ -124,7 +124,7 @@ class file_output final : public output_writer {
         int64_t missing = 0;
         for (const target& t : targets_) {
             if (t.stored.size() == 0) continue;
-            const auto of_target = t.stored.missing_from(t.directory);
+            auto of_target = t.stored.missing_from(t.directory);
             if (!of_target) return of_target;
             missing += *of_target;
         }
@@ -254,7 +254,10 @@ class file_output final : public output_writer {
         for (const std::string& name : part_names(store, iteration)) {
             if (!name.starts_with('.')) continue;
             const std::string path = directory + "/" + name.substr(1);
-            if (std::rename((directory + "/" + name).c_str(), path.c_str()) != 0) return system_failure(path, errno);
+            std::string hidden = directory;
+            hidden += '/';
+            hidden += name;
+            if (std::rename(hidden.c_str(), path.c_str()) != 0) return system_failure(path, errno);
             targets_[store].stored.publish(name);
             published(path, false);
         }
@@ -271,8 +274,8 @@ class file_output final : public output_writer {
 
 }  // namespace
 
-result<std::unique_ptr<output_writer>> output_writer::open(const model& data, std::string directory, std::string writer,
-                                                           int ranks, std::string run) {
+result<std::unique_ptr<output_writer>> output_writer::open(const model& data, const std::string& directory,
+                                                           std::string writer, int ranks, std::string run) {
     auto made = std::make_unique<file_output>(data, std::move(writer), ranks, std::move(run));
     for (const store& s : data.stores) {
         auto module = load_store_module(s.type);

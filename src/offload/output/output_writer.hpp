@@ -18,8 +18,8 @@ class output_writer {
   public:
     /// `directory`: where relative paths of stores start. Loads the store modules. `run`: whose mark the directories of
     /// the stores have or get. Failure (usage): one of them belongs to another run.
-    static result<std::unique_ptr<output_writer>> open(const model& data, std::string directory, std::string writer,
-                                                       int ranks, std::string run);
+    static result<std::unique_ptr<output_writer>> open(const model& data, const std::string& directory,
+                                                       std::string writer, int ranks, std::string run);
     virtual ~output_writer() = default;
 
     struct request {

@@ -17,6 +17,7 @@ struct stored_file {
     int32_t part = 0;
     bool of_all = false;  ///< written by all servers together
     bool hidden = false;  ///< an early part that is not published yet
+    // NOLINTNEXTLINE(modernize-use-nullptr): clang-tidy sees a comparison with 0 in what the compiler makes of it
     auto operator<=>(const stored_file&) const = default;
 };
 

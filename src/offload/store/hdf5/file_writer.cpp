@@ -120,6 +120,7 @@ value_places write_with_hdf5(const file_job& job, const std::vector<domain_rows>
         write_tables(own.get(), job);
         places.note(out, before, job.iterations.size() * sizeof(int64_t));
         std::vector<std::string> names;
+        names.reserve(datasets.size());
         for (const domain_rows& set : datasets) names.push_back(set.var->name);
         group_tree groups(file.get(), names);
         dataset_shape shape;
