@@ -77,6 +77,10 @@ class client_session {
     bool wait_until_finished();
 
     [[nodiscard]] client_counts counts() const { return counts_; }
+    /// Time in calls since the last iteration ended when nothing was written since, so that none is open.
+    [[nodiscard]] int64_t visible_in_no_phase_ns() const {
+        return phase_bytes_ > 0 ? 0 : static_cast<int64_t>(phase_visible_ns_);
+    }
     [[nodiscard]] int64_t iteration() const { return iteration_; }
     [[nodiscard]] uint64_t arena_size() const { return arena_.size(); }
     [[nodiscard]] uint64_t arena_free();

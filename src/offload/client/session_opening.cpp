@@ -322,7 +322,9 @@ result<void> mpi_session::write_run_file(std::optional<ending> end) const {
 }
 
 result<void> mpi_session::close() {
-    const ending end{realtime_ns(), static_cast<int64_t>(client_->counts().visible_ns)};
+    // Waits since the last iteration ended are in no phase: they are part of closing.
+    const int64_t waited_ns = client_->visible_in_no_phase_ns();
+    const ending end{realtime_ns() - waited_ns, static_cast<int64_t>(client_->counts().visible_ns) - waited_ns};
     result<void> outcome = client_->finish();
     if (!model_.detach_at_close) {
         if (auto drained = client_->wait_until_drained(); !drained) outcome = drained;
