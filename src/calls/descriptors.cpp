@@ -1,0 +1,192 @@
+#include "calls/descriptors.hpp"
+
+#include "calls/direct_call.hpp"
+#include "calls/known_files.hpp"
+#include "calls/process_state.hpp"
+
+namespace halcyon::calls::descriptors {
+namespace {
+
+// Writers (open, close, dup) hold `lock`; readers follow an index to a description without it. A description is given
+// back when its last descriptor was closed, and reused only by a later open: a reader that still holds it then sees
+// the other file's numbers, never unmapped memory.
+struct table {
+    std::atomic<uint32_t> of_descriptor[capacity];  // index into `files`; 0: not known
+    open_file files[capacity + 1];
+    uint32_t free[capacity];
+    uint32_t free_count;
+    uint32_t used;
+};
+
+constinit std::atomic<table*> known{nullptr};
+constinit std::atomic<uint32_t> lock{0};
+constinit std::atomic<int> own_descriptors[own_capacity] = {};  // number + 1; 0: none
+
+// Held only by short code that calls nothing. A signal handler that interrupts it must not wait for it.
+class locked {
+  public:
+    locked() : thread_(this_thread()) {
+        ++thread_.inside;
+        while (lock.exchange(1, std::memory_order_acquire) != 0) {
+            if (thread_.inside > 1) return;  // perhaps it is our own thread that was interrupted
+            direct::yield();
+        }
+        held_ = true;
+    }
+    ~locked() {
+        if (held_) lock.store(0, std::memory_order_release);
+        --thread_.inside;
+    }
+    locked(const locked&) = delete;
+    locked& operator=(const locked&) = delete;
+    explicit operator bool() const { return held_; }
+
+  private:
+    thread_state& thread_;
+    bool held_ = false;
+};
+
+table* descriptors_of_process() {
+    table* found = known.load(std::memory_order_acquire);
+    if (found != nullptr) [[likely]] return found;
+    auto* fresh = static_cast<table*>(direct::map_memory(sizeof(table)));
+    if (fresh == nullptr) return nullptr;
+    if (known.compare_exchange_strong(found, fresh)) return fresh;
+    direct::call(SYS_munmap, direct::address(fresh), sizeof(table));
+    return found;
+}
+
+void release(table& all, uint32_t index) {
+    if (index == 0 || all.files[index].references.fetch_sub(1) != 1) return;
+    all.free[all.free_count++] = index;
+}
+
+void set(table& all, int fd, uint32_t index) { release(all, all.of_descriptor[fd].exchange(index)); }
+
+uint32_t fresh_index(table& all) {
+    if (all.free_count > 0) return all.free[--all.free_count];
+    return all.used < capacity ? ++all.used : 0;
+}
+
+// A file of another process's naming (before fork) is named again.
+uint32_t current_name(int fd, open_file& file) {
+    const uint32_t generation = this_process().generation;
+    if (file.generation.load(std::memory_order_relaxed) != generation) [[unlikely]] {
+        file.file.store(known_files::of_descriptor(fd), std::memory_order_relaxed);
+        file.forks.store(UINT32_MAX, std::memory_order_relaxed);  // its position is shared with the parent
+        file.generation.store(generation, std::memory_order_relaxed);
+    }
+    return file.file.load(std::memory_order_relaxed);
+}
+
+open_file* remember(int fd, int flags, uint32_t file, int64_t position, uint32_t forks) {
+    table* all = descriptors_of_process();
+    if (all == nullptr || fd < 0 || fd >= capacity) return nullptr;
+    const locked held;
+    if (!held) return nullptr;
+    const uint32_t index = fresh_index(*all);
+    if (index == 0) return nullptr;
+    open_file& opened = all->files[index];
+    opened.references.store(1, std::memory_order_relaxed);
+    opened.file.store(file, std::memory_order_relaxed);
+    opened.generation.store(this_process().generation, std::memory_order_relaxed);
+    opened.forks.store(forks, std::memory_order_relaxed);
+    opened.seekable.store(position >= 0, std::memory_order_relaxed);
+    opened.position.store(position, std::memory_order_relaxed);
+    opened.appends.store((flags & O_APPEND) != 0, std::memory_order_relaxed);
+    set(*all, fd, index);
+    return file == known_files::ignored ? nullptr : &opened;
+}
+
+open_file* ask_kernel(int fd) {
+    const int flags = direct::flags_of(fd);
+    if (flags < 0) return nullptr;
+    const uint32_t file = known_files::of_descriptor(fd);
+    if (file == known_files::unknown) return nullptr;
+    return remember(fd, flags, file, direct::lseek(fd, 0, SEEK_CUR), UINT32_MAX);
+}
+
+}  // namespace
+
+open_file* find(int fd) {
+    if (fd < 0 || fd >= capacity) return nullptr;
+    table* all = known.load(std::memory_order_acquire);
+    const uint32_t index = all == nullptr ? 0 : all->of_descriptor[fd].load(std::memory_order_acquire);
+    if (index == 0) [[unlikely]] return ask_kernel(fd);
+    open_file& file = all->files[index];
+    return current_name(fd, file) == known_files::ignored ? nullptr : &file;
+}
+
+open_file* opened(int fd, int flags) {
+    if (fd < 0) return nullptr;
+    const uint32_t file = known_files::of_descriptor(fd);
+    if (file == known_files::unknown) return nullptr;
+    // A file that can seek begins at 0; one that cannot is asked.
+    const int64_t position = file == known_files::ignored ? none : direct::lseek(fd, 0, SEEK_CUR);
+    return remember(fd, flags, file, position, this_process().forks.load(std::memory_order_relaxed));
+}
+
+void duplicated(int from, int to) {
+    table* all = known.load(std::memory_order_acquire);
+    if (all == nullptr || from < 0 || from >= capacity || to < 0 || to >= capacity || from == to) return;
+    const locked held;
+    if (!held) return;
+    const uint32_t index = all->of_descriptor[from].load(std::memory_order_relaxed);
+    if (index != 0) all->files[index].references.fetch_add(1);
+    set(*all, to, index);
+}
+
+void closing(int fd) {
+    table* all = known.load(std::memory_order_acquire);
+    if (all == nullptr || fd < 0 || fd >= capacity) return;
+    if (all->of_descriptor[fd].load(std::memory_order_relaxed) == 0) return;
+    const locked held;
+    if (held) set(*all, fd, 0);
+    else all->of_descriptor[fd].store(0);  // loses its description until the process ends; never a wrong file
+}
+
+void closing_range(unsigned first, unsigned last) {
+    if (last >= capacity) last = capacity - 1;
+    table* all = known.load(std::memory_order_acquire);
+    for (unsigned fd = first; all != nullptr && fd <= last; ++fd) closing(static_cast<int>(fd));
+}
+
+void own(int fd) {
+    for (auto& slot : own_descriptors) {
+        int expected = 0;
+        if (slot.compare_exchange_strong(expected, fd + 1)) return;
+    }
+}
+
+void disown(int fd) {
+    for (auto& slot : own_descriptors) {
+        int expected = fd + 1;
+        if (slot.compare_exchange_strong(expected, 0)) return;
+    }
+}
+
+bool is_own(int fd) {
+    for (const auto& slot : own_descriptors) {
+        if (slot.load(std::memory_order_relaxed) == fd + 1) return fd >= 0;
+    }
+    return false;
+}
+
+std::array<int, own_capacity> own_numbers() {
+    std::array<int, own_capacity> numbers{};
+    for (int i = 0; i < own_capacity; ++i) numbers[i] = own_descriptors[i].load(std::memory_order_relaxed) - 1;
+    return numbers;
+}
+
+void after_fork() { lock.store(0); }
+
+int64_t position(int fd, open_file& file, bool writes) {
+    if (!file.seekable.load(std::memory_order_relaxed)) return none;
+    if (writes && file.appends.load(std::memory_order_relaxed)) return none;
+    if (file.forks.load(std::memory_order_relaxed) != this_process().forks.load(std::memory_order_relaxed)) [[unlikely]] {
+        file.position.store(direct::lseek(fd, 0, SEEK_CUR), std::memory_order_relaxed);
+    }
+    return file.position.load(std::memory_order_relaxed);
+}
+
+}  // namespace halcyon::calls::descriptors

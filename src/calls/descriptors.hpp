@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace halcyon::calls {
+
+/// What is known of an open file description: what descriptors that were duplicated from one another share.
+struct open_file {
+    std::atomic<uint32_t> references;
+    std::atomic<uint32_t> file;        ///< known_files id; `ignored` when nobody wants its calls
+    std::atomic<uint32_t> generation;  ///< process in which `file` was named: ids are per process
+    std::atomic<uint32_t> forks;       ///< of the process when it was opened: later children share its position
+    std::atomic<int64_t> position;     ///< where the next read or write goes
+    std::atomic<bool> appends;         ///< O_APPEND: writes go to the end
+    std::atomic<bool> seekable;
+};
+
+/// The process's descriptors. Each call on one that is not known asks the kernel once and remembers the answer, so
+/// descriptors that came from elsewhere (inherited, received, opened past us) are found, too.
+namespace descriptors {
+
+/// Descriptors from this number on are not remembered: each of their calls asks the kernel.
+inline constexpr int capacity = 65536;
+
+/// Null when `fd` is none or its file is ignored. Valid until the descriptor is closed.
+open_file* find(int fd);
+
+/// `fd` was opened a moment ago.
+open_file* opened(int fd, int flags);
+
+/// `to` was made a duplicate of `from`.
+void duplicated(int from, int to);
+
+/// `fd` is about to be closed: forgotten before, because another thread may get the same number at once.
+void closing(int fd);
+/// All from `first` to `last` are.
+void closing_range(unsigned first, unsigned last);
+
+/// Descriptors of our own: the application, which did not open them, cannot close them. At most `own_capacity`.
+inline constexpr int own_capacity = 8;
+void own(int fd);
+void disown(int fd);
+bool is_own(int fd);
+/// All of them; -1 where there is none.
+std::array<int, own_capacity> own_numbers();
+
+/// In a forked child: what another thread of the parent held when it forked is nobody's now.
+void after_fork();
+
+/// Where the next read (or write, which O_APPEND sends to the end) of `fd` begins; none where that has no meaning.
+int64_t position(int fd, open_file& file, bool writes);
+
+}  // namespace descriptors
+}  // namespace halcyon::calls

@@ -1,0 +1,155 @@
+#include "calls/known_files.hpp"
+
+#include <atomic>
+#include <climits>
+
+#include "calls/direct_call.hpp"
+#include "calls/process_state.hpp"
+
+namespace halcyon::calls::known_files {
+namespace {
+
+// What is known of a path: its hash tells it apart (64 bits: a false match among 65,536 paths has odds of 1 in 10^10).
+// `hash` is written last and read first; a slot that is being replaced is a miss at worst.
+struct entry {
+    std::atomic<uint64_t> hash;
+    std::atomic<uint32_t> id;
+    std::atomic<uint32_t> generation;  // of the process that gave the id: a child names its files anew
+};
+
+struct table {
+    entry entries[capacity];
+};
+
+constexpr uint32_t probes = 8;
+
+constinit std::atomic<table*> paths{nullptr};
+constinit std::atomic<uint32_t> last_id{0};
+
+constinit std::atomic<uint32_t> directory_lock{0};
+constinit char directory[PATH_MAX] = {};
+constinit size_t directory_length = 0;
+
+uint64_t hash_of(std::string_view text) {
+    uint64_t hash = 0x9E3779B97F4A7C15u ^ text.size();
+    while (!text.empty()) {
+        uint64_t word = 0;
+        const size_t bytes = text.size() < sizeof word ? text.size() : sizeof word;
+        std::memcpy(&word, text.data(), bytes);
+        hash = (hash ^ word) * 0xFF51AFD7ED558CCDu;
+        hash ^= hash >> 32;
+        text.remove_prefix(bytes);
+    }
+    return hash == 0 ? 1 : hash;
+}
+
+table* known_paths() {
+    table* found = paths.load(std::memory_order_acquire);
+    if (found != nullptr) [[likely]] return found;
+    auto* fresh = static_cast<table*>(direct::map_memory(sizeof(table)));
+    if (fresh == nullptr) return nullptr;
+    if (paths.compare_exchange_strong(found, fresh)) return fresh;
+    direct::call(SYS_munmap, direct::address(fresh), sizeof(table));
+    return found;
+}
+
+bool unwanted(std::string_view path) {
+    if (!path.starts_with('/')) return true;  // "socket:[1]", "pipe:[2]", "anon_inode:[eventfd]"
+    if (path.starts_with("/dev/shm/")) return false;
+    return path.starts_with("/proc/") || path.starts_with("/sys/") || path.starts_with("/dev/") ||
+           path.starts_with("/memfd:");
+}
+
+uint32_t announce(std::string_view path, int fd) {
+    named_file file{last_id.fetch_add(1) + 1, path, none, 0};
+    struct statfs filesystem {};
+    if (fd >= 0 && direct::fstatfs(fd, &filesystem) == 0) {
+        file.block_bytes = filesystem.f_bsize;
+        file.filesystem = static_cast<uint64_t>(filesystem.f_type);
+    }
+    this_process().layers.each([&](layer& l) { l.on_file(file); });
+    return file.id;
+}
+
+uint32_t id_of(std::string_view path, int fd) {
+    table* known = known_paths();
+    if (known == nullptr) return announce(path, fd);
+    const uint64_t hash = hash_of(path);
+    const uint32_t generation = this_process().generation;
+    entry* free = nullptr;
+    for (uint32_t probe = 0; probe < probes; ++probe) {
+        entry& candidate = known->entries[(hash + probe) % capacity];
+        const uint64_t held = candidate.hash.load(std::memory_order_acquire);
+        const bool ours = candidate.generation.load(std::memory_order_relaxed) == generation;
+        if (held == hash && ours) return candidate.id.load(std::memory_order_relaxed);
+        if (free == nullptr && (held == 0 || !ours)) free = &candidate;
+    }
+    if (free == nullptr) free = &known->entries[(hash + hash / capacity % probes) % capacity];
+    const uint32_t id = announce(path, fd);
+    free->hash.store(0, std::memory_order_relaxed);
+    free->id.store(id, std::memory_order_relaxed);
+    free->generation.store(generation, std::memory_order_relaxed);
+    free->hash.store(hash, std::memory_order_release);
+    return id;
+}
+
+// Puts the working directory before a relative path. The kernel's answer is kept until the process changes it.
+bool prepend_working_directory(char* out, size_t& length) {
+    if (directory_lock.exchange(1, std::memory_order_acquire) != 0) {
+        const long bytes = direct::call(SYS_getcwd, direct::address(out), PATH_MAX);
+        length = bytes > 0 ? static_cast<size_t>(bytes - 1) : 0;
+        return bytes > 0;
+    }
+    if (directory_length == 0) {
+        const long bytes = direct::call(SYS_getcwd, direct::address(directory), sizeof directory);
+        directory_length = bytes > 0 ? static_cast<size_t>(bytes - 1) : 0;
+    }
+    length = directory_length;
+    std::memcpy(out, directory, length);
+    directory_lock.store(0, std::memory_order_release);
+    return length > 0;
+}
+
+}  // namespace
+
+uint32_t of_path(int relative_to, const char* path) {
+    if (path == nullptr || *path == '\0') return unknown;
+    const own_work ours;
+    char whole[2 * PATH_MAX];
+    size_t length = 0;
+    if (*path != '/') {
+        const bool found = relative_to == AT_FDCWD ? prepend_working_directory(whole, length)
+                                                   : (length = direct::path_of(relative_to, whole, PATH_MAX)) > 0;
+        if (!found) return unknown;
+        while (path[0] == '.' && path[1] == '/') path += 2;
+        if (!(path[0] == '.' && path[1] == '\0')) whole[length++] = '/';
+        else ++path;
+    }
+    const size_t bytes = strnlen(path, PATH_MAX);
+    std::memcpy(whole + length, path, bytes);
+    const std::string_view complete(whole, length + bytes);
+    return unwanted(complete) ? ignored : id_of(complete, -1);
+}
+
+uint32_t of_descriptor(int fd) {
+    const own_work ours;
+    char path[PATH_MAX];
+    const size_t length = direct::path_of(fd, path, sizeof path);
+    if (length == 0) return unknown;
+    const std::string_view found(path, length);
+    return unwanted(found) ? ignored : id_of(found, fd);
+}
+
+void after_fork() {
+    directory_length = 0;
+    directory_lock.store(0);
+}
+
+void forget_directory() {
+    if (directory_lock.exchange(1, std::memory_order_acquire) == 0) {
+        directory_length = 0;
+        directory_lock.store(0, std::memory_order_release);
+    }
+}
+
+}  // namespace halcyon::calls::known_files

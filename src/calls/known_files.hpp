@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace halcyon::calls {
+
+/// Ids of the paths that calls referred to. Bounded: of more than `capacity` paths the earliest are forgotten and get
+/// another id when they come again, so that one path may have several ids (readers join them by path).
+namespace known_files {
+
+inline constexpr uint32_t capacity = 65536;
+inline constexpr uint32_t unknown = 0;
+
+/// The id of a path relative to `directory` (a descriptor, or AT_FDCWD), for calls that name their file.
+uint32_t of_path(int directory, const char* path);
+
+/// The id of the file behind a descriptor: asks the kernel, so not for every call.
+/// `ignored` when it is no file but a socket, a pipe or the like, or lies where nobody wants to look (/proc, /sys, /dev).
+uint32_t of_descriptor(int fd);
+inline constexpr uint32_t ignored = UINT32_MAX;
+
+/// In a forked child: what another thread of the parent held when it forked is nobody's now.
+void after_fork();
+
+/// The process's working directory changed.
+void forget_directory();
+
+}  // namespace known_files
+}  // namespace halcyon::calls

@@ -1,0 +1,63 @@
+#include "calls/process_state.hpp"
+
+#include <sys/mman.h>
+
+#include "calls/descriptors.hpp"
+#include "calls/direct_call.hpp"
+#include "calls/known_files.hpp"
+#include "calls/ticks.hpp"
+
+namespace halcyon::calls {
+namespace {
+
+// Outlives fork: a child's generation is its parent's plus one.
+constinit std::atomic<uint32_t> last_generation{0};
+
+}  // namespace
+
+constinit process_page_type process_page{};
+constinit thread_local thread_state this_thread_state{};
+
+bool counter_is_steady = false;
+
+void choose_tick_source() {
+#if defined(__x86_64__)
+    char name[16] = {};
+    const int fd = direct::open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return;
+    direct::read(fd, name, sizeof name - 1);
+    direct::close(fd);
+    counter_is_steady = std::strncmp(name, "tsc", 3) == 0;
+#endif
+}
+
+bool start_recording() {
+    process_state& process = process_page.state;
+    uint32_t expected = process_state::asleep;
+    if (!process.phase.compare_exchange_strong(expected, process_state::starting)) {
+        // Another thread is at it, or a signal handler interrupted it: no call waits for that.
+        process.unrecorded.fetch_add(1, std::memory_order_relaxed);
+        return false;
+    }
+    direct::call(SYS_madvise, direct::address(&process_page), sizeof process_page, MADV_WIPEONFORK);
+    process.process_id = direct::process_id();
+    process.generation = last_generation.fetch_add(1) + 1;
+    descriptors::after_fork();
+    known_files::after_fork();
+    thread_state& thread = this_thread();
+    ++thread.inside;
+    choose_tick_source();
+    start_layers(process.layers);
+    --thread.inside;
+    const bool wanted = !process.layers.empty();
+    process.phase.store(wanted ? process_state::recording : process_state::off, std::memory_order_release);
+    return wanted;
+}
+
+bool is_own_process() { return process_page.state.process_id == direct::process_id(); }
+
+void adopt_thread(thread_state& thread) {
+    thread = {process_page.state.generation, process_page.state.threads.fetch_add(1), 0, 0, nullptr};
+}
+
+}  // namespace halcyon::calls

@@ -1,0 +1,90 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "calls/layer.hpp"
+
+namespace halcyon::calls {
+
+/// What this process knows of itself. Lives in pages that the kernel empties in a child of fork (or of any clone that
+/// does not share memory), so that a child finds itself `asleep` and starts a recording of its own: it needs no wrapper
+/// around fork, and cannot write into its parent's.
+///
+/// Children of vfork and posix_spawn share this memory until they exec; `process_id` tells them apart.
+struct process_state {
+    enum phase : uint32_t { asleep = 0, starting, recording, off };
+
+    std::atomic<uint32_t> phase;
+    int process_id;
+    uint32_t generation;                ///< differs between a process and the one it was forked from
+    std::atomic<uint32_t> threads;      ///< that made a call so far
+    std::atomic<uint32_t> forks;        ///< children that share descriptors with us
+    std::atomic<uint64_t> unrecorded;   ///< calls made while the recording was being started, or between vfork and exec
+    layer_chain layers;
+};
+
+/// Whole pages of the largest size of the architectures we run on: zero in a new program, and again in a forked child.
+struct alignas(65536) process_page_type {
+    process_state state;
+};
+extern process_page_type process_page;
+
+/// The one of this process.
+inline process_state& this_process() { return process_page.state; }
+
+/// Decides, in a process that is asleep, whether and through which layers its calls go: fills `layers`, or leaves it
+/// empty. Given by the library that is built from this room (src/programs/io). Called once for each process, in the
+/// thread that made its first call; must obey the rules of layer.
+void start_layers(layer_chain& layers);
+
+/// True when calls of this process pass through layers; starts that on the first call.
+bool start_recording();
+
+/// `NAME=value`, ended by null: what a program that this one starts needs in its environment to be recorded, too.
+/// Given by the library that is built from this room.
+const char* const* environment_of_children();
+
+inline bool recording() {
+    const uint32_t phase = process_page.state.phase.load(std::memory_order_acquire);
+    if (phase == process_state::recording) [[likely]] return true;
+    return phase == process_state::off ? false : start_recording();
+}
+
+/// False in a child of vfork, which must not change what its parent knows.
+bool is_own_process();
+
+/// What a thread knows of itself. Initial-exec and without destructor: also valid in signal handlers and while a
+/// thread ends.
+struct thread_state {
+    uint32_t generation;  ///< of the process that `index` and `number` belong to
+    uint32_t index;
+    uint32_t number;      ///< of its last call
+    uint32_t inside;      ///< > 0 while it runs our own code: calls made now are not the application's
+    call_record* current; ///< the innermost of its calls that has not returned
+};
+
+extern thread_local thread_state this_thread_state __attribute__((tls_model("initial-exec")));
+
+/// Fits the thread into the process that it is in now.
+void adopt_thread(thread_state& thread);
+
+inline thread_state& this_thread() {
+    thread_state& thread = this_thread_state;
+    if (thread.generation != process_page.state.generation) [[unlikely]] adopt_thread(thread);
+    return thread;
+}
+
+/// While it lives, calls of this thread pass untouched.
+class own_work {
+  public:
+    own_work() : thread_(this_thread()) { ++thread_.inside; }
+    ~own_work() { --thread_.inside; }
+    own_work(const own_work&) = delete;
+    own_work& operator=(const own_work&) = delete;
+
+  private:
+    thread_state& thread_;
+};
+
+}  // namespace halcyon::calls

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <cstdint>
+
+namespace halcyon::calls {
+
+/// Finds the function that an interposed symbol stands in front of: the next one of that name in the order in which the
+/// dynamic linker searches, or else in any library that was loaded (also one that was loaded for itself alone, as
+/// Python does with its extension modules). Null where there is none.
+void* find_real_function(const char* symbol);
+
+/// `slot` holds the address once it was found.
+inline void* real_function(void*& slot, const char* symbol) {
+    if (slot == nullptr) [[unlikely]] slot = find_real_function(symbol);
+    return slot;
+}
+
+}  // namespace halcyon::calls

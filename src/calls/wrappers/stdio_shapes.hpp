@@ -1,0 +1,245 @@
+#pragma once
+
+#include <wchar.h>
+
+#include "calls/wrappers/shapes.hpp"
+#include "calls/wrappers/stream.hpp"
+
+/// Shapes of stdio functions: what they put into a stream's buffer or take out of it, and what was moved then.
+namespace halcyon::calls::shapes {
+
+/// O_* flags of an fopen mode.
+inline int flags_of_mode(const char* mode) {
+    if (mode == nullptr || *mode == '\0') return 0;
+    const bool both = std::strchr(mode, '+') != nullptr;
+    if (*mode == 'r') return both ? O_RDWR : O_RDONLY;
+    return (both ? O_RDWR : O_WRONLY) | O_CREAT | (*mode == 'a' ? O_APPEND : O_TRUNC);
+}
+
+struct open_stream : open_path {
+    static void after(call_record& record, FILE* stream, const char* path, const char* mode) {
+        after_open(record, stream == nullptr ? -1 : stream->_fileno, flags_of_mode(mode), AT_FDCWD, path);
+    }
+};
+
+struct open_temporary_stream : open_path {
+    static void after(call_record& record, FILE* stream) {
+        after_open(record, stream == nullptr ? -1 : stream->_fileno, O_RDWR | O_CREAT | O_EXCL, AT_FDCWD, nullptr);
+    }
+};
+
+struct reopen_stream : open_path {
+    static bool before(call_record&, const char*, const char*, FILE* stream) {
+        if (stream != nullptr && stream->_fileno >= 0 && is_own_process()) descriptors::closing(stream->_fileno);
+        return true;
+    }
+    static void after(call_record& record, FILE* stream, const char* path, const char* mode, FILE*) {
+        after_open(record, stream == nullptr ? -1 : stream->_fileno, flags_of_mode(mode), AT_FDCWD, path);
+    }
+};
+
+struct close_stream {
+    stream_transfer transfer;
+    bool before(call_record& record, FILE* stream) {
+        const bool wanted = transfer.before(record, stream, false);
+        if (stream != nullptr && stream->_fileno >= 0 && is_own_process()) descriptors::closing(stream->_fileno);
+        return wanted;
+    }
+    void after(call_record& record, int result, FILE*) { transfer.after_close(record, result == 0); }
+};
+
+/// Writes all that waits in any stream, through the stream's own flush, so that each file's share is seen.
+void flush_streams(call_id because_of);
+
+struct flush_all_streams : nothing_after {
+    static bool before(call_record& record) {
+        flush_streams(static_cast<call_id>(record.function));
+        return true;
+    }
+};
+
+struct read_items {
+    stream_transfer transfer;
+    bool before(call_record& record, const void*, size_t size, size_t count, FILE* stream) {
+        record.bytes = static_cast<int64_t>(size * count);
+        return transfer.before(record, stream);
+    }
+    void after(call_record& record, size_t result, const void*, size_t size, size_t count, FILE*) {
+        record.error = 0;  // a short count is the end of the file more often than an error
+        // At the end of the file, part of an item may have been taken.
+        transfer.after(record, 0, result == count ? static_cast<int64_t>(size * count) : stream_transfer::not_known);
+    }
+};
+
+struct read_items_checked : read_items {
+    bool before(call_record& record, const void* data, size_t, size_t size, size_t count, FILE* stream) {
+        return read_items::before(record, data, size, count, stream);
+    }
+    void after(call_record& record, size_t result, const void* data, size_t, size_t size, size_t count, FILE* stream) {
+        read_items::after(record, result, data, size, count, stream);
+    }
+};
+
+struct read_line {
+    stream_transfer transfer;
+    bool before(call_record& record, const char*, int bytes, FILE* stream) {
+        record.bytes = bytes;
+        return transfer.before(record, stream);
+    }
+    void after(call_record& record, const char*, const char*, int, FILE*) {
+        record.error = 0;
+        transfer.after(record, 0, stream_transfer::not_known);
+    }
+};
+
+struct read_line_checked : read_line {
+    bool before(call_record& record, const char* line, size_t, int bytes, FILE* stream) {
+        return read_line::before(record, line, bytes, stream);
+    }
+    void after(call_record& record, const char* result, const char*, size_t, int, FILE*) {
+        read_line::after(record, result, nullptr, 0, nullptr);
+    }
+};
+
+struct read_grown_line {
+    stream_transfer transfer;
+    bool before(call_record& record, char**, size_t*, FILE* stream) { return transfer.before(record, stream); }
+    void after(call_record& record, ssize_t result, char**, size_t*, FILE*) {
+        record.error = 0;
+        transfer.after(record, 0, result > 0 ? result : stream_transfer::not_known);
+    }
+};
+
+struct read_delimited : read_grown_line {
+    bool before(call_record& record, char** line, size_t* room, int, FILE* stream) {
+        return read_grown_line::before(record, line, room, stream);
+    }
+    void after(call_record& record, ssize_t result, char** line, size_t* room, int, FILE* stream) {
+        read_grown_line::after(record, result, line, room, stream);
+    }
+};
+
+/// Single characters are told only when they cause a transfer: there may be as many as there are bytes, and each costs
+/// less than looking at it.
+struct read_character {
+    stream_transfer transfer;
+    bool before(call_record& record, FILE* stream) {
+        if (stream == nullptr || stream->_IO_read_ptr < stream->_IO_read_end) return false;
+        record.bytes = 1;
+        return transfer.before(record, stream);
+    }
+    void after(call_record& record, int, FILE*) {
+        record.error = 0;
+        transfer.after(record, 0, stream_transfer::not_known);
+    }
+};
+
+struct read_wide {
+    stream_transfer transfer;
+    bool before(call_record& record, FILE* stream) { return transfer.before(record, stream); }
+    void after(call_record& record, wint_t, FILE*) {
+        record.error = 0;
+        transfer.after(record, 0, stream_transfer::not_known);
+    }
+};
+
+struct read_wide_line : read_wide {
+    bool before(call_record& record, const wchar_t*, int, FILE* stream) { return read_wide::before(record, stream); }
+    void after(call_record& record, const wchar_t*, const wchar_t*, int, FILE* stream) {
+        read_wide::after(record, 0, stream);
+    }
+};
+
+/// A call that puts a known number of bytes into a stream.
+struct write_known {
+    stream_transfer transfer;
+    bool look(call_record& record, size_t bytes, FILE* stream) {
+        record.bytes = static_cast<int64_t>(bytes);
+        return transfer.before(record, stream);
+    }
+    void moved(call_record& record, bool whole) {
+        if (whole) record.error = 0;
+        transfer.after(record, whole ? record.bytes : stream_transfer::not_known, 0);
+    }
+};
+
+struct write_items : write_known {
+    bool before(call_record& record, const void*, size_t size, size_t count, FILE* stream) {
+        return look(record, size * count, stream);
+    }
+    void after(call_record& record, size_t result, const void*, size_t, size_t count, FILE*) {
+        moved(record, result == count);
+    }
+};
+
+struct write_text : write_known {
+    bool before(call_record& record, const char* text, FILE* stream) { return look(record, std::strlen(text), stream); }
+    void after(call_record& record, int result, const char*, FILE*) { moved(record, result != EOF); }
+};
+
+struct write_standard_line : write_known {
+    bool before(call_record& record, const char* text) { return look(record, std::strlen(text) + 1, stdout); }
+    void after(call_record& record, int result, const char*) { moved(record, result != EOF); }
+};
+
+struct write_character : write_known {
+    bool before(call_record& record, int, FILE* stream) {
+        // Room in the buffer, and not line by line: nothing will be moved.
+        if (stream == nullptr || stream->_IO_write_ptr < stream->_IO_write_end) return false;
+        return look(record, 1, stream);
+    }
+    void after(call_record& record, int result, int, FILE*) { moved(record, result != EOF); }
+};
+
+struct write_word : write_known {
+    bool before(call_record& record, int, FILE* stream) { return look(record, sizeof(int), stream); }
+    void after(call_record& record, int result, int, FILE*) { moved(record, result == 0); }
+};
+
+struct write_standard_character : write_character {
+    bool before(call_record& record, int character) { return write_character::before(record, character, stdout); }
+    void after(call_record& record, int result, int) { moved(record, result != EOF); }
+};
+
+/// How many bytes wide characters become is the C library's business.
+struct write_wide_character {
+    stream_transfer transfer;
+    bool before(call_record& record, wchar_t, FILE* stream) { return transfer.before(record, stream); }
+    void after(call_record& record, wint_t, wchar_t, FILE*) { transfer.after(record, stream_transfer::not_known, 0); }
+};
+
+struct write_wide_text {
+    stream_transfer transfer;
+    bool before(call_record& record, const wchar_t*, FILE* stream) { return transfer.before(record, stream); }
+    void after(call_record& record, int, const wchar_t*, FILE*) {
+        transfer.after(record, stream_transfer::not_known, 0);
+    }
+};
+
+struct write_standard_error : nothing_after {
+    stream_transfer transfer;
+    bool before(call_record& record, const char*) { return transfer.before(record, stderr); }
+};
+
+/// printf and its like, after their arguments became a va_list: the result is the number of bytes.
+struct write_formatted : write_known {
+    bool before(call_record& record, FILE* stream) { return look(record, 0, stream); }
+    void after(call_record& record, int result, FILE*) {
+        record.bytes = result < 0 ? none : result;
+        moved(record, result >= 0);
+    }
+};
+
+struct seek_stream {
+    stream_transfer transfer;
+    template <class... Rest>
+    bool before(call_record& record, FILE* stream, const Rest&...) {
+        return transfer.before(record, stream);
+    }
+    template <class... Rest>
+    void after(call_record& record, int, FILE*, const Rest&...) {
+        transfer.after_seek(record);
+    }
+};
+
+}  // namespace halcyon::calls::shapes

@@ -1,0 +1,258 @@
+// stdio functions with variable arguments, and those that act on all streams at once.
+#include <stdarg.h>
+
+#include "calls/wrappers/stdio_shapes.hpp"
+#include "calls/wrappers/wrapper.hpp"
+
+namespace halcyon::calls {
+namespace {
+
+/// Sends a formatted write or read through the layers; `function` is the C library's, with its arguments bound.
+template <class Shape, call_id id, class Function>
+int formatted(FILE* stream, Function function) {
+    if (!recording()) return function();
+    thread_state& thread = this_thread();
+    call_record record = blank_record(id);
+    Shape shape;
+    if (thread.inside > 0 || !shape.before(record, stream)) return function();
+    return through_layers(thread, record, function,
+                          [&](call_record& called, int result) { shape.after(called, result, stream); });
+}
+
+struct read_formatted {
+    stream_transfer transfer;
+    bool before(call_record& record, FILE* stream) { return transfer.before(record, stream); }
+    void after(call_record& record, int, FILE*) {
+        record.error = 0;
+        transfer.after(record, 0, stream_transfer::not_known);
+    }
+};
+
+struct flush_shape {
+    stream_transfer transfer;
+    bool before(call_record& record, FILE* stream) { return transfer.before(record, stream); }
+    // Reading streams: glibc gives back what it read ahead by moving the position.
+    void after(call_record& record, int, FILE*) { transfer.after_seek(record); }
+};
+
+}  // namespace
+
+// --- to and from a stream ---
+
+#define ON_STREAM(shape, id, symbol, real, character)                                                   \
+    HALCYON_WRAPPER(symbol, int, (FILE * stream, const character* format, ...));                                  \
+    int halcyon_wrap_##symbol(FILE* stream, const character* format, ...) {                                       \
+        va_list values;                                                                                           \
+        va_start(values, format);                                                                                 \
+        const int result = formatted<shape, call_id::id>(stream, [&] {                                            \
+            return HALCYON_REAL(real, int, (FILE*, const character*, va_list))(stream, format, values);              \
+        });                                                                                                       \
+        va_end(values);                                                                                           \
+        return result;                                                                                            \
+    }
+#define ON_STREAM_V(shape, id, symbol, character)                                                                 \
+    HALCYON_WRAPPER(symbol, int, (FILE * stream, const character* format, va_list values));                       \
+    int halcyon_wrap_##symbol(FILE* stream, const character* format, va_list values) {                            \
+        return formatted<shape, call_id::id>(stream, [&] {                                                        \
+            return HALCYON_REAL(symbol, int, (FILE*, const character*, va_list))(stream, format, values);            \
+        });                                                                                                       \
+    }
+
+ON_STREAM(shapes::write_formatted, fprintf, fprintf, vfprintf, char)
+ON_STREAM(shapes::write_formatted, fprintf, _IO_fprintf, vfprintf, char)
+ON_STREAM(read_formatted, fscanf, fscanf, vfscanf, char)
+ON_STREAM(read_formatted, fscanf, __isoc99_fscanf, __isoc99_vfscanf, char)
+ON_STREAM_V(shapes::write_formatted, fprintf, vfprintf, char)
+ON_STREAM_V(read_formatted, fscanf, vfscanf, char)
+ON_STREAM_V(read_formatted, fscanf, __isoc99_vfscanf, char)
+
+struct write_wide_formatted {
+    stream_transfer transfer;
+    bool before(call_record& record, FILE* stream) { return transfer.before(record, stream); }
+    void after(call_record& record, int, FILE*) { transfer.after(record, stream_transfer::not_known, 0); }
+};
+ON_STREAM(write_wide_formatted, fprintf, fwprintf, vfwprintf, wchar_t)
+ON_STREAM_V(write_wide_formatted, fprintf, vfwprintf, wchar_t)
+
+HALCYON_WRAPPER(__vfprintf_chk, int, (FILE * stream, int flag, const char* format, va_list values));
+int halcyon_wrap___vfprintf_chk(FILE* stream, int flag, const char* format, va_list values) {
+    return formatted<shapes::write_formatted, call_id::fprintf>(stream, [&] {
+        return HALCYON_REAL(__vfprintf_chk, int, (FILE*, int, const char*, va_list))(stream, flag, format, values);
+    });
+}
+
+HALCYON_WRAPPER(__fprintf_chk, int, (FILE * stream, int flag, const char* format, ...));
+int halcyon_wrap___fprintf_chk(FILE* stream, int flag, const char* format, ...) {
+    va_list values;
+    va_start(values, format);
+    const int result = halcyon_wrap___vfprintf_chk(stream, flag, format, values);
+    va_end(values);
+    return result;
+}
+
+// --- standard output and input ---
+
+HALCYON_WRAPPER(vprintf, int, (const char* format, va_list values));
+int halcyon_wrap_vprintf(const char* format, va_list values) {
+    return formatted<shapes::write_formatted, call_id::printf>(stdout, [&] {
+        return HALCYON_REAL(vfprintf, int, (FILE*, const char*, va_list))(stdout, format, values);
+    });
+}
+
+HALCYON_WRAPPER(printf, int, (const char* format, ...));
+int halcyon_wrap_printf(const char* format, ...) {
+    va_list values;
+    va_start(values, format);
+    const int result = halcyon_wrap_vprintf(format, values);
+    va_end(values);
+    return result;
+}
+
+HALCYON_WRAPPER(__vprintf_chk, int, (int flag, const char* format, va_list values));
+int halcyon_wrap___vprintf_chk(int flag, const char* format, va_list values) {
+    return formatted<shapes::write_formatted, call_id::printf>(stdout, [&] {
+        return HALCYON_REAL(__vfprintf_chk, int, (FILE*, int, const char*, va_list))(stdout, flag, format, values);
+    });
+}
+
+HALCYON_WRAPPER(__printf_chk, int, (int flag, const char* format, ...));
+int halcyon_wrap___printf_chk(int flag, const char* format, ...) {
+    va_list values;
+    va_start(values, format);
+    const int result = halcyon_wrap___vprintf_chk(flag, format, values);
+    va_end(values);
+    return result;
+}
+
+#define FROM_STANDARD_INPUT(symbol, real)                                                            \
+    HALCYON_WRAPPER(symbol, int, (const char* format, ...));                                         \
+    int halcyon_wrap_##symbol(const char* format, ...) {                                             \
+        va_list values;                                                                              \
+        va_start(values, format);                                                                    \
+        const int result = formatted<read_formatted, call_id::fscanf>(stdin, [&] {                   \
+            return HALCYON_REAL(real, int, (FILE*, const char*, va_list))(stdin, format, values);       \
+        });                                                                                          \
+        va_end(values);                                                                              \
+        return result;                                                                               \
+    }
+FROM_STANDARD_INPUT(scanf, vfscanf)
+FROM_STANDARD_INPUT(__isoc99_scanf, __isoc99_vfscanf)
+
+// --- to a descriptor: no stream, one transfer that glibc makes ---
+
+namespace {
+struct print_to_descriptor {
+    static bool before(call_record& record, int fd) { return shapes::before_next(record, fd, true); }
+};
+
+template <class Function>
+int formatted_to(int fd, Function function) {
+    if (!recording()) return function();
+    thread_state& thread = this_thread();
+    call_record record = blank_record(call_id::dprintf);
+    if (thread.inside > 0 || !print_to_descriptor::before(record, fd)) return function();
+    return through_layers(thread, record, function, [&](call_record& called, int result) {
+        called.bytes = result < 0 ? none : result;
+        shapes::after_next(called, result, fd);
+    });
+}
+}  // namespace
+
+HALCYON_WRAPPER(vdprintf, int, (int fd, const char* format, va_list values));
+int halcyon_wrap_vdprintf(int fd, const char* format, va_list values) {
+    return formatted_to(fd, [&] { return HALCYON_REAL(vdprintf, int, (int, const char*, va_list))(fd, format, values); });
+}
+
+HALCYON_WRAPPER(dprintf, int, (int fd, const char* format, ...));
+int halcyon_wrap_dprintf(int fd, const char* format, ...) {
+    va_list values;
+    va_start(values, format);
+    const int result = halcyon_wrap_vdprintf(fd, format, values);
+    va_end(values);
+    return result;
+}
+
+HALCYON_WRAPPER(__vdprintf_chk, int, (int fd, int flag, const char* format, va_list values));
+int halcyon_wrap___vdprintf_chk(int fd, int flag, const char* format, va_list values) {
+    return formatted_to(
+        fd, [&] { return HALCYON_REAL(__vdprintf_chk, int, (int, int, const char*, va_list))(fd, flag, format, values); });
+}
+
+HALCYON_WRAPPER(__dprintf_chk, int, (int fd, int flag, const char* format, ...));
+int halcyon_wrap___dprintf_chk(int fd, int flag, const char* format, ...) {
+    va_list values;
+    va_start(values, format);
+    const int result = halcyon_wrap___vdprintf_chk(fd, flag, format, values);
+    va_end(values);
+    return result;
+}
+
+// --- all streams ---
+
+extern "C" {
+// glibc's own way through its list of streams.
+struct _IO_FILE_plus;
+struct _IO_FILE* _IO_iter_file(void* position);
+void* _IO_iter_begin(void);
+void* _IO_iter_end(void);
+void* _IO_iter_next(void* position);
+void _IO_list_lock(void);
+void _IO_list_unlock(void);
+}
+
+#define FLUSH(symbol)                                                                                     \
+    HALCYON_WRAPPER(symbol, int, (FILE * stream));                                                        \
+    int halcyon_wrap_##symbol(FILE* stream) {                                                             \
+        const auto real = HALCYON_REAL(symbol, int, (FILE*));                                             \
+        if (stream != nullptr) return formatted<flush_shape, call_id::fflush>(stream, [&] { return real(stream); }); \
+        shapes::flush_streams(call_id::fflush);                                                           \
+        return real(stream);                                                                              \
+    }
+FLUSH(fflush)
+FLUSH(fflush_unlocked)
+FLUSH(_IO_fflush)
+
+HALCYON_WRAPPER(rewind, void, (FILE * stream));
+void halcyon_wrap_rewind(FILE* stream) {
+    const auto real = HALCYON_REAL(rewind, void, (FILE*));
+    formatted<flush_shape, call_id::rewind>(stream, [&] {
+        real(stream);
+        return 0;
+    });
+}
+
+HALCYON_WRAPPER(__overflow, int, (FILE * stream, int character));
+int halcyon_wrap___overflow(FILE* stream, int character) {
+    const auto real = HALCYON_REAL(__overflow, int, (FILE*, int));
+    return formatted<shapes::write_formatted, call_id::fputc>(stream, [&] {
+        const int written = real(stream, character);
+        return written == EOF ? -1 : (character == EOF ? 0 : 1);
+    }) < 0 ? EOF : static_cast<unsigned char>(character);
+}
+
+namespace shapes {
+
+void flush_streams(call_id because_of) {
+    if (!recording()) return;
+    constexpr int most = 256;
+    FILE* waiting[most];
+    int count = 0;
+    _IO_list_lock();
+    for (void* at = _IO_iter_begin(); at != _IO_iter_end() && count < most; at = _IO_iter_next(at)) {
+        FILE* stream = _IO_iter_file(at);
+        if (stream->_fileno >= 0 && stream->_IO_write_ptr > stream->_IO_write_base) waiting[count++] = stream;
+    }
+    _IO_list_unlock();
+    const auto flush = HALCYON_REAL(fflush, int, (FILE*));
+    for (int i = 0; i < count; ++i) {
+        FILE* stream = waiting[i];
+        if (because_of == call_id::exit_flush) {
+            formatted<flush_shape, call_id::exit_flush>(stream, [&] { return flush(stream); });
+        } else {
+            formatted<flush_shape, call_id::fflush>(stream, [&] { return flush(stream); });
+        }
+    }
+}
+
+}  // namespace shapes
+}  // namespace halcyon::calls

@@ -1,0 +1,126 @@
+#include "calls/wrappers/stream.hpp"
+
+#include "calls/direct_call.hpp"
+#include "calls/known_files.hpp"
+
+namespace halcyon::calls {
+namespace {
+
+// glibc's _IO_CURRENTLY_PUTTING: the buffer holds what is to be written, not what was read.
+constexpr int putting = 0x800;
+
+int64_t waiting_in(const FILE* stream) {
+    return (stream->_flags & putting) != 0 ? stream->_IO_write_ptr - stream->_IO_write_base : 0;
+}
+
+int64_t left_in(const FILE* stream) {
+    return (stream->_flags & putting) != 0 ? 0 : stream->_IO_read_end - stream->_IO_read_ptr;
+}
+
+int64_t at_least_zero(int64_t value) { return value < 0 ? 0 : value; }
+
+}  // namespace
+
+stream_transfer::~stream_transfer() {
+    if (locked_) funlockfile(stream_);
+}
+
+bool stream_transfer::before(call_record& record, FILE* stream, bool locks) {
+    if (stream == nullptr) return false;
+    fd_ = stream->_fileno;
+    file_ = fd_ < 0 ? nullptr : descriptors::find(fd_);  // none: memory, or the application's own functions
+    if (file_ == nullptr) return false;
+    stream_ = stream;
+    if (locks) {
+        flockfile(stream);
+        locked_ = true;
+    }
+    record.file = file_->file.load(std::memory_order_relaxed);
+    waiting_ = waiting_in(stream);
+    left_ = left_in(stream);
+    read_base_ = stream->_IO_read_base;
+    read_at_ = stream->_IO_read_ptr;
+    read_end_ = stream->_IO_read_end;
+    descriptors::position(fd_, *file_, false);  // where others share it: asked again
+    return true;
+}
+
+bool stream_transfer::nothing_moved() const {
+    if ((stream_->_flags & putting) != 0) return waiting_in(stream_) > waiting_;
+    return waiting_ == 0 && stream_->_IO_read_base == read_base_ && stream_->_IO_read_end == read_end_ &&
+           stream_->_IO_read_ptr > read_at_;
+}
+
+void stream_transfer::report_transfer(const call_record& record, call_id function, int64_t offset, int64_t bytes) {
+    call_record transfer = blank_record(function);
+    transfer.start = record.start;
+    transfer.duration = record.duration;
+    transfer.offset = offset;
+    transfer.bytes = transfer.moved = transfer.result = bytes;
+    transfer.file = record.file;
+    report(this_thread(), transfer);
+}
+
+void stream_transfer::wrote(const call_record& record, int64_t bytes) {
+    if (bytes <= 0) return;
+    int64_t offset = none;
+    if (file_->appends.load(std::memory_order_relaxed)) {
+        const int64_t end = direct::lseek(fd_, 0, SEEK_CUR);
+        offset = end < bytes ? none : end - bytes;
+        file_->position.store(end, std::memory_order_relaxed);
+    } else if (file_->seekable.load(std::memory_order_relaxed)) {
+        offset = file_->position.fetch_add(bytes, std::memory_order_relaxed);
+    }
+    report_transfer(record, call_id::stdio_write, offset, bytes);
+}
+
+void stream_transfer::did_read(const call_record& record, int64_t bytes) {
+    if (bytes <= 0) return;
+    const int64_t offset =
+        file_->seekable.load(std::memory_order_relaxed) ? file_->position.fetch_add(bytes, std::memory_order_relaxed) : none;
+    report_transfer(record, call_id::stdio_read, offset, bytes);
+}
+
+void stream_transfer::after(const call_record& record, int64_t put, int64_t taken) {
+    if (put == not_known || taken == not_known) {
+        if (nothing_moved()) return;
+        const int64_t now = direct::lseek(fd_, 0, SEEK_CUR);
+        if (now < 0) return;
+        const int64_t moved = at_least_zero(now - file_->position.load(std::memory_order_relaxed));
+        if (put == not_known) wrote(record, moved);
+        else {
+            wrote(record, waiting_);
+            did_read(record, moved - waiting_);
+        }
+        file_->position.store(now, std::memory_order_relaxed);
+        return;
+    }
+    wrote(record, at_least_zero(waiting_ + put - waiting_in(stream_)));
+    // From reading to writing: glibc gives back what it read ahead, by moving the position.
+    if (put > 0 && left_ > 0) file_->position.store(direct::lseek(fd_, 0, SEEK_CUR), std::memory_order_relaxed);
+    else did_read(record, at_least_zero(left_in(stream_) + taken - left_));
+}
+
+void stream_transfer::after_seek(const call_record& record) {
+    wrote(record, at_least_zero(waiting_ - waiting_in(stream_)));
+    const int64_t now = direct::lseek(fd_, 0, SEEK_CUR);
+    if (now < 0) return;
+    const bool refilled = now != file_->position.load(std::memory_order_relaxed) ||
+                          stream_->_IO_read_base != read_base_ || stream_->_IO_read_end != read_end_;
+    const int64_t held = (stream_->_flags & putting) != 0 ? 0 : stream_->_IO_read_end - stream_->_IO_read_base;
+    if (refilled && held > 0 && held <= now) {
+        file_->position.store(now - held, std::memory_order_relaxed);
+        did_read(record, held);
+    }
+    file_->position.store(now, std::memory_order_relaxed);
+}
+
+void stream_transfer::after_close(const call_record& record, bool closed) {
+    if (!closed || waiting_ <= 0) return;
+    // The description may be another's by now, but its numbers of before are known.
+    const bool appended = file_->appends.load(std::memory_order_relaxed);
+    report_transfer(record, call_id::stdio_write, appended ? none : file_->position.load(std::memory_order_relaxed),
+                    waiting_);
+}
+
+}  // namespace halcyon::calls

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <stdio.h>
+
+#include <cstdint>
+
+#include "calls/descriptors.hpp"
+#include "calls/interception.hpp"
+
+namespace halcyon::calls {
+
+/// What one stdio call moved between a stream's buffer and its file. The C library's transfers are calls inside itself
+/// that nobody can step in front of; they follow from the state of the buffer before and after:
+///
+///   written = waiting in the buffer before + put in by the call - waiting after
+///   read    = left in the buffer after + taken out by the call - left before
+///
+/// Where the call does not tell how much it put in or took out, the kernel's position of the file tells.
+///
+/// Holds the stream's lock while it lives, so that no other thread changes the buffer between the two looks.
+class stream_transfer {
+  public:
+    static constexpr int64_t not_known = -1;
+
+    stream_transfer() = default;
+    ~stream_transfer();
+    stream_transfer(const stream_transfer&) = delete;
+    stream_transfer& operator=(const stream_transfer&) = delete;
+
+    /// Looks before the call, and fills in the record's file. False when nobody wants to see calls on this stream.
+    /// `locks`: false for a call that ends the stream's life.
+    bool before(call_record& record, FILE* stream, bool locks = true);
+
+    /// Looks after a call that put `put` bytes into the stream and took `taken` out of it (not_known: the kernel is
+    /// asked), and reports what was moved as calls made by this one.
+    void after(const call_record& record, int64_t put, int64_t taken);
+
+    /// After a call that may have moved the file's position.
+    void after_seek(const call_record& record);
+
+    /// After fclose: the stream is gone, what waited in it was written if `closed`.
+    void after_close(const call_record& record, bool closed);
+
+    /// True when the buffer changed only by what a call takes out of it or puts into it: nothing was moved.
+    [[nodiscard]] bool nothing_moved() const;
+
+  private:
+    void report_transfer(const call_record& record, call_id function, int64_t offset, int64_t bytes);
+    void wrote(const call_record& record, int64_t bytes);
+    void did_read(const call_record& record, int64_t bytes);
+
+    FILE* stream_ = nullptr;
+    open_file* file_ = nullptr;
+    bool locked_ = false;
+    int fd_ = -1;
+    int64_t waiting_ = 0;
+    int64_t left_ = 0;
+    const char* read_base_ = nullptr;
+    const char* read_at_ = nullptr;
+    const char* read_end_ = nullptr;
+};
+
+}  // namespace halcyon::calls

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+/// The files that one process leaves: `<host>.<pid>.<start>.trace`, and beside it `….ring` while it runs.
+///
+/// A trace is a file_header and then sections. A section is a section_header and its payload, filled up to a multiple of
+/// 8 bytes. Sections are appended by several threads: each reserves its place first, so that a process that is killed in
+/// between leaves a hole of zeros, which readers step over. Numbers are in the byte order of the machine that wrote them;
+/// `byte_order` in the file header tells which that is.
+///
+/// A ring holds the records that are not in the trace yet: a ring_header and then chunks of slots. After a clean end it
+/// is gone; after a kill, its slots are the last calls.
+namespace halcyon::observe::trace {
+
+inline constexpr char trace_magic[8] = {'H', 'A', 'L', 'C', 'Y', 'O', 'N', 'T'};
+inline constexpr char ring_magic[8] = {'H', 'A', 'L', 'C', 'Y', 'O', 'N', 'R'};
+inline constexpr uint32_t format_version = 1;
+inline constexpr uint32_t byte_order_mark = 0x01020304;
+inline constexpr uint32_t section_magic = 0x54434553;  // "SECT"
+
+/// Where the tick counter stood at a moment of the node's clocks.
+struct anchor {
+    int64_t ticks;
+    int64_t monotonic_ns;  ///< CLOCK_MONOTONIC
+    int64_t realtime_ns;   ///< CLOCK_REALTIME, since 1970
+};
+
+struct file_header {
+    char magic[8];
+    uint32_t version;
+    uint32_t byte_order;
+};
+
+enum class section_kind : uint32_t {
+    process = 1,  ///< process_section, then host, program, command, boot id: each ended by 0
+    function,     ///< function_section, then its name
+    file,         ///< file_section, then its path
+    fact,         ///< fact_section, then key and value: each ended by 0
+    absence,      ///< absence_section, then the subject
+    chunk,        ///< chunk_section, then compressed columns (chunk_coding.hpp)
+    end,          ///< end_section
+};
+
+struct section_header {
+    uint32_t magic;
+    uint32_t kind;
+    uint32_t bytes;  ///< of the payload, without what fills it up
+    uint32_t check;  ///< check_of(kind, payload)
+};
+
+struct process_section {
+    int64_t pid;
+    int64_t parent_pid;
+    anchor start;
+    uint32_t time_unit_ticks;  ///< times in chunks are in units of so many ticks
+    uint32_t reserved;
+};
+
+struct function_section {
+    uint16_t id;
+    uint8_t level;  ///< calls::level
+    uint8_t kind;   ///< calls::kind
+    uint32_t reserved;
+};
+
+struct file_section {
+    uint32_t id;
+    uint32_t reserved;
+    int64_t block_bytes;
+    uint64_t filesystem;  ///< f_type of statfs
+};
+
+struct fact_section {
+    uint32_t file;
+    uint32_t reserved;
+    int64_t ticks;
+};
+
+struct absence_section {
+    uint64_t count;
+};
+
+struct chunk_section {
+    uint32_t count;       ///< records
+    uint32_t plane_bytes; ///< of the columns before compression
+    uint64_t sequence;    ///< chunks of a process in the order in which they were begun
+    anchor now;
+};
+
+struct end_section {
+    uint32_t how;  ///< calls::ending
+    uint32_t reserved;
+    uint64_t lost;
+    anchor now;
+};
+
+/// Tells damage apart from data; not meant against malice.
+inline uint32_t check_of(uint32_t kind, const void* payload, size_t bytes) {
+    const auto* at = static_cast<const unsigned char*>(payload);
+    uint64_t hash = 0x9E3779B97F4A7C15u ^ (uint64_t{kind} << 32 | bytes);
+    while (bytes > 0) {
+        uint64_t word = 0;
+        const size_t taken = bytes < sizeof word ? bytes : sizeof word;
+        std::memcpy(&word, at, taken);
+        hash = (hash ^ word) * 0xFF51AFD7ED558CCDu;
+        hash ^= hash >> 29;
+        at += taken;
+        bytes -= taken;
+    }
+    return static_cast<uint32_t>(hash ^ hash >> 32);
+}
+
+inline size_t filled_up(size_t bytes) { return (bytes + 7) / 8 * 8; }
+
+}  // namespace halcyon::observe::trace
