@@ -64,7 +64,7 @@ struct thread_state {
     call_record* current; ///< the innermost of its calls that has not returned
 };
 
-extern thread_local thread_state this_thread_state __attribute__((tls_model("initial-exec")));
+extern constinit thread_local thread_state this_thread_state __attribute__((tls_model("initial-exec")));
 
 /// Fits the thread into the process that it is in now.
 void adopt_thread(thread_state& thread);

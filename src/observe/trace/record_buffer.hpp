@@ -1,0 +1,90 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "calls/call_record.hpp"
+#include "observe/trace/trace_file.hpp"
+#include "observe/trace/trace_format.hpp"
+
+namespace halcyon::observe::trace {
+
+/// What stands at the beginning of a ring file.
+struct ring_header {
+    static constexpr uint32_t most_chunks = 64;
+    enum state : uint32_t { unused = 0, open, closed, coding };
+
+    char magic[8];
+    uint32_t version;
+    uint32_t byte_order;
+    uint32_t record_bytes;
+    uint32_t chunk_records;
+    uint32_t chunk_count;
+    uint32_t reserved;
+    anchor last;                                    ///< the most recent; kept fresh for a process that is killed
+    struct {
+        std::atomic<uint32_t> state;
+        std::atomic<uint32_t> reserved;
+        std::atomic<uint64_t> sequence;             ///< order of the chunks
+    } chunks[most_chunks];
+};
+
+inline constexpr size_t ring_header_bytes = 4096;
+static_assert(sizeof(ring_header) <= ring_header_bytes);
+
+/// The calls that are not in the trace yet: chunks of slots in a mapped file, so that they outlive a kill.
+///
+/// Any thread appends: it takes the next slot of the open chunk with one atomic addition and writes the record, `start`
+/// last. A slot whose `start` is 0 is not written. The thread that finds the chunk full opens an unused one, the lowest,
+/// so that a process whose records are coded quickly touches little memory. Chunks are coded one at a time, under
+/// `coding lock`: by a thread of our own that the first full chunk starts, and by the application's threads when there
+/// is no unused chunk, or no such thread. Appending is never interrupted by itself: calls of a signal handler that
+/// interrupts it pass unrecorded (calls::own_work).
+class record_buffer {
+  public:
+    /// Maps `<path>` with room for `bytes`. False when it cannot, with errno in `error`.
+    bool create(const char* path, size_t bytes, trace_file& out, uint32_t time_unit, int& error);
+
+    void append(const calls::call_record& record);
+
+    /// Codes all that was appended. `last`: the file is removed, and what is appended later goes to the trace at once.
+    void flush(bool last);
+
+    [[nodiscard]] uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
+
+    /// Forgets what a parent had, in its forked child.
+    void abandon();
+
+  private:
+    calls::call_record* slots_of(uint32_t chunk) const;
+    void replace_open_chunk(uint64_t seen);
+    bool open_chunk(uint32_t& chunk);
+    bool code_next();
+    void code(uint32_t chunk, uint32_t count);
+    void write_chunk(const calls::call_record* records, uint32_t count, uint64_t sequence);
+    void wake_coder();
+    static void* coder_main(void* buffer);
+
+    // Chunk in the upper half, next slot in the lower.
+    alignas(64) std::atomic<uint64_t> next_{0};
+    alignas(64) ring_header* header_ = nullptr;
+    char* mapping_ = nullptr;
+    size_t mapping_bytes_ = 0;
+    int fd_ = -1;
+    trace_file* out_ = nullptr;
+    uint32_t time_unit_ = 1;
+    uint32_t allocated_ = 0;  // chunks for which the file has blocks
+    char path_[trace_file::longest_path] = {};
+    std::atomic<bool> direct_{false};
+    std::atomic<uint64_t> last_sequence_{0};
+    std::atomic<uint64_t> lost_{0};
+    std::atomic<uint32_t> coding_lock_{0};
+    std::atomic<uint32_t> coder_{0};       // 0 none yet, 1 there, 2 none to be had
+    std::atomic<uint32_t> work_{0};        // futex word: counts full chunks
+    int64_t anchor_ticks_ = 0;
+};
+
+/// This moment on all clocks.
+anchor anchor_now();
+
+}  // namespace halcyon::observe::trace

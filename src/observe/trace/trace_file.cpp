@@ -1,0 +1,121 @@
+#include "observe/trace/trace_file.hpp"
+
+#include <sys/resource.h>
+#include <sys/uio.h>
+
+#include "calls/descriptors.hpp"
+#include "calls/direct_call.hpp"
+
+namespace halcyon::observe::trace {
+namespace direct = calls::direct;
+
+namespace {
+
+// Descriptors near the limit are those that applications get last; a limit of a million is not taken as an invitation.
+int high_number() {
+    struct {
+        uint64_t now, most;
+    } limit{1024, 1024};
+    direct::call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, direct::address(&limit));
+    constexpr uint64_t highest = 65536;
+    const uint64_t end = limit.now < highest ? limit.now : highest;
+    return static_cast<int>(end > 64 ? end - 16 : end / 2);
+}
+
+}  // namespace
+
+int open_out_of_the_way(const char* path, int flags) {
+    const int fd = direct::open(path, flags | O_CLOEXEC, 0600);
+    if (fd < 0) return fd;
+    const int high = direct::duplicate_high(fd, high_number());
+    if (high < 0) return fd;  // no room up there: it stays where it is
+    direct::close(fd);
+    return high;
+}
+
+bool trace_file::create(std::string_view directory, std::string_view name) {
+    constexpr std::string_view suffix = ".trace";
+    if (directory.size() + name.size() + suffix.size() + 2 > sizeof path_) {
+        error_ = ENAMETOOLONG;
+        return false;
+    }
+    char* at = path_;
+    for (const std::string_view part : {directory, std::string_view("/"), name, suffix}) {
+        std::memcpy(at, part.data(), part.size());
+        at += part.size();
+    }
+    *at = '\0';
+    const int fd = open_out_of_the_way(path_, O_RDWR | O_CREAT | O_EXCL);
+    if (fd < 0) {
+        error_ = -fd;
+        return false;
+    }
+    struct stat identity {};
+    direct::call(SYS_fstat, fd, direct::address(&identity));
+    device_ = identity.st_dev;
+    inode_ = identity.st_ino;
+    calls::descriptors::own(fd);
+    fd_ = fd;
+    file_header header{{}, format_version, byte_order_mark};
+    std::memcpy(header.magic, trace_magic, sizeof header.magic);
+    end_ = sizeof header;
+    return write_at(bytes_of(header), 0);
+}
+
+// The application may close or replace what it did not open, by system calls of its own. Writing into whatever has the
+// number now would be the worst we could do.
+int trace_file::descriptor() {
+    const int fd = fd_.load(std::memory_order_relaxed);
+    struct stat identity {};
+    if (fd >= 0 && direct::call(SYS_fstat, fd, direct::address(&identity)) == 0 && identity.st_dev == device_ &&
+        identity.st_ino == inode_) {
+        return fd;
+    }
+    calls::descriptors::disown(fd);
+    const int again = open_out_of_the_way(path_, O_RDWR);
+    if (again >= 0) calls::descriptors::own(again);
+    fd_ = again;
+    return again;
+}
+
+bool trace_file::write_at(std::string_view bytes, int64_t offset) {
+    int fd = descriptor();
+    while (fd >= 0 && !bytes.empty()) {
+        const ssize_t written = direct::pwrite(fd, bytes.data(), bytes.size(), offset);
+        if (written == -EINTR) continue;
+        if (written <= 0) {
+            fd = written < 0 ? static_cast<int>(written) : -EIO;
+            break;
+        }
+        bytes.remove_prefix(static_cast<size_t>(written));
+        offset += written;
+    }
+    if (fd < 0) error_ = -fd;
+    return fd >= 0;
+}
+
+bool trace_file::append(section_kind kind, std::string_view first, std::string_view second, std::string_view third) {
+    if (failed()) return false;
+    constexpr size_t on_stack = 8192;
+    const size_t payload = first.size() + second.size() + third.size();
+    const size_t whole = sizeof(section_header) + filled_up(payload);
+    section_header header{section_magic, static_cast<uint32_t>(kind), static_cast<uint32_t>(payload), 0};
+    const int64_t at = end_.fetch_add(static_cast<int64_t>(whole));
+    if (whole > on_stack) {  // one large part, which is not copied: chunks come in one piece
+        header.check = check_of(header.kind, first.data(), first.size());
+        return second.empty() && third.empty() && write_at(bytes_of(header), at) &&
+               write_at(first, at + static_cast<int64_t>(sizeof header));
+    }
+    alignas(8) char buffer[on_stack];
+    char* out = buffer + sizeof header;
+    for (const std::string_view part : {first, second, third}) {
+        std::memcpy(out, part.data(), part.size());
+        out += part.size();
+    }
+    std::memset(out, 0, static_cast<size_t>(buffer + whole - out));
+    header.check = check_of(header.kind, buffer + sizeof header, payload);
+    std::memcpy(buffer, &header, sizeof header);
+    return write_at({buffer, whole}, at);
+}
+
+}  // namespace halcyon::observe::trace

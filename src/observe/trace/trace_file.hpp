@@ -1,0 +1,52 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "observe/trace/trace_format.hpp"
+
+namespace halcyon::observe::trace {
+
+/// Where a process appends the sections of its trace: from any thread, without locks and allocation, by direct system
+/// calls on a descriptor of its own, far above those that applications count on. What is written is the kernel's: a
+/// killed process loses none of it.
+///
+/// The first write that fails (full disk, quota) ends the recording: `failed()` from then on; the application's calls
+/// are not concerned.
+class trace_file {
+  public:
+    static constexpr size_t longest_path = 3072;
+
+    /// Creates `<directory>/<name>.trace`. False when it cannot; `error()` says why (errno).
+    bool create(std::string_view directory, std::string_view name);
+
+    /// Appends a section made of up to three parts.
+    bool append(section_kind kind, std::string_view first, std::string_view second = {}, std::string_view third = {});
+
+    [[nodiscard]] bool failed() const { return error_.load(std::memory_order_relaxed) != 0; }
+    [[nodiscard]] int error() const { return error_.load(std::memory_order_relaxed); }
+    [[nodiscard]] const char* path() const { return path_; }
+
+  private:
+    int descriptor();
+    bool write_at(std::string_view bytes, int64_t offset);
+
+    char path_[longest_path] = {};
+    std::atomic<int> fd_{-1};
+    uint64_t device_ = 0;
+    uint64_t inode_ = 0;
+    std::atomic<int64_t> end_{0};
+    std::atomic<int> error_{0};
+};
+
+/// Opens or creates a file and moves its descriptor out of the application's way; -errno when it cannot.
+int open_out_of_the_way(const char* path, int flags);
+
+template <class Value>
+std::string_view bytes_of(const Value& value) {
+    return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+}  // namespace halcyon::observe::trace

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <atomic>
+
+#include "calls/call_table.hpp"
+#include "calls/layer.hpp"
+#include "observe/trace/record_buffer.hpp"
+#include "observe/trace/trace_file.hpp"
+
+namespace halcyon::observe::trace {
+
+/// The layer that writes every call down: nothing is changed, and nothing waits for the disk as long as records are
+/// coded as fast as they come.
+class trace_layer final : public calls::layer {
+  public:
+    struct settings {
+        std::string_view directory;
+        size_t buffer_bytes;
+    };
+
+    /// Begins a trace of this process. False when it cannot: `complaint` then says why, for standard error.
+    bool start(const settings& wanted, char* complaint, size_t complaint_bytes);
+
+    void invoke(calls::call_record& record, const calls::next_call& next) override {
+        next(record);
+        append(record);
+    }
+    void on_file(const calls::named_file& file) override;
+    void on_fact(uint32_t file, std::string_view key, std::string_view value) override;
+    void on_absence(std::string_view subject, uint64_t count) override;
+    void on_end(calls::ending how) override;
+
+  private:
+    void append(const calls::call_record& record);
+    void name_function(uint16_t function);
+    void write_process_section();
+
+    trace_file file_;
+    record_buffer buffer_;
+    uint32_t time_unit_ = 1;
+    std::atomic<bool> ended_{false};
+    std::atomic<bool> named_[static_cast<size_t>(calls::call_id::count)] = {};
+};
+
+}  // namespace halcyon::observe::trace

@@ -1,0 +1,116 @@
+// Which layers the calls of a process pass, by its environment; and what becomes of them when it ends.
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "calls/direct_call.hpp"
+#include "calls/process_state.hpp"
+#include "calls/wrappers/stdio_shapes.hpp"
+#include "observe/trace/trace_layer.hpp"
+
+namespace halcyon {
+namespace {
+
+// Copies: an application may clear its environment before it starts others.
+constexpr size_t longest_setting = 4096;
+struct setting {
+    const char* name;
+    char entry[longest_setting];  // "NAME=value", or "" when it is not set
+};
+setting settings[] = {{"HALCYON_LAYERS", ""}, {"HALCYON_TRACE_DIR", ""}, {"HALCYON_TRACE_BUFFER", ""}};
+char preload[longest_setting] = "";
+const char* children[sizeof settings / sizeof settings[0] + 2] = {};
+
+observe::trace::trace_layer trace;
+
+void complain(const char* text) {
+    char line[observe::trace::trace_file::longest_path + 200];
+    const int length = snprintf(line, sizeof line, "halcyon: %s\n", text);
+    calls::direct::call(SYS_write, 2, calls::direct::address(line), length);
+}
+
+const char* value_of(const char* name) {
+    for (const setting& s : settings) {
+        if (std::strcmp(s.name, name) == 0 && s.entry[0] != '\0') return s.entry + std::strlen(name) + 1;
+    }
+    return "";
+}
+
+/// The entry of LD_PRELOAD by which this library came here.
+void remember_preload(const char* list) {
+    while (list != nullptr && *list != '\0') {
+        const size_t length = std::strcspn(list, ": ");
+        constexpr char ours[] = "libhalcyon-io.so";
+        if (memmem(list, length, ours, sizeof ours - 1) != nullptr && length + 12 < sizeof preload) {
+            snprintf(preload, sizeof preload, "LD_PRELOAD=%.*s", static_cast<int>(length), list);
+            return;
+        }
+        list += length;
+        list += std::strspn(list, ": ");
+    }
+}
+
+void remember_environment() {
+    static bool done = false;
+    if (done) return;
+    done = true;
+    size_t count = 0;
+    for (setting& s : settings) {
+        const char* value = getenv(s.name);
+        if (value == nullptr || std::strlen(s.name) + std::strlen(value) + 2 > sizeof s.entry) continue;
+        char* at = stpcpy(stpcpy(s.entry, s.name), "=");
+        std::strcpy(at, value);
+        children[count++] = s.entry;
+    }
+    remember_preload(getenv("LD_PRELOAD"));
+    if (preload[0] != '\0') children[count++] = preload;
+}
+
+size_t buffer_bytes() {
+    constexpr size_t usual = 8 << 20;
+    const char* text = value_of("HALCYON_TRACE_BUFFER");
+    const unsigned long long bytes = strtoull(text, nullptr, 10);
+    return bytes == 0 ? usual : bytes;
+}
+
+bool wants(const char* layer) {
+    const char* list = value_of("HALCYON_LAYERS");
+    const size_t wanted = std::strlen(layer);
+    while (*list != '\0') {
+        const size_t length = std::strcspn(list, ",");
+        if (length == wanted && std::strncmp(list, layer, length) == 0) return true;
+        list += length + (list[length] == ',' ? 1 : 0);
+    }
+    return false;
+}
+
+// Streams are written after all destructors, inside the C library: what waits in them is written here, where it is seen.
+__attribute__((destructor)) void end_of_process() {
+    if (!calls::recording() || !calls::is_own_process()) return;
+    calls::shapes::flush_streams(calls::call_id::exit_flush);
+    calls::this_process().layers.each([](calls::layer& l) { l.on_end(calls::ending::exit); });
+}
+
+}  // namespace
+
+namespace calls {
+
+const char* const* environment_of_children() { return children; }
+
+void start_layers(layer_chain& layers) {
+    const int saved = errno;
+    layers.clear();
+    remember_environment();
+    if (wants("trace")) {
+        char complaint[observe::trace::trace_file::longest_path + 160];
+        const observe::trace::trace_layer::settings wanted{value_of("HALCYON_TRACE_DIR"), buffer_bytes()};
+        if (trace.start(wanted, complaint, sizeof complaint)) layers.add(trace);
+        else complain(complaint);
+    }
+    errno = saved;
+}
+
+}  // namespace calls
+}  // namespace halcyon
