@@ -24,7 +24,9 @@ constexpr uint32_t chunk_records = 4096;
 constexpr size_t chunk_bytes = chunk_records * sizeof(call_record);
 constexpr uint64_t slot_mask = 0xFFFFFFFF;
 constexpr uint64_t no_more_slots = 0x80000000;
-constexpr int64_t ticks_between_anchors = 1'000'000'000;  // some tenths of a second
+// Soon after the start, then less and less often, to some tenths of a second.
+constexpr int64_t first_anchor_after = 1'000'000;
+constexpr int64_t last_anchor_after = 1'000'000'000;
 constexpr int compression_level = 1;
 
 constexpr size_t page = 4096;
@@ -88,7 +90,8 @@ bool record_buffer::create(const char* path, size_t bytes, trace_file& out, uint
     header_->chunk_records = chunk_records;
     header_->chunk_count = count;
     header_->last = anchor_now();
-    anchor_ticks_ = header_->last.ticks;
+    anchor_after_ = first_anchor_after;
+    next_anchor_ = header_->last.ticks + anchor_after_;
     out_ = &out;
     time_unit_ = time_unit;
     allocated_ = 0;
@@ -147,10 +150,7 @@ void record_buffer::append(const call_record& record) {
         lost_.fetch_add(1, std::memory_order_relaxed);
         return;
     }
-    if (record.start - anchor_ticks_ > ticks_between_anchors) [[unlikely]] {
-        header_->last = anchor_now();
-        anchor_ticks_ = header_->last.ticks;
-    }
+    if (record.start > next_anchor_) [[unlikely]] refresh_anchor();
     for (;;) {
         const uint64_t taken = next_.fetch_add(1, std::memory_order_acq_rel);
         const auto slot = static_cast<uint32_t>(taken & slot_mask);
@@ -172,6 +172,12 @@ void record_buffer::append(const call_record& record) {
             return;
         }
     }
+}
+
+void record_buffer::refresh_anchor() {
+    header_->last = anchor_now();
+    if (anchor_after_ < last_anchor_after) anchor_after_ *= 2;
+    next_anchor_ = header_->last.ticks + anchor_after_;
 }
 
 /// The thread that took the slot after the last one does this; all others wait until it is done.

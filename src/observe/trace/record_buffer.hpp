@@ -63,6 +63,7 @@ class record_buffer {
     void code(uint32_t chunk, uint32_t count);
     void write_chunk(const calls::call_record* records, uint32_t count, uint64_t sequence);
     void wake_coder();
+    void refresh_anchor();
     static void* coder_main(void* buffer);
 
     // Chunk in the upper half, next slot in the lower.
@@ -81,7 +82,8 @@ class record_buffer {
     std::atomic<uint32_t> coding_lock_{0};
     std::atomic<uint32_t> coder_{0};       // 0 none yet, 1 there, 2 none to be had
     std::atomic<uint32_t> work_{0};        // futex word: counts full chunks
-    int64_t anchor_ticks_ = 0;
+    int64_t next_anchor_ = 0;   // ticks
+    int64_t anchor_after_ = 0;  // ticks
 };
 
 /// This moment on all clocks.
