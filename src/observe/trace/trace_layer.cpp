@@ -107,13 +107,13 @@ void trace_layer::name_function(uint16_t function) {
     if (named_[function].exchange(true)) return;
     const calls::function_entry& entry = calls::entry_of(function);
     const function_section section{function, static_cast<uint8_t>(entry.at), static_cast<uint8_t>(entry.does), 0};
-    file_.append(section_kind::function, bytes_of(section), entry.name);
+    buffer_.note(note_kind::function, bytes_of(section), entry.name);
 }
 
 void trace_layer::on_file(const calls::named_file& file) {
     const calls::own_work ours;
-    const file_section section{file.id, 0, file.block_bytes, file.filesystem};
-    file_.append(section_kind::file, bytes_of(section), file.path);
+    const file_section section{file.id, static_cast<uint32_t>(file.filesystem), file.block_bytes};
+    buffer_.note_file(section, file.path);
 }
 
 void trace_layer::on_fact(uint32_t file, std::string_view key, std::string_view value) {
@@ -122,20 +122,20 @@ void trace_layer::on_fact(uint32_t file, std::string_view key, std::string_view 
     text_pieces texts;
     texts.add(key);
     texts.add(value);
-    file_.append(section_kind::fact, bytes_of(section), texts.all());
+    buffer_.note(note_kind::fact, bytes_of(section), texts.all());
 }
 
 void trace_layer::on_absence(std::string_view subject, uint64_t count) {
     const calls::own_work ours;
     const absence_section section{count};
-    file_.append(section_kind::absence, bytes_of(section), subject);
+    buffer_.note(note_kind::absence, bytes_of(section), subject);
 }
 
 void trace_layer::on_end(calls::ending how) {
     const calls::own_work ours;
-    buffer_.flush(true);
     const uint64_t unrecorded = calls::this_process().unrecorded.exchange(0);
     if (unrecorded > 0) on_absence("calls while Halcyon's own code was running", unrecorded);
+    buffer_.flush(true);
     const end_section section{static_cast<uint32_t>(how), 0, buffer_.lost(), anchor_now()};
     file_.append(section_kind::end, bytes_of(section));
     if (file_.failed()) {

@@ -30,6 +30,24 @@ std::string read_whole(const std::string& path) {
 
 bool exists(const std::string& path) { return std::ifstream(path).good(); }
 
+/// `count` texts that are each ended by 0; missing ones are empty.
+std::vector<std::string> split(std::string_view texts, size_t count) {
+    std::vector<std::string> all;
+    while (all.size() < count) {
+        const size_t zero = std::min(texts.find('\0'), texts.size());
+        all.emplace_back(texts.substr(0, zero));
+        texts.remove_prefix(std::min(zero + 1, texts.size()));
+    }
+    return all;
+}
+
+template <class Section>
+Section copied(std::string_view bytes) {
+    Section section{};
+    std::memcpy(&section, bytes.data(), sizeof section);
+    return section;
+}
+
 std::string ring_beside(const std::string& trace) {
     constexpr std::string_view suffix = ".trace";
     const std::string stem = trace.ends_with(suffix) ? trace.substr(0, trace.size() - suffix.size()) : trace;
@@ -111,49 +129,17 @@ Section trace_reader::take(size_t at, size_t bytes, const char* what) const {
     return section;
 }
 
-std::string trace_reader::text(size_t at, size_t bytes) const { return trace_.substr(at, bytes); }
-
-std::vector<std::string> trace_reader::texts(size_t at, size_t bytes, size_t count) const {
-    std::vector<std::string> all;
-    const size_t end = at + bytes;
-    while (all.size() < count) {
-        const size_t zero = std::min(trace_.find('\0', at), end);
-        all.push_back(at < end ? trace_.substr(at, zero - at) : "");
-        at = zero + 1;
-    }
-    return all;
-}
-
 void trace_reader::read_section(section_kind kind, size_t at, size_t bytes) {
     switch (kind) {
         case section_kind::process: return read_process(at, bytes);
-        case section_kind::function: {
-            const auto section = take<function_section>(at, bytes, "a function");
-            if (section.level > static_cast<uint8_t>(calls::level::posix) ||
-                section.kind > static_cast<uint8_t>(calls::kind::control)) {
-                damaged(path_, at, "a function of a level or kind that is not known");
-            }
-            functions[section.id] = {text(at + sizeof section, bytes - sizeof section),
-                                     static_cast<calls::level>(section.level), static_cast<calls::kind>(section.kind)};
-            return;
-        }
-        case section_kind::file: {
-            const auto section = take<file_section>(at, bytes, "a file");
-            files.push_back({section.id, text(at + sizeof section, bytes - sizeof section), section.block_bytes,
-                             section.filesystem});
-            return;
-        }
-        case section_kind::fact: {
-            const auto section = take<fact_section>(at, bytes, "a fact");
-            auto pair = texts(at + sizeof section, bytes - sizeof section, 2);
-            fact_ticks_.emplace_back(facts.size(), section.ticks);
-            facts.push_back({section.file, 0, std::move(pair[0]), std::move(pair[1])});
-            return;
-        }
-        case section_kind::absence: {
-            const auto section = take<absence_section>(at, bytes, "an absence");
-            absences.push_back({text(at + sizeof section, bytes - sizeof section), section.count});
-            return;
+        case section_kind::notes: {
+            const auto section = take<notes_section>(at, bytes, "notes");
+            if (section.bytes > ring_note_bytes) damaged(path_, at, "notes of an impossible size");
+            std::string notes(section.bytes, '\0');
+            const size_t got = ZSTD_decompress(notes.data(), notes.size(), trace_.data() + at + sizeof section,
+                                               bytes - sizeof section);
+            if (got != notes.size()) damaged(path_, at, "notes that cannot be decompressed");
+            return read_notes(path_, at, notes);
         }
         case section_kind::chunk: {
             const auto section = take<chunk_section>(at, bytes, "a chunk");
@@ -180,7 +166,7 @@ void trace_reader::read_section(section_kind kind, size_t at, size_t bytes) {
 
 void trace_reader::read_process(size_t at, size_t bytes) {
     const auto section = take<process_section>(at, bytes, "a process");
-    const auto all = texts(at + sizeof section, bytes - sizeof section, 4);
+    const auto all = split(std::string_view(trace_).substr(at + sizeof section, bytes - sizeof section), 4);
     if (section.time_unit_ticks == 0) damaged(path_, at, "times in units of 0");
     pid = section.pid;
     parent_pid = section.parent_pid;
@@ -195,8 +181,51 @@ void trace_reader::read_process(size_t at, size_t bytes) {
     has_process_ = true;
 }
 
+void trace_reader::read_notes(const std::string& file, size_t at, std::string_view notes) {
+    note_reader reader(notes);
+    while (!reader.at_end()) {
+        const auto note = reader.next();
+        if (!note) damaged(file, at, "notes that cannot be taken apart");
+        if (!take_note(*note)) damaged(file, at, "a function of a level or kind that is not known");
+    }
+}
+
+/// False for a function that makes no sense.
+bool trace_reader::take_note(const note_reader::note& note) {
+    switch (note.kind) {
+        case note_kind::function: {
+            const auto section = copied<function_section>(note.section);
+            if (section.level > static_cast<uint8_t>(calls::level::posix) ||
+                section.kind > static_cast<uint8_t>(calls::kind::control)) {
+                return false;
+            }
+            functions[section.id] = {note.text, static_cast<calls::level>(section.level),
+                                     static_cast<calls::kind>(section.kind)};
+            return true;
+        }
+        case note_kind::file:
+        case note_kind::next_file: {
+            const auto section = copied<file_section>(note.section);
+            files.push_back({section.id, note.text, section.block_bytes, section.filesystem});
+            return true;
+        }
+        case note_kind::fact: {
+            const auto section = copied<fact_section>(note.section);
+            auto pair = split(note.text, 2);
+            fact_ticks_.emplace_back(facts.size(), section.ticks);
+            facts.push_back({section.file, 0, std::move(pair[0]), std::move(pair[1])});
+            return true;
+        }
+        case note_kind::absence: {
+            absences.push_back({note.text, copied<absence_section>(note.section).count});
+            return true;
+        }
+    }
+    return false;
+}
+
 void trace_reader::read_ring() {
-    if (ring_.size() < ring_header_bytes) damaged(ring_path_, ring_.size(), "a ring begins with 4096 bytes, here it ends");
+    if (ring_.size() < ring_chunks_at) damaged(ring_path_, ring_.size(), "a ring begins with 65536 bytes, here it ends");
     const auto& header = *reinterpret_cast<const ring_header*>(ring_.data());
     if (std::memcmp(header.magic, ring_magic, sizeof header.magic) != 0) {
         // All zeros: the process was killed before it had written the header, and thus before any call.
@@ -211,6 +240,9 @@ void trace_reader::read_ring() {
         damaged(ring_path_, 16, "chunks of an impossible size");
     }
     anchors_.push_back(header.last);
+    const uint32_t note_bytes = header.note_bytes.load();
+    if (note_bytes > ring_note_bytes) damaged(ring_path_, 0, "notes of an impossible size");
+    read_notes(ring_path_, ring_header_bytes, std::string_view(ring_).substr(ring_header_bytes, note_bytes));
     const size_t chunk_bytes = filled_up(size_t{header.chunk_records} * sizeof(call_record));
     const size_t stride = (chunk_bytes + 4095) / 4096 * 4096;
     for (uint32_t i = 0; i < header.chunk_count; ++i) {
@@ -219,7 +251,7 @@ void trace_reader::read_ring() {
         const uint64_t sequence = chunk.sequence.load();
         // Written to the trace already, and killed before the slots were given back.
         if (std::ranges::any_of(chunks_, [&](const chunk_place& c) { return !c.ring && c.sequence == sequence; })) continue;
-        const size_t at = ring_header_bytes + i * stride;
+        const size_t at = ring_chunks_at + i * stride;
         if (at + size_t{header.chunk_records} * sizeof(call_record) > ring_.size()) {
             damaged(ring_path_, ring_.size(), "the file ends within a chunk");
         }

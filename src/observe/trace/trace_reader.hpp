@@ -9,6 +9,7 @@
 #include "base/error.hpp"
 #include "calls/call_record.hpp"
 #include "calls/layer.hpp"
+#include "observe/trace/notes.hpp"
 #include "observe/trace/trace_format.hpp"
 
 namespace halcyon::observe::trace {
@@ -29,7 +30,7 @@ class trace_reader {
         uint32_t id;
         std::string path;
         int64_t block_bytes;
-        uint64_t filesystem;
+        uint32_t filesystem;
     };
     struct fact {
         uint32_t file;
@@ -78,14 +79,14 @@ class trace_reader {
     void read_sections();
     void read_section(section_kind kind, size_t at, size_t bytes);
     void read_process(size_t at, size_t bytes);
+    void read_notes(const std::string& file, size_t at, std::string_view notes);
+    bool take_note(const note_reader::note& note);
     void read_ring();
     void order_anchors();
     [[nodiscard]] int64_t to_ns(int64_t ticks) const;
     [[noreturn]] void damaged(const std::string& file, size_t at, const std::string& what) const;
     template <class Section>
     Section take(size_t at, size_t bytes, const char* what) const;
-    [[nodiscard]] std::string text(size_t at, size_t bytes) const;
-    [[nodiscard]] std::vector<std::string> texts(size_t at, size_t bytes, size_t count) const;
 
     std::string path_;
     std::string ring_path_;

@@ -23,7 +23,8 @@ setting settings[] = {{"HALCYON_LAYERS", ""}, {"HALCYON_TRACE_DIR", ""}, {"HALCY
 char preload[longest_setting] = "";
 const char* children[sizeof settings / sizeof settings[0] + 2] = {};
 
-observe::trace::trace_layer trace;
+// Calls come before constructors of libraries run, ours among them: nothing here may need one.
+constinit observe::trace::trace_layer trace;
 
 void complain(const char* text) {
     char line[observe::trace::trace_file::longest_path + 200];
