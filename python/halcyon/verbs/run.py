@@ -21,6 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--buffer", metavar="SIZE", help="room for calls not yet written, per process; default: 8 MiB, at least 1 MiB"
     )
+    parser.add_argument(
+        "--local",
+        metavar="DIR",
+        type=Path,
+        help="where traces lie until their process ends; default: --output if that is a disk of the node, else /tmp",
+    )
     parser.add_argument("--servers-per-node", metavar="N", type=int, help="start a server world; N has to be 1")
     parser.add_argument(
         "--patience",
@@ -51,9 +57,9 @@ def run(arguments: argparse.Namespace) -> int:
     layers: list[str] = ["trace"] if arguments.trace else []
     layers += [layer for layer in (arguments.layers or "").split(",") if layer and layer not in layers]
     if layers:
-        code, place = record(command, layers, arguments.output, arguments.buffer, patience)
+        code, place = record(command, layers, arguments.output, arguments.buffer, arguments.local, patience)
         say_what_was_recorded(place)
         return code
-    if arguments.output or arguments.buffer:
-        raise UsageError("--output and --buffer say how to record: add --trace")
+    if arguments.output or arguments.buffer or arguments.local:
+        raise UsageError("--output, --buffer and --local say how to record: add --trace")
     return run_alone(command) if patience is None else run_beside_world(command, patience)

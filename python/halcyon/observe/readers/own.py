@@ -1,6 +1,7 @@
 """Halcyon's own traces, one per process, as tables of a data set."""
 
 import json
+import platform
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -60,7 +61,8 @@ class TraceFolder:
 
     def __init__(self, folder: Path, salvage: bool = False) -> None:
         self.recording = Recording.read(folder)
-        paths = sorted((folder / "trace").glob("*.trace"))
+        self._elsewhere: list[str] = []
+        paths = sorted([*(folder / "trace").glob("*.trace"), *self._left_on_this_node(folder / "trace")])
         if not paths:
             raise ConfigError(f"{folder / 'trace'}: no traces: nothing was recorded")
         readers = [(path, core().TraceReader(str(path), salvage)) for path in paths]
@@ -70,6 +72,19 @@ class TraceFolder:
         readers.sort(key=lambda pair: (_rank(pair[1]) is None, _rank(pair[1]) or 0, begun[id(pair[1])]))
         self._files = _Files()
         self.processes = [self._process(i, path, reader) for i, (path, reader) in enumerate(readers)]
+
+    def _left_on_this_node(self, traces: Path) -> Iterator[Path]:
+        """Traces of killed processes that still lie on their node's own disk; those of other nodes are told."""
+        for address in sorted(traces.glob("*.local")):
+            host = address.name.split(".")[0]
+            place = Path(address.read_text(encoding="utf-8", errors="backslashreplace")) / f"{address.stem}.trace"
+            if host == platform.node().split(".")[0] and place.exists():
+                yield place
+            else:
+                self._elsewhere.append(
+                    f"{host}: {place}: the process was killed, and its trace lies on its node's own disk; copy it, and the "
+                    f".ring beside it, to {traces}"
+                )
 
     def _process(self, index: int, path: Path, reader: TraceReader) -> _Process:
         most = max((file[0] for file in reader.files), default=0)
@@ -140,6 +155,8 @@ class TraceFolder:
                 }
 
     def _absence_rows(self) -> Iterator[dict[str, Any]]:
+        for where in self._elsewhere:
+            yield _lost(None, "trace on another node", 1, where)
         for process in self.processes:
             counts: Counter[str] = Counter()
             for subject, count in process.reader.absences:
@@ -152,7 +169,7 @@ class TraceFolder:
                 yield _lost(process.index, "damaged trace", None, damage)
 
 
-def _lost(process: int, subject: str, count: int | None, detail: str) -> dict[str, Any]:
+def _lost(process: int | None, subject: str, count: int | None, detail: str) -> dict[str, Any]:
     return {"process": process, "what": "lost", "subject": subject, "count": count, "detail": detail}
 
 

@@ -32,16 +32,19 @@ def find_library() -> Path:
     )
 
 
-def variables(layers: list[str], traces: Path, buffer: str | None) -> dict[str, str]:
+def variables(layers: list[str], traces: Path, buffer: str | None, local: Path | None) -> dict[str, str]:
     """The variables by which `layers` are switched on in a command and all that it starts.
 
-    `buffer`: room for calls that are not written yet, per process, such as '8 MiB'. UsageError: a layer that is none.
+    `buffer`: room for calls that are not written yet, per process, such as '8 MiB'. `local`: a folder on each node's own
+    disk, where traces lie until their process ends. UsageError: a layer that is none.
     """
     for layer in layers:
         if layer not in LAYERS:
             raise UsageError(f"--layers: no layer '{layer}'; known layers: {', '.join(LAYERS)}")
     preloaded = [str(find_library()), *filter(None, [os.environ.get("LD_PRELOAD")])]
     wanted = {"LD_PRELOAD": ":".join(preloaded), "HALCYON_LAYERS": ",".join(layers), "HALCYON_TRACE_DIR": str(traces)}
+    if local is not None:
+        wanted["HALCYON_TRACE_LOCAL"] = str(local)
     if buffer is not None:
         wanted["HALCYON_TRACE_BUFFER"] = str(parse_bytes(buffer, "--buffer"))
     return wanted

@@ -15,16 +15,17 @@ def record(
     layers: Sequence[str],
     folder: Path | None = None,
     buffer: str | None = None,
+    local: Path | None = None,
     world_patience_s: float | None = None,
 ) -> tuple[int, Path]:
     """Runs `command` with `layers` around its I/O calls; its exit code, and the folder with what was recorded.
 
-    `world_patience_s`: with a server world beside it, see run_beside_world. UsageError: the folder is in use.
+    `buffer` and `local`: see preload.variables. `world_patience_s`: with a server world beside it, see run_beside_world. UsageError: the folder is in use.
     UnavailableError: this installation lacks the library. HalcyonSystemError: the command cannot be started.
     """
     words = list(command)
     place = new_folder(folder, words)
-    wanted = variables(list(layers), place / "trace", buffer)
+    wanted = variables(list(layers), place / "trace", buffer, local)
     recording = Recording.of(words, list(layers), time.time())
     recording.write(place)
     code = run_alone(words, wanted) if world_patience_s is None else run_beside_world(words, world_patience_s, wanted)
