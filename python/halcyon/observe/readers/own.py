@@ -82,8 +82,8 @@ class TraceFolder:
                 yield place
             else:
                 self._elsewhere.append(
-                    f"{host}: {place}: the process was killed, and its trace lies on its node's own disk; copy it, and the "
-                    f".ring beside it, to {traces}"
+                    f"{host}: {place}: the process was killed, and its trace lies on its node's own disk; "
+                    f"copy it, and the .ring beside it, to {traces}"
                 )
 
     def _process(self, index: int, path: Path, reader: TraceReader) -> _Process:

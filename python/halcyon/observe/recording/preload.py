@@ -35,8 +35,8 @@ def find_library() -> Path:
 def variables(layers: list[str], traces: Path, buffer: str | None, local: Path | None) -> dict[str, str]:
     """The variables by which `layers` are switched on in a command and all that it starts.
 
-    `buffer`: room for calls that are not written yet, per process, such as '8 MiB'. `local`: a folder on each node's own
-    disk, where traces lie until their process ends. UsageError: a layer that is none.
+    `buffer`: room for calls that are not written yet, per process, such as '8 MiB'. `local`: a folder on each node's
+    own disk, where traces lie until their process ends. UsageError: a layer that is none.
     """
     for layer in layers:
         if layer not in LAYERS:

@@ -20,8 +20,9 @@ def record(
 ) -> tuple[int, Path]:
     """Runs `command` with `layers` around its I/O calls; its exit code, and the folder with what was recorded.
 
-    `buffer` and `local`: see preload.variables. `world_patience_s`: with a server world beside it, see run_beside_world. UsageError: the folder is in use.
-    UnavailableError: this installation lacks the library. HalcyonSystemError: the command cannot be started.
+    `buffer` and `local`: see preload.variables. `world_patience_s`: with a server world beside it, see
+    run_beside_world. UsageError: the folder is in use. UnavailableError: this installation lacks the library.
+    HalcyonSystemError: the command cannot be started.
     """
     words = list(command)
     place = new_folder(folder, words)
