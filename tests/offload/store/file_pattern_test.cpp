@@ -43,7 +43,7 @@ class file_pattern : public ::testing::Test {
         };
         for (int rank = 0; rank < 2; ++rank) {
             for (const int64_t i : iterations) {
-                b.add_block(placed, i, rank, {4, 50}, some_floats(200), {4, 98}, {0, 49 * rank}, {0, rank},
+                b.add_block(placed, i, rank, {4, 50}, some_floats(200), {4, 98}, {0, int64_t{49} * rank}, {0, rank},
                             {0, 1 - rank});
                 b.add_block(rounded, i, rank, {7000}, some(7000));
                 b.add_block(halved, i, rank, {3, 3}, some_floats(9));
