@@ -19,7 +19,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="the data set's folder, which must not exist; default: SOURCE/data for a recorded run, for others the "
         "name of SOURCE with .halcyon behind",
-        "name of SOURCE with .halcyon behind",
     )
     parser.add_argument(
         "--salvage", action="store_true", help="of damaged traces of Halcyon take what stands before the damage"
