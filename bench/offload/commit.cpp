@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "figure.hpp"
+#include "bench/figure.hpp"
 #include "simulation.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 /// What halcyon_signal costs the client: with a server that is awake, and with one that sleeps, the latter over a bare
 /// wake of a process that sleeps on a futex, on the same core and in the same rounds.
 
-#include "figure.hpp"
+#include "bench/figure.hpp"
 #include "simulation.hpp"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "figure.hpp"
+#include "bench/figure.hpp"
 #include "offload/store/store.hpp"
 #include "processes.hpp"
 

@@ -2,7 +2,7 @@
 /// bare futex, on the same core and in the same rounds: the 99th percentile of each group of rounds.
 
 #include "event_channel.hpp"
-#include "figure.hpp"
+#include "bench/figure.hpp"
 
 namespace {
 

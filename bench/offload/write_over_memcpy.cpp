@@ -8,7 +8,7 @@
 #include <cstring>
 #include <memory>
 
-#include "figure.hpp"
+#include "bench/figure.hpp"
 #include "simulation.hpp"
 
 namespace {

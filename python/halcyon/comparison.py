@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from halcyon.departures import Departure, Verdict, departures_of, verdicts_of
+from halcyon.departures import Departure, Verdict, departures_of, mark_of, verdicts_of
 from halcyon.quantities import ABSENT
 from halcyon.run_directory import Run, open_run
 from halcyon.run_statistics import RunStatistics, statistics_of
@@ -16,13 +16,23 @@ REFERENCE_APPROACH = "none"  # a run without output
 
 @dataclass(frozen=True)
 class Entry:
-    """One run of a comparison. `label` tells it from the others; `values` are its values along the dimensions."""
+    """One run of a comparison. `name` tells it from the others; `values` are its values along the dimensions."""
 
     run: Run
     numbers: RunStatistics
     departures: list[Departure]
-    label: str
+    name: str
     values: tuple[str, ...]
+
+    @property
+    def mark(self) -> str:
+        """Of a run with losses, or one that did not finish: nobody may take its numbers for those of a whole run."""
+        return mark_of(self.departures)
+
+    @property
+    def label(self) -> str:
+        """The name with its mark, for people."""
+        return f"{self.name} {self.mark}".rstrip()
 
     @property
     def approach(self) -> str:
@@ -76,7 +86,7 @@ def compare(runs: Sequence[tuple[Run, RunStatistics]]) -> Comparison:
             run=run,
             numbers=numbers,
             departures=departures_of(run),
-            label=f"{label} ({_short_path(run, runs)})" if repeated[label] > 1 else label,
+            name=f"{label} ({_short_path(run, runs)})" if repeated[label] > 1 else label,
             values=tuple(values.get(name, ABSENT) for name in dimensions),
         )
         for (run, numbers), label, values in zip(runs, labels, coordinates, strict=True)

@@ -2,7 +2,7 @@
 
 from importlib import import_module
 from types import ModuleType
-from typing import Protocol, cast
+from typing import Any, Protocol, cast
 
 from halcyon.errors import UnavailableError
 
@@ -25,11 +25,46 @@ class ConfigurationCheck(Protocol):
     """What `open` accepts, but is hardly meant."""
 
 
+class TraceReader(Protocol):
+    """What one process left of its recording; times are nanoseconds of its node's monotonic clock."""
+
+    pid: int
+    parent_pid: int
+    host: bytes
+    program: bytes
+    command: bytes
+    boot_id: bytes
+    """Processes with the same share a clock."""
+    start_ns: int
+    start_realtime_ns: int
+    end_ns: int | None
+    ended: str | None
+    """exit, exec or abort; None: it was killed."""
+    lost: int
+    functions: dict[int, tuple[str, str, str]]
+    """By number: name, level, kind."""
+    files: list[tuple[int, bytes, int, int]]
+    """Id, path, block size (-1: not known), type of the file system (0: not known)."""
+    facts: list[tuple[int, int, bytes, bytes]]
+    """File, time, key, value."""
+    absences: list[tuple[str, int]]
+    damages: list[str]
+    chunk_count: int
+
+    def chunk(self, index: int) -> dict[str, Any]:
+        """Columns of call_record by name, as numpy arrays; -1 where there is no offset, bytes or moved."""
+        ...
+
+
 class Core(Protocol):
     """What the command line uses of halcyon._core. Its functions raise halcyon.errors."""
 
     def rebuild_view(self, directory: str) -> RebuiltView:
         """Replaces the view by rename; says how many iterations it shows."""
+        ...
+
+    def TraceReader(self, path: str, salvage: bool = False) -> TraceReader:  # noqa: N802
+        """Opens a trace. ConfigError: it is damaged; the message names file and offset."""
         ...
 
     def check(self, config: str, ranks: int = 0, ranks_per_node: int = 0) -> ConfigurationCheck:

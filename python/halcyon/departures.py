@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from halcyon.quantities import plural, size
 from halcyon.run_directory import Run
 
+UNFINISHED = "unfinished"  # name of a gap: a writer or the simulation did not come to its end
 NOTHING = "nothing dropped, spilled, skipped or switched"
 
 
@@ -52,8 +53,16 @@ def departures_of(run: Run) -> list[Departure]:
     found = [departure for name in COUNTED if (departure := _of_count(run, name))]
     found += _unknown(run)
     found += _switches(run)
-    found += [Departure("gap", 0, gap, "has not finished" in gap or "recorded by" in gap) for gap in run.gaps]
+    found += [_of_gap(gap) for gap in run.gaps]
     return found
+
+
+def mark_of(departures: list[Departure]) -> str:
+    """What must be known of a run wherever it is named beside others: `[with losses]`, `[unfinished]`, both, or ""."""
+    unfinished = any(departure.name == UNFINISHED for departure in departures)
+    losses = any(departure.lost and departure.name != UNFINISHED for departure in departures)
+    said = ["with losses"] * losses + ["unfinished"] * unfinished
+    return f"[{', '.join(said)}]" if said else ""
 
 
 def messages_of(run: Run) -> list[str]:
@@ -90,6 +99,14 @@ def keeps_counts(run: Run) -> bool:
 def nothing_happened(run: Run) -> str:
     """What to print for a run without departures."""
     return NOTHING if keeps_counts(run) else f"approach {run.manifest.approach} keeps no counts"
+
+
+def _of_gap(gap: str) -> Departure:
+    if "has not finished" in gap:
+        return Departure(UNFINISHED, 0, gap, lost=True)
+    if "never closed" in gap:
+        return Departure(UNFINISHED, 0, gap, lost=False)
+    return Departure("gap", 0, gap, "recorded by" in gap)
 
 
 def _of_count(run: Run, name: str) -> Departure | None:

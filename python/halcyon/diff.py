@@ -8,7 +8,7 @@ equals NaN. A run that left no data files differs from one that did. HDF5 files 
 other output approaches) are compared dataset by dataset, by their paths.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import h5py
 import numpy as np
 from numpy.typing import NDArray
 
+from halcyon.difference_size import DifferenceSize, size_of
 from halcyon.errors import UsageError
 from halcyon.stored_blocks import PLACE_ATTRIBUTES, Block, Contents, Key, contents_of, open_hdf5, plain
 
@@ -29,6 +30,10 @@ class Difference:
     """What differs: `theta, domain 3, iteration 5`, `theta: attribute unit`, …"""
     a: str
     b: str
+    dataset: str = ""
+    """Of differences between values: the variable, or the path of a dataset in a file that is not Halcyon's."""
+    size: DifferenceSize | None = None
+    """Of differences between numbers: how large they are."""
 
     def __str__(self) -> str:
         return f"{self.what}: {self.a} | {self.b}"
@@ -57,6 +62,16 @@ def diff(a: Path, b: Path, iterations: range | None = None) -> list[Difference]:
             found += _compare_wholes(name, left.times(name), right.times(name), readers)
         for name in sorted(left.plain.keys() | right.plain.keys()):
             found += _compare_plain(name, left.plain.get(name), right.plain.get(name), readers)
+    return found
+
+
+def largest_differences(differences: Iterable[Difference]) -> dict[str, DifferenceSize]:
+    """How large the differences between numbers are in each dataset that has some, in the order of the list."""
+    found: dict[str, DifferenceSize] = {}
+    for difference in differences:
+        if difference.size is not None:
+            so_far = found.get(difference.dataset)
+            found[difference.dataset] = so_far.joined(difference.size) if so_far else difference.size
     return found
 
 
@@ -141,7 +156,8 @@ def _compare_block(key: Key, a: Block | None, b: Block | None, readers: _Readers
     for attribute in PLACE_ATTRIBUTES:
         if a.place[attribute] != b.place[attribute]:
             yield Difference(f"{key}: {attribute}", str(a.place[attribute]), str(b.place[attribute]))
-    yield from _compare_values(str(key), readers.file(a.file)[a.dataset][a.row], readers.file(b.file)[b.dataset][b.row])
+    values_a, values_b = (readers.file(block.file)[block.dataset][block.row] for block in (a, b))
+    yield from _compare_values(key.variable, str(key), values_a, values_b)
 
 
 def _compare_wholes(
@@ -153,7 +169,7 @@ def _compare_wholes(
         if a is None or b is None:
             yield Difference(what, _there(a), _there(b))
         else:
-            yield from _compare_values(what, _whole_of(a, readers), _whole_of(b, readers))
+            yield from _compare_values(name, what, _whole_of(a, readers), _whole_of(b, readers))
 
 
 def _whole_of(blocks: list[Block], readers: _Readers) -> NDArray[Any]:
@@ -183,7 +199,7 @@ def _compare_plain(name: str, a: Path | None, b: Path | None, readers: _Readers)
         return
     path = name.partition(":")[2] or name
     left, right = readers.file(a)[path], readers.file(b)[path]
-    yield from _compare_values(name, left[()], right[()])
+    yield from _compare_values(name, name, left[()], right[()])
     attributes_a, attributes_b = _attributes(left), _attributes(right)
     for key in sorted(attributes_a.keys() | attributes_b.keys()):
         if attributes_a.get(key) != attributes_b.get(key):
@@ -199,7 +215,7 @@ def _attributes(dataset: h5py.Dataset) -> dict[str, object]:
     return {key: repr(plain(value)) for key, value in dataset.attrs.items() if key not in _SCALE_ATTRIBUTES}
 
 
-def _compare_values(what: str, a: Any, b: Any) -> Iterator[Difference]:
+def _compare_values(dataset: str, what: str, a: Any, b: Any) -> Iterator[Difference]:
     left, right = np.asarray(a), np.asarray(b)
     if left.shape != right.shape:
         yield Difference(f"{what}: shape", str(left.shape), str(right.shape))
@@ -211,10 +227,10 @@ def _compare_values(what: str, a: Any, b: Any) -> Iterator[Difference]:
     count = int(np.count_nonzero(unequal))
     if count == 0:
         return
-    where = tuple(int(i[0]) for i in np.nonzero(np.atleast_1d(unequal)))
-    first_a, first_b = np.atleast_1d(left)[where], np.atleast_1d(right)[where]
-    at = list(where) if left.ndim else []
-    yield Difference(f"{what}: {count} of {left.size} values, the first at {at}", str(first_a), str(first_b))
+    values_a, values_b = left[unequal], right[unequal]
+    at = [int(i[0]) for i in np.nonzero(unequal)] if left.ndim else []
+    told = f"{what}: {count} of {left.size} values, the first at {at}"
+    yield Difference(told, str(values_a[0]), str(values_b[0]), dataset, size_of(values_a, values_b))
 
 
 def _unequal(left: NDArray[Any], right: NDArray[Any]) -> NDArray[np.bool_]:

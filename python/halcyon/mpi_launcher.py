@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -63,6 +63,14 @@ class Launcher:
             return [command[0], *(word for name in variables for word in ("-x", name)), *command[1:]]
         return list(command)  # MPICH passes on all
 
+    def setting(self, command: Sequence[str], variables: Mapping[str, str]) -> list[str]:
+        """`command`, so that its processes on all nodes have these variables, and the launcher itself has not."""
+        if self.family == OPEN_MPI:
+            options = [word for name, value in variables.items() for word in ("-x", f"{name}={value}")]
+        else:
+            options = [word for name, value in variables.items() for word in ("-genv", name, value)]
+        return [command[0], *options, *command[1:]]
+
     def _hosts(self) -> int:
         """MPICH starts one process unless told: as many as there are hosts in its options or the batch system's job."""
         for option, value in pairwise(self.place):
@@ -84,10 +92,14 @@ def _hosts_in(file: str) -> int:
     return max(1, len({line[0].split(":")[0] for line in words if line}))
 
 
+def is_launcher(program: str) -> bool:
+    """Whether a command begins with an mpirun, by its name."""
+    return Path(program).name.startswith(("mpirun", "mpiexec", "orterun", "prterun"))
+
+
 def launcher_of(command: Sequence[str]) -> Launcher:
     """Reads the launcher's own options, up to the simulation's name. UsageError: it is no launcher known here."""
-    name = Path(command[0]).name
-    if not name.startswith(("mpirun", "mpiexec", "orterun", "prterun")):
+    if not is_launcher(command[0]):
         raise UsageError(
             f"the command begins with '{command[0]}': a server world is started by the same launcher as the "
             "simulation, so the command has to begin with mpirun or mpiexec"

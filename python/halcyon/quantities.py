@@ -1,7 +1,10 @@
 """Numbers as people read them. Prefixes are decimal: 1 MB is 10⁶ bytes."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+from halcyon.errors import UsageError
 
 ABSENT = "–"
 
@@ -84,3 +87,14 @@ def percent(share: float | None) -> str:
 def plural(count: int, one: str, many: str | None = None) -> str:
     """`1 block`, `2 blocks`."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+_SIZES = {"": 1, "B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+
+def parse_bytes(text: str, what: str) -> int:
+    """`8 MiB`, `8MiB`, `4096`: bytes. UsageError: it is none; the message begins with `what`."""
+    parts = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", text.strip())
+    if parts is None or parts[2] not in _SIZES:
+        raise UsageError(f"{what}: '{text}' is no size; expected a whole number with one of: {', '.join(_SIZES)[2:]}")
+    return int(parts[1]) * _SIZES[parts[2]]

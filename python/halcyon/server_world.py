@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from halcyon.errors import HalcyonSystemError, UnavailableError
-from halcyon.mpi_launcher import Launcher, launcher_of
+from halcyon.mpi_launcher import Launcher, is_launcher, launcher_of
 from halcyon.server_programs import find_server, find_world_server
 
 START_LIMIT_S = 120.0
@@ -21,12 +21,20 @@ _READY = b" listen\n"
 _OWN_VARIABLES = ("HALCYON_SESSION", "HALCYON_SERVER", "HALCYON_MODULE_PATH")
 
 
-def run_alone(command: Sequence[str]) -> int:
-    """Runs the command with what Halcyon needs in its environment; servers are started by halcyon_open."""
-    return _run(command, _environment())
+def run_alone(command: Sequence[str], variables: Mapping[str, str] | None = None) -> int:
+    """Runs the command with what Halcyon needs in its environment; servers are started by halcyon_open.
+
+    `variables` are for the command's processes; a launcher passes them on and does not have them itself.
+    """
+    environment = _environment()
+    if variables and is_launcher(command[0]):
+        command = launcher_of(command).setting(command, variables)
+    elif variables:
+        environment |= variables
+    return _run(command, environment)
 
 
-def run_beside_world(command: Sequence[str], patience_s: float) -> int:
+def run_beside_world(command: Sequence[str], patience_s: float, variables: Mapping[str, str] | None = None) -> int:
     """Starts the servers, runs the command, lets the servers end. The exit code is the command's.
 
     The servers end by themselves when their clients are gone and all is stored. `patience_s` after the command they
@@ -38,7 +46,7 @@ def run_beside_world(command: Sequence[str], patience_s: float) -> int:
     world = ServerWorld(launcher, environment, passed_on)
     try:
         world.wait_until_listening(START_LIMIT_S)
-        code = _run(launcher.passing_on(command, passed_on), environment)
+        code = _run(launcher.passing_on(launcher.setting(command, variables or {}), passed_on), environment)
         world.end(patience_s)
     finally:
         world.kill()

@@ -17,27 +17,43 @@ std::string unused_name() {
     return "halcyon-test-" + std::to_string(::getpid()) + "-" + std::to_string(::random());
 }
 
-TEST(unix_socket, carries_bytes_and_descriptors_to_the_same_user) {
-    const std::string name = unused_name();
-    auto listening = listen_abstract(name, 4);
-    ASSERT_TRUE(listening.ok()) << listening.why().message;
-    auto client = connect_abstract(name);
-    ASSERT_TRUE(client.ok()) << client.why().message;
-    auto server = accept_checked(listening->get());
-    ASSERT_TRUE(server.ok());
+/// A client and a server that took its connection.
+class connected_sockets : public ::testing::Test {
+  protected:
+    void SetUp() override {
+        const std::string name = unused_name();
+        auto listening = listen_abstract(name, 4);
+        ASSERT_TRUE(listening.ok()) << listening.why().message;
+        auto client = connect_abstract(name);
+        ASSERT_TRUE(client.ok()) << client.why().message;
+        auto server = accept_checked(listening->get());
+        ASSERT_TRUE(server.ok()) << server.why().message;
+        listening_ = std::move(*listening);
+        client_ = std::move(*client);
+        server_ = std::move(*server);
+    }
+    [[nodiscard]] int client() const { return client_.get(); }
+    [[nodiscard]] int server() const { return server_.get(); }
+    void client_leaves() { client_.reset(); }
+
+  private:
+    descriptor listening_, client_, server_;
+};
+
+TEST_F(connected_sockets, carry_bytes_and_descriptors_to_the_same_user) {
     const descriptor file(::memfd_create("file", MFD_CLOEXEC));
     ASSERT_EQ(::pwrite(file.get(), "calm", 4, 0), 4);
     const char text[] = "here it is";
     const int fds[] = {file.get()};
-    ASSERT_TRUE(send_message(client->get(), std::as_bytes(std::span(text)), fds).ok());
-    auto got = receive_message(server->get(), 100, 1000);
+    ASSERT_TRUE(send_message(client(), std::as_bytes(std::span(text)), fds).ok());
+    auto got = receive_message(server(), 100, 1000);
     ASSERT_TRUE(got.ok()) << got.why().message;
     EXPECT_STREQ(reinterpret_cast<const char*>(got->bytes.data()), text);
     ASSERT_EQ(got->descriptors.size(), 1U);
     char content[5] = {};
     EXPECT_EQ(::pread(got->descriptors[0].get(), content, 4, 0), 4);
     EXPECT_STREQ(content, "calm");
-    EXPECT_EQ(*peer_process(server->get()), ::getpid());
+    EXPECT_EQ(*peer_process(server()), ::getpid());
 }
 
 size_t open_descriptors() {
@@ -46,29 +62,21 @@ size_t open_descriptors() {
     return count;
 }
 
-TEST(unix_socket, a_message_that_is_too_long_is_refused_and_its_descriptors_closed) {
-    const std::string name = unused_name();
-    auto listening = listen_abstract(name, 4);
-    auto client = connect_abstract(name);
-    auto server = accept_checked(listening->get());
+TEST_F(connected_sockets, a_message_that_is_too_long_is_refused_and_its_descriptors_closed) {
     const size_t before = open_descriptors();
     const char text[] = "much too long";
     const int fds[] = {1, 1};
-    ASSERT_TRUE(send_message(client->get(), std::as_bytes(std::span(text)), fds).ok());
-    const auto got = receive_message(server->get(), 4, 1000);
+    ASSERT_TRUE(send_message(client(), std::as_bytes(std::span(text)), fds).ok());
+    const auto got = receive_message(server(), 4, 1000);
     ASSERT_FALSE(got.ok());
     EXPECT_EQ(got.why().kind, error_kind::usage);
     EXPECT_EQ(got.why().message, "a message of more than 4 bytes");
     EXPECT_EQ(open_descriptors(), before);
-    ASSERT_TRUE(send_message(client->get(), std::as_bytes(std::span("ok", 3)), {}).ok());
-    EXPECT_EQ(receive_message(server->get(), 4, 1000)->bytes.size(), 3U) << "the next one is read as if nothing was";
+    ASSERT_TRUE(send_message(client(), std::as_bytes(std::span("ok", 3)), {}).ok());
+    EXPECT_EQ(receive_message(server(), 4, 1000)->bytes.size(), 3U) << "the next one is read as if nothing was";
 }
 
-TEST(unix_socket, more_descriptors_than_can_be_taken_are_none) {
-    const std::string name = unused_name();
-    auto listening = listen_abstract(name, 4);
-    auto client = connect_abstract(name);
-    auto server = accept_checked(listening->get());
+TEST_F(connected_sockets, more_descriptors_than_can_be_taken_are_none) {
     const size_t before = open_descriptors();
     char text = 'x';
     iovec part{&text, 1};
@@ -84,8 +92,8 @@ TEST(unix_socket, more_descriptors_than_can_be_taken_are_none) {
     c->cmsg_len = CMSG_LEN(6 * sizeof(int));
     const int six[6] = {1, 1, 1, 1, 1, 1};
     std::memcpy(CMSG_DATA(c), six, sizeof six);
-    ASSERT_EQ(::sendmsg(client->get(), &m, 0), 1);
-    const auto got = receive_message(server->get(), 4, 1000);
+    ASSERT_EQ(::sendmsg(client(), &m, 0), 1);
+    const auto got = receive_message(server(), 4, 1000);
     ASSERT_TRUE(got.ok());
     EXPECT_TRUE(got->descriptors_lost);
     EXPECT_TRUE(got->descriptors.empty());
@@ -105,22 +113,15 @@ TEST(unix_socket, a_name_in_use_cannot_be_taken_twice) {
     EXPECT_FALSE(listen_abstract(name, 1).ok());
 }
 
-TEST(unix_socket, a_peer_that_leaves_reads_as_an_empty_message) {
-    const std::string name = unused_name();
-    auto listening = listen_abstract(name, 1);
-    auto client = connect_abstract(name);
-    auto server = accept_checked(listening->get());
-    client->reset();
-    auto got = receive_message(server->get(), 10, 1000);
+TEST_F(connected_sockets, a_peer_that_leaves_reads_as_an_empty_message) {
+    client_leaves();
+    auto got = receive_message(server(), 10, 1000);
     ASSERT_TRUE(got.ok());
     EXPECT_TRUE(got->bytes.empty());
 }
 
-TEST(unix_socket, silence_is_a_failure_after_its_time) {
-    const std::string name = unused_name();
-    auto listening = listen_abstract(name, 1);
-    auto client = connect_abstract(name);
-    auto got = receive_message(client->get(), 10, 10);
+TEST_F(connected_sockets, silence_is_a_failure_after_its_time) {
+    auto got = receive_message(client(), 10, 10);
     ASSERT_FALSE(got.ok());
     EXPECT_EQ(got.why().kind, error_kind::unavailable);
 }

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from store_sample import write_sample
 
-from halcyon.diff import Difference, diff
+from halcyon.diff import diff, largest_differences
+from halcyon.difference_size import DifferenceSize
 from halcyon.errors import HalcyonSystemError, UsageError
 from halcyon.verbs.diff import iteration_range
 
@@ -48,9 +49,9 @@ def test_nan_equals_nan_and_nothing_else(run: Path, copy: Path) -> None:
     assert diff(run, copy) == []
     with change(copy) as file:
         file["theta/d000002"][0, 1, 2, 3] = 1
-    assert diff(run, copy) == [
-        Difference("theta, domain 2, iteration 2: 1 of 120 values, the first at [1, 2, 3]", "nan", "1.0")
-    ]
+    (difference,) = diff(run, copy)
+    assert str(difference) == "theta, domain 2, iteration 2: 1 of 120 values, the first at [1, 2, 3]: nan | 1.0"
+    assert difference.size == DifferenceSize(0, 0, endless=1)
 
 
 def test_one_changed_value_is_found_with_its_place(run: Path, copy: Path) -> None:
@@ -58,6 +59,26 @@ def test_one_changed_value_is_found_with_its_place(run: Path, copy: Path) -> Non
         file["steps/d000003"][1] = 77
     (difference,) = diff(run, copy)
     assert str(difference) == "steps, domain 3, iteration 3: 1 of 1 values, the first at []: 33 | 77"
+
+
+def test_the_largest_differences_of_each_dataset_are_said(run: Path, copy: Path) -> None:
+    added = {(0, 1, 2, 3): 0.5, (1, 1, 2, 3): -4.0, (1, 0, 0, 0): np.inf}
+    with change(copy) as file, change(run) as original:
+        values, before = file["theta/d000002"], original["theta/d000002"]
+        for place in added:
+            before[place] = 100
+            values[place] = 100 + added[place]
+        before[0, 0, 0, 0] = 0
+        values[0, 0, 0, 0] = 1e-3
+        original["steps/d000003"][1] = 30
+        file["steps/d000003"][1] = 24
+    assert largest_differences(diff(run, copy)) == {
+        "theta": DifferenceSize(pytest.approx(4.0), pytest.approx(1.0), endless=1),
+        "steps": DifferenceSize(6, 0.2),
+    }
+    assert (
+        str(largest_differences(diff(copy, run))["theta"]) == "largest difference 4, relative 1; 1 with NaN or infinity"
+    )
 
 
 def test_an_absent_block_is_found(run: Path, copy: Path) -> None:

@@ -6,6 +6,7 @@ from matplotlib.ticker import PercentFormatter
 
 from halcyon.comparison import Comparison
 from halcyon.figures.axes import legend_above, looks, scale_time
+from halcyon.figures.best_and_worst import best_and_worst
 from halcyon.figures.picture import WIDTH_IN, Absent, Picture, drawing, inline
 from halcyon.quantities import seconds
 from halcyon.run_statistics import visible_seconds
@@ -51,13 +52,13 @@ def distribution(comparison: Comparison) -> Picture | Absent:
 
 
 def _title(samples: "list[tuple[str, np.ndarray[tuple[int], np.dtype[np.float64]]]]") -> str:
-    medians = [(label, float(np.median(values)), float(values[-1])) for label, values in samples]
-    if len(medians) == 1:
-        _, middle, longest = medians[0]
-        return f"Half of all writes take up to {seconds(middle)}, the longest {seconds(longest)}"
-    quick = min(medians, key=lambda item: item[1])
-    slow = max(medians, key=lambda item: item[1])
-    return (
-        f"The longest wait is {seconds(quick[2])} with {quick[0]} (median {seconds(quick[1])}), "
-        f"{seconds(slow[2])} with {slow[0]} (median {seconds(slow[1])})"
+    waits = [(label, (float(values[-1]), float(np.median(values)))) for label, values in samples]
+    if len(waits) == 1:
+        longest, median = waits[0][1]
+        return f"Half of all writes take up to {seconds(median)}, the longest {seconds(longest)}"
+    return best_and_worst(
+        waits,
+        lambda wait: wait[0],
+        lambda wait: f"{seconds(wait[0])} (median {seconds(wait[1])})",
+        "The longest wait is {}",
     )

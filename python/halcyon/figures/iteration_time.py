@@ -5,6 +5,7 @@ from matplotlib.axes import Axes
 
 from halcyon.comparison import Comparison, Entry
 from halcyon.figures.axes import MANY, label_time, legend_above, panels, whole_numbers
+from halcyon.figures.best_and_worst import best_and_worst
 from halcyon.figures.picture import COMPUTE, VISIBLE, Absent, Picture, drawing, inline
 from halcyon.quantities import percent
 from halcyon.run_statistics import Phase
@@ -60,7 +61,4 @@ def _title(entries: list[Entry]) -> str:
     shares = [(label, share) for label, share in known if share is not None]
     if not shares:
         return "Where the time of an iteration goes"
-    if len(shares) == 1:
-        return f"Output takes {percent(shares[0][1])} of the run time"
-    least, most = min(shares, key=lambda item: item[1]), max(shares, key=lambda item: item[1])
-    return f"Output takes {percent(most[1])} of the run time with {most[0]}, {percent(least[1])} with {least[0]}"
+    return best_and_worst(shares, lambda share: -share, percent, "Output takes {} of the run time")

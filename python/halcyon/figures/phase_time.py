@@ -2,6 +2,7 @@
 
 from halcyon.comparison import Comparison
 from halcyon.figures.axes import looks, rows, scale_time
+from halcyon.figures.best_and_worst import best_and_worst
 from halcyon.figures.picture import Absent, Picture, drawing, inline
 from halcyon.quantities import seconds, seconds_with_range
 from halcyon.run_statistics import Spread
@@ -45,5 +46,5 @@ def _title(spreads: list[tuple[str, Spread]]) -> str:
         _, only = spreads[0]
         ends = f"{seconds(only.low)} to {seconds(only.high)}"
         return f"A phase holds the simulation up {ends}, {seconds(only.mean)} on average"
-    short, long = min(spreads, key=lambda item: item[1].mean), max(spreads, key=lambda item: item[1].mean)
-    return f"A phase lasts {seconds(short[1].mean)} on average with {short[0]}, {seconds(long[1].mean)} with {long[0]}"
+    means = [(label, spread.mean) for label, spread in spreads]
+    return best_and_worst(means, lambda mean: mean, seconds, "A phase lasts {} on average")

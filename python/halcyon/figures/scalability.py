@@ -40,6 +40,10 @@ def _over_cores(comparison: Comparison, scalings: Scalings) -> Figure:
             x, y = [run.cores for run in line], [run.factor for run in line]
             marker = "o" if alike else look.marker
             axes.plot(x, y, marker=marker, markersize=6, linewidth=1.6, color=look.colour, label=name)
+            if name == approach:  # labels of single runs have their marks
+                for run in line:
+                    at, beside = (run.cores, run.factor), (-8, 4)
+                    axes.annotate(run.entry.mark, at, beside, textcoords="offset points", ha="right", fontsize=8.5)
     axes.set_xlabel("cores N, those of servers included")
     axes.set_ylabel("scalability factor S (weak scaling assumed)")
     axes.set_xlim(0, most * 1.05)
@@ -88,7 +92,7 @@ def _title(scalings: Scalings) -> str:
 def _name(run: Scaling, scalings: Scalings) -> str:
     """The approach where it tells runs on as many cores apart, else what does."""
     alike = [r for r in scalings.runs if (r.cores, r.entry.approach) == (run.cores, run.entry.approach)]
-    return run.entry.approach if len(alike) == 1 else run.entry.label
+    return f"{run.entry.approach} {run.entry.mark}".rstrip() if len(alike) == 1 else run.entry.label
 
 
 def _caption(scalings: Scalings) -> str:

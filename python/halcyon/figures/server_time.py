@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 
 from halcyon.comparison import Comparison, Entry
 from halcyon.figures.axes import MANY, label_time, legend_above, panels, whole_numbers
+from halcyon.figures.best_and_worst import best_and_worst
 from halcyon.figures.picture import COMPRESS, IDLE, OTHER, WAIT, WRITE, Absent, Picture, drawing, inline
 from halcyon.quantities import percent
 from halcyon.run_statistics import ServerWork
@@ -79,11 +80,8 @@ def _stack(axes: Axes, work: list[ServerWork], names: list[str]) -> None:
 
 
 def _title(entries: list[Entry]) -> str:
-    busy = [(entry.label, entry.numbers.server_busy) for entry in entries if entry.numbers.server_busy is not None]
+    known = [(entry.label, entry.numbers.server_busy) for entry in entries]
+    busy = [(label, share) for label, share in known if share is not None]
     if not busy:
         return "What servers did"
-    values = [(label, share or 0.0) for label, share in busy]
-    if len(values) == 1:
-        return f"Servers were busy {percent(values[0][1])} of the time"
-    least, most = min(values, key=lambda item: item[1]), max(values, key=lambda item: item[1])
-    return f"Servers were busy {percent(most[1])} of the time with {most[0]}, {percent(least[1])} with {least[0]}"
+    return best_and_worst(busy, lambda share: -share, percent, "Servers were busy {} of the time")

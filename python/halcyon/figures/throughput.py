@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from halcyon.comparison import Comparison, Entry
 from halcyon.figures.axes import legend_above, rows, scale_rate
+from halcyon.figures.best_and_worst import best_and_worst
 from halcyon.figures.picture import GRID, VISIBLE, WRITE, Absent, Picture, drawing, inline
 from halcyon.quantities import rate
 
@@ -55,9 +56,8 @@ def _title(entries: list[Entry]) -> str:
     seen = [(entry.label, entry.numbers.simulation_throughput) for entry in entries]
     known = [(label, value) for label, value in seen if value]
     if len(known) > 1:
-        slow, fast = min(known, key=lambda item: item[1]), max(known, key=lambda item: item[1])
-        return f"The simulation hands over {rate(fast[1])} with {fast[0]}, {rate(slow[1])} with {slow[0]}"
-    numbers = entries[0].numbers
+        return best_and_worst(known, lambda value: -value, rate, "The simulation hands over {}")
+    numbers = next((entry.numbers for entry in entries if entry.numbers.simulation_throughput), entries[0].numbers)
     if numbers.server_throughput and numbers.simulation_throughput:
         handed, stored = rate(numbers.simulation_throughput), rate(numbers.server_throughput)
         return f"The simulation hands over {handed}, the servers store {stored}"

@@ -13,6 +13,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from halcyon.comparison import Comparison, Entry
 from halcyon.figures.axes import LOG_FROM, label_time, short
+from halcyon.figures.best_and_worst import best_and_worst
 from halcyon.figures.picture import MUTED, WIDTH_IN, Absent, Picture, drawing, inline
 from halcyon.quantities import byte_unit, rate, seconds
 from halcyon.run_directory import Run
@@ -85,8 +86,8 @@ class _Scale:
 
 
 def _title(entries: list[Entry]) -> str:
-    spreads = {entry.label: entry.numbers.rank_spread_s for entry in entries if entry.run.manifest.ranks > 1}
-    known = [(label, spread) for label, spread in spreads.items() if spread]
+    spreads = [(entry.label, entry.numbers.rank_spread_s) for entry in entries if entry.run.manifest.ranks > 1]
+    known = [(label, spread) for label, spread in spreads if spread]
     if not known:  # ranks alone cannot differ
         slowest = max(entries, key=lambda entry: max(phase.slowest_s for phase in entry.numbers.phases))
         worst = max(phase.slowest_s for phase in slowest.numbers.phases)
@@ -94,12 +95,9 @@ def _title(entries: list[Entry]) -> str:
     if len(known) == 1:
         median, worst = known[0][1].median, known[0][1].high
         return f"Within a phase, ranks differ by {seconds(median)} (median), by {seconds(worst)} at worst"
-    least = min(known, key=lambda item: item[1].median)
-    most = max(known, key=lambda item: item[1].median)
-    return (
-        f"Ranks of a phase differ by {seconds(most[1].median)} with {most[0]}, "
-        f"by {seconds(least[1].median)} with {least[0]} (medians)"
-    )
+    medians = [(label, spread.median) for label, spread in known]
+    differ = best_and_worst(medians, lambda s: -s, lambda s: f"by {seconds(s)}", "Ranks of a phase differ {}")
+    return f"{differ} (medians)"
 
 
 def _phases_of_one(entry: Entry, scale: _Scale) -> tuple[Figure, str]:
@@ -176,6 +174,8 @@ def _grid(comparison: Comparison, entries: list[Entry], scale: _Scale) -> tuple[
             axes.set_yticks([])
             if (row, column) in cells:
                 _bands(axes, cells[row, column], scale)
+                mark = cells[row, column].mark  # rows and columns name values, not runs
+                axes.set_title(mark, loc="right", fontsize=8.5)
             else:
                 axes.text(0.5, 0.5, "no run", transform=axes.transAxes, ha="center", va="center", color=MUTED)
     _outer_labels(figure, scale)

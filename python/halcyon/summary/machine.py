@@ -14,10 +14,10 @@ def as_json(comparison: Comparison) -> str:
     scalability = None
     if scalings is not None:
         scalability = {
-            "reference": scalings.reference.label,
+            "reference": scalings.reference.name,
             "reference_is_without_output": scalings.reference_is_without_output,
             "per_iteration": scalings.per_iteration,
-            "factors": {run.entry.label: run.factor for run in scalings.runs},
+            "factors": {run.entry.name: run.factor for run in scalings.runs},
         }
     document = {
         "format": 1,
@@ -39,7 +39,7 @@ def _run(entry: Entry) -> dict[str, Any]:
     numbers["simulation_throughput_bytes_per_s"] = numbers.pop("simulation_throughput")
     numbers["server_throughput_bytes_per_s"] = numbers.pop("server_throughput")
     return {
-        "label": entry.label,
+        "label": entry.name,
         "directory": str(entry.run.directory),
         "approach": manifest.approach,
         "simulation": manifest.simulation,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 SUMMARY = "compare the stored data of two runs or files, value for value"
 DESCRIPTION = (
-    "Compares datasets and attributes, never file bytes. Prints each difference; exit code 0 when there is none, "
-    "1 when there are some, 2 when there is nothing to compare."
+    "Compares datasets and attributes, never file bytes. Prints each difference, then how large those of each dataset "
+    "are at most; exit code 0 when there is none, 1 when there are some, 2 when there is nothing to compare."
 )
 
 
@@ -35,9 +35,11 @@ def iteration_range(text: str) -> range:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from halcyon.diff import diff
+    from halcyon.diff import diff, largest_differences
 
     differences = diff(arguments.a, arguments.b, arguments.iterations)
     for difference in differences:
         print(difference)
+    for dataset, size in largest_differences(differences).items():
+        print(f"{dataset}: {size}")
     return 1 if differences else 0

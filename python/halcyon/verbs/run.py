@@ -1,16 +1,32 @@
-"""`halcyon run [--servers-per-node 1] -- COMMAND`"""
+"""`halcyon run [--trace] [--servers-per-node 1] -- COMMAND`"""
 
 import argparse
+from pathlib import Path
 
-SUMMARY = "run a simulation, with its servers as one MPI job where wanted"
+SUMMARY = "run a command: with its I/O recorded, or beside a server world"
 DESCRIPTION = (
-    "Runs COMMAND, for example `mpirun -n 64 ./simulation`. With --servers-per-node the servers of all nodes are "
-    "started first, by the same launcher on the same nodes, as one MPI world: events of scope 'job' need that. "
-    "The exit code is the command's."
+    "Runs COMMAND, for example `mpirun -n 64 ./simulation`. With --trace every I/O call of all its processes is "
+    "recorded, without any change to it: `halcyon report` and `halcyon analyze` then say what it did. With "
+    "--servers-per-node the servers of all nodes are started first, by the same launcher on the same nodes, as one MPI "
+    "world: events of scope 'job' need that. The exit code is the command's."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--trace", action="store_true", help="record every I/O call; the same as --layers trace")
+    parser.add_argument("--layers", metavar="LIST", help="what calls pass, separated by commas; known: trace")
+    parser.add_argument(
+        "-o", "--output", metavar="DIR", type=Path, help="folder for what is recorded; default: PROGRAM.halcyon"
+    )
+    parser.add_argument(
+        "--buffer", metavar="SIZE", help="room for calls not yet written, per process; default: 8 MiB, at least 1 MiB"
+    )
+    parser.add_argument(
+        "--local",
+        metavar="DIR",
+        type=Path,
+        help="where traces lie until their process ends; default: --output if that is a disk of the node, else /tmp",
+    )
     parser.add_argument("--servers-per-node", metavar="N", type=int, help="start a server world; N has to be 1")
     parser.add_argument(
         "--patience",
@@ -24,18 +40,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.errors import UsageError
+    from halcyon.observe.recording.record import record, say_what_was_recorded
     from halcyon.server_world import run_alone, run_beside_world
 
     command: list[str] = arguments.command
     if command[:1] == ["--"]:
         command = command[1:]
     if not command:
-        raise UsageError("no command to run: halcyon run --servers-per-node 1 -- mpirun -n 4 ./simulation")
-    if arguments.servers_per_node is None:
-        return run_alone(command)
-    if arguments.servers_per_node != 1:
+        raise UsageError("no command to run: halcyon run --trace -- mpirun -n 4 ./simulation")
+    if arguments.servers_per_node not in (None, 1):
         raise UsageError(
             f"--servers-per-node {arguments.servers_per_node}: a node has one server, whose number of threads is "
             "resources.server.threads in halcyon.yaml; the only value is 1"
         )
-    return run_beside_world(command, arguments.patience)
+    patience: float | None = arguments.patience if arguments.servers_per_node else None
+    layers: list[str] = ["trace"] if arguments.trace else []
+    layers += [layer for layer in (arguments.layers or "").split(",") if layer and layer not in layers]
+    if layers:
+        code, place = record(command, layers, arguments.output, arguments.buffer, arguments.local, patience)
+        say_what_was_recorded(place)
+        return code
+    if arguments.output or arguments.buffer or arguments.local:
+        raise UsageError("--output, --buffer and --local say how to record: add --trace")
+    return run_alone(command) if patience is None else run_beside_world(command, patience)

@@ -24,32 +24,52 @@ constexpr uint32_t chunk_records = 4096;
 constexpr size_t chunk_bytes = chunk_records * sizeof(call_record);
 constexpr uint64_t slot_mask = 0xFFFFFFFF;
 constexpr uint64_t no_more_slots = 0x80000000;
-constexpr int64_t ticks_between_anchors = 1'000'000'000;  // some tenths of a second
+// Soon after the start, then less and less often, to some tenths of a second.
+constexpr int64_t first_anchor_after = 1'000'000;
+constexpr int64_t last_anchor_after = 1'000'000'000;
 constexpr int compression_level = 1;
+constexpr int last_compression_level = 9;  // once, at the end: most processes are short, and their trace is that alone
 
 constexpr size_t page = 4096;
-constexpr size_t chunk_at(uint32_t chunk) { return ring_header_bytes + chunk * ((chunk_bytes + page - 1) / page * page); }
+constexpr size_t chunk_at(uint32_t chunk) { return ring_chunks_at + chunk * ((chunk_bytes + page - 1) / page * page); }
 
 // One chunk is coded at a time, so that one set of these is enough. Untouched until the first.
-alignas(64) uint64_t scratch[chunk_records];
+alignas(64) uint64_t scratch[2 * chunk_records];
 unsigned char column_planes[largest_planes(chunk_records)];
-struct {
-    chunk_section section;
-    unsigned char data[ZSTD_COMPRESSBOUND(sizeof column_planes)];
-} coded;
+unsigned char coded[sizeof(chunk_section) + ZSTD_COMPRESSBOUND(sizeof column_planes)];
 
 // zstd's working memory: what level 1 wants for inputs of this size.
 constexpr size_t workspace_bytes = 1 << 20;
 alignas(64) char workspace[workspace_bytes];
 
-size_t compress(size_t bytes) {
-    // A fresh context each time: cheap, and right in a forked child whatever its parent was doing.
-    ZSTD_CCtx* context = ZSTD_initStaticCCtx(workspace, sizeof workspace);
-    if (context == nullptr) return 0;
-    const size_t result =
-        ZSTD_compressCCtx(context, coded.data, sizeof coded.data, column_planes, bytes, compression_level);
-    return ZSTD_isError(result) != 0U ? 0 : result;
+/// Puts `section` and then `plain`, compressed, into `coded`; returns how many bytes, 0 when it failed.
+size_t compress(std::string_view section, const void* plain, size_t bytes, int level) {
+    std::memcpy(coded, section.data(), section.size());
+    for (;; level = compression_level) {
+        // A fresh context each time: cheap, and right in a forked child whatever its parent was doing.
+        ZSTD_CCtx* context = ZSTD_initStaticCCtx(workspace, sizeof workspace);
+        if (context == nullptr) return 0;
+        const size_t result = ZSTD_compressCCtx(context, coded + section.size(), sizeof coded - section.size(), plain,
+                                                bytes, level);
+        if (ZSTD_isError(result) == 0U) return section.size() + result;
+        if (level == compression_level) return 0;  // else the input is too large for the level's tables to fit
+    }
 }
+
+class spin_lock_held {
+  public:
+    explicit spin_lock_held(std::atomic<uint32_t>& lock) : lock_(lock) {
+        while (lock_.exchange(1, std::memory_order_acquire) != 0) direct::yield();
+    }
+    ~spin_lock_held() { lock_.store(0, std::memory_order_release); }
+    spin_lock_held(const spin_lock_held&) = delete;
+    spin_lock_held& operator=(const spin_lock_held&) = delete;
+
+  private:
+    std::atomic<uint32_t>& lock_;
+};
+
+std::string_view coded_bytes(size_t bytes) { return {reinterpret_cast<const char*>(coded), bytes}; }
 
 }  // namespace
 
@@ -70,7 +90,7 @@ bool record_buffer::create(const char* path, size_t bytes, trace_file& out, uint
     std::strncpy(path_, path, sizeof path_ - 1);
     long mapped = direct::call(SYS_ftruncate, fd_, static_cast<long>(mapping_bytes_));
     // Blocks first: a store into a page that the disk has no room for would end the application.
-    if (mapped == 0) mapped = direct::fallocate(fd_, 0, ring_header_bytes);
+    if (mapped == 0) mapped = direct::fallocate(fd_, 0, ring_chunks_at);
     if (mapped == 0) {
         mapped = direct::call(SYS_mmap, 0, static_cast<long>(mapping_bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
     }
@@ -88,7 +108,9 @@ bool record_buffer::create(const char* path, size_t bytes, trace_file& out, uint
     header_->chunk_records = chunk_records;
     header_->chunk_count = count;
     header_->last = anchor_now();
-    anchor_ticks_ = header_->last.ticks;
+    anchor_after_ = first_anchor_after;
+    next_anchor_ = header_->last.ticks + anchor_after_;
+    notes_.begin(mapping_ + ring_header_bytes, ring_note_bytes);
     out_ = &out;
     time_unit_ = time_unit;
     allocated_ = 0;
@@ -114,6 +136,7 @@ void record_buffer::abandon() {
     direct_ = false;
     last_sequence_ = 0;
     lost_ = 0;
+    note_lock_ = 0;
     coding_lock_ = 0;
     coder_ = 0;
     work_ = 0;
@@ -138,19 +161,14 @@ bool record_buffer::open_chunk(uint32_t& chunk) {
 
 void record_buffer::append(const call_record& record) {
     if (direct_.load(std::memory_order_relaxed)) [[unlikely]] {
-        while (coding_lock_.exchange(1, std::memory_order_acquire) != 0) direct::yield();
-        write_chunk(&record, 1, last_sequence_.fetch_add(1) + 1);
-        coding_lock_.store(0, std::memory_order_release);
-        return;
+        const spin_lock_held held(coding_lock_);
+        return write_chunk(&record, 1, last_sequence_.fetch_add(1) + 1);
     }
     if (out_->failed()) [[unlikely]] {
         lost_.fetch_add(1, std::memory_order_relaxed);
         return;
     }
-    if (record.start - anchor_ticks_ > ticks_between_anchors) [[unlikely]] {
-        header_->last = anchor_now();
-        anchor_ticks_ = header_->last.ticks;
-    }
+    if (record.start > next_anchor_) [[unlikely]] refresh_anchor();
     for (;;) {
         const uint64_t taken = next_.fetch_add(1, std::memory_order_acq_rel);
         const auto slot = static_cast<uint32_t>(taken & slot_mask);
@@ -172,6 +190,12 @@ void record_buffer::append(const call_record& record) {
             return;
         }
     }
+}
+
+void record_buffer::refresh_anchor() {
+    header_->last = anchor_now();
+    if (anchor_after_ < last_anchor_after) anchor_after_ *= 2;
+    next_anchor_ = header_->last.ticks + anchor_after_;
 }
 
 /// The thread that took the slot after the last one does this; all others wait until it is done.
@@ -224,12 +248,48 @@ void record_buffer::code(uint32_t chunk, uint32_t count) {
 void record_buffer::write_chunk(const call_record* records, uint32_t count, uint64_t sequence) {
     if (count == 0) return;
     const size_t bytes = encode_columns({records, count}, time_unit_, scratch, column_planes);
-    const size_t compressed = compress(bytes);
-    coded.section = {count, static_cast<uint32_t>(bytes), sequence, anchor_now()};
-    const std::string_view section(reinterpret_cast<const char*>(&coded), sizeof coded.section + compressed);
-    if (compressed == 0 || !out_->append(section_kind::chunk, section)) {
+    const chunk_section section{count, static_cast<uint32_t>(bytes), sequence, anchor_now()};
+    const size_t compressed = compress(bytes_of(section), column_planes, bytes, level());
+    if (compressed == 0 || !out_->append(section_kind::chunk, coded_bytes(compressed))) {
         lost_.fetch_add(count, std::memory_order_relaxed);
     }
+}
+
+int record_buffer::level() const {
+    return direct_.load(std::memory_order_relaxed) ? last_compression_level : compression_level;
+}
+
+/// Under the note lock.
+void record_buffer::write_notes() {
+    if (notes_.used() == 0) return;
+    {
+        const spin_lock_held held(coding_lock_);
+        const notes_section section{static_cast<uint32_t>(notes_.used()), 0};
+        const size_t compressed = compress(bytes_of(section), mapping_ + ring_header_bytes, notes_.used(), level());
+        if (compressed > 0) out_->append(section_kind::notes, coded_bytes(compressed));
+    }
+    header_->note_bytes.store(0, std::memory_order_release);
+    notes_.begin(mapping_ + ring_header_bytes, ring_note_bytes);
+}
+
+template <class Add>
+void record_buffer::add_note(Add add) {
+    if (header_ == nullptr || out_->failed()) return;
+    const spin_lock_held held(note_lock_);
+    if (!add()) {
+        write_notes();
+        add();
+    }
+    header_->note_bytes.store(static_cast<uint32_t>(notes_.used()), std::memory_order_release);
+    if (direct_.load(std::memory_order_relaxed)) write_notes();
+}
+
+void record_buffer::note(note_kind kind, std::string_view section, std::string_view text) {
+    add_note([&] { return notes_.add(kind, section, text); });
+}
+
+void record_buffer::note_file(const file_section& file, std::string_view path) {
+    add_note([&] { return notes_.add_file(file, path); });
 }
 
 void record_buffer::flush(bool last) {
@@ -242,10 +302,15 @@ void record_buffer::flush(bool last) {
     const uint64_t seen = next_.exchange(last ? no_more_slots : uint64_t{fresh} << 32, std::memory_order_acq_rel);
     const auto used = static_cast<uint32_t>(seen & slot_mask);
     const auto chunk = static_cast<uint32_t>(seen >> 32);
-    while (coding_lock_.exchange(1, std::memory_order_acquire) != 0) direct::yield();
-    code(chunk, used < chunk_records ? used : chunk_records);
-    coding_lock_.store(0, std::memory_order_release);
+    {
+        const spin_lock_held held(coding_lock_);
+        code(chunk, used < chunk_records ? used : chunk_records);
+    }
     while (last && code_next()) continue;
+    {
+        const spin_lock_held held(note_lock_);
+        write_notes();
+    }
     if (last && !out_->failed()) direct::unlink(path_);
 }
 

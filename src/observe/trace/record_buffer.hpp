@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "calls/call_record.hpp"
+#include "observe/trace/notes.hpp"
 #include "observe/trace/trace_file.hpp"
 #include "observe/trace/trace_format.hpp"
 
@@ -21,7 +22,9 @@ struct ring_header {
     uint32_t chunk_records;
     uint32_t chunk_count;
     uint32_t reserved;
-    anchor last;                                    ///< the most recent; kept fresh for a process that is killed
+    anchor last;                       ///< the most recent; kept fresh for a process that is killed
+    std::atomic<uint32_t> note_bytes;  ///< of notes that are not in the trace yet
+    uint32_t also_reserved;
     struct {
         std::atomic<uint32_t> state;
         std::atomic<uint32_t> reserved;
@@ -31,6 +34,8 @@ struct ring_header {
 
 inline constexpr size_t ring_header_bytes = 4096;
 static_assert(sizeof(ring_header) <= ring_header_bytes);
+inline constexpr size_t ring_note_bytes = 61440;
+inline constexpr size_t ring_chunks_at = ring_header_bytes + ring_note_bytes;
 
 /// The calls that are not in the trace yet: chunks of slots in a mapped file, so that they outlive a kill.
 ///
@@ -47,6 +52,10 @@ class record_buffer {
 
     void append(const calls::call_record& record);
 
+    /// Adds a note, behind which everything that refers to it comes.
+    void note(note_kind kind, std::string_view section, std::string_view text);
+    void note_file(const file_section& file, std::string_view path);
+
     /// Codes all that was appended. `last`: the file is removed, and what is appended later goes to the trace at once.
     void flush(bool last);
 
@@ -61,8 +70,13 @@ class record_buffer {
     bool open_chunk(uint32_t& chunk);
     bool code_next();
     void code(uint32_t chunk, uint32_t count);
+    template <class Add>
+    void add_note(Add add);
+    void write_notes();
+    int level() const;
     void write_chunk(const calls::call_record* records, uint32_t count, uint64_t sequence);
     void wake_coder();
+    void refresh_anchor();
     static void* coder_main(void* buffer);
 
     // Chunk in the upper half, next slot in the lower.
@@ -78,10 +92,13 @@ class record_buffer {
     std::atomic<bool> direct_{false};
     std::atomic<uint64_t> last_sequence_{0};
     std::atomic<uint64_t> lost_{0};
+    std::atomic<uint32_t> note_lock_{0};  // taken before the coding lock where both are
+    note_writer notes_;
     std::atomic<uint32_t> coding_lock_{0};
     std::atomic<uint32_t> coder_{0};       // 0 none yet, 1 there, 2 none to be had
     std::atomic<uint32_t> work_{0};        // futex word: counts full chunks
-    int64_t anchor_ticks_ = 0;
+    int64_t next_anchor_ = 0;   // ticks
+    int64_t anchor_after_ = 0;  // ticks
 };
 
 /// This moment on all clocks.

@@ -33,19 +33,31 @@ int open_out_of_the_way(const char* path, int flags) {
     return high;
 }
 
-bool trace_file::create(std::string_view directory, std::string_view name) {
-    constexpr std::string_view suffix = ".trace";
-    if (directory.size() + name.size() + suffix.size() + 2 > sizeof path_) {
-        error_ = ENAMETOOLONG;
-        return false;
-    }
-    char* at = path_;
+bool join_path(char (&out)[trace_file::longest_path], std::string_view directory, std::string_view name,
+               std::string_view suffix) {
+    if (directory.size() + name.size() + suffix.size() + 2 > sizeof out) return false;
+    char* at = out;
     for (const std::string_view part : {directory, std::string_view("/"), name, suffix}) {
         std::memcpy(at, part.data(), part.size());
         at += part.size();
     }
     *at = '\0';
-    const int fd = open_out_of_the_way(path_, O_RDWR | O_CREAT | O_EXCL);
+    return true;
+}
+
+bool trace_file::create(std::string_view directory, std::string_view name) {
+    if (!open_new(directory, name)) return false;
+    file_header header{{}, format_version, byte_order_mark};
+    std::memcpy(header.magic, trace_magic, sizeof header.magic);
+    end_ = sizeof header;
+    return write_at(bytes_of(header), 0);
+}
+
+/// On success the file is the one that is written to from now on.
+bool trace_file::open_new(std::string_view directory, std::string_view name) {
+    char path[longest_path];
+    const int fd = join_path(path, directory, name, ".trace") ? open_out_of_the_way(path, O_RDWR | O_CREAT | O_EXCL)
+                                                              : -ENAMETOOLONG;
     if (fd < 0) {
         error_ = -fd;
         return false;
@@ -54,12 +66,41 @@ bool trace_file::create(std::string_view directory, std::string_view name) {
     direct::call(SYS_fstat, fd, direct::address(&identity));
     device_ = identity.st_dev;
     inode_ = identity.st_ino;
+    std::memcpy(path_, path, sizeof path_);
     calls::descriptors::own(fd);
     fd_ = fd;
-    file_header header{{}, format_version, byte_order_mark};
-    std::memcpy(header.magic, trace_magic, sizeof header.magic);
-    end_ = sizeof header;
-    return write_at(bytes_of(header), 0);
+    return true;
+}
+
+bool trace_file::move_to(std::string_view directory, std::string_view name) {
+    char before[longest_path];
+    std::memcpy(before, path_, sizeof before);
+    const int from = descriptor();
+    const auto device = device_;
+    const auto inode = inode_;
+    if (from < 0 || !open_new(directory, name)) {
+        error_ = 0;
+        return false;
+    }
+    char piece[16384];
+    int64_t at = 0;
+    ssize_t bytes = 0;
+    while ((bytes = direct::call(SYS_pread64, from, direct::address(piece), sizeof piece, at)) > 0) {
+        if (!write_at({piece, static_cast<size_t>(bytes)}, at)) break;
+        at += bytes;
+    }
+    const bool moved = bytes == 0 && !failed();
+    const int gone = moved ? from : fd_.load();
+    direct::unlink(moved ? before : path_);
+    calls::descriptors::disown(gone);
+    direct::close(gone);
+    if (moved) return true;
+    error_ = 0;
+    std::memcpy(path_, before, sizeof path_);
+    device_ = device;
+    inode_ = inode;
+    fd_ = from;
+    return false;
 }
 
 // The application may close or replace what it did not open, by system calls of its own. Writing into whatever has the

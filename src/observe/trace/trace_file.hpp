@@ -22,6 +22,10 @@ class trace_file {
     /// Creates `<directory>/<name>.trace`. False when it cannot; `error()` says why (errno).
     bool create(std::string_view directory, std::string_view name);
 
+    /// Moves what was written to `<directory>/<name>.trace`, on another file system, and goes on there. False when it
+    /// cannot: then it stays where it is.
+    bool move_to(std::string_view directory, std::string_view name);
+
     /// Appends a section made of up to three parts.
     bool append(section_kind kind, std::string_view first, std::string_view second = {}, std::string_view third = {});
 
@@ -30,6 +34,7 @@ class trace_file {
     [[nodiscard]] const char* path() const { return path_; }
 
   private:
+    bool open_new(std::string_view directory, std::string_view name);
     int descriptor();
     bool write_at(std::string_view bytes, int64_t offset);
 
@@ -40,6 +45,10 @@ class trace_file {
     std::atomic<int64_t> end_{0};
     std::atomic<int> error_{0};
 };
+
+/// `<directory>/<name><suffix>`, ended by 0; false when it is too long.
+bool join_path(char (&out)[trace_file::longest_path], std::string_view directory, std::string_view name,
+               std::string_view suffix);
 
 /// Opens or creates a file and moves its descriptor out of the application's way; -errno when it cannot.
 int open_out_of_the_way(const char* path, int flags);

@@ -11,7 +11,7 @@
 /// between leaves a hole of zeros, which readers step over. Numbers are in the byte order of the machine that wrote them;
 /// `byte_order` in the file header tells which that is.
 ///
-/// A ring holds the records that are not in the trace yet: a ring_header and then chunks of slots. After a clean end it
+/// A ring holds what is not in the trace yet: a ring_header, notes, and then chunks of slots for records. After a clean end it
 /// is gone; after a kill, its slots are the last calls.
 namespace halcyon::observe::trace {
 
@@ -36,11 +36,8 @@ struct file_header {
 
 enum class section_kind : uint32_t {
     process = 1,  ///< process_section, then host, program, command, boot id: each ended by 0
-    function,     ///< function_section, then its name
-    file,         ///< file_section, then its path
-    fact,         ///< fact_section, then key and value: each ended by 0
-    absence,      ///< absence_section, then the subject
-    chunk,        ///< chunk_section, then compressed columns (chunk_coding.hpp)
+    notes,        ///< notes_section, then notes (notes.hpp), compressed
+    chunk,        ///< chunk_section, then columns (chunk_coding.hpp), compressed
     end,          ///< end_section
 };
 
@@ -59,6 +56,11 @@ struct process_section {
     uint32_t reserved;
 };
 
+struct notes_section {
+    uint32_t bytes;  ///< of the notes before compression
+    uint32_t reserved;
+};
+
 struct function_section {
     uint16_t id;
     uint8_t level;  ///< calls::level
@@ -68,9 +70,8 @@ struct function_section {
 
 struct file_section {
     uint32_t id;
-    uint32_t reserved;
+    uint32_t filesystem;  ///< f_type of statfs
     int64_t block_bytes;
-    uint64_t filesystem;  ///< f_type of statfs
 };
 
 struct fact_section {

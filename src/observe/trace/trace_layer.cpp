@@ -27,6 +27,27 @@ size_t read_file(const char* path, char* out, size_t room) {
     return got;
 }
 
+/// Whether what is written to `path` goes through a network: then other nodes' writing would be disturbed by ours.
+bool is_remote(const char* path) {
+    struct statfs filesystem {};
+    if (direct::call(SYS_statfs, direct::address(path), direct::address(&filesystem)) != 0) return false;
+    switch (static_cast<uint32_t>(filesystem.f_type)) {
+        case 0x6969:      // NFS
+        case 0x0BD00BD0:  // Lustre
+        case 0x47504653:  // GPFS
+        case 0x19830326:  // BeeGFS
+        case 0x00C36400:  // Ceph
+        case 0x20030528:  // OrangeFS
+        case 0x65735546:  // FUSE: GlusterFS and others
+        case 0xFF534D42:  // CIFS
+        case 0xFE534D42:  // SMB2
+        case 0x5346414F:  // AFS
+        case 0x01021997:  // 9P
+            return true;
+        default: return false;
+    }
+}
+
 /// Pieces of text one after the other, each ended by 0; what does not fit is cut.
 class text_pieces {
   public:
@@ -50,29 +71,47 @@ bool trace_layer::start(const settings& wanted, char* complaint, size_t complain
     buffer_.abandon();
     new (&file_) trace_file;
     for (auto& named : named_) named = false;
-    ended_ = false;
-
     utsname node{};
     direct::call(SYS_uname, direct::address(&node));
-    char name[160];
-    snprintf(name, sizeof name, "%.64s.%d.%lld", node.nodename, direct::process_id(),
+    snprintf(name_, sizeof name_, "%.64s.%d.%lld", node.nodename, direct::process_id(),
              static_cast<long long>(realtime_ns()));
+    snprintf(directory_, sizeof directory_, "%.*s", static_cast<int>(wanted.directory.size()), wanted.directory.data());
     // A unit of about a nanosecond: finer is noise, which costs space.
     time_unit_ = calls::counter_is_steady ? 2 : 1;
-    if (!file_.create(wanted.directory, name)) {
-        snprintf(complaint, complaint_bytes, "%.*s: cannot record here: %s", static_cast<int>(wanted.directory.size()),
-                 wanted.directory.data(), strerrordesc_np(file_.error()));
+    const std::string_view local = !wanted.local.empty() ? wanted.local : is_remote(directory_) ? "/tmp" : wanted.directory;
+    if (!file_.create(local, name_)) {
+        snprintf(complaint, complaint_bytes, "%.*s: cannot record here: %s", static_cast<int>(local.size()), local.data(),
+                 strerrordesc_np(file_.error()));
         return false;
     }
-    char ring[trace_file::longest_path + 8];
-    snprintf(ring, sizeof ring, "%.*s/%s.ring", static_cast<int>(wanted.directory.size()), wanted.directory.data(), name);
+    if (local == wanted.directory) directory_[0] = '\0';
+    else leave_address(local);
     write_process_section();
-    int error = 0;
-    if (!buffer_.create(ring, wanted.buffer_bytes, file_, time_unit_, error)) {
-        snprintf(complaint, complaint_bytes, "%s: cannot record here: %s", ring, strerrordesc_np(error));
+    char ring[trace_file::longest_path];
+    int error = ENAMETOOLONG;
+    if (!join_path(ring, local, name_, ".ring") || !buffer_.create(ring, wanted.buffer_bytes, file_, time_unit_, error)) {
+        snprintf(complaint, complaint_bytes, "%s: cannot record beside it: %s", file_.path(), strerrordesc_np(error));
         return false;
     }
     return true;
+}
+
+/// For a process that is killed: `<name>.local` says on which node and where its trace lies.
+void trace_layer::leave_address(std::string_view local) {
+    char path[trace_file::longest_path];
+    if (!join_path(path, directory_, name_, ".local")) return;
+    const int fd = direct::open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0) return;
+    direct::pwrite(fd, local.data(), local.size(), 0);
+    direct::close(fd);
+}
+
+void trace_layer::move_to_directory() {
+    if (directory_[0] == '\0') return;
+    char address[trace_file::longest_path];
+    if (!file_.move_to(directory_, name_)) return;
+    if (join_path(address, directory_, name_, ".local")) direct::unlink(address);
+    directory_[0] = '\0';
 }
 
 void trace_layer::write_process_section() {
@@ -107,13 +146,13 @@ void trace_layer::name_function(uint16_t function) {
     if (named_[function].exchange(true)) return;
     const calls::function_entry& entry = calls::entry_of(function);
     const function_section section{function, static_cast<uint8_t>(entry.at), static_cast<uint8_t>(entry.does), 0};
-    file_.append(section_kind::function, bytes_of(section), entry.name);
+    buffer_.note(note_kind::function, bytes_of(section), entry.name);
 }
 
 void trace_layer::on_file(const calls::named_file& file) {
     const calls::own_work ours;
-    const file_section section{file.id, 0, file.block_bytes, file.filesystem};
-    file_.append(section_kind::file, bytes_of(section), file.path);
+    const file_section section{file.id, static_cast<uint32_t>(file.filesystem), file.block_bytes};
+    buffer_.note_file(section, file.path);
 }
 
 void trace_layer::on_fact(uint32_t file, std::string_view key, std::string_view value) {
@@ -122,22 +161,23 @@ void trace_layer::on_fact(uint32_t file, std::string_view key, std::string_view 
     text_pieces texts;
     texts.add(key);
     texts.add(value);
-    file_.append(section_kind::fact, bytes_of(section), texts.all());
+    buffer_.note(note_kind::fact, bytes_of(section), texts.all());
 }
 
 void trace_layer::on_absence(std::string_view subject, uint64_t count) {
     const calls::own_work ours;
     const absence_section section{count};
-    file_.append(section_kind::absence, bytes_of(section), subject);
+    buffer_.note(note_kind::absence, bytes_of(section), subject);
 }
 
 void trace_layer::on_end(calls::ending how) {
     const calls::own_work ours;
-    buffer_.flush(true);
     const uint64_t unrecorded = calls::this_process().unrecorded.exchange(0);
     if (unrecorded > 0) on_absence("calls while Halcyon's own code was running", unrecorded);
+    buffer_.flush(true);
     const end_section section{static_cast<uint32_t>(how), 0, buffer_.lost(), anchor_now()};
     file_.append(section_kind::end, bytes_of(section));
+    move_to_directory();
     if (file_.failed()) {
         char message[trace_file::longest_path + 160];
         const int length = snprintf(message, sizeof message, "halcyon: %s: recording stopped: %s; %llu calls are missing\n",

@@ -14,7 +14,9 @@ namespace halcyon::observe::trace {
 class trace_layer final : public calls::layer {
   public:
     struct settings {
-        std::string_view directory;
+        std::string_view directory;  ///< where traces are wanted: all processes of a run see it
+        std::string_view local;      ///< where they lie until the process ends; "": `directory` if that is a disk of
+                                     ///< this node, else /tmp
         size_t buffer_bytes;
     };
 
@@ -34,11 +36,14 @@ class trace_layer final : public calls::layer {
     void append(const calls::call_record& record);
     void name_function(uint16_t function);
     void write_process_section();
+    void leave_address(std::string_view local);
+    void move_to_directory();
 
     trace_file file_;
     record_buffer buffer_;
     uint32_t time_unit_ = 1;
-    std::atomic<bool> ended_{false};
+    char directory_[trace_file::longest_path] = {};  // "": the trace lies there already
+    char name_[160] = {};
     std::atomic<bool> named_[static_cast<size_t>(calls::call_id::count)] = {};
 };
 

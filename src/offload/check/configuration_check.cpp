@@ -70,7 +70,7 @@ result<uint64_t> bytes_of_node(const model& m, const intended_run& run) {
 void check_modules(const model& m, configuration_check& found) {
     for (const store& s : m.stores)
         if (const auto module = load_store_module(s.type); !module)
-            found.refusals.push_back("stores." + s.name + ": " + module.why().message);
+            found.refusals.push_back(s.type_where + ": " + module.why().message);
     action_runner actions(m, {});
     std::error_code none;
     if (const auto loaded = actions.load_modules(std::filesystem::current_path(none).string()); !loaded)

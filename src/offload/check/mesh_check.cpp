@@ -43,7 +43,7 @@ result<std::vector<std::string>> unfit_meshes(const model& m, int ranks) {
         const auto nodes = nodes_of(m, on, ranks);
         if (!nodes) return nodes.why();
         if (!*array || !*nodes || fit_of((*array)->span(), (*nodes)->span()) != mesh_fit::none) continue;
-        messages.push_back(describe_misfit(v.name, (*array)->span(), on.name, (*nodes)->span()));
+        messages.push_back(v.mesh_where + ": " + describe_misfit(v.name, (*array)->span(), on.name, (*nodes)->span()));
     }
     return messages;
 }

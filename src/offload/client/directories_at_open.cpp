@@ -15,9 +15,9 @@ namespace fs = std::filesystem;
 result<void> check_spill_directory(const model& m) {
     for (const variable& v : m.variables)
         if (v.when_full == full_policy::spill && ::access(m.buffer.spill_directory.c_str(), W_OK | X_OK) != 0)
-            return system_failure("resources.buffer.spill-directory " + m.buffer.spill_directory +
-                                      " (wanted by variable '" + v.name + "')",
-                                  errno);
+            return system_failure(
+                m.buffer.spill_where + ": " + m.buffer.spill_directory + " (wanted by variable '" + v.name + "')",
+                errno);
     return {};
 }
 
@@ -31,14 +31,14 @@ result<std::vector<fs::path>> files_to_replace(const model& m, const store& s, c
         earlier.push_back(entry->path());
         if (!is_record_of_server(name) && !is_run_mark(name)) sign = name;
     }
-    if (why) return system_failure("output directory " + directory.string(), why.value());
+    const std::string where = s.path_where + ": output directory " + directory.string();
+    if (why) return system_failure(where, why.value());
     if (!s.replace_existing && !sign.empty())
         return failure{error_kind::usage,
-                       directory.string() + " already holds a run (" + sign +
-                           "): move it away, choose another path for stores." + s.name + ", or set stores." + s.name +
-                           ".existing: replace",
+                       where + " already holds a run (" + sign + "): move it away, choose another path for stores." +
+                           s.name + ", or set stores." + s.name + ".existing: replace",
                        0};
-    if (::access(directory.c_str(), W_OK) != 0) return system_failure("output directory " + directory.string(), errno);
+    if (::access(directory.c_str(), W_OK) != 0) return system_failure(where, errno);
     return earlier;
 }
 

@@ -100,6 +100,7 @@ struct variable {
     offload::compression compression = compression::none;
     int compression_level = 4;
     full_policy when_full = full_policy::block;
+    std::string mesh_where;  ///< as layout::where; of the group that says it for the variable, where one does
 };
 
 struct action {
@@ -132,6 +133,8 @@ struct store {
     reader expected_reader = reader::as_written;
     bool checksum = false;
     bool replace_existing = false;  ///< `existing: replace`: delete an earlier run's files instead of refusing
+    std::string type_where;         ///< as layout::where; of the store, where it does not say its type
+    std::string path_where;         ///< as layout::where
 };
 
 struct buffer_settings {
@@ -143,7 +146,8 @@ struct buffer_settings {
     int64_t max_spill_bytes = int64_t{16} << 30;
     bool huge_pages = true;
     // As layout::where; without file and line where the configuration does not have the key.
-    std::string size_where = "resources.buffer.size", blocks_where = "resources.buffer.blocks-per-client";
+    std::string size_where = "resources.buffer.size", blocks_where = "resources.buffer.blocks-per-client",
+                spill_where = "resources.buffer.spill-directory";
 };
 
 struct server_settings {

@@ -34,11 +34,15 @@ void parse_stores(const config_value& root, model& m) {
         value.check_name("store", name);
         store s;
         s.name = name;
+        s.type_where = value.where();
         if (const auto v = value.find("type")) {
             s.type = v->text();
+            s.type_where = v->where();
             v->check_name("store type", s.type);  // it becomes part of a library's file name
         }
-        s.path = value.find("path")->text();
+        const config_value path = *value.find("path");
+        s.path = path.text();
+        s.path_where = path.where();
         if (const auto v = value.find("iterations-per-file")) s.iterations_per_file = static_cast<int>(v->integer());
         if (const auto v = value.find("view-interval")) s.view_interval = v->duration();
         if (const auto v = value.find("durable")) s.durable = v->boolean();

@@ -80,7 +80,10 @@ void parse_buffer(const config_value& from, buffer_settings& buffer) {
         buffer.blocks_where = v->where();
     }
     if (const auto v = from.find("max-pending-signals")) buffer.max_pending_signals = v->integer();
-    if (const auto v = from.find("spill-directory")) buffer.spill_directory = v->text();
+    if (const auto v = from.find("spill-directory")) {
+        buffer.spill_directory = v->text();
+        buffer.spill_where = v->where();
+    }
     if (const auto v = from.find("max-spill")) buffer.max_spill_bytes = v->bytes();
     if (const auto v = from.find("huge-pages")) buffer.huge_pages = v->boolean();
 }

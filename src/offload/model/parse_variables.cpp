@@ -9,6 +9,7 @@ namespace {
 /// What a group or a variable says about variables. A group's attributes are the defaults of all in it.
 struct attributes {
     std::optional<uint32_t> layout, place, mesh;
+    std::string mesh_where;
     std::string unit;
     offload::centering centered = centering::cell;
     std::optional<std::string> store;  ///< "" = not stored; nullopt = nothing said
@@ -69,7 +70,10 @@ class variable_parser {
     [[nodiscard]] attributes read(const config_value& from, attributes out) const {
         if (const auto v = from.find("layout")) out.layout = v->index_among(layouts_, "layout", "layouts");
         if (const auto v = from.find("place")) out.place = v->index_among(places_, "place", "places");
-        if (const auto v = from.find("mesh")) out.mesh = v->index_among(meshes_, "mesh", "meshes");
+        if (const auto v = from.find("mesh")) {
+            out.mesh = v->index_among(meshes_, "mesh", "meshes");
+            out.mesh_where = v->where();
+        }
         if (const auto v = from.find("unit")) out.unit = v->text();
         if (const auto v = from.find("centering")) out.centered = v->word(centering_words);
         if (const auto v = from.find("store")) {
@@ -116,6 +120,7 @@ class variable_parser {
         v.layout_id = *a.layout;
         v.place_id = a.place;
         v.mesh_id = a.mesh;
+        v.mesh_where = a.mesh_where;
         v.unit = a.unit;
         if (const auto description = from.find("description")) v.description = description->text();
         v.centered = a.centered;

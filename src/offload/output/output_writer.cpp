@@ -131,15 +131,18 @@ class file_output final : public output_writer {
         return missing;
     }
 
-    void remove_halves_of(const std::string& writer) override {
-        const std::string own = data_.simulation + "." + writer + ".";
+    void remove_halves_of(const std::set<std::string>& writers) override {
+        if (writers.empty()) return;
+        const std::string stem = data_.simulation + ".";
         std::error_code none;
         for (const target& t : targets_) {
             if (!t.settled) continue;
-            for (const auto& entry : fs::directory_iterator(t.directory, none))
-                if (const std::string name = entry.path().filename().string();
-                    name.starts_with(own) && name.ends_with(".tmp"))
-                    fs::remove(entry.path(), none);
+            for (const auto& entry : fs::directory_iterator(t.directory, none)) {
+                const std::string name = entry.path().filename().string();
+                if (!name.starts_with(stem) || !name.ends_with(".tmp")) continue;
+                const std::string writer = name.substr(stem.size(), name.find('.', stem.size()) - stem.size());
+                if (writers.contains(writer)) fs::remove(entry.path(), none);
+            }
         }
     }
 

@@ -112,6 +112,7 @@ struct segment_geometry {
     [[nodiscard]] uint64_t table_offset(uint32_t client) const;
     [[nodiscard]] uint64_t arena_offset(uint32_t client) const;
     [[nodiscard]] bool is_possible() const;
+    bool operator==(const segment_geometry&) const = default;
 };
 
 /// What one client needs at least, in bytes of arena.

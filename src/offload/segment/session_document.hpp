@@ -31,6 +31,7 @@ struct session_document {
 
     [[nodiscard]] std::string to_text() const;
     static result<session_document> from_text(std::string_view text);
+    bool operator==(const session_document&) const = default;
 };
 
 /// 32 random hexadecimal digits from the system.

@@ -226,6 +226,14 @@ bool node_server::drained() {
     return book_.open_iterations().empty();
 }
 
+/// Under the policy inline a client is a writer, too.
+std::set<std::string> node_server::dead_writers() const {
+    std::set<std::string> dead;
+    for (uint32_t c = 0; c < gone_.size(); ++c)
+        if (segment_.page(c).dead.load() != 0) dead.insert(client_writer(book_.rank_of(c)));
+    return dead;
+}
+
 /// True when the server may exit.
 bool node_server::wind_up() {
     segment_header& h = segment_.header();
@@ -238,9 +246,7 @@ bool node_server::wind_up() {
         if (files_ != nullptr) files_->leave();
         if (job_ != nullptr && !job_->finish(job_events_taken_)) return false;
         look_for_lost_files();
-        // Under the policy inline a client is a writer, too.
-        for (uint32_t c = 0; c < gone_.size(); ++c)
-            if (segment_.page(c).dead.load() != 0) output_->remove_halves_of(client_writer(book_.rank_of(c)));
+        output_->remove_halves_of(dead_writers());
         save_counts(true);
         // Of the others nothing is written from here on, and nobody waits until they are gone.
         if (document_.node != 0) output_->release_directories();

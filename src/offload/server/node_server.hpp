@@ -131,6 +131,7 @@ class node_server {
     void warn_of_compression();
     void save_counts(bool finished);
     bool drained();
+    [[nodiscard]] std::set<std::string> dead_writers() const;
     bool wind_up();
     void look_for_lost_files();
     int64_t next_timer_ns() const;

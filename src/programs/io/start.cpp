@@ -19,11 +19,12 @@ struct setting {
     const char* name;
     char entry[longest_setting];  // "NAME=value", or "" when it is not set
 };
-setting settings[] = {{"HALCYON_LAYERS", ""}, {"HALCYON_TRACE_DIR", ""}, {"HALCYON_TRACE_BUFFER", ""}};
+setting settings[] = {{"HALCYON_LAYERS", ""}, {"HALCYON_TRACE_DIR", ""}, {"HALCYON_TRACE_LOCAL", ""}, {"HALCYON_TRACE_BUFFER", ""}};
 char preload[longest_setting] = "";
 const char* children[sizeof settings / sizeof settings[0] + 2] = {};
 
-observe::trace::trace_layer trace;
+// Calls come before constructors of libraries run, ours among them: nothing here may need one.
+constinit observe::trace::trace_layer trace;
 
 void complain(const char* text) {
     char line[observe::trace::trace_file::longest_path + 200];
@@ -105,7 +106,8 @@ void start_layers(layer_chain& layers) {
     remember_environment();
     if (wants("trace")) {
         char complaint[observe::trace::trace_file::longest_path + 160];
-        const observe::trace::trace_layer::settings wanted{value_of("HALCYON_TRACE_DIR"), buffer_bytes()};
+        const observe::trace::trace_layer::settings wanted{value_of("HALCYON_TRACE_DIR"), value_of("HALCYON_TRACE_LOCAL"),
+                                                                buffer_bytes()};
         if (trace.start(wanted, complaint, sizeof complaint)) layers.add(trace);
         else complain(complaint);
     }

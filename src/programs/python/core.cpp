@@ -17,6 +17,7 @@
 #include "offload/check/configuration_check.hpp"
 #include "offload/store/store.hpp"
 #include "programs/python/raise.hpp"
+#include "programs/python/trace.hpp"
 
 namespace nb = nanobind;
 namespace fs = std::filesystem;
@@ -96,4 +97,5 @@ NB_MODULE(_core, m) {
         .def_ro("warnings", &configuration_check::warnings);
     m.def("check", check, nb::arg("path"), nb::arg("ranks") = 0, nb::arg("ranks_per_node") = 0,
           "Reads a configuration, for `ranks` processes where > 0, and says what `open` would refuse.");
+    halcyon::python::add_trace_reader(m);
 }

@@ -88,6 +88,21 @@ TEST_F(writing, a_server_that_takes_over_removes_half_files_of_its_own_only) {
     EXPECT_EQ(names(), (std::vector<std::string>{"cloud.n0000.i00000001.h5", "cloud.n0001.i00000002.h5.tmp"}));
 }
 
+TEST_F(writing, half_files_of_those_who_died_are_removed_and_no_others) {
+    const auto first = server();
+    write(*first, 1);
+    for (const char* name : {"cloud.c00003.i00000002.h5.tmp", "cloud.c00004.i00000002.h5.tmp"}) leave(name);
+    for (const char* name : {"cloud.c00003.i00000001.h5", "cloud.c000030.i00000002.h5.tmp", "cloud.tmp",
+                             "cloud.c00005.i00000002.h5.tmp", "storm.c00003.i00000002.h5.tmp"})
+        leave(name);
+    first->remove_halves_of({});
+    EXPECT_EQ(names().size(), 8U);
+    first->remove_halves_of({"c00003", "c00004"});
+    EXPECT_EQ(names(), (std::vector<std::string>{"cloud.c00003.i00000001.h5", "cloud.c000030.i00000002.h5.tmp",
+                                                 "cloud.c00005.i00000002.h5.tmp", "cloud.n0000.i00000001.h5",
+                                                 "cloud.tmp", "storm.c00003.i00000002.h5.tmp"}));
+}
+
 TEST_F(writing, what_is_deleted_is_missing_once) {
     const auto first = server();
     for (const int64_t iteration : {1, 2, 3}) write(*first, iteration);

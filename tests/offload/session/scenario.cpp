@@ -7,6 +7,7 @@
 //     die_in_open=0                 the same rank: dies instead in this collective call of halcyon_open, counted from 1
 //     signal=NAME                   raised in each iteration
 //     wait=none|stored|durable      after each iteration
+//     final_wait=0                  1: waits before the close until the last iteration is stored
 //     lockstep=0                    1: a barrier in each iteration, after rank 0 wrote and before the others do
 //     ahead=0                       the others begin when rank 0 has ended this many iterations
 //     together=0                    1: a barrier at the begin of each iteration

@@ -43,7 +43,7 @@ class file_pattern : public ::testing::Test {
         };
         for (int rank = 0; rank < 2; ++rank) {
             for (const int64_t i : iterations) {
-                b.add_block(placed, i, rank, {4, 50}, some_floats(200), {4, 98}, {0, 49 * rank}, {0, rank},
+                b.add_block(placed, i, rank, {4, 50}, some_floats(200), {4, 98}, {0, int64_t{49} * rank}, {0, rank},
                             {0, 1 - rank});
                 b.add_block(rounded, i, rank, {7000}, some(7000));
                 b.add_block(halved, i, rank, {3, 3}, some_floats(9));
@@ -155,6 +155,46 @@ TEST_F(file_pattern, compressed_files_have_none) {
     b.add_block(v, 0, 0, {1000}, counting<float>(1000));
     written(b.job("f", {0}), memory);
     EXPECT_TRUE(memory.pattern.description.empty());
+}
+
+struct written_piece {
+    uint64_t address;
+    size_t bytes;
+    bool is_value;
+};
+
+/// Whether a file in which these were written, in this order, can be the pattern of others.
+bool makes_a_pattern(const std::string& path, const std::vector<written_piece>& pieces) {
+    output_file out(path);
+    hdf5::value_places values;
+    for (const written_piece& piece : pieces) {
+        const size_t before = out.data().size();
+        out.write_data(piece.address, std::vector<std::byte>(piece.bytes));
+        if (piece.is_value) values.note(out, before, piece.bytes);
+    }
+    return !hdf5::pattern_of("a file", out, values).description.empty();
+}
+
+TEST_F(file_pattern, is_none_where_a_value_lies_on_a_text) {
+    const std::string path = folder_.file("g.h5.tmp");
+    // Neither in order nor apart: the long one holds the short one that begins after it.
+    const std::vector<written_piece> values{{500, 100, true}, {100, 200, true}, {150, 10, true}, {900, 8, true}};
+    const auto with_text = [&](uint64_t address, size_t bytes) {
+        std::vector<written_piece> pieces{{address, bytes, false}};
+        pieces.insert(pieces.end(), values.begin(), values.end());
+        return makes_a_pattern(path, pieces);
+    };
+    for (const auto& [address, bytes] : {std::pair<uint64_t, size_t>{0, 100}, {300, 200}, {600, 300}, {908, 50}})
+        EXPECT_TRUE(with_text(address, bytes)) << "beside values: " << address;
+    for (const auto& [address, bytes] : {std::pair<uint64_t, size_t>{0, 101},
+                                         {99, 2},
+                                         {120, 10},
+                                         {200, 50},
+                                         {299, 10},
+                                         {450, 500},
+                                         {599, 1},
+                                         {907, 9}})
+        EXPECT_FALSE(with_text(address, bytes)) << "on a value: " << address;
 }
 
 }  // namespace

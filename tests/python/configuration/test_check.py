@@ -105,7 +105,8 @@ def test_directories_that_open_refuses_are_refused(configuration: Path) -> None:
     configuration.write_text(CONFIGURATION.replace("path: out", f"path: {out}") + policy)
     done = check(configuration)
     assert done.returncode == 1
-    assert f"resources.buffer.spill-directory {spill} (wanted by variable 'theta'): No such file" in done.stderr
+    told = f"resources.buffer.spill-directory: {spill} (wanted by variable 'theta'): No such file"
+    assert f"halcyon.yaml:11: {told}" in done.stderr
     spill.mkdir()
     assert check(configuration).returncode == 0
     assert not out.exists(), "a check makes nothing"
@@ -115,7 +116,8 @@ def test_directories_that_open_refuses_are_refused(configuration: Path) -> None:
     (out / "tiny.n0000.i00000000.h5").touch()
     done = check(configuration)
     assert done.returncode == 1
-    assert f"{out} already holds a run (tiny.n0000.i00000000.h5): move it away" in done.stderr
+    told = f"stores.main.path: output directory {out} already holds a run (tiny.n0000.i00000000.h5): move it away"
+    assert f"halcyon.yaml:10: {told}" in done.stderr
     configuration.write_text(configuration.read_text().replace(f"path: {out}", f"path: {out}, existing: replace"))
     assert check(configuration).returncode == 0
     assert len(list(out.iterdir())) == 2, "a check deletes nothing"
@@ -178,10 +180,28 @@ def test_processes_may_share_a_coordinate(tmp_path: Path) -> None:
 def test_a_mesh_that_does_not_fit_is_told_with_both_shapes(tmp_path: Path) -> None:
     done = checked(tmp_path, "place: whole}", "place: whole, mesh: grid}", "4")
     assert done.returncode == 0
-    assert "variable 'theta' has the shape 24 x 4, but mesh 'grid' has 24 x 5 nodes and 23 x 4 cells" in done.stderr
+    misfit = "variable 'theta' has the shape 24 x 4, but mesh 'grid' has 24 x 5 nodes and 23 x 4 cells"
+    assert f"halcyon.yaml:14: data.variables.theta.mesh: {misfit}" in done.stderr
     fits = PLACED.replace("dimensions: [5]", "dimensions: [4]").replace("place: whole}", "place: whole, mesh: grid}")
     (tmp_path / "halcyon.yaml").write_text(fits)
     assert check(tmp_path / "halcyon.yaml", "4").stderr == ""
+
+
+def test_a_mesh_that_a_group_gives_its_variables_is_told_with_the_line_of_the_group(tmp_path: Path) -> None:
+    group = "  groups:\n    air: {mesh: grid, variables: {wind: {layout: rows, place: whole}}}\n"
+    done = checked(tmp_path, "stores:\n", f"{group}stores:\n", "4")
+    assert "halcyon.yaml:18: data.groups.air.mesh: variable 'air/wind' has the shape 24 x 4" in done.stderr
+
+
+def test_a_store_that_cannot_be_loaded_is_told_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "halcyon.yaml"
+    path.write_text(PLACED.replace("main: {path: out}", "main: {path: out, type: absent}"))
+    # Not both: they look for modules in different folders, and say in which.
+    command = [sys.executable, "-m", "halcyon", "check", path]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "halcyon.yaml:18: stores.main.type: " in done.stderr
+    assert "libhalcyon_store_absent.so" in done.stderr
 
 
 def test_a_buffer_is_checked_for_each_node(tmp_path: Path) -> None:

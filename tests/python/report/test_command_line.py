@@ -12,6 +12,8 @@ from synthetic_runs import write_counts
 
 from halcyon import __version__, cli, compiled, errors
 from halcyon.cli import main
+from halcyon.diff import Difference
+from halcyon.difference_size import DifferenceSize
 
 
 def halcyon(directory: Path, *arguments: str) -> str:
@@ -181,10 +183,15 @@ def test_check_passes_on_what_is_wrong(monkeypatch: pytest.MonkeyPatch, capsys: 
 def test_diff_exits_with_1_when_there_are_differences(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = {"same": [], "other": ["theta: 3 of 8 values differ"]}
-    monkeypatch.setitem(sys.modules, "halcyon.diff", SimpleNamespace(diff=lambda a, b, iterations: found[b.name]))
+    of_theta = Difference("theta: 3 of 8 values", "4.0", "4.5", "theta", DifferenceSize(0.5, 0.125))
+    found = {"same": [], "other": [of_theta, Difference("theta: attribute unit", "K", "C")]}
+    monkeypatch.setattr("halcyon.diff.diff", lambda a, b, iterations: found[b.name])
     assert [main(["diff", "a", "same"]), main(["diff", "a", "other"])] == [0, 1]
-    assert capsys.readouterr().out == "theta: 3 of 8 values differ\n"
+    assert capsys.readouterr().out.splitlines() == [
+        "theta: 3 of 8 values: 4.0 | 4.5",
+        "theta: attribute unit: K | C",
+        "theta: largest difference 0.5, relative 0.125",
+    ]
 
 
 @pytest.mark.parametrize(

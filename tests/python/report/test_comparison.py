@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from synthetic_runs import Shape, write_manifest, write_run
+from synthetic_runs import Shape, write_counts, write_manifest, write_run
 
 from halcyon.comparison import open_comparison, scalings_of
 from halcyon.figures import Picture
@@ -40,6 +40,27 @@ def test_repetitions_are_named_by_their_directories(phases_of_two_ranks: TwoRank
 def test_same_run_twice_still_has_two_names(phases_of_two_ranks: TwoRanks) -> None:
     run = phases_of_two_ranks("one", [(1, 1)])
     assert len(open_comparison([run, run]).entries) == 2
+
+
+def test_runs_with_losses_and_unfinished_ones_are_marked_where_they_are_named(tmp_path: Path) -> None:
+    left = {"calm": {}, "lossy": {"skipped_blocks": 2}, "killed": {"finished": False}, "spilled": {"spilled_blocks": 1}}
+    left["both"] = {"finished": False, "missing_blocks": 1}
+    runs = [write_run(tmp_path / name, Shape(phases=1)) for name in left]
+    for run, counts in zip(runs, left.values(), strict=True):
+        write_counts(run, **counts)
+    write_manifest(tmp_path / "open", ended_ns=None)
+    write_counts(tmp_path / "open")
+    comparison = open_comparison([*runs, tmp_path / "open"])
+    assert {entry.name: entry.label.removeprefix(entry.name) for entry in comparison.entries} == {
+        "halcyon (calm)": "",
+        "halcyon (lossy)": " [with losses]",
+        "halcyon (killed)": " [unfinished]",
+        "halcyon (spilled)": "",
+        "halcyon (both)": " [with losses, unfinished]",
+        "halcyon (open)": " [unfinished]",
+    }
+    marked = {label for verdict in comparison.verdicts() for label in verdict.labels}
+    assert "halcyon (lossy) [with losses]" in marked
 
 
 def test_scalability_by_hand_against_a_run_without_output(tmp_path: Path) -> None:

@@ -191,6 +191,19 @@ def test_two_dimensions_make_a_grid_of_runs(tmp_path: Path) -> None:
     assert text.count("no run") == 1
 
 
+def test_marks_stand_where_figures_name_runs_by_values_or_approach(tmp_path: Path) -> None:
+    runs = [
+        write_run(tmp_path / f"{approach}-{ranks}", Shape(approach, ranks, phases=2))
+        for approach in ("halcyon", "collective")
+        for ranks in (2, 4)
+    ]
+    write_counts(runs[1], skipped_blocks=1)
+    grid, scaling = picture("write times", *runs), picture("scalability", *runs)
+    assert "Each cell is a run" in grid.caption
+    assert [Page(shown.svg).text.count("[with losses]") for shown in (grid, scaling)] == [1, 1]
+    assert "halcyon [with losses]" in scaling.title
+
+
 def test_twelve_runs_are_compared(tmp_path: Path) -> None:
     runs = [
         write_run(tmp_path / f"{i}", Shape("file-per-process", 4, phases=3, seed=i, parameters={"stripe": 2**i}))

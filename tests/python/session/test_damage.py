@@ -8,7 +8,9 @@ import signal
 import socket
 import struct
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from subprocess import Popen
 
 import pytest
 from running import Case, check_complete, finish, is_gone, processes_of, wait_for
@@ -119,12 +121,28 @@ def hello(client: int, purpose: int = 0) -> bytes:
     return struct.pack("<4I", 0x48414C43, 1, purpose, client)
 
 
+@contextmanager
+def going_on_unharmed(case: Case) -> Iterator[Popen[str]]:
+    """A run that has stored files; after this block it goes on, loses nobody and stores everything."""
+    case.configure()
+    run = case.start("iterations=60", case.gates(30))
+    wait_for(lambda: list(case.output.glob("tiny.n0000.*.h5")), what="a file")
+    yield run
+    case.open_gate(30)
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    assert case.counts()["dead_clients"] == 0
+    check_complete(case, 60)
+
+
+def wait_for_log(case: Case, text: str) -> None:
+    log = case.output / "server-n0000.log"
+    wait_for(lambda: text in log.read_text(), what=f"the log says '{text}'")
+
+
 def test_who_says_to_be_a_client_that_has_joined_is_refused(openmpi_case: Case) -> None:
-    openmpi_case.configure()
-    run = openmpi_case.start("iterations=60", openmpi_case.gates(30))
-    wait_for(lambda: list(openmpi_case.output.glob("tiny.n0000.*.h5")), what="a file")
-    log = openmpi_case.output / "server-n0000.log"
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as impostor:
+    stranger = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with going_on_unharmed(openmpi_case), stranger as impostor:
         impostor.settimeout(10)
         impostor.connect(socket_of(openmpi_case))
         impostor.send(hello(client=1))
@@ -132,49 +150,27 @@ def test_who_says_to_be_a_client_that_has_joined_is_refused(openmpi_case: Case) 
         assert b"client 1 of this session has joined already" in answer
         assert not descriptors, "the segment was given away"
         assert impostor.recv(4096) == b"", "the connection is not closed"
-    wait_for(lambda: "client 1 of this session has joined already" in log.read_text(), what="it is said")
-    openmpi_case.open_gate(30)
-    outcome = finish(run)
-    assert outcome.status == 0, outcome.text
-    assert openmpi_case.counts()["dead_clients"] == 0
-    check_complete(openmpi_case, 60)
+        wait_for_log(openmpi_case, "client 1 of this session has joined already")
 
 
 def test_a_client_cannot_become_another_one(openmpi_case: Case) -> None:
-    openmpi_case.configure()
-    run = openmpi_case.start("iterations=60", openmpi_case.gates(30))
-    wait_for(lambda: list(openmpi_case.output.glob("tiny.n0000.*.h5")), what="a file")
-    log = openmpi_case.output / "server-n0000.log"
-    with connection_of(processes_of(run)[0], openmpi_case) as own:
+    with going_on_unharmed(openmpi_case) as run, connection_of(processes_of(run)[0], openmpi_case) as own:
         own.send(hello(client=1))
         own.send(hello(client=0))
         own.send(b"\xff" * 4000)
-        wait_for(lambda: "says hello again" in log.read_text(), what="it is said")
-    openmpi_case.open_gate(30)
-    outcome = finish(run)
-    assert outcome.status == 0, outcome.text
-    assert openmpi_case.counts()["dead_clients"] == 0
-    check_complete(openmpi_case, 60)
+        wait_for_log(openmpi_case, "says hello again")
 
 
 def test_strangers_at_the_socket_fill_neither_log_nor_descriptors(openmpi_case: Case) -> None:
-    openmpi_case.configure()
-    run = openmpi_case.start("iterations=60", openmpi_case.gates(30))
+    with ExitStack() as strangers, going_on_unharmed(openmpi_case):
+        server = openmpi_case.server_process()
+        name = socket_of(openmpi_case)
+        for i in range(400):
+            stranger = strangers.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+            stranger.connect(name)
+            if i % 2:
+                stranger.send(b"\xff" * (i % 40 + 1))
+        wait_for_log(openmpi_case, "ignored")
+        wait_for(lambda: len(list(Path(f"/proc/{server}/fd").iterdir())) < 250, what="strangers are sent away")
     log = openmpi_case.output / "server-n0000.log"
-    wait_for(lambda: list(openmpi_case.output.glob("tiny.n0000.*.h5")), what="a file")
-    server = openmpi_case.server_process()
-    name = socket_of(openmpi_case)
-    strangers = []
-    for i in range(400):
-        strangers.append(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET))
-        strangers[-1].connect(name)
-        if i % 2:
-            strangers[-1].send(b"\xff" * (i % 40 + 1))
-    wait_for(lambda: "ignored" in log.read_text(), what="a stranger's message")
-    wait_for(lambda: len(list(Path(f"/proc/{server}/fd").iterdir())) < 250, what="strangers are sent away")
-    openmpi_case.open_gate(30)
-    assert finish(run).status == 0
-    for stranger in strangers:
-        stranger.close()
     assert len(log.read_text().splitlines()) < 20
-    check_complete(openmpi_case, 60)

@@ -31,6 +31,17 @@ def test_the_times_of_a_run_add_up(openmpi_case: Case) -> None:
     assert between_s >= 10 * 0.020 - ROUNDING_S
 
 
+def test_a_wait_after_the_last_iteration_is_part_of_closing(openmpi_case: Case) -> None:
+    openmpi_case.configure(nz="512", size="256 MiB", attributes=", compression: {type: gzip, level: 9}")
+    assert openmpi_case.run("iterations=2", "final_wait=1").status == 0
+    run = json.loads((openmpi_case.output / "run.json").read_text())
+    with (openmpi_case.output / "phases-n0000.csv").open() as file:
+        in_phases_s = sum(int(row["visible_ns"]) for row in csv.DictReader(file) if row["rank"] == "0") * 1e-9
+    # No phase knows of the wait: were it no part of closing, it would be missing here.
+    parts_s = run["open_s"] + in_phases_s + run["close_s"] + run["compute_s"]
+    assert parts_s == pytest.approx(run["run_s"], abs=ROUNDING_S)
+
+
 def test_a_server_is_not_idle_while_it_stores(openmpi_case: Case) -> None:
     openmpi_case.configure(nz="512", size="256 MiB", attributes=", compression: {type: gzip, level: 9}")
     assert openmpi_case.run("iterations=12").status == 0

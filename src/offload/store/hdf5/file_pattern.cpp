@@ -41,6 +41,28 @@ bool is_repeatable(const file_job& job, const std::vector<domain_rows>& datasets
     });
 }
 
+/// Places of a file by address, so that whether anything of another one is taken needs no look at each of them.
+class taken_places {
+  public:
+    explicit taken_places(std::vector<output_file::extent> places) {
+        std::sort(places.begin(), places.end(),
+                  [](const output_file::extent& a, const output_file::extent& b) { return a.address < b.address; });
+        uint64_t end = 0;
+        for (const output_file::extent& place : places) {
+            begins_.push_back(place.address);
+            ends_.push_back(end = std::max(end, place.address + place.bytes));
+        }
+    }
+    [[nodiscard]] bool overlap(const output_file::extent& place) const {
+        const auto behind = std::lower_bound(begins_.begin(), begins_.end(), place.address + place.bytes);
+        return behind != begins_.begin() && ends_[static_cast<size_t>(behind - begins_.begin()) - 1] > place.address;
+    }
+
+  private:
+    std::vector<uint64_t> begins_;
+    std::vector<uint64_t> ends_;  ///< the last end of the places up to each
+};
+
 }  // namespace
 
 std::string description_of(const file_job& job, const std::vector<domain_rows>& datasets) {
@@ -84,10 +106,10 @@ file_pattern pattern_of(std::string description, output_file& out, const value_p
         (is_value ? pattern.values : texts).push_back(out.data()[i]);
         if (is_value) ++next;
     }
+    const taken_places taken(pattern.values);
     for (const output_file::extent& text : texts) {
         // A place that HDF5 used first for texts and then for a value would be overwritten.
-        for (const output_file::extent& value : pattern.values)
-            if (value.address < text.address + text.bytes && text.address < value.address + value.bytes) return {};
+        if (taken.overlap(text)) return {};
         std::vector<std::byte>& bytes = pattern.metadata[text.address];
         bytes.resize(std::max(bytes.size(), text.bytes));
         out.read(text.address, std::span(bytes).first(text.bytes));

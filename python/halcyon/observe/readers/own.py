@@ -1,0 +1,252 @@
+"""Halcyon's own traces, one per process, as tables of a data set."""
+
+import json
+import platform
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from halcyon import __version__
+from halcyon.compiled import TraceReader, core
+from halcyon.errors import ConfigError
+from halcyon.observe.file_systems import name_of_file_system
+from halcyon.observe.recording.folder import Recording
+from halcyon.observe.schema import ABSENCES, CALLS, FACTS, FILES, PROCESSES, RunInfo
+
+_NONE = -1
+"""In traces: a call has no offset, no bytes, nothing that moved."""
+_OTHER_FILE = frozenset({"copy_file_range", "sendfile", "splice", "rename", "renameat", "renameat2", "link", "linkat"})
+"""Functions whose argument is the id of a second file."""
+
+
+@dataclass
+class _Files:
+    """Paths of all processes, each once."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    _index: dict[bytes, int] = field(default_factory=dict)
+
+    def of(self, path: bytes, block_bytes: int, file_system: int) -> int:
+        if path not in self._index:
+            self._index[path] = len(self.rows)
+            self.rows.append({"file": len(self.rows), "path": _text(path)})
+        row = self.rows[self._index[path]]
+        if block_bytes > 0 and row.get("block_bytes") is None:
+            row["block_bytes"] = block_bytes
+            row["filesystem"] = name_of_file_system(file_system)
+        return self._index[path]
+
+
+@dataclass(frozen=True)
+class _Process:
+    index: int
+    reader: TraceReader
+    path: Path
+    shift_ns: int
+    """From its clock to the run's time."""
+    files: np.ndarray[Any, np.dtype[np.int64]]
+    """Index in the data set by the trace's id; _NONE where there is none."""
+
+
+class TraceFolder:
+    """The traces of one run. ConfigError names the file and the offset where one is damaged.
+
+    With `salvage`, what stands before the damage is taken, and the damage is told in `absences`.
+    """
+
+    def __init__(self, folder: Path, salvage: bool = False) -> None:
+        self.recording = Recording.read(folder)
+        self._elsewhere: list[str] = []
+        paths = sorted([*(folder / "trace").glob("*.trace"), *self._left_on_this_node(folder / "trace")])
+        if not paths:
+            raise ConfigError(f"{folder / 'trace'}: no traces: nothing was recorded")
+        readers = [(path, core().TraceReader(str(path), salvage)) for path in paths]
+        self._clocks = _clocks([reader for _, reader in readers])
+        begun = {id(r): r.start_ns + self._clocks[r.boot_id] for _, r in readers}
+        self._start_ns = min(begun.values())
+        readers.sort(key=lambda pair: (_rank(pair[1]) is None, _rank(pair[1]) or 0, begun[id(pair[1])]))
+        self._files = _Files()
+        self.processes = [self._process(i, path, reader) for i, (path, reader) in enumerate(readers)]
+
+    def _left_on_this_node(self, traces: Path) -> Iterator[Path]:
+        """Traces of killed processes that still lie on their node's own disk; those of other nodes are told."""
+        for address in sorted(traces.glob("*.local")):
+            host = address.name.split(".")[0]
+            place = Path(address.read_text(encoding="utf-8", errors="backslashreplace")) / f"{address.stem}.trace"
+            if host == platform.node().split(".")[0] and place.exists():
+                yield place
+            else:
+                self._elsewhere.append(
+                    f"{host}: {place}: the process was killed, and its trace lies on its node's own disk; "
+                    f"copy it, and the .ring beside it, to {traces}"
+                )
+
+    def _process(self, index: int, path: Path, reader: TraceReader) -> _Process:
+        most = max((file[0] for file in reader.files), default=0)
+        ids = np.full(most + 1, _NONE, dtype=np.int64)
+        for number, name, block_bytes, file_system in reader.files:
+            ids[number] = self._files.of(name, block_bytes, file_system)
+        return _Process(index, reader, path, self._clocks[reader.boot_id] - self._start_ns, ids)
+
+    def info(self) -> RunInfo:
+        """What `run.json` says."""
+        ends = [p.reader.end_ns + p.shift_ns for p in self.processes if p.reader.end_ns is not None]
+        sizes = [int(value) for p in self.processes for key, value in _facts(p.reader) if key == "mpi.size"]
+        return RunInfo(
+            source=f"halcyon {__version__}",
+            start=self._start_ns / 1e9,
+            duration_ns=max(ends, default=None),
+            ranks=max(sizes, default=None),
+            command=" ".join(self.recording.command),
+            user=self.recording.user,
+            job=self.recording.job,
+        )
+
+    def calls(self) -> Iterator[pa.Table]:
+        """The calls of all processes in pieces, without the columns that follow from others."""
+        for process in self.processes:
+            for chunk in range(process.reader.chunk_count):
+                yield _calls(process, process.reader.chunk(chunk))
+
+    def tables(self, calls_of: dict[int, int]) -> dict[str, pa.Table]:
+        """All other tables. `calls_of`: number of calls by process."""
+        return {
+            "processes": pa.Table.from_pylist([self._row(p, calls_of) for p in self.processes], schema=PROCESSES),
+            "files": pa.Table.from_pylist(self._files.rows, schema=FILES),
+            "facts": pa.Table.from_pylist(list(self._fact_rows()), schema=FACTS),
+            "absences": pa.Table.from_pylist(list(self._absence_rows()), schema=ABSENCES),
+        }
+
+    def _row(self, process: _Process, calls_of: dict[int, int]) -> dict[str, Any]:
+        reader = process.reader
+        return {
+            "process": process.index,
+            "rank": _rank(reader),
+            "host": _text(reader.host),
+            "pid": reader.pid,
+            "parent_pid": reader.parent_pid,
+            "program": _text(reader.program),
+            "command": _text(reader.command),
+            "start_ns": reader.start_ns + process.shift_ns,
+            "end_ns": None if reader.end_ns is None else reader.end_ns + process.shift_ns,
+            "ended": reader.ended or "killed",
+            "calls": calls_of.get(process.index, 0),
+            "lost": reader.lost,
+            "clock_error_ns": 0 if len(self._clocks) == 1 else None,
+        }
+
+    def _fact_rows(self) -> Iterator[dict[str, Any]]:
+        for name, setting in self.recording.environment.items():
+            yield {"key": f"environment.{name}", "value": setting}
+        for process in self.processes:
+            for file, time_ns, key, value in process.reader.facts:
+                index = process.files[file] if file < len(process.files) else _NONE
+                yield {
+                    "process": process.index,
+                    "file": None if index == _NONE else int(index),
+                    "time_ns": time_ns + process.shift_ns,
+                    "key": _text(key),
+                    "value": _text(value),
+                }
+
+    def _absence_rows(self) -> Iterator[dict[str, Any]]:
+        for where in self._elsewhere:
+            yield _lost(None, "trace on another node", 1, where)
+        for process in self.processes:
+            counts: Counter[str] = Counter()
+            for subject, count in process.reader.absences:
+                counts[subject] += count
+            for subject, count in counts.items():
+                yield {"process": process.index, "what": "not-seen", "subject": subject, "count": count}
+            if process.reader.lost:
+                yield _lost(process.index, "calls", process.reader.lost, "the recording stopped: no room on the disk")
+            for damage in process.reader.damages:
+                yield _lost(process.index, "damaged trace", None, damage)
+
+
+def _lost(process: int | None, subject: str, count: int | None, detail: str) -> dict[str, Any]:
+    return {"process": process, "what": "lost", "subject": subject, "count": count, "detail": detail}
+
+
+def _calls(process: _Process, chunk: dict[str, Any]) -> pa.Table:
+    count = len(chunk["start"])
+    names, levels, kinds = _functions(process, chunk["function"])
+    files = _files_of(process, chunk["file"])
+    argument = chunk["argument"].copy()
+    with_other = np.isin(chunk["function"], [i for i, f in process.reader.functions.items() if f[0] in _OTHER_FILE])
+    argument[with_other] = _files_of(process, argument[with_other])
+    columns = {
+        "process": pa.array(np.full(count, process.index, dtype=np.int32)),
+        "thread": pa.array(chunk["thread"].astype(np.int32)),
+        "number": pa.array(chunk["number"].astype(np.int64)),
+        "parent": _nullable(chunk["parent"].astype(np.int64), 0),
+        "level": levels,
+        "call": names,
+        "kind": kinds,
+        "file": _nullable(files.astype(np.int32), _NONE),
+        "offset": _nullable(chunk["offset"], _NONE),
+        "bytes": _nullable(chunk["bytes"], _NONE),
+        "moved": _nullable(chunk["moved"], _NONE),
+        "result": pa.array(chunk["result"]),
+        "error": _nullable(chunk["error"].astype(np.int32), 0),
+        "start_ns": pa.array(chunk["start"] + process.shift_ns),
+        "duration_ns": pa.array(chunk["duration"]),
+        "wait_ns": pa.array(chunk["wait"]),
+        "argument": pa.array(argument),
+    }
+    return pa.table(columns, schema=pa.schema([CALLS.field(name) for name in columns]))
+
+
+def _functions(process: _Process, ids: np.ndarray[Any, Any]) -> tuple[pa.Array, pa.Array, pa.Array]:
+    """Names, levels and kinds of functions as dictionary columns."""
+    known = process.reader.functions
+    place = np.zeros(max(known) + 1, dtype=np.int32)
+    place[list(known)] = np.arange(len(known), dtype=np.int32)
+    indices = pa.array(place[ids])
+    texts = list(known.values())
+    return tuple(pa.DictionaryArray.from_arrays(indices, pa.array([text[part] for text in texts])) for part in range(3))
+
+
+def _files_of(process: _Process, ids: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    known = (ids >= 0) & (ids < len(process.files))
+    return np.where(known, process.files[np.where(known, ids, 0)], _NONE)
+
+
+def _nullable(values: np.ndarray[Any, Any], null: int) -> pa.Array:
+    return pa.array(values, mask=values == null)
+
+
+def _facts(reader: TraceReader) -> Iterator[tuple[str, str]]:
+    for _, _, key, value in reader.facts:
+        yield _text(key), _text(value)
+
+
+def _rank(reader: TraceReader) -> int | None:
+    return next((int(value) for key, value in _facts(reader) if key == "mpi.rank"), None)
+
+
+def _clocks(readers: list[TraceReader]) -> dict[bytes, int]:
+    """By node: from its monotonic clock to the time of day, as its first process saw it."""
+    first: dict[bytes, TraceReader] = {}
+    for reader in readers:
+        if reader.boot_id not in first or reader.start_ns < first[reader.boot_id].start_ns:
+            first[reader.boot_id] = reader
+    return {node: reader.start_realtime_ns - reader.start_ns for node, reader in first.items()}
+
+
+def _text(text: bytes) -> str:
+    """Paths are bytes: what is not UTF-8 stays readable, and apart from other paths."""
+    return text.decode("utf-8", "backslashreplace")
+
+
+def is_recorded_run(folder: Path) -> bool:
+    """Whether `halcyon run --trace` made this folder."""
+    try:
+        return isinstance(json.loads((folder / "recording.json").read_bytes()), dict)
+    except (OSError, ValueError):
+        return False

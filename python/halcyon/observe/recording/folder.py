@@ -1,0 +1,93 @@
+"""The folder of a recorded run: `recording.json`, `trace/` with a trace per process, and `data/`, the data set."""
+
+import getpass
+import json
+import os
+import platform
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
+
+VERSION = 1
+NAME = "recording.json"
+
+
+@dataclass
+class Recording:
+    """What was run, as `recording.json` says it."""
+
+    command: list[str]
+    layers: list[str]
+    start: float
+    """Seconds of the epoch."""
+    host: str
+    user: str
+    job: str | None
+    """The batch system's name for it."""
+    environment: dict[str, str]
+    """Variables that change how MPI-IO and HDF5 do their I/O."""
+    end: float | None = None
+    exit_code: int | None = None
+    version: int = VERSION
+
+    @classmethod
+    def of(cls, command: list[str], layers: list[str], start: float) -> Self:
+        """Of a command that is about to be started here."""
+        job = next((os.environ[v] for v in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID") if v in os.environ), None)
+        telling = {name: value for name, value in os.environ.items() if _changes_io(name)}
+        return cls(command, layers, start, platform.node(), getpass.getuser(), job, telling)
+
+    def write(self, folder: Path) -> None:
+        """Replaces `recording.json` by rename."""
+        path = folder / NAME
+        try:
+            path.with_suffix(".new").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
+            path.with_suffix(".new").rename(path)
+        except OSError as why:
+            raise HalcyonSystemError.of(why, path) from why
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Of a recorded run. UsageError: `folder` is none. ConfigError: what it says cannot be read."""
+        path = folder / NAME
+        try:
+            content: Any = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError as why:
+            raise UsageError(
+                f"{folder}: no recorded run: it has no {NAME}. Record one: halcyon run --trace -- COMMAND"
+            ) from why
+        except OSError as why:
+            raise HalcyonSystemError.of(why, path) from why
+        except ValueError as why:
+            raise ConfigError(f"{path}: not JSON: {why}") from why
+        if not isinstance(content, dict) or not isinstance(content.get("version"), int):
+            raise ConfigError(f"{path}: version: missing; expected {VERSION}")
+        if content["version"] > VERSION:
+            raise ConfigError(f"{path}: version: {content['version']}; this release reads up to {VERSION}")
+        try:
+            return cls(**content)
+        except TypeError as why:
+            raise ConfigError(f"{path}: {why}") from why
+
+
+def _changes_io(name: str) -> bool:
+    return name.startswith(
+        ("ROMIO_", "OMPI_MCA_io", "OMPI_MCA_fs", "OMPI_MCA_fcoll", "MPICH_MPIIO", "HDF5_", "PNETCDF_")
+    )
+
+
+def new_folder(wanted: Path | None, command: list[str]) -> Path:
+    """Makes the folder of a run; by default `<program>.halcyon`, or with a number where that exists."""
+    if wanted is None:
+        stem = Path(command[0]).name
+        names = (f"{stem}.halcyon" if n == 1 else f"{stem}.{n}.halcyon" for n in range(1, 10_000))
+        wanted = next(Path(name) for name in names if not Path(name).exists())
+    elif wanted.exists() and any(wanted.iterdir()):
+        raise UsageError(f"{wanted}: exists already; name a folder that does not, or remove it")
+    try:
+        (wanted / "trace").mkdir(parents=True)
+    except OSError as why:
+        raise HalcyonSystemError.of(why, wanted) from why
+    return wanted.resolve()

@@ -1,0 +1,50 @@
+"""What a command needs in its environment to be recorded."""
+
+import os
+from pathlib import Path
+
+from halcyon.errors import UnavailableError, UsageError
+from halcyon.quantities import parse_bytes
+
+LAYERS = ("trace",)
+"""Those that this release has, in the order in which calls pass them."""
+
+_PACKAGE = Path(__file__).resolve().parents[2]
+_LIBRARY = "libhalcyon-io.so"
+
+
+def find_library() -> Path:
+    """libhalcyon-io.so of this installation. UnavailableError: there is none."""
+    if named := os.environ.get("HALCYON_IO_LIBRARY"):
+        places = [Path(named)]
+    else:
+        checkout = _PACKAGE.parents[1]
+        places = [_PACKAGE / "lib" / _LIBRARY]
+        if (checkout / "CMakePresets.json").exists():
+            places += [checkout / "build" / preset / "lib" / _LIBRARY for preset in ("release", "mpich")]
+        else:
+            places += [Path(prefix) / "lib" / _LIBRARY for prefix in ("/usr/local", "/usr")]
+    for place in places:
+        if place.is_file():
+            return place
+    raise UnavailableError(
+        f"no {_LIBRARY}; looked for {', '.join(map(str, places))}. Set HALCYON_IO_LIBRARY to the path of one"
+    )
+
+
+def variables(layers: list[str], traces: Path, buffer: str | None, local: Path | None) -> dict[str, str]:
+    """The variables by which `layers` are switched on in a command and all that it starts.
+
+    `buffer`: room for calls that are not written yet, per process, such as '8 MiB'. `local`: a folder on each node's
+    own disk, where traces lie until their process ends. UsageError: a layer that is none.
+    """
+    for layer in layers:
+        if layer not in LAYERS:
+            raise UsageError(f"--layers: no layer '{layer}'; known layers: {', '.join(LAYERS)}")
+    preloaded = [str(find_library()), *filter(None, [os.environ.get("LD_PRELOAD")])]
+    wanted = {"LD_PRELOAD": ":".join(preloaded), "HALCYON_LAYERS": ",".join(layers), "HALCYON_TRACE_DIR": str(traces)}
+    if local is not None:
+        wanted["HALCYON_TRACE_LOCAL"] = str(local)
+    if buffer is not None:
+        wanted["HALCYON_TRACE_BUFFER"] = str(parse_bytes(buffer, "--buffer"))
+    return wanted

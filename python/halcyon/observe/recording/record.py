@@ -1,0 +1,50 @@
+"""Runs a command with its I/O recorded."""
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from halcyon.observe.recording.folder import Recording, new_folder
+from halcyon.observe.recording.preload import variables
+from halcyon.server_world import run_alone, run_beside_world
+
+
+def record(
+    command: Sequence[str],
+    layers: Sequence[str],
+    folder: Path | None = None,
+    buffer: str | None = None,
+    local: Path | None = None,
+    world_patience_s: float | None = None,
+) -> tuple[int, Path]:
+    """Runs `command` with `layers` around its I/O calls; its exit code, and the folder with what was recorded.
+
+    `buffer` and `local`: see preload.variables. `world_patience_s`: with a server world beside it, see
+    run_beside_world. UsageError: the folder is in use. UnavailableError: this installation lacks the library.
+    HalcyonSystemError: the command cannot be started.
+    """
+    words = list(command)
+    place = new_folder(folder, words)
+    wanted = variables(list(layers), place / "trace", buffer, local)
+    recording = Recording.of(words, list(layers), time.time())
+    recording.write(place)
+    code = run_alone(words, wanted) if world_patience_s is None else run_beside_world(words, world_patience_s, wanted)
+    recording.end = time.time()
+    recording.exit_code = code
+    recording.write(place)
+    return code, place
+
+
+def say_what_was_recorded(place: Path) -> None:
+    """One line on standard error."""
+    processes = len(list((place / "trace").glob("*.trace")))
+    if processes == 0:
+        print(
+            f"halcyon: {place}: no process was recorded. Static programs and those that change their user (setuid) "
+            "cannot be; neither can processes on nodes that do not see this folder",
+            file=sys.stderr,
+        )
+        return
+    noun = "process" if processes == 1 else "processes"
+    print(f"halcyon: {processes} {noun} recorded; now: halcyon report {place}", file=sys.stderr)
