@@ -1,5 +1,6 @@
 """Brings a piece of a table to its schema: order of columns, types, what must not be null."""
 
+import ibis
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -45,3 +46,16 @@ def _column(name: str, data: pa.Table, field: pa.Field) -> pa.ChunkedArray:
         return column.cast(field.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as why:
         raise UsageError(f"{name}.{field.name}: {column.type}; expected {field.type}: {why}") from why
+
+
+def all_columns(name: str, table: ibis.Table) -> ibis.Table:
+    """Exactly the columns of table `name`, in their order; those that `table` lacks are null."""
+    present = set(table.columns)
+    return table.select(
+        [
+            table[field.name]
+            if field.name in present
+            else ibis.null(ibis.dtype(plain_type(field.type))).name(field.name)
+            for field in TABLES[name]
+        ]
+    )

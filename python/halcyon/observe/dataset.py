@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from halcyon.errors import ConfigError
-from halcyon.observe.conform import plain_type
+from halcyon.observe.conform import all_columns, plain_type
 from halcyon.observe.dataset_writer import DatasetWriter
 from halcyon.observe.engines import DUCKDB, Engine, connect
 from halcyon.observe.manifest import Manifest, Part, file_crc32, read_manifest
@@ -51,7 +51,7 @@ class Dataset:
         for name, part in manifest.parts.items():
             _check_part(directory / name, name.partition("/")[0].removesuffix(".parquet"), part, verify)
         opened = connect(engine) if isinstance(engine, str) else engine
-        tables = {name: _table(opened, name, paths[name]) for name in TABLES}
+        tables = {name: all_columns(name, opened.read(paths[name], name)) for name in TABLES}
         return cls(directory, manifest.info, opened, **tables, paths=paths)
 
     def batches(self, table: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
@@ -114,15 +114,3 @@ def _check_columns(path: Path, table: str, found: pa.Schema) -> None:
         kind, expected = plain_type(found.field(field.name).type), plain_type(field.type)
         if not kind.equals(expected):
             raise ConfigError(f"{path}: column '{field.name}' is {kind}; expected {expected}")
-
-
-def _table(engine: Engine, name: str, paths: Sequence[Path]) -> ibis.Table:
-    """The table with this version's columns: those that an older one did not have are null."""
-    stored = engine.read(paths, name)
-    columns = [
-        stored[field.name]
-        if field.name in stored.columns
-        else ibis.null(ibis.dtype(plain_type(field.type))).name(field.name)
-        for field in TABLES[name]
-    ]
-    return stored.select(columns)

@@ -5,12 +5,13 @@ import re
 import tempfile
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 import ibis
+import pyarrow as pa
 
 from halcyon.errors import UnavailableError, UsageError
 
@@ -34,6 +35,10 @@ class Engine(ABC):
         """One table of all files in `paths`; `label` appears in the engine's own messages."""
 
     @abstractmethod
+    def stream(self, table: ibis.Table, rows: int = 1 << 18) -> Iterator[pa.RecordBatch]:
+        """The rows of `table` in its order, in pieces of about `rows`; another question to the engine ends it."""
+
+    @abstractmethod
     def close(self) -> None:
         """Gives memory and files back. Tables that were read are of no use after it."""
 
@@ -52,6 +57,10 @@ class DuckDbEngine(Engine):
     def read(self, paths: Sequence[Path], label: str) -> ibis.Table:
         names = [re.sub(r"([\[*?])", r"[\1]", str(path)) for path in paths]  # else they would be taken as patterns
         return self._backend.read_parquet(names, table_name=f"{label}_{next(_numbers)}")
+
+    def stream(self, table: ibis.Table, rows: int = 1 << 18) -> Iterator[pa.RecordBatch]:
+        # Not Ibis' to_pyarrow_batches: it calls what DuckDB 2 does not have any more.
+        yield from self._backend.con.execute(self._backend.compile(table)).to_arrow_reader(rows)
 
     def close(self) -> None:
         self._backend.disconnect()
@@ -76,6 +85,9 @@ class SparkEngine(Engine):
         escaped = [re.sub(r"([\[\]{}*?\\])", r"\\\1", str(path.absolute())) for path in paths]
         self._session.read.parquet(*escaped).createOrReplaceTempView(name)
         return self._backend.table(name)
+
+    def stream(self, table: ibis.Table, rows: int = 1 << 18) -> Iterator[pa.RecordBatch]:
+        yield from table.to_pyarrow_batches(chunk_size=rows)  # Ibis collects them first
 
     def close(self) -> None:
         """Leaves the session to other engines of this process; it ends with the process."""

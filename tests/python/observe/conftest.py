@@ -26,6 +26,14 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 
 @pytest.fixture
+def duckdb() -> Iterator[Engine]:
+    """For tests of many examples, for each of which Spark would need seconds."""
+    opened = connect(DUCKDB, threads=1, memory_bytes=1 << 30)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
 def small_dataset(tmp_path: Path) -> Path:
     """Two processes, two files, four calls; all else is empty."""
     directory = tmp_path / "run"
