@@ -82,7 +82,7 @@ class Pattern:
 def pattern_rows(survey: Survey) -> ibis.Table:
     """One row per file, process and direction: sums of the transfers, and their `order`."""
     share = survey.settings.pattern_share
-    rows = survey.profile.filter(_.transfer & _.file.notnull()).aggregate(
+    rows = survey.profile.filter(_.transfer & _.file.notnull() & (_.volume > 0)).aggregate(
         by=["file", "process", "direction"],
         calls=_.calls.sum().cast("int64"),
         volume=_.volume.sum().cast("int64"),
@@ -128,6 +128,41 @@ def patterns(survey: Survey) -> list[Pattern]:
             high=row["high"],
         )
         for row in named.order_by(["file", "rank", "direction"]).to_pyarrow().to_pylist()
+    ]
+
+
+@dataclass(frozen=True)
+class OrderTotal:
+    """All pairs of a process and a file that were gone through in one order, in one direction."""
+
+    kind: str
+    order: str
+    pairs: int
+    calls: int
+    bytes: int
+    seconds: float
+
+
+def orders(survey: Survey) -> list[OrderTotal]:
+    """By direction, then by bytes."""
+    rows = pattern_rows(survey).aggregate(
+        by=["direction", "order"],
+        pairs=_.count(),
+        calls=_.calls.sum().cast("int64"),
+        volume=_.volume.sum().cast("int64"),
+        duration_ns=_.duration_ns.sum().cast("int64"),
+    )
+    rows = rows.order_by(["direction", ibis.desc("volume"), "order"])
+    return [
+        OrderTotal(
+            kind=row["direction"],
+            order=row["order"],
+            pairs=row["pairs"],
+            calls=row["calls"],
+            bytes=row["volume"],
+            seconds=row["duration_ns"] / 1e9,
+        )
+        for row in rows.to_pyarrow().to_pylist()
     ]
 
 

@@ -4,7 +4,7 @@ from functools import cached_property
 
 from ibis import _
 
-from halcyon.observe.analysis.access import Pattern, Sharing, SizeBin, patterns, sharing, sizes
+from halcyon.observe.analysis.access import OrderTotal, Pattern, Sharing, SizeBin, orders, patterns, sharing, sizes
 from halcyon.observe.analysis.bandwidth import Bandwidth, bandwidths
 from halcyon.observe.analysis.concurrency import Concurrency, concurrency
 from halcyon.observe.analysis.decomposition import (
@@ -110,6 +110,10 @@ class Answers:
     @cached_property
     def patterns(self) -> list[Pattern]:
         return patterns(self.survey)
+
+    @cached_property
+    def orders(self) -> list[OrderTotal]:
+        return orders(self.survey)
 
     @cached_property
     def sharing(self) -> list[Sharing]:

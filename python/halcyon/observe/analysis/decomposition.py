@@ -17,9 +17,8 @@ UPPER = (Level.HDF5, Level.MPIIO)
 class FunctionShares:
     """Where the time of one function went, in seconds; the parts add up to `seconds`.
 
-    `communicate_s` is the function's own time: communication with other ranks, copies, and all that made no recorded
-    call.
-    `rank` is None for all ranks together.
+    `communicate_s` is the function's own time: communication with other ranks, copies, all that made no recorded call.
+    `other_s`: its other calls, and waiting for a turn before calls. `rank` is None for all ranks together.
     """
 
     level: str
@@ -86,12 +85,12 @@ def function_shares(survey: Survey, *, per_rank: bool = False) -> list[FunctionS
     own = survey.profile.filter(_.level.isin(UPPER)).rename(function="call")
     own = own.aggregate(by=by, calls=_.calls.sum().cast("int64"), total=_sum(_.duration_ns), own=_sum(_.self_ns))
     below = survey.profile.filter(_.parent_level.isin(UPPER)).select(
-        "kind", "duration_ns", "process", level="parent_level", function="parent_call"
+        "kind", "duration_ns", "wait_ns", "process", level="parent_level", function="parent_call"
     )
     below = below.aggregate(
         by=by,
         **{kind: _sum(ibis.ifelse(_.kind == kind, _.duration_ns, 0)) for kind in (*_COLUMNS, Kind.COPY)},
-        parts=_sum(_.duration_ns),
+        parts=_sum(_.duration_ns + _.wait_ns.fill_null(0)),
     )
     rows = own.left_join(below, by).order_by([ibis.desc("total"), *by]).to_pyarrow().to_pylist()
     ranks = shown_ranks(survey) if per_rank else {}

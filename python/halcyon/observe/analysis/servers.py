@@ -109,7 +109,7 @@ class _Load:
     def __init__(self, bins: int) -> None:
         self.moved = {READ: np.zeros(bins), WRITE: np.zeros(bins)}
         self.files: set[int] = set()
-        self.alone = [0, 0, 0.0]
+        self.alone = [0, 0, 0]  # calls, bytes, nanoseconds
 
     @property
     def total(self) -> float:
@@ -121,9 +121,9 @@ class _Load:
             len(self.files),
             self.moved[READ].tolist(),
             self.moved[WRITE].tolist(),
-            int(self.alone[0]),
-            int(self.alone[1]),
-            self.alone[2],
+            self.alone[0],
+            self.alone[1],
+            self.alone[2] / 1e9,
         )
 
 
@@ -140,7 +140,7 @@ def _deal(row: dict[str, int], stripe: int, names: Sequence[str], loads: dict[st
         alone = loads[names[first]].alone
         alone[0] += row["calls"]
         alone[1] += row["volume"]
-        alone[2] += row["duration_ns"] / 1e9
+        alone[2] += row["duration_ns"]
 
 
 def share_bytes(first: int, touched: int, front: int, back: int, whole: int, count: int) -> npt.NDArray[np.int64]:

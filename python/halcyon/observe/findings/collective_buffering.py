@@ -77,6 +77,8 @@ def _interleaved(answers: Answers, direction: str) -> list[_Interleaved]:
     rows = answers.survey.profile.filter(
         _.transfer & (_.direction == direction) & (_.parent_level == Level.MPIIO) & _.file.notnull()
     )
+    # Reads inside writes are data sieving's (data_sieving.py).
+    rows = rows.filter(_.parent_call.lower().contains(direction))
     all_call = _.parent_call.re_search("_all(_begin|_end)?$|_ordered")
     each = rows.aggregate(
         by=["file", "process"],
