@@ -118,8 +118,8 @@ def report_tables(dataset: Dataset, settings: Settings | None = None) -> ReportT
         files=answers.files[:MOST_FILES],
         metadata=answers.metadata,
         servers=answers.servers,
-        rereads=answers.revisits.rereads(),
-        cycles=answers.revisits.cycles(),
+        rereads=answers.revisits.rereads,
+        cycles=answers.revisits.cycles,
         examined_calls=answers.revisits.examined,
         candidate_calls=answers.revisits.candidates,
     )

@@ -81,7 +81,7 @@ def _sums(survey: Survey) -> ibis.Table:
         consecutive=ibis.ifelse(_.transfer, _.consecutive, 0).sum().cast("int64"),
         jumps=ibis.ifelse(_.transfer, _.forward + _.backward, 0).sum().cast("int64"),
         small=count(_.transfer & small.fill_null(False)),
-        unaligned=ibis.ifelse(_.transfer, _.unaligned, 0).sum().cast("int64"),
+        unaligned=count(_.transfer & ~_.aligned.fill_null(True)),
         crossing=ibis.ifelse(_.transfer, _.crossing, 0).sum().cast("int64"),
         high=ibis.ifelse(_.transfer, _.high, ibis.null("int64")).max(),
     )

@@ -27,13 +27,12 @@ def _total(value: ibis.Value) -> ibis.Value:
 
 
 def profile(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
-    """Sums per process, file, function, parent function and class of sizes.
+    """Sums per process, file, function, parent function, class of sizes and alignment.
 
-    `size_class`: n for 2^n <= moved bytes < 2^(n+1), null for calls that moved none. `consecutive`, `forward` and
-    `backward` count `step` = 0, > 0, < 0; `step_min`, `step_max` are of those that are not 0. `empty` counts
-    successful reads that returned nothing. `unaligned` counts offsets off the file's block, of `alignable` whose block
-    is known, with their times and bytes; `crossing` those that fit one stripe and touch two. `low` and `high` bound
-    the bytes touched.
+    `size_class`: n for 2^n <= moved bytes < 2^(n+1), null for calls that moved none. `aligned`: on the file's blocks;
+    null where that is not known. `consecutive`, `forward` and `backward` count `step` = 0, > 0, < 0; `step_min` and
+    `step_max` are of those that are not 0. `empty` counts successful reads that returned nothing, `crossing` transfers
+    that fit one stripe and touch two. `low` and `high` bound the bytes touched.
     """
     units = files.select(unit_file="file", block="block_bytes", stripe="stripe_bytes")
     rows = calls.left_join(units, calls.file == units.unit_file)
@@ -41,10 +40,10 @@ def profile(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
     rows = rows.mutate(
         size_class=_.some.log2().floor().cast("int32"),
         low=ibis.ifelse(_.some.notnull(), _.offset, ibis.null("int64")),
-        block=ibis.ifelse((_.block > 0) & _.some.notnull(), _.block, ibis.null("int64")),
     )
+    rows = rows.mutate(aligned=_.low % _.block.nullif(0) == 0)
     return rows.aggregate(
-        by=["process", "file", "level", "call", "kind", "parent_level", "parent_call", "size_class"],
+        by=["process", "file", "level", "call", "kind", "parent_level", "parent_call", "size_class", "aligned"],
         calls=_.count(),
         errors=_.error.count(),
         asked=_total(_.bytes),
@@ -61,10 +60,6 @@ def profile(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
         step_min=_.step.nullif(0).min(),
         step_max=_.step.nullif(0).max(),
         empty=_count((_.moved == 0) & (_.bytes > 0) & _.error.isnull()),
-        unaligned=_count(_.low % _.block != 0),
-        unaligned_ns=_total(ibis.ifelse(_.low % _.block != 0, _.duration_ns, 0)),
-        unaligned_bytes=_total(ibis.ifelse(_.low % _.block != 0, _.some, 0)),
-        alignable=(_.low + _.block).count(),
         crossing=_count((_.some <= _.stripe) & (_.low % _.stripe + _.some > _.stripe)),
         low=_.low.min(),
         high=(_.low + _.some).max(),
@@ -89,11 +84,8 @@ def moments(calls: ibis.Table, width_ns: int) -> ibis.Table:
 
 
 def file_moments(calls: ibis.Table, width_ns: int) -> ibis.Table:
-    """The same per file, of the calls that transfer or wait for transfers."""
-    rows = _timed(calls).filter(
-        _.file.notnull()
-        & (_.kind.isin([*MOVING, Kind.WAIT]) & (_.level != Level.HDF5) | (_.level == Level.STDIO) & (_.moved > 0))
-    )
+    """The same per file, of the calls that moved data and of all of MPI-IO (which may not tell what it moved)."""
+    rows = _timed(calls).filter(_.file.notnull() & ((ibis.coalesce(_.moved, _.bytes) > 0) | (_.level == Level.MPIIO)))
     return rows.aggregate(
         by=[_.file, _.level, _.kind, _.parent_level, (_.start_ns // width_ns).name("bin")],
         calls=_.count(),

@@ -101,6 +101,7 @@ class Revisits:
         )
         return self.survey.keep(with_direction(rows))
 
+    @cached_property
     def rereads(self) -> list[Reread]:
         """Files of which bytes were read again, those with the most first."""
         moves = self._rows.filter(_.transfer)
@@ -147,6 +148,7 @@ class Revisits:
         beyond = ibis.greatest(_.read - _.extent, 0)
         return sums.filter(_.written == 0).select("file", at_least=beyond)
 
+    @cached_property
     def cycles(self) -> list[ReadModifyWrite]:
         """Files with such cycles, per level that made them; those with the most read bytes first."""
         own = {"group_by": ["file", "process"], "order_by": ["start_ns", "number"]}

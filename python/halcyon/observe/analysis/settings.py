@@ -50,7 +50,7 @@ class Settings:
     """Accesses of a process to a file are called consecutive, strided or forward when this share of them is."""
     small_bytes: int = 65536
     """Transfers below it are small: at 1 ms latency to a server they stay below 66 MB/s, however fast its disks."""
-    examined_calls: int = 2_000_000
+    examined_calls: int = 1_000_000
     """Questions that need the order of calls (read again, read before write) look at most at so many calls, and say
     how many there were."""
 

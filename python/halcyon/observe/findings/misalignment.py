@@ -1,5 +1,6 @@
 """Transfers that begin off the file system's blocks, or straddle two stripes that would fit one."""
 
+import ibis
 from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
@@ -15,23 +16,23 @@ def find(answers: Answers) -> list[Finding]:
 
 def _find(answers: Answers, direction: str) -> list[Finding]:
     settings = answers.settings
-    rows = answers.survey.profile.filter(_.transfer & (_.direction == direction) & _.file.notnull()).aggregate(
+    moves = answers.survey.profile.filter(_.transfer & (_.direction == direction) & _.file.notnull())
+    rows = moves.filter(_.aligned.notnull()).aggregate(
         by="file",
-        calls=_.calls.sum().cast("int64"),
-        volume=_.volume.sum().cast("int64"),
-        duration_ns=_.duration_ns.sum().cast("int64"),
+        alignable=_.calls.sum().cast("int64"),
         **{
-            name: _[name].sum().cast("int64")
-            for name in ("alignable", "unaligned", "unaligned_ns", "unaligned_bytes", "crossing")
+            f"unaligned_{name}": ibis.ifelse(_.aligned, 0, _[name]).sum().cast("int64")
+            for name in ("calls", "volume", "duration_ns", "crossing")
         },
     )
     own = [
         row
         for row in rows.order_by("file").to_pyarrow().to_pylist()
-        if row["unaligned"] >= settings.many_calls and row["unaligned"] >= settings.unaligned_share * row["alignable"]
+        if row["unaligned_calls"] >= settings.many_calls
+        and row["unaligned_calls"] >= settings.unaligned_share * row["alignable"]
     ]
-    unaligned, calls = sum(row["unaligned"] for row in own), sum(row["alignable"] for row in own)
-    spent = sum(row["unaligned_ns"] for row in own) / 1e9
+    unaligned, calls = sum(row["unaligned_calls"] for row in own), sum(row["alignable"] for row in own)
+    spent = sum(row["unaligned_duration_ns"] for row in own) / 1e9
     if not own or spent < settings.worth_share * answers.io_s or spent < settings.worth_seconds:
         return []
     lost, estimate = _lost(answers, direction, own)
@@ -51,11 +52,13 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         ),
         estimate=estimate,
         calls=unaligned,
-        bytes=sum(row["unaligned_bytes"] for row in own),
+        bytes=sum(row["unaligned_volume"] for row in own),
         evidence=[
             Evidence("misaligned transfers", f"{plural(unaligned, 'call')}, {percent(unaligned / calls)}"),
-            Evidence("across a stripe's border without need", plural(sum(row["crossing"] for row in own), "call")),
-            Evidence("mean size", size(sum(row["unaligned_bytes"] for row in own) / unaligned)),
+            Evidence(
+                "across a stripe's border without need", plural(sum(row["unaligned_crossing"] for row in own), "call")
+            ),
+            Evidence("mean size", size(sum(row["unaligned_volume"] for row in own) / unaligned)),
             Evidence("time in them", seconds(spent)),
         ],
         files=[row["file"] for row in own],
@@ -64,15 +67,15 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
 
 def _lost(answers: Answers, direction: str, own: list[dict[str, int]]) -> tuple[float | None, str]:
     """By the aligned transfers of the same run and direction, where there are enough."""
-    aligned = answers.survey.profile.filter(_.transfer & (_.direction == direction) & (_.alignable > 0)).aggregate(
-        calls=(_.alignable - _.unaligned).sum().cast("int64"),
-        duration_ns=(_.duration_ns - _.unaligned_ns).sum().cast("int64"),
-        volume=(_.volume - _.unaligned_bytes).sum().cast("int64"),
+    aligned = answers.survey.profile.filter(_.transfer & (_.direction == direction) & _.aligned).aggregate(
+        calls=_.calls.sum().cast("int64"),
+        duration_ns=_.duration_ns.sum().cast("int64"),
+        volume=_.volume.sum().cast("int64"),
     )
     row = aligned.to_pyarrow().to_pylist()[0]
     if not row["calls"] or row["calls"] < answers.settings.server_calls or not row["duration_ns"]:
         return None, "not estimated: this run has no aligned transfers to compare with"
     measured = row["volume"] / (row["duration_ns"] / 1e9)
-    spent, volume = sum(one["unaligned_ns"] for one in own) / 1e9, sum(one["unaligned_bytes"] for one in own)
+    spent, volume = sum(one["unaligned_duration_ns"] for one in own) / 1e9, sum(one["unaligned_volume"] for one in own)
     text = f"their time less that of their bytes at {rate(measured)}, which this run's aligned transfers reach"
     return max(spent - volume / measured, 0.0), text

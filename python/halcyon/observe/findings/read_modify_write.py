@@ -8,7 +8,7 @@ from halcyon.quantities import plural, seconds, size
 
 def find(answers: Answers) -> list[Finding]:
     """One finding at most. Cycles inside MPI-IO are data sieving's (data_sieving.py)."""
-    own = [one for one in answers.revisits.cycles() if one.inside != Level.MPIIO]
+    own = [one for one in answers.revisits.cycles if one.inside != Level.MPIIO]
     cycles = sum(one.cycles for one in own)
     if cycles < answers.settings.many_calls:
         return []

@@ -7,7 +7,7 @@ from halcyon.quantities import percent, plural, seconds, size
 
 def find(answers: Answers) -> list[Finding]:
     """One finding at most."""
-    rereads = answers.revisits.rereads()
+    rereads = answers.revisits.rereads
     read = {one.file: one for one in answers.files}
     own = sum(one.own_bytes for one in rereads)
     others = sum(one.others_bytes for one in rereads)

@@ -14,7 +14,7 @@ def test_rereads_by_oneself_and_after_others_are_told_apart(ask: Ask) -> None:
     for rank in range(2):
         trace.read(rank, file, 0, 3 * MIB, 10 + 20 * rank, 5)
         trace.read(rank, file, 0, MIB, 16 + 20 * rank, 5)
-    (found,) = ask(trace).revisits.rereads()
+    (found,) = ask(trace).revisits.rereads
     assert (found.own_bytes, found.others_bytes) == (2 * MIB, 3 * MIB)
     assert found.at_least == 5 * MIB
 
@@ -25,7 +25,7 @@ def test_a_write_in_between_makes_a_read_new(ask: Ask) -> None:
     trace.read(0, file, 0, MIB, 0, 1)
     trace.write(0, file, 0, MIB, 2, 1)
     trace.read(0, file, 0, MIB, 4, 1)
-    assert ask(trace).revisits.rereads() == []
+    assert ask(trace).revisits.rereads == []
 
 
 def slow_rereads(calls: list[Call], file: int) -> tuple[int, int]:
@@ -50,7 +50,7 @@ def slow_rereads(calls: list[Call], file: int) -> tuple[int, int]:
 @pytest.mark.parametrize("seed", range(4))
 def test_rereads_are_those_of_an_obvious_implementation(ask: Ask, seed: int) -> None:
     trace = random_trace(seed)
-    found = {one.file: (one.own_bytes, one.others_bytes) for one in ask(trace).revisits.rereads()}
+    found = {one.file: (one.own_bytes, one.others_bytes) for one in ask(trace).revisits.rereads}
     for file in range(len(trace.files)):
         assert found.get(file, (0, 0)) == slow_rereads(trace.calls, file)
 
@@ -67,7 +67,7 @@ def test_cycles_are_counted_with_their_locks_and_makers(ask: Ask) -> None:
         trace.write(rank, file, 10 * MIB + 50, 100, 132, 1)  # overlaps, unlocked
         trace.read(rank, file, 20 * MIB, 100, 140, 1)
         trace.write(rank, file, 20 * MIB + 100, 100, 142, 1)  # beside it
-    (found,) = ask(trace).revisits.cycles()
+    (found,) = ask(trace).revisits.cycles
     assert (found.inside, found.cycles, found.locked, found.ranks) == (None, 4, 2, [0, 1])
     assert found.bytes_read == 2 * (MIB + 100)
     assert found.read_s == pytest.approx(2 * 0.006)
@@ -82,7 +82,7 @@ def test_what_is_examined_is_bounded_and_said(ask: Ask) -> None:
             trace.read(rank, file, 0, MIB, piece * 10, 5)
     revisits = ask(trace, Settings(examined_calls=120)).revisits
     assert (revisits.candidates, revisits.examined) == (200, 100)
-    (found,) = revisits.rereads()
+    (found,) = revisits.rereads
     assert found.bytes == 100 * MIB
     assert found.at_least == 199 * MIB  # of all calls: from sums
 
