@@ -54,7 +54,9 @@ def two_nodes(directory: Path, second_in: str = "") -> Iterator[list[str]]:
             ip("netns", "exec", name, "ip", "link", "set", link, "up")
             ip("netns", "exec", name, "ip", "link", "set", "lo", "up")
         agent = directory / "agent.sh"
-        agent.write_text(f'#!/bin/sh\nhost=$1; shift\nexec {second_in} ip netns exec hal-{tag}-${{host##*.}} sh -c "$*"\n')
+        agent.write_text(
+            f'#!/bin/sh\nhost=$1; shift\nexec {second_in} ip netns exec hal-{tag}-${{host##*.}} sh -c "$*"\n'
+        )
         agent.chmod(0o755)
         yield [
             "ip", "netns", "exec", names[0], "mpirun.openmpi", "--allow-run-as-root", "--oversubscribe",
