@@ -1,5 +1,6 @@
 """Halcyon's own traces, one per process, as tables of a data set."""
 
+import os
 import platform
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from halcyon import __version__
 from halcyon.compiled import TraceReader, core
 from halcyon.errors import ConfigError
 from halcyon.observe.dataset_writer import DatasetWriter
+from halcyon.observe.file_layout import layout_of
 from halcyon.observe.file_systems import name_of_file_system
 from halcyon.observe.readers.clocks import Clock, clocks_of
 from halcyon.observe.recording.folder import Recording
@@ -53,6 +55,9 @@ class _Files:
         if block_bytes > 0 and row.get("block_bytes") is None:
             row["block_bytes"] = block_bytes
             row["filesystem"] = name_of_file_system(file_system)
+            if layout := layout_of(Path(os.fsdecode(path)), row["filesystem"]):
+                row["servers"] = list(layout.servers)
+                row["stripe_bytes"] = layout.stripe_bytes
         return self._index[path]
 
 
