@@ -5,6 +5,8 @@ import { levelName } from "../theme";
 import { blockSize, count, plural, rate, seconds } from "../units";
 import { functionOf, laneOf, type Calls } from "./calls";
 
+const DATA = new Set(["read", "write", "copy"]);
+
 export interface Description {
     title: string;
     lines: [string, string][];
@@ -18,7 +20,7 @@ export function processName(calls: Calls, row: number): string {
 }
 
 export function describeCall(calls: Calls, call: number, files: readonly File[]): Description {
-    const { call: name, level } = functionOf(calls, call);
+    const { call: name, level, kind } = functionOf(calls, call);
     const duration = calls.duration[call]! / 1e9;
     const bytes = calls.bytes[call]!;
     const error = calls.error[call]!;
@@ -28,11 +30,12 @@ export function describeCall(calls: Calls, call: number, files: readonly File[])
         ["began", `${(calls.start[call]! / 1e9).toFixed(6)} s`],
         ["took", seconds(duration)],
     ];
-    if (bytes >= 0)
+    if (DATA.has(kind) && bytes >= 0) {
         lines.push([
             "bytes",
             bytes > 0 && duration > 0 ? `${blockSize(bytes)} (${rate(bytes / duration)})` : blockSize(bytes),
         ]);
+    } else if (bytes > 0) lines.push(["range", blockSize(bytes)]);
     if (calls.offset[call]! >= 0) lines.push(["at offset", count(calls.offset[call]!)]);
     const path = pathOf(files, calls.file[call]!);
     if (path) lines.push(["file", path]);

@@ -1,6 +1,6 @@
 /** Paints the timeline's calls into pixels: no call is left out, whatever the zoom, and none costs more than its pixels. */
 
-import { CLASSES } from "../theme";
+import { CLASSES, type CallClass } from "../theme";
 import type { Band } from "./bands";
 import { addLane, type PixelRow, type Tree, type Window } from "./tree";
 
@@ -23,6 +23,7 @@ export interface Picture {
 
 /** How much of the colour a pixel shows that calls hardly fill: enough to see a single short call. */
 const FAINTEST = 0.35;
+const SHADES = 63;
 
 /** A level above another one counts only where nothing below it is seen: what it waited for says more. */
 const UPPER_LEVEL = 1e-3;
@@ -39,6 +40,11 @@ export function paint(
     const pixels = new Uint32Array(width * height).fill(opaque(palette.background));
     const slots = palette.colours.length;
     const row: PixelRow = { pixels: width, slots, time: new Float32Array(width * slots) };
+    const shades = shadesOf(palette);
+    // The slot of each class, level by level.
+    const slotsOf = Array.from({ length: levels }, (_, level) =>
+        Uint8Array.from(CLASSES, (_, c) => palette.slot(c, level)),
+    );
     let touched = 0;
     for (const { top, bottom, lanes } of bands) {
         const first = Math.max(0, top);
@@ -49,33 +55,45 @@ export function paint(
         for (const lane of lanes) {
             const level = lane % levels;
             const weight = level === deepest ? 1 : UPPER_LEVEL ** (deepest - level);
-            touched += addLane(tree, lane, window, row, (c) => palette.slot(c, level), weight);
+            touched += addLane(tree, lane, window, row, slotsOf[level]!, weight);
         }
         const processes = new Set(lanes.map((lane) => Math.floor(lane / levels))).size;
-        paintLine(pixels, first * width, row, ((window.to - window.from) / width) * processes, palette);
+        paintLine(pixels, first * width, row, ((window.to - window.from) / width) * processes, shades);
         for (let y = first + 1; y < last; y++) pixels.copyWithin(y * width, first * width, (first + 1) * width);
     }
     return { width, height, pixels, touched };
 }
 
 /** Each pixel in the colour of what took most of its time, the fainter the less of it was taken. */
-function paintLine(pixels: Uint32Array, at: number, row: PixelRow, full: number, palette: Palette): void {
-    for (let x = 0; x < row.pixels; x++) {
+function paintLine(pixels: Uint32Array, at: number, row: PixelRow, full: number, shades: Uint32Array): void {
+    const { time, slots } = row;
+    const steps = SHADES / full;
+    for (let x = 0, i = 0; x < row.pixels; x++) {
         let most = 0;
         let slot = -1;
         let total = 0;
-        for (let s = 0; s < row.slots; s++) {
-            const time = row.time[x * row.slots + s]!;
-            total += time;
-            if (time > most) {
-                most = time;
+        for (let s = 0; s < slots; s++, i++) {
+            const own = time[i]!;
+            total += own;
+            if (own > most) {
+                most = own;
                 slot = s;
             }
         }
-        if (slot < 0) continue;
-        const share = FAINTEST + (1 - FAINTEST) * Math.min(1, total / full);
-        pixels[at + x] = opaque(blend(palette.background, palette.colours[slot]!, share));
+        if (slot >= 0) pixels[at + x] = shades[slot * (SHADES + 1) + Math.min(SHADES, Math.round(total * steps))]!;
     }
+}
+
+/** Each colour from its faintest to itself. */
+function shadesOf({ colours, background }: Palette): Uint32Array {
+    const shades = new Uint32Array(colours.length * (SHADES + 1));
+    colours.forEach((one, slot) => {
+        for (let step = 0; step <= SHADES; step++) {
+            const share = FAINTEST + ((1 - FAINTEST) * step) / SHADES;
+            shades[slot * (SHADES + 1) + step] = opaque(blend(background, one, share));
+        }
+    });
+    return shades;
 }
 
 function opaque(colour: number): number {
@@ -98,9 +116,15 @@ export function colour(hex: string): number {
     return ((value & 255) << 16) | (value & 0xff00) | (value >> 16);
 }
 
-/** Colours by class: what a call does. */
-export function classPalette(classes: Record<string, string>, background: string): Palette {
-    return { colours: CLASSES.map((c) => colour(classes[c]!)), background: colour(background), slot: (c) => c };
+/** Colours by class: what a call does. Only those of `present` classes get a slot. */
+export function classPalette(
+    classes: Record<CallClass, string>,
+    present: ReadonlySet<CallClass>,
+    background: string,
+): Palette {
+    const used = CLASSES.filter((c) => present.has(c));
+    const slots = CLASSES.map((c) => Math.max(0, used.indexOf(c)));
+    return { colours: used.map((c) => colour(classes[c])), background: colour(background), slot: (c) => slots[c]! };
 }
 
 /** Colours by level: which interface was called. */

@@ -88,7 +88,7 @@ export class Stage {
     /** Paints now instead of with the next frame: for printing. */
     paintNow(): void {
         this.resize();
-        this.draw();
+        this.axes?.getZr().flush();
     }
 
     /** Whether each level has a strip of its own. */

@@ -87,36 +87,35 @@ export interface Window {
 
 /**
  * Adds the time of one lane to a row of pixels, and returns how many nodes and pixels it touched.
- * `slot` maps classes to the row's slots; times are multiplied by `weight`.
+ * `slots` has the row's slot of each class; times are multiplied by `weight`.
  */
 export function addLane(
     tree: Tree,
     lane: number,
     window: Window,
     row: PixelRow,
-    slot: (c: number) => number,
+    slots: ArrayLike<number>,
     weight: number,
 ): number {
     const { spans, floors } = tree;
     const { from, to } = window;
     const pixel = (to - from) / row.pixels;
-    const slots = Uint8Array.from({ length: C }, (_, c) => slot(c));
     let touched = 0;
 
+    const { time, slots: stride, pixels } = row;
     const spread = (start: number, end: number, busy: number, at: number) => {
         const x0 = Math.max(0, (start - from) / pixel);
-        const x1 = Math.min(row.pixels, (end - from) / pixel);
+        const x1 = Math.min(pixels, (end - from) / pixel);
         const density = (Math.max(1, busy) / Math.max(1, end - start)) * pixel * weight;
-        const first = Math.min(row.pixels - 1, Math.floor(x0));
-        const last = Math.min(row.pixels - 1, Math.floor(x1));
+        const first = Math.min(pixels - 1, Math.floor(x0));
+        const last = Math.min(pixels - 1, Math.floor(x1));
+        touched += last - first + 1;
         // Neighbours are to be told apart: where a wide call begins, its pixel is fainter.
-        const edge = x1 - x0 >= WIDE && start > from ? first : -1;
-        for (let x = first; x <= last; x++) {
-            // A call of no length counts as one nanosecond: it is to be seen.
-            const covered = Math.max(Math.min(x + 1, x1) - Math.max(x, x0), 1 / pixel);
-            row.time[x * row.slots + at]! += covered * density * (x === edge ? EDGE : 1);
-            touched++;
-        }
+        const edge = x1 - x0 >= WIDE && start > from ? EDGE : 1;
+        // A call of no length counts as one nanosecond: it is to be seen.
+        time[first * stride + at]! += Math.max(Math.min(first + 1, x1) - x0, 1 / pixel) * density * edge;
+        for (let x = first + 1; x < last; x++) time[x * stride + at]! += density;
+        if (last > first) time[last * stride + at]! += (x1 - last) * density;
     };
 
     const visit = (depth: number, first: number, last: number, laneStart: number) => {

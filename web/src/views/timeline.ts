@@ -245,18 +245,16 @@ class Timeline implements TimelineView {
     private refresh(): void {
         const theme = THEMES[this.scheme];
         const { levels } = this.calls.timeline;
+        const present = new Set(this.calls.timeline.functions.map(({ kind }) => classOf(kind)));
         const palette =
             this.colourBy === "kind"
-                ? classPalette(theme.classes, theme.panel)
+                ? classPalette(theme.classes, present, theme.panel)
                 : levelPalette(
                       levels.map((level) => levelColour(theme, level)),
                       theme.panel,
                   );
-        const kinds = new Set(
-            this.calls.timeline.functions
-                .filter(({ level }) => this.shown.includes(levels.indexOf(level)))
-                .map(({ kind }) => classOf(kind)),
-        );
+        const ofShown = this.calls.timeline.functions.filter(({ level }) => this.shown.includes(levels.indexOf(level)));
+        const kinds = new Set(ofShown.map(({ kind }) => classOf(kind)));
         const entries =
             this.colourBy === "kind"
                 ? CLASSES.filter((c) => kinds.has(c)).map((c) => [theme.classes[c], CLASS_NAMES[c]] as const)

@@ -132,7 +132,7 @@ class _Reader:
             f"""CREATE VIEW calls AS
             SELECT row * {len(self.levels)} + level_index AS lane, process, coalesce(thread, 0) AS thread, level,
                    function, kind_index, coalesce(file, -1) AS file, coalesce("offset", -1) AS "offset",
-                   coalesce(moved, bytes, -1) AS bytes, coalesce(error, 0) AS error, start_ns, duration_ns
+                   coalesce(CASE WHEN kind IN ('read', 'write', 'copy') THEN moved END, bytes, -1) AS bytes, coalesce(error, 0) AS error, start_ns, duration_ns
             FROM every_call JOIN row_of USING (process) JOIN level_of USING (level)
             JOIN function_of USING (call, level, kind)
             WHERE start_ns IS NOT NULL AND duration_ns IS NOT NULL"""
