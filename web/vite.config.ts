@@ -13,6 +13,7 @@ export default defineConfig({
     test: {
         root: here(".."),
         include: ["tests/web/**/*.test.ts"],
+        globalSetup: "tests/web/pages.setup.ts",
         // The pages of the browser's tests take turns: two cores draw one of them quickly, four of them slowly.
         fileParallelism: false,
         testTimeout: 120_000,

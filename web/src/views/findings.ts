@@ -23,7 +23,11 @@ export function findingsView(context: Context): View {
         {},
         h("h2", {}, findings.length ? plural(findings.length, "finding") : "No findings"),
         findings.length
-            ? h("ol", { class: "findings" }, ...findings.map((finding) => h("li", {}, findingCard(context, finding))))
+            ? h(
+                  "ol",
+                  { class: "findings" },
+                  ...findings.map((finding) => h("li", {}, findingCard(context, finding, true))),
+              )
             : nothing("Nothing that Halcyon knows to look for was found in this run."),
     );
     return {
@@ -34,7 +38,8 @@ export function findingsView(context: Context): View {
     };
 }
 
-export function findingCard(context: Context, finding: Finding): HTMLElement {
+/** `anchor`: the card is where links to the finding lead. */
+export function findingCard(context: Context, finding: Finding, anchor = false): HTMLElement {
     const lost =
         finding.seconds_lost === null ? null : `about ${seconds(finding.seconds_lost)} lost, over all processes`;
     const figures = [
@@ -43,7 +48,7 @@ export function findingCard(context: Context, finding: Finding): HTMLElement {
     ].filter((figure) => figure !== null);
     return h(
         "article",
-        { class: `finding ${finding.severity}`, id: `finding-${finding.key}` },
+        { class: `finding ${finding.severity}`, id: anchor && `finding-${finding.key}` },
         h("h3", {}, h("span", { class: "severity" }, finding.severity), " ", finding.title),
         h("p", { class: "figures" }, [lost, ...figures].filter(Boolean).join(" · ")),
         h("p", {}, finding.explanation),

@@ -121,8 +121,12 @@ class _Reader:
 
     def _lane_view(self) -> None:
         """View `calls`: those with times, with their lane and the number of their function."""
-        self._small_table("row_of", "process INTEGER, row INTEGER", [(p.process, i) for i, p in enumerate(self.processes)])
-        self._small_table("level_of", "level VARCHAR, level_index INTEGER", list(zip(self.levels, range(9), strict=False)))
+        self._small_table(
+            "row_of", "process INTEGER, row INTEGER", [(p.process, i) for i, p in enumerate(self.processes)]
+        )
+        self._small_table(
+            "level_of", "level VARCHAR, level_index INTEGER", list(zip(self.levels, range(9), strict=False))
+        )
         self._small_table(
             "function_of",
             "call VARCHAR, level VARCHAR, kind VARCHAR, function INTEGER, kind_index INTEGER",
