@@ -84,12 +84,12 @@ CALLS = pa.schema(
         _field("start_ns", pa.int64(), "when it began"),
         _field("duration_ns", pa.int64(), "how long it took, without wait_ns"),
         _field("wait_ns", pa.int64(), "how long Halcyon held it back before (a turn that was waited for)"),
-        _field("self_ns", pa.int64(), "duration_ns less that of the calls it made itself"),
+        _field("self_ns", pa.int64(), "duration_ns less duration_ns and wait_ns of the calls it made itself"),
         _field(
             "step",
             pa.int64(),
             "offset less the end of this process's transfer before it in the same file, of the "
-            "same level and kind; 0 is consecutive; null for the first",
+            "same level and kind; 0 is consecutive; null for the first, and where nothing was transferred",
         ),
         _field(
             "argument", pa.int64(), "depends on the call: open flags, whence, the other file, … (see the reference)"

@@ -1,0 +1,269 @@
+"""Data sets are written whole or not at all, and opened or refused with a reason."""
+
+import json
+import re
+from pathlib import Path
+
+import ibis
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from halcyon.errors import ConfigError, HalcyonError, UsageError
+from halcyon.observe import dataset_writer, manifest
+from halcyon.observe.conform import plain_type
+from halcyon.observe.dataset import Dataset, DatasetWriter
+from halcyon.observe.engines import Engine, connect
+from halcyon.observe.schema import TABLES, VERSION, RunInfo
+
+INFO = RunInfo("test 1", None, None, None)
+
+
+def calls(count: int, process: int = 0) -> pa.Table:
+    words = {"level": ["posix"] * count, "call": ["write"] * count, "kind": ["write"] * count}
+    return pa.table({"process": [process] * count, **words, "start_ns": list(range(count))})
+
+
+def test_what_was_written_is_read(small_dataset: Path, engine: Engine) -> None:
+    opened = Dataset.open(small_dataset, engine)
+    assert opened.info == RunInfo("test 1", 1.5, 400, 2, command="./app --größe 1")
+    rows = opened.calls.order_by(["process", "start_ns"]).select("call", "file", "moved").to_pyarrow().to_pylist()
+    assert [tuple(row.values()) for row in rows] == [
+        ("open", 0, None), ("pwrite", 0, 10), ("pwrite", 1, 20), ("fread", None, 5),
+    ]  # fmt: skip
+    files = opened.files.order_by("file").to_pyarrow().to_pylist()
+    assert [row["servers"] for row in files] == [["ost3", "ost1"], None]
+
+
+def test_every_table_has_its_columns_in_every_engine(small_dataset: Path, engine: Engine) -> None:
+    opened = Dataset.open(small_dataset, engine)
+    for name, schema in TABLES.items():
+        table = getattr(opened, name)
+        assert list(table.columns) == schema.names
+        assert [kind.copy(nullable=True) for kind in table.schema().types] == [
+            ibis.dtype(plain_type(field.type)).copy(nullable=True) for field in schema
+        ]
+    assert opened.counters.count().execute() == 0
+
+
+def test_one_expression_answers_on_both_engines(small_dataset: Path, engine: Engine) -> None:
+    opened = Dataset.open(small_dataset, engine)
+    joined = opened.calls.join(opened.files, "file").group_by("path").agg(bytes=lambda t: t.moved.sum())
+    assert joined.order_by("path").to_pyarrow().to_pylist() == [
+        {"path": "/a", "bytes": 10},
+        {"path": "/b", "bytes": 20},
+    ]
+
+
+def test_data_sets_of_one_engine_can_be_compared(small_dataset: Path, tmp_path: Path, engine: Engine) -> None:
+    with DatasetWriter(tmp_path / "other", INFO) as writer:
+        writer.write("calls", calls(3))
+    one, other = Dataset.open(small_dataset, engine), Dataset.open(tmp_path / "other", engine)
+    assert ibis.union(one.calls, other.calls).count().execute() == 7
+
+
+def test_paths_are_names_not_patterns(small_dataset: Path, tmp_path: Path, engine: Engine) -> None:
+    strange = small_dataset.rename(tmp_path / "a[b]* {c,d}?é")
+    assert Dataset.open(strange, engine).calls.count().execute() == 4
+
+
+def test_pieces_become_row_groups_and_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(dataset_writer, "ROWS_PER_GROUP", 10)
+    monkeypatch.setattr(dataset_writer, "ROWS_PER_PART", 30)
+    with DatasetWriter(tmp_path / "run", INFO) as writer:
+        for process in range(15):
+            writer.write("calls", calls(5, process))
+    with Dataset.open(tmp_path / "run") as opened:
+        parts = [pq.ParquetFile(path).metadata for path in opened.paths["calls"]]
+        assert [[part.row_group(i).num_rows for i in range(part.num_row_groups)] for part in parts] == [
+            [10, 10, 10], [10, 10, 10], [10, 5],
+        ]  # fmt: skip
+        assert [value for batch in opened.batches("calls", ["process"]) for value in batch[0].to_pylist()] == [
+            process for process in range(15) for _ in range(5)
+        ]
+        statistics = parts[0].row_group(0).column(0).statistics
+        assert (statistics.min, statistics.max) == (0, 1)
+        assert parts[0].row_group(0).column(0).compression == "ZSTD"
+
+
+def test_nothing_remains_of_a_data_set_that_was_not_finished(tmp_path: Path) -> None:
+    def write() -> None:
+        with DatasetWriter(tmp_path / "run", INFO) as writer:
+            writer.write("calls", calls(3))
+            assert not (tmp_path / "run").exists()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        write()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_directory_in_use_is_refused_and_untouched(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(UsageError, match=f"{re.escape(str(tmp_path))}: exists already"), DatasetWriter(tmp_path, INFO):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["notes.txt"]
+
+
+def test_a_full_disk_is_an_error_with_its_reason(tmp_path: Path) -> None:
+    def write() -> None:
+        with DatasetWriter(tmp_path / "run", INFO) as writer:
+            writer.write("files", pa.table({"file": [0], "path": ["/a"]}))
+            next(tmp_path.glob(".run.*")).joinpath("files.parquet").symlink_to("/dev/full")
+
+    with pytest.raises(HalcyonError, match="No space left"):
+        write()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("table", "columns", "message"),
+    [
+        ("call", {"process": [0]}, "call: no such table; known tables: calls, processes"),
+        ("calls", {"proces": [0]}, "calls.proces: no such column; known columns: process"),
+        ("processes", {"rank": [0]}, "processes.process: missing"),
+        ("processes", {"process": pa.array([0, None], pa.int32())}, "processes.process: null in row 1"),
+        ("processes", {"process": [1 << 40]}, "processes.process: int64; expected int32"),
+        ("processes", {"process": [0], "rank": ["one"]}, "processes.rank: string; expected int32"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused(tmp_path: Path, table: str, columns: dict[str, object], message: str) -> None:
+    with (
+        pytest.raises(UsageError, match=re.escape(message)),
+        DatasetWriter(tmp_path / "run", INFO) as writer,
+    ):
+        writer.write(table, pa.table(columns))
+
+
+def test_a_folder_without_data_set_says_what_makes_one(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no data set there.*halcyon pack"):
+        Dataset.open(tmp_path)
+
+
+def test_a_missing_file_is_named(small_dataset: Path) -> None:
+    (small_dataset / "facts.parquet").unlink()
+    with pytest.raises(ConfigError, match=r"facts.parquet: missing; it holds 0 rows of table 'facts'"):
+        Dataset.open(small_dataset)
+
+
+def test_a_stray_part_is_named(small_dataset: Path) -> None:
+    (small_dataset / "calls" / "part-00007.parquet").write_bytes(b"PAR1")
+    with pytest.raises(ConfigError, match=r"part-00007.parquet: not named in run.json"):
+        Dataset.open(small_dataset)
+
+
+def test_a_file_that_was_cut_off_is_named_with_its_end(small_dataset: Path) -> None:
+    path = small_dataset / "calls" / "part-00000.parquet"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-7])
+    with pytest.raises(ConfigError, match=f"part-00000.parquet: ends at byte {len(whole) - 7}; expected {len(whole)}"):
+        Dataset.open(small_dataset)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_no_flipped_bit_goes_unnoticed(small_dataset: Path, data: st.DataObject) -> None:
+    names = sorted(str(path.relative_to(small_dataset)) for path in small_dataset.rglob("*.*"))
+    path = small_dataset / data.draw(st.sampled_from(names))
+    whole = path.read_bytes()
+    position = data.draw(st.integers(0, 8 * len(whole) - 1))
+    harmed = bytearray(whole)
+    harmed[position // 8] ^= 1 << position % 8
+    path.write_bytes(harmed)
+    try:
+        if path.name != "run.json":
+            with pytest.raises(ConfigError, match=re.escape(str(path))):
+                Dataset.open(small_dataset)
+        elif _json_of(bytes(harmed)) != _json_of(whole):
+            with pytest.raises(ConfigError, match=r"run.json"):
+                Dataset.open(small_dataset)
+    finally:
+        path.write_bytes(whole)
+
+
+def _json_of(text: bytes) -> object:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return None
+
+
+def _rewrite(directory: Path, **changes: object) -> None:
+    """Changes run.json as another program would that knows how to."""
+    path = directory / "run.json"
+    document = json.loads(path.read_bytes()) | changes
+    document.pop("crc32")
+    document["crc32"] = manifest._document_crc32(document)
+    path.write_text(json.dumps(document))
+
+
+def test_a_newer_schema_is_refused(small_dataset: Path) -> None:
+    _rewrite(small_dataset, version=VERSION + 1)
+    with pytest.raises(ConfigError, match=rf"run.json: version: {VERSION + 1} is of a newer Halcyon"):
+        Dataset.open(small_dataset)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"ranks": "two"}, "run.json: ranks: 'two'; expected"),
+        ({"source": None}, "run.json: source: None; expected"),
+        ({"parts": []}, r"run.json: parts: \[\]; expected"),
+        ({"parts": {}}, "run.json: parts: none of table 'calls'"),
+        ({"parts": {"calls/part-00000.parquet": {"rows": 1}}}, "run.json: parts.calls/part-00000.parquet: .*expected"),
+    ],
+)
+def test_wrong_values_in_run_json_are_named(small_dataset: Path, changes: dict[str, object], message: str) -> None:
+    _rewrite(small_dataset, **changes)
+    with pytest.raises(ConfigError, match=message):
+        Dataset.open(small_dataset)
+
+
+def _replace_table(directory: Path, name: str, table: pa.Table) -> None:
+    path = directory / f"{name}.parquet"
+    pq.write_table(table, path)
+    document = json.loads((directory / "run.json").read_bytes())
+    part = manifest.Part.of(path, table.num_rows)
+    document["parts"][path.name] = {"rows": part.rows, "bytes": part.bytes, "crc32": part.crc32}
+    _rewrite(directory, parts=document["parts"])
+
+
+def test_a_column_of_another_type_is_named(small_dataset: Path) -> None:
+    _replace_table(small_dataset, "files", pa.table({"file": ["zero"], "path": ["/a"]}))
+    with pytest.raises(ConfigError, match=r"files.parquet: column 'file' is string; expected int32"):
+        Dataset.open(small_dataset)
+
+
+def test_a_column_that_must_be_there_is_named(small_dataset: Path) -> None:
+    _replace_table(small_dataset, "files", pa.table({"file": pa.array([0], pa.int32())}))
+    with pytest.raises(ConfigError, match=r"files.parquet: no column 'path', which table 'files' must have"):
+        Dataset.open(small_dataset)
+
+
+def test_columns_that_an_older_version_lacks_are_null(small_dataset: Path, engine: Engine) -> None:
+    _replace_table(small_dataset, "files", pa.table({"file": pa.array([0], pa.int32()), "path": ["/a"]}))
+    assert Dataset.open(small_dataset, engine).files.select("path", "servers").to_pyarrow().to_pylist() == [
+        {"path": "/a", "servers": None}
+    ]
+
+
+def test_the_run_json_of_a_simulations_output_is_not_mistaken(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"format": 1, "writers": []}')
+    with pytest.raises(UsageError, match="of a simulation's output"):
+        Dataset.open(tmp_path)
+
+
+def test_unknown_engines_are_refused_with_the_known_ones(small_dataset: Path) -> None:
+    with pytest.raises(
+        UsageError, match="dukdb: no such engine; known engines: duckdb, local-spark, spark://HOST:PORT"
+    ):
+        Dataset.open(small_dataset, "dukdb")
+
+
+def test_duckdb_keeps_to_the_memory_it_was_given() -> None:
+    engine = connect("duckdb", threads=1, memory_bytes=256 << 20)
+    settings_of = engine._backend.raw_sql("select current_setting('memory_limit'), current_setting('threads')")  # type: ignore[attr-defined]
+    assert settings_of.fetchone() == ("256.0 MiB", 1)
+    engine.close()

@@ -1,0 +1,119 @@
+"""Derived columns against an implementation that looks at one call after the other."""
+
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from halcyon.observe.derive import DERIVED, derive
+from halcyon.observe.engines import Engine
+from halcyon.observe.schema import CALLS
+
+Row = dict[str, Any]
+_names = count()
+
+
+@st.composite
+def thread_calls(draw: st.DrawFn, process: int, thread: int | None) -> list[Row]:
+    """Calls of one thread, nested at random. No two threads begin a call at the same time."""
+    rows: list[Row] = []
+    clock = thread or 0
+
+    def call(parent: int | None, depth: int) -> int:
+        nonlocal clock
+        clock += 10 * draw(st.integers(1, 5))
+        kind = draw(st.sampled_from(["open", "read", "write", "copy"]))
+        row: Row = dict.fromkeys(CALLS.names) | {
+            "process": process,
+            "thread": thread,
+            "number": len(rows) + 1,
+            "parent": parent,
+            "level": ["hdf5", "mpiio", "posix"][depth],
+            "call": f"{kind}{depth}",
+            "kind": kind,
+            "file": draw(st.one_of(st.none(), st.integers(0, 1))),
+            "offset": draw(st.one_of(st.none(), st.integers(0, 4))),
+            "moved": draw(st.one_of(st.none(), st.integers(0, 3))),
+            "start_ns": clock,
+            "wait_ns": draw(st.one_of(st.none(), st.integers(0, 3))),
+        }
+        rows.append(row)
+        inner = sum(call(row["number"], depth + 1) for _ in range(draw(st.integers(0, 2)))) if depth < 2 else 0
+        row["duration_ns"] = inner + draw(st.integers(0, 9))
+        clock += row["duration_ns"] - inner
+        return row["duration_ns"] + (row["wait_ns"] or 0)
+
+    for _ in range(draw(st.integers(0, 4))):
+        call(None, 0)
+    return rows
+
+
+@st.composite
+def process_calls(draw: st.DrawFn) -> list[Row]:
+    rows = []
+    for process in range(draw(st.integers(1, 2))):
+        for thread in draw(st.sampled_from([[None], [0], [0, 1]])):
+            rows += draw(thread_calls(process, thread))
+    return draw(st.permutations(rows))
+
+
+def obviously(rows: list[Row]) -> list[Row]:
+    """Sorted rows with their derived columns, one after the other."""
+    rows = sorted((dict(row) for row in rows), key=lambda row: (row["process"], row["start_ns"]))
+    ends: dict[object, int] = {}
+    for row in rows:
+        own_thread = [other for other in rows if (other["process"], other["thread"]) == (row["process"], row["thread"])]
+        parents = [other for other in own_thread if row["parent"] is not None and other["number"] == row["parent"]]
+        row["parent_level"] = parents[0]["level"] if parents else None
+        row["parent_call"] = parents[0]["call"] if parents else None
+        inner = [other for other in own_thread if other["parent"] == row["number"]]
+        row["self_ns"] = row["duration_ns"] - sum(other["duration_ns"] + (other["wait_ns"] or 0) for other in inner)
+        row["step"] = None
+        if row["kind"] != "open" and row["moved"] and row["file"] is not None and row["offset"] is not None:
+            key = (row["process"], row["file"], row["level"], row["kind"])
+            row["step"] = row["offset"] - ends[key] if key in ends else None
+            ends[key] = row["offset"] + row["moved"]
+    return rows
+
+
+def derived(engine: Engine, folder: Path, rows: list[Row]) -> list[Row]:
+    path = folder / f"{next(_names)}.parquet"
+    pq.write_table(pa.Table.from_pylist(rows, schema=CALLS), path)
+    pieces = engine.stream(derive(engine.read([path], "calls")))
+    return [row for piece in pieces for row in piece.to_pylist()]
+
+
+@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=process_calls())
+def test_derived_columns_are_those_of_the_slow_way(duckdb: Engine, tmp_path: Path, rows: list[Row]) -> None:
+    assert derived(duckdb, tmp_path, rows) == obviously(rows)
+
+
+def test_every_engine_derives_alike(engine: Engine, tmp_path: Path) -> None:
+    words: Row = dict.fromkeys(CALLS.names) | {"process": 0, "thread": 0, "level": "posix", "kind": "write"}
+    rows = [
+        words | {"number": 1, "call": "MPI_File_write", "level": "mpiio", "start_ns": 0, "duration_ns": 10},
+        *(
+            words
+            | {"number": 2 + i, "parent": 1, "call": "pwrite", "start_ns": 1 + i, "duration_ns": 1, "file": 3}
+            | {"offset": 8 * i, "moved": 4}
+            for i in range(3)
+        ),
+    ]
+    found = derived(engine, tmp_path, rows)
+    assert [tuple(row[name] for name in DERIVED) for row in found] == [
+        (None, None, 7, None),
+        ("mpiio", "MPI_File_write", 1, None),
+        ("mpiio", "MPI_File_write", 1, 4),
+        ("mpiio", "MPI_File_write", 1, 4),
+    ]
+
+
+def test_self_is_unknown_where_nesting_is_unless_nothing_lies_below(engine: Engine, tmp_path: Path) -> None:
+    words: Row = dict.fromkeys(CALLS.names) | {"process": 0, "call": "x", "kind": "write", "duration_ns": 5}
+    rows = [words | {"level": "mpiio", "start_ns": 0}, words | {"level": "posix", "start_ns": 1}]
+    assert [row["self_ns"] for row in derived(engine, tmp_path, rows)] == [None, 5]
