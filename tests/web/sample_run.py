@@ -1,20 +1,18 @@
-"""A data set as a run of a block-structured simulation leaves it: checkpoints through HDF5 and MPI-IO with data sieving.
+"""A data set as a simulation leaves it that writes checkpoints through HDF5 and MPI-IO, with data sieving.
 
-Every checkpoint, each rank writes its part of each variable: H5Dwrite calls MPI_File_write_at_all, that moves the part in
-cycles of lock, read, write, unlock. One rank is slow, one server is slow, rank 0 writes a log. All of it follows from
-the seed.
+Every checkpoint, each rank writes its part of each variable: H5Dwrite calls MPI_File_write_at_all, which moves the
+part in cycles of lock, read, write, unlock. One rank is slow, rank 0 writes a log. All of it follows from the seed.
 """
 
-import dataclasses
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from halcyon.observe.conform import conform
+from halcyon.observe.dataset import DatasetWriter
 from halcyon.observe.schema import TABLES, RunInfo
 
 SERVERS = ["oss01-ost0", "oss01-ost1", "oss02-ost2", "oss02-ost3", "oss03-ost4", "oss03-ost5"]
@@ -45,22 +43,11 @@ Columns = dict[str, npt.NDArray[np.generic] | list[str | None]]
 
 
 def write_run(folder: Path, shape: Shape) -> None:
-    """Writes the data set into `folder`."""
-    (folder / "calls").mkdir(parents=True)
+    """Writes the data set `folder`."""
     tables = [_startup(shape)]
     for checkpoint in range(shape.checkpoints):
         tables.append(_checkpoint(shape, checkpoint) if shape.mpi else _own_files(shape, checkpoint))
     calls = pa.concat_tables(tables)
-    pq.write_table(calls, folder / "calls" / "0.parquet")
-    for name, rows in {
-        "processes": _processes(shape, calls),
-        "files": _files(shape),
-        "facts": _facts(shape),
-        "absences": _absences(),
-    }.items():
-        pq.write_table(pa.Table.from_pylist(rows, TABLES[name]), folder / f"{name}.parquet")
-    for name in ("counters", "activity"):
-        pq.write_table(TABLES[name].empty_table(), folder / f"{name}.parquet")
     info = RunInfo(
         source="halcyon 0.1.0",
         start=1_760_000_000.0,
@@ -70,23 +57,19 @@ def write_run(folder: Path, shape: Shape) -> None:
         user="ada",
         job="418-sedov",
     )
-    (folder / "run.json").write_text(json.dumps(dataclasses.asdict(info)))
+    with DatasetWriter(folder, info) as writer:
+        writer.write("calls", calls.sort_by([("process", "ascending"), ("start_ns", "ascending")]))
+        for name, rows in {
+            "processes": _processes(shape, calls),
+            "files": _files(shape),
+            "facts": _facts(shape),
+            "absences": _absences(),
+        }.items():
+            writer.write(name, pa.Table.from_pylist(rows, TABLES[name]))
 
 
 def _table(columns: Columns) -> pa.Table:
-    """A calls table: columns that are not given are null."""
-    rows = len(next(iter(columns.values())))
-    return pa.table(
-        [
-            pa.array(
-                columns[field.name], field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-            ).cast(field.type)
-            if field.name in columns
-            else pa.nulls(rows, field.type)
-            for field in TABLES["calls"]
-        ],
-        schema=TABLES["calls"],
-    )
+    return conform("calls", pa.table({name: pa.array(values) for name, values in columns.items()}))
 
 
 def _slowness(shape: Shape, checkpoint: int) -> npt.NDArray[np.float64]:
@@ -240,7 +223,8 @@ def _startup(shape: Shape) -> pa.Table:
             "kind": ["write"] * lines,
             "file": np.full(lines, len(_files(shape)) - 1),
             "bytes": np.full(lines, 81),
-            "moved": np.where(np.arange(lines) % 50 == 49, 4096, 0),
+            "offset": line // 50 * 4096,
+            "moved": np.where(line % 50 == 49, 4096, 0),  # what stdio's buffer holds
             "start_ns": times,
             "duration_ns": np.full(lines, 2_100),
             "self_ns": np.full(lines, 2_100),

@@ -123,8 +123,11 @@ export interface Phase {
     end_s: number;
     bytes: number;
     throughput: number | null;
+    /** Of many ranks, `ranks` and `seconds` hold only some: spread evenly over their order by time, and the slowest. */
+    rank_count: number;
     ranks: number[];
     seconds: number[];
+    median_s: number;
     variation: number | null;
     max_over_median: number | null;
 }
@@ -170,7 +173,8 @@ export interface File {
     small: number;
     unaligned: number | null;
     crossing: number | null;
-    ranks: number[];
+    rank_count: number;
+    ranks: string;
 }
 
 /** `read` and `written`: bytes per bin of `Servers.bin_s`, from second 0. */

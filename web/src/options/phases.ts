@@ -96,7 +96,7 @@ function phaseTip(phase: Phase, sorted: readonly number[], at: number): string {
     const longest = sorted[sorted.length - 1]!;
     return [
         `<b>Phase ${phase.number}</b>: ${escapeHtml(rate(phase.throughput))} in all`,
-        `${phase.ranks.length} ranks, the slowest took ${seconds(longest)}`,
+        `${phase.rank_count} ranks, the slowest took ${seconds(longest)}`,
         `here: ${seconds(sorted[at]!)}, ${percent(sorted[at]! / longest)} of it`,
     ].join("<br>");
 }
@@ -150,7 +150,7 @@ export function phaseByRank(theme: Theme, phase: Phase) {
     const order = phase.ranks
         .map((rank, i) => [rank, phase.seconds[i]!] as [number, number])
         .sort((a, b) => a[0] - b[0]);
-    const middle = ascending(phase.seconds)[phase.seconds.length >> 1]!;
+    const middle = phase.median_s;
     const scale = timeScale(Math.max(...phase.seconds));
     return {
         grid: { left: 60, right: 20, top: 10, bottom: 46 },

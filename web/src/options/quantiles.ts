@@ -6,11 +6,6 @@ export function thinned(sorted: readonly number[], most: number): number[] {
     return Array.from({ length: most }, (_, i) => sorted[Math.round((i * (sorted.length - 1)) / (most - 1))]!);
 }
 
-export function median(sorted: readonly number[]): number {
-    const middle = sorted.length >> 1;
-    return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
-}
-
 export function ascending(values: readonly number[]): number[] {
     return [...values].sort((a, b) => a - b);
 }

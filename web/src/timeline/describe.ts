@@ -5,7 +5,8 @@ import { levelName } from "../theme";
 import { blockSize, count, plural, rate, seconds } from "../units";
 import { functionOf, laneOf, type Calls } from "./calls";
 
-const DATA = new Set(["read", "write", "copy"]);
+/** Kinds of calls that move bytes. */
+export const DATA: ReadonlySet<string> = new Set(["read", "write", "copy"]);
 
 export interface Description {
     title: string;

@@ -7,7 +7,7 @@ import { sizeHistogram } from "../options/bars";
 import { formatRoute } from "../route";
 import { table } from "../table";
 import { levelName } from "../theme";
-import { ABSENT, blockSize, count, percent, plural, ranges, rate, seconds, size } from "../units";
+import { ABSENT, blockSize, count, percent, plural, rate, seconds, size } from "../units";
 import type { Context, View } from "./context";
 
 /** In a word how a file's bytes were walked through: what most of its reads and writes did. */
@@ -128,7 +128,7 @@ function fileTable(
                 value: (f) => smallShare(f),
                 show: (f) => percent(smallShare(f)),
             },
-            { key: "ranks", title: "Ranks", value: (f) => f.ranks.length, show: (f) => count(f.ranks.length) },
+            { key: "ranks", title: "Ranks", value: (f) => f.rank_count, show: (f) => count(f.rank_count) },
         ],
         sorting: { key: "seconds", descending: true },
         text: (f) => `${f.path} ${f.filesystem ?? ""} ${f.servers.join(" ")}`,
@@ -157,8 +157,8 @@ function fileDetail(context: Context, file: File): HTMLElement {
         ["unaligned", file.unaligned === null ? null : count(file.unaligned)],
         ["crossing stripes", file.crossing === null ? null : count(file.crossing)],
         ["opens, stats, syncs", `${count(file.opens)}, ${count(file.stats)}, ${count(file.syncs)}`],
-        ["ranks", file.ranks.length ? ranges(file.ranks, 6) : ABSENT],
-        ["shared", file.ranks.length > 1 ? `by ${plural(file.ranks.length, "rank")}` : "no: one rank alone"],
+        ["ranks", file.ranks || ABSENT],
+        ["shared", file.rank_count > 1 ? `by ${plural(file.rank_count, "rank")}` : "no: one rank alone"],
         ["file system", file.filesystem],
         ["block", file.block_bytes === null ? null : blockSize(file.block_bytes)],
         ["stripe", file.stripe_bytes === null ? null : blockSize(file.stripe_bytes)],

@@ -33,7 +33,8 @@ export function findingsView(context: Context): View {
     return {
         element,
         enter: ({ finding }) => {
-            if (finding) element.querySelector(`#finding-${CSS.escape(finding)}`)?.scrollIntoView({ block: "start" });
+            if (finding)
+                element.querySelector(`[data-finding="${CSS.escape(finding)}"]`)?.scrollIntoView({ block: "start" });
         },
     };
 }
@@ -48,7 +49,7 @@ export function findingCard(context: Context, finding: Finding, anchor = false):
     ].filter((figure) => figure !== null);
     return h(
         "article",
-        { class: `finding ${finding.severity}`, id: anchor && `finding-${finding.key}` },
+        { class: `finding ${finding.severity}`, "data-finding": anchor && finding.key },
         h("h3", {}, h("span", { class: "severity" }, finding.severity), " ", finding.title),
         h("p", { class: "figures" }, [lost, ...figures].filter(Boolean).join(" · ")),
         h("p", {}, finding.explanation),

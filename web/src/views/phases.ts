@@ -4,7 +4,6 @@ import { chart, drawCharts, forgetCharts } from "../chart";
 import type { Phase, Straggler } from "../data";
 import { h, nothing } from "../dom";
 import { gridShape, phaseByRank, phaseDistribution, phaseGrid, throughputRange } from "../options/phases";
-import { ascending, median } from "../options/quantiles";
 import { formatRoute } from "../route";
 import { table } from "../table";
 import { ABSENT, count, number, percent, plural, rate, seconds, size } from "../units";
@@ -170,12 +169,18 @@ function phaseDetail(context: Context, phases: Phase[], phase: Phase): HTMLEleme
             }),
             chart({
                 title: `I/O time of each rank in phase ${phase.number}`,
-                note: "Orange: more than 1.5 times the median.",
+                note: `Orange: more than 1.5 times the median.${some(phase)}`,
                 height: 236,
                 option: (theme) => phaseByRank(theme, phase),
             }),
         ),
     ];
+}
+
+/** Says so when not all ranks are in the page. */
+function some({ ranks, rank_count }: Phase): string {
+    if (ranks.length >= rank_count) return "";
+    return ` Shown are ${count(ranks.length)} of ${count(rank_count)} ranks: spread over their order by time, and the slowest.`;
 }
 
 function stragglerTable(stragglers: readonly Straggler[]): HTMLElement {
@@ -253,8 +258,8 @@ function phaseTable(context: Context, phases: Phase[], select: (phase: Phase) =>
             {
                 key: "median",
                 title: "Median rank",
-                value: (p) => median(ascending(p.seconds)),
-                show: (p) => seconds(median(ascending(p.seconds))),
+                value: (p) => p.median_s,
+                show: (p) => seconds(p.median_s),
             },
             {
                 key: "slowest",

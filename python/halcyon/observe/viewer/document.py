@@ -147,8 +147,12 @@ class Phase:
     bytes: int
     throughput: float | None
     """Bytes over the time of the slowest rank."""
+    rank_count: int
+    """Of many ranks, `ranks` and `seconds` hold only some: spread evenly over their order by time, and the slowest."""
     ranks: list[int]
     seconds: list[float]
+    median_s: float
+    """Of all ranks, as the following."""
     variation: float | None
     """Coefficient of variation of `seconds`."""
     max_over_median: float | None
@@ -207,7 +211,9 @@ class File:
     unaligned: int | None
     crossing: int | None
     """Accesses that would fit one stripe and touch two."""
-    ranks: list[int]
+    rank_count: int
+    ranks: str
+    """As text: 0–63, 70."""
 
 
 @dataclass(frozen=True)

@@ -6,31 +6,30 @@ import math
 import os
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from halcyon.errors import HalcyonSystemError, UnavailableError
+from halcyon.observe.dataset import Dataset
+from halcyon.observe.report_tables import ReportTables
 from halcyon.observe.viewer import columns
 from halcyon.observe.viewer.document import Document
-from halcyon.observe.viewer.timeline import read_timeline
-
-if TYPE_CHECKING:
-    from halcyon.observe.viewer.timeline import Calls
+from halcyon.observe.viewer.tables import document_of
+from halcyon.observe.viewer.timeline import Calls, read_timeline
 
 TEMPLATE = "viewer.html"
 MARK = "<!-- halcyon: data -->"
 """Where the template takes the data; it is there once."""
 
 
-def render(dataset: Path, document: Document, output: Path) -> int:
-    """Writes the page of the data set in folder `dataset` and returns its size in bytes.
+def render(dataset: Dataset, tables: ReportTables, output: Path) -> int:
+    """Writes the page of a data set, of which `tables` were made, and returns its size in bytes.
 
-    `document` holds the tables, without a timeline: the calls are read here. See render_document for errors.
+    Errors: see write_page.
     """
     calls = read_timeline(dataset)
-    return render_document(dataclasses.replace(document, timeline=calls.timeline), calls, output)
+    return write_page(dataclasses.replace(document_of(tables), timeline=calls.timeline), calls, output)
 
 
-def render_document(document: Document, calls: "Calls | None", output: Path) -> int:
+def write_page(document: Document, calls: Calls | None, output: Path) -> int:
     """Writes the page of a document whose timeline, if it has one, lies in `calls`; returns its size in bytes.
 
     The page appears under its name only when it is complete; the same data gives the same bytes. Raises
@@ -66,7 +65,7 @@ def _template() -> str:
         template = (files("halcyon.observe.viewer") / TEMPLATE).read_text("utf-8")
     except FileNotFoundError as why:
         raise UnavailableError(
-            f"the viewer was not built: {why.filename} is missing; `make build` builds it from web/ (needs node and npm)"
+            f"the viewer was not built: {why.filename} is missing; `make build` builds it (needs node and npm)"
         ) from why
     if template.count(MARK) != 1:
         raise UnavailableError(

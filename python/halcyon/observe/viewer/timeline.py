@@ -1,15 +1,14 @@
 """Reads the calls of a data set for the timeline: all of them, or, of too many, the longest and sums of the others."""
 
-import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import duckdb
 import numpy as np
 import numpy.typing as npt
 
-from halcyon.errors import UsageError
+from halcyon.observe.dataset import Dataset
 from halcyon.observe.schema import Kind, Level
 from halcyon.observe.viewer.columns import Values, describe
 from halcyon.observe.viewer.document import Timeline, TimelineFunction, TimelineProcess
@@ -44,23 +43,21 @@ _DATA_KINDS = ", ".join(str(list(Kind).index(kind)) for kind in (Kind.READ, Kind
 Arrays = dict[str, npt.NDArray[np.int64]]
 
 
-def read_timeline(dataset: Path, limits: Limits = Limits()) -> Calls:  # noqa: B008  (frozen)
-    """The calls of the data set in folder `dataset`. Raises UsageError when there is no data set."""
-    if not (dataset / "run.json").is_file() or not list((dataset / "calls").glob("*.parquet")):
-        raise UsageError(f"{dataset}: no data set (run.json and calls/*.parquet); `halcyon pack RUN` writes one")
+def read_timeline(dataset: Dataset, limits: Limits | None = None) -> Calls:
+    """The calls of a data set."""
     with duckdb.connect() as database:
-        return _Reader(database, dataset, limits).read()
+        return _Reader(database, dataset, limits or Limits()).read()
 
 
 class _Reader:
     """One reading: the tables that its queries share live in `database`."""
 
-    def __init__(self, database: duckdb.DuckDBPyConnection, dataset: Path, limits: Limits) -> None:
+    def __init__(self, database: duckdb.DuckDBPyConnection, dataset: Dataset, limits: Limits) -> None:
         self.database = database
         self.limits = limits
-        self.run_ns = int(json.loads((dataset / "run.json").read_text()).get("duration_ns") or 0)
-        database.read_parquet(str(dataset / "calls" / "*.parquet")).create_view("every_call")
-        database.read_parquet(str(dataset / "processes.parquet")).create_view("processes")
+        self.run_ns = dataset.info.duration_ns or 0
+        for view, table in (("every_call", "calls"), ("processes", "processes")):
+            database.read_parquet([str(path) for path in dataset.paths[table]]).create_view(view)
         self.processes = self._process_rows()
         self.levels = self._levels()
         self.functions = self._functions()
@@ -121,28 +118,25 @@ class _Reader:
 
     def _lane_view(self) -> None:
         """View `calls`: those with times, with their lane and the number of their function."""
-        self._small_table(
-            "row_of", "process INTEGER, row INTEGER", [(p.process, i) for i, p in enumerate(self.processes)]
-        )
-        self._small_table(
-            "level_of", "level VARCHAR, level_index INTEGER", list(zip(self.levels, range(9), strict=False))
-        )
-        self._small_table(
-            "function_of",
-            "call VARCHAR, level VARCHAR, kind VARCHAR, function INTEGER, kind_index INTEGER",
-            [(f.call, f.level, f.kind, i, list(Kind).index(Kind(f.kind))) for i, f in enumerate(self.functions)],
-        )
+        rows = [(process.process, row) for row, process in enumerate(self.processes)]
+        self._small_table("row_of", "process INTEGER, row INTEGER", rows)
+        levels = [(level, index) for index, level in enumerate(self.levels)]
+        self._small_table("level_of", "level VARCHAR, level_index INTEGER", levels)
+        functions = [(f.call, f.level, f.kind, i, list(Kind).index(Kind(f.kind))) for i, f in enumerate(self.functions)]
+        columns = "call VARCHAR, level VARCHAR, kind VARCHAR, function INTEGER, kind_index INTEGER"
+        self._small_table("function_of", columns, functions)
         self.database.execute(
             f"""CREATE VIEW calls AS
             SELECT row * {len(self.levels)} + level_index AS lane, process, coalesce(thread, 0) AS thread, level,
                    function, kind_index, coalesce(file, -1) AS file, coalesce("offset", -1) AS "offset",
-                   coalesce(CASE WHEN kind IN ('read', 'write', 'copy') THEN moved END, bytes, -1) AS bytes, coalesce(error, 0) AS error, start_ns, duration_ns
+                   coalesce(CASE WHEN kind_index IN ({_DATA_KINDS}) THEN moved END, bytes, -1) AS bytes,
+                   coalesce(error, 0) AS error, start_ns, duration_ns
             FROM every_call JOIN row_of USING (process) JOIN level_of USING (level)
             JOIN function_of USING (call, level, kind)
             WHERE start_ns IS NOT NULL AND duration_ns IS NOT NULL"""
         )
 
-    def _small_table(self, name: str, columns: str, rows: list[tuple[object, ...]]) -> None:
+    def _small_table(self, name: str, columns: str, rows: Sequence[tuple[object, ...]]) -> None:
         self.database.execute(f"CREATE TABLE {name} ({columns})")
         if rows:
             self.database.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(rows[0]))})", rows)
