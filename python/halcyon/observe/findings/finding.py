@@ -7,7 +7,7 @@ from halcyon.observe.analysis.answers import Answers
 
 
 class Severity(StrEnum):
-    """By the share of the I/O time that it costs (settings.grave_share)."""
+    """By the shares of the I/O time and of the run that it costs (settings.grave_share, grave_run_share)."""
 
     HIGH = "high"
     MEDIUM = "medium"
@@ -48,12 +48,14 @@ def severity(answers: Answers, seconds_lost: float | None) -> str | None:
     if seconds_lost is None:
         return Severity.LOW
     settings = answers.settings
-    share = seconds_lost / answers.io_s if answers.io_s else 0.0
-    if seconds_lost < settings.worth_seconds or share < settings.worth_share:
+    of_io = seconds_lost / answers.io_s if answers.io_s else 0.0
+    of_run = seconds_lost / (answers.survey.end_ns / 1e9 * max(len(answers.ranks), 1))
+    if seconds_lost < settings.worth_seconds or of_io < settings.worth_share or of_run < settings.worth_run_share:
         return None
-    if share >= settings.grave_share:
+    grade = min(of_io / settings.grave_share, of_run / settings.grave_run_share)
+    if grade >= 1:
         return Severity.HIGH
-    return Severity.MEDIUM if share >= settings.grave_share / 4 else Severity.LOW
+    return Severity.MEDIUM if grade >= 1 / 4 else Severity.LOW
 
 
 def found(answers: Answers, *, key: str, seconds_lost: float | None, **values: object) -> list[Finding]:
