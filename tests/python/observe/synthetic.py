@@ -48,6 +48,8 @@ class Trace:
     ranks: int = 1
     hosts: Sequence[str] = ("n0",)
     mpi: bool = True
+    launchers: int = 0
+    """The first so many processes are none of MPI's."""
     related: bool = True
     """Whether it tells which call made which."""
     calls: list[Call] = field(default_factory=list)
@@ -127,7 +129,7 @@ class Trace:
         return [
             {
                 "process": rank,
-                "rank": rank if self.mpi else None,
+                "rank": rank - self.launchers if self.mpi and rank >= self.launchers else None,
                 "host": self.hosts[rank % len(self.hosts)],
                 "program": "/opt/cloud/model",
                 "start_ns": 0,

@@ -95,7 +95,7 @@ def _orders(survey: Survey) -> ibis.Table:
 
 def _ranks(survey: Survey) -> ibis.Table:
     named = pattern_rows(survey).select("file", "process").distinct()
-    named = named.join(survey.processes.select("process", rank="shown_rank"), "process")
+    named = named.join(survey.processes.filter(_.shown_rank >= 0).select("process", rank="shown_rank"), "process")
     return named.aggregate(by="file", ranks=_.rank.collect())
 
 

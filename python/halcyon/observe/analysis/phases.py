@@ -150,13 +150,12 @@ class Phases:
 
     @cached_property
     def shares(self) -> ibis.Table:
-        """passes.phase_shares, with columns `rank`, `direction` and `transfer`."""
+        """passes.phase_shares of the ranks, with columns `rank`, `direction` and `transfer`."""
         lookup, width = self._lookup()
         rows = passes.phase_shares(self.survey.dataset.calls, lookup, width)
         kept = self.survey.keep(with_direction(rows))
-        return kept.left_join(self.survey.processes.select("process", rank="shown_rank"), "process").drop(
-            "process_right"
-        )
+        ranks = self.survey.processes.filter(_.shown_rank >= 0).select("process", rank="shown_rank")
+        return kept.join(ranks, "process")
 
     def _lookup(self) -> tuple[ibis.Table, int]:
         """Which steps of time belong to which phase.

@@ -45,8 +45,13 @@ class Survey:
 
     @cached_property
     def processes(self) -> ibis.Table:
-        """Table `processes` of the data set, with `rank` of a process without MPI being its index, in `shown_rank`."""
-        return self.keep(self.dataset.processes.mutate(shown_rank=ibis.coalesce(_.rank, _.process)))
+        """Table `processes` of the data set, with `shown_rank`.
+
+        That is the rank; without MPI the process's index; and below 0 for processes beside those of MPI (the launcher).
+        """
+        own = self.keep(self.dataset.processes)
+        beside = -1 - _.process if self._number(own.rank.count()) else _.process
+        return own.mutate(shown_rank=ibis.coalesce(_.rank, beside))
 
     @cached_property
     def files(self) -> ibis.Table:

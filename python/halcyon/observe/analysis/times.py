@@ -54,6 +54,7 @@ class RankTotal:
     """One process over the whole run; times in the calls that the application itself made."""
 
     rank: int
+    """Below 0: a process beside those of MPI, such as the launcher."""
     process: int
     host: str | None
     program: str | None

@@ -1,5 +1,6 @@
 """What a finding is: something wrong, how it is known, what it costs, and what to change."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -58,9 +59,12 @@ def severity(answers: Answers, seconds_lost: float | None) -> str | None:
     return Severity.MEDIUM if grade >= 1 / 4 else Severity.LOW
 
 
-def found(answers: Answers, *, key: str, seconds_lost: float | None, **values: object) -> list[Finding]:
-    """One finding, or none when it is not worth a line."""
+def found(
+    answers: Answers, *, key: str, seconds_lost: float | None, ranks: Iterable[int] = (), **values: object
+) -> list[Finding]:
+    """One finding, or none when it is not worth a line. `ranks` below 0 (processes beside MPI's) are left out."""
     grade = severity(answers, seconds_lost)
     if grade is None:
         return []
-    return [Finding(key=key, severity=grade, seconds_lost=seconds_lost, **values)]  # type: ignore[arg-type]
+    own = sorted(rank for rank in ranks if rank >= 0)
+    return [Finding(key=key, severity=grade, seconds_lost=seconds_lost, ranks=own, **values)]  # type: ignore[arg-type]
