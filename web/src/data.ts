@@ -16,6 +16,7 @@ export interface Document {
     parts: Part[];
     durations: Distribution[];
     concurrency: Concurrency | null;
+    activity: Activity | null;
     phases: Phase[];
     stragglers: Straggler[];
     sizes: SizeBin[];
@@ -113,6 +114,19 @@ export interface ConcurrencySeries {
 export interface Concurrency {
     bin_s: number;
     series: ConcurrencySeries[];
+}
+
+export interface ActivitySeries {
+    kind: string;
+    bytes: number[];
+}
+
+/** Bytes moved over time by all processes; `counted`: by the source, whose `module` it is; else from the calls. */
+export interface Activity {
+    bin_s: number;
+    counted: boolean;
+    module: string | null;
+    series: ActivitySeries[];
 }
 
 /** `seconds[i]` is the I/O time of `ranks[i]` within the phase; `kind`: of writes, of reads, or of all calls. */

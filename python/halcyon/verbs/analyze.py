@@ -3,6 +3,14 @@
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+from halcyon.errors import UsageError
+from halcyon.quantities import plural
+
+if TYPE_CHECKING:
+    from halcyon.observe.dataset import Dataset
+    from halcyon.observe.report_tables import ReportTables
 
 SUMMARY = "say how a run did its I/O, what is wrong with it, and what to change"
 DESCRIPTION = (
@@ -25,6 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--json", action="store_true", help="print everything for machines, in SI units")
     parser.add_argument(
+        "--html", metavar="FILE", type=Path, help="of one run: write a page with pictures and a timeline of all calls"
+    )
+    parser.add_argument(
         "--verify", action="store_true", help="compare all files to their checksums first (about a second per GB)"
     )
 
@@ -33,7 +44,11 @@ def run(arguments: argparse.Namespace) -> int:
     from halcyon.observe.analysis.machine import find_datasets
 
     found = find_datasets(arguments.path)
-    return _one(arguments) if found == [arguments.path] else _many(arguments)
+    if found == [arguments.path]:
+        return _one(arguments)
+    if arguments.html is not None:
+        raise UsageError(f"{arguments.path}: {plural(len(found), "data set")}; --html writes the page of one: name it")
+    return _many(arguments)
 
 
 def _one(arguments: argparse.Namespace) -> int:
@@ -44,11 +59,22 @@ def _one(arguments: argparse.Namespace) -> int:
 
     with Dataset.open(arguments.path, arguments.engine, verify=arguments.verify) as dataset:
         tables = report_tables(dataset)
+        if arguments.html is not None:
+            _page(dataset, tables, arguments.html)
+            return 0
     if arguments.json:
         sys.stdout.write(as_json(tables))
     else:
         print_run(tables)
     return 0
+
+
+def _page(dataset: "Dataset", tables: "ReportTables", output: Path) -> None:
+    from halcyon.observe.viewer import render
+    from halcyon.quantities import size
+
+    written = render(dataset, tables, output)
+    print(f"{output}: {size(written)}, opens in any browser, without a network")
 
 
 def _many(arguments: argparse.Namespace) -> int:

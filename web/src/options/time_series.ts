@@ -1,7 +1,7 @@
 /** Charts over the run's time: calls in progress, load of servers. */
 
 import { axis, legend, tooltip } from "../chart";
-import type { Concurrency, Distribution, Server, Servers } from "../data";
+import type { Activity, Concurrency, Distribution, Server, Servers } from "../data";
 import { CLASS_NAMES, classOf, levelColour, levelName, type Theme } from "../theme";
 import { byteScale, number, percent, rate, seconds, timeScale } from "../units";
 
@@ -159,6 +159,33 @@ export function cardiogram(theme: Theme, server: Server, bin_s: number, end: num
             line("written", rates(server.written, 1), theme.classes.write),
             line("read", rates(server.read, -1), theme.classes.read),
         ],
+    };
+}
+
+/** Bytes per second that all processes moved together. */
+export function activityChart(theme: Theme, { bin_s, series }: Activity) {
+    const end = bin_s * Math.max(0, ...series.map(({ bytes }) => bytes.length));
+    const scale = byteScale(Math.max(0, ...series.flatMap(({ bytes }) => bytes)) / bin_s);
+    return {
+        grid: { left: 60, right: 20, top: 34, bottom: 46 },
+        legend: legend(theme),
+        xAxis: timeAxis(theme, end),
+        yAxis: axis(theme, { name: `${scale.name}/s`, nameGap: 44, min: 0, axisLabel: { formatter: scale.format } }),
+        tooltip: { ...tooltip(theme), trigger: "axis", valueFormatter: (value: number) => rate(value) },
+        dataZoom: ZOOM,
+        series: series.map(({ kind, bytes }) => ({
+            type: "line",
+            step: "end",
+            name: kind,
+            data: steps(
+                bytes.map((moved) => moved / bin_s),
+                bin_s,
+            ),
+            showSymbol: false,
+            lineStyle: { width: 1.5 },
+            areaStyle: { opacity: 0.15 },
+            color: theme.classes[classOf(kind)],
+        })),
     };
 }
 

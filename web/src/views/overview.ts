@@ -1,9 +1,10 @@
 /** The run in one view: what is missing, what it was, how fast it was, where time went, what is wrong. */
 
 import { chart } from "../chart";
-import type { Absence, Bandwidth, Run } from "../data";
+import type { Absence, Activity, Bandwidth, Run } from "../data";
 import { h, nothing } from "../dom";
 import { timeByLevel } from "../options/bars";
+import { activityChart } from "../options/time_series";
 import { formatRoute } from "../route";
 import { table } from "../table";
 import { levelName } from "../theme";
@@ -23,6 +24,7 @@ export function overviewView(context: Context): View {
         runFacts(d.run),
         h("h2", {}, "Bandwidth"),
         bandwidths(d.bandwidths.filter(({ file, kind }) => file === null && kind !== "all")),
+        d.activity ? activity(d.activity) : null,
         h("h2", {}, "Time in calls"),
         d.times.length
             ? chart({
@@ -143,6 +145,17 @@ function known(value: number | null): string | null {
 
 function figure(name: string, value: string, meaning: string): HTMLElement {
     return h("div", {}, h("dt", {}, name, h("small", {}, meaning)), h("dd", {}, value));
+}
+
+function activity(source: Activity): HTMLElement {
+    const counted = `Counted by ${source.module ?? "the source"} in intervals; each one's bytes are spread evenly over it.`;
+    return chart({
+        title: "Bytes that all processes moved, over the run",
+        note: source.counted ? counted : "A transfer counts when it began.",
+        hint: "Ctrl + wheel: zoom; drag: move.",
+        height: 230,
+        option: (theme) => activityChart(theme, source),
+    });
 }
 
 function timeTable(context: Context): HTMLElement {

@@ -134,6 +134,27 @@ class Concurrency:
 
 
 @dataclass(frozen=True)
+class ActivitySeries:
+    """`bytes[i]`: moved in bin i."""
+
+    kind: str
+    bytes: list[float]
+
+
+@dataclass(frozen=True)
+class Activity:
+    """Bytes moved over time by all processes, from second 0 in bins of `bin_s`.
+
+    `counted`: by the source, whose `module` it is; else from the calls.
+    """
+
+    bin_s: float
+    counted: bool
+    module: str | None
+    series: list[ActivitySeries]
+
+
+@dataclass(frozen=True)
 class Phase:
     """A burst of I/O between two pauses. `seconds[i]` is the I/O time of `ranks[i]` within it.
 
@@ -344,6 +365,7 @@ class Document:
     durations: list[Distribution] = field(default_factory=list)
     """How long calls took, a distribution per function."""
     concurrency: Concurrency | None = None
+    activity: Activity | None = None
     phases: list[Phase] = field(default_factory=list)
     stragglers: list[Straggler] = field(default_factory=list)
     sizes: list[SizeBin] = field(default_factory=list)

@@ -35,8 +35,7 @@ def write_page(document: Document, calls: Calls | None, output: Path) -> int:
     The page appears under its name only when it is complete; the same data gives the same bytes. Raises
     UnavailableError when the viewer was not built, HalcyonSystemError when the file cannot be written.
     """
-    template = _template()
-    before, _, after = template.partition(MARK)
+    before, _, after = template().partition(MARK)
     text = "".join(
         [
             before,
@@ -60,18 +59,19 @@ def write_page(document: Document, calls: Calls | None, output: Path) -> int:
     return size
 
 
-def _template() -> str:
+def template() -> str:
+    """The built viewer, without data. Raises UnavailableError when it was not built."""
     try:
-        template = (files("halcyon.observe.viewer") / TEMPLATE).read_text("utf-8")
+        text = (files("halcyon.observe.viewer") / TEMPLATE).read_text("utf-8")
     except FileNotFoundError as why:
         raise UnavailableError(
             f"the viewer was not built: {why.filename} is missing; `make build` builds it (needs node and npm)"
         ) from why
-    if template.count(MARK) != 1:
+    if text.count(MARK) != 1:
         raise UnavailableError(
-            f"{TEMPLATE} has {template.count(MARK)} places for data, not 1; `make build` builds it anew from web/"
+            f"{TEMPLATE} has {text.count(MARK)} places for data, not 1; `make build` builds it anew from web/"
         )
-    return template
+    return text
 
 
 def _json(document: Document) -> str:

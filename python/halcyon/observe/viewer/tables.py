@@ -4,6 +4,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
 
+from halcyon.observe.analysis.activity import Activity
 from halcyon.observe.analysis.concurrency import Concurrency
 from halcyon.observe.analysis.files import File
 from halcyon.observe.analysis.phases import Phase
@@ -34,6 +35,7 @@ def document_of(tables: ReportTables) -> d.Document:
         parts=_rows(d.Part, tables.parts),
         durations=_rows(d.Distribution, tables.call_durations),
         concurrency=_concurrency(tables.concurrency),
+        activity=_activity(tables.activity),
         phases=_phases([phase for own in tables.phases.values() for phase in own]),
         stragglers=[_row(d.Straggler, one, kind=str(kind)) for kind, own in tables.stragglers.items() for one in own],
         sizes=_rows(d.SizeBin, tables.sizes),
@@ -84,6 +86,12 @@ def _bandwidths(tables: ReportTables) -> list[d.Bandwidth]:
 def _concurrency(source: Concurrency) -> d.Concurrency | None:
     series = [_row(d.ConcurrencySeries, one, mean=[_short(mean) for mean in one.mean]) for one in source.series]
     return d.Concurrency(source.bin_s, series) if series else None
+
+
+def _activity(source: Activity) -> d.Activity | None:
+    if not any(sum(one.bytes) for one in source.series):
+        return None
+    return _row(d.Activity, source, series=_rows(d.ActivitySeries, source.series))
 
 
 def _phases(sources: Sequence[Phase]) -> list[d.Phase]:

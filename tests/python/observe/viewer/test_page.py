@@ -41,7 +41,7 @@ def test_python_and_typescript_declare_the_same_fields() -> None:
 @pytest.fixture
 def template(monkeypatch: pytest.MonkeyPatch) -> None:
     """A viewer that is built within no time."""
-    monkeypatch.setattr(page, "_template", lambda: f"<html>{page.MARK}</html>")
+    monkeypatch.setattr(page, "template", lambda: f"<html>{page.MARK}</html>")
 
 
 def _document(text: str) -> dict[str, object]:
