@@ -29,10 +29,10 @@ bench: build ## benchmarks, one figure a line: make bench [ROOM=offload]
 study-%: build ## benchmarks that take longer than ten minutes; without a known name: the list of them
 	@scripts/study $*
 
-format: ## clang-format and ruff, in place
+format: ## clang-format, ruff and prettier, in place
 	@scripts/lint --fix
 
-lint: setup ## clang-format, clang-tidy on changed files, ruff, mypy
+lint: setup ## clang-format, clang-tidy on changed files, ruff, mypy, TypeScript
 	@scripts/lint
 
 sanitize: setup ## all C, C++ and session tests under address/undefined behaviour and thread sanitizers (docs/sanitizers.md)
@@ -48,4 +48,4 @@ wheel: setup ## the Python wheel (dist/), tried in a fresh environment
 	@scripts/wheel
 
 clean: ## remove what builds made; .venv stays
-	rm -rf build dist python/halcyon/*.so
+	rm -rf build dist python/halcyon/*.so python/halcyon/observe/viewer/viewer.html

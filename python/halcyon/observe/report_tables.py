@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halcyon.observe.analysis.access import OrderTotal, Sharing, SizeBin
+from halcyon.observe.analysis.activity import Activity
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.bandwidth import Bandwidth
 from halcyon.observe.analysis.concurrency import Concurrency
@@ -73,6 +74,7 @@ class ReportTables:
     sharing: list[Sharing]
     files: list[File]
     metadata: Metadata
+    activity: Activity
     servers: Servers
     rereads: list[Reread]
     cycles: list[ReadModifyWrite]
@@ -117,6 +119,7 @@ def report_tables(dataset: Dataset, settings: Settings | None = None) -> ReportT
         sharing=answers.sharing,
         files=answers.files[:MOST_FILES],
         metadata=answers.metadata,
+        activity=answers.activity,
         servers=answers.servers,
         rereads=answers.revisits.rereads,
         cycles=answers.revisits.cycles,

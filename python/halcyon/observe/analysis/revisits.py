@@ -182,7 +182,11 @@ class Revisits:
         locks = self._rows.filter(_.kind.isin([Kind.LOCK, Kind.UNLOCK])).aggregate(
             by=["file"], lock_ns=_.duration_ns.sum().cast("int64")
         )
-        found = found.left_join(locks, "file").drop("file_right").order_by([ibis.desc("bytes_read"), "file"])
+        found = (
+            found.left_join(locks, "file")
+            .drop("file_right")
+            .order_by([ibis.desc("bytes_read"), "file", "parent_level"])
+        )
         return [
             ReadModifyWrite(
                 file=row["file"],

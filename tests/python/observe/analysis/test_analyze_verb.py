@@ -57,7 +57,7 @@ def test_lost_calls_that_nobody_wrote_down_are_told(tmp_path: Path, capsys: pyte
     assert main(["analyze", str(tmp_path / "run")]) == 0
     out = capsys.readouterr().out
     assert "lost: calls (3), in 1 process: made and not recorded" in out
-    assert "the source holds no single calls" in out
+    assert "The source holds no single calls" in out
 
 
 def test_json_holds_all_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -142,3 +142,13 @@ def test_merged_intervals_cover_the_same_points() -> None:
         assert all(a - b > gap for a, b in zip(first[1:], last[:-1], strict=True))
         if gap == 0:
             assert merged == covered
+
+
+def test_a_launcher_is_no_rank(ask: Ask) -> None:
+    trace = bursts([1000.0], ranks=4)
+    trace.launchers = 1
+    answers = ask(trace, ranks=3)
+    assert answers.phases_of["write"][0].ranks == [0, 1, 2]
+    assert answers.phases_of["write"][0].seconds == pytest.approx([0.06, 0.09, 0.12])
+    assert answers.files[0].ranks == [0, 1, 2]
+    assert [one.rank for one in answers.ranks] == [-1, 0, 1, 2]
