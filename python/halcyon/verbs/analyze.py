@@ -6,11 +6,11 @@ from pathlib import Path
 
 SUMMARY = "say how a run did its I/O, what is wrong with it, and what to change"
 DESCRIPTION = (
-    "Reads a run that `halcyon run --trace` recorded, a data set, or another tool's trace, and prints what was not seen "
-    "or lost, findings with their cost and the change to make, and tables: bandwidths, time, what MPI-IO calls are made "
-    "of, phases, sizes and patterns, files, metadata, servers. Given a folder with several, it compares them: runs, "
-    "users, programs, months, servers, and variability over the parameters of an experiment (X=value in names of "
-    "folders, or facts called parameter.X)."
+    "Reads a run that `halcyon run --trace` recorded, a data set, or another tool's trace, and prints what was not "
+    "seen or lost, findings with their cost and the change to make, and tables: bandwidths, time, what MPI-IO calls "
+    "are made of, phases, sizes and patterns, files, metadata, servers. Given a folder with several, it compares them: "
+    "runs, users, programs, months, servers, and variability over the parameters of an experiment (X=value in names "
+    "of folders, or facts called parameter.X)."
 )
 
 

@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _of_servers(arguments)
     if len(arguments.runs) > 1:
         raise UsageError(
-            f"{recorded[0]}: the page of recorded calls is of one run; `halcyon analyze DIR` compares the runs in a folder"
+            f"{recorded[0]}: the page of recorded calls is of one run; `halcyon analyze DIR` compares those of a folder"
         )
     return _of_calls(recorded[0], arguments.output)
 
