@@ -136,11 +136,13 @@ def _parse(path: Path, line: int, offset: int, text: bytes, bare: bytes) -> dict
 def _table(path: Path, events: list[tuple[int, int, bytes, bytes]]) -> pa.Table:
     """Events of one block. Arrow reads them at once; where it refuses, they are looked at one by one."""
     options = pyarrow.json.ParseOptions(explicit_schema=_EVENT, unexpected_field_behavior="ignore")
+    text = b"\n".join(bare for *_, bare in events)
     try:
-        found = pyarrow.json.read_json(pa.BufferReader(b"\n".join(bare for *_, bare in events)), parse_options=options)
+        text.decode()  # Arrow would let other bytes pass
+        found = pyarrow.json.read_json(pa.BufferReader(text), parse_options=options)
         if found.num_rows == len(events) and not any(found[name].null_count for name in _EVENT.names[:-1]):
             return found.combine_chunks()
-    except pa.ArrowInvalid:
+    except (pa.ArrowInvalid, UnicodeDecodeError):
         pass
     return pa.Table.from_pylist([_row(path, *event) for event in events], schema=_EVENT)
 
