@@ -47,7 +47,7 @@ def test_errors_of_an_isolated_reader_keep_their_kind(tmp_path: Path) -> None:
         isolation.read_isolated("fatal_reader", tmp_path / "chatter", tmp_path / "run")
 
 
-@pytest.mark.parametrize("length", [0, 10, 400, 1200, 8000, 20000, DARSHAN.stat().st_size - 1])
+@pytest.mark.parametrize("length", [0, 400, 8000, DARSHAN.stat().st_size - 1])
 def test_a_darshan_log_cut_off_is_refused(tmp_path: Path, length: int) -> None:
     path = tmp_path / "cut.darshan"
     path.write_bytes(DARSHAN.read_bytes()[:length])
@@ -63,7 +63,7 @@ def test_a_darshan_log_of_another_version_is_refused(tmp_path: Path) -> None:
         pack_foreign(path, tmp_path / "run")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_a_darshan_log_with_flipped_bits_is_refused_or_read(tmp_path: Path, seed: int) -> None:
     path = tmp_path / "flipped.darshan"
     path.write_bytes(flipped(DARSHAN.read_bytes(), random.Random(seed)))
@@ -79,7 +79,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", ["traces.otf2", "traces.def", "traces/0.evt"])
-@pytest.mark.parametrize("share", [0.0, 0.4, 0.97])
+@pytest.mark.parametrize("share", [0.0, 0.9])
 def test_an_otf2_archive_cut_off_is_refused(archive: Path, tmp_path: Path, name: str, share: float) -> None:
     copy = shutil.copytree(archive, tmp_path / "archive")
     whole = (copy / name).read_bytes()
@@ -88,7 +88,7 @@ def test_an_otf2_archive_cut_off_is_refused(archive: Path, tmp_path: Path, name:
         pack_foreign(copy, tmp_path / "run")
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(3))
 def test_an_otf2_archive_with_flipped_bits_is_refused_or_read(archive: Path, tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)
     copy = shutil.copytree(archive, tmp_path / "archive")
@@ -97,7 +97,7 @@ def test_an_otf2_archive_with_flipped_bits_is_refused_or_read(archive: Path, tmp
     refused_or_read(copy, tmp_path)
 
 
-@settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_damaged_traces_of_recorder_and_dftracer_are_refused_or_read(tmp_path: Path, data: st.DataObject) -> None:
     source = data.draw(st.sampled_from(["recorder/mpi", "recorder/posix-text", "dftracer"]))

@@ -18,7 +18,7 @@ from halcyon.observe.dataset_writer import DatasetWriter
 from halcyon.observe.readers.file_index import FileIndex
 from halcyon.observe.schema import Kind, Level, RunInfo
 
-MOST_PROCESSES = 1 << 26
+MOST_PROCESSES = 1 << 24
 """More than any machine has run; a damaged header says more."""
 
 DXT_LEVELS = {"DXT_POSIX": Level.POSIX, "DXT_MPIIO": Level.MPIIO}

@@ -36,6 +36,7 @@ class _Call:
     region: bool
     """Whether a region began it; else an operation outside any I/O region did."""
     operations: set[int] = field(default_factory=set)
+    had_operation: bool = False
 
 
 class _Location:
@@ -51,7 +52,8 @@ class _Location:
         row: dict[str, Any] = {"start_ns": time}
         if is_io:
             self.number += 1
-            outer = next((call.row for call in reversed(self.stack) if call.is_io), None)
+            # Operations that are under way do not call one another.
+            outer = next((call.row for call in reversed(self.stack) if call.is_io and call.region), None)
             row |= {
                 "process": self.process,
                 "thread": self.thread,
@@ -120,11 +122,12 @@ class _Reader:
             row["level"] = LEVELS.get(handle.io_paradigm.identification, row["level"])
 
     def operation(self, at: _Location, time: int, event: Any) -> None:
-        if not at.stack or not at.stack[-1].is_io or at.stack[-1].operations:
+        if not at.stack or not at.stack[-1].is_io or at.stack[-1].had_operation:
             name = {IoOperationMode.READ: "read", IoOperationMode.WRITE: "write"}.get(event.mode, "fsync")
             at.begin(time, name, is_io=True, region=False)
         call = at.stack[-1]
         call.operations.add(event.matching_id)
+        call.had_operation = True
         self.touch(at, event.handle)
         row = call.row
         if event.mode in (IoOperationMode.READ, IoOperationMode.WRITE):

@@ -1,8 +1,8 @@
 """Data sets as OTF2 archives with I/O records, for Vampir, otf2-print and others.
 
 A location is a thread; calls that overlap without one being inside the other (sources that know no threads) are spread
-over several. What OTF2 has no field for is in attributes: offset, result, error, wait_ns, argument, and `file` for calls
-without I/O records.
+over several. What OTF2 has no field for is in attributes: offset, result, error, wait_ns, argument, and `file` for
+calls without I/O records.
 """
 
 from collections.abc import Iterator
