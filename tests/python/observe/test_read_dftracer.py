@@ -158,3 +158,23 @@ def test_nothing_there_says_what_could_be(tmp_path: Path) -> None:
 def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
     assert "not recognized; expected a Darshan log" in refusal(tmp_path / "notes.txt", tmp_path / "run")
+
+
+def test_processes_are_told_apart_by_host_and_id(tmp_path: Path) -> None:
+    names = [
+        {"name": "HH", "cat": "dftracer", "pid": 1, "tid": 1, "args": {"name": f"n{host}", "value": f"{host}{host}"}}
+        for host in range(2)
+    ]
+    events = [
+        event("read", 10 * at, 1, hhash=f"{host}{host}" if host is not None else None) | {"pid": pid}
+        for at, (host, pid) in enumerate([(0, 7), (1, 7), (0, 8), (None, 7), (1, 7)])
+    ]
+    with packed(written(tmp_path / "t.pfw", *names, *events), tmp_path / "run") as dataset:
+        of_process = {row["process"]: (row["host"], row["pid"], row["calls"]) for row in rows(dataset, "processes")}
+        calls = sorted(rows(dataset, "calls"), key=lambda row: row["start_ns"])
+        assert [of_process[row["process"]][:2] for row in calls] == [
+            ("n0", 7), ("n1", 7), ("n0", 8), (None, 7), ("n1", 7),
+        ]  # fmt: skip
+        assert sorted(of_process.values(), key=repr) == sorted(
+            [("n0", 7, 1), ("n1", 7, 2), ("n0", 8, 1), (None, 7, 1)], key=repr
+        )
