@@ -8,7 +8,7 @@ from rich.text import Text
 
 from halcyon.observe.analysis.phases import IO, Phase
 from halcyon.observe.findings import Finding, Severity
-from halcyon.observe.printed.tables import binary_size, print_table
+from halcyon.observe.printed.tables import binary_size, console_for_tables, print_table
 from halcyon.observe.report_tables import Absence, ReportTables
 from halcyon.quantities import ABSENT, number, percent, plural, rate, seconds, size
 
@@ -19,7 +19,7 @@ _STYLE = {Severity.HIGH: "bold red", Severity.MEDIUM: "yellow", Severity.LOW: "c
 
 def print_run(tables: ReportTables, console: Console | None = None) -> None:
     """Prints everything that fits a terminal; in colour on one, plain otherwise."""
-    console = console or Console(highlight=False)
+    console = console or console_for_tables()
     _heading(tables, console)
     _findings(tables, console)
     _bandwidths(tables, console)
