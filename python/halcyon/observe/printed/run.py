@@ -51,6 +51,9 @@ def _heading(tables: ReportTables, console: Console) -> None:
         console.print(Text("nothing was lost, cut short or left unseen", style="green"))
     for absence in tables.absences:
         console.print(Text(_absence(absence), style="bold red" if absence.what == "lost" else "yellow"), soft_wrap=True)
+    if tables.setup_calls:
+        note = f"{plural(tables.setup_calls, 'call')} of MPI's start and end left out"
+        console.print(Text(note, style="dim"), soft_wrap=True)
     if tables.resolution_s > 2e-9:
         note = f"times that overlap are merged in steps of {seconds(tables.resolution_s)}"
         console.print(Text(note, style="dim"), soft_wrap=True)
