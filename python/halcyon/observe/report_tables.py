@@ -45,6 +45,9 @@ class ReportTables:
     processes: int
     hosts: int | None
     calls: int
+    """Without `setup_calls`."""
+    setup_calls: int
+    """MPI's start and end and what these make: left out of everything."""
     file_count: int
     """Files that calls were made on, of which `files` holds the first MOST_FILES."""
     duration_s: float
@@ -94,6 +97,7 @@ def report_tables(dataset: Dataset, settings: Settings | None = None) -> ReportT
         processes=len(answers.shown_ranks),
         hosts=len(hosts) or None,
         calls=survey.calls,
+        setup_calls=survey.setup_calls,
         file_count=len(answers.files),
         duration_s=survey.end_ns / 1e9,
         io_s=answers.io_s,

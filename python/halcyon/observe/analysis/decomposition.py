@@ -108,24 +108,21 @@ def _sum(value: ibis.Value | ibis.Deferred) -> ibis.Value:
 
 
 def _shares(row: dict[str, int | str | None], rank: int | None) -> FunctionShares:
-    def seconds(key: str) -> float:
-        return int(row[key] or 0) / 1e9
-
-    write = seconds(Kind.WRITE) + seconds(Kind.COPY)
-    named = seconds(Kind.LOCK) + seconds(Kind.READ) + seconds(Kind.UNLOCK) + write
-    total = seconds("total")
+    spent = {name: int(row[name] or 0) for name in (*_COLUMNS, Kind.COPY, "parts", "total")}
+    write = spent[Kind.WRITE] + spent[Kind.COPY]
+    named = spent[Kind.LOCK] + spent[Kind.READ] + spent[Kind.UNLOCK] + write
     return FunctionShares(
         level=str(row["level"]),
         function=str(row["function"]),
         rank=rank,
         calls=int(row["calls"] or 0),
-        seconds=total,
-        lock_s=seconds(Kind.LOCK),
-        read_s=seconds(Kind.READ),
-        write_s=write,
-        unlock_s=seconds(Kind.UNLOCK),
-        other_s=seconds("parts") - named,
-        communicate_s=total - seconds("parts"),
+        seconds=spent["total"] / 1e9,
+        lock_s=spent[Kind.LOCK] / 1e9,
+        read_s=spent[Kind.READ] / 1e9,
+        write_s=write / 1e9,
+        unlock_s=spent[Kind.UNLOCK] / 1e9,
+        other_s=(spent["parts"] - named) / 1e9,
+        communicate_s=(spent["total"] - spent["parts"]) / 1e9,
     )
 
 

@@ -152,7 +152,7 @@ class Phases:
     def shares(self) -> ibis.Table:
         """passes.phase_shares of the ranks, with columns `rank`, `direction` and `transfer`."""
         lookup, width = self._lookup()
-        rows = passes.phase_shares(self.survey.dataset.calls, lookup, width)
+        rows = passes.phase_shares(self.survey.rows, lookup, width)
         kept = self.survey.keep(with_direction(rows))
         ranks = self.survey.processes.filter(_.shown_rank >= 0).select("process", rank="shown_rank")
         return kept.join(ranks, "process")

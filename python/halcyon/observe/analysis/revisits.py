@@ -84,7 +84,7 @@ class Revisits:
     def _rows(self) -> ibis.Table:
         most = self.survey.settings.examined_calls
         chosen = self._pairs.filter((_.so_far <= most) | (_.so_far == _.calls)).select("file", "process").to_pyarrow()
-        calls = self.survey.dataset.calls
+        calls = self.survey.rows
         calls = calls.filter(
             calls.start_ns.notnull()
             & (calls.number.isnull() | (calls.number <= most))

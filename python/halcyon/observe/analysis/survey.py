@@ -13,6 +13,13 @@ from halcyon.observe.analysis.volumes import with_direction
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.schema import Level
 
+SETUP = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
+
+
+def without_setup(calls: ibis.Table) -> ibis.Table:
+    """Rows with columns call and parent_call, without MPI's start and end and what these make."""
+    return calls.filter(~_.call.isin(SETUP) & ~_.parent_call.isin(SETUP).fill_null(False))
+
 
 class Survey:
     """What all analyses of one data set share: `dataset`, `settings`, and the results of the passes as Ibis tables.
@@ -39,9 +46,23 @@ class Survey:
         return self._local.table(name)
 
     @cached_property
-    def profile(self) -> ibis.Table:
-        """passes.profile, with the direction of transfers."""
+    def rows(self) -> ibis.Table:
+        """The calls, without MPI's start and end and what these make: they are no I/O of the application."""
+        return without_setup(self.dataset.calls)
+
+    @cached_property
+    def _whole_profile(self) -> ibis.Table:
         return self.keep(with_direction(passes.profile(self.dataset.calls, self.dataset.files)))
+
+    @cached_property
+    def profile(self) -> ibis.Table:
+        """passes.profile of `rows`, with the direction of transfers."""
+        return without_setup(self._whole_profile)
+
+    @cached_property
+    def setup_calls(self) -> int:
+        """How many calls `rows` leaves out."""
+        return self._number(self._whole_profile.calls.sum()) - self.calls
 
     @cached_property
     def processes(self) -> ibis.Table:
@@ -60,7 +81,7 @@ class Survey:
 
     @cached_property
     def calls(self) -> int:
-        """How many calls were recorded."""
+        """How many calls there are in `rows`."""
         return self._number(self.profile.calls.sum())
 
     @cached_property
@@ -108,14 +129,14 @@ class Survey:
         groups = self._number(ibis.least(each.calls, each.steps).sum())
         if groups > self.settings.moment_groups:
             return None
-        return self.keep(with_direction(passes.file_moments(self.dataset.calls, self.resolution_ns)))
+        return self.keep(with_direction(passes.file_moments(self.rows, self.resolution_ns)))
 
     @cached_property
     def moments(self) -> ibis.Table:
         """passes.moments in steps of `resolution_ns`."""
         fine = self._fine_moments
         if fine is None:
-            return self.keep(with_direction(passes.moments(self.dataset.calls, self.resolution_ns)))
+            return self.keep(with_direction(passes.moments(self.rows, self.resolution_ns)))
         sums = {name: _[name].sum().cast("int64") for name in ("calls", "volume", "duration_ns", "late_ns")}
         keys = ["level", "kind", "parent_level", "direction", "transfer", "bin"]
         return self.keep(fine.aggregate(by=keys, **sums, begin_ns=_.begin_ns.min(), end_ns=_.end_ns.max()))
@@ -134,7 +155,7 @@ class Survey:
         fine = self._fine_moments
         if fine is not None:
             return fine.filter(_.file.notnull())
-        return self.keep(with_direction(passes.transfer_moments(self.dataset.calls, self.file_resolution_ns)))
+        return self.keep(with_direction(passes.transfer_moments(self.rows, self.file_resolution_ns)))
 
     @cached_property
     def ending_step_ns(self) -> int:
@@ -145,7 +166,7 @@ class Survey:
     @cached_property
     def endings(self) -> ibis.Table:
         """passes.endings in steps of `ending_step_ns`."""
-        return self.keep(passes.endings(self.dataset.calls, self.ending_step_ns))
+        return self.keep(passes.endings(self.rows, self.ending_step_ns))
 
     @cached_property
     def activity_step_ns(self) -> int:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from halcyon.observe.analysis.phases import IO, Phase
 from halcyon.observe.findings import Finding, Severity
-from halcyon.observe.printed.tables import binary_size, print_table
+from halcyon.observe.printed.tables import binary_size, console_for_tables, print_table
 from halcyon.observe.report_tables import Absence, ReportTables
 from halcyon.quantities import ABSENT, number, percent, plural, rate, seconds, size
 
@@ -19,7 +19,7 @@ _STYLE = {Severity.HIGH: "bold red", Severity.MEDIUM: "yellow", Severity.LOW: "c
 
 def print_run(tables: ReportTables, console: Console | None = None) -> None:
     """Prints everything that fits a terminal; in colour on one, plain otherwise."""
-    console = console or Console(highlight=False)
+    console = console or console_for_tables()
     _heading(tables, console)
     _findings(tables, console)
     _bandwidths(tables, console)
@@ -51,6 +51,9 @@ def _heading(tables: ReportTables, console: Console) -> None:
         console.print(Text("nothing was lost, cut short or left unseen", style="green"))
     for absence in tables.absences:
         console.print(Text(_absence(absence), style="bold red" if absence.what == "lost" else "yellow"), soft_wrap=True)
+    if tables.setup_calls:
+        note = f"{plural(tables.setup_calls, 'call')} of MPI's start and end left out"
+        console.print(Text(note, style="dim"), soft_wrap=True)
     if tables.resolution_s > 2e-9:
         note = f"times that overlap are merged in steps of {seconds(tables.resolution_s)}"
         console.print(Text(note, style="dim"), soft_wrap=True)

@@ -32,7 +32,7 @@ def bursts(pauses_ms: list[float], ranks: int = 4, *, within_ms: float = 1.0) ->
     [
         pytest.param([1000.0] * 5, id="regular"),
         pytest.param([700.0, 1300.0, 1000.0, 900.0, 1700.0], id="irregular"),
-        pytest.param([60_000.0, 1000.0, 1000.0, 1000.0, 1000.0], id="after a long start"),
+        pytest.param([600_000.0, 1000.0, 1000.0, 1000.0, 1000.0], id="after a long start"),
     ],
 )
 def test_pauses_part_phases(ask: Ask, pauses: list[float]) -> None:
@@ -44,6 +44,10 @@ def test_pauses_part_phases(ask: Ask, pauses: list[float]) -> None:
 def test_pauses_within_bursts_part_nothing(ask: Ask) -> None:
     answers = ask(bursts([2000.0] * 3, within_ms=30.0))
     assert answers.phases.split.count == 4
+
+
+def test_pauses_of_one_sort_part_nothing(ask: Ask) -> None:
+    assert ask(bursts([14.0, 18.0, 25.0, 16.0])).phases.split.count == 1
 
 
 def test_a_run_of_one_burst_is_one_phase(ask: Ask) -> None:
