@@ -2,6 +2,7 @@
 
 #include "calls/direct_call.hpp"
 #include "calls/known_files.hpp"
+#include "calls/wrappers/wrapper.hpp"
 
 namespace halcyon::calls {
 namespace {
@@ -9,15 +10,36 @@ namespace {
 // glibc's _IO_CURRENTLY_PUTTING: the buffer holds what is to be written, not what was read.
 constexpr int putting = 0x800;
 
+int64_t at_least_zero(int64_t value) { return value < 0 ? 0 : value; }
+
 int64_t waiting_in(const FILE* stream) {
     return (stream->_flags & putting) != 0 ? stream->_IO_write_ptr - stream->_IO_write_base : 0;
 }
 
+// What ungetc gave back lies in a buffer of its own (_IO_IN_BACKUP), before what was read.
+constexpr int in_backup = 0x100;
+
 int64_t left_in(const FILE* stream) {
-    return (stream->_flags & putting) != 0 ? 0 : stream->_IO_read_end - stream->_IO_read_ptr;
+    if ((stream->_flags & putting) != 0) return 0;
+    const int64_t behind = (stream->_flags & in_backup) != 0 ? stream->_IO_save_end - stream->_IO_save_base : 0;
+    return stream->_IO_read_end - stream->_IO_read_ptr + behind;
 }
 
-int64_t at_least_zero(int64_t value) { return value < 0 ? 0 : value; }
+constexpr int no_reads = 0x4;  // _IO_NO_READS
+
+/// How many bytes a seek to `target` read that are in no buffer: glibc goes to the block before, reads it, and when that
+/// ends before the target, throws it away.
+int64_t read_for_nothing(const FILE* stream, int fd, int64_t target) {
+    const int64_t block = stream->_IO_buf_end - stream->_IO_buf_base;
+    if (block <= 1 || (block & (block - 1)) != 0 || (stream->_flags & no_reads) != 0) return 0;
+    const int64_t begin = target & ~(block - 1);
+    struct stat now {};
+    if (begin == target || direct::call(SYS_fstat, fd, direct::address(&now)) != 0 || !S_ISREG(now.st_mode)) return 0;
+    const int64_t there = at_least_zero(now.st_size - begin);
+    return there < target - begin ? there : 0;
+}
+
+int fflush_of_library(FILE* stream) { return HALCYON_REAL(fflush, int, (FILE*))(stream); }
 
 }  // namespace
 
@@ -41,6 +63,7 @@ bool stream_transfer::before(call_record& record, FILE* stream, bool locks) {
     read_base_ = stream->_IO_read_base;
     read_at_ = stream->_IO_read_ptr;
     read_end_ = stream->_IO_read_end;
+    shared_ = file_->references.load(std::memory_order_relaxed) > 1;
     descriptors::position(fd_, *file_, false);  // where others share it: asked again
     return true;
 }
@@ -111,16 +134,31 @@ void stream_transfer::after_seek(const call_record& record) {
     if (refilled && held > 0 && held <= now) {
         file_->position.store(now - held, std::memory_order_relaxed);
         did_read(record, held);
+    } else if (const int64_t unkept = refilled && held == 0 ? read_for_nothing(stream_, fd_, now) : 0; unkept > 0) {
+        const int64_t block = stream_->_IO_buf_end - stream_->_IO_buf_base;
+        file_->position.store(now & ~(block - 1), std::memory_order_relaxed);
+        did_read(record, unkept);
     }
     file_->position.store(now, std::memory_order_relaxed);
 }
 
+void stream_transfer::flush(const call_record& record) {
+    if (fflush_of_library(stream_) != 0) return;
+    call_record caused = record;
+    caused.start = ticks();
+    caused.duration = 0;
+    after_seek(caused);
+    waiting_ = left_ = 0;
+}
+
 void stream_transfer::after_close(const call_record& record, bool closed) {
-    if (!closed || waiting_ <= 0) return;
-    // The description may be another's by now, but its numbers of before are known.
+    if (!closed) return;
+    // Unless other descriptors stand for it, the description may be another's by now; its numbers of before are known.
+    const int64_t position = file_->position.load(std::memory_order_relaxed);
+    if (shared_) file_->forks.store(UINT32_MAX, std::memory_order_relaxed);  // asked from now on
+    if (waiting_ <= 0) return;
     const bool appended = file_->appends.load(std::memory_order_relaxed);
-    report_transfer(record, call_id::stdio_write, appended ? none : file_->position.load(std::memory_order_relaxed),
-                    waiting_);
+    report_transfer(record, call_id::stdio_write, appended ? none : position, waiting_);
 }
 
 }  // namespace halcyon::calls

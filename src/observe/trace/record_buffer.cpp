@@ -1,9 +1,5 @@
 #include "observe/trace/record_buffer.hpp"
 
-#include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
-
 #define ZSTD_STATIC_LINKING_ONLY  // contexts in memory of ours: nothing may allocate here
 #include <zstd.h>
 
@@ -28,6 +24,26 @@ constexpr uint64_t no_more_slots = 0x80000000;
 constexpr int64_t first_anchor_after = 1'000'000;
 constexpr int64_t last_anchor_after = 1'000'000'000;
 constexpr int compression_level = 1;
+
+// How long one thread waits for another, in turns of the processor given away and then by the clock.
+constexpr int turns_before_clock = 1000;
+constexpr int64_t longest_wait_ns = 2'000'000'000;
+
+class patience {
+  public:
+    /// Gives the processor away; false when the wait has been too long.
+    bool wait() {
+        direct::yield();
+        if (++turns_ < turns_before_clock) return true;
+        const int64_t now = monotonic_ns();
+        if (since_ == 0) since_ = now;
+        return now - since_ < longest_wait_ns;
+    }
+
+  private:
+    int turns_ = 0;
+    int64_t since_ = 0;
+};
 
 constexpr size_t page = 4096;
 constexpr size_t chunk_at(uint32_t chunk) { return ring_header_bytes + chunk * ((chunk_bytes + page - 1) / page * page); }
@@ -72,13 +88,14 @@ bool record_buffer::create(const char* path, size_t bytes, trace_file& out, uint
     std::strncpy(path_, path, sizeof path_ - 1);
     long mapped = direct::call(SYS_ftruncate, fd_, static_cast<long>(mapping_bytes_));
     // Blocks first: a store into a page that the disk has no room for would end the application.
-    if (mapped == 0) mapped = direct::fallocate(fd_, 0, ring_header_bytes);
+    if (mapped == 0 && !give_blocks(0, ring_header_bytes)) mapped = -ENOSPC;
     if (mapped == 0) {
         mapped = direct::call(SYS_mmap, 0, static_cast<long>(mapping_bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
     }
     if (mapped < 0 && mapped > -4096) {
         error = static_cast<int>(-mapped);
         direct::unlink(path_);
+        calls::descriptors::close_own(fd_);
         return false;
     }
     mapping_ = reinterpret_cast<char*>(mapped);
@@ -98,6 +115,7 @@ bool record_buffer::create(const char* path, size_t bytes, trace_file& out, uint
     uint32_t first = 0;
     if (!open_chunk(first)) {
         error = ENOSPC;
+        direct::unlink(path_);
         return false;
     }
     next_ = uint64_t{first} << 32;
@@ -107,10 +125,7 @@ bool record_buffer::create(const char* path, size_t bytes, trace_file& out, uint
 void record_buffer::abandon() {
     // The mapping is the parent's file; its descriptors were duplicated by fork.
     if (mapping_ != nullptr) direct::call(SYS_munmap, direct::address(mapping_), static_cast<long>(mapping_bytes_));
-    if (fd_ >= 0) {
-        calls::descriptors::disown(fd_);
-        direct::close(fd_);
-    }
+    if (fd_ >= 0) calls::descriptors::close_own(fd_);
     header_ = nullptr;
     mapping_ = nullptr;
     fd_ = -1;
@@ -118,9 +133,39 @@ void record_buffer::abandon() {
     last_sequence_ = 0;
     lost_ = 0;
     coding_lock_ = 0;
-    coder_ = 0;
-    work_ = 0;
+    coder_.forget();
 }
+
+// The application may have closed or replaced it, by system calls of its own.
+int record_buffer::descriptor() {
+    if (calls::descriptors::is_own(fd_)) return fd_;
+    calls::descriptors::disown(fd_);
+    fd_ = open_out_of_the_way(path_, O_RDWR);
+    if (fd_ >= 0) calls::descriptors::own(fd_);
+    return fd_;
+}
+
+/// Blocks of the disk for a part of the file that was never written.
+bool record_buffer::give_blocks(int64_t offset, int64_t bytes) {
+    const int fd = descriptor();
+    const int given = direct::fallocate(fd, offset, bytes);
+    if (given != -EOPNOTSUPP && given != -ENOSYS) return given == 0;
+    constexpr char zeros[page] = {};  // NFS and some parallel file systems: by writing
+    for (int64_t done = 0; done < bytes; done += page) {
+        if (direct::pwrite(fd, zeros, page, offset + done) != static_cast<ssize_t>(page)) return false;
+    }
+    return true;
+}
+
+bool record_buffer::lock_coding() {
+    patience wait;
+    while (coding_lock_.exchange(1, std::memory_order_acquire) != 0) {
+        if (!wait.wait()) return false;
+    }
+    return true;
+}
+
+void record_buffer::unlock_coding() { coding_lock_.store(0, std::memory_order_release); }
 
 /// Takes the lowest unused chunk. Only one thread at a time does so: the one that replaces the open chunk.
 bool record_buffer::open_chunk(uint32_t& chunk) {
@@ -128,7 +173,7 @@ bool record_buffer::open_chunk(uint32_t& chunk) {
         auto& entry = header_->chunks[i];
         if (entry.state.load(std::memory_order_acquire) != ring_header::unused) continue;
         if (i >= allocated_) {
-            if (direct::fallocate(fd_, static_cast<int64_t>(chunk_at(i)), chunk_bytes) != 0) return false;
+            if (!give_blocks(static_cast<int64_t>(chunk_at(i)), (chunk_bytes + page - 1) / page * page)) return false;
             allocated_ = i + 1;
         }
         entry.sequence.store(last_sequence_.fetch_add(1) + 1, std::memory_order_relaxed);
@@ -141,15 +186,12 @@ bool record_buffer::open_chunk(uint32_t& chunk) {
 
 void record_buffer::append(const call_record& record) {
     if (direct_.load(std::memory_order_relaxed)) [[unlikely]] {
-        while (coding_lock_.exchange(1, std::memory_order_acquire) != 0) direct::yield();
-        write_chunk(&record, 1, last_sequence_.fetch_add(1) + 1);
-        coding_lock_.store(0, std::memory_order_release);
+        if (!lock_coding()) return count_lost(1);
+        if (!write_chunk(&record, 1, last_sequence_.fetch_add(1) + 1)) count_lost(1);
+        unlock_coding();
         return;
     }
-    if (out_->failed()) [[unlikely]] {
-        lost_.fetch_add(1, std::memory_order_relaxed);
-        return;
-    }
+    if (out_->failed()) [[unlikely]] return count_lost(1);
     if (record.start > next_anchor_) [[unlikely]] refresh_anchor();
     for (;;) {
         const uint64_t taken = next_.fetch_add(1, std::memory_order_acq_rel);
@@ -162,16 +204,21 @@ void record_buffer::append(const call_record& record) {
             return;
         }
         if (slot == chunk_records) replace_open_chunk(taken);
+        patience wait;
         while ((next_.load(std::memory_order_acquire) & slot_mask) > chunk_records) {
             if (out_->failed() || direct_.load(std::memory_order_relaxed)) break;
-            direct::yield();
+            // Whoever is replacing the chunk does not get on: two fresh ones do no harm.
+            if (!wait.wait()) replace_open_chunk(taken);
         }
         if (direct_.load(std::memory_order_relaxed)) return append(record);
-        if (out_->failed()) {
-            lost_.fetch_add(1, std::memory_order_relaxed);
-            return;
-        }
+        if (out_->failed()) return count_lost(1);
     }
+}
+
+/// Counted in the ring, too: a trace that cannot be written cannot tell.
+void record_buffer::count_lost(uint32_t calls) {
+    lost_.fetch_add(calls, std::memory_order_relaxed);
+    if (header_ != nullptr) header_->lost.fetch_add(calls, std::memory_order_relaxed);
 }
 
 void record_buffer::refresh_anchor() {
@@ -185,9 +232,11 @@ void record_buffer::replace_open_chunk(uint64_t seen) {
     header_->chunks[seen >> 32].state.store(ring_header::closed, std::memory_order_release);
     uint32_t fresh = 0;
     wake_coder();
+    patience wait;
     while (!open_chunk(fresh)) {
         if (out_->failed()) return;
-        if (!code_next()) direct::yield();  // all are full: this thread lends a hand
+        if (code_next()) continue;  // all are full: this thread lends a hand
+        if (!wait.wait()) return out_->give_up(ENOSPC);
     }
     next_.store(uint64_t{fresh} << 32, std::memory_order_release);
 }
@@ -204,38 +253,40 @@ bool record_buffer::code_next() {
             oldest = i;
         }
     }
-    if (oldest != ring_header::most_chunks) code(oldest, chunk_records);
-    coding_lock_.store(0, std::memory_order_release);
-    return oldest != ring_header::most_chunks;
+    const bool coded_one = oldest != ring_header::most_chunks && code(oldest, chunk_records);
+    unlock_coding();
+    return coded_one;
 }
 
-void record_buffer::code(uint32_t chunk, uint32_t count) {
+/// False when the trace cannot be written: then the records stay where they are, for readers of the ring.
+bool record_buffer::code(uint32_t chunk, uint32_t count) {
     call_record* slots = slots_of(chunk);
     // A slot may be taken and not written yet, by a thread that lost its core in between.
-    constexpr int patience = 10'000;
+    constexpr int longest = 10'000;
+    int tries = 0;
     uint32_t whole = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const std::atomic_ref<int64_t> start(slots[i].start);
-        for (int tries = 0; start.load(std::memory_order_acquire) == 0 && tries < patience; ++tries) direct::yield();
+        for (; start.load(std::memory_order_acquire) == 0 && tries < longest; ++tries) direct::yield();
         if (slots[i].start == 0) continue;
         if (whole != i) slots[whole] = slots[i];
         ++whole;
     }
-    lost_.fetch_add(count - whole, std::memory_order_relaxed);
-    write_chunk(slots, whole, header_->chunks[chunk].sequence.load(std::memory_order_relaxed));
-    for (uint32_t i = 0; i < count; ++i) slots[i].start = 0;
+    for (uint32_t i = whole; i < count; ++i) slots[i].start = 0;
+    if (whole < count) count_lost(count - whole);
+    if (!write_chunk(slots, whole, header_->chunks[chunk].sequence.load(std::memory_order_relaxed))) return false;
+    for (uint32_t i = 0; i < whole; ++i) slots[i].start = 0;
     header_->chunks[chunk].state.store(ring_header::unused, std::memory_order_release);
+    return true;
 }
 
-void record_buffer::write_chunk(const call_record* records, uint32_t count, uint64_t sequence) {
-    if (count == 0) return;
+bool record_buffer::write_chunk(const call_record* records, uint32_t count, uint64_t sequence) {
+    if (count == 0) return true;
     const size_t bytes = encode_columns({records, count}, time_unit_, scratch, column_planes);
     const size_t compressed = compress(bytes);
     coded.section = {count, static_cast<uint32_t>(bytes), sequence, anchor_now()};
     const std::string_view section(reinterpret_cast<const char*>(&coded), sizeof coded.section + compressed);
-    if (compressed == 0 || !out_->append(section_kind::chunk, section)) {
-        lost_.fetch_add(count, std::memory_order_relaxed);
-    }
+    return compressed != 0 && out_->append(section_kind::chunk, section);
 }
 
 void record_buffer::flush(bool last) {
@@ -248,46 +299,23 @@ void record_buffer::flush(bool last) {
     const uint64_t seen = next_.exchange(last ? no_more_slots : uint64_t{fresh} << 32, std::memory_order_acq_rel);
     const auto used = static_cast<uint32_t>(seen & slot_mask);
     const auto chunk = static_cast<uint32_t>(seen >> 32);
-    while (coding_lock_.exchange(1, std::memory_order_acquire) != 0) direct::yield();
-    code(chunk, used < chunk_records ? used : chunk_records);
-    coding_lock_.store(0, std::memory_order_release);
-    while (last && code_next()) continue;
-    if (last && !out_->failed()) direct::unlink(path_);
+    if (!lock_coding()) return;
+    bool all = code(chunk, used < chunk_records ? used : chunk_records);
+    // Also those that were opened twice at once, and those that a stopped thread left.
+    for (uint32_t i = 0; last && i < header_->chunk_count; ++i) {
+        if (header_->chunks[i].state.load() != ring_header::unused) all = code(i, chunk_records) && all;
+    }
+    unlock_coding();
+    if (last && all && !out_->failed()) direct::unlink(path_);
 }
 
 void record_buffer::wake_coder() {
-    uint32_t expected = 0;
-    if (coder_.compare_exchange_strong(expected, 1)) {
-        // All signals are the application's: none may be delivered to our thread.
-        sigset_t all;
-        sigset_t before;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        pthread_attr_t small;
-        pthread_attr_init(&small);
-        pthread_attr_setstacksize(&small, 256 * 1024);
-        pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
-        pthread_t thread;
-        if (pthread_create(&thread, &small, coder_main, this) != 0) coder_ = 2;
-        pthread_attr_destroy(&small);
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    }
-    if (coder_.load(std::memory_order_relaxed) == 2) {
-        code_next();
-        return;
-    }
-    work_.fetch_add(1, std::memory_order_release);
-    direct::call(SYS_futex, direct::address(&work_), FUTEX_WAKE_PRIVATE, 1);
+    if (coder_.start(code_all, this) == coder_thread::answer::refused) code_next();
 }
 
-void* record_buffer::coder_main(void* opaque) {
+void record_buffer::code_all(void* opaque) {
     auto& buffer = *static_cast<record_buffer*>(opaque);
-    const calls::own_work ours;
-    for (;;) {
-        const uint32_t seen = buffer.work_.load(std::memory_order_acquire);
-        while (buffer.code_next()) continue;
-        direct::call(SYS_futex, direct::address(&buffer.work_), FUTEX_WAIT_PRIVATE, seen);
-    }
+    while (buffer.code_next()) continue;
 }
 
 }  // namespace halcyon::observe::trace

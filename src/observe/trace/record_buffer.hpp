@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "calls/call_record.hpp"
+#include "observe/trace/coder_thread.hpp"
 #include "observe/trace/trace_file.hpp"
 #include "observe/trace/trace_format.hpp"
 
@@ -20,7 +21,7 @@ struct ring_header {
     uint32_t record_bytes;
     uint32_t chunk_records;
     uint32_t chunk_count;
-    uint32_t reserved;
+    std::atomic<uint32_t> lost;                     ///< calls not recorded since the trace could not be written
     anchor last;                                    ///< the most recent; kept fresh for a process that is killed
     struct {
         std::atomic<uint32_t> state;
@@ -37,9 +38,13 @@ static_assert(sizeof(ring_header) <= ring_header_bytes);
 /// Any thread appends: it takes the next slot of the open chunk with one atomic addition and writes the record, `start`
 /// last. A slot whose `start` is 0 is not written. The thread that finds the chunk full opens an unused one, the lowest,
 /// so that a process whose records are coded quickly touches little memory. Chunks are coded one at a time, under
-/// `coding lock`: by a thread of our own that the first full chunk starts, and by the application's threads when there
+/// `coding lock`: by a thread of our own that each full chunk starts anew, and by the application's threads when there
 /// is no unused chunk, or no such thread. Appending is never interrupted by itself: calls of a signal handler that
 /// interrupts it pass unrecorded (calls::own_work).
+///
+/// Nobody waits for another thread without end: that one may have been stopped (by a debugger, a garbage collector, a
+/// signal handler that waits for the very thread that waits here). After some seconds the work is taken over, or left
+/// to readers of the ring.
 class record_buffer {
   public:
     /// Maps `<path>` with room for `bytes`. False when it cannot, with errno in `error`.
@@ -60,11 +65,16 @@ class record_buffer {
     void replace_open_chunk(uint64_t seen);
     bool open_chunk(uint32_t& chunk);
     bool code_next();
-    void code(uint32_t chunk, uint32_t count);
-    void write_chunk(const calls::call_record* records, uint32_t count, uint64_t sequence);
+    bool code(uint32_t chunk, uint32_t count);
+    void count_lost(uint32_t calls);
+    bool write_chunk(const calls::call_record* records, uint32_t count, uint64_t sequence);
     void wake_coder();
     void refresh_anchor();
-    static void* coder_main(void* buffer);
+    int descriptor();
+    bool give_blocks(int64_t offset, int64_t bytes);
+    bool lock_coding();
+    void unlock_coding();
+    static void code_all(void* buffer);
 
     // Chunk in the upper half, next slot in the lower.
     alignas(64) std::atomic<uint64_t> next_{0};
@@ -80,8 +90,7 @@ class record_buffer {
     std::atomic<uint64_t> last_sequence_{0};
     std::atomic<uint64_t> lost_{0};
     std::atomic<uint32_t> coding_lock_{0};
-    std::atomic<uint32_t> coder_{0};       // 0 none yet, 1 there, 2 none to be had
-    std::atomic<uint32_t> work_{0};        // futex word: counts full chunks
+    coder_thread coder_;
     int64_t next_anchor_ = 0;   // ticks
     int64_t anchor_after_ = 0;  // ticks
 };

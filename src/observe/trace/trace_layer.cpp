@@ -48,9 +48,8 @@ class text_pieces {
 
 bool trace_layer::start(const settings& wanted, char* complaint, size_t complaint_bytes) {
     buffer_.abandon();
-    new (&file_) trace_file;
+    file_.abandon();
     for (auto& named : named_) named = false;
-    ended_ = false;
 
     utsname node{};
     direct::call(SYS_uname, direct::address(&node));
@@ -104,10 +103,10 @@ void trace_layer::append(const calls::call_record& record) {
 }
 
 void trace_layer::name_function(uint16_t function) {
-    if (named_[function].exchange(true)) return;
     const calls::function_entry& entry = calls::entry_of(function);
     const function_section section{function, static_cast<uint8_t>(entry.at), static_cast<uint8_t>(entry.does), 0};
-    file_.append(section_kind::function, bytes_of(section), entry.name);
+    // Before anyone relies on it; that another thread says it, too, does no harm.
+    if (file_.append(section_kind::function, bytes_of(section), entry.name)) named_[function] = true;
 }
 
 void trace_layer::on_file(const calls::named_file& file) {

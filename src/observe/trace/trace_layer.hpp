@@ -38,7 +38,6 @@ class trace_layer final : public calls::layer {
     trace_file file_;
     record_buffer buffer_;
     uint32_t time_unit_ = 1;
-    std::atomic<bool> ended_{false};
     std::atomic<bool> named_[static_cast<size_t>(calls::call_id::count)] = {};
 };
 

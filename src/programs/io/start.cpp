@@ -23,7 +23,7 @@ setting settings[] = {{"HALCYON_LAYERS", ""}, {"HALCYON_TRACE_DIR", ""}, {"HALCY
 char preload[longest_setting] = "";
 const char* children[sizeof settings / sizeof settings[0] + 2] = {};
 
-observe::trace::trace_layer trace;
+constinit observe::trace::trace_layer trace;  // in place before any constructor that makes calls
 
 void complain(const char* text) {
     char line[observe::trace::trace_file::longest_path + 200];
@@ -87,9 +87,11 @@ bool wants(const char* layer) {
 }
 
 // Streams are written after all destructors, inside the C library: what waits in them is written here, where it is seen.
+// What later destructors write to them is written at once.
 __attribute__((destructor)) void end_of_process() {
     if (!calls::recording() || !calls::is_own_process()) return;
     calls::shapes::flush_streams(calls::call_id::exit_flush);
+    calls::shapes::stop_buffering();
     calls::this_process().layers.each([](calls::layer& l) { l.on_end(calls::ending::exit); });
 }
 
