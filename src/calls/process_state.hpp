@@ -21,6 +21,7 @@ struct process_state {
     std::atomic<uint32_t> threads;      ///< that made a call so far
     std::atomic<uint32_t> forks;        ///< children that share descriptors with us
     std::atomic<uint64_t> unrecorded;   ///< calls passed on without a record (may_record)
+    std::atomic<uint64_t> direct_calls; ///< system calls on files that were made with syscall(2)
     layer_chain layers;
 };
 

@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 
 #include "calls/descriptors.hpp"
+#include "calls/file_mappings.hpp"
 #include "calls/interception.hpp"
 #include "calls/known_files.hpp"
 
@@ -484,16 +485,21 @@ struct map_file : nothing_after {
         record.argument = protection;
         return set_file(record, fd);
     }
-    static void after(call_record& record, void* result, void*, size_t, int protection, int flags, int, off_t) {
-        if (result == MAP_FAILED) record.error = static_cast<uint16_t>(errno);
-        else if ((protection & PROT_WRITE) != 0 && (flags & MAP_SHARED) != 0) {
+    static void after(call_record& record, void* result, void*, size_t bytes, int protection, int flags, int, off_t) {
+        if (result == MAP_FAILED) {
+            record.error = static_cast<uint16_t>(errno);
+            return;
+        }
+        if ((flags & MAP_SHARED) != 0) file_mappings::note(result, bytes, record.file);
+        if ((protection & PROT_WRITE) != 0 && (flags & MAP_SHARED) != 0) {
             this_process().layers.each([](layer& l) { l.on_absence("stores into mapped files", 1); });
         }
     }
 };
 
 struct sync_map : nothing_after {
-    static bool before(call_record& record, void*, size_t bytes, int flags) {
+    static bool before(call_record& record, void* at, size_t bytes, int flags) {
+        record.file = file_mappings::file_at(at);
         record.bytes = static_cast<int64_t>(bytes);
         record.argument = flags;
         return true;

@@ -309,6 +309,11 @@ struct seek_stream {
 };
 
 /// Gives a stream another buffer, after what is in the one before was written, or given back to the file.
-struct set_buffer : seek_stream {};
+struct set_buffer : seek_stream {
+    template <class... Rest>
+    void after(call_record& record, const Rest&...) {
+        transfer.after_flush(record);
+    }
+};
 
 }  // namespace halcyon::calls::shapes

@@ -31,7 +31,10 @@ struct read_formatted {
 struct flush_shape {
     stream_transfer transfer;
     bool before(call_record& record, FILE* stream) { return transfer.before(record, stream); }
-    // Reading streams: glibc gives back what it read ahead by moving the position.
+    void after(call_record& record, int, FILE*) { transfer.after_flush(record); }
+};
+
+struct rewind_shape : flush_shape {
     void after(call_record& record, int, FILE*) { transfer.after_seek(record); }
 };
 
@@ -273,7 +276,7 @@ FLUSH(_IO_fflush)
 HALCYON_WRAPPER(rewind, void, (FILE * stream));
 void halcyon_wrap_rewind(FILE* stream) {
     const auto real = HALCYON_REAL(rewind, void, (FILE*));
-    formatted<flush_shape, call_id::rewind>(stream, [&] {
+    formatted<rewind_shape, call_id::rewind>(stream, [&] {
         real(stream);
         return 0;
     });
@@ -293,7 +296,9 @@ namespace {
 
 bool has_waiting(const FILE* stream) {
     // Wide streams keep what waits in a buffer that only the C library knows.
-    return stream->_fileno >= 0 && (stream->_mode > 0 || stream->_IO_write_ptr > stream->_IO_write_base);
+    constexpr int putting = 0x800;  // _IO_CURRENTLY_PUTTING
+    return stream->_fileno >= 0 && ((stream->_mode > 0 && (stream->_flags & putting) != 0) ||
+                                    stream->_IO_write_ptr > stream->_IO_write_base);
 }
 
 void flush_one(FILE* stream, call_id because_of) {

@@ -142,12 +142,20 @@ void stream_transfer::after_seek(const call_record& record) {
     file_->position.store(now, std::memory_order_relaxed);
 }
 
+void stream_transfer::after_flush(const call_record& record) {
+    const int64_t now = direct::lseek(fd_, 0, SEEK_CUR);
+    const bool counted = stream_->_mode <= 0 || file_->appends.load(std::memory_order_relaxed) || now < 0;
+    const int64_t moved = counted ? waiting_ - waiting_in(stream_) : now - file_->position.load(std::memory_order_relaxed);
+    wrote(record, at_least_zero(moved));
+    if (now >= 0) file_->position.store(now, std::memory_order_relaxed);
+}
+
 void stream_transfer::flush(const call_record& record) {
     if (fflush_of_library(stream_) != 0) return;
     call_record caused = record;
     caused.start = ticks();
     caused.duration = 0;
-    after_seek(caused);
+    after_flush(caused);
     waiting_ = left_ = 0;
 }
 

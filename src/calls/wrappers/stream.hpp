@@ -38,6 +38,9 @@ class stream_transfer {
     /// After a call that may have moved the file's position.
     void after_seek(const call_record& record);
 
+    /// After a call that wrote what waited, or gave what was read ahead back to the file; it read nothing.
+    void after_flush(const call_record& record);
+
     /// Before a call that closes the file within: writes what waits, so that it is seen.
     void flush(const call_record& record);
 

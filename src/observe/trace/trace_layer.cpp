@@ -134,7 +134,9 @@ void trace_layer::on_end(calls::ending how) {
     const calls::own_work ours;
     buffer_.flush(true);
     const uint64_t unrecorded = calls::this_process().unrecorded.exchange(0);
-    if (unrecorded > 0) on_absence("calls while Halcyon's own code was running", unrecorded);
+    if (unrecorded > 0) on_absence("calls of signal handlers, or between vfork and exec", unrecorded);
+    const uint64_t direct_calls = calls::this_process().direct_calls.exchange(0);
+    if (direct_calls > 1) on_absence("calls made with syscall(2)", direct_calls - 1);  // the first was told
     const end_section section{static_cast<uint32_t>(how), 0, buffer_.lost(), anchor_now()};
     file_.append(section_kind::end, bytes_of(section));
     if (file_.failed()) {
