@@ -6,6 +6,7 @@
 
 #include "calls/program_file.hpp"
 #include "calls/wrappers/shapes.hpp"
+#include "calls/wrappers/versions.hpp"
 #include "calls/wrappers/wrapper.hpp"
 
 namespace halcyon::calls {
@@ -250,8 +251,22 @@ int spawn_with(spawn_function* real, pid_t* pid, const char* path, const posix_s
         return spawn_with<where>(HALCYON_REAL(symbol, int, SPAWN_PARAMETERS), pid, path, actions, attributes,         \
                                  arguments, environment);                                                             \
     }
+#ifdef HALCYON_OLD_VERSIONS
+// The old one runs a file that is no program as a script of the shell.
+#define SPAWN_VERSION(symbol, where, name, at, version)                                                              \
+    HALCYON_VERSION(symbol, int, SPAWN_PARAMETERS, name, at)                                                          \
+    int halcyon_##symbol##_##name SPAWN_PARAMETERS {                                                                  \
+        return spawn_with<where>(HALCYON_REAL_VERSION(symbol, int, SPAWN_PARAMETERS, version), pid, path, actions,    \
+                                 attributes, arguments, environment);                                                 \
+    }
+SPAWN_VERSION(posix_spawn, search::no, new, "@@GLIBC_2.15", "GLIBC_2.15")
+SPAWN_VERSION(posix_spawn, search::no, old, "@GLIBC_2.2.5", "GLIBC_2.2.5")
+SPAWN_VERSION(posix_spawnp, search::along_path, new, "@@GLIBC_2.15", "GLIBC_2.15")
+SPAWN_VERSION(posix_spawnp, search::along_path, old, "@GLIBC_2.2.5", "GLIBC_2.2.5")
+#else
 SPAWN(posix_spawn, search::no)
 SPAWN(posix_spawnp, search::along_path)
+#endif
 
 // The child finds itself asleep (process_state); only the parent has something to note.
 #define FORK(symbol)                                                             \
@@ -274,7 +289,20 @@ FORK(_Fork)
     }
 ENDS(_exit, ending::exit)
 ENDS(_Exit, ending::exit)
+#ifdef HALCYON_OLD_VERSIONS
+// The old one runs the destructors of thread-local objects.
+#define QUICK_EXIT(name, at, version)                                       \
+    HALCYON_VERSION(quick_exit, void, (int status), name, at)               \
+    void halcyon_quick_exit_##name(int status) {                            \
+        before_end(ending::exit);                                           \
+        HALCYON_REAL_VERSION(quick_exit, void, (int), version)(status);     \
+        __builtin_unreachable();                                            \
+    }
+QUICK_EXIT(new, "@@GLIBC_2.24", "GLIBC_2.24")
+QUICK_EXIT(old, "@GLIBC_2.10", "GLIBC_2.10")
+#else
 ENDS(quick_exit, ending::exit)
+#endif
 
 HALCYON_WRAPPER(abort, void, ());
 void halcyon_wrap_abort() {

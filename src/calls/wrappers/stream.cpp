@@ -1,5 +1,7 @@
 #include "calls/wrappers/stream.hpp"
 
+#include <pthread.h>
+
 #include "calls/direct_call.hpp"
 #include "calls/known_files.hpp"
 #include "calls/wrappers/wrapper.hpp"
@@ -39,12 +41,51 @@ int64_t read_for_nothing(const FILE* stream, int fd, int64_t target) {
     return there < target - begin ? there : 0;
 }
 
+// A thread that is cancelled within a call never comes to unlock the stream: what it held is unlocked when it ends.
+// (Nothing here may throw, and cancellation passes functions without unwinding what they hold.)
+constexpr int most_held = 4;  // calls within calls: the functions of fopencookie
+constinit thread_local FILE* held_streams[most_held] __attribute__((tls_model("initial-exec"))) = {};
+constinit thread_local int held_count __attribute__((tls_model("initial-exec"))) = 0;
+constinit thread_local bool end_is_awaited __attribute__((tls_model("initial-exec"))) = false;
+constinit std::atomic<pthread_key_t> at_thread_end{0};  // + 1; 0: not made yet
+
+void unlock_all(void*) {
+    while (held_count > 0) {
+        --held_count;
+        if (held_count < most_held) funlockfile(held_streams[held_count]);
+    }
+}
+
+void await_end_of_thread() {
+    end_is_awaited = true;
+    pthread_key_t key = at_thread_end.load();
+    if (key == 0) {
+        pthread_key_t fresh = 0;
+        if (pthread_key_create(&fresh, unlock_all) != 0) return;
+        if (at_thread_end.compare_exchange_strong(key, fresh + 1)) key = fresh + 1;
+        else pthread_key_delete(fresh);
+    }
+    pthread_setspecific(key - 1, &end_is_awaited);
+}
+
+void lock(FILE* stream) {
+    if (!end_is_awaited) [[unlikely]] await_end_of_thread();
+    flockfile(stream);
+    if (held_count < most_held) held_streams[held_count] = stream;
+    ++held_count;
+}
+
+void unlock(FILE* stream) {
+    if (held_count > 0) --held_count;
+    funlockfile(stream);
+}
+
 int fflush_of_library(FILE* stream) { return HALCYON_REAL(fflush, int, (FILE*))(stream); }
 
 }  // namespace
 
 stream_transfer::~stream_transfer() {
-    if (locked_) funlockfile(stream_);
+    if (locked_) unlock(stream_);
 }
 
 bool stream_transfer::before(call_record& record, FILE* stream, bool locks) {
@@ -54,7 +95,7 @@ bool stream_transfer::before(call_record& record, FILE* stream, bool locks) {
     if (file_ == nullptr) return false;
     stream_ = stream;
     if (locks) {
-        flockfile(stream);
+        lock(stream);
         locked_ = true;
     }
     record.file = file_->file.load(std::memory_order_relaxed);

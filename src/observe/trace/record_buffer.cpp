@@ -309,6 +309,12 @@ void record_buffer::flush(bool last) {
     if (last && all && !out_->failed()) direct::unlink(path_);
 }
 
+void record_buffer::note_end(uint32_t how) {
+    if (header_ == nullptr) return;
+    header_->last = anchor_now();
+    header_->ended = how + 1;
+}
+
 void record_buffer::wake_coder() {
     if (coder_.start(code_all, this) == coder_thread::answer::refused) code_next();
 }

@@ -23,6 +23,8 @@ struct ring_header {
     uint32_t chunk_count;
     std::atomic<uint32_t> lost;                     ///< calls not recorded since the trace could not be written
     anchor last;                                    ///< the most recent; kept fresh for a process that is killed
+    std::atomic<uint32_t> ended;                    ///< calls::ending + 1, where the trace could not be told
+    uint32_t reserved;
     struct {
         std::atomic<uint32_t> state;
         std::atomic<uint32_t> reserved;
@@ -54,6 +56,9 @@ class record_buffer {
 
     /// Codes all that was appended. `last`: the file is removed, and what is appended later goes to the trace at once.
     void flush(bool last);
+
+    /// The process ends, and its trace cannot be written any more.
+    void note_end(uint32_t how);
 
     [[nodiscard]] uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 

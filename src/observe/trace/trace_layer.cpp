@@ -140,6 +140,7 @@ void trace_layer::on_end(calls::ending how) {
     const end_section section{static_cast<uint32_t>(how), 0, buffer_.lost(), anchor_now()};
     file_.append(section_kind::end, bytes_of(section));
     if (file_.failed()) {
+        buffer_.note_end(section.how);
         char message[trace_file::longest_path + 160];
         const int length = snprintf(message, sizeof message, "halcyon: %s: recording stopped: %s; %llu calls are missing\n",
                                     file_.path(), strerrordesc_np(file_.error()),

@@ -68,6 +68,9 @@ void remember_environment() {
     if (preload[0] != '\0') children[count++] = preload;
 }
 
+// Now, and not at the first call: `env -i` has cleared it by then.
+__attribute__((constructor)) void at_load() { remember_environment(); }
+
 size_t buffer_bytes() {
     constexpr size_t usual = 8 << 20;
     const char* text = value_of("HALCYON_TRACE_BUFFER");
