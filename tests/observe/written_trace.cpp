@@ -7,6 +7,7 @@
 #include <memory>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 #include "calls/call_table.hpp"
 #include "calls/ticks.hpp"
@@ -90,6 +91,7 @@ std::string write_trace(const scratch_folder& folder, const std::string& name, c
         const end_section end{0, 0, 0, anchor_now()};
         file->append(section_kind::end, bytes_of(end));
     }
+    while (buffer->codes()) std::this_thread::yield();
     file->abandon();
     buffer->abandon();
     return folder.path(name + ".trace");

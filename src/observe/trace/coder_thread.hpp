@@ -17,6 +17,9 @@ class coder_thread {
     enum class answer : uint32_t { started, busy, refused };
     answer start(void (*work)(void*), void* argument);
 
+    /// False when it has ended, or none was started.
+    [[nodiscard]] bool runs() const { return alive_.load(std::memory_order_acquire) != 0; }
+
     /// In a forked child, which has only the thread that forked.
     void forget() { alive_ = 0; }
 

@@ -65,6 +65,9 @@ class record_buffer {
     /// Forgets what a parent had, in its forked child.
     void abandon();
 
+    /// Whether our own thread is at work: a buffer may not be destroyed meanwhile.
+    [[nodiscard]] bool codes() const { return coder_.runs(); }
+
   private:
     calls::call_record* slots_of(uint32_t chunk) const;
     void replace_open_chunk(uint64_t seen);
