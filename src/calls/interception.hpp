@@ -18,19 +18,36 @@ inline call_record blank_record(call_id id) {
 /// Gives a call its place among the thread's calls for as long as it runs.
 class call_in_progress {
   public:
-    call_in_progress(thread_state& thread, call_record& record) : thread_(thread), outer_(thread.current) {
+    call_in_progress(thread_state& thread, call_record& record)
+        : thread_(thread), outer_(thread.current), outer_function_(thread.function) {
         record.thread = thread.index;
-        record.number = ++thread.number;
-        record.parent = outer_ == nullptr ? 0 : outer_->number;
-        thread.current = &record;
+        record.number = next_number(thread);
+        record.parent = outer_;
+        thread.current = record.number;
+        thread.function = record.function;
     }
-    ~call_in_progress() { thread_.current = outer_; }
+    ~call_in_progress() {
+        thread_.current = outer_;
+        thread_.function = outer_function_;
+    }
     call_in_progress(const call_in_progress&) = delete;
     call_in_progress& operator=(const call_in_progress&) = delete;
 
   private:
+    // In one instruction: a signal handler that makes calls in between would get the same number.
+    static uint32_t next_number(thread_state& thread) {
+#if defined(__x86_64__)
+        uint32_t added = 1;
+        __asm__ volatile("xaddl %0, %1" : "+r"(added), "+m"(thread.number));
+        return added + 1;
+#else
+        return __atomic_add_fetch(&thread.number, 1, __ATOMIC_RELAXED);
+#endif
+    }
+
     thread_state& thread_;
-    call_record* outer_;
+    uint32_t outer_;
+    uint32_t outer_function_;
 };
 
 /// Results by which a function says that it failed, with the reason in errno.
@@ -64,6 +81,7 @@ auto through_layers(thread_state& thread, call_record& record, Function function
         if constexpr (std::is_void_v<result_type>) {
             at.function();
             called.duration = ticks() - called.start;
+            at.after(called, 0);
         } else {
             at.result = at.function();
             called.duration = ticks() - called.start;
@@ -97,7 +115,7 @@ Result intercept(Result (*real)(Parameters...), std::type_identity_t<Parameters>
     }
     if (!recording()) [[unlikely]] return real(arguments...);
     thread_state& thread = this_thread();
-    if (thread.inside > 0) [[unlikely]] return real(arguments...);
+    if (thread.inside > 0 && !may_record(thread)) [[unlikely]] return real(arguments...);
     call_record record = blank_record(id);
     [[maybe_unused]] Shape shape;
     if (!shape.before(record, arguments...)) return real(arguments...);

@@ -93,6 +93,32 @@ uint32_t id_of(std::string_view path, int fd) {
     return id;
 }
 
+// Takes out "//" and "/./" and a slash at the end, in place, as the kernel's names of descriptors have none; the new
+// length. A ".." stays: what it means depends on links.
+size_t without_detours(char* path, size_t length) {
+    size_t kept = 0;
+    for (size_t i = 0; i < length; ++i) {
+        const bool ends = i + 1 == length;
+        if (path[i] == '/' && ((ends && kept > 0) || (!ends && path[i + 1] == '/'))) continue;
+        if (path[i] == '/' && path[i + 1] == '.' && !ends && (i + 2 == length || path[i + 2] == '/')) {
+            ++i;
+            continue;
+        }
+        path[kept++] = path[i];
+    }
+    if (kept == 0) path[kept++] = '/';
+    return kept;
+}
+
+// The kernel marks names of files that have none any more; a file may also be called so.
+size_t without_mark_of_deletion(int fd, const char* path, size_t length) {
+    constexpr std::string_view mark = " (deleted)";
+    if (!std::string_view(path, length).ends_with(mark)) return length;
+    struct stat file {};
+    const bool deleted = direct::call(SYS_fstat, fd, direct::address(&file)) == 0 && file.st_nlink == 0;
+    return deleted ? length - mark.size() : length;
+}
+
 // Puts the working directory before a relative path. The kernel's answer is kept until the process changes it.
 bool prepend_working_directory(char* out, size_t& length) {
     if (directory_lock.exchange(1, std::memory_order_acquire) != 0) {
@@ -127,7 +153,7 @@ uint32_t of_path(int relative_to, const char* path) {
     }
     const size_t bytes = strnlen(path, PATH_MAX);
     std::memcpy(whole + length, path, bytes);
-    const std::string_view complete(whole, length + bytes);
+    const std::string_view complete(whole, without_detours(whole, length + bytes));
     return unwanted(complete) ? ignored : id_of(complete, -1);
 }
 
@@ -136,7 +162,7 @@ uint32_t of_descriptor(int fd) {
     char path[PATH_MAX];
     const size_t length = direct::path_of(fd, path, sizeof path);
     if (length == 0) return unknown;
-    const std::string_view found(path, length);
+    const std::string_view found(path, without_mark_of_deletion(fd, path, length));
     return unwanted(found) ? ignored : id_of(found, fd);
 }
 

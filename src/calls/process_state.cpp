@@ -57,7 +57,26 @@ bool start_recording() {
 bool is_own_process() { return process_page.state.process_id == direct::process_id(); }
 
 void adopt_thread(thread_state& thread) {
-    thread = {process_page.state.generation, process_page.state.threads.fetch_add(1), 0, 0, nullptr};
+    thread = {process_page.state.generation, process_page.state.threads.fetch_add(1), 0, 0, 0, 0, nullptr};
+}
+
+bool may_record(thread_state& thread) {
+    if ((thread.inside & vforked) != 0 && is_own_process()) thread.inside &= ~vforked;
+    if (thread.inside == 0) return true;
+    process_page.state.unrecorded.fetch_add(1, std::memory_order_relaxed);
+    return false;
+}
+
+void leave_calls() {
+    thread_state& thread = this_thread_state;
+    thread.current = 0;
+    thread.function = 0;
+    if ((thread.inside & ~vforked) == 0) return;
+    // The call that was being recorded never will be.
+    process_page.state.unrecorded.fetch_add(1, std::memory_order_relaxed);
+    if (thread.held != nullptr) thread.held->store(0, std::memory_order_release);
+    thread.held = nullptr;
+    thread.inside &= vforked;
 }
 
 }  // namespace halcyon::calls

@@ -20,7 +20,8 @@ struct process_state {
     uint32_t generation;                ///< differs between a process and the one it was forked from
     std::atomic<uint32_t> threads;      ///< that made a call so far
     std::atomic<uint32_t> forks;        ///< children that share descriptors with us
-    std::atomic<uint64_t> unrecorded;   ///< calls made while the recording was being started, or between vfork and exec
+    std::atomic<uint64_t> unrecorded;   ///< calls passed on without a record (may_record)
+    std::atomic<uint64_t> direct_calls; ///< system calls on files that were made with syscall(2)
     layer_chain layers;
 };
 
@@ -63,9 +64,14 @@ struct thread_state {
     uint32_t generation;  ///< of the process that `index` and `number` belong to
     uint32_t index;
     uint32_t number;      ///< of its last call
-    uint32_t inside;      ///< > 0 while it runs our own code: calls made now are not the application's
-    call_record* current; ///< the innermost of its calls that has not returned
+    uint32_t inside;      ///< > 0 while it runs our own code; with the bit `vforked` also after it called vfork
+    uint32_t current;     ///< number of the innermost of its calls that has not returned; 0: none
+    uint32_t function;    ///< call_id of that one
+    std::atomic<uint32_t>* held;  ///< a lock of ours that it holds
 };
+
+/// In thread_state::inside: the thread called vfork, and may be the child, which lives in its parent's memory.
+inline constexpr uint32_t vforked = uint32_t{1} << 31;
 
 extern constinit thread_local thread_state this_thread_state __attribute__((tls_model("initial-exec")));
 
@@ -77,6 +83,13 @@ inline thread_state& this_thread() {
     if (thread.generation != process_page.state.generation) [[unlikely]] adopt_thread(thread);
     return thread;
 }
+
+/// For a thread that is `inside`: whether its calls are recorded all the same, because a vfork before is over. A call
+/// that is not is counted: it is of a signal handler that interrupted us, or was made between vfork and exec.
+bool may_record(thread_state& thread);
+
+/// A jump (longjmp) leaves all calls of this thread that have not returned, and perhaps our own code with its locks.
+void leave_calls();
 
 /// While it lives, calls of this thread pass untouched.
 class own_work {

@@ -19,6 +19,7 @@ void set_function(call_record& record, call_id id) { record.function = static_ca
 struct fcntl_shape {
     static bool before(call_record& record, int fd, int command, long argument) {
         const bool wanted = shapes::set_file(record, fd);
+        if (!wanted) record.file = known_files::ignored;
         record.argument = command;
         if (sets_lock(command) && argument != 0) {
             const auto& range = *reinterpret_cast<const struct flock*>(argument);
@@ -30,7 +31,7 @@ struct fcntl_shape {
         return wanted || command == F_DUPFD || command == F_DUPFD_CLOEXEC;
     }
     static void after(call_record&, int result, int fd, int command, long argument) {
-        if (result < 0 || !is_own_process()) return;
+        if (result < 0) return;
         if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) descriptors::duplicated(fd, result);
         if (command != F_SETFL) return;
         if (open_file* file = descriptors::find(fd)) file->appends.store((argument & O_APPEND) != 0);
@@ -60,7 +61,6 @@ struct close_range_shape : shapes::nothing_after {
     static bool before(call_record& record, unsigned first, unsigned last, int flags) {
         constexpr int only_mark = 4;  // CLOSE_RANGE_CLOEXEC
         record.argument = last;
-        if (!is_own_process()) return false;
         if ((flags & only_mark) == 0) descriptors::closing_range(first, last);
         return true;
     }
@@ -154,7 +154,6 @@ int halcyon_wrap_close_range(unsigned first, unsigned last, int flags) {
 struct close_from_shape : shapes::nothing_after {
     static bool before(call_record& record, int first) {
         record.argument = first;
-        if (!is_own_process()) return false;
         descriptors::closing_range(first < 0 ? 0 : static_cast<unsigned>(first), ~0U);
         return true;
     }

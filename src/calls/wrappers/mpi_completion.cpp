@@ -172,7 +172,7 @@ int complete(request_list list, outcome told, void* status, Real real) {
         return real(status);
     if (!recording() || list.first == nullptr) return real(status);
     thread_state& thread = this_thread();
-    if (thread.inside > 0 || is_made_by_itself(thread, id)) return real(status);
+    if ((thread.inside > 0 && !may_record(thread)) || is_made_by_itself(thread, id)) return real(status);
     const int64_t room = count_started(list);
     if (room == 0) return real(status);
     auto* requests = static_cast<io_request*>(__builtin_alloca(static_cast<size_t>(room) * sizeof(io_request)));

@@ -30,7 +30,7 @@ template <class Real>
 int abort_after_recording(int code, Real real) {
     if (!recording() || !is_own_process()) return real();
     thread_state& thread = this_thread();
-    if (thread.inside > 0 || is_made_by_itself(thread, call_id::MPI_Abort)) return real();
+    if ((thread.inside > 0 && !may_record(thread)) || is_made_by_itself(thread, call_id::MPI_Abort)) return real();
     call_record record = blank_record(call_id::MPI_Abort);
     record.start = ticks();
     record.argument = code;

@@ -1,9 +1,5 @@
 #include "observe/trace/record_buffer.hpp"
 
-#include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
-
 #define ZSTD_STATIC_LINKING_ONLY  // contexts in memory of ours: nothing may allocate here
 #include <zstd.h>
 
@@ -29,6 +25,26 @@ constexpr int64_t first_anchor_after = 1'000'000;
 constexpr int64_t last_anchor_after = 1'000'000'000;
 constexpr int compression_level = 1;
 constexpr int last_compression_level = 9;  // once, at the end: most processes are short, and their trace is that alone
+
+// How long one thread waits for another, in turns of the processor given away and then by the clock.
+constexpr int turns_before_clock = 1000;
+constexpr int64_t longest_wait_ns = 2'000'000'000;
+
+class patience {
+  public:
+    /// Gives the processor away; false when the wait has been too long.
+    bool wait() {
+        direct::yield();
+        if (++turns_ < turns_before_clock) return true;
+        const int64_t now = monotonic_ns();
+        if (since_ == 0) since_ = now;
+        return now - since_ < longest_wait_ns;
+    }
+
+  private:
+    int turns_ = 0;
+    int64_t since_ = 0;
+};
 
 constexpr size_t page = 4096;
 constexpr size_t chunk_at(uint32_t chunk) { return ring_chunks_at + chunk * ((chunk_bytes + page - 1) / page * page); }
@@ -56,19 +72,6 @@ size_t compress(std::string_view section, const void* plain, size_t bytes, int l
     }
 }
 
-class spin_lock_held {
-  public:
-    explicit spin_lock_held(std::atomic<uint32_t>& lock) : lock_(lock) {
-        while (lock_.exchange(1, std::memory_order_acquire) != 0) direct::yield();
-    }
-    ~spin_lock_held() { lock_.store(0, std::memory_order_release); }
-    spin_lock_held(const spin_lock_held&) = delete;
-    spin_lock_held& operator=(const spin_lock_held&) = delete;
-
-  private:
-    std::atomic<uint32_t>& lock_;
-};
-
 std::string_view coded_bytes(size_t bytes) { return {reinterpret_cast<const char*>(coded), bytes}; }
 
 }  // namespace
@@ -90,13 +93,14 @@ bool record_buffer::create(const char* path, size_t bytes, trace_file& out, uint
     std::strncpy(path_, path, sizeof path_ - 1);
     long mapped = direct::call(SYS_ftruncate, fd_, static_cast<long>(mapping_bytes_));
     // Blocks first: a store into a page that the disk has no room for would end the application.
-    if (mapped == 0) mapped = direct::fallocate(fd_, 0, ring_chunks_at);
+    if (mapped == 0 && !give_blocks(0, ring_chunks_at)) mapped = -ENOSPC;
     if (mapped == 0) {
         mapped = direct::call(SYS_mmap, 0, static_cast<long>(mapping_bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
     }
     if (mapped < 0 && mapped > -4096) {
         error = static_cast<int>(-mapped);
         direct::unlink(path_);
+        calls::descriptors::close_own(fd_);
         return false;
     }
     mapping_ = reinterpret_cast<char*>(mapped);
@@ -117,6 +121,7 @@ bool record_buffer::create(const char* path, size_t bytes, trace_file& out, uint
     uint32_t first = 0;
     if (!open_chunk(first)) {
         error = ENOSPC;
+        direct::unlink(path_);
         return false;
     }
     next_ = uint64_t{first} << 32;
@@ -126,10 +131,7 @@ bool record_buffer::create(const char* path, size_t bytes, trace_file& out, uint
 void record_buffer::abandon() {
     // The mapping is the parent's file; its descriptors were duplicated by fork.
     if (mapping_ != nullptr) direct::call(SYS_munmap, direct::address(mapping_), static_cast<long>(mapping_bytes_));
-    if (fd_ >= 0) {
-        calls::descriptors::disown(fd_);
-        direct::close(fd_);
-    }
+    if (fd_ >= 0) calls::descriptors::close_own(fd_);
     header_ = nullptr;
     mapping_ = nullptr;
     fd_ = -1;
@@ -138,9 +140,39 @@ void record_buffer::abandon() {
     lost_ = 0;
     note_lock_ = 0;
     coding_lock_ = 0;
-    coder_ = 0;
-    work_ = 0;
+    coder_.forget();
 }
+
+// The application may have closed or replaced it, by system calls of its own.
+int record_buffer::descriptor() {
+    if (calls::descriptors::is_own(fd_)) return fd_;
+    calls::descriptors::disown(fd_);
+    fd_ = open_out_of_the_way(path_, O_RDWR);
+    if (fd_ >= 0) calls::descriptors::own(fd_);
+    return fd_;
+}
+
+/// Blocks of the disk for a part of the file that was never written.
+bool record_buffer::give_blocks(int64_t offset, int64_t bytes) {
+    const int fd = descriptor();
+    const int given = direct::fallocate(fd, offset, bytes);
+    if (given != -EOPNOTSUPP && given != -ENOSYS) return given == 0;
+    constexpr char zeros[page] = {};  // NFS and some parallel file systems: by writing
+    for (int64_t done = 0; done < bytes; done += page) {
+        if (direct::pwrite(fd, zeros, page, offset + done) != static_cast<ssize_t>(page)) return false;
+    }
+    return true;
+}
+
+bool record_buffer::lock_coding() {
+    patience wait;
+    while (coding_lock_.exchange(1, std::memory_order_acquire) != 0) {
+        if (!wait.wait()) return false;
+    }
+    return true;
+}
+
+void record_buffer::unlock_coding() { coding_lock_.store(0, std::memory_order_release); }
 
 /// Takes the lowest unused chunk. Only one thread at a time does so: the one that replaces the open chunk.
 bool record_buffer::open_chunk(uint32_t& chunk) {
@@ -148,7 +180,7 @@ bool record_buffer::open_chunk(uint32_t& chunk) {
         auto& entry = header_->chunks[i];
         if (entry.state.load(std::memory_order_acquire) != ring_header::unused) continue;
         if (i >= allocated_) {
-            if (direct::fallocate(fd_, static_cast<int64_t>(chunk_at(i)), chunk_bytes) != 0) return false;
+            if (!give_blocks(static_cast<int64_t>(chunk_at(i)), (chunk_bytes + page - 1) / page * page)) return false;
             allocated_ = i + 1;
         }
         entry.sequence.store(last_sequence_.fetch_add(1) + 1, std::memory_order_relaxed);
@@ -161,13 +193,12 @@ bool record_buffer::open_chunk(uint32_t& chunk) {
 
 void record_buffer::append(const call_record& record) {
     if (direct_.load(std::memory_order_relaxed)) [[unlikely]] {
-        const spin_lock_held held(coding_lock_);
-        return write_chunk(&record, 1, last_sequence_.fetch_add(1) + 1);
-    }
-    if (out_->failed()) [[unlikely]] {
-        lost_.fetch_add(1, std::memory_order_relaxed);
+        if (!lock_coding()) return count_lost(1);
+        if (!write_chunk(&record, 1, last_sequence_.fetch_add(1) + 1)) count_lost(1);
+        unlock_coding();
         return;
     }
+    if (out_->failed()) [[unlikely]] return count_lost(1);
     if (record.start > next_anchor_) [[unlikely]] refresh_anchor();
     for (;;) {
         const uint64_t taken = next_.fetch_add(1, std::memory_order_acq_rel);
@@ -180,16 +211,21 @@ void record_buffer::append(const call_record& record) {
             return;
         }
         if (slot == chunk_records) replace_open_chunk(taken);
+        patience wait;
         while ((next_.load(std::memory_order_acquire) & slot_mask) > chunk_records) {
             if (out_->failed() || direct_.load(std::memory_order_relaxed)) break;
-            direct::yield();
+            // Whoever is replacing the chunk does not get on: two fresh ones do no harm.
+            if (!wait.wait()) replace_open_chunk(taken);
         }
         if (direct_.load(std::memory_order_relaxed)) return append(record);
-        if (out_->failed()) {
-            lost_.fetch_add(1, std::memory_order_relaxed);
-            return;
-        }
+        if (out_->failed()) return count_lost(1);
     }
+}
+
+/// Counted in the ring, too: a trace that cannot be written cannot tell.
+void record_buffer::count_lost(uint32_t calls) {
+    lost_.fetch_add(calls, std::memory_order_relaxed);
+    if (header_ != nullptr) header_->lost.fetch_add(calls, std::memory_order_relaxed);
 }
 
 void record_buffer::refresh_anchor() {
@@ -203,9 +239,11 @@ void record_buffer::replace_open_chunk(uint64_t seen) {
     header_->chunks[seen >> 32].state.store(ring_header::closed, std::memory_order_release);
     uint32_t fresh = 0;
     wake_coder();
+    patience wait;
     while (!open_chunk(fresh)) {
         if (out_->failed()) return;
-        if (!code_next()) direct::yield();  // all are full: this thread lends a hand
+        if (code_next()) continue;  // all are full: this thread lends a hand
+        if (!wait.wait()) return out_->give_up(ENOSPC);
     }
     next_.store(uint64_t{fresh} << 32, std::memory_order_release);
 }
@@ -222,74 +260,95 @@ bool record_buffer::code_next() {
             oldest = i;
         }
     }
-    if (oldest != ring_header::most_chunks) code(oldest, chunk_records);
-    coding_lock_.store(0, std::memory_order_release);
-    return oldest != ring_header::most_chunks;
+    const bool coded_one = oldest != ring_header::most_chunks && code(oldest, chunk_records);
+    unlock_coding();
+    return coded_one;
 }
 
-void record_buffer::code(uint32_t chunk, uint32_t count) {
+/// False when the trace cannot be written: then the records stay where they are, for readers of the ring.
+bool record_buffer::code(uint32_t chunk, uint32_t count) {
     call_record* slots = slots_of(chunk);
     // A slot may be taken and not written yet, by a thread that lost its core in between.
-    constexpr int patience = 10'000;
+    constexpr int longest = 10'000;
+    int tries = 0;
     uint32_t whole = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const std::atomic_ref<int64_t> start(slots[i].start);
-        for (int tries = 0; start.load(std::memory_order_acquire) == 0 && tries < patience; ++tries) direct::yield();
+        for (; start.load(std::memory_order_acquire) == 0 && tries < longest; ++tries) direct::yield();
         if (slots[i].start == 0) continue;
         if (whole != i) slots[whole] = slots[i];
         ++whole;
     }
-    lost_.fetch_add(count - whole, std::memory_order_relaxed);
-    write_chunk(slots, whole, header_->chunks[chunk].sequence.load(std::memory_order_relaxed));
-    for (uint32_t i = 0; i < count; ++i) slots[i].start = 0;
+    for (uint32_t i = whole; i < count; ++i) slots[i].start = 0;
+    if (whole < count) count_lost(count - whole);
+    if (!write_chunk(slots, whole, header_->chunks[chunk].sequence.load(std::memory_order_relaxed))) return false;
+    for (uint32_t i = 0; i < whole; ++i) slots[i].start = 0;
     header_->chunks[chunk].state.store(ring_header::unused, std::memory_order_release);
+    return true;
 }
 
-void record_buffer::write_chunk(const call_record* records, uint32_t count, uint64_t sequence) {
-    if (count == 0) return;
+bool record_buffer::write_chunk(const call_record* records, uint32_t count, uint64_t sequence) {
+    if (count == 0) return true;
     const size_t bytes = encode_columns({records, count}, time_unit_, scratch, column_planes);
-    const chunk_section section{count, static_cast<uint32_t>(bytes), sequence, anchor_now()};
-    const size_t compressed = compress(bytes_of(section), column_planes, bytes, level());
-    if (compressed == 0 || !out_->append(section_kind::chunk, coded_bytes(compressed))) {
-        lost_.fetch_add(count, std::memory_order_relaxed);
-    }
+    const size_t compressed = [&] {
+        const chunk_section section{count, static_cast<uint32_t>(bytes), sequence, anchor_now()};
+        return compress(bytes_of(section), column_planes, bytes, level());
+    }();
+    return compressed != 0 && out_->append(section_kind::chunk, coded_bytes(compressed));
 }
 
 int record_buffer::level() const {
     return direct_.load(std::memory_order_relaxed) ? last_compression_level : compression_level;
 }
 
-/// Under the note lock.
-void record_buffer::write_notes() {
-    if (notes_.used() == 0) return;
-    {
-        const spin_lock_held held(coding_lock_);
-        const notes_section section{static_cast<uint32_t>(notes_.used()), 0};
-        const size_t compressed = compress(bytes_of(section), mapping_ + ring_header_bytes, notes_.used(), level());
-        if (compressed > 0) out_->append(section_kind::notes, coded_bytes(compressed));
-    }
+/// Under the note lock. What cannot be written stays.
+bool record_buffer::write_notes() {
+    if (notes_.used() == 0) return true;
+    if (!lock_coding()) return false;
+    const notes_section section{static_cast<uint32_t>(notes_.used()), 0};
+    const size_t compressed = compress(bytes_of(section), mapping_ + ring_header_bytes, notes_.used(), level());
+    const bool written = compressed > 0 && out_->append(section_kind::notes, coded_bytes(compressed));
+    unlock_coding();
+    if (!written) return false;
     header_->note_bytes.store(0, std::memory_order_release);
     notes_.begin(mapping_ + ring_header_bytes, ring_note_bytes);
+    return true;
 }
+
+/// Another thread holds the lock for a copy, or a compression, at most; one that was stopped there is not waited for.
+bool record_buffer::lock_notes() {
+    patience wait;
+    while (note_lock_.exchange(1, std::memory_order_acquire) != 0) {
+        if (!wait.wait()) return false;
+    }
+    return true;
+}
+
+void record_buffer::unlock_notes() { note_lock_.store(0, std::memory_order_release); }
 
 template <class Add>
-void record_buffer::add_note(Add add) {
-    if (header_ == nullptr || out_->failed()) return;
-    const spin_lock_held held(note_lock_);
-    if (!add()) {
-        write_notes();
-        add();
-    }
-    header_->note_bytes.store(static_cast<uint32_t>(notes_.used()), std::memory_order_release);
-    if (direct_.load(std::memory_order_relaxed)) write_notes();
+bool record_buffer::add_note(Add add) {
+    if (header_ == nullptr || out_->failed() || !lock_notes()) return false;
+    bool added = add() || (write_notes() && add());
+    if (added) header_->note_bytes.store(static_cast<uint32_t>(notes_.used()), std::memory_order_release);
+    if (direct_.load(std::memory_order_relaxed)) added = write_notes() && added;
+    unlock_notes();
+    return added;
 }
 
-void record_buffer::note(note_kind kind, std::string_view section, std::string_view text) {
-    add_note([&] { return notes_.add(kind, section, text); });
+bool record_buffer::flush_notes() {
+    if (!lock_notes()) return false;
+    const bool written = write_notes();
+    unlock_notes();
+    return written;
 }
 
-void record_buffer::note_file(const file_section& file, std::string_view path) {
-    add_note([&] { return notes_.add_file(file, path); });
+bool record_buffer::note(note_kind kind, std::string_view section, std::string_view text) {
+    return add_note([&] { return notes_.add(kind, section, text); });
+}
+
+bool record_buffer::note_file(const file_section& file, std::string_view path) {
+    return add_note([&] { return notes_.add_file(file, path); });
 }
 
 void record_buffer::flush(bool last) {
@@ -302,51 +361,29 @@ void record_buffer::flush(bool last) {
     const uint64_t seen = next_.exchange(last ? no_more_slots : uint64_t{fresh} << 32, std::memory_order_acq_rel);
     const auto used = static_cast<uint32_t>(seen & slot_mask);
     const auto chunk = static_cast<uint32_t>(seen >> 32);
-    {
-        const spin_lock_held held(coding_lock_);
-        code(chunk, used < chunk_records ? used : chunk_records);
+    if (!lock_coding()) return;
+    bool all = code(chunk, used < chunk_records ? used : chunk_records);
+    // Also those that were opened twice at once, and those that a stopped thread left.
+    for (uint32_t i = 0; last && i < header_->chunk_count; ++i) {
+        if (header_->chunks[i].state.load() != ring_header::unused) all = code(i, chunk_records) && all;
     }
-    while (last && code_next()) continue;
-    {
-        const spin_lock_held held(note_lock_);
-        write_notes();
-    }
-    if (last && !out_->failed()) direct::unlink(path_);
+    unlock_coding();
+    if (last && all && flush_notes() && !out_->failed()) direct::unlink(path_);
+}
+
+void record_buffer::note_end(uint32_t how) {
+    if (header_ == nullptr) return;
+    header_->last = anchor_now();
+    header_->ended = how + 1;
 }
 
 void record_buffer::wake_coder() {
-    uint32_t expected = 0;
-    if (coder_.compare_exchange_strong(expected, 1)) {
-        // All signals are the application's: none may be delivered to our thread.
-        sigset_t all;
-        sigset_t before;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        pthread_attr_t small;
-        pthread_attr_init(&small);
-        pthread_attr_setstacksize(&small, 256 * 1024);
-        pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
-        pthread_t thread;
-        if (pthread_create(&thread, &small, coder_main, this) != 0) coder_ = 2;
-        pthread_attr_destroy(&small);
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    }
-    if (coder_.load(std::memory_order_relaxed) == 2) {
-        code_next();
-        return;
-    }
-    work_.fetch_add(1, std::memory_order_release);
-    direct::call(SYS_futex, direct::address(&work_), FUTEX_WAKE_PRIVATE, 1);
+    if (coder_.start(code_all, this) == coder_thread::answer::refused) code_next();
 }
 
-void* record_buffer::coder_main(void* opaque) {
+void record_buffer::code_all(void* opaque) {
     auto& buffer = *static_cast<record_buffer*>(opaque);
-    const calls::own_work ours;
-    for (;;) {
-        const uint32_t seen = buffer.work_.load(std::memory_order_acquire);
-        while (buffer.code_next()) continue;
-        direct::call(SYS_futex, direct::address(&buffer.work_), FUTEX_WAIT_PRIVATE, seen);
-    }
+    while (buffer.code_next()) continue;
 }
 
 }  // namespace halcyon::observe::trace

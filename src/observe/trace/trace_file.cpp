@@ -103,6 +103,14 @@ bool trace_file::move_to(std::string_view directory, std::string_view name) {
     return false;
 }
 
+void trace_file::abandon() {
+    calls::descriptors::close_own(fd_);
+    fd_ = -1;
+    device_ = inode_ = 0;
+    end_ = 0;
+    error_ = 0;
+}
+
 // The application may close or replace what it did not open, by system calls of its own. Writing into whatever has the
 // number now would be the worst we could do.
 int trace_file::descriptor() {
@@ -131,8 +139,18 @@ bool trace_file::write_at(std::string_view bytes, int64_t offset) {
         bytes.remove_prefix(static_cast<size_t>(written));
         offset += written;
     }
-    if (fd < 0) error_ = -fd;
-    return fd >= 0;
+    if (fd >= 0) return true;
+    give_up(-fd);
+    return false;
+}
+
+// The header first: readers step over what a killed process did not get to write behind it. What was begun and cannot
+// be ended for lack of room would be taken for damage.
+bool trace_file::append_at(int64_t at, std::string_view header, std::string_view payload) {
+    if (write_at(header, at) && write_at(payload, at + static_cast<int64_t>(header.size()))) return true;
+    const int fd = descriptor();
+    if (fd >= 0) direct::call(SYS_ftruncate, fd, at);
+    return false;
 }
 
 bool trace_file::append(section_kind kind, std::string_view first, std::string_view second, std::string_view third) {
@@ -144,8 +162,7 @@ bool trace_file::append(section_kind kind, std::string_view first, std::string_v
     const int64_t at = end_.fetch_add(static_cast<int64_t>(whole));
     if (whole > on_stack) {  // one large part, which is not copied: chunks come in one piece
         header.check = check_of(header.kind, first.data(), first.size());
-        return second.empty() && third.empty() && write_at(bytes_of(header), at) &&
-               write_at(first, at + static_cast<int64_t>(sizeof header));
+        return second.empty() && third.empty() && append_at(at, bytes_of(header), first);
     }
     alignas(8) char buffer[on_stack];
     char* out = buffer + sizeof header;
@@ -156,7 +173,7 @@ bool trace_file::append(section_kind kind, std::string_view first, std::string_v
     std::memset(out, 0, static_cast<size_t>(buffer + whole - out));
     header.check = check_of(header.kind, buffer + sizeof header, payload);
     std::memcpy(buffer, &header, sizeof header);
-    return write_at({buffer, whole}, at);
+    return append_at(at, {}, {buffer, whole});
 }
 
 }  // namespace halcyon::observe::trace

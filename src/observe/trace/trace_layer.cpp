@@ -70,7 +70,7 @@ class text_pieces {
 
 bool trace_layer::start(const settings& wanted, char* complaint, size_t complaint_bytes) {
     buffer_.abandon();
-    new (&file_) trace_file;
+    file_.abandon();
     for (auto& named : named_) named = false;
     utsname node{};
     direct::call(SYS_uname, direct::address(&node));
@@ -142,10 +142,10 @@ void trace_layer::append(const calls::call_record& record) {
 }
 
 void trace_layer::name_function(uint16_t function) {
-    if (named_[function].exchange(true)) return;
     const calls::function_entry& entry = calls::entry_of(function);
     const function_section section{function, static_cast<uint8_t>(entry.at), static_cast<uint8_t>(entry.does), 0};
-    buffer_.note(note_kind::function, bytes_of(section), entry.name);
+    // Before anyone relies on it; that another thread says it, too, does no harm.
+    if (buffer_.note(note_kind::function, bytes_of(section), entry.name)) named_[function] = true;
 }
 
 void trace_layer::on_file(const calls::named_file& file) {
@@ -172,12 +172,15 @@ void trace_layer::on_absence(std::string_view subject, uint64_t count) {
 void trace_layer::on_end(calls::ending how) {
     const calls::own_work ours;
     const uint64_t unrecorded = calls::this_process().unrecorded.exchange(0);
-    if (unrecorded > 0) on_absence("calls while Halcyon's own code was running", unrecorded);
+    if (unrecorded > 0) on_absence("calls of signal handlers, or between vfork and exec", unrecorded);
+    const uint64_t direct_calls = calls::this_process().direct_calls.exchange(0);
+    if (direct_calls > 1) on_absence("calls made with syscall(2)", direct_calls - 1);  // the first was told
     buffer_.flush(true);
     const end_section section{static_cast<uint32_t>(how), 0, buffer_.lost(), anchor_now()};
     file_.append(section_kind::end, bytes_of(section));
     move_to_directory();
     if (file_.failed()) {
+        buffer_.note_end(section.how);
         char message[trace_file::longest_path + 160];
         const int length = snprintf(message, sizeof message, "halcyon: %s: recording stopped: %s; %llu calls are missing\n",
                                     file_.path(), strerrordesc_np(file_.error()),

@@ -69,6 +69,9 @@ void remember_environment() {
     if (preload[0] != '\0') children[count++] = preload;
 }
 
+// Now, and not at the first call: `env -i` has cleared it by then.
+__attribute__((constructor)) void at_load() { remember_environment(); }
+
 size_t buffer_bytes() {
     constexpr size_t usual = 8 << 20;
     const char* text = value_of("HALCYON_TRACE_BUFFER");
@@ -88,9 +91,11 @@ bool wants(const char* layer) {
 }
 
 // Streams are written after all destructors, inside the C library: what waits in them is written here, where it is seen.
+// What later destructors write to them is written at once.
 __attribute__((destructor)) void end_of_process() {
     if (!calls::recording() || !calls::is_own_process()) return;
     calls::shapes::flush_streams(calls::call_id::exit_flush);
+    calls::shapes::stop_buffering();
     calls::this_process().layers.each([](calls::layer& l) { l.on_end(calls::ending::exit); });
 }
 

@@ -1,0 +1,284 @@
+"""Applications do what they do under recording as they do without, however they treat threads, processes, signals,
+descriptors and memory; and what they did is recorded, or told to be missing."""
+
+import mmap
+import os
+import shutil
+import struct
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from recorded_program import Run, compiled, recorded
+
+from halcyon.observe.pack import pack
+
+HANDLERS = "calls of signal handlers, or between vfork and exec"
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    made = (tmp_path / "files").resolve()
+    made.mkdir()
+    return made
+
+
+def run_recorded(source: str, directory: Path, *words: Any, **options: Any) -> Run:
+    program = compiled(source, directory.parent)
+    return recorded([program, directory, *words], directory.parent / "run", **options)
+
+
+def test_threads_by_the_thousand(directory: Path) -> None:
+    run = run_recorded("threads.c", directory, 2000, 20, buffer="1 MiB")
+    assert run.code == 0, run.complaints
+    writes = [c for c in run.calls if c["call"] == "pwrite"]
+    assert sorted(c["offset"] for c in writes) == list(range(0, 40_000 * 64, 64))
+    assert len({c["thread"] for c in writes}) == 2000
+    assert [row["ended"] for row in run.rows("processes")] == ["exit"]
+
+
+def test_least_buffer_and_no_thread_to_be_had(directory: Path) -> None:
+    """Without a thread that codes, the application's own do."""
+    program = compiled("threads.c", directory.parent)
+    filtered = compiled("no_more_threads.c", directory.parent)
+    run = recorded([filtered, program, directory, 50, 2000], directory.parent / "run", buffer="1 MiB")
+    assert run.code == 0, run.complaints
+    assert sum(c["call"] == "pwrite" for c in run.calls) == 100_000
+
+
+def test_handlers_that_do_io(directory: Path) -> None:
+    run = run_recorded("signals.c", directory, 2000)
+    assert run.code == 0, run.complaints
+    written, handled = map(int, run.output.split())
+    assert (directory / "log").stat().st_size == 5 * handled
+    told = run.absences()[HANDLERS]
+    data = [c for c in run.calls_on(directory / "data") if c["kind"] == "write"]
+    ticks = [c for c in run.calls_on(directory / "log") if c["kind"] == "write"]
+    # Nothing of the interrupted code is missing, and what is of the handler's is counted.
+    assert len(data) == written
+    assert len(ticks) + told >= handled
+    assert len(ticks) <= handled
+    numbers = [c["number"] for c in run.calls]
+    assert len(set(numbers)) == len(numbers)
+
+
+def test_jumps_out_of_calls(directory: Path) -> None:
+    run = run_recorded("jump.c", directory)
+    assert run.code == 0, run.complaints
+    writes = [c for c in run.calls_on(directory / "after") if c["kind"] == "write"]
+    assert len(writes) == 20
+    assert {c["parent"] for c in writes} == {None}
+
+
+def test_cancelled_while_holding_a_stream(directory: Path) -> None:
+    run = run_recorded("cancel.c", directory)
+    assert run.code == 0, run.complaints
+
+
+def test_children_of_every_make(directory: Path) -> None:
+    run = run_recorded("processes.c", directory)
+    assert run.code == 0, run.complaints
+    children = ["forked", "twice", "raw_fork", "raw_clone", "vforked", "env_i", "cleared", "after_exec"]
+    for name in children:
+        assert run.moved(directory / name, "write") == 1000, name
+    assert run.moved(directory / "parent", "write") == 2000
+    processes = {row["process"]: row for row in run.rows("processes")}
+    writers = {run.calls_on(directory / name)[0]["process"] for name in children[:-1]}
+    assert len(writers) == 7
+    assert "killed" not in {row["ended"] for row in processes.values()}
+    failed = [c["path"] for c in run.calls if c["call"] == "exec" and c["error"]]
+    assert failed == ["/nowhere/program", str(directory)]
+
+
+@pytest.mark.parametrize("way", ["loop", "range", "from", "raw", "raw_range", "over", "raw_over"])
+def test_all_descriptors_closed(directory: Path, way: str) -> None:
+    import resource
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))
+
+    run = run_recorded("descriptors.c", directory, way, buffer="1 MiB", preexec_fn=limit)
+    assert run.code == 0, run.complaints
+    assert (directory / "file").read_bytes() == b"0123456789" * 5001
+    assert (directory / "before").read_bytes() == b"before"
+    opened = [c for c in run.calls_on(directory / "file") if c["call"] == "open"]
+    assert len(opened) == 5001
+    assert run.moved(directory / "file", "write") == 50_010
+
+
+def test_own_malloc(directory: Path) -> None:
+    run = run_recorded("own_malloc.c", directory)
+    assert run.code == 0, run.complaints
+    size = (directory / "log").stat().st_size
+    assert size >= 30000 * 7
+    assert run.moved(directory / "log", "write") == size
+
+
+def test_jemalloc(directory: Path) -> None:
+    library = Path("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2")
+    if not library.exists():
+        pytest.skip("libjemalloc2 is not installed")
+    program = compiled("threads.c", directory.parent)
+    run = recorded(
+        ["env", f"LD_PRELOAD={os.environ.get('LD_PRELOAD', '')}:{library}", program, directory, 100, 20],
+        directory.parent / "run",
+    )
+    assert run.code == 0, run.complaints
+    assert sum(c["call"] == "pwrite" for c in run.calls) == 2000
+
+
+@pytest.mark.parametrize("attempt", range(5))
+def test_killed(directory: Path, attempt: int) -> None:
+    """All calls that had returned are there; one more may be."""
+    run = run_recorded("until_killed.c", directory, buffer="1 MiB", kill=True)
+    assert run.code == -9
+    returned = struct.unpack("q", (directory / "done").read_bytes()[:8])[0]
+    assert returned > 5000
+    writes = [c for c in run.calls if c["call"] == "pwrite"]
+    assert len(writes) in (returned, returned + 1)
+    assert sorted(c["offset"] for c in writes) == sorted(i % 1000 * 8 for i in range(len(writes)))
+    assert [row["ended"] for row in run.rows("processes")] == ["killed"]
+
+
+def test_streams_of_cpp(directory: Path) -> None:
+    program = compiled("appending.cpp", directory.parent, compiler="g++")
+    run = recorded([program, directory], directory.parent / "run")
+    assert run.code == 0, run.complaints
+    for path in directory.iterdir():
+        assert run.moved(path, "write") == path.stat().st_size, path
+    assert (directory / "ends").read_text() == "thread\nend of thread\n" * 20
+    assert any(c["error"] == 2 and c["path"].endswith("/none/none") for c in run.calls)
+
+
+def test_files_of_fortran(directory: Path) -> None:
+    if shutil.which("gfortran") is None:
+        pytest.skip("gfortran is not installed")
+    program = compiled("forms.f90", directory.parent, compiler="gfortran")
+    run = recorded([program], directory.parent / "run", cwd=directory)
+    assert run.code == 0, run.complaints
+    for path in directory.iterdir():
+        ends = [c["offset"] + c["moved"] for c in run.calls_on(path) if c["kind"] == "write" and c["moved"]]
+        assert max(ends) == path.stat().st_size, path
+    assert run.moved(directory / "direct", "write") == 80_000
+
+
+def test_a_thousand_short_processes(directory: Path) -> None:
+    run = recorded(
+        ["bash", "-c", f"for i in $(seq 1000); do (echo $i > {directory}/f$i); done"], directory.parent / "run"
+    )
+    assert run.code == 0, run.complaints
+    assert sum(run.moved(directory / f"f{i}", "write") for i in range(1, 1001)) == 3893
+    assert len(run.rows("processes")) == 1003  # the shells, and seq
+
+
+def test_programs_that_cannot_be_recorded_are_told(directory: Path) -> None:
+    program = directory.parent / "fixed"
+    source = directory.parent / "fixed.c"
+    source.write_text("int main(void) { return 0; }")
+    subprocess.run(["gcc", "-static", str(source), "-o", str(program)], check=True)
+    run = recorded(["bash", "-c", f"{program}; cd {directory}; ../fixed; python3 -c 'import subprocess; subprocess.run([\"{program}\"])'"], directory.parent / "run")
+    assert run.code == 0, run.complaints
+    told = {subject for subject in run.absences() if subject.startswith("a static program")}
+    assert f"a static program: {program}" in told
+
+
+def test_what_syscall_hides_is_counted(directory: Path) -> None:
+    run = run_recorded("hidden.c", directory)
+    assert run.code == 0, run.complaints
+    absences = run.absences()
+    assert absences["calls made with syscall(2)"] == 30
+    assert absences["io_uring"] in (0, 1)  # some kernels forbid it, the call is made all the same
+    assert absences["stores into mapped files"] == 1
+    synced = [c["path"] for c in run.calls if c["call"] == "msync"]
+    assert synced == [str(directory / "mapped")]
+
+
+def test_names_of_every_kind(directory: Path) -> None:
+    long = "/".join(["d" * 200] * 15)
+    names = ["with\nnewline", "with \\backslash", "ünïcode", "space at end ", "a (deleted)"]
+    raw = [name.encode() for name in names] + [b"not \xff utf-8", long.encode() + b"/file"]
+    for name in raw:
+        path = os.fsencode(directory) + b"/" + name
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(b"12345")
+    run = recorded(["cp", "-r", str(directory), str(directory.parent / "copy")], directory.parent / "run")
+    assert run.code == 0, run.complaints
+    read = {c["path"] for c in run.calls if c["kind"] in ("read", "copy", "write") and c["moved"] == 5}
+    for name in raw:
+        shown = f"{directory.parent / 'copy'}/" + name.decode("utf-8", "backslashreplace")
+        assert shown in read, name
+
+
+def test_inherited_descriptors_keep_their_offsets(directory: Path) -> None:
+    script = f"exec 5<>{directory}/a; echo one >&5; echo two >&5; sh -c 'echo three >&5'; /bin/echo four >&5; cat <&5"
+    run = recorded(["bash", "-c", script], directory.parent / "run")
+    assert run.code == 0, run.complaints
+    writes = [(c["offset"], c["moved"]) for c in run.calls_on(directory / "a") if c["kind"] == "write" and c["moved"]]
+    assert sorted(writes) == [(0, 4), (4, 4), (8, 6), (14, 5)]
+
+
+def test_full_disk(directory: Path) -> None:
+    """Recording stops, is counted and told; the application is not concerned."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting needs root")
+    program = compiled("threads.c", directory.parent)
+    small = directory.parent / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1536k", "none", str(small)], check=False).returncode != 0:
+        pytest.skip("mounting is not allowed here")
+    try:
+        run = recorded([program, directory, 50, 20_000], small / "run", buffer="1 MiB")
+        assert run.code == 0, run.complaints
+        assert "recording stopped: No space left on device" in run.complaints
+        run.folder.joinpath("x").touch()
+        there = sum(c["call"] == "pwrite" for c in _packed_elsewhere(run, directory.parent / "packed"))
+        lost = run.absences()["calls"]
+        assert 0 < there < 1_000_000
+        # A call that another thread is making when the process ends may be neither.
+        assert there + lost == pytest.approx(1_000_000, abs=100)
+    finally:
+        subprocess.run(["umount", "-l", str(small)], check=True)
+
+
+def _packed_elsewhere(run: Run, target: Path) -> list[dict[str, Any]]:
+    from halcyon.observe.dataset import Dataset
+
+    run.__dict__["data"] = Dataset.open(pack(run.folder, target))
+    return run.calls
+
+
+def test_no_place_to_record(directory: Path) -> None:
+    program = compiled("threads.c", directory.parent)
+    place = directory.parent / "run"
+    result = subprocess.run(
+        [program, str(directory), "50", "10"],
+        env={**os.environ, **_variables(place / "missing")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 0
+    assert result.stderr == f"halcyon: {place / 'missing'}: cannot record here: No such file or directory\n"
+
+
+def _variables(place: Path) -> dict[str, str]:
+    from halcyon.observe.recording.preload import variables
+
+    return variables(["trace"], place, None)
+
+
+def test_old_versions_keep_their_behaviour(directory: Path) -> None:
+    if os.uname().machine != "x86_64":
+        pytest.skip("only x86-64 has them")
+    script = directory / "script"
+    script.write_text("echo ran > ran\n")
+    script.chmod(0o755)
+    run = run_recorded("old_spawn.c", directory, cwd=directory)
+    assert run.code == 0, run.complaints
+    assert (directory / "ran").read_text() == "ran\n"
+
+
+def test_mapped_sizes_are_of_pages() -> None:
+    assert mmap.PAGESIZE <= 65536  # process_page_type is as large as the largest page that we run on
