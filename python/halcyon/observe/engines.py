@@ -60,7 +60,7 @@ class DuckDbEngine(Engine):
 
     def stream(self, table: ibis.Table, rows: int = 1 << 18) -> Iterator[pa.RecordBatch]:
         # Not Ibis' to_pyarrow_batches: it calls what DuckDB 2 does not have any more.
-        yield from self._backend.con.execute(self._backend.compile(table)).to_arrow_reader(rows)
+        yield from self._backend.con.sql(self._backend.compile(table)).to_arrow_reader(rows)
 
     def close(self) -> None:
         self._backend.disconnect()

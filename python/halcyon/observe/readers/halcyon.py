@@ -1,6 +1,5 @@
 """Halcyon's own traces, one per process, as tables of a data set."""
 
-import json
 import platform
 from collections import Counter
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ import pyarrow as pa
 from halcyon import __version__
 from halcyon.compiled import TraceReader, core
 from halcyon.errors import ConfigError
+from halcyon.observe.dataset_writer import DatasetWriter
 from halcyon.observe.file_systems import name_of_file_system
 from halcyon.observe.recording.folder import Recording
 from halcyon.observe.schema import ABSENCES, CALLS, FACTS, FILES, PROCESSES, RunInfo
@@ -22,6 +22,19 @@ _NONE = -1
 """In traces: a call has no offset, no bytes, nothing that moved."""
 _OTHER_FILE = frozenset({"copy_file_range", "sendfile", "splice", "rename", "renameat", "renameat2", "link", "linkat"})
 """Functions whose argument is the id of a second file."""
+
+
+def read(path: Path, directory: Path, salvage: bool = False) -> None:
+    """Writes the data set `directory` of the recorded run `path`, without columns that follow from others.
+
+    ConfigError: a trace is damaged: file and offset. With `salvage`, what stands before the damage is taken.
+    """
+    traces = TraceFolder(path, salvage)
+    with DatasetWriter(directory, traces.info()) as writer:
+        for piece in traces.calls():
+            writer.write("calls", piece)
+        for name, table in traces.tables().items():
+            writer.write(name, table)
 
 
 @dataclass
@@ -113,16 +126,16 @@ class TraceFolder:
             for chunk in range(process.reader.chunk_count):
                 yield _calls(process, process.reader.chunk(chunk))
 
-    def tables(self, calls_of: dict[int, int]) -> dict[str, pa.Table]:
-        """All other tables. `calls_of`: number of calls by process."""
+    def tables(self) -> dict[str, pa.Table]:
+        """All other tables."""
         return {
-            "processes": pa.Table.from_pylist([self._row(p, calls_of) for p in self.processes], schema=PROCESSES),
+            "processes": pa.Table.from_pylist([self._row(p) for p in self.processes], schema=PROCESSES),
             "files": pa.Table.from_pylist(self._files.rows, schema=FILES),
             "facts": pa.Table.from_pylist(list(self._fact_rows()), schema=FACTS),
             "absences": pa.Table.from_pylist(list(self._absence_rows()), schema=ABSENCES),
         }
 
-    def _row(self, process: _Process, calls_of: dict[int, int]) -> dict[str, Any]:
+    def _row(self, process: _Process) -> dict[str, Any]:
         reader = process.reader
         return {
             "process": process.index,
@@ -135,7 +148,6 @@ class TraceFolder:
             "start_ns": reader.start_ns + process.shift_ns,
             "end_ns": None if reader.end_ns is None else reader.end_ns + process.shift_ns,
             "ended": reader.ended or "killed",
-            "calls": calls_of.get(process.index, 0),
             "lost": reader.lost,
             "clock_error_ns": 0 if len(self._clocks) == 1 else None,
         }
@@ -242,11 +254,3 @@ def _clocks(readers: list[TraceReader]) -> dict[bytes, int]:
 def _text(text: bytes) -> str:
     """Paths are bytes: what is not UTF-8 stays readable, and apart from other paths."""
     return text.decode("utf-8", "backslashreplace")
-
-
-def is_recorded_run(folder: Path) -> bool:
-    """Whether `halcyon run --trace` made this folder."""
-    try:
-        return isinstance(json.loads((folder / "recording.json").read_bytes()), dict)
-    except (OSError, ValueError):
-        return False
