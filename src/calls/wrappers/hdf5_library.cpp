@@ -8,6 +8,16 @@
 #include "calls/known_files.hpp"
 
 namespace halcyon::calls::hdf5 {
+
+#ifdef HALCYON_STATIC_IO
+// Static, not in a namespace without name: there, what HALCYON_FOREIGN declares would be this file's own.
+static void ask_linked(library& in) {
+#define HALCYON_HDF5_LINKED(symbol, result, parameters) in.symbol = HALCYON_FOREIGN(symbol, result, parameters);
+    HALCYON_HDF5_QUESTIONS(HALCYON_HDF5_LINKED)
+#undef HALCYON_HDF5_LINKED
+}
+#endif
+
 namespace {
 
 constinit library libraries[most_libraries]{};
@@ -26,13 +36,7 @@ void tell(library& in) {
     this_process().layers.each([](layer& l) { l.on_absence("calls of HDF5 before 1.10", 1); });
 }
 
-#ifdef HALCYON_STATIC_IO
-void ask_linked(library& in) {
-#define HALCYON_HDF5_LINKED(symbol, result, parameters) in.symbol = HALCYON_FOREIGN(symbol, result, parameters);
-    HALCYON_HDF5_QUESTIONS(HALCYON_HDF5_LINKED)
-#undef HALCYON_HDF5_LINKED
-}
-#else
+#ifndef HALCYON_STATIC_IO
 void* load(const char* name) {
     return dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
 }
@@ -119,12 +123,14 @@ library* library_of(const void* return_address) {
     return found;
 }
 
+#ifndef HALCYON_STATIC_IO
 void* real_function_of(library& in, void* (&found)[most_libraries], const char* symbol) {
     void*& slot = found[in.index];
     if (slot == nullptr) [[unlikely]]
         slot = dlsym(in.handle, symbol);
     return slot;
 }
+#endif
 
 void remember(library& in, int64_t id, uint32_t file) {
     if (id > 0 && file != known_files::unknown) in.files.add(static_cast<uint64_t>(id), {file, 0});

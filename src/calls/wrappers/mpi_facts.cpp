@@ -20,14 +20,6 @@ void tell_number(uint32_t file, std::string_view key, long value) {
     tell(file, key, {text, static_cast<size_t>(length)});
 }
 
-void tell_of_library() {
-    char text[longest_text] = "";
-    int length = 0;
-    if (ask(HALCYON_PMPI(Get_library_version, (char*, int*)), text, &length) != success) return;
-    text[sizeof text - 1] = '\0';
-    tell(0, "mpi.library", text);
-}
-
 /// The names of the access mode's bits, as in the standard; the bits are the same with Open MPI and MPICH.
 void tell_of_access(uint32_t file, int access) {
     constexpr const char* names[] = {"MPI_MODE_CREATE", "MPI_MODE_RDONLY",          "MPI_MODE_WRONLY",
@@ -43,8 +35,19 @@ void tell_of_access(uint32_t file, int access) {
     tell(file, "mpi.amode", text);
 }
 
+}  // namespace
+
+// Static, not in a namespace without name: there, what HALCYON_PMPI declares would be this file's own.
+static void tell_of_library() {
+    char text[longest_text] = "";
+    int length = 0;
+    if (ask(HALCYON_PMPI(Get_library_version, (char*, int*)), text, &length) != success) return;
+    text[sizeof text - 1] = '\0';
+    tell(0, "mpi.library", text);
+}
+
 /// One hint by its place in an info object.
-void tell_of_hint(uint32_t file, handle info, int place) {
+static void tell_of_hint(uint32_t file, handle info, int place) {
     constexpr std::string_view before = "mpi.hint.";
     char key[longest_value] = "mpi.hint.";
     char value[longest_value] = "";
@@ -56,8 +59,6 @@ void tell_of_hint(uint32_t file, handle info, int place) {
     if (ask(get, info, name, room, value, &there) != success || there == 0) return;
     tell(file, key, value);
 }
-
-}  // namespace
 
 void tell_of_world() {
     static std::atomic<uint32_t> told{0};  // in which process

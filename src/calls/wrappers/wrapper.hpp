@@ -9,12 +9,13 @@
 /// application's libraries that nothing stands in front of. Both are null where there is none.
 ///
 /// In a shared library the wrapper takes the function's name, and the real one is looked up. In the archive for static
-/// programs the linker's --wrap does the renaming.
+/// programs the linker's --wrap does the renaming. There, a wrapper that nobody calls names a function that the program
+/// may not have: it lies in a section of its own, and the linker drops that (--gc-sections).
 #ifdef HALCYON_STATIC_IO
 #define HALCYON_WRAPPER_SYMBOL(symbol) "__wrap_" #symbol
 #define HALCYON_REAL(symbol, result, parameters)                                                       \
     ([]() -> result(*) parameters {                                                                    \
-        extern result halcyon_real_##symbol parameters __asm__("__real_" #symbol) __attribute__((weak)); \
+        extern result halcyon_real_##symbol parameters __asm__("__real_" #symbol);                       \
         return &halcyon_real_##symbol;                                                                 \
     }())
 #define HALCYON_FOREIGN(symbol, result, parameters)                                                  \
