@@ -45,6 +45,9 @@ bool start_recording();
 /// Given by the library that is built from this room.
 const char* const* environment_of_children();
 
+/// A folder that all processes of the run see, on all nodes; "": there is none. Given by the same library.
+const char* shared_folder();
+
 inline bool recording() {
     const uint32_t phase = process_page.state.phase.load(std::memory_order_acquire);
     if (phase == process_state::recording) [[likely]] return true;

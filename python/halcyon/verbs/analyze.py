@@ -31,18 +31,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.observe.analysis.machine import find_datasets
+    from halcyon.observe.open_run import names_a_run
 
-    found = find_datasets(arguments.path)
-    return _one(arguments) if found == [arguments.path] else _many(arguments)
+    if names_a_run(arguments.path) or find_datasets(arguments.path) == [arguments.path]:
+        return _one(arguments)
+    return _many(arguments)
 
 
 def _one(arguments: argparse.Namespace) -> int:
-    from halcyon.observe.dataset import Dataset
+    from halcyon.observe.open_run import open_run
     from halcyon.observe.printed.plain import as_json
     from halcyon.observe.printed.run import print_run
     from halcyon.observe.report_tables import report_tables
 
-    with Dataset.open(arguments.path, arguments.engine, verify=arguments.verify) as dataset:
+    with open_run(arguments.path, arguments.engine, verify=arguments.verify) as dataset:
         tables = report_tables(dataset)
     if arguments.json:
         sys.stdout.write(as_json(tables))

@@ -8,16 +8,6 @@
 #include "calls/known_files.hpp"
 
 namespace halcyon::calls::hdf5 {
-
-#ifdef HALCYON_STATIC_IO
-// Static, not in a namespace without name: there, what HALCYON_FOREIGN declares would be this file's own.
-static void ask_linked(library& in) {
-#define HALCYON_HDF5_LINKED(symbol, result, parameters) in.symbol = HALCYON_FOREIGN(symbol, result, parameters);
-    HALCYON_HDF5_QUESTIONS(HALCYON_HDF5_LINKED)
-#undef HALCYON_HDF5_LINKED
-}
-#endif
-
 namespace {
 
 constinit library libraries[most_libraries]{};
@@ -36,7 +26,13 @@ void tell(library& in) {
     this_process().layers.each([](layer& l) { l.on_absence("calls of HDF5 before 1.10", 1); });
 }
 
-#ifndef HALCYON_STATIC_IO
+#ifdef HALCYON_STATIC_IO
+void ask_linked(library& in) {
+#define HALCYON_HDF5_LINKED(symbol, result, parameters) in.symbol = HALCYON_FOREIGN(symbol, result, parameters);
+    HALCYON_HDF5_QUESTIONS(HALCYON_HDF5_LINKED)
+#undef HALCYON_HDF5_LINKED
+}
+#else
 void* load(const char* name) {
     return dlopen(name, RTLD_LAZY | RTLD_NOLOAD);
 }

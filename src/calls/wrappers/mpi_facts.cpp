@@ -35,10 +35,7 @@ void tell_of_access(uint32_t file, int access) {
     tell(file, "mpi.amode", text);
 }
 
-}  // namespace
-
-// Static, not in a namespace without name: there, what HALCYON_PMPI declares would be this file's own.
-static void tell_of_library() {
+void tell_of_library() {
     char text[longest_text] = "";
     int length = 0;
     if (ask(HALCYON_PMPI(Get_library_version, (char*, int*)), text, &length) != success) return;
@@ -47,7 +44,7 @@ static void tell_of_library() {
 }
 
 /// One hint by its place in an info object.
-static void tell_of_hint(uint32_t file, handle info, int place) {
+void tell_of_hint(uint32_t file, handle info, int place) {
     constexpr std::string_view before = "mpi.hint.";
     char key[longest_value] = "mpi.hint.";
     char value[longest_value] = "";
@@ -59,6 +56,8 @@ static void tell_of_hint(uint32_t file, handle info, int place) {
     if (ask(get, info, name, room, value, &there) != success || there == 0) return;
     tell(file, key, value);
 }
+
+}  // namespace
 
 void tell_of_world() {
     static std::atomic<uint32_t> told{0};  // in which process

@@ -1,5 +1,6 @@
 // The beginning and the end of MPI in a process.
 #include "calls/wrappers/mpi_call.hpp"
+#include "calls/wrappers/mpi_clocks.hpp"
 #include "calls/wrappers/mpi_facts.hpp"
 
 namespace halcyon::calls {
@@ -10,12 +11,17 @@ namespace {
 struct start_of_mpi {
     static bool before(call_record&) { return true; }
     static void after(call_record&, int result, const void*) {
-        if (result == success) tell_of_world();
+        if (result != success) return;
+        tell_of_world();
+        align_clocks_at_start();
     }
 };
 
 struct end_of_mpi {
-    static bool before(call_record&) { return true; }
+    static bool before(call_record&) {
+        align_clocks_at_end();
+        return true;
+    }
     static void after(call_record&, int, const void*) {}
 };
 

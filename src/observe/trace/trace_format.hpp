@@ -35,7 +35,7 @@ struct file_header {
 };
 
 enum class section_kind : uint32_t {
-    process = 1,  ///< process_section, then host, program, command, boot id: each ended by 0
+    process = 1,  ///< process_section, then host, program, command, clock: each ended by 0
     notes,        ///< notes_section, then notes (notes.hpp), compressed
     chunk,        ///< chunk_section, then columns (chunk_coding.hpp), compressed
     end,          ///< end_section

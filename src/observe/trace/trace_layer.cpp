@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "calls/direct_call.hpp"
 #include "calls/known_files.hpp"
+#include "calls/node_clock.hpp"
 #include "calls/process_state.hpp"
 #include "calls/ticks.hpp"
 
@@ -127,9 +128,7 @@ void trace_layer::write_process_section() {
     size_t bytes = read_file("/proc/self/cmdline", text, sizeof text);
     if (bytes > 0 && text[bytes - 1] == '\0') --bytes;
     texts.add({text, bytes});
-    bytes = read_file("/proc/sys/kernel/random/boot_id", text, sizeof text);
-    if (bytes > 0) --bytes;
-    texts.add({text, bytes});
+    texts.add({text, calls::node_clock_name(text, sizeof text)});
     file_.append(section_kind::process, bytes_of(section), texts.all());
 }
 

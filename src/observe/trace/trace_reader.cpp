@@ -176,7 +176,7 @@ void trace_reader::read_process(size_t at, size_t bytes) {
     host = all[0];
     program = all[1];
     command = all[2];
-    boot_id = all[3];
+    clock = all[3];
     anchors_.push_back(section.start);
     has_process_ = true;
 }

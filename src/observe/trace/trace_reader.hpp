@@ -50,7 +50,7 @@ class trace_reader {
     std::string host;
     std::string program;
     std::string command;  ///< arguments, one space between each
-    std::string boot_id;  ///< processes with the same share a clock
+    std::string clock;  ///< processes with the same share a clock
     int64_t start_ns = 0;
     int64_t start_realtime_ns = 0;
     std::optional<int64_t> end_ns;               ///< none: it was killed

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "calls/call_table.hpp"
-#include "calls/wrappers/asked_symbols.hpp"
 
 namespace halcyon::calls {
 namespace {
@@ -53,10 +52,6 @@ void print_linker_options() {
     for (const symbol_entry& symbol : symbols()) {
         if (is_inner_name(symbol.name)) continue;
         printf("--wrap=%.*s\n", static_cast<int>(symbol.name.size()), symbol.name.data());
-    }
-    // What we ask the application's libraries: an archive gives only what is asked for by name.
-    for (const std::string_view symbol : asked_symbols) {
-        printf("--undefined=%.*s\n", static_cast<int>(symbol.size()), symbol.data());
     }
     printf("--gc-sections\n");
 }

@@ -100,6 +100,8 @@ namespace calls {
 
 const char* const* environment_of_children() { return children; }
 
+const char* shared_folder() { return value_of("HALCYON_TRACE_DIR"); }
+
 void start_layers(layer_chain& layers) {
     const int saved = errno;
     layers.clear();

@@ -107,7 +107,7 @@ void add_trace_reader(nb::module_& m) {
         .def_prop_ro("host", [](const trace_reader& r) { return as_bytes(r.host); })
         .def_prop_ro("program", [](const trace_reader& r) { return as_bytes(r.program); })
         .def_prop_ro("command", [](const trace_reader& r) { return as_bytes(r.command); })
-        .def_prop_ro("boot_id", [](const trace_reader& r) { return as_bytes(r.boot_id); })
+        .def_prop_ro("clock", [](const trace_reader& r) { return as_bytes(r.clock); })
         .def_ro("start_ns", &trace_reader::start_ns)
         .def_ro("start_realtime_ns", &trace_reader::start_realtime_ns)
         .def_ro("end_ns", &trace_reader::end_ns)
