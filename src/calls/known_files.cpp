@@ -157,6 +157,16 @@ uint32_t of_path(int relative_to, const char* path) {
     return unwanted(complete) ? ignored : id_of(complete, -1);
 }
 
+uint32_t of_opened_path(const char* path) {
+    uint32_t id = unknown;
+    const int fd = direct::open(path, O_PATH | O_CLOEXEC);
+    if (fd >= 0) {
+        id = of_descriptor(fd);
+        direct::close(fd);
+    }
+    return id == unknown ? of_path(AT_FDCWD, path) : id;
+}
+
 uint32_t of_descriptor(int fd) {
     const own_work ours;
     char path[PATH_MAX];
