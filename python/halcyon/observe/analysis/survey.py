@@ -48,7 +48,8 @@ class Survey:
     @cached_property
     def rows(self) -> ibis.Table:
         """The calls, without MPI's start and end and what these make: they are no I/O of the application."""
-        return without_setup(self.dataset.calls)
+        # A source without such calls need not pay for looking at each name.
+        return without_setup(self.dataset.calls) if self.setup_calls else self.dataset.calls
 
     @cached_property
     def _whole_profile(self) -> ibis.Table:
