@@ -15,7 +15,6 @@ constexpr uint64_t sequential_access = 2;
 
 using file_table = handle_table<1024>;
 constinit file_table files{};
-constinit handle_table<4096> started_requests{};
 
 // A file is a pointer with all libraries.
 uint64_t key_of_file(handle file) {
@@ -80,9 +79,7 @@ int64_t absolute_position(handle file) {
 
 namespace requests {
 
-bool none_started() {
-    return started_requests.empty();
-}
+constinit handle_table<4096> started_requests{};
 
 void add(handle request, uint32_t file) {
     if (!started_requests.add(key_of(request), {file, 0})) {
