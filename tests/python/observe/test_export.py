@@ -130,6 +130,13 @@ def test_csv_has_all_tables(dataset: Dataset, tmp_path: Path) -> None:
     assert info["source"] == dataset.info.source
 
 
+def test_csv_joins_lists_by_spaces(small_dataset: Path, tmp_path: Path) -> None:
+    with Dataset.open(small_dataset) as dataset:
+        writer_of("csv")(dataset, tmp_path / "tables")
+    with (tmp_path / "tables" / "files.csv").open(newline="", encoding="utf-8") as file:
+        assert [(row["path"], row["servers"]) for row in csv.DictReader(file)] == [("/a", "ost3 ost1"), ("/b", "")]
+
+
 @pytest.mark.parametrize("name", ["otf2", "chrome", "csv"])
 def test_what_exists_is_not_overwritten(small_dataset: Path, tmp_path: Path, name: str) -> None:
     target = tmp_path / "mine"

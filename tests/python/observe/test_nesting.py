@@ -76,3 +76,8 @@ def test_no_calls_have_no_numbers() -> None:
     nothing = np.array([], np.int64)
     found = number_calls(nothing, nothing, nothing, nothing, nothing)
     assert len(found.number) == len(found.parent) == len(found.thread) == 0
+
+
+def test_calls_of_one_level_do_not_call_one_another() -> None:
+    found = numbered([(0, 0, 0, 10, 3), (0, 0, 2, 5, 3), (0, 0, 20, 30, 1), (0, 0, 21, 25, 3)])
+    assert [parent for _, _, parent in found] == [0, 0, 0, 3]

@@ -126,10 +126,11 @@ def refusal(path: Path, folder: Path) -> str:
 def test_a_line_cut_off_is_named_with_its_byte(tmp_path: Path) -> None:
     path = tmp_path / "t.pfw"
     path.write_bytes(TRACE.read_bytes()[:-60])
-    lines = path.read_bytes().splitlines()
-    said = refusal(path, tmp_path / "run")
-    assert f"t.pfw:{len(lines)}: byte " in said
-    assert int(said.split("byte ")[1].split(":")[0]) >= sum(len(line) + 1 for line in lines[:-1])
+    *before, last = path.read_bytes().splitlines()
+    with pytest.raises(json.JSONDecodeError) as within:
+        json.loads(last)
+    byte = sum(len(line) + 1 for line in before) + within.value.pos
+    assert f"t.pfw:{len(before) + 1}: byte {byte}: " in refusal(path, tmp_path / "run")
 
 
 def test_compression_cut_off_is_named(tmp_path: Path) -> None:
