@@ -302,11 +302,10 @@ bool has_waiting(const FILE* stream) {
 }
 
 void flush_one(FILE* stream, call_id because_of) {
-    const auto flush = HALCYON_REAL(fflush, int, (FILE*));
     if (because_of == call_id::exit_flush) {
-        formatted<flush_shape, call_id::exit_flush>(stream, [&] { return flush(stream); });
+        formatted<flush_shape, call_id::exit_flush>(stream, [&] { return fflush_of_library(stream); });
     } else {
-        formatted<flush_shape, call_id::fflush>(stream, [&] { return flush(stream); });
+        formatted<flush_shape, call_id::fflush>(stream, [&] { return fflush_of_library(stream); });
     }
 }
 

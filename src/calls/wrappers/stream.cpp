@@ -80,9 +80,9 @@ void unlock(FILE* stream) {
     funlockfile(stream);
 }
 
-int fflush_of_library(FILE* stream) { return HALCYON_REAL(fflush, int, (FILE*))(stream); }
-
 }  // namespace
+
+int fflush_of_library(FILE* stream) { return HALCYON_REAL(fflush, int, (FILE*))(stream); }
 
 stream_transfer::~stream_transfer() {
     if (locked_) unlock(stream_);

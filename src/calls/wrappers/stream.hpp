@@ -9,6 +9,9 @@
 
 namespace halcyon::calls {
 
+/// The C library's own.
+int fflush_of_library(FILE* stream);
+
 /// What one stdio call moved between a stream's buffer and its file. The C library's transfers are calls inside itself
 /// that nobody can step in front of; they follow from the state of the buffer before and after:
 ///

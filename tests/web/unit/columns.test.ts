@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { decodeColumn, decodeColumns } from "../../../web/src/columns";
-import type { Document } from "../../../web/src/data";
+import { decodeColumn, decodeColumns, type Numbers } from "../../../web/src/columns";
+import type { Document, Timeline } from "../../../web/src/data";
 import { callsOf, callsWithin, functionOf, laneOf } from "../../../web/src/timeline/calls";
 
 const bytes = (...values: number[]) => Uint8Array.from(values);
@@ -30,6 +30,30 @@ test("a page that is cut short is named", async () => {
     await expect(decodeColumns("", [{ name: "call_start", type: "i64", delta: true, length: 3 }])).rejects.toThrow(
         "column call_start ends at byte 24 of 0",
     );
+});
+
+test("a call is made of what lies within its time, of its process and thread, at lower levels", () => {
+    const timeline = {
+        processes: [{ process: 0 }, { process: 1 }],
+        levels: ["mpiio", "posix"],
+        bin_s: null,
+    } as unknown as Timeline;
+    // Lanes: MPI-IO and POSIX of process 0, then those of process 1. The call asked for: 100 to 200.
+    const columns = new Map<string, Numbers>([
+        ["call_lane", Uint32Array.of(0, 1, 7, 7, 8)],
+        ["call_start", Float64Array.of(100, 90, 100, 120, 130, 180, 200, 150)],
+        ["call_duration", Float64Array.of(100, 20, 10, 10, 10, 21, 0, 10)],
+        ["call_thread", Uint16Array.of(0, 0, 0, 0, 1, 0, 0, 0)],
+        ...["function", "file", "offset", "bytes", "error"].map((name): [string, Numbers] => [
+            `call_${name}`,
+            new Uint8Array(8),
+        ]),
+    ]);
+    const calls = callsOf(timeline, columns);
+    // Not: begun before it (1), of another thread (4), ended after it (5), of another process (7).
+    expect(callsWithin(calls, 0)).toEqual([2, 3, 6]);
+    expect(callsWithin(calls, 0, 2)).toEqual([2, 3]);
+    expect(callsWithin(calls, 3)).toEqual([]);
 });
 
 test("what Python wrote is what TypeScript reads", async () => {

@@ -5,13 +5,13 @@ import { CLASSES } from "../../../web/src/theme";
 import { randomOf } from "./random";
 
 /** Lanes of spans one after the other, some of no length, some over all others. */
-function randomSpans(seed: number, sizes: number[]): Spans {
+function randomSpans(seed: number, sizes: number[], long = 0.02): Spans {
     const random = randomOf(seed);
     const rows: { start: number; end: number; class: number }[][] = sizes.map((size) => {
         let at = 0;
         return Array.from({ length: size }, () => {
             at += Math.floor(random() * 50);
-            const length = random() < 0.02 ? 3000 : random() < 0.1 ? 0 : Math.floor(random() * 40);
+            const length = random() < long ? 3000 : random() < 0.1 ? 0 : Math.floor(random() * 40);
             return { start: at, end: at + length, class: Math.floor(random() * CLASSES.length) };
         });
     });
@@ -67,24 +67,35 @@ test("all time of a lane is in its pixels, whatever the zoom", () => {
 });
 
 test("each span is seen: where spans lie, pixels have time, and nowhere else", () => {
-    const spans = randomSpans(7, [3000]);
+    const spans = randomSpans(7, [3000], 0.001);
     const tree = buildTree(spans);
-    const [from, to, pixels] = [0, 90_000, 900];
+    const [from, to, pixels] = [20_000, 60_000, 3000];
     const picture = row(pixels);
     addLane(tree, 0, { from, to }, picture, identity, 1);
     const pixel = (to - from) / pixels;
     const truth = new Set<number>();
     for (let i = 0; i < spans.start.length; i++) {
-        if (spans.start[i]! >= to) continue;
-        const last = Math.min(pixels - 1, Math.floor(spans.end[i]! / pixel));
-        for (let x = Math.floor(spans.start[i]! / pixel); x <= last; x++) truth.add(x);
+        if (spans.start[i]! >= to || spans.end[i]! < from) continue;
+        const first = Math.max(0, Math.floor((spans.start[i]! - from) / pixel));
+        const last = Math.min(pixels - 1, Math.floor((spans.end[i]! - from) / pixel));
+        for (let x = first; x <= last; x++) truth.add(x);
     }
+    const time = (x: number) =>
+        picture.time.subarray(x * CLASSES.length, (x + 1) * CLASSES.length).reduce((a, b) => a + b, 0);
+    expect(truth.size).toBeLessThan(pixels * 0.9);
     for (let x = 0; x < pixels; x++) {
-        const time = picture.time.subarray(x * CLASSES.length, (x + 1) * CLASSES.length).reduce((a, b) => a + b, 0);
-        if (!truth.has(x)) expect(time, `pixel ${x} is empty`).toBe(0);
-        // A node of one pixel may put into this pixel what lies in the next one.
-        else if (!truth.has(x - 1)) expect(time, `pixel ${x} has calls`).toBeGreaterThan(0);
+        if (!truth.has(x)) expect(time(x), `pixel ${x} is empty`).toBe(0);
+        // A node of one pixel may put into the pixel where it begins what lies in the next one.
+        else expect(time(x) + (x ? time(x - 1) : 0), `pixel ${x} has calls`).toBeGreaterThan(0);
     }
+});
+
+test("what ended before the window costs and shows nothing", () => {
+    const spans = randomSpans(7, [3000]);
+    const picture = row(100);
+    const touched = addLane(buildTree(spans), 0, { from: 1e6, to: 2e6 }, picture, identity, 1);
+    expect(picture.time.every((time) => time === 0)).toBe(true);
+    expect(touched).toBeLessThanOrEqual(16);
 });
 
 test("the cost of a picture follows its pixels, not the calls", () => {
