@@ -14,14 +14,16 @@ int main(int count, char** arguments) {
     const std::vector<char> data(std::strtoul(arguments[2], nullptr, 10), 'x');
     MPI_Init(&count, &arguments);
     MPI_File file = MPI_FILE_NULL;
-    if (MPI_File_open(MPI_COMM_SELF, arguments[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) != MPI_SUCCESS) {
+    if (MPI_File_open(MPI_COMM_SELF, arguments[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) !=
+        MPI_SUCCESS) {
         stop("cannot open the file");
     }
     const auto write_block = [&] {
         const double begin = wall_ns();
         for (int i = 0; i < calls_per_block; ++i) {
             const auto bytes = static_cast<int>(data.size());
-            if (MPI_File_write_at(file, MPI_Offset{i} * bytes, data.data(), bytes, MPI_BYTE, MPI_STATUS_IGNORE) != MPI_SUCCESS) {
+            if (MPI_File_write_at(file, MPI_Offset{i} * bytes, data.data(), bytes, MPI_BYTE, MPI_STATUS_IGNORE) !=
+                MPI_SUCCESS) {
                 stop("MPI_File_write_at failed");
             }
         }

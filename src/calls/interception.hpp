@@ -53,14 +53,18 @@ class call_in_progress {
 /// Results by which a function says that it failed, with the reason in errno.
 template <class Result>
 bool failed(Result result) {
-    if constexpr (std::is_pointer_v<Result>) return result == nullptr;
-    else return result == static_cast<Result>(-1);
+    if constexpr (std::is_pointer_v<Result>)
+        return result == nullptr;
+    else
+        return result == static_cast<Result>(-1);
 }
 
 template <class Result>
 int64_t as_number(Result result) {
-    if constexpr (std::is_pointer_v<Result>) return 0;
-    else return static_cast<int64_t>(result);
+    if constexpr (std::is_pointer_v<Result>)
+        return 0;
+    else
+        return static_cast<int64_t>(result);
 }
 
 /// Sends one call through the layers: `function()` is the call itself, `after(record, result)` fills in what only its
@@ -86,7 +90,8 @@ auto through_layers(thread_state& thread, call_record& record, Function function
             at.result = at.function();
             called.duration = ticks() - called.start;
             called.result = as_number(at.result);
-            if (failed(at.result)) [[unlikely]] called.error = static_cast<uint16_t>(errno);
+            if (failed(at.result)) [[unlikely]]
+                called.error = static_cast<uint16_t>(errno);
             at.after(called, at.result);
         }
     };
@@ -103,19 +108,24 @@ auto through_layers(thread_state& thread, call_record& record, Function function
     }
 }
 
-/// A wrapper's body. A shape's `before(record, arguments…)` says from the arguments what is called, and returns false for
-/// calls that nobody wants to see (of sockets, of /proc); `after(record, result, arguments…)` adds the rest.
+/// A wrapper's body. A shape's `before(record, arguments…)` says from the arguments what is called, and returns false
+/// for calls that nobody wants to see (of sockets, of /proc); `after(record, result, arguments…)` adds the rest.
 template <class Shape, call_id id, class Result, class... Parameters>
 Result intercept(Result (*real)(Parameters...), std::type_identity_t<Parameters>... arguments) {
     if (real == nullptr) [[unlikely]] {  // this C library has no such function
         errno = ENOSYS;
-        if constexpr (std::is_void_v<Result>) return;
-        else if constexpr (std::is_pointer_v<Result>) return nullptr;
-        else return static_cast<Result>(-1);
+        if constexpr (std::is_void_v<Result>)
+            return;
+        else if constexpr (std::is_pointer_v<Result>)
+            return nullptr;
+        else
+            return static_cast<Result>(-1);
     }
-    if (!recording()) [[unlikely]] return real(arguments...);
+    if (!recording()) [[unlikely]]
+        return real(arguments...);
     thread_state& thread = this_thread();
-    if (thread.inside > 0 && !may_record(thread)) [[unlikely]] return real(arguments...);
+    if (thread.inside > 0 && !may_record(thread)) [[unlikely]]
+        return real(arguments...);
     call_record record = blank_record(id);
     [[maybe_unused]] Shape shape;
     if (!shape.before(record, arguments...)) return real(arguments...);

@@ -19,7 +19,8 @@ uint32_t of_path(int directory, const char* path);
 uint32_t of_opened_path(const char* path);
 
 /// The id of the file behind a descriptor: asks the kernel, so not for every call.
-/// `ignored` when it is no file but a socket, a pipe or the like, or lies where nobody wants to look (/proc, /sys, /dev).
+/// `ignored` when it is no file but a socket, a pipe or the like, or lies where nobody wants to look (/proc, /sys,
+/// /dev).
 uint32_t of_descriptor(int fd);
 inline constexpr uint32_t ignored = UINT32_MAX;
 

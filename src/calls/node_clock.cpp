@@ -14,8 +14,8 @@ size_t node_clock_name(char* out, size_t room) {
     }
     while (length > 0 && out[length - 1] == '\n') --length;
     char space[64];
-    const long bytes = direct::call(SYS_readlinkat, AT_FDCWD, direct::address("/proc/self/ns/time"), direct::address(space),
-                                    sizeof space);
+    const long bytes = direct::call(SYS_readlinkat, AT_FDCWD, direct::address("/proc/self/ns/time"),
+                                    direct::address(space), sizeof space);
     if (bytes > 0 && length + static_cast<size_t>(bytes) + 2 < room) {
         out[length++] = '/';
         std::memcpy(out + length, space, static_cast<size_t>(bytes));

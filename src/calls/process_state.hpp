@@ -17,11 +17,11 @@ struct process_state {
 
     std::atomic<uint32_t> phase;
     int process_id;
-    uint32_t generation;                ///< differs between a process and the one it was forked from
-    std::atomic<uint32_t> threads;      ///< that made a call so far
-    std::atomic<uint32_t> forks;        ///< children that share descriptors with us
-    std::atomic<uint64_t> unrecorded;   ///< calls passed on without a record (may_record)
-    std::atomic<uint64_t> direct_calls; ///< system calls on files that were made with syscall(2)
+    uint32_t generation;                 ///< differs between a process and the one it was forked from
+    std::atomic<uint32_t> threads;       ///< that made a call so far
+    std::atomic<uint32_t> forks;         ///< children that share descriptors with us
+    std::atomic<uint64_t> unrecorded;    ///< calls passed on without a record (may_record)
+    std::atomic<uint64_t> direct_calls;  ///< system calls on files that were made with syscall(2)
     layer_chain layers;
 };
 
@@ -32,7 +32,9 @@ struct alignas(65536) process_page_type {
 extern process_page_type process_page;
 
 /// The one of this process.
-inline process_state& this_process() { return process_page.state; }
+inline process_state& this_process() {
+    return process_page.state;
+}
 
 /// Decides, in a process that is asleep, whether and through which layers its calls go: fills `layers`, or leaves it
 /// empty. Given by the library that is built from this room (src/programs/io). Called once for each process, in the
@@ -51,7 +53,8 @@ const char* shared_folder();
 
 inline bool recording() {
     const uint32_t phase = process_page.state.phase.load(std::memory_order_acquire);
-    if (phase == process_state::recording) [[likely]] return true;
+    if (phase == process_state::recording) [[likely]]
+        return true;
     return phase == process_state::off ? false : start_recording();
 }
 
@@ -63,10 +66,10 @@ bool is_own_process();
 struct thread_state {
     uint32_t generation;  ///< of the process that `index` and `number` belong to
     uint32_t index;
-    uint32_t number;      ///< of its last call
-    uint32_t inside;      ///< > 0 while it runs our own code; with the bit `vforked` also after it called vfork
-    uint32_t current;     ///< number of the innermost of its calls that has not returned; 0: none
-    uint32_t function;    ///< call_id of that one
+    uint32_t number;              ///< of its last call
+    uint32_t inside;              ///< > 0 while it runs our own code; with the bit `vforked` also after it called vfork
+    uint32_t current;             ///< number of the innermost of its calls that has not returned; 0: none
+    uint32_t function;            ///< call_id of that one
     std::atomic<uint32_t>* held;  ///< a lock of ours that it holds
 };
 
@@ -80,7 +83,8 @@ void adopt_thread(thread_state& thread);
 
 inline thread_state& this_thread() {
     thread_state& thread = this_thread_state;
-    if (thread.generation != process_page.state.generation) [[unlikely]] adopt_thread(thread);
+    if (thread.generation != process_page.state.generation) [[unlikely]]
+        adopt_thread(thread);
     return thread;
 }
 

@@ -71,7 +71,8 @@ bool announce(const announcement& mine) {
     if (fd < 0) return false;
     const bool written = direct::pwrite(fd, &mine, sizeof mine, 0) == sizeof mine;
     direct::close(fd);
-    return written && direct::call(SYS_renameat2, AT_FDCWD, direct::address(ready), AT_FDCWD, direct::address(path), 0) == 0;
+    return written &&
+           direct::call(SYS_renameat2, AT_FDCWD, direct::address(ready), AT_FDCWD, direct::address(path), 0) == 0;
 }
 
 bool read_announcement(int rank, announcement& out) {
@@ -116,7 +117,7 @@ bool message_comes() {
 struct comparison {
     int64_t offset_ns;  // the other clock less this one
     int64_t error_ns;
-    int64_t at_ns;      // by the other clock
+    int64_t at_ns;  // by the other clock
 };
 
 /// In rank 0: asks `rank` for its time again and again; the answer that came fastest says it best.
@@ -150,13 +151,14 @@ void be_compared() {
     this_process().layers.each([&](layer& l) { l.on_fact(0, "clock.offset", value); });
 }
 
-/// In rank 0: the first ranks of all nodes, as far as they have announced themselves in time. Launchers place ranks node
-/// by node or in turn; others' nodes are not found, and keep the time of day as the only thing that relates them.
+/// In rank 0: the first ranks of all nodes, as far as they have announced themselves in time. Launchers place ranks
+/// node by node or in turn; others' nodes are not found, and keep the time of day as the only thing that relates them.
 void collect(const announcement& mine, int ranks) {
     const int64_t limit = monotonic_ns() + rank_0_collects_ns;
     int known = mine.ranks_of_node;
     int last = 0;
-    for (bool in_turn = false; known < ranks && compared_count < most_nodes && monotonic_ns() < limit; in_turn = !in_turn) {
+    for (bool in_turn = false; known < ranks && compared_count < most_nodes && monotonic_ns() < limit;
+         in_turn = !in_turn) {
         const int next = in_turn ? last + 1 : known;
         announcement other{};
         if (read_announcement(next, other)) {
@@ -194,7 +196,8 @@ void align_clocks_at_start() {
     if (rank < 0 || ask(HALCYON_PMPI(Comm_size, (handle, int*)), world(), &ranks) != success) return;
     const int of_node = ranks_on_node();
     const bool first_of_node = rank_on_node() == 0;
-    if (of_node <= 0 || of_node >= ranks || !(first_of_node || rank == 0) || *shared_folder() == '\0' || *job() == '\0') {
+    if (of_node <= 0 || of_node >= ranks || !(first_of_node || rank == 0) || *shared_folder() == '\0' ||
+        *job() == '\0') {
         return;
     }
     const announcement mine{rank, of_node};

@@ -119,7 +119,9 @@ handle world() {
     return open_mpi() ? open_mpi_world() : from_number(mpich_world);
 }
 
-handle byte_type() { return open_mpi() ? open_mpi_byte() : from_number(mpich_byte); }
+handle byte_type() {
+    return open_mpi() ? open_mpi_byte() : from_number(mpich_byte);
+}
 
 int64_t bytes_of_type(handle type) {
     int64_t bytes = 0;

@@ -71,36 +71,41 @@ int halcyon_wrap_MPI_Abort(mpi::handle communicator, int code) {
         code, [&] { return HALCYON_REAL(MPI_Abort, int, (mpi::handle, int))(communicator, code); });
 }
 
-#define INIT(symbol)                                                                                             \
-    HALCYON_WRAPPER(symbol, void, (int* error));                                                                 \
-    void halcyon_wrap_##symbol(int* error) {                                                                     \
-        mpi::call_fortran<call_id::MPI_Init>([] { return mpi::start_of_mpi{}; },                                 \
-                                             [](void*, int* told) { HALCYON_REAL(symbol, void, (int*))           \
-                                                                    (told); }, \
-                                             error);                                                             \
+#define INIT(symbol)                                                                \
+    HALCYON_WRAPPER(symbol, void, (int* error));                                    \
+    void halcyon_wrap_##symbol(int* error) {                                        \
+        mpi::call_fortran<call_id::MPI_Init>([] { return mpi::start_of_mpi{}; },    \
+                                             [](void*, int* told) {                 \
+                                                 HALCYON_REAL(symbol, void, (int*)) \
+                                                 (told);                            \
+                                             },                                     \
+                                             error);                                \
     }
 INIT(mpi_init_)
 INIT(mpi_init_f08_)
 
-#define INIT_THREAD(symbol)                                                                                      \
-    HALCYON_WRAPPER(symbol, void, (int* required, int* provided, int* error));                                   \
-    void halcyon_wrap_##symbol(int* required, int* provided, int* error) {                                       \
-        mpi::call_fortran<call_id::MPI_Init_thread>(                                                             \
-            [] { return mpi::start_of_mpi{}; },                                                                  \
-            [&](void*, int* told) { HALCYON_REAL(symbol, void, (int*, int*, int*))                               \
-                                    (required, provided, told); }, \
-            error);                                                                                              \
+#define INIT_THREAD(symbol)                                                                            \
+    HALCYON_WRAPPER(symbol, void, (int* required, int* provided, int* error));                         \
+    void halcyon_wrap_##symbol(int* required, int* provided, int* error) {                             \
+        mpi::call_fortran<call_id::MPI_Init_thread>([] { return mpi::start_of_mpi{}; },                \
+                                                    [&](void*, int* told) {                            \
+                                                        HALCYON_REAL(symbol, void, (int*, int*, int*)) \
+                                                        (required, provided, told);                    \
+                                                    },                                                 \
+                                                    error);                                            \
     }
 INIT_THREAD(mpi_init_thread_)
 INIT_THREAD(mpi_init_thread_f08_)
 
-#define FINALIZE(symbol)                                                                                             \
-    HALCYON_WRAPPER(symbol, void, (int* error));                                                                     \
-    void halcyon_wrap_##symbol(int* error) {                                                                         \
-        mpi::call_fortran<call_id::MPI_Finalize>([] { return mpi::end_of_mpi{}; },                                   \
-                                                 [](void*, int* told) { HALCYON_REAL(symbol, void, (int*))           \
-                                                                        (told); }, \
-                                                 error);                                                             \
+#define FINALIZE(symbol)                                                                \
+    HALCYON_WRAPPER(symbol, void, (int* error));                                        \
+    void halcyon_wrap_##symbol(int* error) {                                            \
+        mpi::call_fortran<call_id::MPI_Finalize>([] { return mpi::end_of_mpi{}; },      \
+                                                 [](void*, int* told) {                 \
+                                                     HALCYON_REAL(symbol, void, (int*)) \
+                                                     (told);                            \
+                                                 },                                     \
+                                                 error);                                \
     }
 FINALIZE(mpi_finalize_)
 FINALIZE(mpi_finalize_f08_)

@@ -47,7 +47,9 @@ class patience {
 };
 
 constexpr size_t page = 4096;
-constexpr size_t chunk_at(uint32_t chunk) { return ring_chunks_at + chunk * ((chunk_bytes + page - 1) / page * page); }
+constexpr size_t chunk_at(uint32_t chunk) {
+    return ring_chunks_at + chunk * ((chunk_bytes + page - 1) / page * page);
+}
 
 // One chunk is coded at a time, so that one set of these is enough. Untouched until the first.
 alignas(64) uint64_t scratch[2 * chunk_records];
@@ -65,18 +67,22 @@ size_t compress(std::string_view section, const void* plain, size_t bytes, int l
         // A fresh context each time: cheap, and right in a forked child whatever its parent was doing.
         ZSTD_CCtx* context = ZSTD_initStaticCCtx(workspace, sizeof workspace);
         if (context == nullptr) return 0;
-        const size_t result = ZSTD_compressCCtx(context, coded + section.size(), sizeof coded - section.size(), plain,
-                                                bytes, level);
+        const size_t result =
+            ZSTD_compressCCtx(context, coded + section.size(), sizeof coded - section.size(), plain, bytes, level);
         if (ZSTD_isError(result) == 0U) return section.size() + result;
         if (level == compression_level) return 0;  // else the input is too large for the level's tables to fit
     }
 }
 
-std::string_view coded_bytes(size_t bytes) { return {reinterpret_cast<const char*>(coded), bytes}; }
+std::string_view coded_bytes(size_t bytes) {
+    return {reinterpret_cast<const char*>(coded), bytes};
+}
 
 }  // namespace
 
-anchor anchor_now() { return {calls::ticks(), monotonic_ns(), realtime_ns()}; }
+anchor anchor_now() {
+    return {calls::ticks(), monotonic_ns(), realtime_ns()};
+}
 
 call_record* record_buffer::slots_of(uint32_t chunk) const {
     return reinterpret_cast<call_record*>(mapping_ + chunk_at(chunk));
@@ -95,7 +101,8 @@ bool record_buffer::create(const char* path, size_t bytes, trace_file& out, uint
     // Blocks first: a store into a page that the disk has no room for would end the application.
     if (mapped == 0 && !give_blocks(0, ring_chunks_at)) mapped = -ENOSPC;
     if (mapped == 0) {
-        mapped = direct::call(SYS_mmap, 0, static_cast<long>(mapping_bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+        mapped =
+            direct::call(SYS_mmap, 0, static_cast<long>(mapping_bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
     }
     if (mapped < 0 && mapped > -4096) {
         error = static_cast<int>(-mapped);
@@ -172,7 +179,9 @@ bool record_buffer::lock_coding() {
     return true;
 }
 
-void record_buffer::unlock_coding() { coding_lock_.store(0, std::memory_order_release); }
+void record_buffer::unlock_coding() {
+    coding_lock_.store(0, std::memory_order_release);
+}
 
 /// Takes the lowest unused chunk. Only one thread at a time does so: the one that replaces the open chunk.
 bool record_buffer::open_chunk(uint32_t& chunk) {
@@ -198,8 +207,10 @@ void record_buffer::append(const call_record& record) {
         unlock_coding();
         return;
     }
-    if (out_->failed()) [[unlikely]] return count_lost(1);
-    if (record.start > next_anchor_) [[unlikely]] refresh_anchor();
+    if (out_->failed()) [[unlikely]]
+        return count_lost(1);
+    if (record.start > next_anchor_) [[unlikely]]
+        refresh_anchor();
     for (;;) {
         const uint64_t taken = next_.fetch_add(1, std::memory_order_acq_rel);
         const auto slot = static_cast<uint32_t>(taken & slot_mask);
@@ -324,7 +335,9 @@ bool record_buffer::lock_notes() {
     return true;
 }
 
-void record_buffer::unlock_notes() { note_lock_.store(0, std::memory_order_release); }
+void record_buffer::unlock_notes() {
+    note_lock_.store(0, std::memory_order_release);
+}
 
 template <class Add>
 bool record_buffer::add_note(Add add) {
@@ -356,8 +369,10 @@ void record_buffer::flush(bool last) {
     // Full chunks first, so that a fresh one can be had.
     while (code_next()) continue;
     uint32_t fresh = 0;
-    if (last) direct_.store(true, std::memory_order_release);
-    else if (!open_chunk(fresh)) return;
+    if (last)
+        direct_.store(true, std::memory_order_release);
+    else if (!open_chunk(fresh))
+        return;
     const uint64_t seen = next_.exchange(last ? no_more_slots : uint64_t{fresh} << 32, std::memory_order_acq_rel);
     const auto used = static_cast<uint32_t>(seen & slot_mask);
     const auto chunk = static_cast<uint32_t>(seen >> 32);

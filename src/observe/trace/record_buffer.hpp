@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "calls/call_record.hpp"
-#include "observe/trace/notes.hpp"
 #include "observe/trace/coder_thread.hpp"
+#include "observe/trace/notes.hpp"
 #include "observe/trace/trace_file.hpp"
 #include "observe/trace/trace_format.hpp"
 
@@ -29,7 +29,7 @@ struct ring_header {
     struct {
         std::atomic<uint32_t> state;
         std::atomic<uint32_t> reserved;
-        std::atomic<uint64_t> sequence;             ///< order of the chunks
+        std::atomic<uint64_t> sequence;  ///< order of the chunks
     } chunks[most_chunks];
 };
 
@@ -41,11 +41,11 @@ inline constexpr size_t ring_chunks_at = ring_header_bytes + ring_note_bytes;
 /// The calls that are not in the trace yet: chunks of slots in a mapped file, so that they outlive a kill.
 ///
 /// Any thread appends: it takes the next slot of the open chunk with one atomic addition and writes the record, `start`
-/// last. A slot whose `start` is 0 is not written. The thread that finds the chunk full opens an unused one, the lowest,
-/// so that a process whose records are coded quickly touches little memory. Chunks are coded one at a time, under
-/// `coding lock`: by a thread of our own that each full chunk starts anew, and by the application's threads when there
-/// is no unused chunk, or no such thread. Appending is never interrupted by itself: calls of a signal handler that
-/// interrupts it pass unrecorded (calls::own_work).
+/// last. A slot whose `start` is 0 is not written. The thread that finds the chunk full opens an unused one, the
+/// lowest, so that a process whose records are coded quickly touches little memory. Chunks are coded one at a time,
+/// under `coding lock`: by a thread of our own that each full chunk starts anew, and by the application's threads when
+/// there is no unused chunk, or no such thread. Appending is never interrupted by itself: calls of a signal handler
+/// that interrupts it pass unrecorded (calls::own_work).
 ///
 /// Nobody waits for another thread without end: that one may have been stopped (by a debugger, a garbage collector, a
 /// signal handler that waits for the very thread that waits here). After some seconds the work is taken over, or left

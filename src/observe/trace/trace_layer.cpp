@@ -45,7 +45,8 @@ bool is_remote(const char* path) {
         case 0x5346414F:  // AFS
         case 0x01021997:  // 9P
             return true;
-        default: return false;
+        default:
+            return false;
     }
 }
 
@@ -79,18 +80,23 @@ bool trace_layer::start(const settings& wanted, char* complaint, size_t complain
     snprintf(directory_, sizeof directory_, "%.*s", static_cast<int>(wanted.directory.size()), wanted.directory.data());
     // A unit of about a nanosecond: finer is noise, which costs space.
     time_unit_ = calls::counter_is_steady ? 2 : 1;
-    const std::string_view local = !wanted.local.empty() ? wanted.local : is_remote(directory_) ? "/tmp" : wanted.directory;
+    const std::string_view local = !wanted.local.empty()   ? wanted.local
+                                   : is_remote(directory_) ? "/tmp"
+                                                           : wanted.directory;
     if (!file_.create(local, name_)) {
-        snprintf(complaint, complaint_bytes, "%.*s: cannot record here: %s", static_cast<int>(local.size()), local.data(),
-                 strerrordesc_np(file_.error()));
+        snprintf(complaint, complaint_bytes, "%.*s: cannot record here: %s", static_cast<int>(local.size()),
+                 local.data(), strerrordesc_np(file_.error()));
         return false;
     }
-    if (local == wanted.directory) directory_[0] = '\0';
-    else leave_address(local);
+    if (local == wanted.directory)
+        directory_[0] = '\0';
+    else
+        leave_address(local);
     write_process_section();
     char ring[trace_file::longest_path];
     int error = ENAMETOOLONG;
-    if (!join_path(ring, local, name_, ".ring") || !buffer_.create(ring, wanted.buffer_bytes, file_, time_unit_, error)) {
+    if (!join_path(ring, local, name_, ".ring") ||
+        !buffer_.create(ring, wanted.buffer_bytes, file_, time_unit_, error)) {
         snprintf(complaint, complaint_bytes, "%s: cannot record beside it: %s", file_.path(), strerrordesc_np(error));
         return false;
     }
@@ -136,7 +142,8 @@ void trace_layer::append(const calls::call_record& record) {
     if (record.file == calls::known_files::ignored) return;
     calls::thread_state& thread = calls::this_thread();
     ++thread.inside;
-    if (!named_[record.function].load(std::memory_order_relaxed)) [[unlikely]] name_function(record.function);
+    if (!named_[record.function].load(std::memory_order_relaxed)) [[unlikely]]
+        name_function(record.function);
     buffer_.append(record);
     --thread.inside;
 }
@@ -182,9 +189,9 @@ void trace_layer::on_end(calls::ending how) {
     if (file_.failed()) {
         buffer_.note_end(section.how);
         char message[trace_file::longest_path + 160];
-        const int length = snprintf(message, sizeof message, "halcyon: %s: recording stopped: %s; %llu calls are missing\n",
-                                    file_.path(), strerrordesc_np(file_.error()),
-                                    static_cast<unsigned long long>(buffer_.lost()));
+        const int length =
+            snprintf(message, sizeof message, "halcyon: %s: recording stopped: %s; %llu calls are missing\n",
+                     file_.path(), strerrordesc_np(file_.error()), static_cast<unsigned long long>(buffer_.lost()));
         direct::call(SYS_write, 2, direct::address(message), length);
     }
 }

@@ -63,7 +63,8 @@ nb::dict functions(const trace_reader& reader) {
 nb::list files(const trace_reader& reader) {
     nb::list all;
     for (const auto& file : reader.files) {
-        all.append(nb::make_tuple(file.id, nb::bytes(file.path.data(), file.path.size()), file.block_bytes, file.filesystem));
+        all.append(
+            nb::make_tuple(file.id, nb::bytes(file.path.data(), file.path.size()), file.block_bytes, file.filesystem));
     }
     return all;
 }
@@ -89,7 +90,9 @@ std::optional<std::string> ended(const trace_reader& reader) {
     return names[static_cast<size_t>(*reader.ended)];
 }
 
-nb::bytes as_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
+nb::bytes as_bytes(const std::string& text) {
+    return nb::bytes(text.data(), text.size());
+}
 
 }  // namespace
 
