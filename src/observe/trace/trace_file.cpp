@@ -126,6 +126,7 @@ bool trace_file::append(section_kind kind, std::string_view first, std::string_v
     alignas(8) char buffer[on_stack];
     char* out = buffer + sizeof header;
     for (const std::string_view part : {first, second, third}) {
+        if (part.empty()) continue;
         std::memcpy(out, part.data(), part.size());
         out += part.size();
     }

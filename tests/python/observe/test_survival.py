@@ -1,7 +1,6 @@
 """Applications do what they do under recording as they do without, however they treat threads, processes, signals,
 descriptors and memory; and what they did is recorded, or told to be missing."""
 
-import mmap
 import os
 import shutil
 import struct
@@ -172,15 +171,42 @@ def test_a_thousand_short_processes(directory: Path) -> None:
     assert len(run.rows("processes")) == 1003  # the shells, and seq
 
 
-def test_programs_that_cannot_be_recorded_are_told(directory: Path) -> None:
-    program = directory.parent / "fixed"
-    source = directory.parent / "fixed.c"
+def _static_program(folder: Path) -> Path:
+    program, source = folder / "fixed", folder / "fixed.c"
     source.write_text("int main(void) { return 0; }")
     subprocess.run(["gcc", "-static", str(source), "-o", str(program)], check=True)
-    run = recorded(["bash", "-c", f"{program}; cd {directory}; ../fixed; python3 -c 'import subprocess; subprocess.run([\"{program}\"])'"], directory.parent / "run")
+    return program
+
+
+def test_programs_that_cannot_be_recorded_are_told(directory: Path) -> None:
+    program = _static_program(directory.parent)
+    run = recorded(["bash", "-c", f"{program}; cd {directory}; ../fixed; exec {program}"], directory.parent / "run")
     assert run.code == 0, run.complaints
-    told = {subject for subject in run.absences() if subject.startswith("a static program")}
-    assert f"a static program: {program}" in told
+    assert run.absences()[f"a static program: {program}"] == 2
+    assert run.absences()["a static program: ../fixed"] == 1
+
+
+def test_static_programs_started_in_the_parents_memory_are_told(directory: Path) -> None:
+    """Python's subprocess uses vfork, gcc and make posix_spawn."""
+    program = _static_program(directory.parent)
+    script = f"import subprocess, os; subprocess.run(['{program}'], close_fds=True); os.posix_spawn('{program}', ['x'], {{}}); os.wait()"
+    run = recorded(["/usr/bin/python3", "-c", script], directory.parent / "run")
+    assert run.code == 0, run.complaints
+    assert run.absences()[f"a static program: {program}"] == 2
+
+
+def test_programs_that_change_their_user_are_told(directory: Path) -> None:
+    if os.geteuid() != 0 or shutil.which("runuser") is None:
+        pytest.skip("needs root, to become another user")
+    program = directory.parent / "privileged"
+    shutil.copy("/bin/true", program)
+    program.chmod(0o4755)
+    for folder in [directory.parent, *list(directory.parent.parents)[:3]]:
+        folder.chmod(0o755)
+    place = directory.parent / "run"
+    run = recorded(["bash", "-c", f"chmod 777 {place}/trace; runuser -u nobody -- sh -c '{program}; true'"], place)
+    assert run.code == 0, run.complaints
+    assert run.absences()[f"a program that changes its user: {program}"] == 1
 
 
 def test_what_syscall_hides_is_counted(directory: Path) -> None:
@@ -280,5 +306,35 @@ def test_old_versions_keep_their_behaviour(directory: Path) -> None:
     assert (directory / "ran").read_text() == "ran\n"
 
 
-def test_mapped_sizes_are_of_pages() -> None:
-    assert mmap.PAGESIZE <= 65536  # process_page_type is as large as the largest page that we run on
+@pytest.mark.parametrize("end", ["exit", "_exit", "abort", "terminated", "held"])
+def test_ends_of_processes(directory: Path, end: str) -> None:
+    """Also by a handler that interrupts recording, and while another thread holds standard output."""
+    run = run_recorded("ends.c", directory, end)
+    assert run.code == {"abort": -6, "terminated": -15}.get(end, 0), run.complaints
+    assert run.moved(directory / "file", "write") == 50_000
+    ended = {"abort": "abort", "terminated": "killed"}.get(end, "exit")
+    assert [row["ended"] for row in run.rows("processes")] == [ended]
+
+
+def test_a_thread_that_was_stopped_holds_nobody_up(directory: Path) -> None:
+    """As garbage collectors do: a handler waits in one thread for another thread, which makes calls."""
+    run = run_recorded("stopped.c", directory, buffer="1 MiB")
+    assert run.code == 0, run.complaints
+    assert sum(c["call"] == "pwrite" for c in run.calls_on(directory / "file")) >= 30_000 - 200
+
+
+def test_many_files_and_descriptors(directory: Path) -> None:
+    import resource
+
+    wanted = 70_000
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < wanted + 100:
+        pytest.skip(f"needs {wanted + 100} descriptors")
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted + 100, wanted + 100))
+
+    run = run_recorded("many_files.c", directory, wanted, preexec_fn=limit)
+    assert run.code == 0, run.complaints
+    writes = [c for c in run.calls if c["call"] == "write" and c["path"].startswith(f"{directory}/")]
+    assert len({c["path"] for c in writes}) == wanted
+    assert {(c["offset"], c["moved"]) for c in writes} == {(0, 1)}
