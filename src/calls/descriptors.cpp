@@ -70,7 +70,8 @@ class locked {
 
 table* descriptors_of_process() {
     table* found = known.load(std::memory_order_acquire);
-    if (found != nullptr) [[likely]] return found;
+    if (found != nullptr) [[likely]]
+        return found;
     auto* fresh = static_cast<table*>(direct::map_memory(sizeof(table)));
     if (fresh == nullptr) return nullptr;
     if (known.compare_exchange_strong(found, fresh)) return fresh;
@@ -83,7 +84,9 @@ void release(table& all, uint32_t index) {
     all.free[all.free_count++] = index;
 }
 
-void set(table& all, int fd, uint32_t index) { release(all, all.of_descriptor[fd].exchange(index)); }
+void set(table& all, int fd, uint32_t index) {
+    release(all, all.of_descriptor[fd].exchange(index));
+}
 
 uint32_t fresh_index(table& all) {
     if (all.free_count > 0) return all.free[--all.free_count];
@@ -137,7 +140,8 @@ open_file* find(int fd) {
     if (fd < 0 || fd >= capacity) return nullptr;
     table* all = known.load(std::memory_order_acquire);
     const uint32_t index = all == nullptr ? 0 : all->of_descriptor[fd].load(std::memory_order_acquire);
-    if (index == 0) [[unlikely]] return ask_kernel(fd);
+    if (index == 0) [[unlikely]]
+        return ask_kernel(fd);
     open_file& file = all->files[index];
     return current_name(fd, file) == known_files::ignored ? nullptr : &file;
 }
@@ -172,8 +176,10 @@ void closing(int fd) {
     if (all == nullptr || fd < 0 || fd >= capacity) return;
     if (all->of_descriptor[fd].load(std::memory_order_relaxed) == 0) return;
     const locked held;
-    if (held) set(*all, fd, 0);
-    else all->of_descriptor[fd].store(0);  // loses its description until the process ends; never a wrong file
+    if (held)
+        set(*all, fd, 0);
+    else
+        all->of_descriptor[fd].store(0);  // loses its description until the process ends; never a wrong file
 }
 
 void closing_range(unsigned first, unsigned last) {
@@ -228,12 +234,15 @@ std::array<int, own_capacity> own_numbers() {
     return numbers;
 }
 
-void after_fork() { lock.store(0); }
+void after_fork() {
+    lock.store(0);
+}
 
 int64_t position(int fd, open_file& file, bool writes) {
     if (!file.seekable.load(std::memory_order_relaxed)) return none;
     if (writes && file.appends.load(std::memory_order_relaxed)) return none;
-    if (file.forks.load(std::memory_order_relaxed) != this_process().forks.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (file.forks.load(std::memory_order_relaxed) != this_process().forks.load(std::memory_order_relaxed))
+        [[unlikely]] {
         file.position.store(direct::lseek(fd, 0, SEEK_CUR), std::memory_order_relaxed);
     }
     return file.position.load(std::memory_order_relaxed);

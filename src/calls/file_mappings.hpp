@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// Which files are mapped where, for calls that name memory (msync). Bounded: of more than `capacity` shared mappings the
-/// earliest are forgotten.
+/// Which files are mapped where, for calls that name memory (msync). Bounded: of more than `capacity` shared mappings
+/// the earliest are forgotten.
 namespace halcyon::calls::file_mappings {
 
 inline constexpr uint32_t capacity = 1024;

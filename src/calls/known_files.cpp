@@ -45,7 +45,8 @@ uint64_t hash_of(std::string_view text) {
 
 table* known_paths() {
     table* found = paths.load(std::memory_order_acquire);
-    if (found != nullptr) [[likely]] return found;
+    if (found != nullptr) [[likely]]
+        return found;
     auto* fresh = static_cast<table*>(direct::map_memory(sizeof(table)));
     if (fresh == nullptr) return nullptr;
     if (paths.compare_exchange_strong(found, fresh)) return fresh;
@@ -148,8 +149,10 @@ uint32_t of_path(int relative_to, const char* path) {
                                                    : (length = direct::path_of(relative_to, whole, PATH_MAX)) > 0;
         if (!found) return unknown;
         while (path[0] == '.' && path[1] == '/') path += 2;
-        if (!(path[0] == '.' && path[1] == '\0')) whole[length++] = '/';
-        else ++path;
+        if (!(path[0] == '.' && path[1] == '\0'))
+            whole[length++] = '/';
+        else
+            ++path;
     }
     const size_t bytes = strnlen(path, PATH_MAX);
     std::memcpy(whole + length, path, bytes);

@@ -23,7 +23,8 @@ bool counter_is_steady = false;
 void choose_tick_source() {
 #if defined(__x86_64__)
     char name[16] = {};
-    const int fd = direct::open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+    const int fd =
+        direct::open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
     if (fd < 0) return;
     direct::read(fd, name, sizeof name - 1);
     direct::close(fd);
@@ -54,7 +55,9 @@ bool start_recording() {
     return wanted;
 }
 
-bool is_own_process() { return process_page.state.process_id == direct::process_id(); }
+bool is_own_process() {
+    return process_page.state.process_id == direct::process_id();
+}
 
 void adopt_thread(thread_state& thread) {
     thread = {process_page.state.generation, process_page.state.threads.fetch_add(1), 0, 0, 0, nullptr};

@@ -21,7 +21,8 @@ bool may_be_run(const char* path) {
 bool changes_identity(const struct stat& file) {
     const auto user = static_cast<uid_t>(direct::call(SYS_getuid));
     const auto group = static_cast<gid_t>(direct::call(SYS_getgid));
-    return ((file.st_mode & S_ISUID) != 0 && file.st_uid != user) || ((file.st_mode & S_ISGID) != 0 && file.st_gid != group);
+    return ((file.st_mode & S_ISUID) != 0 && file.st_uid != user) ||
+           ((file.st_mode & S_ISGID) != 0 && file.st_gid != group);
 }
 
 template <class Header, class Segment>
@@ -47,7 +48,8 @@ kind kind_of(const char* path, char (&interpreter)[256]) {
     char begin[256] = {};
     const ssize_t got = direct::read(fd, begin, sizeof begin - 1);
     kind found = kind::unknown;
-    if (direct::call(SYS_fstat, fd, direct::address(&file)) == 0 && changes_identity(file)) found = kind::privileged;
+    if (direct::call(SYS_fstat, fd, direct::address(&file)) == 0 && changes_identity(file))
+        found = kind::privileged;
     else if (got >= static_cast<ssize_t>(sizeof(Elf64_Ehdr)) && std::memcmp(begin, ELFMAG, SELFMAG) == 0) {
         found = begin[EI_CLASS] == ELFCLASS64 ? linking_of<Elf64_Ehdr, Elf64_Phdr>(fd, begin) : kind::unknown;
     } else if (begin[0] == '#' && begin[1] == '!') {

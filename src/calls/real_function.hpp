@@ -14,7 +14,8 @@ void* find_real_version(const char* symbol, const char* version);
 
 /// `slot` holds the address once it was found.
 inline void* real_function(void*& slot, const char* symbol) {
-    if (slot == nullptr) [[unlikely]] slot = find_real_function(symbol);
+    if (slot == nullptr) [[unlikely]]
+        slot = find_real_function(symbol);
     return slot;
 }
 

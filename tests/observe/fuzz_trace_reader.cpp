@@ -35,9 +35,15 @@ void damage(std::string& bytes, std::mt19937_64& random, size_t within) {
     for (uint64_t left = 1 + random() % 6; left > 0; --left) {
         const size_t at = random() % std::min(within, bytes.size());
         switch (random() % 5) {
-            case 0: bytes[at] = static_cast<char>(random()); break;
-            case 1: bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8)); break;
-            case 2: bytes[at] = static_cast<char>(random() % 2 == 0 ? 0xFF : 0); break;
+            case 0:
+                bytes[at] = static_cast<char>(random());
+                break;
+            case 1:
+                bytes[at] = static_cast<char>(bytes[at] ^ (1 << random() % 8));
+                break;
+            case 2:
+                bytes[at] = static_cast<char>(random() % 2 == 0 ? 0xFF : 0);
+                break;
             case 3:
                 for (size_t i = at; i < std::min(at + 8, bytes.size()); ++i) bytes[i] = static_cast<char>(random());
                 break;
@@ -91,7 +97,8 @@ int main(int count, char** words) {
         if (name == "--runs") runs = strtoull(words[i + 1], nullptr, 10);
         if (name == "--seed") seed = strtoull(words[i + 1], nullptr, 10);
         if (name == "--corpus") read_folder(words[i + 1]);
-        if (name == "--minutes") end_ns = halcyon::monotonic_ns() + static_cast<int64_t>(strtod(words[i + 1], nullptr) * 60e9);
+        if (name == "--minutes")
+            end_ns = halcyon::monotonic_ns() + static_cast<int64_t>(strtod(words[i + 1], nullptr) * 60e9);
     }
     std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
     std::mt19937_64 random(seed);

@@ -3,7 +3,9 @@
 
 namespace halcyon::calls {
 
-void start_layers(layer_chain& layers) { layers.clear(); }
+void start_layers(layer_chain& layers) {
+    layers.clear();
+}
 
 const char* const* environment_of_children() {
     static const char* const none[] = {nullptr};

@@ -30,7 +30,8 @@ bool read_or_refuse(const std::string& path, bool salvage) {
     } catch (const error& why) {
         const std::string message = why.what();
         EXPECT_NE(message.find(path.substr(0, path.rfind('.'))), std::string::npos) << message;
-        EXPECT_TRUE(message.find("offset") != std::string::npos || message.find("cut short") != std::string::npos) << message;
+        EXPECT_TRUE(message.find("offset") != std::string::npos || message.find("cut short") != std::string::npos)
+            << message;
         return false;
     }
 }
@@ -53,7 +54,9 @@ TEST_P(trace_reader_test, gives_back_every_call) {
     EXPECT_EQ(reader.lost, 0U);
     auto found = all_calls(reader);
     ASSERT_EQ(found.size(), records.size());
-    const auto order = [](const auto& a, const auto& b) { return std::tie(a.thread, a.number) < std::tie(b.thread, b.number); };
+    const auto order = [](const auto& a, const auto& b) {
+        return std::tie(a.thread, a.number) < std::tie(b.thread, b.number);
+    };
     std::ranges::sort(found, order);
     std::ranges::sort(records, order);
     for (size_t i = 0; i < found.size(); ++i) {
@@ -122,7 +125,8 @@ TEST_F(damaged_ring, any_byte_of_its_header_changed) {
 }
 
 TEST_F(damaged_ring, cut_anywhere_near_its_parts) {
-    for (const size_t length : {size_t{0}, size_t{1}, size_t{63}, size_t{4095}, size_t{4096}, size_t{4097}, size_t{4096 + 88 * 20}}) {
+    for (const size_t length :
+         {size_t{0}, size_t{1}, size_t{63}, size_t{4095}, size_t{4096}, size_t{4097}, size_t{4096 + 88 * 20}}) {
         write_bytes(ring, whole.substr(0, length));
         EXPECT_FALSE(read_or_refuse(path, false)) << length;
         const trace_reader salvaged(path, true);

@@ -29,8 +29,9 @@ std::vector<call_record> usual_records(size_t count, std::mt19937_64& random) {
         const auto bytes = static_cast<int64_t>(random() % 4 == 0 ? random() % 10000 : 4096);
         now += 2 * static_cast<int64_t>(random() % 500) + 2;
         const auto function = static_cast<uint16_t>(writes ? call_id::pwrite : call_id::pread);
-        records.push_back({now, 2 * static_cast<int64_t>(random() % 5000), 0, static_cast<int64_t>(i * 4096), bytes, bytes,
-                           bytes, 0, static_cast<uint32_t>(1 + random() % 4), thread, ++number[thread], 0, function, 0, 0});
+        records.push_back({now, 2 * static_cast<int64_t>(random() % 5000), 0, static_cast<int64_t>(i * 4096), bytes,
+                           bytes, bytes, 0, static_cast<uint32_t>(1 + random() % 4), thread, ++number[thread], 0,
+                           function, 0, 0});
     }
     return records;
 }

@@ -5,12 +5,12 @@
 
 namespace halcyon::calls {
 
-#define JUMP(symbol)                                                    \
-    HALCYON_WRAPPER(symbol, void, (void* place, int value));            \
-    void halcyon_wrap_##symbol(void* place, int value) {                \
-        leave_calls();                                                  \
-        HALCYON_REAL(symbol, void, (void*, int))(place, value);         \
-        __builtin_unreachable();                                        \
+#define JUMP(symbol)                                            \
+    HALCYON_WRAPPER(symbol, void, (void* place, int value));    \
+    void halcyon_wrap_##symbol(void* place, int value) {        \
+        leave_calls();                                          \
+        HALCYON_REAL(symbol, void, (void*, int))(place, value); \
+        __builtin_unreachable();                                \
     }
 JUMP(longjmp)
 JUMP(_longjmp)

@@ -54,7 +54,8 @@ void tell_unseen(const program_file& program) {
     const bool is_static = program.what == program_file::kind::static_;
     if (!is_static && program.what != program_file::kind::privileged) return;
     char subject[program_file::longest_path + 64];
-    char* end = stpcpy(stpcpy(subject, is_static ? "a static program: " : "a program that changes its user: "), program.path);
+    char* end =
+        stpcpy(stpcpy(subject, is_static ? "a static program: " : "a program that changes its user: "), program.path);
     const std::string_view text(subject, static_cast<size_t>(end - subject));
     this_process().layers.each([&](layer& l) { l.on_absence(text, 1); });
 }
@@ -121,15 +122,15 @@ int exec_with(Real real, const char* path, arguments_type arguments, const char*
 }
 
 /// The arguments of execl and its like, up to the null that ends them.
-#define LISTED_ARGUMENTS(first)                                                                    \
-    va_list values;                                                                                \
-    va_start(values, first);                                                                       \
-    size_t count = 1;                                                                              \
-    while (va_arg(values, const char*) != nullptr) ++count;                                        \
-    va_end(values);                                                                                \
-    auto** arguments = static_cast<const char**>(__builtin_alloca((count + 1) * sizeof(char*)));   \
-    va_start(values, first);                                                                       \
-    arguments[0] = first;                                                                          \
+#define LISTED_ARGUMENTS(first)                                                                  \
+    va_list values;                                                                              \
+    va_start(values, first);                                                                     \
+    size_t count = 1;                                                                            \
+    while (va_arg(values, const char*) != nullptr) ++count;                                      \
+    va_end(values);                                                                              \
+    auto** arguments = static_cast<const char**>(__builtin_alloca((count + 1) * sizeof(char*))); \
+    va_start(values, first);                                                                     \
+    arguments[0] = first;                                                                        \
     for (size_t i = 1; i <= count; ++i) arguments[i] = va_arg(values, const char*);
 
 }  // namespace
@@ -232,7 +233,7 @@ struct spawn_shape {
 };
 }  // namespace
 
-#define SPAWN_PARAMETERS                                                                                        \
+#define SPAWN_PARAMETERS                                                                                            \
     (pid_t * pid, const char* path, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes, \
      arguments_type arguments, arguments_type environment)
 using spawn_function = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
@@ -249,19 +250,19 @@ int spawn_with(spawn_function* real, pid_t* pid, const char* path, const posix_s
 }
 }  // namespace
 
-#define SPAWN(symbol, where)                                                                                          \
-    HALCYON_WRAPPER(symbol, int, SPAWN_PARAMETERS);                                                                   \
-    int halcyon_wrap_##symbol SPAWN_PARAMETERS {                                                                      \
-        return spawn_with<where>(HALCYON_REAL(symbol, int, SPAWN_PARAMETERS), pid, path, actions, attributes,         \
-                                 arguments, environment);                                                             \
+#define SPAWN(symbol, where)                                                                                  \
+    HALCYON_WRAPPER(symbol, int, SPAWN_PARAMETERS);                                                           \
+    int halcyon_wrap_##symbol SPAWN_PARAMETERS {                                                              \
+        return spawn_with<where>(HALCYON_REAL(symbol, int, SPAWN_PARAMETERS), pid, path, actions, attributes, \
+                                 arguments, environment);                                                     \
     }
 #ifdef HALCYON_OLD_VERSIONS
 // The old one runs a file that is no program as a script of the shell.
-#define SPAWN_VERSION(symbol, where, name, at, version)                                                              \
-    HALCYON_VERSION(symbol, int, SPAWN_PARAMETERS, name, at)                                                          \
-    int halcyon_##symbol##_##name SPAWN_PARAMETERS {                                                                  \
-        return spawn_with<where>(HALCYON_REAL_VERSION(symbol, int, SPAWN_PARAMETERS, version), pid, path, actions,    \
-                                 attributes, arguments, environment);                                                 \
+#define SPAWN_VERSION(symbol, where, name, at, version)                                                            \
+    HALCYON_VERSION(symbol, int, SPAWN_PARAMETERS, name, at)                                                       \
+    int halcyon_##symbol##_##name SPAWN_PARAMETERS {                                                               \
+        return spawn_with<where>(HALCYON_REAL_VERSION(symbol, int, SPAWN_PARAMETERS, version), pid, path, actions, \
+                                 attributes, arguments, environment);                                              \
     }
 SPAWN_VERSION(posix_spawn, search::no, new, "@@GLIBC_2.15", "GLIBC_2.15")
 SPAWN_VERSION(posix_spawn, search::no, old, "@GLIBC_2.2.5", "GLIBC_2.2.5")
@@ -273,34 +274,34 @@ SPAWN(posix_spawnp, search::along_path)
 #endif
 
 // The child finds itself asleep (process_state); only the parent has something to note.
-#define FORK(symbol)                                                             \
-    HALCYON_WRAPPER(symbol, pid_t, ());                                          \
-    pid_t halcyon_wrap_##symbol() {                                              \
-        const pid_t child = HALCYON_REAL(symbol, pid_t, ())();                   \
-        if (child > 0 && recording()) this_process().forks.fetch_add(1);         \
-        return child;                                                            \
+#define FORK(symbol)                                                     \
+    HALCYON_WRAPPER(symbol, pid_t, ());                                  \
+    pid_t halcyon_wrap_##symbol() {                                      \
+        const pid_t child = HALCYON_REAL(symbol, pid_t, ())();           \
+        if (child > 0 && recording()) this_process().forks.fetch_add(1); \
+        return child;                                                    \
     }
 FORK(fork)
 FORK(__fork)
 FORK(_Fork)
 
-#define ENDS(symbol, how)                                           \
-    HALCYON_WRAPPER(symbol, void, (int status));                    \
-    void halcyon_wrap_##symbol(int status) {                        \
-        before_end(how);                                            \
-        HALCYON_REAL(symbol, void, (int))(status);                  \
-        __builtin_unreachable();                                    \
+#define ENDS(symbol, how)                          \
+    HALCYON_WRAPPER(symbol, void, (int status));   \
+    void halcyon_wrap_##symbol(int status) {       \
+        before_end(how);                           \
+        HALCYON_REAL(symbol, void, (int))(status); \
+        __builtin_unreachable();                   \
     }
 ENDS(_exit, ending::exit)
 ENDS(_Exit, ending::exit)
 #ifdef HALCYON_OLD_VERSIONS
 // The old one runs the destructors of thread-local objects.
-#define QUICK_EXIT(name, at, version)                                       \
-    HALCYON_VERSION(quick_exit, void, (int status), name, at)               \
-    void halcyon_quick_exit_##name(int status) {                            \
-        before_end(ending::exit);                                           \
-        HALCYON_REAL_VERSION(quick_exit, void, (int), version)(status);     \
-        __builtin_unreachable();                                            \
+#define QUICK_EXIT(name, at, version)                                   \
+    HALCYON_VERSION(quick_exit, void, (int status), name, at)           \
+    void halcyon_quick_exit_##name(int status) {                        \
+        before_end(ending::exit);                                       \
+        HALCYON_REAL_VERSION(quick_exit, void, (int), version)(status); \
+        __builtin_unreachable();                                        \
     }
 QUICK_EXIT(new, "@@GLIBC_2.24", "GLIBC_2.24")
 QUICK_EXIT(old, "@GLIBC_2.10", "GLIBC_2.10")

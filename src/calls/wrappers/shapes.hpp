@@ -215,7 +215,8 @@ inline void after_next(call_record& record, ssize_t result, int fd) {
     record.moved = result;
     open_file* file = descriptors::find(fd);
     if (file == nullptr) return;
-    if (record.offset == none && file->seekable.load(std::memory_order_relaxed)) {  // it went to the end, wherever that was
+    if (record.offset == none &&
+        file->seekable.load(std::memory_order_relaxed)) {  // it went to the end, wherever that was
         const int64_t end = direct::lseek(fd, 0, SEEK_CUR);
         record.offset = end - result;
         file->position.store(end, std::memory_order_relaxed);
@@ -344,8 +345,8 @@ struct copy_range {
     static bool before(call_record& record, int from, off_t*, int to, off_t* to_offset, size_t bytes, unsigned) {
         return before_copy(record, from, to, to_offset, bytes);
     }
-    static void after(call_record& record, ssize_t result, int from, off_t* from_offset, int to, off_t* to_offset, size_t,
-                      unsigned) {
+    static void after(call_record& record, ssize_t result, int from, off_t* from_offset, int to, off_t* to_offset,
+                      size_t, unsigned) {
         set_moved(record, result);
         advance(from, from_offset == nullptr, result);
         advance(to, to_offset == nullptr, result);
@@ -400,7 +401,9 @@ struct on_range_after_mode : nothing_after {
 };
 
 /// These return the error instead of setting errno.
-inline void set_returned_error(call_record& record, int result) { record.error = static_cast<uint16_t>(result); }
+inline void set_returned_error(call_record& record, int result) {
+    record.error = static_cast<uint16_t>(result);
+}
 
 struct on_range_returning_error : on_range {
     static void after(call_record& record, int result, int, off_t, off_t) { set_returned_error(record, result); }

@@ -184,7 +184,9 @@ struct read_wide_line : read_wide {
 };
 
 struct read_wide_line_checked : read_wide {
-    bool before(call_record& record, const wchar_t*, size_t, int, FILE* stream) { return read_wide::before(record, stream); }
+    bool before(call_record& record, const wchar_t*, size_t, int, FILE* stream) {
+        return read_wide::before(record, stream);
+    }
     void after(call_record& record, const wchar_t*, const wchar_t*, size_t, int, FILE* stream) {
         read_wide::after(record, 0, stream);
     }

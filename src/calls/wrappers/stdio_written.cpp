@@ -43,22 +43,22 @@ struct rewind_shape : flush_shape {
 // --- to and from a stream ---
 
 #define ON_STREAM(shape, id, symbol, real, character)                                                   \
-    HALCYON_WRAPPER(symbol, int, (FILE * stream, const character* format, ...));                                  \
-    int halcyon_wrap_##symbol(FILE* stream, const character* format, ...) {                                       \
-        va_list values;                                                                                           \
-        va_start(values, format);                                                                                 \
-        const int result = formatted<shape, call_id::id>(stream, [&] {                                            \
-            return HALCYON_REAL(real, int, (FILE*, const character*, va_list))(stream, format, values);              \
-        });                                                                                                       \
-        va_end(values);                                                                                           \
-        return result;                                                                                            \
+    HALCYON_WRAPPER(symbol, int, (FILE * stream, const character* format, ...));                        \
+    int halcyon_wrap_##symbol(FILE* stream, const character* format, ...) {                             \
+        va_list values;                                                                                 \
+        va_start(values, format);                                                                       \
+        const int result = formatted<shape, call_id::id>(stream, [&] {                                  \
+            return HALCYON_REAL(real, int, (FILE*, const character*, va_list))(stream, format, values); \
+        });                                                                                             \
+        va_end(values);                                                                                 \
+        return result;                                                                                  \
     }
-#define ON_STREAM_V(shape, id, symbol, character)                                                                 \
-    HALCYON_WRAPPER(symbol, int, (FILE * stream, const character* format, va_list values));                       \
-    int halcyon_wrap_##symbol(FILE* stream, const character* format, va_list values) {                            \
-        return formatted<shape, call_id::id>(stream, [&] {                                                        \
-            return HALCYON_REAL(symbol, int, (FILE*, const character*, va_list))(stream, format, values);            \
-        });                                                                                                       \
+#define ON_STREAM_V(shape, id, symbol, character)                                                         \
+    HALCYON_WRAPPER(symbol, int, (FILE * stream, const character* format, va_list values));               \
+    int halcyon_wrap_##symbol(FILE* stream, const character* format, va_list values) {                    \
+        return formatted<shape, call_id::id>(stream, [&] {                                                \
+            return HALCYON_REAL(symbol, int, (FILE*, const character*, va_list))(stream, format, values); \
+        });                                                                                               \
     }
 
 ON_STREAM(shapes::write_formatted, fprintf, fprintf, vfprintf, char)
@@ -117,9 +117,8 @@ int halcyon_wrap___fprintf_chk(FILE* stream, int flag, const char* format, ...) 
 
 HALCYON_WRAPPER(vprintf, int, (const char* format, va_list values));
 int halcyon_wrap_vprintf(const char* format, va_list values) {
-    return formatted<shapes::write_formatted, call_id::printf>(stdout, [&] {
-        return HALCYON_REAL(vfprintf, int, (FILE*, const char*, va_list))(stdout, format, values);
-    });
+    return formatted<shapes::write_formatted, call_id::printf>(
+        stdout, [&] { return HALCYON_REAL(vfprintf, int, (FILE*, const char*, va_list))(stdout, format, values); });
 }
 
 HALCYON_WRAPPER(printf, int, (const char* format, ...));
@@ -149,9 +148,8 @@ int halcyon_wrap___printf_chk(int flag, const char* format, ...) {
 
 HALCYON_WRAPPER(vwprintf, int, (const wchar_t* format, va_list values));
 int halcyon_wrap_vwprintf(const wchar_t* format, va_list values) {
-    return formatted<write_wide_formatted, call_id::printf>(stdout, [&] {
-        return HALCYON_REAL(vfwprintf, int, (FILE*, const wchar_t*, va_list))(stdout, format, values);
-    });
+    return formatted<write_wide_formatted, call_id::printf>(
+        stdout, [&] { return HALCYON_REAL(vfwprintf, int, (FILE*, const wchar_t*, va_list))(stdout, format, values); });
 }
 
 HALCYON_WRAPPER(wprintf, int, (const wchar_t* format, ...));
@@ -179,20 +177,20 @@ int halcyon_wrap___wprintf_chk(int flag, const wchar_t* format, ...) {
     return result;
 }
 
-#define FROM_STANDARD_INPUT(symbol, listed, real, character)                                                  \
-    HALCYON_WRAPPER(listed, int, (const character* format, va_list values));                                  \
-    int halcyon_wrap_##listed(const character* format, va_list values) {                                      \
-        return formatted<read_formatted, call_id::fscanf>(stdin, [&] {                                        \
-            return HALCYON_REAL(real, int, (FILE*, const character*, va_list))(stdin, format, values);        \
-        });                                                                                                   \
-    }                                                                                                         \
-    HALCYON_WRAPPER(symbol, int, (const character* format, ...));                                             \
-    int halcyon_wrap_##symbol(const character* format, ...) {                                                 \
-        va_list values;                                                                                       \
-        va_start(values, format);                                                                             \
-        const int result = halcyon_wrap_##listed(format, values);                                             \
-        va_end(values);                                                                                       \
-        return result;                                                                                        \
+#define FROM_STANDARD_INPUT(symbol, listed, real, character)                                           \
+    HALCYON_WRAPPER(listed, int, (const character* format, va_list values));                           \
+    int halcyon_wrap_##listed(const character* format, va_list values) {                               \
+        return formatted<read_formatted, call_id::fscanf>(stdin, [&] {                                 \
+            return HALCYON_REAL(real, int, (FILE*, const character*, va_list))(stdin, format, values); \
+        });                                                                                            \
+    }                                                                                                  \
+    HALCYON_WRAPPER(symbol, int, (const character* format, ...));                                      \
+    int halcyon_wrap_##symbol(const character* format, ...) {                                          \
+        va_list values;                                                                                \
+        va_start(values, format);                                                                      \
+        const int result = halcyon_wrap_##listed(format, values);                                      \
+        va_end(values);                                                                                \
+        return result;                                                                                 \
     }
 FROM_STANDARD_INPUT(scanf, vscanf, vfscanf, char)
 FROM_STANDARD_INPUT(__isoc99_scanf, __isoc99_vscanf, __isoc99_vfscanf, char)
@@ -221,7 +219,8 @@ int formatted_to(int fd, Function function) {
 
 HALCYON_WRAPPER(vdprintf, int, (int fd, const char* format, va_list values));
 int halcyon_wrap_vdprintf(int fd, const char* format, va_list values) {
-    return formatted_to(fd, [&] { return HALCYON_REAL(vdprintf, int, (int, const char*, va_list))(fd, format, values); });
+    return formatted_to(fd,
+                        [&] { return HALCYON_REAL(vdprintf, int, (int, const char*, va_list))(fd, format, values); });
 }
 
 HALCYON_WRAPPER(dprintf, int, (int fd, const char* format, ...));
@@ -235,8 +234,9 @@ int halcyon_wrap_dprintf(int fd, const char* format, ...) {
 
 HALCYON_WRAPPER(__vdprintf_chk, int, (int fd, int flag, const char* format, va_list values));
 int halcyon_wrap___vdprintf_chk(int fd, int flag, const char* format, va_list values) {
-    return formatted_to(
-        fd, [&] { return HALCYON_REAL(__vdprintf_chk, int, (int, int, const char*, va_list))(fd, flag, format, values); });
+    return formatted_to(fd, [&] {
+        return HALCYON_REAL(__vdprintf_chk, int, (int, int, const char*, va_list))(fd, flag, format, values);
+    });
 }
 
 HALCYON_WRAPPER(__dprintf_chk, int, (int fd, int flag, const char* format, ...));
@@ -261,13 +261,13 @@ void _IO_list_lock(void);
 void _IO_list_unlock(void);
 }
 
-#define FLUSH(symbol)                                                                                     \
-    HALCYON_WRAPPER(symbol, int, (FILE * stream));                                                        \
-    int halcyon_wrap_##symbol(FILE* stream) {                                                             \
-        const auto real = HALCYON_REAL(symbol, int, (FILE*));                                             \
+#define FLUSH(symbol)                                                                                                \
+    HALCYON_WRAPPER(symbol, int, (FILE * stream));                                                                   \
+    int halcyon_wrap_##symbol(FILE* stream) {                                                                        \
+        const auto real = HALCYON_REAL(symbol, int, (FILE*));                                                        \
         if (stream != nullptr) return formatted<flush_shape, call_id::fflush>(stream, [&] { return real(stream); }); \
-        shapes::flush_streams(call_id::fflush);                                                           \
-        return real(stream);                                                                              \
+        shapes::flush_streams(call_id::fflush);                                                                      \
+        return real(stream);                                                                                         \
     }
 FLUSH(fflush)
 FLUSH(fflush_unlocked)
@@ -285,10 +285,14 @@ void halcyon_wrap_rewind(FILE* stream) {
 HALCYON_WRAPPER(__overflow, int, (FILE * stream, int character));
 int halcyon_wrap___overflow(FILE* stream, int character) {
     const auto real = HALCYON_REAL(__overflow, int, (FILE*, int));
-    return formatted<shapes::write_formatted, call_id::fputc>(stream, [&] {
-        const int written = real(stream, character);
-        return written == EOF ? -1 : (character == EOF ? 0 : 1);
-    }) < 0 ? EOF : static_cast<unsigned char>(character);
+    return formatted<shapes::write_formatted, call_id::fputc>(stream,
+                                                              [&] {
+                                                                  const int written = real(stream, character);
+                                                                  return written == EOF ? -1
+                                                                                        : (character == EOF ? 0 : 1);
+                                                              }) < 0
+               ? EOF
+               : static_cast<unsigned char>(character);
 }
 
 namespace shapes {
@@ -297,8 +301,8 @@ namespace {
 bool has_waiting(const FILE* stream) {
     // Wide streams keep what waits in a buffer that only the C library knows.
     constexpr int putting = 0x800;  // _IO_CURRENTLY_PUTTING
-    return stream->_fileno >= 0 && ((stream->_mode > 0 && (stream->_flags & putting) != 0) ||
-                                    stream->_IO_write_ptr > stream->_IO_write_base);
+    return stream->_fileno >= 0 &&
+           ((stream->_mode > 0 && (stream->_flags & putting) != 0) || stream->_IO_write_ptr > stream->_IO_write_base);
 }
 
 void flush_one(FILE* stream, call_id because_of) {

@@ -12,7 +12,9 @@ namespace {
 // glibc's _IO_CURRENTLY_PUTTING: the buffer holds what is to be written, not what was read.
 constexpr int putting = 0x800;
 
-int64_t at_least_zero(int64_t value) { return value < 0 ? 0 : value; }
+int64_t at_least_zero(int64_t value) {
+    return value < 0 ? 0 : value;
+}
 
 int64_t waiting_in(const FILE* stream) {
     return (stream->_flags & putting) != 0 ? stream->_IO_write_ptr - stream->_IO_write_base : 0;
@@ -29,8 +31,8 @@ int64_t left_in(const FILE* stream) {
 
 constexpr int no_reads = 0x4;  // _IO_NO_READS
 
-/// How many bytes a seek to `target` read that are in no buffer: glibc goes to the block before, reads it, and when that
-/// ends before the target, throws it away.
+/// How many bytes a seek to `target` read that are in no buffer: glibc goes to the block before, reads it, and when
+/// that ends before the target, throws it away.
 int64_t read_for_nothing(const FILE* stream, int fd, int64_t target) {
     const int64_t block = stream->_IO_buf_end - stream->_IO_buf_base;
     if (block <= 1 || (block & (block - 1)) != 0 || (stream->_flags & no_reads) != 0) return 0;
@@ -62,14 +64,17 @@ void await_end_of_thread() {
     if (key == 0) {
         pthread_key_t fresh = 0;
         if (pthread_key_create(&fresh, unlock_all) != 0) return;
-        if (at_thread_end.compare_exchange_strong(key, fresh + 1)) key = fresh + 1;
-        else pthread_key_delete(fresh);
+        if (at_thread_end.compare_exchange_strong(key, fresh + 1))
+            key = fresh + 1;
+        else
+            pthread_key_delete(fresh);
     }
     pthread_setspecific(key - 1, &end_is_awaited);
 }
 
 void lock(FILE* stream) {
-    if (!end_is_awaited) [[unlikely]] await_end_of_thread();
+    if (!end_is_awaited) [[unlikely]]
+        await_end_of_thread();
     flockfile(stream);
     if (held_count < most_held) held_streams[held_count] = stream;
     ++held_count;
@@ -80,7 +85,9 @@ void unlock(FILE* stream) {
     funlockfile(stream);
 }
 
-int fflush_of_library(FILE* stream) { return HALCYON_REAL(fflush, int, (FILE*))(stream); }
+int fflush_of_library(FILE* stream) {
+    return HALCYON_REAL(fflush, int, (FILE*))(stream);
+}
 
 }  // namespace
 
@@ -140,8 +147,9 @@ void stream_transfer::wrote(const call_record& record, int64_t bytes) {
 
 void stream_transfer::did_read(const call_record& record, int64_t bytes) {
     if (bytes <= 0) return;
-    const int64_t offset =
-        file_->seekable.load(std::memory_order_relaxed) ? file_->position.fetch_add(bytes, std::memory_order_relaxed) : none;
+    const int64_t offset = file_->seekable.load(std::memory_order_relaxed)
+                               ? file_->position.fetch_add(bytes, std::memory_order_relaxed)
+                               : none;
     report_transfer(record, call_id::stdio_read, offset, bytes);
 }
 
@@ -151,7 +159,8 @@ void stream_transfer::after(const call_record& record, int64_t put, int64_t take
         const int64_t now = direct::lseek(fd_, 0, SEEK_CUR);
         if (now < 0) return;
         const int64_t moved = at_least_zero(now - file_->position.load(std::memory_order_relaxed));
-        if (put == not_known) wrote(record, moved);
+        if (put == not_known)
+            wrote(record, moved);
         else {
             wrote(record, waiting_);
             did_read(record, moved - waiting_);
@@ -161,8 +170,10 @@ void stream_transfer::after(const call_record& record, int64_t put, int64_t take
     }
     wrote(record, at_least_zero(waiting_ + put - waiting_in(stream_)));
     // From reading to writing: glibc gives back what it read ahead, by moving the position.
-    if (put > 0 && left_ > 0) file_->position.store(direct::lseek(fd_, 0, SEEK_CUR), std::memory_order_relaxed);
-    else did_read(record, at_least_zero(left_in(stream_) + taken - left_));
+    if (put > 0 && left_ > 0)
+        file_->position.store(direct::lseek(fd_, 0, SEEK_CUR), std::memory_order_relaxed);
+    else
+        did_read(record, at_least_zero(left_in(stream_) + taken - left_));
 }
 
 void stream_transfer::after_seek(const call_record& record) {
@@ -186,7 +197,8 @@ void stream_transfer::after_seek(const call_record& record) {
 void stream_transfer::after_flush(const call_record& record) {
     const int64_t now = direct::lseek(fd_, 0, SEEK_CUR);
     const bool counted = stream_->_mode <= 0 || file_->appends.load(std::memory_order_relaxed) || now < 0;
-    const int64_t moved = counted ? waiting_ - waiting_in(stream_) : now - file_->position.load(std::memory_order_relaxed);
+    const int64_t moved =
+        counted ? waiting_ - waiting_in(stream_) : now - file_->position.load(std::memory_order_relaxed);
     wrote(record, at_least_zero(moved));
     if (now >= 0) file_->position.store(now, std::memory_order_relaxed);
 }

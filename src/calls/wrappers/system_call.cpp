@@ -39,7 +39,8 @@ bool does_io(long number) {
         case SYS_unlink:
 #endif
             return true;
-        default: return false;
+        default:
+            return false;
     }
 }
 

@@ -1,5 +1,6 @@
-// vfork, and clone as vfork: the child runs in its parent's memory, as the same thread, until it becomes another program.
-// What it does to its descriptors is not done to the parent's, so that nothing of it may be noted (may_record).
+// vfork, and clone as vfork: the child runs in its parent's memory, as the same thread, until it becomes another
+// program. What it does to its descriptors is not done to the parent's, so that nothing of it may be noted
+// (may_record).
 #include <sched.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void* halcyon_before_vfor
 
 // A function that returns twice must not have a frame of its own when it is called: this one jumps.
 #if defined(__x86_64__)
-#define VFORK(symbol)                                     \
+#define VFORK(symbol) \
     __asm__(".text\n"                                     \
             ".globl " HALCYON_WRAPPER_SYMBOL(symbol) "\n" \
             ".type " HALCYON_WRAPPER_SYMBOL(symbol) ", @function\n" \
@@ -35,7 +36,7 @@ extern "C" __attribute__((visibility("hidden"), used)) void* halcyon_before_vfor
             "jmp *%rax\n"                                 \
             ".size " HALCYON_WRAPPER_SYMBOL(symbol) ", . - " HALCYON_WRAPPER_SYMBOL(symbol) "\n");
 #elif defined(__aarch64__)
-#define VFORK(symbol)                                     \
+#define VFORK(symbol) \
     __asm__(".text\n"                                     \
             ".globl " HALCYON_WRAPPER_SYMBOL(symbol) "\n" \
             ".type " HALCYON_WRAPPER_SYMBOL(symbol) ", %function\n" \
@@ -56,7 +57,7 @@ HALCYON_WRAPPER(clone, int,
 int halcyon_wrap_clone(int (*function)(void*), void* stack, int flags, void* argument, void* a, void* b, void* c) {
     if ((flags & (CLONE_VM | CLONE_VFORK)) == (CLONE_VM | CLONE_VFORK)) share_memory_with_child();
     return HALCYON_REAL(clone, int, (int (*)(void*), void*, int, void*, void*, void*, void*))(function, stack, flags,
-                                                                                          argument, a, b, c);
+                                                                                              argument, a, b, c);
 }
 
 }  // namespace halcyon::calls

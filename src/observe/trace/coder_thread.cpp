@@ -106,7 +106,9 @@ long clone_onto(long flags, char* stack, std::atomic<uint32_t>* alive, void* reg
     return x0;
 }
 
-void fill_registers(char* at) { std::memset(at, 0, tail_bytes); }
+void fill_registers(char* at) {
+    std::memset(at, 0, tail_bytes);
+}
 #endif
 
 }  // namespace

@@ -31,22 +31,31 @@ constexpr int64_t longest_wait_ns = 2'000'000'000;
 
 class patience {
   public:
+    /// The more often it ended before, the shorter it is: all waits in vain together take twice the longest.
+    explicit patience(std::atomic<uint32_t>& ended) : ended_(ended) {}
+
     /// Gives the processor away; false when the wait has been too long.
     bool wait() {
         direct::yield();
         if (++turns_ < turns_before_clock) return true;
         const int64_t now = monotonic_ns();
         if (since_ == 0) since_ = now;
-        return now - since_ < longest_wait_ns;
+        const uint32_t before = ended_.load(std::memory_order_relaxed);
+        if (now - since_ < (before < 62 ? longest_wait_ns >> before : 0)) return true;
+        ended_.fetch_add(1, std::memory_order_relaxed);
+        return false;
     }
 
   private:
+    std::atomic<uint32_t>& ended_;
     int turns_ = 0;
     int64_t since_ = 0;
 };
 
 constexpr size_t page = 4096;
-constexpr size_t chunk_at(uint32_t chunk) { return ring_header_bytes + chunk * ((chunk_bytes + page - 1) / page * page); }
+constexpr size_t chunk_at(uint32_t chunk) {
+    return ring_header_bytes + chunk * ((chunk_bytes + page - 1) / page * page);
+}
 
 // One chunk is coded at a time, so that one set of these is enough. Untouched until the first.
 alignas(64) uint64_t scratch[chunk_records];
@@ -71,7 +80,9 @@ size_t compress(size_t bytes) {
 
 }  // namespace
 
-anchor anchor_now() { return {calls::ticks(), monotonic_ns(), realtime_ns()}; }
+anchor anchor_now() {
+    return {calls::ticks(), monotonic_ns(), realtime_ns()};
+}
 
 call_record* record_buffer::slots_of(uint32_t chunk) const {
     return reinterpret_cast<call_record*>(mapping_ + chunk_at(chunk));
@@ -90,7 +101,8 @@ bool record_buffer::create(const char* path, size_t bytes, trace_file& out, uint
     // Blocks first: a store into a page that the disk has no room for would end the application.
     if (mapped == 0 && !give_blocks(0, ring_header_bytes)) mapped = -ENOSPC;
     if (mapped == 0) {
-        mapped = direct::call(SYS_mmap, 0, static_cast<long>(mapping_bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+        mapped =
+            direct::call(SYS_mmap, 0, static_cast<long>(mapping_bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
     }
     if (mapped < 0 && mapped > -4096) {
         error = static_cast<int>(-mapped);
@@ -158,26 +170,28 @@ bool record_buffer::give_blocks(int64_t offset, int64_t bytes) {
 }
 
 bool record_buffer::lock_coding() {
-    patience wait;
+    patience wait(waits_in_vain_);
     while (coding_lock_.exchange(1, std::memory_order_acquire) != 0) {
         if (!wait.wait()) return false;
     }
     return true;
 }
 
-void record_buffer::unlock_coding() { coding_lock_.store(0, std::memory_order_release); }
+void record_buffer::unlock_coding() {
+    coding_lock_.store(0, std::memory_order_release);
+}
 
-/// Takes the lowest unused chunk. Only one thread at a time does so: the one that replaces the open chunk.
+/// Takes the lowest unused chunk.
 bool record_buffer::open_chunk(uint32_t& chunk) {
     for (uint32_t i = 0; i < header_->chunk_count; ++i) {
         auto& entry = header_->chunks[i];
-        if (entry.state.load(std::memory_order_acquire) != ring_header::unused) continue;
-        if (i >= allocated_) {
+        if (i >= allocated_.load(std::memory_order_acquire)) {
             if (!give_blocks(static_cast<int64_t>(chunk_at(i)), (chunk_bytes + page - 1) / page * page)) return false;
-            allocated_ = i + 1;
+            allocated_.store(i + 1, std::memory_order_release);
         }
+        uint32_t unused = ring_header::unused;
+        if (!entry.state.compare_exchange_strong(unused, ring_header::open, std::memory_order_acq_rel)) continue;
         entry.sequence.store(last_sequence_.fetch_add(1) + 1, std::memory_order_relaxed);
-        entry.state.store(ring_header::open, std::memory_order_release);
         chunk = i;
         return true;
     }
@@ -191,8 +205,10 @@ void record_buffer::append(const call_record& record) {
         unlock_coding();
         return;
     }
-    if (out_->failed()) [[unlikely]] return count_lost(1);
-    if (record.start > next_anchor_) [[unlikely]] refresh_anchor();
+    if (out_->failed()) [[unlikely]]
+        return count_lost(1);
+    if (record.start > next_anchor_) [[unlikely]]
+        refresh_anchor();
     for (;;) {
         const uint64_t taken = next_.fetch_add(1, std::memory_order_acq_rel);
         const auto slot = static_cast<uint32_t>(taken & slot_mask);
@@ -203,12 +219,20 @@ void record_buffer::append(const call_record& record) {
             std::atomic_ref(to.start).store(record.start, std::memory_order_release);
             return;
         }
-        if (slot == chunk_records) replace_open_chunk(taken);
-        patience wait;
-        while ((next_.load(std::memory_order_acquire) & slot_mask) > chunk_records) {
+        if (slot == chunk_records) {
+            header_->chunks[taken >> 32].state.store(ring_header::closed, std::memory_order_release);
+            wake_coder();
+        }
+        patience wait(waits_in_vain_);
+        // The thread that took the slot after the last one replaces the chunk, all others wait until it is done; it is
+        // replaced by any of them when it does not get on.
+        bool mine = slot == chunk_records;
+        while ((next_.load(std::memory_order_acquire) & slot_mask) >= chunk_records) {
             if (out_->failed() || direct_.load(std::memory_order_relaxed)) break;
-            // Whoever is replacing the chunk does not get on: two fresh ones do no harm.
-            if (!wait.wait()) replace_open_chunk(taken);
+            if (mine && replace_chunk(static_cast<uint32_t>(taken >> 32))) break;
+            if (wait.wait()) continue;
+            if (mine) return count_lost(1);
+            mine = true;
         }
         if (direct_.load(std::memory_order_relaxed)) return append(record);
         if (out_->failed()) return count_lost(1);
@@ -227,18 +251,19 @@ void record_buffer::refresh_anchor() {
     next_anchor_ = header_->last.ticks + anchor_after_;
 }
 
-/// The thread that took the slot after the last one does this; all others wait until it is done.
-void record_buffer::replace_open_chunk(uint64_t seen) {
-    header_->chunks[seen >> 32].state.store(ring_header::closed, std::memory_order_release);
+/// Opens another chunk instead of the full one. False when none can be had now: this thread then has lent a hand.
+bool record_buffer::replace_chunk(uint32_t full) {
     uint32_t fresh = 0;
-    wake_coder();
-    patience wait;
-    while (!open_chunk(fresh)) {
-        if (out_->failed()) return;
-        if (code_next()) continue;  // all are full: this thread lends a hand
-        if (!wait.wait()) return out_->give_up(ENOSPC);
+    if (!open_chunk(fresh)) {
+        code_next();
+        return false;
     }
-    next_.store(uint64_t{fresh} << 32, std::memory_order_release);
+    uint64_t seen = next_.load(std::memory_order_acquire);
+    while (seen >> 32 == full && (seen & slot_mask) >= chunk_records && (seen & no_more_slots) == 0) {
+        if (next_.compare_exchange_weak(seen, uint64_t{fresh} << 32, std::memory_order_acq_rel)) return true;
+    }
+    header_->chunks[fresh].state.store(ring_header::unused, std::memory_order_release);  // another thread was faster
+    return true;
 }
 
 /// Codes the oldest closed chunk. False when there is none, or another thread is at it.
@@ -294,16 +319,21 @@ void record_buffer::flush(bool last) {
     // Full chunks first, so that a fresh one can be had.
     while (code_next()) continue;
     uint32_t fresh = 0;
-    if (last) direct_.store(true, std::memory_order_release);
-    else if (!open_chunk(fresh)) return;
+    if (last)
+        direct_.store(true, std::memory_order_release);
+    else if (!open_chunk(fresh))
+        return;
     const uint64_t seen = next_.exchange(last ? no_more_slots : uint64_t{fresh} << 32, std::memory_order_acq_rel);
     const auto used = static_cast<uint32_t>(seen & slot_mask);
     const auto chunk = static_cast<uint32_t>(seen >> 32);
     if (!lock_coding()) return;
-    bool all = code(chunk, used < chunk_records ? used : chunk_records);
-    // Also those that were opened twice at once, and those that a stopped thread left.
+    uint32_t open = ring_header::open;  // full, and the thread that is to close it did not get to it
+    if (used >= chunk_records) header_->chunks[chunk].state.compare_exchange_strong(open, ring_header::closed);
+    bool all = used >= chunk_records || code(chunk, used);
+    // Those that were full a moment ago. Others that are open were opened by a thread that lost its core, and are
+    // empty.
     for (uint32_t i = 0; last && i < header_->chunk_count; ++i) {
-        if (header_->chunks[i].state.load() != ring_header::unused) all = code(i, chunk_records) && all;
+        if (header_->chunks[i].state.load() == ring_header::closed) all = code(i, chunk_records) && all;
     }
     unlock_coding();
     if (last && all && !out_->failed()) direct::unlink(path_);

@@ -21,14 +21,14 @@ struct ring_header {
     uint32_t record_bytes;
     uint32_t chunk_records;
     uint32_t chunk_count;
-    std::atomic<uint32_t> lost;                     ///< calls not recorded since the trace could not be written
-    anchor last;                                    ///< the most recent; kept fresh for a process that is killed
-    std::atomic<uint32_t> ended;                    ///< calls::ending + 1, where the trace could not be told
+    std::atomic<uint32_t> lost;   ///< calls not recorded since the trace could not be written
+    anchor last;                  ///< the most recent; kept fresh for a process that is killed
+    std::atomic<uint32_t> ended;  ///< calls::ending + 1, where the trace could not be told
     uint32_t reserved;
     struct {
         std::atomic<uint32_t> state;
         std::atomic<uint32_t> reserved;
-        std::atomic<uint64_t> sequence;             ///< order of the chunks
+        std::atomic<uint64_t> sequence;  ///< order of the chunks
     } chunks[most_chunks];
 };
 
@@ -38,11 +38,11 @@ static_assert(sizeof(ring_header) <= ring_header_bytes);
 /// The calls that are not in the trace yet: chunks of slots in a mapped file, so that they outlive a kill.
 ///
 /// Any thread appends: it takes the next slot of the open chunk with one atomic addition and writes the record, `start`
-/// last. A slot whose `start` is 0 is not written. The thread that finds the chunk full opens an unused one, the lowest,
-/// so that a process whose records are coded quickly touches little memory. Chunks are coded one at a time, under
-/// `coding lock`: by a thread of our own that each full chunk starts anew, and by the application's threads when there
-/// is no unused chunk, or no such thread. Appending is never interrupted by itself: calls of a signal handler that
-/// interrupts it pass unrecorded (calls::own_work).
+/// last. A slot whose `start` is 0 is not written. The thread that finds the chunk full opens an unused one, the
+/// lowest, so that a process whose records are coded quickly touches little memory. Chunks are coded one at a time,
+/// under `coding lock`: by a thread of our own that each full chunk starts anew, and by the application's threads when
+/// there is no unused chunk, or no such thread. Appending is never interrupted by itself: calls of a signal handler
+/// that interrupts it pass unrecorded (calls::own_work).
 ///
 /// Nobody waits for another thread without end: that one may have been stopped (by a debugger, a garbage collector, a
 /// signal handler that waits for the very thread that waits here). After some seconds the work is taken over, or left
@@ -70,7 +70,7 @@ class record_buffer {
 
   private:
     calls::call_record* slots_of(uint32_t chunk) const;
-    void replace_open_chunk(uint64_t seen);
+    bool replace_chunk(uint32_t full);
     bool open_chunk(uint32_t& chunk);
     bool code_next();
     bool code(uint32_t chunk, uint32_t count);
@@ -92,12 +92,13 @@ class record_buffer {
     int fd_ = -1;
     trace_file* out_ = nullptr;
     uint32_t time_unit_ = 1;
-    uint32_t allocated_ = 0;  // chunks for which the file has blocks
+    std::atomic<uint32_t> allocated_{0};  // chunks for which the file has blocks
     char path_[trace_file::longest_path] = {};
     std::atomic<bool> direct_{false};
     std::atomic<uint64_t> last_sequence_{0};
     std::atomic<uint64_t> lost_{0};
     std::atomic<uint32_t> coding_lock_{0};
+    std::atomic<uint32_t> waits_in_vain_{0};
     coder_thread coder_;
     int64_t next_anchor_ = 0;   // ticks
     int64_t anchor_after_ = 0;  // ticks

@@ -64,7 +64,8 @@ bool trace_layer::start(const settings& wanted, char* complaint, size_t complain
         return false;
     }
     char ring[trace_file::longest_path + 8];
-    snprintf(ring, sizeof ring, "%.*s/%s.ring", static_cast<int>(wanted.directory.size()), wanted.directory.data(), name);
+    snprintf(ring, sizeof ring, "%.*s/%s.ring", static_cast<int>(wanted.directory.size()), wanted.directory.data(),
+             name);
     write_process_section();
     int error = 0;
     if (!buffer_.create(ring, wanted.buffer_bytes, file_, time_unit_, error)) {
@@ -97,7 +98,8 @@ void trace_layer::append(const calls::call_record& record) {
     if (record.file == calls::known_files::ignored) return;
     calls::thread_state& thread = calls::this_thread();
     ++thread.inside;
-    if (!named_[record.function].load(std::memory_order_relaxed)) [[unlikely]] name_function(record.function);
+    if (!named_[record.function].load(std::memory_order_relaxed)) [[unlikely]]
+        name_function(record.function);
     buffer_.append(record);
     --thread.inside;
 }
@@ -142,9 +144,9 @@ void trace_layer::on_end(calls::ending how) {
     if (file_.failed()) {
         buffer_.note_end(section.how);
         char message[trace_file::longest_path + 160];
-        const int length = snprintf(message, sizeof message, "halcyon: %s: recording stopped: %s; %llu calls are missing\n",
-                                    file_.path(), strerrordesc_np(file_.error()),
-                                    static_cast<unsigned long long>(buffer_.lost()));
+        const int length =
+            snprintf(message, sizeof message, "halcyon: %s: recording stopped: %s; %llu calls are missing\n",
+                     file_.path(), strerrordesc_np(file_.error()), static_cast<unsigned long long>(buffer_.lost()));
         direct::call(SYS_write, 2, direct::address(message), length);
     }
 }

@@ -29,13 +29,17 @@ std::string read_whole(const std::string& path) {
 }
 
 /// Wraps around: what is read may be anything.
-int64_t sum(int64_t a, int64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b)); }
+int64_t sum(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
 
 int64_t difference(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
 
-bool exists(const std::string& path) { return std::ifstream(path).good(); }
+bool exists(const std::string& path) {
+    return std::ifstream(path).good();
+}
 
 std::string ring_beside(const std::string& trace) {
     constexpr std::string_view suffix = ".trace";
@@ -85,8 +89,9 @@ void trace_reader::read_header() {
     }
     if (header.byte_order != byte_order_mark) damaged(path_, 12, "written by a machine of the other byte order");
     if (header.version != format_version) {
-        damaged(path_, 8, "version " + std::to_string(header.version) + "; this release reads version " +
-                              std::to_string(format_version));
+        damaged(path_, 8,
+                "version " + std::to_string(header.version) + "; this release reads version " +
+                    std::to_string(format_version));
     }
 }
 
@@ -136,7 +141,9 @@ Section trace_reader::take(size_t at, size_t bytes, const char* what) const {
     return section;
 }
 
-std::string trace_reader::text(size_t at, size_t bytes) const { return trace_.substr(at, bytes); }
+std::string trace_reader::text(size_t at, size_t bytes) const {
+    return trace_.substr(at, bytes);
+}
 
 std::vector<std::string> trace_reader::texts(size_t at, size_t bytes, size_t count) const {
     std::vector<std::string> all;
@@ -151,7 +158,8 @@ std::vector<std::string> trace_reader::texts(size_t at, size_t bytes, size_t cou
 
 void trace_reader::read_section(section_kind kind, size_t at, size_t bytes) {
     switch (kind) {
-        case section_kind::process: return read_process(at, bytes);
+        case section_kind::process:
+            return read_process(at, bytes);
         case section_kind::function: {
             const auto section = take<function_section>(at, bytes, "a function");
             if (section.level > static_cast<uint8_t>(calls::level::posix) ||
@@ -192,7 +200,8 @@ void trace_reader::read_section(section_kind kind, size_t at, size_t bytes) {
         }
         case section_kind::end: {
             const auto section = take<end_section>(at, bytes, "an end");
-            if (section.how > static_cast<uint32_t>(calls::ending::abort)) damaged(path_, at, "an end that is not known");
+            if (section.how > static_cast<uint32_t>(calls::ending::abort))
+                damaged(path_, at, "an end that is not known");
             ended = static_cast<calls::ending>(section.how);
             lost = section.lost;
             end_ticks_ = section.now.ticks;
@@ -221,7 +230,8 @@ void trace_reader::read_process(size_t at, size_t bytes) {
 }
 
 void trace_reader::read_ring() {
-    if (ring_.size() < ring_header_bytes) damaged(ring_path_, ring_.size(), "a ring begins with 4096 bytes, here it ends");
+    if (ring_.size() < ring_header_bytes)
+        damaged(ring_path_, ring_.size(), "a ring begins with 4096 bytes, here it ends");
     const auto& header = *reinterpret_cast<const ring_header*>(ring_.data());
     if (std::memcmp(header.magic, ring_magic, sizeof header.magic) != 0) {
         // All zeros: the process was killed before it had written the header, and thus before any call.
@@ -249,7 +259,8 @@ void trace_reader::read_ring() {
         if (chunk.state.load() == ring_header::unused) continue;
         const uint64_t sequence = chunk.sequence.load();
         // Written to the trace already, and killed before the slots were given back.
-        if (std::ranges::any_of(chunks_, [&](const chunk_place& c) { return !c.ring && c.sequence == sequence; })) continue;
+        if (std::ranges::any_of(chunks_, [&](const chunk_place& c) { return !c.ring && c.sequence == sequence; }))
+            continue;
         const size_t at = ring_header_bytes + i * stride;
         if (at + size_t{header.chunk_records} * sizeof(call_record) > ring_.size()) {
             damaged(ring_path_, ring_.size(), "the file ends within a chunk");
@@ -264,7 +275,8 @@ void trace_reader::order_anchors() {
     anchors_.erase(std::unique(anchors_.begin(), anchors_.end(), same), anchors_.end());
 }
 
-/// On the line through the two anchors around `ticks`, or through the outermost two that are far enough from each other.
+/// On the line through the two anchors around `ticks`, or through the outermost two that are far enough from each
+/// other.
 int64_t trace_reader::to_ns(int64_t ticks) const {
     if (anchors_.empty()) return ticks;
     if (anchors_.size() < 2) return sum(anchors_[0].monotonic_ns, difference(ticks, anchors_[0].ticks));
@@ -294,7 +306,8 @@ std::vector<call_record> trace_reader::chunk(size_t index) const {
         std::string planes(section.plane_bytes, '\0');
         const size_t got = ZSTD_decompress(planes.data(), planes.size(), trace_.data() + place.at + sizeof section,
                                            place.bytes - sizeof section);
-        const std::span<const unsigned char> bytes(reinterpret_cast<const unsigned char*>(planes.data()), planes.size());
+        const std::span<const unsigned char> bytes(reinterpret_cast<const unsigned char*>(planes.data()),
+                                                   planes.size());
         if (got != planes.size() || !decode_columns(bytes, time_unit_, records)) {
             throw error(error_kind::config,
                         path_ + ": offset " + std::to_string(place.at) + ": a chunk cannot be taken apart");

@@ -52,7 +52,7 @@ class trace_reader {
     std::string boot_id;  ///< processes with the same share a clock
     int64_t start_ns = 0;
     int64_t start_realtime_ns = 0;
-    std::optional<int64_t> end_ns;               ///< none: it was killed
+    std::optional<int64_t> end_ns;  ///< none: it was killed
     std::optional<calls::ending> ended;
     uint64_t lost = 0;
     std::map<uint16_t, function> functions;
@@ -68,7 +68,7 @@ class trace_reader {
   private:
     struct chunk_place {
         uint64_t sequence;
-        size_t at;           // of the payload in trace_; with ring: of the first slot in ring_
+        size_t at;  // of the payload in trace_; with ring: of the first slot in ring_
         size_t bytes;
         uint32_t records;
         bool ring;

@@ -69,7 +69,9 @@ void remember_environment() {
 }
 
 // Now, and not at the first call: `env -i` has cleared it by then.
-__attribute__((constructor)) void at_load() { remember_environment(); }
+__attribute__((constructor)) void at_load() {
+    remember_environment();
+}
 
 size_t buffer_bytes() {
     constexpr size_t usual = 8 << 20;
@@ -89,8 +91,8 @@ bool wants(const char* layer) {
     return false;
 }
 
-// Streams are written after all destructors, inside the C library: what waits in them is written here, where it is seen.
-// What later destructors write to them is written at once.
+// Streams are written after all destructors, inside the C library: what waits in them is written here, where it is
+// seen. What later destructors write to them is written at once.
 __attribute__((destructor)) void end_of_process() {
     if (!calls::recording() || !calls::is_own_process()) return;
     calls::shapes::flush_streams(calls::call_id::exit_flush);
@@ -102,7 +104,9 @@ __attribute__((destructor)) void end_of_process() {
 
 namespace calls {
 
-const char* const* environment_of_children() { return children; }
+const char* const* environment_of_children() {
+    return children;
+}
 
 void start_layers(layer_chain& layers) {
     const int saved = errno;
@@ -111,8 +115,10 @@ void start_layers(layer_chain& layers) {
     if (wants("trace")) {
         char complaint[observe::trace::trace_file::longest_path + 160];
         const observe::trace::trace_layer::settings wanted{value_of("HALCYON_TRACE_DIR"), buffer_bytes()};
-        if (trace.start(wanted, complaint, sizeof complaint)) layers.add(trace);
-        else complain(complaint);
+        if (trace.start(wanted, complaint, sizeof complaint))
+            layers.add(trace);
+        else
+            complain(complaint);
     }
     errno = saved;
 }

@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
@@ -202,7 +200,7 @@ def test_git(compare: Run) -> None:
 
 
 def test_compiling(compare: Run) -> None:
-    (compare.directory / "a.c").write_text("#include <stdio.h>\nint main(void) { return puts(\"x\") < 0; }\n")
+    (compare.directory / "a.c").write_text('#include <stdio.h>\nint main(void) { return puts("x") < 0; }\n')
     assert compare("gcc", "-O1", "-o", "a", "a.c", inside=[INSIDE_REALPATH]) == []
 
 
@@ -249,7 +247,8 @@ def test_python(compare: Run, how: str) -> None:
 
 
 def test_sqlite(compare: Run) -> None:
-    script = """sqlite3 t.db 'pragma journal_mode=wal; create table t(a,b); insert into t values(1,2),(3,4); select * from t;'
+    script = """sqlite3 t.db 'pragma journal_mode=wal; create table t(a,b);
+        insert into t values(1,2),(3,4); select * from t;'
         sqlite3 t.db 'vacuum; delete from t;'"""
     assert compare("bash", "-c", script) == []
 

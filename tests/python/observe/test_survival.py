@@ -189,7 +189,12 @@ def test_programs_that_cannot_be_recorded_are_told(directory: Path) -> None:
 def test_static_programs_started_in_the_parents_memory_are_told(directory: Path) -> None:
     """Python's subprocess uses vfork, gcc and make posix_spawn."""
     program = _static_program(directory.parent)
-    script = f"import subprocess, os; subprocess.run(['{program}'], close_fds=True); os.posix_spawn('{program}', ['x'], {{}}); os.wait()"
+    script = f"""
+import os, subprocess
+subprocess.run(["{program}"], close_fds=True)
+os.posix_spawn("{program}", ["x"], {{}})
+os.wait()
+"""
     run = recorded(["/usr/bin/python3", "-c", script], directory.parent / "run")
     assert run.code == 0, run.complaints
     assert run.absences()[f"a static program: {program}"] == 2
@@ -225,10 +230,9 @@ def test_names_of_every_kind(directory: Path) -> None:
     names = ["with\nnewline", "with \\backslash", "ünïcode", "space at end ", "a (deleted)"]
     raw = [name.encode() for name in names] + [b"not \xff utf-8", long.encode() + b"/file"]
     for name in raw:
-        path = os.fsencode(directory) + b"/" + name
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "wb") as file:
-            file.write(b"12345")
+        path = directory / os.fsdecode(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"12345")
     run = recorded(["cp", "-r", str(directory), str(directory.parent / "copy")], directory.parent / "run")
     assert run.code == 0, run.complaints
     read = {c["path"] for c in run.calls if c["kind"] in ("read", "copy", "write") and c["moved"] == 5}
@@ -320,14 +324,16 @@ def test_a_thread_that_was_stopped_holds_nobody_up(directory: Path) -> None:
     """As garbage collectors do: a handler waits in one thread for another thread, which makes calls."""
     run = run_recorded("stopped.c", directory, buffer="1 MiB")
     assert run.code == 0, run.complaints
-    assert sum(c["call"] == "pwrite" for c in run.calls_on(directory / "file")) >= 30_000 - 200
+    own = sum(c["call"] == "pwrite" and c["offset"] == 1 for c in run.calls_on(directory / "file"))
+    assert 15_000 < own <= 30_000
+    assert own + run.absences()["calls"] >= 30_000
 
 
 def test_many_files_and_descriptors(directory: Path) -> None:
     import resource
 
     wanted = 70_000
-    if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < wanted + 100:
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < wanted + 100 and os.geteuid() != 0:
         pytest.skip(f"needs {wanted + 100} descriptors")
 
     def limit() -> None:
