@@ -162,7 +162,7 @@ bool record_buffer::give_blocks(int64_t offset, int64_t bytes) {
     const int fd = descriptor();
     const int given = direct::fallocate(fd, offset, bytes);
     if (given != -EOPNOTSUPP && given != -ENOSYS) return given == 0;
-    constexpr char zeros[page] = {};  // NFS and some parallel file systems: by writing
+    static constexpr char zeros[page] = {};  // NFS and some parallel file systems: by writing
     for (int64_t done = 0; done < bytes; done += page) {
         if (direct::pwrite(fd, zeros, page, offset + done) != static_cast<ssize_t>(page)) return false;
     }

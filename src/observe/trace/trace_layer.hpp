@@ -34,6 +34,7 @@ class trace_layer final : public calls::layer {
     void append(const calls::call_record& record);
     void name_function(uint16_t function);
     void write_process_section();
+    void complain() const;
 
     trace_file file_;
     record_buffer buffer_;

@@ -329,6 +329,17 @@ def test_a_thread_that_was_stopped_holds_nobody_up(directory: Path) -> None:
     assert own + run.absences()["calls"] >= 30_000
 
 
+@pytest.mark.parametrize("coder", ["coder", "no coder"])
+def test_small_stacks(directory: Path, coder: str) -> None:
+    program: list[Any] = [compiled("small_stacks.c", directory.parent), directory]
+    if coder == "no coder":
+        program.insert(0, compiled("no_more_threads.c", directory.parent))
+    run = recorded(program, directory.parent / "run", buffer="1 MiB")
+    assert run.code == 0, run.complaints
+    assert run.moved(directory / "file", "write") == 80_000
+    assert run.moved(directory / "other", "write") == 10_000
+
+
 def test_many_files_and_descriptors(directory: Path) -> None:
     import resource
 
