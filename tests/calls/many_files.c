@@ -1,4 +1,4 @@
-// Opens so many files at once and writes to each. Usage: many_files <directory> <how many>
+// Opens so many files, some of them at once, and writes to each. Usage: many_files <directory> <how many> <at once>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,9 +6,14 @@
 
 int main(int count, char** words) {
     (void)count;
-    const int files = atoi(words[2]);
+    const int files = atoi(words[2]), at_once = atoi(words[3]);
     int* opened = malloc(sizeof(int) * files);
-    for (int i = 0; i < files; ++i) {
+    for (int i = 0; i < files + at_once; ++i) {
+        if (i >= at_once) {
+            const int fd = opened[i - at_once];
+            if (write(fd, "x", 1) != 1 || close(fd) != 0) abort();
+        }
+        if (i >= files) continue;
         char path[4096];
         snprintf(path, sizeof path, "%s/%d", words[1], i);
         opened[i] = open(path, O_WRONLY | O_CREAT, 0600);
@@ -16,10 +21,6 @@ int main(int count, char** words) {
             perror(path);
             return 1;
         }
-    }
-    for (int i = 0; i < files; ++i) {
-        if (write(opened[i], "x", 1) != 1) abort();
-        unlink("/nowhere");
     }
     return 0;
 }

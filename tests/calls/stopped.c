@@ -34,7 +34,7 @@ int main(int count, char** words) {
     signal(SIGUSR1, on_stop);
     pthread_t worker;
     pthread_create(&worker, NULL, work, NULL);
-    for (int i = 0; i < 3000; ++i) {
+    for (int i = 0; i < 300; ++i) {
         pthread_kill(worker, SIGUSR1);
         while (sem_wait(&stopped) != 0) continue;
         for (int j = 0; j < 10; ++j) {

@@ -18,8 +18,8 @@ from halcyon.observe.recording.preload import variables
 
 # --- what a recording cannot tell, and how the kernel's view of it is left out (docs/not_seen.md has the reasons) ---
 
-NOT_A_SYSTEM_CALL = {"fdopen", "fdopendir", "readdir", "fflush", "exit", "aio_suspend", "rewind", "setvbuf"}
-"""Recorded functions that make no system call of their kind of their own."""
+NOT_A_SYSTEM_CALL = {"fdopen", "fdopendir", "readdir", "fflush", "exit", "aio_suspend", "rewind", "setvbuf", "msync"}
+"""Recorded functions that make no system call of their kind of their own, or one (msync) that names no file."""
 STDIO_INSIDE = {"seek", "stat", "control", "read", "write", "copy", "sync", "directory"}
 """Kinds of which stdio makes calls inside the C library: of files with a stream their number is not compared.
 Reads and writes are compared by bytes all the same."""

@@ -41,13 +41,13 @@ def test_least_buffer_and_no_thread_to_be_had(directory: Path) -> None:
     """Without a thread that codes, the application's own do."""
     program = compiled("threads.c", directory.parent)
     filtered = compiled("no_more_threads.c", directory.parent)
-    run = recorded([filtered, program, directory, 50, 2000], directory.parent / "run", buffer="1 MiB")
+    run = recorded([filtered, program, directory, 50, 800], directory.parent / "run", buffer="1 MiB")
     assert run.code == 0, run.complaints
-    assert sum(c["call"] == "pwrite" for c in run.calls) == 100_000
+    assert sum(c["call"] == "pwrite" for c in run.calls) == 40_000
 
 
 def test_handlers_that_do_io(directory: Path) -> None:
-    run = run_recorded("signals.c", directory, 2000)
+    run = run_recorded("signals.c", directory, 800)
     assert run.code == 0, run.complaints
     written, handled = map(int, run.output.split())
     assert (directory / "log").stat().st_size == 5 * handled
@@ -256,18 +256,18 @@ def test_full_disk(directory: Path) -> None:
     program = compiled("threads.c", directory.parent)
     small = directory.parent / "small"
     small.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1536k", "none", str(small)], check=False).returncode != 0:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=900k", "none", str(small)], check=False).returncode != 0:
         pytest.skip("mounting is not allowed here")
     try:
-        run = recorded([program, directory, 50, 20_000], small / "run", buffer="1 MiB")
+        run = recorded([program, directory, 50, 6000], small / "run", buffer="1 MiB")
         assert run.code == 0, run.complaints
         assert "recording stopped: No space left on device" in run.complaints
         run.folder.joinpath("x").touch()
         there = sum(c["call"] == "pwrite" for c in _packed_elsewhere(run, directory.parent / "packed"))
         lost = run.absences()["calls"]
-        assert 0 < there < 1_000_000
+        assert 0 < there < 300_000
         # A call that another thread is making when the process ends may be neither.
-        assert there + lost == pytest.approx(1_000_000, abs=100)
+        assert there + lost == pytest.approx(300_000, abs=100)
     finally:
         subprocess.run(["umount", "-l", str(small)], check=True)
 
@@ -325,8 +325,8 @@ def test_a_thread_that_was_stopped_holds_nobody_up(directory: Path) -> None:
     run = run_recorded("stopped.c", directory, buffer="1 MiB")
     assert run.code == 0, run.complaints
     own = sum(c["call"] == "pwrite" and c["offset"] == 1 for c in run.calls_on(directory / "file"))
-    assert 15_000 < own <= 30_000
-    assert own + run.absences()["calls"] >= 30_000
+    assert 1500 < own <= 3000
+    assert own + run.absences()["calls"] >= 3000
 
 
 @pytest.mark.parametrize("coder", ["coder", "no coder"])
@@ -340,18 +340,19 @@ def test_small_stacks(directory: Path, coder: str) -> None:
     assert run.moved(directory / "other", "write") == 10_000
 
 
-def test_many_files_and_descriptors(directory: Path) -> None:
+@pytest.mark.parametrize("at_once", [5000, 68_000])
+def test_many_files_and_descriptors(directory: Path, at_once: int) -> None:
+    """More than are remembered, of each."""
     import resource
 
-    wanted = 70_000
-    if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < wanted + 100 and os.geteuid() != 0:
-        pytest.skip(f"needs {wanted + 100} descriptors")
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < at_once + 100:
+        pytest.skip(f"needs {at_once + 100} descriptors (ulimit -n)")
 
     def limit() -> None:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted + 100, wanted + 100))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (at_once + 100, at_once + 100))
 
-    run = run_recorded("many_files.c", directory, wanted, preexec_fn=limit)
+    run = run_recorded("many_files.c", directory, 70_000, at_once, preexec_fn=limit)
     assert run.code == 0, run.complaints
     writes = [c for c in run.calls if c["call"] == "write" and c["path"].startswith(f"{directory}/")]
-    assert len({c["path"] for c in writes}) == wanted
+    assert len({c["path"] for c in writes}) == 70_000
     assert {(c["offset"], c["moved"]) for c in writes} == {(0, 1)}
