@@ -1,6 +1,6 @@
 # Every target is a script in scripts/, or one line; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock build test test-full demo bench format lint sanitize faults docs wheel clean
+.PHONY: help setup lock build test test-full demo bench format lint sanitize faults fuzz docs wheel clean
 
 help: ## this list
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1~\2/p' $(MAKEFILE_LIST) | awk -F'~' '{printf "%-18s %s\n", $$1, $$2}'
@@ -40,6 +40,9 @@ sanitize: setup ## all C, C++ and session tests under address/undefined behaviou
 
 faults: build ## sessions with random configurations and faults: make faults [MINUTES=10] [SEED=1]
 	@.venv/bin/python tests/python/session/fault_campaign.py $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
+
+fuzz: setup ## damaged traces, read under address and undefined behaviour sanitizers: make fuzz [MINUTES=10] [SEED=1]
+	@scripts/fuzz $(MINUTES) $(SEED)
 
 docs: setup ## the documentation site (build/site)
 	@scripts/docs

@@ -32,14 +32,34 @@ void choose_tick_source() {
 #endif
 }
 
+namespace {
+
+/// Waits while another thread starts the recording; not when that is what a handler in this very thread interrupted.
+bool started_by_other(process_state& process) {
+    constexpr int longest = 1'000'000;
+    constexpr int until_known = 1000;
+    const int own = direct::thread_id();
+    for (int tries = 0; tries < longest; ++tries) {
+        const uint32_t phase = process.phase.load(std::memory_order_acquire);
+        if (phase == process_state::recording) return true;
+        if (phase == process_state::off) return false;
+        const int starter = process.starter.load(std::memory_order_relaxed);
+        if (starter == own || (starter == 0 && tries > until_known)) break;
+        direct::yield();
+    }
+    process.unrecorded.fetch_add(1, std::memory_order_relaxed);
+    return false;
+}
+
+}  // namespace
+
 bool start_recording() {
     process_state& process = process_page.state;
     uint32_t expected = process_state::asleep;
     if (!process.phase.compare_exchange_strong(expected, process_state::starting)) {
-        // Another thread is at it, or a signal handler interrupted it: no call waits for that.
-        process.unrecorded.fetch_add(1, std::memory_order_relaxed);
-        return false;
+        return started_by_other(process);
     }
+    process.starter = direct::thread_id();
     direct::call(SYS_madvise, direct::address(&process_page), sizeof process_page, MADV_WIPEONFORK);
     process.process_id = direct::process_id();
     process.generation = last_generation.fetch_add(1) + 1;

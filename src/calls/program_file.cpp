@@ -69,7 +69,10 @@ void program_file::look(const char* name, bool searches) {
     path[0] = '\0';
     if (name == nullptr || *name == '\0') return;
     const size_t length = std::strlen(name);
-    if (length >= sizeof path) return;
+    if (length >= sizeof path) {
+        what = kind::unknown;
+        return;
+    }
     if (!searches || std::strchr(name, '/') != nullptr) {
         std::memcpy(path, name, length + 1);
         if (!may_be_run(path)) return;

@@ -13,7 +13,7 @@ struct program_file {
         privileged,  ///< changes its user or group: the dynamic linker does not take us along
         unknown,     ///< cannot be read, or is of no format that we know
     };
-    static constexpr size_t longest_path = 4096;
+    static constexpr size_t longest_path = 1024;  ///< of longer ones nothing is known; stacks may be small
 
     kind what = kind::absent;
     char path[longest_path];  ///< absolute where it was searched for

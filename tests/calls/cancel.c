@@ -1,9 +1,9 @@
 // Threads that are cancelled in fread, holding the stream; then the stream is used. Usage: cancel <directory>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 static FILE* stream;

@@ -9,7 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int is(const char* way, const char* name) { return strcmp(way, name) == 0; }
+static int is(const char* way, const char* name) {
+    return strcmp(way, name) == 0;
+}
 
 int main(int count, char** words) {
     (void)count;
@@ -21,13 +23,19 @@ int main(int count, char** words) {
     snprintf(path, sizeof path, "%s/file", words[1]);
     const int file = open(path, O_RDWR | O_CREAT, 0600);
     if (write(file, "0123456789", 10) != 10) abort();
-    if (is(way, "loop")) for (long fd = 3; fd < most; ++fd) close(fd);
+    if (is(way, "loop"))
+        for (long fd = 3; fd < most; ++fd) close(fd);
     if (is(way, "range")) close_range(3, ~0U, 0);
     if (is(way, "from")) closefrom(3);
-    if (is(way, "raw")) for (long fd = 3; fd < most; ++fd) syscall(SYS_close, fd);
+    if (is(way, "raw"))
+        for (long fd = 3; fd < most; ++fd) syscall(SYS_close, fd);
     if (is(way, "raw_range")) syscall(SYS_close_range, 3, ~0U, 0);
-    if (is(way, "over")) for (long fd = 3; fd < most; ++fd) if (fd != file) dup2(file, fd);
-    if (is(way, "raw_over")) for (long fd = 3; fd < most; ++fd) if (fd != file) syscall(SYS_dup2, file, fd);
+    if (is(way, "over"))
+        for (long fd = 3; fd < most; ++fd)
+            if (fd != file) dup2(file, fd);
+    if (is(way, "raw_over"))
+        for (long fd = 3; fd < most; ++fd)
+            if (fd != file) syscall(SYS_dup2, file, fd);
     // Numbers of ours are the application's now.
     if (is(way, "raw_over") || is(way, "over")) {
         for (long fd = 3; fd < most; ++fd) {

@@ -17,10 +17,10 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
-#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -52,8 +52,12 @@ static void* function(const char* name) {
     return found;
 }
 
-#define CHECK(condition) do { if (!(condition)) fail(name, #condition); } while (0)
-#define EACH(...) for (const char* const* at = (const char* const[]){__VA_ARGS__, NULL}, *name = *at; (name = *at) != NULL; ++at)
+#define CHECK(condition)                          \
+    do {                                          \
+        if (!(condition)) fail(name, #condition); \
+    } while (0)
+#define EACH(...) \
+    for (const char *const *at = (const char*const[]){__VA_ARGS__, NULL}, *name = *at; (name = *at) != NULL; ++at)
 #define CALL(type) ((type)function(name))
 
 static char* path_of(const char* name) {
@@ -102,10 +106,14 @@ static void opening(void) {
         snprintf(place, sizeof place, "%s/%s.XXXXXX%s", directory, name, strchr(name, 'p')[1] == 's' ? ".t" : "");
         const int suffix = 2;
         int fd = -1;
-        if (strncmp(name, "mkstemps", 8) == 0) fd = CALL(int (*)(char*, int))(place, suffix);
-        else if (strncmp(name, "mkostemps", 9) == 0) fd = CALL(int (*)(char*, int, int))(place, suffix, O_APPEND);
-        else if (strncmp(name, "mkostemp", 8) == 0) fd = CALL(int (*)(char*, int))(place, O_APPEND);
-        else fd = CALL(int (*)(char*))(place);
+        if (strncmp(name, "mkstemps", 8) == 0)
+            fd = CALL(int (*)(char*, int))(place, suffix);
+        else if (strncmp(name, "mkostemps", 9) == 0)
+            fd = CALL(int (*)(char*, int, int))(place, suffix, O_APPEND);
+        else if (strncmp(name, "mkostemp", 8) == 0)
+            fd = CALL(int (*)(char*, int))(place, O_APPEND);
+        else
+            fd = CALL(int (*)(char*))(place);
         CHECK(fd >= 0 && close(fd) == 0);
     }
     EACH("open_by_handle_at") {
@@ -161,7 +169,8 @@ static void transferring(void) {
         tell(name, "write", 70);
     }
     EACH("copy_file_range") {
-        CHECK(CALL(long (*)(int, long*, int, long*, size_t, unsigned))(opened("from", 90), NULL, opened(name, 0), NULL, 80, 0) == 80);
+        CHECK(CALL(long (*)(int, long*, int, long*, size_t, unsigned))(opened("from", 90), NULL, opened(name, 0), NULL,
+                                                                       80, 0) == 80);
         tell(name, "copy", 80);
     }
     EACH("sendfile", "sendfile64") {
@@ -171,7 +180,8 @@ static void transferring(void) {
     EACH("splice") {
         int ends[2];
         CHECK(pipe(ends) == 0 && write(ends[1], data, 60) == 60);
-        CHECK(CALL(long (*)(int, long*, int, long*, size_t, unsigned))(ends[0], NULL, opened(name, 0), NULL, 80, 0) == 60);
+        CHECK(CALL(long (*)(int, long*, int, long*, size_t, unsigned))(ends[0], NULL, opened(name, 0), NULL, 80, 0) ==
+              60);
         tell(name, "copy", 60);
     }
     EACH("dprintf") {
@@ -222,31 +232,41 @@ static void naming(void) {
     EACH("stat", "stat64", "lstat", "lstat64", "statfs", "statfs64", "__statfs", "statvfs", "statvfs64") {
         CHECK(CALL(int (*)(const char*, void*))(made(name, 1), out) == 0);
     }
-    EACH("__xstat", "__xstat64", "__lxstat", "__lxstat64") CHECK(CALL(int (*)(int, const char*, void*))(1, made(name, 1), out) == 0);
-    EACH("fstat", "fstat64", "fstatfs", "fstatfs64", "fstatvfs", "fstatvfs64") CHECK(CALL(int (*)(int, void*))(opened(name, 1), out) == 0);
+    EACH("__xstat", "__xstat64", "__lxstat", "__lxstat64")
+    CHECK(CALL(int (*)(int, const char*, void*))(1, made(name, 1), out) == 0);
+    EACH("fstat", "fstat64", "fstatfs", "fstatfs64", "fstatvfs", "fstatvfs64")
+    CHECK(CALL(int (*)(int, void*))(opened(name, 1), out) == 0);
     EACH("__fxstat", "__fxstat64") CHECK(CALL(int (*)(int, int, void*))(1, opened(name, 1), out) == 0);
-    EACH("fstatat", "fstatat64") CHECK(CALL(int (*)(int, const char*, void*, int))(AT_FDCWD, made(name, 1), out, 0) == 0);
-    EACH("__fxstatat", "__fxstatat64") CHECK(CALL(int (*)(int, int, const char*, void*, int))(1, AT_FDCWD, made(name, 1), out, 0) == 0);
-    EACH("statx") CHECK(CALL(int (*)(int, const char*, int, unsigned, void*))(AT_FDCWD, made(name, 1), 0, 0xfff, out) == 0);
+    EACH("fstatat", "fstatat64")
+    CHECK(CALL(int (*)(int, const char*, void*, int))(AT_FDCWD, made(name, 1), out, 0) == 0);
+    EACH("__fxstatat", "__fxstatat64")
+    CHECK(CALL(int (*)(int, int, const char*, void*, int))(1, AT_FDCWD, made(name, 1), out, 0) == 0);
+    EACH("statx")
+    CHECK(CALL(int (*)(int, const char*, int, unsigned, void*))(AT_FDCWD, made(name, 1), 0, 0xfff, out) == 0);
     EACH("access", "eaccess", "euidaccess") CHECK(CALL(int (*)(const char*, int))(made(name, 1), R_OK) == 0);
     EACH("faccessat") CHECK(CALL(int (*)(int, const char*, int, int))(AT_FDCWD, made(name, 1), R_OK, 0) == 0);
-    EACH("readlink", "__readlink_chk") CHECK(CALL(long (*)(const char*, char*, size_t, size_t))(made(name, 1), out, 100, 4096) < 0);
+    EACH("readlink", "__readlink_chk")
+    CHECK(CALL(long (*)(const char*, char*, size_t, size_t))(made(name, 1), out, 100, 4096) < 0);
     EACH("readlinkat", "__readlinkat_chk") {
         CHECK(CALL(long (*)(int, const char*, char*, size_t, size_t))(AT_FDCWD, made(name, 1), out, 100, 4096) < 0);
     }
-    EACH("getxattr", "lgetxattr") CALL(long (*)(const char*, const char*, void*, size_t))(made(name, 1), "user.a", out, 10);
+    EACH("getxattr", "lgetxattr")
+    CALL(long (*)(const char*, const char*, void*, size_t))(made(name, 1), "user.a", out, 10);
     EACH("fgetxattr") CALL(long (*)(int, const char*, void*, size_t))(opened(name, 1), "user.a", out, 10);
     EACH("listxattr", "llistxattr") CALL(long (*)(const char*, void*, size_t))(made(name, 1), out, 10);
     EACH("flistxattr") CALL(long (*)(int, void*, size_t))(opened(name, 1), out, 10);
-    EACH("setxattr", "lsetxattr") CALL(int (*)(const char*, const char*, const void*, size_t, int))(made(name, 1), "user.a", "x", 1, 0);
+    EACH("setxattr", "lsetxattr")
+    CALL(int (*)(const char*, const char*, const void*, size_t, int))(made(name, 1), "user.a", "x", 1, 0);
     EACH("fsetxattr") CALL(int (*)(int, const char*, const void*, size_t, int))(opened(name, 1), "user.a", "x", 1, 0);
     EACH("removexattr", "lremovexattr") CALL(int (*)(const char*, const char*))(made(name, 1), "user.a");
     EACH("fremovexattr") CALL(int (*)(int, const char*))(opened(name, 1), "user.a");
     EACH("unlink", "remove") CHECK(CALL(int (*)(const char*))(made(name, 1)) == 0);
     EACH("unlinkat") CHECK(CALL(int (*)(int, const char*, int))(AT_FDCWD, made(name, 1), 0) == 0);
-    EACH("rename", "link") CHECK(CALL(int (*)(const char*, const char*))(made(name, 1), path_of("new1")) == 0 && unlink(path_of("new1")) == 0);
+    EACH("rename", "link")
+    CHECK(CALL(int (*)(const char*, const char*))(made(name, 1), path_of("new1")) == 0 && unlink(path_of("new1")) == 0);
     EACH("renameat", "renameat2", "linkat") {
-        CHECK(CALL(int (*)(int, const char*, int, const char*, int))(AT_FDCWD, made(name, 1), AT_FDCWD, path_of("new2"), 0) == 0);
+        CHECK(CALL(int (*)(int, const char*, int, const char*, int))(AT_FDCWD, made(name, 1), AT_FDCWD, path_of("new2"),
+                                                                     0) == 0);
         unlink(path_of("new2"));
     }
     EACH("symlink") CHECK(CALL(int (*)(const char*, const char*))("target", path_of(name)) == 0);
@@ -260,9 +280,13 @@ static void naming(void) {
     EACH("rmdir") CHECK(mkdir(path_of(name), 0700) == 0 && CALL(int (*)(const char*))(path_of(name)) == 0);
     dev_t device = 0;
     EACH("mknod") CHECK(CALL(int (*)(const char*, unsigned, dev_t))(path_of(name), S_IFREG | 0600, 0) == 0);
-    EACH("__xmknod") CHECK(CALL(int (*)(int, const char*, unsigned, dev_t*))(0, path_of(name), S_IFREG | 0600, &device) == 0);
-    EACH("mknodat") CHECK(CALL(int (*)(int, const char*, unsigned, dev_t))(AT_FDCWD, path_of(name), S_IFREG | 0600, 0) == 0);
-    EACH("__xmknodat") CHECK(CALL(int (*)(int, int, const char*, unsigned, dev_t*))(0, AT_FDCWD, path_of(name), S_IFREG | 0600, &device) == 0);
+    EACH("__xmknod")
+    CHECK(CALL(int (*)(int, const char*, unsigned, dev_t*))(0, path_of(name), S_IFREG | 0600, &device) == 0);
+    EACH("mknodat")
+    CHECK(CALL(int (*)(int, const char*, unsigned, dev_t))(AT_FDCWD, path_of(name), S_IFREG | 0600, 0) == 0);
+    EACH("__xmknodat")
+    CHECK(CALL(int (*)(int, int, const char*, unsigned, dev_t*))(0, AT_FDCWD, path_of(name), S_IFREG | 0600, &device) ==
+          0);
     EACH("mkfifo") CHECK(CALL(int (*)(const char*, unsigned))(path_of(name), 0600) == 0);
     EACH("mkfifoat") CHECK(CALL(int (*)(int, const char*, unsigned))(AT_FDCWD, path_of(name), 0600) == 0);
     EACH("chmod", "lchmod") CHECK(CALL(int (*)(const char*, unsigned))(made(name, 1), 0600) == 0);
@@ -270,9 +294,11 @@ static void naming(void) {
     EACH("fchmodat") CHECK(CALL(int (*)(int, const char*, unsigned, int))(AT_FDCWD, made(name, 1), 0600, 0) == 0);
     EACH("chown", "lchown") CHECK(CALL(int (*)(const char*, unsigned, unsigned))(made(name, 1), -1, -1) == 0);
     EACH("fchown") CHECK(CALL(int (*)(int, unsigned, unsigned))(opened(name, 1), -1, -1) == 0);
-    EACH("fchownat") CHECK(CALL(int (*)(int, const char*, unsigned, unsigned, int))(AT_FDCWD, made(name, 1), -1, -1, 0) == 0);
+    EACH("fchownat")
+    CHECK(CALL(int (*)(int, const char*, unsigned, unsigned, int))(AT_FDCWD, made(name, 1), -1, -1, 0) == 0);
     EACH("utime", "utimes", "lutimes") CHECK(CALL(int (*)(const char*, const void*))(made(name, 1), NULL) == 0);
-    EACH("utimensat", "futimesat") CHECK(CALL(int (*)(int, const char*, const void*, int))(AT_FDCWD, made(name, 1), NULL, 0) == 0);
+    EACH("utimensat", "futimesat")
+    CHECK(CALL(int (*)(int, const char*, const void*, int))(AT_FDCWD, made(name, 1), NULL, 0) == 0);
     EACH("futimens", "futimes") CHECK(CALL(int (*)(int, const void*))(opened(name, 1), NULL) == 0);
     EACH("chdir") CHECK(mkdir(path_of(name), 0700) == 0 && CALL(int (*)(const char*))(path_of(name)) == 0);
     EACH("fchdir") {
@@ -282,16 +308,21 @@ static void naming(void) {
     EACH("opendir", "readdir", "readdir64", "readdir_r", "readdir64_r", "closedir", "fdopendir", "getdents64") {
         mkdir(path_of(name), 0700);
         const int fd = open(path_of(name), O_RDONLY);
-        DIR* listed = name[0] == 'f' ? CALL(DIR * (*)(int))(fd) : name[0] == 'o' ? CALL(DIR * (*)(const char*))(path_of(name)) : opendir(path_of(name));
+        DIR* listed = name[0] == 'f'   ? CALL(DIR * (*)(int))(fd)
+                      : name[0] == 'o' ? CALL(DIR * (*)(const char*))(path_of(name))
+                                       : opendir(path_of(name));
         struct dirent entry, *found = NULL;
         CHECK(listed != NULL);
-        if (strstr(name, "_r") != NULL) CHECK(CALL(int (*)(DIR*, struct dirent*, struct dirent**))(listed, &entry, &found) == 0);
-        else if (name[0] == 'r') CHECK(CALL(struct dirent * (*)(DIR*))(listed) != NULL);
+        if (strstr(name, "_r") != NULL)
+            CHECK(CALL(int (*)(DIR*, struct dirent*, struct dirent**))(listed, &entry, &found) == 0);
+        else if (name[0] == 'r')
+            CHECK(CALL(struct dirent * (*)(DIR*))(listed) != NULL);
         if (name[0] == 'g') CHECK(CALL(long (*)(int, void*, size_t))(fd, out, sizeof out) > 0);
         if (name[0] == 'c') CHECK(CALL(int (*)(DIR*))(listed) == 0);
     }
     EACH("mmap", "mmap64") {
-        void* at = CALL(void* (*)(void*, size_t, int, int, int, long))(NULL, 9, PROT_READ | PROT_WRITE, MAP_SHARED, opened(name, 9), 0);
+        void* at = CALL(void* (*)(void*, size_t, int, int, int, long))(NULL, 9, PROT_READ | PROT_WRITE, MAP_SHARED,
+                                                                       opened(name, 9), 0);
         CHECK(at != MAP_FAILED);
     }
     EACH("msync") {
@@ -316,7 +347,8 @@ static void asynchronous(void) {
             int (*start)(struct aiocb*) = strstr(name, "read") || writes ? CALL(int (*)(struct aiocb*)) : aio_read;
             CHECK(start(&request) == 0);
         }
-        int (*suspend)(const struct aiocb* const*, int, void*) = strstr(name, "suspend") ? CALL(int (*)(const struct aiocb* const*, int, void*)) : (void*)aio_suspend;
+        int (*suspend)(const struct aiocb* const*, int, void*) =
+            strstr(name, "suspend") ? CALL(int (*)(const struct aiocb* const*, int, void*)) : (void*)aio_suspend;
         while (aio_error(&request) == EINPROGRESS) suspend(list, 1, NULL);
         const long moved = strstr(name, "return") ? CALL(long (*)(struct aiocb*))(&request) : aio_return(&request);
         CHECK(moved == (strstr(name, "sync") ? 0 : 70));
@@ -330,7 +362,8 @@ static void reading_streams(void) {
     char* line = NULL;
     size_t room = 0;
     for (int i = 0; i < 10000; ++i) text[i] = i % 50 == 49 ? '\n' : '7';
-    EACH("fopen", "fopen64", "_IO_fopen") CHECK(fclose(CALL(FILE * (*)(const char*, const char*))(made(name, 9), "r")) == 0);
+    EACH("fopen", "fopen64", "_IO_fopen")
+    CHECK(fclose(CALL(FILE * (*)(const char*, const char*))(made(name, 9), "r")) == 0);
     EACH("fdopen", "_IO_fdopen") CHECK(fclose(CALL(FILE * (*)(int, const char*))(opened(name, 9), "r")) == 0);
     EACH("freopen", "freopen64") {
         FILE* before = fopen(path_of("before_reopening"), "w");
@@ -340,12 +373,13 @@ static void reading_streams(void) {
     EACH("tmpfile", "tmpfile64") CHECK(fclose(CALL(FILE * (*)(void))()) == 0);
     EACH("fread", "fread_unlocked", "_IO_fread") {
         FILE* f = fopen(made(name, 10000), "r");
-        CHECK(CALL(size_t (*)(void*, size_t, size_t, FILE*))(data, 7, 10, f) == 10);
-        CHECK(CALL(size_t (*)(void*, size_t, size_t, FILE*))(data, 1, 10000, f) == 9930);
+        CHECK(CALL(size_t(*)(void*, size_t, size_t, FILE*))(data, 7, 10, f) == 10);
+        CHECK(CALL(size_t(*)(void*, size_t, size_t, FILE*))(data, 1, 10000, f) == 9930);
         tell(name, "read", 10000);
     }
     EACH("__fread_chk", "__fread_unlocked_chk") {
-        CHECK(CALL(size_t (*)(void*, size_t, size_t, size_t, FILE*))(data, 10000, 7, 10, fopen(made(name, 10000), "r")) == 10);
+        CHECK(CALL(size_t(*)(void*, size_t, size_t, size_t, FILE*))(data, 10000, 7, 10,
+                                                                    fopen(made(name, 10000), "r")) == 10);
         tell(name, "read", 4096);
     }
     EACH("fgets", "fgets_unlocked", "_IO_fgets") {
@@ -369,13 +403,13 @@ static void reading_streams(void) {
         tell(name, "read", 4096);
     }
     EACH("fgetwc", "getwc", "fgetwc_unlocked", "getwc_unlocked") {
-        CHECK(CALL(wint_t (*)(FILE*))(fopen(made(name, 10000), "r")) != WEOF);
+        CHECK(CALL(wint_t(*)(FILE*))(fopen(made(name, 10000), "r")) != WEOF);
         tell(name, "read", 4096);
     }
     EACH("__wuflow", "__wunderflow") {
         FILE* f = fopen(made(name, 10000), "r");
         fwide(f, 1);
-        CHECK(CALL(wint_t (*)(FILE*))(f) != WEOF);
+        CHECK(CALL(wint_t(*)(FILE*))(f) != WEOF);
         tell(name, "read", 4096);
     }
     EACH("fgetws", "fgetws_unlocked") {
@@ -383,7 +417,8 @@ static void reading_streams(void) {
         tell(name, "read", 4096);
     }
     EACH("__fgetws_chk", "__fgetws_unlocked_chk") {
-        CHECK(CALL(wchar_t * (*)(wchar_t*, size_t, int, FILE*))(wide, 1000, 100, fopen(made(name, 10000), "r")) != NULL);
+        CHECK(CALL(wchar_t * (*)(wchar_t*, size_t, int, FILE*))(wide, 1000, 100, fopen(made(name, 10000), "r")) !=
+              NULL);
         tell(name, "read", 4096);
     }
     EACH("fscanf", "__isoc99_fscanf") {
@@ -423,16 +458,22 @@ static void reading_input(void) {
         CHECK(scan(name, fopen(made(name, 10000), "r"), L"%99ls", wide) == 1);
         tell(name, "read", 4096);
     }
-    EACH("scanf", "__isoc99_scanf", "vscanf", "__isoc99_vscanf", "getchar", "getchar_unlocked", "wscanf", "__isoc99_wscanf",
-         "vwscanf", "__isoc99_vwscanf", "getwchar", "getwchar_unlocked") {
+    EACH("scanf", "__isoc99_scanf", "vscanf", "__isoc99_vscanf", "getchar", "getchar_unlocked", "wscanf",
+         "__isoc99_wscanf", "vwscanf", "__isoc99_vwscanf", "getwchar", "getwchar_unlocked") {
         const int is_wide = strstr(name, "ws") != NULL || strstr(name, "wc") != NULL;
         const int listed = strstr(name, "vscanf") || strstr(name, "vwscanf");
         fresh_input(name, is_wide);
-        if (strstr(name, "getwchar")) CHECK(CALL(wint_t (*)(void))() == L'7');
-        else if (strstr(name, "getchar")) CHECK(CALL(int (*)(void))() == '7');
-        else if (listed) CHECK(scan(name, NULL, is_wide ? (void*)L"%99ls" : (void*)"%99s", is_wide ? (void*)wide : (void*)data) == 1);
-        else if (is_wide) CHECK(CALL(int (*)(const wchar_t*, ...))(L"%99ls", wide) == 1);
-        else CHECK(CALL(int (*)(const char*, ...))("%99s", data) == 1);
+        if (strstr(name, "getwchar"))
+            CHECK(CALL(wint_t(*)(void))() == L'7');
+        else if (strstr(name, "getchar"))
+            CHECK(CALL(int (*)(void))() == '7');
+        else if (listed)
+            CHECK(scan(name, NULL, is_wide ? (void*)L"%99ls" : (void*)"%99s", is_wide ? (void*)wide : (void*)data) ==
+                  1);
+        else if (is_wide)
+            CHECK(CALL(int (*)(const wchar_t*, ...))(L"%99ls", wide) == 1);
+        else
+            CHECK(CALL(int (*)(const char*, ...))("%99s", data) == 1);
         tell(name, "read", 4096);
     }
 }
@@ -443,7 +484,8 @@ static int print(const char* name, FILE* f, const void* format, ...) {
     const int checked = strstr(name, "_chk") != NULL;
     int result;
     if (f == NULL) {
-        result = checked ? CALL(int (*)(int, const void*, va_list))(1, format, values) : CALL(int (*)(const void*, va_list))(format, values);
+        result = checked ? CALL(int (*)(int, const void*, va_list))(1, format, values)
+                         : CALL(int (*)(const void*, va_list))(format, values);
     } else {
         result = checked ? CALL(int (*)(FILE*, int, const void*, va_list))(f, 1, format, values)
                          : CALL(int (*)(FILE*, const void*, va_list))(f, format, values);
@@ -453,10 +495,14 @@ static int print(const char* name, FILE* f, const void* format, ...) {
 }
 
 static void writing_streams(void) {
-#define CLOSED(f, bytes) do { CHECK(fclose(f) == 0); tell(name, "write", bytes); } while (0)
+#define CLOSED(f, bytes)            \
+    do {                            \
+        CHECK(fclose(f) == 0);      \
+        tell(name, "write", bytes); \
+    } while (0)
     EACH("fwrite", "fwrite_unlocked", "_IO_fwrite") {
         FILE* f = fopen(path_of(name), "w");
-        CHECK(CALL(size_t (*)(const void*, size_t, size_t, FILE*))(text, 7, 1000, f) == 1000);
+        CHECK(CALL(size_t(*)(const void*, size_t, size_t, FILE*))(text, 7, 1000, f) == 1000);
         CLOSED(f, 7000);
     }
     EACH("fputs", "fputs_unlocked", "_IO_fputs") {
@@ -476,13 +522,13 @@ static void writing_streams(void) {
     }
     EACH("fputwc", "putwc", "fputwc_unlocked", "putwc_unlocked") {
         FILE* f = fopen(path_of(name), "w");
-        CHECK(CALL(wint_t (*)(wchar_t, FILE*))(L'\u20ac', f) != WEOF);
+        CHECK(CALL(wint_t(*)(wchar_t, FILE*))(L'\u20ac', f) != WEOF);
         CLOSED(f, 3);
     }
     EACH("__woverflow") {
         FILE* f = fopen(path_of(name), "w");
         fwide(f, 1);
-        CHECK(CALL(wint_t (*)(FILE*, wint_t))(f, L'x') != WEOF);
+        CHECK(CALL(wint_t(*)(FILE*, wint_t))(f, L'x') != WEOF);
         CLOSED(f, 1);
     }
     EACH("fputws", "fputws_unlocked") {
@@ -523,8 +569,10 @@ static void writing_streams(void) {
     EACH("fclose", "_IO_fclose", "fflush", "fflush_unlocked", "_IO_fflush", "fcloseall") {
         FILE* f = fopen(path_of(name), "w");
         fputs("some words", f);
-        if (strcmp(name, "fcloseall") == 0) fflush(f);  // the last test of all calls it
-        else CHECK(CALL(int (*)(FILE*))(f) == 0);
+        if (strcmp(name, "fcloseall") == 0)
+            fflush(f);  // the last test of all calls it
+        else
+            CHECK(CALL(int (*)(FILE*))(f) == 0);
         tell(name, "write", 10);
     }
     EACH("fseek", "fseeko", "fseeko64", "rewind", "fsetpos", "fsetpos64", "_IO_fsetpos", "_IO_fsetpos64") {
@@ -532,18 +580,24 @@ static void writing_streams(void) {
         fpos_t begin;
         fgetpos(f, &begin);
         fputs("some words", f);
-        if (name[0] == 'r') CALL(void (*)(FILE*))(f);
-        else if (strstr(name, "seek")) CHECK(CALL(int (*)(FILE*, long, int))(f, 0, SEEK_SET) == 0);
-        else CHECK(CALL(int (*)(FILE*, const fpos_t*))(f, &begin) == 0);
+        if (name[0] == 'r')
+            CALL(void (*)(FILE*))(f);
+        else if (strstr(name, "seek"))
+            CHECK(CALL(int (*)(FILE*, long, int))(f, 0, SEEK_SET) == 0);
+        else
+            CHECK(CALL(int (*)(FILE*, const fpos_t*))(f, &begin) == 0);
         tell(name, "write", 10);
         CHECK(fgetc(f) == 's');
         tell(name, "read", 10);
     }
     EACH("setvbuf", "_IO_setvbuf", "setbuf", "setbuffer", "setlinebuf") {
         FILE* f = fopen(path_of(name), "w");
-        if (name[3] == 'v' || name[0] == '_') CALL(int (*)(FILE*, char*, int, size_t))(f, NULL, _IONBF, 0);
-        else if (strcmp(name, "setlinebuf") == 0) CALL(void (*)(FILE*))(f);
-        else CALL(void (*)(FILE*, char*, size_t))(f, NULL, 0);
+        if (name[3] == 'v' || name[0] == '_')
+            CALL(int (*)(FILE*, char*, int, size_t))(f, NULL, _IONBF, 0);
+        else if (strcmp(name, "setlinebuf") == 0)
+            CALL(void (*)(FILE*))(f);
+        else
+            CALL(void (*)(FILE*, char*, size_t))(f, NULL, 0);
         fputs("words", f);
         fputs("more\n", f);
         CLOSED(f, 10);
@@ -567,12 +621,18 @@ static void writing_output(void) {
         const void* format = is_wide ? (void*)L"%d words" : (void*)"%d words";
         fresh_output(name, is_wide);
         int bytes = 7;
-        if (strstr(name, "puts")) bytes = CALL(int (*)(const char*))("words") >= 0 ? 6 : 0;
-        else if (strstr(name, "putwc")) bytes = CALL(wint_t (*)(wchar_t))(L'x') == L'x';
-        else if (strstr(name, "putc")) bytes = CALL(int (*)(int))('x') == 'x';
-        else if (strchr(name, 'v')) CHECK(print(name, NULL, format, 5) == 7);
-        else if (checked) CHECK(CALL(int (*)(int, const void*, ...))(1, format, 5) == 7);
-        else CHECK(CALL(int (*)(const void*, ...))(format, 5) == 7);
+        if (strstr(name, "puts"))
+            bytes = CALL(int (*)(const char*))("words") >= 0 ? 6 : 0;
+        else if (strstr(name, "putwc"))
+            bytes = CALL(wint_t(*)(wchar_t))(L'x') == L'x';
+        else if (strstr(name, "putc"))
+            bytes = CALL(int (*)(int))('x') == 'x';
+        else if (strchr(name, 'v'))
+            CHECK(print(name, NULL, format, 5) == 7);
+        else if (checked)
+            CHECK(CALL(int (*)(int, const void*, ...))(1, format, 5) == 7);
+        else
+            CHECK(CALL(int (*)(const void*, ...))(format, 5) == 7);
         CHECK(fflush(stdout) == 0);
         tell(name, "write", bytes);
     }
@@ -603,22 +663,25 @@ static int in_clone(void* path) {
 static void starting(void) {
     char* true_program = "/bin/true";
     char* arguments[] = {"true", NULL};
-    EACH("fork", "__fork", "_Fork", "execve", "execv", "execvp", "execvpe", "execl", "execle", "execlp", "fexecve", "execveat",
-         "_exit", "_Exit", "quick_exit", "abort") {
+    EACH("fork", "__fork", "_Fork", "execve", "execv", "execvp", "execvpe", "execl", "execle", "execlp", "fexecve",
+         "execveat", "_exit", "_Exit", "quick_exit", "abort") {
         const int forks = strstr(name, "ork") != NULL;
-        const pid_t child = forks ? CALL(pid_t (*)(void))() : fork();
+        const pid_t child = forks ? CALL(pid_t(*)(void))() : fork();
         if (child == 0) {
             if (forks) _exit(0);
             void* end = function(name);
-            if (strcmp(name, "execve") == 0) CALL(int (*)(const char*, char**, char**))(true_program, arguments, environ);
+            if (strcmp(name, "execve") == 0)
+                CALL(int (*)(const char*, char**, char**))(true_program, arguments, environ);
             if (strcmp(name, "execv") == 0) CALL(int (*)(const char*, char**))(true_program, arguments);
             if (strcmp(name, "execvp") == 0) CALL(int (*)(const char*, char**))("true", arguments);
             if (strcmp(name, "execvpe") == 0) CALL(int (*)(const char*, char**, char**))("true", arguments, environ);
             if (strcmp(name, "execl") == 0) CALL(int (*)(const char*, ...))(true_program, "true", NULL);
             if (strcmp(name, "execle") == 0) CALL(int (*)(const char*, ...))(true_program, "true", NULL, environ);
             if (strcmp(name, "execlp") == 0) CALL(int (*)(const char*, ...))("true", "true", NULL);
-            if (strcmp(name, "fexecve") == 0) CALL(int (*)(int, char**, char**))(open(true_program, O_RDONLY), arguments, environ);
-            if (strcmp(name, "execveat") == 0) CALL(int (*)(int, const char*, char**, char**, int))(AT_FDCWD, true_program, arguments, environ, 0);
+            if (strcmp(name, "fexecve") == 0)
+                CALL(int (*)(int, char**, char**))(open(true_program, O_RDONLY), arguments, environ);
+            if (strcmp(name, "execveat") == 0)
+                CALL(int (*)(int, const char*, char**, char**, int))(AT_FDCWD, true_program, arguments, environ, 0);
             if (strcmp(name, "abort") == 0) CALL(void (*)(void))();
             ((void (*)(int))end)(0);
         }
@@ -627,7 +690,7 @@ static void starting(void) {
         CHECK(strcmp(name, "abort") == 0 ? WTERMSIG(status) == SIGABRT : status == 0);
     }
     EACH("vfork", "__vfork") {
-        const pid_t child = name[0] == 'v' ? vfork() : CALL(pid_t (*)(void))();
+        const pid_t child = name[0] == 'v' ? vfork() : CALL(pid_t(*)(void))();
         if (child == 0) {
             execl(true_program, "true", NULL);
             _exit(1);
@@ -637,14 +700,16 @@ static void starting(void) {
     }
     EACH("clone") {
         static char stack[65536];
-        const pid_t child = CALL(int (*)(int (*)(void*), void*, int, void*, ...))(in_clone, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, true_program);
+        const pid_t child = CALL(int (*)(int (*)(void*), void*, int, void*, ...))(
+            in_clone, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD, true_program);
         int status = 1;
         CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
     }
     EACH("posix_spawn", "posix_spawnp") {
         pid_t child = 0;
         int status = 1;
-        CHECK(CALL(int (*)(pid_t*, const char*, void*, void*, char**, char**))(&child, true_program, NULL, NULL, arguments, environ) == 0);
+        CHECK(CALL(int (*)(pid_t*, const char*, void*, void*, char**, char**))(&child, true_program, NULL, NULL,
+                                                                               arguments, environ) == 0);
         CHECK(waitpid(child, &status, 0) == child && status == 0);
     }
     EACH("syscall") CHECK(CALL(long (*)(long, ...))(SYS_getpid) == getpid());

@@ -35,9 +35,13 @@ void* malloc(size_t bytes) {
     return given;
 }
 
-void free(void* memory) { (void)memory; }
+void free(void* memory) {
+    (void)memory;
+}
 
-void* calloc(size_t count, size_t bytes) { return malloc(count * bytes); }
+void* calloc(size_t count, size_t bytes) {
+    return malloc(count * bytes);
+}
 
 void* realloc(void* old, size_t bytes) {
     void* fresh = malloc(bytes);

@@ -1,4 +1,5 @@
-// Threads that are started and end while they do I/O, 50 at a time. Usage: threads <directory> <how many> <calls of each>
+// Threads that are started and end while they do I/O, 50 at a time. Usage: threads <directory> <how many> <calls of
+// each>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -11,7 +12,8 @@ static int calls;
 static void* work(void* number) {
     char data[64] = {0};
     for (int i = 0; i < calls; ++i) {
-        if (pwrite(shared, data, sizeof data, ((long)number * calls + i) * (long)sizeof data) != (long)sizeof data) abort();
+        if (pwrite(shared, data, sizeof data, ((long)number * calls + i) * (long)sizeof data) != (long)sizeof data)
+            abort();
     }
     return NULL;
 }

@@ -1,5 +1,6 @@
-// Reads traces and rings that were damaged at random, for so many runs or minutes. A crash or a sanitizer's complaint
-// ends it; the input is then in the file that it named. Usage: fuzz_trace_reader [--runs N | --minutes N] [--seed N]
+// Reads traces and rings that were damaged at random, for so many runs or minutes, after those of a folder as they are.
+// A crash or a sanitizer's complaint ends it; the same seed leads there again.
+// Usage: fuzz_trace_reader [--corpus FOLDER] [--runs N | --minutes N] [--seed N], or --make FOLDER [--seed N]
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -62,6 +63,29 @@ void read_all(const std::string& path, bool salvage) {
     }
 }
 
+void read_folder(const char* folder) {
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.path().extension() != ".trace") continue;
+        read_all(entry.path().string(), false);
+        read_all(entry.path().string(), true);
+    }
+}
+
+/// The inputs of tests/observe/corpus: a whole trace, one of a killed process with a ring cut short, and damaged ones.
+void make_corpus(const std::string& target, std::mt19937_64& random) {
+    const scratch_folder folder;
+    const std::string whole = read_bytes(write_trace(folder, "ended", usual_records(30, random), true));
+    write_bytes(target + "/ended.trace", whole);
+    write_bytes(target + "/killed.trace", read_bytes(write_trace(folder, "killed", usual_records(30, random), false)));
+    write_bytes(target + "/killed.ring", read_bytes(folder.path("killed.ring")).substr(0, 8192));
+    for (int i = 0; i < 8; ++i) {
+        std::string damaged = whole;
+        damage(damaged, random, damaged.size());
+        mend_check_sums(damaged);
+        write_bytes(target + "/damaged" + std::to_string(i) + ".trace", damaged);
+    }
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -72,11 +96,15 @@ int main(int count, char** words) {
         const std::string_view name = words[i];
         if (name == "--runs") runs = strtoull(words[i + 1], nullptr, 10);
         if (name == "--seed") seed = strtoull(words[i + 1], nullptr, 10);
+        if (name == "--corpus") read_folder(words[i + 1]);
         if (name == "--minutes")
             end_ns = halcyon::monotonic_ns() + static_cast<int64_t>(strtod(words[i + 1], nullptr) * 60e9);
     }
     std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
     std::mt19937_64 random(seed);
+    for (int i = 1; i + 1 < count; i += 2) {
+        if (std::string_view(words[i]) == "--make") return make_corpus(words[i + 1], random), 0;
+    }
     const scratch_folder folder;
     const std::string ended = read_bytes(write_trace(folder, "ended", usual_records(200, random), true));
     const std::string killed = read_bytes(write_trace(folder, "killed", usual_records(4200, random), false));

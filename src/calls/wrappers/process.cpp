@@ -63,7 +63,11 @@ void tell_unseen(const program_file& program) {
 /// A process's last call. `real()` returns only when it failed.
 template <class Real>
 int become(const program_file& program, Real real) {
-    if (!recording() || !is_own_process()) return real();
+    if (!recording()) return real();
+    if (!is_own_process()) {  // the child of a vfork: its parent's trace tells
+        tell_unseen(program);
+        return real();
+    }
     thread_state& thread = this_thread();
     call_record record = blank_record(call_id::exec);
     record.file = known_files::of_path(AT_FDCWD, program.path);

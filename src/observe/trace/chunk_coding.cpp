@@ -176,8 +176,10 @@ unsigned char* put_column(std::span<const uint64_t> values, uint64_t any, bool e
 }
 
 template <class Column>
-unsigned char* encode(std::span<const call_record> records, std::span<uint64_t> scratch, unsigned char* out,
-                      Column column = {}) {
+unsigned char* encode(std::span<const call_record> records, std::span<uint64_t> scratch, unsigned char* out) {
+    static Column column;  // too large for the stacks of some threads; chunks are coded one at a time
+    static_assert(std::is_trivially_copyable_v<Column>);
+    std::memset(static_cast<void*>(&column), 0, sizeof column);
     uint64_t any = 0;
     bool equal = true;
     const call_record* last = nullptr;

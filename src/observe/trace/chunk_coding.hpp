@@ -29,6 +29,7 @@ inline constexpr size_t largest_planes(size_t records) {
 
 /// Writes the columns of `records` to `out`, which has largest_planes() bytes; returns how many. Times are divided by
 /// `time_unit` (ticks). `scratch` has two elements for each record.
+/// One call at a time in a process: what it needs besides is static.
 size_t encode_columns(std::span<const calls::call_record> records, uint32_t time_unit, std::span<uint64_t> scratch,
                       unsigned char* out);
 

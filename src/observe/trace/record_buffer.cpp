@@ -32,16 +32,23 @@ constexpr int64_t longest_wait_ns = 2'000'000'000;
 
 class patience {
   public:
+    /// The more often it ended before, the shorter it is: all waits in vain together take twice the longest.
+    explicit patience(std::atomic<uint32_t>& ended) : ended_(ended) {}
+
     /// Gives the processor away; false when the wait has been too long.
     bool wait() {
         direct::yield();
         if (++turns_ < turns_before_clock) return true;
         const int64_t now = monotonic_ns();
         if (since_ == 0) since_ = now;
-        return now - since_ < longest_wait_ns;
+        const uint32_t before = ended_.load(std::memory_order_relaxed);
+        if (now - since_ < (before < 62 ? longest_wait_ns >> before : 0)) return true;
+        ended_.fetch_add(1, std::memory_order_relaxed);
+        return false;
     }
 
   private:
+    std::atomic<uint32_t>& ended_;
     int turns_ = 0;
     int64_t since_ = 0;
 };
@@ -164,7 +171,7 @@ bool record_buffer::give_blocks(int64_t offset, int64_t bytes) {
     const int fd = descriptor();
     const int given = direct::fallocate(fd, offset, bytes);
     if (given != -EOPNOTSUPP && given != -ENOSYS) return given == 0;
-    constexpr char zeros[page] = {};  // NFS and some parallel file systems: by writing
+    static constexpr char zeros[page] = {};  // NFS and some parallel file systems: by writing
     for (int64_t done = 0; done < bytes; done += page) {
         if (direct::pwrite(fd, zeros, page, offset + done) != static_cast<ssize_t>(page)) return false;
     }
@@ -172,7 +179,7 @@ bool record_buffer::give_blocks(int64_t offset, int64_t bytes) {
 }
 
 bool record_buffer::lock_coding() {
-    patience wait;
+    patience wait(waits_in_vain_);
     while (coding_lock_.exchange(1, std::memory_order_acquire) != 0) {
         if (!wait.wait()) return false;
     }
@@ -183,17 +190,17 @@ void record_buffer::unlock_coding() {
     coding_lock_.store(0, std::memory_order_release);
 }
 
-/// Takes the lowest unused chunk. Only one thread at a time does so: the one that replaces the open chunk.
+/// Takes the lowest unused chunk.
 bool record_buffer::open_chunk(uint32_t& chunk) {
     for (uint32_t i = 0; i < header_->chunk_count; ++i) {
         auto& entry = header_->chunks[i];
-        if (entry.state.load(std::memory_order_acquire) != ring_header::unused) continue;
-        if (i >= allocated_) {
+        if (i >= allocated_.load(std::memory_order_acquire)) {
             if (!give_blocks(static_cast<int64_t>(chunk_at(i)), (chunk_bytes + page - 1) / page * page)) return false;
-            allocated_ = i + 1;
+            allocated_.store(i + 1, std::memory_order_release);
         }
+        uint32_t unused = ring_header::unused;
+        if (!entry.state.compare_exchange_strong(unused, ring_header::open, std::memory_order_acq_rel)) continue;
         entry.sequence.store(last_sequence_.fetch_add(1) + 1, std::memory_order_relaxed);
-        entry.state.store(ring_header::open, std::memory_order_release);
         chunk = i;
         return true;
     }
@@ -221,12 +228,20 @@ void record_buffer::append(const call_record& record) {
             std::atomic_ref(to.start).store(record.start, std::memory_order_release);
             return;
         }
-        if (slot == chunk_records) replace_open_chunk(taken);
-        patience wait;
-        while ((next_.load(std::memory_order_acquire) & slot_mask) > chunk_records) {
+        if (slot == chunk_records) {
+            header_->chunks[taken >> 32].state.store(ring_header::closed, std::memory_order_release);
+            wake_coder();
+        }
+        patience wait(waits_in_vain_);
+        // The thread that took the slot after the last one replaces the chunk, all others wait until it is done; it is
+        // replaced by any of them when it does not get on.
+        bool mine = slot == chunk_records;
+        while ((next_.load(std::memory_order_acquire) & slot_mask) >= chunk_records) {
             if (out_->failed() || direct_.load(std::memory_order_relaxed)) break;
-            // Whoever is replacing the chunk does not get on: two fresh ones do no harm.
-            if (!wait.wait()) replace_open_chunk(taken);
+            if (mine && replace_chunk(static_cast<uint32_t>(taken >> 32))) break;
+            if (wait.wait()) continue;
+            if (mine) return count_lost(1);
+            mine = true;
         }
         if (direct_.load(std::memory_order_relaxed)) return append(record);
         if (out_->failed()) return count_lost(1);
@@ -245,18 +260,19 @@ void record_buffer::refresh_anchor() {
     next_anchor_ = header_->last.ticks + anchor_after_;
 }
 
-/// The thread that took the slot after the last one does this; all others wait until it is done.
-void record_buffer::replace_open_chunk(uint64_t seen) {
-    header_->chunks[seen >> 32].state.store(ring_header::closed, std::memory_order_release);
+/// Opens another chunk instead of the full one. False when none can be had now: this thread then has lent a hand.
+bool record_buffer::replace_chunk(uint32_t full) {
     uint32_t fresh = 0;
-    wake_coder();
-    patience wait;
-    while (!open_chunk(fresh)) {
-        if (out_->failed()) return;
-        if (code_next()) continue;  // all are full: this thread lends a hand
-        if (!wait.wait()) return out_->give_up(ENOSPC);
+    if (!open_chunk(fresh)) {
+        code_next();
+        return false;
     }
-    next_.store(uint64_t{fresh} << 32, std::memory_order_release);
+    uint64_t seen = next_.load(std::memory_order_acquire);
+    while (seen >> 32 == full && (seen & slot_mask) >= chunk_records && (seen & no_more_slots) == 0) {
+        if (next_.compare_exchange_weak(seen, uint64_t{fresh} << 32, std::memory_order_acq_rel)) return true;
+    }
+    header_->chunks[fresh].state.store(ring_header::unused, std::memory_order_release);  // another thread was faster
+    return true;
 }
 
 /// Codes the oldest closed chunk. False when there is none, or another thread is at it.
@@ -328,7 +344,7 @@ bool record_buffer::write_notes() {
 
 /// Another thread holds the lock for a copy, or a compression, at most; one that was stopped there is not waited for.
 bool record_buffer::lock_notes() {
-    patience wait;
+    patience wait(waits_in_vain_);
     while (note_lock_.exchange(1, std::memory_order_acquire) != 0) {
         if (!wait.wait()) return false;
     }
@@ -377,10 +393,13 @@ void record_buffer::flush(bool last) {
     const auto used = static_cast<uint32_t>(seen & slot_mask);
     const auto chunk = static_cast<uint32_t>(seen >> 32);
     if (!lock_coding()) return;
-    bool all = code(chunk, used < chunk_records ? used : chunk_records);
-    // Also those that were opened twice at once, and those that a stopped thread left.
+    uint32_t open = ring_header::open;  // full, and the thread that is to close it did not get to it
+    if (used >= chunk_records) header_->chunks[chunk].state.compare_exchange_strong(open, ring_header::closed);
+    bool all = used >= chunk_records || code(chunk, used);
+    // Those that were full a moment ago. Others that are open were opened by a thread that lost its core, and are
+    // empty.
     for (uint32_t i = 0; last && i < header_->chunk_count; ++i) {
-        if (header_->chunks[i].state.load() != ring_header::unused) all = code(i, chunk_records) && all;
+        if (header_->chunks[i].state.load() == ring_header::closed) all = code(i, chunk_records) && all;
     }
     unlock_coding();
     if (last && all && flush_notes() && !out_->failed()) direct::unlink(path_);

@@ -77,7 +77,7 @@ class record_buffer {
 
   private:
     calls::call_record* slots_of(uint32_t chunk) const;
-    void replace_open_chunk(uint64_t seen);
+    bool replace_chunk(uint32_t full);
     bool open_chunk(uint32_t& chunk);
     bool code_next();
     template <class Add>
@@ -106,7 +106,7 @@ class record_buffer {
     int fd_ = -1;
     trace_file* out_ = nullptr;
     uint32_t time_unit_ = 1;
-    uint32_t allocated_ = 0;  // chunks for which the file has blocks
+    std::atomic<uint32_t> allocated_{0};  // chunks for which the file has blocks
     char path_[trace_file::longest_path] = {};
     std::atomic<bool> direct_{false};
     std::atomic<uint64_t> last_sequence_{0};
@@ -114,6 +114,7 @@ class record_buffer {
     std::atomic<uint32_t> note_lock_{0};  // taken before the coding lock where both are
     note_writer notes_;
     std::atomic<uint32_t> coding_lock_{0};
+    std::atomic<uint32_t> waits_in_vain_{0};
     coder_thread coder_;
     int64_t next_anchor_ = 0;   // ticks
     int64_t anchor_after_ = 0;  // ticks

@@ -155,25 +155,34 @@ bool trace_file::append_at(int64_t at, std::string_view header, std::string_view
 
 bool trace_file::append(section_kind kind, std::string_view first, std::string_view second, std::string_view third) {
     if (failed()) return false;
-    constexpr size_t on_stack = 8192;
     const size_t payload = first.size() + second.size() + third.size();
     const size_t whole = sizeof(section_header) + filled_up(payload);
-    section_header header{section_magic, static_cast<uint32_t>(kind), static_cast<uint32_t>(payload), 0};
+    // Applications have threads with stacks of 16 KiB, and handlers on less.
+    if (whole <= 512) return append_copied<512>(kind, {first, second, third}, payload);
+    if (whole <= 8192) return append_copied<8192>(kind, {first, second, third}, payload);
+    // One large part, which is not copied: chunks come in one piece.
+    const section_header header{section_magic, static_cast<uint32_t>(kind), static_cast<uint32_t>(payload),
+                                check_of(static_cast<uint32_t>(kind), first.data(), first.size())};
     const int64_t at = end_.fetch_add(static_cast<int64_t>(whole));
-    if (whole > on_stack) {  // one large part, which is not copied: chunks come in one piece
-        header.check = check_of(header.kind, first.data(), first.size());
-        return second.empty() && third.empty() && append_at(at, bytes_of(header), first);
-    }
-    alignas(8) char buffer[on_stack];
+    return second.empty() && third.empty() && append_at(at, bytes_of(header), first);
+}
+
+template <size_t room>
+[[gnu::noinline]] bool trace_file::append_copied(section_kind kind, const std::array<std::string_view, 3>& parts,
+                                                 size_t payload) {
+    alignas(8) char buffer[room];
+    section_header header{section_magic, static_cast<uint32_t>(kind), static_cast<uint32_t>(payload), 0};
     char* out = buffer + sizeof header;
-    for (const std::string_view part : {first, second, third}) {
+    for (const std::string_view part : parts) {
+        if (part.empty()) continue;
         std::memcpy(out, part.data(), part.size());
         out += part.size();
     }
+    const size_t whole = sizeof header + filled_up(payload);
     std::memset(out, 0, static_cast<size_t>(buffer + whole - out));
     header.check = check_of(header.kind, buffer + sizeof header, payload);
     std::memcpy(buffer, &header, sizeof header);
-    return append_at(at, {}, {buffer, whole});
+    return append_at(end_.fetch_add(static_cast<int64_t>(whole)), {}, {buffer, whole});
 }
 
 }  // namespace halcyon::observe::trace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -45,6 +46,8 @@ class trace_file {
     bool open_new(std::string_view directory, std::string_view name);
     int descriptor();
     bool write_at(std::string_view bytes, int64_t offset);
+    template <size_t room>
+    bool append_copied(section_kind kind, const std::array<std::string_view, 3>& parts, size_t payload);
     bool append_at(int64_t at, std::string_view header, std::string_view payload);
 
     char path_[longest_path] = {};

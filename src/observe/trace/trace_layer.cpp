@@ -57,6 +57,7 @@ class text_pieces {
         for (const char character : piece) put(character == '\0' ? ' ' : character);
         put('\0');
     }
+    void clear() { used_ = 0; }
     [[nodiscard]] std::string_view all() const { return {text_, used_}; }
 
   private:
@@ -93,7 +94,7 @@ bool trace_layer::start(const settings& wanted, char* complaint, size_t complain
     else
         leave_address(local);
     write_process_section();
-    char ring[trace_file::longest_path];
+    static char ring[trace_file::longest_path];  // not on the stack, which may be small: one thread starts
     int error = ENAMETOOLONG;
     if (!join_path(ring, local, name_, ".ring") ||
         !buffer_.create(ring, wanted.buffer_bytes, file_, time_unit_, error)) {
@@ -123,8 +124,9 @@ void trace_layer::move_to_directory() {
 
 void trace_layer::write_process_section() {
     const process_section section{direct::process_id(), direct::parent_process_id(), anchor_now(), time_unit_, 0};
-    text_pieces texts;
-    char text[4096];
+    static text_pieces texts;
+    static char text[4096];
+    texts.clear();
     utsname node{};
     direct::call(SYS_uname, direct::address(&node));
     texts.add(node.nodename);
@@ -186,14 +188,18 @@ void trace_layer::on_end(calls::ending how) {
     const end_section section{static_cast<uint32_t>(how), 0, buffer_.lost(), anchor_now()};
     file_.append(section_kind::end, bytes_of(section));
     move_to_directory();
-    if (file_.failed()) {
-        buffer_.note_end(section.how);
-        char message[trace_file::longest_path + 160];
-        const int length =
-            snprintf(message, sizeof message, "halcyon: %s: recording stopped: %s; %llu calls are missing\n",
-                     file_.path(), strerrordesc_np(file_.error()), static_cast<unsigned long long>(buffer_.lost()));
-        direct::call(SYS_write, 2, direct::address(message), length);
-    }
+    if (!file_.failed()) return;
+    buffer_.note_end(section.how);
+    complain();
+}
+
+// Apart, because of the room it needs: stacks may be small.
+[[gnu::noinline]] void trace_layer::complain() const {
+    char message[trace_file::longest_path + 160];
+    const int length = snprintf(message, sizeof message, "halcyon: %s: recording stopped: %s; %llu calls are missing\n",
+                                file_.path(), strerrordesc_np(file_.error()),
+                                static_cast<unsigned long long>(buffer_.lost()));
+    direct::call(SYS_write, 2, direct::address(message), length);
 }
 
 }  // namespace halcyon::observe::trace

@@ -119,7 +119,7 @@ void start_layers(layer_chain& layers) {
     layers.clear();
     remember_environment();
     if (wants("trace")) {
-        char complaint[observe::trace::trace_file::longest_path + 160];
+        static char complaint[observe::trace::trace_file::longest_path + 160];  // stacks may be small
         const observe::trace::trace_layer::settings wanted{value_of("HALCYON_TRACE_DIR"),
                                                            value_of("HALCYON_TRACE_LOCAL"), buffer_bytes()};
         if (trace.start(wanted, complaint, sizeof complaint))

@@ -14,6 +14,7 @@ from halcyon.observe.pack import pack
 from halcyon.observe.recording.folder import Recording, new_folder
 from halcyon.observe.recording.preload import variables
 
+PROGRAMS = ("a static program", "a program that changes its user")
 SOURCES = Path(__file__).resolve().parents[2] / "calls"
 
 
@@ -64,6 +65,8 @@ class Run:
         counts: Counter[str] = Counter()
         for row in self.rows("absences"):
             counts[row["subject"]] += row["count"] or 0
+            if row["subject"] in PROGRAMS:
+                counts[f"{row['subject']}: {row['detail']}"] += row["count"]
         return counts
 
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 LIBRARY = "libhalcyon-io.so"
 
-_LINE = re.compile(r"^\[([0-9a-f?]+)\] (\w+)\((.*)\)\s+= (0x[0-9a-f]+|-?\d+|\?)(?:<[^>]*>(?:\(deleted\))?)?(?: (E\w+))?")
+_LINE = re.compile(
+    r"^\[([0-9a-f?]+)\] (\w+)\((.*)\)\s+= (0x[0-9a-f]+|-?\d+|\?)(?:<[^>]*>(?:\(deleted\))?)?(?: (E\w+))?"
+)
 _DESCRIPTOR = re.compile(r"^(-?\d+|AT_FDCWD)<(.*)>(\(deleted\))?$")
 
 _ON_DESCRIPTOR = {
@@ -167,7 +169,7 @@ def _walk(pid: int, process: _Process, texts: dict[int, list[str]], loader: rang
         if at in loader or any(at in ours for ours in process.ours) or process.borrowed:
             continue
         if name == "chdir" and error is None:
-            process.directory = os.path.normpath(os.path.join(process.directory, _unquoted(words[0])))
+            process.directory = os.path.normpath(_joined(process.directory, _unquoted(words[0])))
         if name == "fchdir" and error is None and (where := _DESCRIPTOR.match(words[0])):
             process.directory = where[2]
         yield from _call(process, name, words, int(result) if result.lstrip("-").isdecimal() else 0)
@@ -186,18 +188,22 @@ def _call(process: _Process, name: str, words: list[str], result: int) -> Iterat
     elif name == "mmap":
         kind, path = "map", _path_of(words[4])
     elif name in ("symlink",):
-        kind, path = "namespace", os.path.join(process.directory, _unquoted(words[1]))
+        kind, path = "namespace", _joined(process.directory, _unquoted(words[1]))
     elif name in ("symlinkat",):
-        kind, path = "namespace", os.path.join(_path_of(words[1]) or "?", _unquoted(words[2]))
+        kind, path = "namespace", _joined(_path_of(words[1]) or "?", _unquoted(words[2]))
     elif name in _ON_PATH:
-        kind, path = _ON_PATH[name], os.path.join(process.directory, _unquoted(words[0]))
+        kind, path = _ON_PATH[name], _joined(process.directory, _unquoted(words[0]))
     elif name in _ON_PATH_AT:
         # Of an empty path, the descriptor itself is meant.
         start = process.directory if words[0].startswith("AT_FDCWD") else _path_of(words[0]) or "?"
-        kind, path = _ON_PATH_AT[name], os.path.join(start, _unquoted(words[1]) if words[1] != "NULL" else "")
+        kind, path = _ON_PATH_AT[name], _joined(start, _unquoted(words[1]) if words[1] != "NULL" else "")
     if kind is not None and path is not None:
         moved = result if kind in ("read", "write", "copy") and result > 0 else 0
         yield FileCall(name, kind, os.path.normpath(path), moved)
+
+
+def _joined(directory: str, path: str) -> str:
+    return str(Path(directory, path))
 
 
 def _path_of(word: str) -> str | None:

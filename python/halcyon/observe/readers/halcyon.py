@@ -26,6 +26,15 @@ _NONE = -1
 _OTHER_FILE = frozenset({"copy_file_range", "sendfile", "splice", "rename", "renameat", "renameat2", "link", "linkat"})
 """Functions whose argument is the id of a second file."""
 
+_NOT_SEEN = {
+    "io_uring": "its reads and writes are made by the kernel, past every function",
+    "stores into mapped files": "writable shared mappings; what was stored through them is no call",
+    "calls made with syscall(2)": "system calls on files that pass the C library's functions by",
+    "calls of signal handlers, or between vfork and exec": "made while a call was being written down, or by a child "
+    "in its parent's memory",
+    "streams that were in use at the end": "another thread held them; what waited in them was written unseen",
+}
+
 
 def read(path: Path, directory: Path, salvage: bool = False) -> None:
     """Writes the data set `directory` of the recorded run `path`, without columns that follow from others.
@@ -184,8 +193,16 @@ class TraceFolder:
             counts: Counter[str] = Counter()
             for subject, count in process.reader.absences:
                 counts[subject] += count
-            for subject, count in counts.items():
-                yield {"process": process.index, "what": "not-seen", "subject": subject, "count": count}
+            for told, count in counts.items():
+                # A program is told with its path: "a static program: /bin/x".
+                subject, _, path = told.partition(": ")
+                yield {
+                    "process": process.index,
+                    "what": "not-seen",
+                    "subject": subject,
+                    "count": count,
+                    "detail": path or _NOT_SEEN.get(subject),
+                }
             if process.reader.lost:
                 yield _lost(process.index, "calls", process.reader.lost, "the recording stopped: no room on the disk")
             for damage in process.reader.damages:
