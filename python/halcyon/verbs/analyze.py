@@ -47,7 +47,8 @@ def run(arguments: argparse.Namespace) -> int:
     if found == [arguments.path]:
         return _one(arguments)
     if arguments.html is not None:
-        raise UsageError(f"{arguments.path}: {plural(len(found), "data set")}; --html writes the page of one: name it")
+        count = plural(len(found), "data set")
+        raise UsageError(f"{arguments.path}: {count}; --html writes the page of one: name it")
     return _many(arguments)
 
 
