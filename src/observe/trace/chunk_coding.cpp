@@ -14,7 +14,9 @@ uint64_t zigzag(uint64_t difference) {
     return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
 }
 
-uint64_t unzigzag(uint64_t value) { return value >> 1 ^ (0 - (value & 1)); }
+uint64_t unzigzag(uint64_t value) {
+    return value >> 1 ^ (0 - (value & 1));
+}
 
 /// What the last calls of one function on one file were like.
 struct habit {
@@ -31,7 +33,9 @@ uint32_t habit_of(const call_record& record) {
     return (record.file * 0x9E3779B1u ^ record.function * 0x85EBCA77u) >> 7 & (habits - 1);
 }
 
-uint64_t bits(int64_t value) { return static_cast<uint64_t>(value); }
+uint64_t bits(int64_t value) {
+    return static_cast<uint64_t>(value);
+}
 
 // One column at a time: `each(i, predicted)` style passes would need all differences at once. A column is a pair of
 // functions that walk the records in the same order with the same state: what it expects of record i, and its value.
@@ -201,8 +205,10 @@ unsigned char* encode(std::span<const call_record> records, uint32_t unit, std::
             scratch[i] = zigzag(Column::get(record) - column.expect(&record, last));
             column.learn(record);
         };
-        if constexpr (timed) value_of(in_units(records[i], unit));
-        else value_of(records[i]);
+        if constexpr (timed)
+            value_of(in_units(records[i], unit));
+        else
+            value_of(records[i]);
         any |= scratch[i];
         equal = equal && scratch[i] == scratch[0];
         last = &records[i];
@@ -217,9 +223,12 @@ class column_source {
         if (rest.empty()) return;
         const unsigned char coded = rest[0];
         size_t bytes = 0;
-        if (coded == all_equal) bytes = sizeof constant_;
-        else if (coded >= planes && coded < planes + 8) bytes = (width_ = coded - planes + 1) * records;
-        else if (coded != all_zero) return;
+        if (coded == all_equal)
+            bytes = sizeof constant_;
+        else if (coded >= planes && coded < planes + 8)
+            bytes = (width_ = coded - planes + 1) * records;
+        else if (coded != all_zero)
+            return;
         if (rest.size() - 1 < bytes) return;
         data_ = rest.data() + 1;
         if (coded == all_equal) std::memcpy(&constant_, data_, sizeof constant_);

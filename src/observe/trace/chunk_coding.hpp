@@ -19,7 +19,9 @@ inline constexpr uint32_t column_count = 14;
 inline constexpr uint32_t largest_chunk = 65536;
 
 /// Room that encode_columns needs for `records`.
-inline constexpr size_t largest_planes(size_t records) { return column_count * (9 + 8 * records); }
+inline constexpr size_t largest_planes(size_t records) {
+    return column_count * (9 + 8 * records);
+}
 
 /// Writes the columns of `records` to `out`, which has largest_planes() bytes; returns how many. Times are divided by
 /// `time_unit` (ticks). `scratch` has one element for each record.
