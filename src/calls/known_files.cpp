@@ -153,7 +153,8 @@ template <size_t room>
                                                    : (length = direct::path_of(relative_to, whole, room)) > 0;
         if (!found) return unknown;
         // As long as the room: perhaps it was cut.
-        if (room < PATH_MAX && length + bytes + 2 >= room) return of_path_within<2 * PATH_MAX>(relative_to, path, bytes);
+        if (room < PATH_MAX && length + bytes + 2 >= room)
+            return of_path_within<2 * PATH_MAX>(relative_to, path, bytes);
         whole[length++] = '/';
     }
     std::memcpy(whole + length, path, bytes);

@@ -196,9 +196,9 @@ void trace_layer::on_end(calls::ending how) {
 // Apart, because of the room it needs: stacks may be small.
 [[gnu::noinline]] void trace_layer::complain() const {
     char message[trace_file::longest_path + 160];
-    const int length = snprintf(message, sizeof message, "halcyon: %s: recording stopped: %s; %llu calls are missing\n",
-                                file_.path(), strerrordesc_np(file_.error()),
-                                static_cast<unsigned long long>(buffer_.lost()));
+    const int length =
+        snprintf(message, sizeof message, "halcyon: %s: recording stopped: %s; %llu calls are missing\n", file_.path(),
+                 strerrordesc_np(file_.error()), static_cast<unsigned long long>(buffer_.lost()));
     direct::call(SYS_write, 2, direct::address(message), length);
 }
 

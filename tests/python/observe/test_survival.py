@@ -299,6 +299,19 @@ def _variables(place: Path) -> dict[str, str]:
     return variables(["trace"], place, None)
 
 
+def test_another_root_and_another_user(directory: Path) -> None:
+    """What was begun goes on; a child that cannot create its trace says so."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to leave it")
+    run = run_recorded("leaving.c", directory)
+    if run.code == 77:
+        pytest.skip(f"not permitted here: {run.complaints}")
+    assert run.code == 0, run.complaints
+    assert run.moved(directory / "file", "write") == 40_000
+    assert run.complaints.count("cannot record here: No such file or directory") == 1
+    assert [row["ended"] for row in run.rows("processes")] == ["exit"]
+
+
 def test_old_versions_keep_their_behaviour(directory: Path) -> None:
     if os.uname().machine != "x86_64":
         pytest.skip("only x86-64 has them")
