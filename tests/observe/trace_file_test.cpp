@@ -64,6 +64,7 @@ TEST(trace_file, takes_sections_from_many_threads) {
     const process_section process{1, 1, {2, 2, 2}, 1, 0};
     file->append(section_kind::process, bytes_of(process), std::string("n\0p\0c\0b\0", 8));
     std::vector<std::thread> threads;
+    threads.reserve(8);
     for (int thread = 0; thread < 8; ++thread) {
         threads.emplace_back([&] {
             for (uint64_t i = 0; i < 200; ++i) {

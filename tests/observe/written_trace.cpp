@@ -68,7 +68,7 @@ std::string write_trace(const scratch_folder& folder, const std::string& name, c
     auto buffer = std::make_unique<record_buffer>();
     if (!file->create(folder.path(""), name)) throw std::runtime_error(folder.path(name) + ": not created");
     const process_section process{4711, 1, anchor_now(), 2, 0};
-    file->append(section_kind::process, bytes_of(process), std::string("node\0/bin/program\0program a b\0boot\0", 36));
+    file->append(section_kind::process, bytes_of(process), std::string("node\0/bin/program\0program a b\0boot\0", 35));
     for (const call_id id : {call_id::pwrite, call_id::pread}) {
         const auto& entry = calls::entry_of(static_cast<uint16_t>(id));
         const function_section section{static_cast<uint16_t>(id), static_cast<uint8_t>(entry.at),
