@@ -66,6 +66,7 @@ TEST(record_buffer, takes_notes_from_many_threads) {
     int error = 0;
     ASSERT_TRUE(buffer->create(folder.path("many.ring").c_str(), 1 << 20, *file, 1, error));
     std::vector<std::thread> threads;
+    threads.reserve(8);
     for (int thread = 0; thread < 8; ++thread) {
         threads.emplace_back([&] {
             for (uint64_t i = 0; i < 400; ++i) {  // more than the ring has room for

@@ -68,7 +68,7 @@ std::string write_trace(const scratch_folder& folder, const std::string& name, c
     auto buffer = std::make_unique<record_buffer>();
     if (!file->create(folder.path(""), name)) throw std::runtime_error(folder.path(name) + ": not created");
     const process_section process{4711, 1, anchor_now(), 2, 0};
-    file->append(section_kind::process, bytes_of(process), std::string("node\0/bin/program\0program a b\0boot\0", 36));
+    file->append(section_kind::process, bytes_of(process), std::string("node\0/bin/program\0program a b\0boot\0", 35));
     int error = 0;
     const std::string ring = folder.path(name + ".ring");
     if (!buffer->create(ring.c_str(), 1 << 20, *file, 2, error)) throw std::runtime_error(ring + ": not created");
