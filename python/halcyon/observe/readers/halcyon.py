@@ -143,8 +143,10 @@ class TraceFolder:
     def calls(self) -> Iterator[pa.Table]:
         """The calls of all processes in pieces, without the columns that follow from others."""
         for process in self.processes:
-            for chunk in range(process.reader.chunk_count):
-                yield _calls(process, process.reader.chunk(chunk))
+            for index in range(process.reader.chunk_count):
+                chunk = process.reader.chunk(index)
+                if len(chunk["start"]):  # a killed process may leave one without a call
+                    yield _calls(process, chunk)
 
     def tables(self) -> dict[str, pa.Table]:
         """All other tables."""
