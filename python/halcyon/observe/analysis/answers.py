@@ -1,0 +1,163 @@
+"""All analyses of one data set, each made once, when something first asks for it."""
+
+from functools import cached_property
+
+from ibis import _
+
+from halcyon.observe.analysis.access import OrderTotal, Pattern, Sharing, SizeBin, orders, patterns, sharing, sizes
+from halcyon.observe.analysis.bandwidth import Bandwidth, bandwidths
+from halcyon.observe.analysis.concurrency import Concurrency, concurrency
+from halcyon.observe.analysis.decomposition import (
+    CallExample,
+    FunctionShares,
+    Part,
+    examples,
+    function_shares,
+    parts,
+    shown_ranks,
+)
+from halcyon.observe.analysis.files import File, files
+from halcyon.observe.analysis.metadata import Metadata, metadata
+from halcyon.observe.analysis.phases import (
+    IO,
+    Distribution,
+    Phase,
+    Phases,
+    Variability,
+    call_durations,
+    variability,
+    weighty,
+)
+from halcyon.observe.analysis.revisits import Revisits
+from halcyon.observe.analysis.servers import Servers, servers
+from halcyon.observe.analysis.settings import Settings
+from halcyon.observe.analysis.stragglers import Straggler, stragglers
+from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.analysis.times import RankTotal, TimeSpent, rank_totals, times
+from halcyon.observe.dataset import Dataset
+from halcyon.observe.schema import Kind
+
+
+class Answers:
+    """What the findings, the report and the viewer read: each attribute is one module's answer (docs/analysis.md)."""
+
+    def __init__(self, dataset: Dataset, settings: Settings | None = None) -> None:
+        self.survey = Survey(dataset, settings)
+        self.settings = self.survey.settings
+
+    @cached_property
+    def bandwidths(self) -> list[Bandwidth]:
+        return bandwidths(self.survey)
+
+    @cached_property
+    def times(self) -> list[TimeSpent]:
+        return times(self.survey)
+
+    @cached_property
+    def ranks(self) -> list[RankTotal]:
+        return rank_totals(self.survey)
+
+    @cached_property
+    def functions(self) -> list[FunctionShares]:
+        return function_shares(self.survey)
+
+    @cached_property
+    def functions_per_rank(self) -> list[FunctionShares]:
+        return function_shares(self.survey, per_rank=True)
+
+    @cached_property
+    def parts(self) -> list[Part]:
+        return parts(self.survey)
+
+    @cached_property
+    def examples(self) -> list[CallExample]:
+        return examples(self.survey)
+
+    @cached_property
+    def concurrency(self) -> Concurrency:
+        return concurrency(self.survey)
+
+    @cached_property
+    def phases(self) -> Phases:
+        return Phases(self.survey)
+
+    @cached_property
+    def phases_of(self) -> dict[str, list[Phase]]:
+        """The phases of each kind: write, read, all."""
+        return {kind: self.phases.of(kind) for kind in (Kind.WRITE, Kind.READ, IO)}
+
+    @cached_property
+    def variability(self) -> list[Variability]:
+        found = (variability(weighty(own, self.settings)) for own in self.phases_of.values())
+        return [one for one in found if one is not None]
+
+    @cached_property
+    def stragglers(self) -> dict[str, list[Straggler]]:
+        """Per kind: write, read."""
+        return {
+            kind: stragglers(weighty(self.phases_of[kind], self.settings), self.hosts, self.settings)
+            for kind in (Kind.WRITE, Kind.READ)
+        }
+
+    @cached_property
+    def call_durations(self) -> list[Distribution]:
+        return call_durations(self.survey)
+
+    @cached_property
+    def sizes(self) -> list[SizeBin]:
+        return sizes(self.survey)
+
+    @cached_property
+    def patterns(self) -> list[Pattern]:
+        return patterns(self.survey)
+
+    @cached_property
+    def orders(self) -> list[OrderTotal]:
+        return orders(self.survey)
+
+    @cached_property
+    def sharing(self) -> list[Sharing]:
+        return sharing(self.survey)
+
+    @cached_property
+    def files(self) -> list[File]:
+        return files(self.survey)
+
+    @cached_property
+    def metadata(self) -> Metadata:
+        return metadata(self.survey)
+
+    @cached_property
+    def servers(self) -> Servers:
+        return servers(self.survey)
+
+    @cached_property
+    def revisits(self) -> Revisits:
+        return Revisits(self.survey)
+
+    @cached_property
+    def hosts(self) -> dict[int, str | None]:
+        """Of each rank."""
+        rows = self.survey.processes.select("shown_rank", "host").to_pyarrow().to_pylist()
+        return {row["shown_rank"]: row["host"] for row in rows}
+
+    @cached_property
+    def shown_ranks(self) -> dict[int, int]:
+        """Of each process: its rank, or its index."""
+        return shown_ranks(self.survey)
+
+    @cached_property
+    def io_s(self) -> float:
+        """Time in the application's own I/O calls, in sum over processes."""
+        return self.survey.io_ns / 1e9
+
+    @cached_property
+    def facts(self) -> dict[str, str]:
+        """Facts of the run, and those that are the same in all processes."""
+        rows = (
+            self.survey.dataset.facts.filter(_.file.isnull()).select("key", "value").distinct().to_pyarrow().to_pylist()
+        )
+        seen: dict[str, set[str]] = {}
+        for row in rows:
+            seen.setdefault(row["key"], set()).add(row["value"])
+        return {key: values.pop() for key, values in sorted(seen.items()) if len(values) == 1}

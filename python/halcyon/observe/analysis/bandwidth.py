@@ -1,0 +1,139 @@
+"""How fast data moved, as the user perceives it and as the calls' own times tell (Wright 2014, section 4.1).
+
+*Perceived* bandwidth divides bytes by the time during which at least one process was in such a call; *effective*
+bandwidth divides them by the sum of the calls' times, as if they had been made one after the other.
+"""
+
+from dataclasses import dataclass
+
+import ibis
+from ibis import _
+
+from halcyon.observe.analysis.intervals import covered
+from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.schema import Kind, Level
+
+ALL = "all"
+"""Reads, writes, and (for MPI-IO) waiting for those started before."""
+
+
+@dataclass(frozen=True)
+class Bandwidth:
+    """Bytes, times in seconds and rates in bytes per second of one kind, in one file or (`file` None) in the whole run.
+
+    None: there was no such call, or it took no time. `*_wall_s`: union over all processes (Survey.resolution_ns).
+    `perceived_posix_low`, `…_high`: bounds from MPI-IO's side; `perceived_posix` is measured on the run's common clock.
+    """
+
+    file: int | None
+    kind: str
+    mpi_bytes: int
+    mpi_s: float
+    mpi_wall_s: float
+    posix_bytes: int
+    posix_s: float
+    posix_wall_s: float
+    processes: int
+    """That made POSIX transfers: with collective buffering, fewer than there are ranks."""
+
+    @property
+    def bytes(self) -> int:
+        """What the application asked of MPI-IO; without MPI-IO, what was transferred."""
+        return self.mpi_bytes or self.posix_bytes
+
+    @property
+    def perceived_mpi(self) -> float | None:
+        return _rate(self.mpi_bytes, self.mpi_wall_s)
+
+    @property
+    def effective_mpi(self) -> float | None:
+        return _rate(self.mpi_bytes, self.mpi_s)
+
+    @property
+    def effective_posix(self) -> float | None:
+        return _rate(self.posix_bytes, self.posix_s)
+
+    @property
+    def perceived_posix(self) -> float | None:
+        return _rate(self.posix_bytes, self.posix_wall_s)
+
+    @property
+    def perceived_posix_low(self) -> float | None:
+        """POSIX calls are at least as fast as the MPI-IO calls that they are made by."""
+        return self.perceived_mpi
+
+    @property
+    def perceived_posix_high(self) -> float | None:
+        """As if all processes that transfer did so at once, all the time."""
+        return None if self.effective_posix is None else self.effective_posix * self.processes
+
+
+def _rate(volume: int, seconds: float) -> float | None:
+    return volume / seconds if volume and seconds > 0 else None
+
+
+def bandwidths(survey: Survey) -> list[Bandwidth]:
+    """The whole run first, then each file by its bytes; per file read, write, all (those that occur)."""
+    found = (
+        _sums(survey)
+        .left_join(_walls(survey), ["scope", "kind", "side"])
+        .select("scope", "kind", "side", "bytes", "sum_ns", "processes", wall_ns=_.wall_ns.fill_null(0))
+    )
+    by_scope: dict[tuple[int, str], dict[str, dict[str, int]]] = {}
+    for row in found.to_pyarrow().to_pylist():
+        by_scope.setdefault((row["scope"], row["kind"]), {})[row["side"]] = row
+    result = [_bandwidth(scope, kind, sides) for (scope, kind), sides in by_scope.items()]
+    order = [Kind.WRITE, Kind.READ, ALL]
+    totals = {entry.file: entry.bytes for entry in result if entry.kind == ALL}
+    return sorted(result, key=lambda e: (e.file is not None, -totals.get(e.file, 0), e.file or 0, order.index(e.kind)))
+
+
+_NOTHING = {"bytes": 0, "sum_ns": 0, "wall_ns": 0, "processes": 0}
+
+
+def _bandwidth(scope: int, kind: str, sides: dict[str, dict[str, int]]) -> Bandwidth:
+    mpi, posix = sides.get("mpi", _NOTHING), sides.get("posix", _NOTHING)
+    return Bandwidth(
+        file=None if scope < 0 else scope,
+        kind=kind,
+        mpi_bytes=mpi["bytes"],
+        mpi_s=mpi["sum_ns"] / 1e9,
+        mpi_wall_s=mpi["wall_ns"] / 1e9,
+        posix_bytes=posix["bytes"],
+        posix_s=posix["sum_ns"] / 1e9,
+        posix_wall_s=posix["wall_ns"] / 1e9,
+        processes=posix["processes"],
+    )
+
+
+def _sided(rows: ibis.Table) -> ibis.Table:
+    """Rows of both sides, once as what they are and once as `all`; `side`: mpi or posix."""
+    mpi = (
+        (_.level == Level.MPIIO)
+        & (_.direction.notnull() | (_.kind == Kind.WAIT))
+        & (_.parent_level != Level.MPIIO).fill_null(True)
+    )
+    sided = rows.mutate(side=ibis.cases((mpi, "mpi"), (_.transfer, "posix"), else_=ibis.null("string"))).filter(
+        _.side.notnull()
+    )
+    each = sided.filter(_.direction.notnull()).mutate(kind=_.direction)
+    return ibis.union(each, sided.mutate(kind=ibis.literal(ALL)))
+
+
+def _sums(survey: Survey) -> ibis.Table:
+    rows = _sided(survey.profile)
+    whole = rows.mutate(scope=ibis.literal(-1, "int32"))
+    files = rows.filter(_.file.notnull()).mutate(scope=_.file)
+    return ibis.union(whole, files).aggregate(
+        by=["scope", "kind", "side"],
+        bytes=_.volume.sum().cast("int64"),
+        sum_ns=_.duration_ns.sum().cast("int64"),
+        processes=_.process.nunique(),
+    )
+
+
+def _walls(survey: Survey) -> ibis.Table:
+    whole = _sided(survey.moments).select("kind", "side", "begin_ns", "end_ns", scope=ibis.literal(-1, "int32"))
+    files = _sided(survey.file_moments).select("kind", "side", "begin_ns", "end_ns", scope=_.file)
+    both = ibis.union(whole, files).rename(begin="begin_ns", end="end_ns")
+    return covered(both, ["scope", "kind", "side"]).rename(wall_ns="covered")

@@ -1,0 +1,173 @@
+"""The passes over the calls: what is grouped and summed where the data is, once; all else is asked of their results.
+
+Each is an Ibis expression that runs alike on DuckDB and Spark. Keys keep level, kind and parent_level apart, so that
+which calls count as transfers is decided afterwards (volumes.py), on few rows.
+"""
+
+import ibis
+from ibis import _
+
+from halcyon.observe.schema import Kind, Level
+
+MOVING = (Kind.READ, Kind.WRITE, Kind.COPY)
+"""Kinds that transfer data by name; stdio's calls of other kinds (flush, close, seek) may move some, too."""
+
+
+def _volume(calls: ibis.Table | ibis.Deferred) -> ibis.Value:
+    """Bytes moved; where the source does not tell (MPI-IO above all), the bytes that a successful call asked for."""
+    return ibis.ifelse(calls.moved.isnull() & calls.error.isnull(), calls.bytes, calls.moved)
+
+
+def _count(condition: ibis.Value) -> ibis.Value:
+    return condition.cast("int64").sum().cast("int64").fill_null(0)
+
+
+def _total(value: ibis.Value) -> ibis.Value:
+    return value.sum().cast("int64").fill_null(0)
+
+
+def profile(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
+    """Sums per process, file, function, parent function, class of sizes and alignment.
+
+    `size_class`: n for 2^n <= moved bytes < 2^(n+1), null for calls that moved none. `aligned`: on the file's blocks;
+    null where that is not known. `consecutive`, `forward` and `backward` count `step` = 0, > 0, < 0; `step_min` and
+    `step_max` are of those that are not 0. `empty` counts successful reads that returned nothing, `crossing` transfers
+    that fit one stripe and touch two. `low` and `high` bound the bytes touched.
+    """
+    units = files.select(unit_file="file", block="block_bytes", stripe="stripe_bytes")
+    rows = calls.left_join(units, calls.file == units.unit_file)
+    rows = rows.mutate(some=ibis.ifelse(_.moved > 0, _.moved, ibis.null("int64")))
+    rows = rows.mutate(
+        size_class=_.some.log2().floor().cast("int32"),
+        low=ibis.ifelse(_.some.notnull(), _.offset, ibis.null("int64")),
+    )
+    rows = rows.mutate(aligned=_.low % _.block.nullif(0) == 0)
+    return rows.aggregate(
+        by=["process", "file", "level", "call", "kind", "parent_level", "parent_call", "size_class", "aligned"],
+        calls=_.count(),
+        errors=_.error.count(),
+        asked=_total(_.bytes),
+        volume=_total(_volume(_)),
+        duration_ns=_total(_.duration_ns),
+        self_ns=_total(_.self_ns),
+        wait_ns=_total(_.wait_ns),
+        longest_ns=_.duration_ns.max(),
+        first_ns=_.start_ns.min(),
+        last_ns=(_.start_ns + _.duration_ns).max(),
+        consecutive=_count(_.step == 0),
+        forward=_count(_.step > 0),
+        backward=_count(_.step < 0),
+        step_min=_.step.nullif(0).min(),
+        step_max=_.step.nullif(0).max(),
+        empty=_count((_.moved == 0) & (_.bytes > 0) & _.error.isnull()),
+        crossing=_count((_.some <= _.stripe) & (_.low % _.stripe + _.some > _.stripe)),
+        low=_.low.min(),
+        high=(_.low + _.some).max(),
+    )
+
+
+def _timed(calls: ibis.Table) -> ibis.Table:
+    return calls.filter(calls.start_ns.notnull() & calls.duration_ns.notnull())
+
+
+def moments(calls: ibis.Table, width_ns: int) -> ibis.Table:
+    """Sums per level, kind, parent's level and step of time in which calls began; `width_ns` 1 keeps all apart."""
+    rows = _timed(calls)
+    return rows.aggregate(
+        by=[_.level, _.kind, _.parent_level, (_.start_ns // width_ns).name("bin")],
+        calls=_.count(),
+        volume=_total(_volume(rows)),
+        duration_ns=_total(_.duration_ns),
+        begin_ns=_.start_ns.min(),
+        end_ns=(_.start_ns + _.duration_ns).max(),
+    )
+
+
+def file_moments(calls: ibis.Table, width_ns: int) -> ibis.Table:
+    """The same per file, of the calls that moved data and of all of MPI-IO (which may not tell what it moved)."""
+    rows = _timed(calls).filter(_.file.notnull() & ((ibis.coalesce(_.moved, _.bytes) > 0) | (_.level == Level.MPIIO)))
+    return rows.aggregate(
+        by=[_.file, _.level, _.kind, _.parent_level, (_.start_ns // width_ns).name("bin")],
+        calls=_.count(),
+        volume=_total(_volume(rows)),
+        duration_ns=_total(_.duration_ns),
+        begin_ns=_.start_ns.min(),
+        end_ns=(_.start_ns + _.duration_ns).max(),
+    )
+
+
+def edges(calls: ibis.Table, width_ns: int) -> ibis.Table:
+    """How many calls began and ended per level, kind and step of time, and how far into the step, in sum.
+
+    From these follows how many were in progress, on average, in each step (concurrency.py): exactly, whatever the
+    step's width.
+    """
+    rows = _timed(calls)
+    end = rows.start_ns + rows.duration_ns
+    sides = [
+        rows.select("level", "kind", time=rows.start_ns, change=ibis.literal(1, "int8")),
+        rows.select("level", "kind", time=end, change=ibis.literal(-1, "int8")),
+    ]
+    summed = [
+        side.aggregate(
+            by=[_.level, _.kind, _.change, (_.time // width_ns).name("bin")],
+            calls=_.count(),
+            offset_ns=_total(_.time % width_ns),
+        )
+        for side in sides
+    ]
+    return ibis.union(*summed)
+
+
+def phase_shares(calls: ibis.Table, lookup: ibis.Table, width_ns: int) -> ibis.Table:
+    """Sums per phase, process, level, kind, parent's level. `lookup`: phase of each step (bin) of `width_ns`."""
+    rows = _timed(calls)
+    rows = rows.mutate(bin=rows.start_ns // width_ns).inner_join(lookup, "bin")
+    return rows.aggregate(
+        by=["phase", "process", "level", "kind", "parent_level"],
+        calls=_.count(),
+        volume=_total(_volume(rows)),
+        duration_ns=_total(_.duration_ns),
+        begin_ns=_.start_ns.min(),
+        end_ns=(_.start_ns + _.duration_ns).max(),
+    )
+
+
+def stripes(calls: ibis.Table, layouts: ibis.Table, width_ns: int) -> ibis.Table:
+    """Sums per file, kind, step of time, place among the servers of the first stripe touched, and stripes touched.
+
+    `layouts`: file, stripe, width (number of servers). `front` bytes lie in the first stripe touched, `back` in the
+    last where that is another one; all between are whole.
+    """
+    rows = _timed(calls).filter(
+        ((_.level == Level.POSIX) & _.kind.isin(MOVING) | (_.level == Level.STDIO)) & (_.moved > 0)
+    )
+    rows = rows.inner_join(layouts, rows.file == layouts.layout_file)
+    rows = rows.mutate(within=_.offset % _.stripe).mutate(touched=(_.within + _.moved - 1) // _.stripe + 1)
+    rows = rows.mutate(
+        bin=_.start_ns // width_ns,
+        first=(_.offset // _.stripe) % _.width,
+        front=ibis.ifelse(_.touched == 1, _.moved, _.stripe - _.within),
+        back=ibis.ifelse(_.touched == 1, 0, (_.within + _.moved - 1) % _.stripe + 1),
+    )
+    return rows.aggregate(
+        by=["file", "level", "kind", "parent_level", "first", "touched", "bin"],
+        calls=_.count(),
+        volume=_total(_.moved),
+        front=_total(_.front),
+        back=_total(_.back),
+        duration_ns=_total(_.duration_ns),
+    )
+
+
+DURATION_STEPS = 4
+"""Per doubling: classes of durations are 19 % wide."""
+
+
+def durations(calls: ibis.Table) -> ibis.Table:
+    """How many calls of each function lasted how long: class n is from 2^(n/4) ns to 2^((n+1)/4) ns; 0 ns counts
+    as 1.
+    """
+    rows = _timed(calls).mutate(length=ibis.ifelse(_.duration_ns > 1, _.duration_ns, 1))
+    rows = rows.mutate(duration_class=(_.length.log2() * DURATION_STEPS).floor().cast("int32"))
+    return rows.aggregate(by=["level", "call", "kind", "duration_class"], calls=_.count())

@@ -1,0 +1,283 @@
+"""The I/O phases of a run: bursts of I/O parted by pauses, and how evenly the ranks got through them.
+
+Dorier 2014, figure 2.3: in each phase, ranks sorted by their write time, which is normalised by the longest; the
+phase's throughput is all bytes over the time of the slowest rank.
+
+How phases are found: all intervals of I/O calls are merged, across processes. Bursts that hold next to nothing (log
+lines) are set aside. The remaining pauses are sorted by length; those above the lowest clear jump in length (else the
+largest jump) part phases.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import ibis
+import numpy as np
+import numpy.typing as npt
+from ibis import _
+
+from halcyon.observe.analysis import passes
+from halcyon.observe.analysis.intervals import Times, merge
+from halcyon.observe.analysis.settings import Settings
+from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.analysis.volumes import with_direction
+from halcyon.observe.schema import Kind
+
+IO = "all"
+"""All I/O calls of the application, whatever their kind."""
+_WRITING = (Kind.WRITE, Kind.COPY, Kind.SYNC)
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One phase and kind: write, read, all. `seconds[i]`: time of `ranks[i]` in the application's own calls.
+
+    Ranks are sorted by it, the fastest first. For `write`, syncs count; for `all`, every I/O call does.
+    """
+
+    number: int
+    kind: str
+    start_s: float
+    end_s: float
+    bytes: int
+    ranks: list[int]
+    seconds: list[float]
+    bytes_each: list[int]
+
+    @property
+    def normalised(self) -> list[float]:
+        """`seconds` over the longest of them: the lines of figure 2.3."""
+        longest = max(self.seconds, default=0.0)
+        return [value / longest if longest > 0 else 0.0 for value in self.seconds]
+
+    @property
+    def throughput(self) -> float | None:
+        """Bytes per second by the slowest rank's time."""
+        longest = max(self.seconds, default=0.0)
+        return self.bytes / longest if self.bytes and longest > 0 else None
+
+    @property
+    def variation(self) -> float | None:
+        """Coefficient of variation of `seconds` (standard deviation of all ranks over the mean); None for one rank."""
+        if len(self.seconds) < 2 or not (mean := float(np.mean(self.seconds))):
+            return None
+        return float(np.std(self.seconds)) / mean
+
+    @property
+    def max_over_median(self) -> float | None:
+        """How long the ranks wait for the slowest, in units of the usual time; None for one rank."""
+        if len(self.seconds) < 2 or not (middle := float(np.median(self.seconds))):
+            return None
+        return max(self.seconds) / middle
+
+
+@dataclass(frozen=True)
+class PhaseSplit:
+    """Where phases begin and end, in nanoseconds, and how that was decided."""
+
+    begin_ns: Times
+    end_ns: Times
+    gap_ns: int
+    """Pauses longer than this part phases."""
+    floor_ns: int
+    """Pauses below it were not considered."""
+    crumbs: int
+    """Bursts that were set aside."""
+
+    @property
+    def count(self) -> int:
+        return len(self.begin_ns)
+
+
+def split(survey: Survey) -> PhaseSplit:
+    """Finds the phases; see the module."""
+    settings = survey.settings
+    least = max(survey.end_ns * settings.smallest_gap_share, settings.smallest_gap_s * 1e9)
+    floor = max(round(least), survey.resolution_ns)
+    rows = survey.moments.filter(_.parent_level.isnull()).select("begin_ns", "end_ns", "duration_ns").to_pyarrow()
+    begin, end, spent = (rows.column(name).to_numpy() for name in ("begin_ns", "end_ns", "duration_ns"))
+    first, last = merge(begin, end, floor)
+    if not len(first):
+        return PhaseSplit(first, last, floor, floor, 0)
+    moved = survey.moments.filter(_.transfer).select("begin_ns", "volume").to_pyarrow()
+    volumes = _per_island(first, moved.column("begin_ns").to_numpy(), moved.column("volume").to_numpy())
+    keep = _weighty(_per_island(first, begin, spent), volumes, settings.crumbs_share)
+    gap = _gap(first[keep], last[keep], settings, floor)
+    begins, ends = merge(first[keep], last[keep], gap)
+    return PhaseSplit(begins, ends, gap, floor, int((~keep).sum()))
+
+
+def _per_island(first: Times, times: Times, values: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Sums of `values` per island in which their times lie (or before which none begins)."""
+    at = np.clip(np.searchsorted(first, times, side="right") - 1, 0, None)
+    return np.bincount(at, weights=values.astype(np.float64), minlength=len(first)).astype(np.float64)
+
+
+def _weighty(spent: npt.NDArray[np.float64], volumes: npt.NDArray[np.float64], share: float) -> npt.NDArray[np.bool_]:
+    """False for the smallest islands that together hold less than `share` of the time and of the bytes."""
+    weight = np.maximum(spent / max(spent.sum(), 1.0), volumes / max(volumes.sum(), 1.0))
+    order = np.argsort(weight, kind="stable")
+    light = np.cumsum(weight[order]) < share
+    keep = np.ones(len(weight), dtype=np.bool_)
+    keep[order[light]] = False
+    return keep
+
+
+def _gap(first: Times, last: Times, settings: Settings, floor: int) -> int:
+    """The pause above which phases are parted: the middle (of logarithms) of a jump to the next longer pause.
+
+    All pauses up to `floor` count as one of that length. The lowest clear jump is taken, else the largest one; one long
+    pause at the beginning must not hide the usual ones. Without a jump, nothing is parted.
+    """
+    pauses = np.sort(np.maximum(first[1:] - last[:-1], floor)).astype(np.float64)
+    steps = np.concatenate([[float(floor)], pauses])
+    if len(steps) < 2:
+        return floor
+    ratios = steps[1:] / steps[:-1]
+    clear = np.flatnonzero(ratios >= settings.clear_jump)
+    best = int(clear[0]) if len(clear) else int(np.argmax(ratios))
+    if ratios[best] < settings.gap_jump:
+        return int(steps[-1])
+    return int(np.sqrt(steps[best] * steps[best + 1]))
+
+
+class Phases:
+    """The phases of a run and what each rank did in them."""
+
+    def __init__(self, survey: Survey) -> None:
+        self.survey = survey
+        self.split = split(survey)
+
+    @cached_property
+    def shares(self) -> ibis.Table:
+        """passes.phase_shares, with columns `rank`, `direction` and `transfer`."""
+        lookup, width = self._lookup()
+        rows = passes.phase_shares(self.survey.dataset.calls, lookup, width)
+        kept = self.survey.keep(with_direction(rows))
+        return kept.left_join(self.survey.processes.select("process", rank="shown_rank"), "process").drop(
+            "process_right"
+        )
+
+    def _lookup(self) -> tuple[ibis.Table, int]:
+        """Which steps of time belong to which phase.
+
+        Steps as wide as the shortest pause between phases hit only one.
+        """
+        at = self.split
+        pauses = at.begin_ns[1:] - at.end_ns[:-1]
+        width = max(int(pauses.min()) if len(pauses) else self.survey.end_ns, 1)
+        low, high = at.begin_ns // width, at.end_ns // width
+        bins = [np.arange(a, b + 1) for a, b in zip(low, high, strict=True)]
+        numbers = np.repeat(np.arange(at.count), [len(some) for some in bins])
+        flat = np.concatenate(bins) if bins else np.zeros(0, np.int64)
+        return ibis.memtable({"bin": flat.astype(np.int64), "phase": numbers.astype(np.int64)}), width
+
+    def of(self, kind: str = Kind.WRITE) -> list[Phase]:
+        """The phases in which something of this kind happened: write, read, or all."""
+        if not self.split.count:
+            return []
+        outer = self.shares.filter(_.parent_level.isnull())
+        if kind == Kind.WRITE:
+            outer = outer.filter((_.direction == kind) | _.kind.isin(_WRITING))
+        elif kind == Kind.READ:
+            outer = outer.filter(_.direction == kind)
+        times = outer.aggregate(by=["phase", "rank"], duration_ns=_.duration_ns.sum().cast("int64"))
+        moved = self.shares.filter(_.transfer if kind == IO else _.transfer & (_.direction == kind))
+        volumes = moved.aggregate(by=["phase", "rank"], volume=_.volume.sum().cast("int64"))
+        joined = times.left_join(volumes, ["phase", "rank"]).select(
+            "phase", "rank", "duration_ns", volume=_.volume.fill_null(0)
+        )
+        sums = volumes.aggregate(by="phase", volume=_.volume.sum().cast("int64")).to_pyarrow().to_pylist()
+        totals = {row["phase"]: row["volume"] for row in sums}
+        rows = joined.order_by(["phase", "duration_ns", "rank"]).to_pyarrow().to_pylist()
+        groups: dict[int, list[dict[str, int]]] = {}
+        for row in rows:
+            groups.setdefault(row["phase"], []).append(row)
+        return [self._phase(number, kind, own, totals.get(number, 0)) for number, own in groups.items()]
+
+    def _phase(self, number: int, kind: str, rows: list[dict[str, int]], volume: int) -> Phase:
+        return Phase(
+            number=number,
+            kind=kind,
+            start_s=int(self.split.begin_ns[number]) / 1e9,
+            end_s=int(self.split.end_ns[number]) / 1e9,
+            bytes=int(volume),
+            ranks=[row["rank"] for row in rows],
+            seconds=[row["duration_ns"] / 1e9 for row in rows],
+            bytes_each=[row["volume"] for row in rows],
+        )
+
+
+def weighty(phases: list[Phase], settings: Settings) -> list[Phase]:
+    """Those with at least settings.phase_share of the largest one's bytes; all of them when none has any."""
+    least = settings.phase_share * max((phase.bytes for phase in phases), default=0)
+    return [phase for phase in phases if phase.bytes >= least]
+
+
+@dataclass(frozen=True)
+class Variability:
+    """How evenly one kind of I/O went, over the phases that weigh something."""
+
+    kind: str
+    phases: int
+    across_ranks: float | None
+    """Median over phases of the coefficient of variation over ranks."""
+    across_phases: float | None
+    """Coefficient of variation over phases of the slowest rank's time."""
+    max_over_median: float | None
+    """Median over phases of the slowest rank's time over the median rank's."""
+    waited_s: float
+    """What ranks waited for the slowest of their phase, in sum over ranks and phases."""
+
+
+def variability(phases: list[Phase]) -> Variability | None:
+    """Of phases of one kind; None without any."""
+    if not phases:
+        return None
+    slowest = [max(phase.seconds) for phase in phases]
+    mean = float(np.mean(slowest))
+    return Variability(
+        kind=phases[0].kind,
+        phases=len(phases),
+        across_ranks=_median([phase.variation for phase in phases]),
+        across_phases=float(np.std(slowest)) / mean if len(slowest) > 1 and mean else None,
+        max_over_median=_median([phase.max_over_median for phase in phases]),
+        waited_s=float(sum(max(phase.seconds) * len(phase.seconds) - sum(phase.seconds) for phase in phases)),
+    )
+
+
+def _median(values: list[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.median(known)) if known else None
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Cumulated: `share[i]` of the values are at most `seconds[i]`."""
+
+    name: str
+    seconds: list[float]
+    share: list[float]
+
+
+def cumulated(name: str, seconds: list[float], most: int = 500) -> Distribution:
+    """The distribution of values, thinned to `most` points (the smallest and the largest stay)."""
+    ordered = np.sort(np.asarray(seconds, dtype=np.float64))
+    share = np.arange(1, len(ordered) + 1) / max(len(ordered), 1)
+    at = np.unique(np.linspace(0, max(len(ordered) - 1, 0), min(most, len(ordered))).round().astype(np.int64))
+    return Distribution(name, [float(ordered[i]) for i in at], [float(share[i]) for i in at])
+
+
+def call_durations(survey: Survey) -> list[Distribution]:
+    """Of the calls of each function, in classes 19 % wide (upper bounds); the most frequent function first."""
+    rows = survey.keep(passes.durations(survey.dataset.calls)).order_by(["level", "call", "duration_class"])
+    groups: dict[tuple[str, str], dict[int, int]] = {}
+    for row in rows.to_pyarrow().to_pylist():
+        own = groups.setdefault((row["level"], row["call"]), {})
+        own[row["duration_class"]] = own.get(row["duration_class"], 0) + row["calls"]
+    found = []
+    for (_level, call), own in sorted(groups.items(), key=lambda item: -sum(item[1].values())):
+        counts = np.cumsum(list(own.values()))
+        upper = [2 ** ((step + 1) / passes.DURATION_STEPS) / 1e9 for step in own]
+        found.append(Distribution(call, upper, (counts / counts[-1]).tolist()))
+    return found

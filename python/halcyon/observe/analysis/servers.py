@@ -1,0 +1,159 @@
+"""What each server or storage target was asked for, where files' layouts are known.
+
+Stripe i of a file lies on the i-th of its servers, in turn; a transfer's bytes are dealt out accordingly. In pictures
+over
+time, a transfer counts when it began (the 'cardiogram' of a server: Dorier's slides on Damaris).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import ibis
+import numpy as np
+import numpy.typing as npt
+from ibis import _
+
+from halcyon.observe.analysis import passes
+from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.analysis.volumes import READ, WRITE, with_direction
+
+
+@dataclass
+class Server:
+    """One server: bytes per step of `Servers.bin_s`, from second 0, and totals."""
+
+    name: str
+    files: int = 0
+    read: list[float] = field(default_factory=list)
+    written: list[float] = field(default_factory=list)
+    alone_calls: int = 0
+    """Transfers that touched no other server: their times tell of this one alone."""
+    alone_bytes: int = 0
+    alone_s: float = 0.0
+
+    @property
+    def bytes_read(self) -> int:
+        return round(sum(self.read))
+
+    @property
+    def bytes_written(self) -> int:
+        return round(sum(self.written))
+
+    @property
+    def bytes(self) -> int:
+        """Both ways: its load."""
+        return self.bytes_read + self.bytes_written
+
+    @property
+    def bandwidth_per_call(self) -> float | None:
+        """Bytes per second of the transfers that it served alone."""
+        return self.alone_bytes / self.alone_s if self.alone_bytes and self.alone_s > 0 else None
+
+
+@dataclass(frozen=True)
+class Servers:
+    """All servers of a run. `unknown_bytes`: moved to or from files whose layout is not known."""
+
+    bin_s: float
+    servers: list[Server]
+    unknown_bytes: int
+
+    @property
+    def imbalance(self) -> float | None:
+        """Load of the busiest over the mean load; 1 is even. None: no server is known, or none had anything to do."""
+        loads = [server.bytes for server in self.servers]
+        return max(loads) * len(loads) / sum(loads) if sum(loads) else None
+
+
+def servers(survey: Survey) -> Servers:
+    """By name."""
+    width = survey.activity_step_ns
+    bins = survey.end_ns // width + 1
+    layouts = _layouts(survey)
+    transferred = survey.profile.filter(_.transfer).volume.sum().to_pyarrow().as_py() or 0
+    if not layouts:
+        return Servers(width / 1e9, [], int(transferred))
+    table = ibis.memtable(
+        {
+            "layout_file": list(layouts),
+            "stripe": [stripe for stripe, _names in layouts.values()],
+            "width": [len(names) for _stripe, names in layouts.values()],
+        },
+        schema={"layout_file": "int32", "stripe": "int64", "width": "int64"},
+    )
+    rows = survey.keep(with_direction(passes.stripes(survey.dataset.calls, table, width))).filter(_.transfer)
+    found: dict[str, _Load] = {name: _Load(bins) for _stripe, names in layouts.values() for name in names}
+    for row in rows.to_pyarrow().to_pylist():
+        stripe, names = layouts[row["file"]]
+        _deal(row, stripe, names, found)
+    known = sum(load.total for load in found.values())
+    return Servers(
+        width / 1e9, [found[name].server(name) for name in sorted(found)], max(int(transferred) - round(known), 0)
+    )
+
+
+def _layouts(survey: Survey) -> dict[int, tuple[int, Sequence[str]]]:
+    """Of each file: stripe and servers. A file on one server needs no stripe: all of it lies there."""
+    rows = survey.files.filter(_.servers.notnull()).to_pyarrow().to_pylist()
+    whole = 1 << 62
+    return {
+        row["file"]: (row["stripe_bytes"] or whole, row["servers"])
+        for row in rows
+        if row["servers"] and (row["stripe_bytes"] or len(row["servers"]) == 1)
+    }
+
+
+class _Load:
+    """What one server was asked for, while it is added up."""
+
+    def __init__(self, bins: int) -> None:
+        self.moved = {READ: np.zeros(bins), WRITE: np.zeros(bins)}
+        self.files: set[int] = set()
+        self.alone = [0, 0, 0]  # calls, bytes, nanoseconds
+
+    @property
+    def total(self) -> float:
+        return float(sum(each.sum() for each in self.moved.values()))
+
+    def server(self, name: str) -> Server:
+        return Server(
+            name,
+            len(self.files),
+            self.moved[READ].tolist(),
+            self.moved[WRITE].tolist(),
+            self.alone[0],
+            self.alone[1],
+            self.alone[2] / 1e9,
+        )
+
+
+def _deal(row: dict[str, int], stripe: int, names: Sequence[str], loads: dict[str, _Load]) -> None:
+    """Deals out the transfers of one row, which all touch `touched` stripes, beginning at server `first`."""
+    count = len(names)
+    first, touched, step = row["first"], row["touched"], row["bin"]
+    shares = share_bytes(first, touched, row["front"], row["back"], stripe * row["calls"], count)
+    for name, share in zip(names, shares, strict=True):
+        if share:
+            loads[name].moved[str(row["direction"])][step] += share
+            loads[name].files.add(row["file"])
+    if count == 1 or touched == 1:
+        alone = loads[names[first]].alone
+        alone[0] += row["calls"]
+        alone[1] += row["volume"]
+        alone[2] += row["duration_ns"]
+
+
+def share_bytes(first: int, touched: int, front: int, back: int, whole: int, count: int) -> npt.NDArray[np.int64]:
+    """Bytes on each of `count` servers of transfers over `touched` stripes from server `first` on.
+
+    `front` bytes lie in the first stripe, `back` in the last (if another), `whole` in each between.
+    """
+    shares = np.zeros(count, np.int64)
+    shares[first] += front
+    if touched > 1:
+        shares[(first + touched - 1) % count] += back
+    rounds, rest = divmod(max(touched - 2, 0), count)
+    shares += rounds * whole
+    for place in range(rest):
+        shares[(first + 1 + place) % count] += whole
+    return shares

@@ -1,0 +1,87 @@
+"""What the analyses and findings take for large, small, long and slow: one place, each number with its reason."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Thresholds. Shares are between 0 and 1, times in seconds unless the name says otherwise."""
+
+    exact_calls: int = 4_000_000
+    """Up to so many calls, times are merged to the nanosecond; above, to `time_bins` steps of the run. Sorting this
+    many intervals takes about a second."""
+    time_bins: int = 1 << 20
+    """Steps into which a long run is cut: an hour in steps of 3.4 ms, shorter than any pause between I/O phases."""
+    file_bins: int = 1 << 22
+    """The same for times per file: steps x files, which bounds the memory of the intermediate table."""
+    concurrency_bins: int = 1000
+    """Of the picture of concurrent calls: about one per pixel."""
+    activity_bins: int = 240
+    """Of the picture of each server's load over time."""
+
+    smallest_gap_share: float = 1e-4
+    """Of the run: pauses below it never part two I/O phases, or calls of one burst would each be a phase."""
+    smallest_gap_s: float = 0.01
+    """Nor do pauses below this: a few requests to a disk take as long."""
+    gap_jump: float = 3.0
+    """Pauses part phases when the next longer pause is at least so many times as long: pauses within bursts and
+    between them differ by orders of magnitude, pauses of one sort by less than this."""
+    clear_jump: float = 10.0
+    """A jump of this factor is clear: the lowest one is taken, whatever longer pauses (the start of the run)
+    there are.
+    """
+    crumbs_share: float = 0.01
+    """Bursts that together hold less than this share of the bytes and of the time (log lines) are no phases."""
+    phase_share: float = 0.01
+    """Phases with less than this share of the largest phase's bytes take no part in statements on variability."""
+
+    slow_factor: float = 1.5
+    """A rank is slow in a phase when it takes so many times the median: below, it is within the usual scatter."""
+    slow_deviations: float = 3.0
+    """And when it is so many (scaled) median absolute deviations above the median: in phases that scatter widely
+    anyway, no
+    rank stands out."""
+    slow_share: float = 0.5
+    """A straggler is slow in at least this share of the phases it took part in …"""
+    slow_phases: int = 3
+    """… and in at least so many: twice can be chance."""
+
+    pattern_share: float = 0.8
+    """Accesses of a process to a file are called consecutive, strided or forward when this share of them is."""
+    small_bytes: int = 65536
+    """Transfers below it are small: at 1 ms latency to a server they stay below 66 MB/s, however fast its disks."""
+    examined_calls: int = 1_000_000
+    """Questions that need the order of calls (read again, read before write) look at most at so many calls, and say
+    how many there were."""
+
+    worth_seconds: float = 0.01
+    """Findings that cost less than this much time of a process are not worth a line …"""
+    worth_share: float = 0.02
+    """… nor those that cost less than this share of the run's I/O time."""
+    grave_share: float = 0.25
+    """A finding that costs this share of the I/O time is of high severity; a quarter of it, of medium."""
+    many_calls: int = 100
+    """Fewer calls than this make no pattern."""
+    small_share: float = 0.5
+    """Small transfers are a finding when they are this share of the transfers of their kind."""
+    unaligned_share: float = 0.5
+    """Misaligned transfers are a finding when they are this share."""
+    sieving_share: float = 0.1
+    """Reads made inside write calls are a finding when they take this share of these calls' time."""
+    metadata_share: float = 0.2
+    """Opens, stats and the like are a finding when they take this share of the I/O time …"""
+    metadata_per_data: float = 1.0
+    """… and there are more of them than transfers."""
+    sync_share: float = 0.2
+    """Syncs are a finding when they take this share of the time of writes and syncs."""
+    one_rank_share: float = 0.9
+    """One rank is a bottleneck when it moves this share of the bytes of a run of several ranks."""
+    server_factor: float = 2.0
+    """A server is slow when its bandwidth per call is below the others' median by this factor; a lone retry or a
+    cache hit stays below it."""
+    server_calls: int = 30
+    """And when it has served so many calls alone: fewer say nothing about a server."""
+    again_share: float = 0.2
+    """Bytes read again are a finding when they are this share of all bytes read."""
+    overlap: float = 2.0
+    """Ranks' accesses to a shared file are interleaved when their extents add up to so many times the file's own."""

@@ -1,0 +1,40 @@
+"""What is wrong with a run's I/O, with evidence, what it costs, and what to change. One module per kind of finding."""
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.findings import (
+    collective_buffering,
+    data_sieving,
+    frequent_sync,
+    metadata_storm,
+    misalignment,
+    one_rank_moves_all,
+    read_modify_write,
+    redundant_reads,
+    slow_rank,
+    slow_server,
+    small_transfers,
+)
+from halcyon.observe.findings.finding import Evidence, Finding, Severity
+
+__all__ = ["Evidence", "Finding", "Severity", "findings"]
+
+_KINDS = (
+    data_sieving,
+    collective_buffering,
+    small_transfers,
+    misalignment,
+    metadata_storm,
+    slow_rank,
+    slow_server,
+    frequent_sync,
+    one_rank_moves_all,
+    redundant_reads,
+    read_modify_write,
+)
+_ORDER = [Severity.HIGH, Severity.MEDIUM, Severity.LOW]
+
+
+def findings(answers: Answers) -> list[Finding]:
+    """All findings, the gravest first; none for a healthy run."""
+    found = [finding for kind in _KINDS for finding in kind.find(answers)]
+    return sorted(found, key=lambda one: (_ORDER.index(Severity(one.severity)), -(one.seconds_lost or 0.0), one.key))

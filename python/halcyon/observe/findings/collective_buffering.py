@@ -1,0 +1,120 @@
+"""Interleaved small accesses of many ranks to one file, which collective buffering would gather into few large ones."""
+
+from dataclasses import dataclass
+
+import ibis
+from ibis import _
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.large_transfers import LARGE, saving
+from halcyon.observe.schema import Kind, Level
+from halcyon.quantities import plural, seconds, size
+
+
+@dataclass(frozen=True)
+class _Interleaved:
+    file: int
+    processes: list[int]
+    calls: int
+    bytes: int
+    seconds: float
+    overlap: float
+    """Sum of the processes' extents over that of all of them."""
+    collective: bool
+    """Made by collective MPI-IO calls, most of them."""
+
+
+def find(answers: Answers) -> list[Finding]:
+    """One finding per direction."""
+    return [finding for direction in (Kind.WRITE, Kind.READ) for finding in _find(answers, direction)]
+
+
+def _find(answers: Answers, direction: str) -> list[Finding]:
+    interleaved = _interleaved(answers, direction)
+    if not interleaved:
+        return []
+    calls, volume = sum(one.calls for one in interleaved), sum(one.bytes for one in interleaved)
+    spent = sum(one.seconds for one in interleaved)
+    saved = saving(answers, direction, calls, volume, spent)
+    collective = all(one.collective for one in interleaved)
+    verb = "write" if direction == Kind.WRITE else "read"
+    return found(
+        answers,
+        key=f"collective-buffering-{verb}",
+        seconds_lost=saved.seconds,
+        title=f"Ranks {verb} interleaved pieces of a shared file, each on its own",
+        explanation=(
+            "The calls are collective, but each rank still moves its own small pieces: collective buffering is off."
+            if collective
+            else "The calls are independent. Servers see small pieces from many ranks in turn, and locks change "
+            "hands for each."
+        ),
+        change=(
+            f"Set the MPI-IO hint romio_cb_{verb}=enable, with cb_nodes (aggregators) a divisor or multiple of "
+            "the file's "
+            "number of servers."
+            if collective
+            else f"Use collective calls (MPI_File_{verb}_all, H5FD_MPIO_COLLECTIVE) and the MPI-IO hint "
+            f"romio_cb_{verb}=enable."
+        ),
+        estimate=saved.estimate,
+        calls=calls,
+        bytes=volume,
+        evidence=[
+            Evidence("interleaved transfers", plural(calls, "call")),
+            Evidence("mean size", size(volume / calls)),
+            Evidence("extents of ranks over extent of the file", f"{max(one.overlap for one in interleaved):.1f}"),
+            Evidence("time in them", seconds(spent)),
+        ],
+        files=sorted(one.file for one in interleaved),
+        ranks=sorted({answers.shown_ranks.get(p, p) for one in interleaved for p in one.processes}),
+    )
+
+
+def _interleaved(answers: Answers, direction: str) -> list[_Interleaved]:
+    settings = answers.settings
+    rows = answers.survey.profile.filter(
+        _.transfer & (_.direction == direction) & (_.parent_level == Level.MPIIO) & _.file.notnull()
+    )
+    # Reads inside writes are data sieving's (data_sieving.py).
+    rows = rows.filter(_.parent_call.lower().contains(direction))
+    all_call = _.parent_call.re_search("_all(_begin|_end)?$|_ordered")
+    each = rows.aggregate(
+        by=["file", "process"],
+        calls=_.calls.sum().cast("int64"),
+        volume=_.volume.sum().cast("int64"),
+        duration_ns=_.duration_ns.sum().cast("int64"),
+        collective=ibis.ifelse(all_call, _.calls, 0).sum().cast("int64"),
+        low=_.low.min(),
+        high=_.high.max(),
+    )
+    sums = each.aggregate(
+        by="file",
+        processes=_.process.collect(),
+        users=_.process.nunique(),
+        calls=_.calls.sum().cast("int64"),
+        volume=_.volume.sum().cast("int64"),
+        duration_ns=_.duration_ns.sum().cast("int64"),
+        collective=_.collective.sum().cast("int64"),
+        extents=(_.high - _.low).sum().cast("int64"),
+        extent=_.high.max() - _.low.min(),
+    )
+    sums = sums.filter(
+        (_.users > 1)
+        & (_.calls >= settings.many_calls)
+        & (_.extents >= settings.overlap * _.extent)
+        & (_.volume < _.calls * (LARGE // 2))
+    )
+    return [
+        _Interleaved(
+            file=row["file"],
+            processes=row["processes"],
+            calls=row["calls"],
+            bytes=row["volume"],
+            seconds=row["duration_ns"] / 1e9,
+            overlap=row["extents"] / row["extent"],
+            collective=row["collective"] > row["calls"] / 2,
+        )
+        for row in sums.order_by("file").to_pyarrow().to_pylist()
+    ]

@@ -1,0 +1,185 @@
+"""Writes through MPI-IO that read first: lock, read, write, unlock (Wright 2014, section 4.3)."""
+
+from dataclasses import dataclass
+
+import ibis
+from ibis import _
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.volumes import READ, WRITE
+from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.schema import Kind, Level
+from halcyon.quantities import percent, plural, seconds, size
+
+
+@dataclass(frozen=True)
+class _Sieved:
+    """Sums over one file's MPI-IO writes and what they are made of."""
+
+    file: int
+    ranks: list[int]
+    asked: int
+    seconds: float
+    read_calls: int
+    empty_reads: int
+    read_bytes: int
+    read_s: float
+    lock_s: float
+    written: int
+    write_s: float
+    extent: int
+    application_reads: int
+
+    @property
+    def new_data(self) -> bool:
+        """The application wrote each byte once at most and never read it: nothing was there that had to be kept."""
+        return self.asked <= self.extent and not self.application_reads
+
+
+def find(answers: Answers) -> list[Finding]:
+    """One finding for files written for the first time, one for files that are updated."""
+    share = answers.settings.sieving_share
+    sieved = [
+        one
+        for one in _sieved(answers)
+        if one.read_calls >= 10 and one.seconds and one.read_s + one.lock_s >= share * one.seconds
+    ]
+    fresh = [one for one in sieved if one.new_data]
+    updated = [one for one in sieved if not one.new_data]
+    return [*_fresh(answers, fresh), *_updated(answers, updated)]
+
+
+_CHANGE = (
+    "Set the MPI-IO hint romio_ds_write=disable (in the MPI_Info of MPI_File_open or H5Pset_fapl_mpio, or in a "
+    "file named "
+    "by the environment variable ROMIO_HINTS)"
+)
+
+
+def _fresh(answers: Answers, sieved: list[_Sieved]) -> list[Finding]:
+    empty = sum(one.empty_reads for one in sieved)
+    reads = sum(one.read_calls for one in sieved)
+    return _finding(
+        answers,
+        sieved,
+        key="data-sieving-new-data",
+        title="Data sieving reads what nobody has written yet",
+        explanation=(
+            "MPI-IO writes are made in cycles of lock, read, write, unlock, to keep what lies between the "
+            "pieces. But these files "
+            f"are written for the first time: {plural(empty, 'read')} of {reads:,} found the end of the file, the "
+            "others "
+            "holes that other ranks left."
+        ),
+        change=f"{_CHANGE}; or write collectively, so that no holes remain between the pieces.",
+    )
+
+
+def _updated(answers: Answers, sieved: list[_Sieved]) -> list[Finding]:
+    return _finding(
+        answers,
+        sieved,
+        key="data-sieving",
+        title="Small updates through MPI-IO read before they write",
+        explanation=(
+            "Independent, non-contiguous writes are made in cycles of lock, read, write, unlock. In a file that "
+            "is updated, "
+            "this can be right when pieces lie close together; here the reads and locks take a large part of the time."
+        ),
+        change=(
+            "Write collectively (MPI_File_write_all, H5FD_MPIO_COLLECTIVE) with romio_cb_write=enable; where "
+            "pieces are far "
+            f"apart: {_CHANGE[0].lower()}{_CHANGE[1:]}; where they are close, a larger ind_wr_buffer_size."
+        ),
+    )
+
+
+def _finding(
+    answers: Answers, sieved: list[_Sieved], *, key: str, title: str, explanation: str, change: str
+) -> list[Finding]:
+    if not sieved:
+        return []
+    total = sum(one.seconds for one in sieved)
+    read_s, lock_s = sum(one.read_s for one in sieved), sum(one.lock_s for one in sieved)
+    surplus_s = sum(max(one.written - one.asked, 0) / one.written * one.write_s for one in sieved if one.written)
+    asked, written = sum(one.asked for one in sieved), sum(one.written for one in sieved)
+    return found(
+        answers,
+        key=key,
+        seconds_lost=read_s + lock_s + surplus_s,
+        title=title,
+        explanation=explanation,
+        change=change,
+        estimate=(
+            "time of the reads, locks and unlocks inside these writes, and of the share of bytes that were "
+            "written beyond "
+            "those asked for; writing pieces one by one may cost some of it again"
+        ),
+        calls=sum(one.read_calls for one in sieved),
+        bytes=sum(one.read_bytes for one in sieved),
+        evidence=[
+            Evidence("reads inside writes", plural(sum(one.read_calls for one in sieved), "call")),
+            Evidence("of these returned nothing", plural(sum(one.empty_reads for one in sieved), "call")),
+            Evidence("bytes read inside writes", size(sum(one.read_bytes for one in sieved))),
+            Evidence("bytes asked to write", size(asked)),
+            Evidence("bytes written", size(written)),
+            Evidence("share of reads in the writes' time", percent(read_s / total)),
+            Evidence("share of locks in the writes' time", percent(lock_s / total)),
+            Evidence("time in these writes", seconds(total)),
+        ],
+        files=sorted(one.file for one in sieved),
+        ranks=sorted({rank for one in sieved for rank in one.ranks}),
+    )
+
+
+def _sieved(answers: Answers) -> list[_Sieved]:
+    profile = answers.survey.profile
+    outer = (_.level == Level.MPIIO) & (_.parent_level != Level.MPIIO).fill_null(True)
+    writers = profile.filter((_.level == Level.MPIIO) & (_.direction == WRITE)).select("call").distinct()
+    below = profile.filter((_.parent_level == Level.MPIIO) & _.file.notnull()).semi_join(
+        writers, profile.parent_call == writers.call
+    )
+
+    def total(condition: ibis.Deferred, column: str) -> ibis.Value:
+        return ibis.ifelse(condition, _[column], 0).sum().cast("int64")
+
+    reads, writes = (_.transfer & (_.direction == READ)), (_.transfer & (_.direction == WRITE))
+    locks = _.kind.isin([Kind.LOCK, Kind.UNLOCK])
+    parts = below.aggregate(
+        by="file",
+        read_calls=total(_.direction == READ, "calls"),
+        empty_reads=total(_.direction == READ, "empty"),
+        read_bytes=total(reads, "volume"),
+        read_ns=total(reads, "duration_ns"),
+        lock_ns=total(locks, "duration_ns"),
+        written=total(writes, "volume"),
+        write_ns=total(writes, "duration_ns"),
+        extent=ibis.ifelse(writes, _.high, ibis.null("int64")).max()
+        - ibis.ifelse(writes, _.low, ibis.null("int64")).min(),
+        processes=ibis.ifelse(reads, _.process, ibis.null("int32")).collect(distinct=True),
+    ).filter(_.read_calls > 0)
+    asked = profile.filter(outer & _.file.notnull()).aggregate(
+        by="file",
+        asked=total(_.direction == WRITE, "volume"),
+        duration_ns=total(_.direction == WRITE, "duration_ns"),
+        application_reads=total(_.direction == READ, "calls"),
+    )
+    rows = parts.join(asked, "file").order_by("file").to_pyarrow().to_pylist()
+    return [
+        _Sieved(
+            file=row["file"],
+            ranks=sorted({answers.shown_ranks.get(process, process) for process in row["processes"] or []}),
+            asked=row["asked"],
+            seconds=row["duration_ns"] / 1e9,
+            read_calls=row["read_calls"],
+            empty_reads=row["empty_reads"],
+            read_bytes=row["read_bytes"],
+            read_s=row["read_ns"] / 1e9,
+            lock_s=row["lock_ns"] / 1e9,
+            written=row["written"],
+            write_s=row["write_ns"] / 1e9,
+            extent=row["extent"] or 0,
+            application_reads=row["application_reads"],
+        )
+        for row in rows
+    ]

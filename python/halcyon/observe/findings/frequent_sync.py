@@ -1,0 +1,53 @@
+"""Syncs that hold writers up again and again."""
+
+from ibis import _
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.schema import Kind, Level
+from halcyon.quantities import percent, plural, seconds
+
+
+def find(answers: Answers) -> list[Finding]:
+    """One finding at most."""
+    settings = answers.settings
+    low = answers.survey.profile.filter(_.level.isin([Level.POSIX, Level.STDIO]))
+    syncs = low.filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX)).aggregate(
+        by=["file", "process"], calls=_.calls.sum().cast("int64"), duration_ns=_.duration_ns.sum().cast("int64")
+    )
+    rows = syncs.to_pyarrow().to_pylist()
+    writes = low.filter(_.transfer & (_.direction == Kind.WRITE))
+    write_s = float(writes.duration_ns.sum().to_pyarrow().as_py() or 0) / 1e9
+    written = int(writes.calls.sum().to_pyarrow().as_py() or 0)
+    calls, spent = sum(row["calls"] for row in rows), sum(row["duration_ns"] for row in rows) / 1e9
+    # One sync at the end of a checkpoint is what it should be.
+    lost = sum(row["duration_ns"] * (1 - 1 / row["calls"]) for row in rows) / 1e9
+    if calls < 10 or calls < 0.1 * written or spent < settings.sync_share * (spent + write_s):
+        return []
+    return found(
+        answers,
+        key="frequent-sync",
+        seconds_lost=lost,
+        title="Writers wait for the storage again and again",
+        explanation=(
+            "fsync and its kin return when the data is on the device. After every few writes, nothing can be "
+            "gathered on "
+            "the way there."
+        ),
+        change=(
+            "Sync once, after the last write to a file (and before the old checkpoint is removed); without "
+            "H5Fflush and "
+            "MPI_File_sync in between; let a thread of its own sync where the application can go on."
+        ),
+        estimate="time of all syncs but one per process and file",
+        calls=calls,
+        bytes=None,
+        evidence=[
+            Evidence("syncs", plural(calls, "call")),
+            Evidence("writes", plural(written, "call")),
+            Evidence("time in syncs", seconds(spent)),
+            Evidence("share of the time of writes and syncs", percent(spent / (spent + write_s))),
+        ],
+        files=sorted({row["file"] for row in rows if row["file"] is not None}),
+        ranks=sorted({answers.shown_ranks.get(row["process"], row["process"]) for row in rows}),
+    )

@@ -1,0 +1,60 @@
+"""More questions about files than data from them."""
+
+from ibis import _
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.metadata import at_the_door
+from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.quantities import number, percent, plural, seconds
+
+
+def find(answers: Answers) -> list[Finding]:
+    """One finding at most."""
+    settings, load = answers.settings, answers.metadata
+    if load.calls < settings.many_calls or load.calls < settings.metadata_per_data * load.data_calls:
+        return []
+    if load.seconds < settings.metadata_share * answers.io_s:
+        return []
+    sums = at_the_door(answers.survey.profile).aggregate(
+        by=["kind", "process", "file"],
+        calls=_.calls.sum().cast("int64"),
+        duration_ns=_.duration_ns.sum().cast("int64"),
+    )
+    rows = sums.to_pyarrow().to_pylist()
+    # Calls without a file (a path that is not there) repeat nothing that is known.
+    again = sum(row["duration_ns"] * (1 - 1 / row["calls"]) for row in rows if row["file"] is not None) / 1e9
+    repeated = again >= load.seconds / 2
+    busiest = max(load.kinds, key=lambda one: one.most_per_second)
+    return found(
+        answers,
+        key="metadata-storm",
+        seconds_lost=again if repeated else load.seconds,
+        title="The metadata servers are asked more often than the data servers",
+        explanation=(
+            f"{plural(load.calls, 'call')} open, close, ask about or name files, for {load.data_calls:,} that move data"
+            + (", and most of them repeat what the same process has asked before." if repeated else ".")
+        ),
+        change=(
+            "Open each file once and keep it open; ask once and tell the other ranks (MPI_Bcast)."
+            if repeated
+            else "Write fewer files: one for all ranks of a node or of the run (MPI-IO, HDF5); for HDF5, "
+            "H5Pset_all_coll_metadata_ops and H5Pset_coll_metadata_write let one rank ask for all."
+        ),
+        estimate=(
+            "time of the calls that repeat one of the same kind by the same process on the same file"
+            if repeated
+            else "at most: time of all these calls"
+        ),
+        calls=load.calls,
+        bytes=None,
+        evidence=[
+            Evidence(
+                "metadata calls per transfer", number(load.per_data_call) if load.per_data_call else "no transfers"
+            ),
+            Evidence("share of the I/O time", percent(load.seconds / answers.io_s) if answers.io_s else "–"),
+            Evidence("time in them", seconds(load.seconds)),
+            Evidence(f"{busiest.kind} calls in the busiest second", f"{number(busiest.most_per_second)} per second"),
+        ],
+        files=sorted({row["file"] for row in rows if row["file"] is not None})[:1000],
+        ranks=sorted({answers.shown_ranks.get(row["process"], row["process"]) for row in rows}),
+    )

@@ -1,0 +1,65 @@
+"""One rank, usually rank 0, that reads or writes for all others."""
+
+from ibis import _
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.schema import Kind
+from halcyon.quantities import percent, plural, seconds, size
+
+
+def find(answers: Answers) -> list[Finding]:
+    """One finding per direction."""
+    if (answers.survey.dataset.info.ranks or 0) < 2:
+        return []
+    return [finding for direction in (Kind.WRITE, Kind.READ) for finding in _find(answers, direction)]
+
+
+def _find(answers: Answers, direction: str) -> list[Finding]:
+    rows = answers.survey.profile.filter(_.transfer & (_.direction == direction))
+    sums = rows.aggregate(
+        by="process",
+        calls=_.calls.sum().cast("int64"),
+        volume=_.volume.sum().cast("int64"),
+        duration_ns=_.duration_ns.sum().cast("int64"),
+        gathered=_.parent_call.re_search("_all(_begin|_end)?$|_ordered").fill_null(False).any(),
+        files=_.file.collect(distinct=True),
+    )
+    each = sums.to_pyarrow().to_pylist()
+    total = sum(row["volume"] for row in each)
+    if not total:
+        return []
+    most = max(each, key=lambda row: row["volume"])
+    hosts = {answers.hosts.get(rank) for rank in answers.hosts}
+    if most["volume"] < answers.settings.one_rank_share * total or (most["gathered"] and len(hosts) < 2):
+        return []  # one aggregator per node is what collective buffering should have
+    rank, ranks = answers.shown_ranks.get(most["process"], most["process"]), answers.survey.ranks
+    spent = most["duration_ns"] / 1e9
+    verb, done = ("writes", "written") if direction == Kind.WRITE else ("reads", "read")
+    return found(
+        answers,
+        key=f"one-rank-{verb}",
+        seconds_lost=spent * (1 - 1 / (len(hosts) if most["gathered"] else ranks)),
+        title=f"Rank {rank} {verb} nearly everything",
+        explanation=(
+            f"It moves {percent(most['volume'] / total)} of the bytes {done} by {ranks} ranks. One process has "
+            "one stream "
+            "to the servers, and the data crosses the network twice."
+        ),
+        change=(
+            "Set the MPI-IO hint cb_nodes to at least the number of nodes."
+            if most["gathered"]
+            else "Let all ranks take part: collective MPI-IO or parallel HDF5 (H5Pset_fapl_mpio), or one file per node."
+        ),
+        estimate="its time, less its part if all ranks (for aggregators: one per node) shared the transfers evenly",
+        calls=most["calls"],
+        bytes=most["volume"],
+        evidence=[
+            Evidence(f"its share of the bytes {done}", percent(most["volume"] / total)),
+            Evidence("its bytes", size(most["volume"])),
+            Evidence("its transfers", plural(most["calls"], "call")),
+            Evidence("time in them", seconds(spent)),
+        ],
+        files=sorted(file for file in most["files"] or [] if file is not None),
+        ranks=[rank],
+    )

@@ -1,0 +1,46 @@
+"""Reads of what the same process overwrites next, by the application itself."""
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.schema import Level
+from halcyon.quantities import plural, seconds, size
+
+
+def find(answers: Answers) -> list[Finding]:
+    """One finding at most. Cycles inside MPI-IO are data sieving's (data_sieving.py)."""
+    own = [one for one in answers.revisits.cycles if one.inside != Level.MPIIO]
+    cycles = sum(one.cycles for one in own)
+    if cycles < answers.settings.many_calls:
+        return []
+    library = any(one.inside == Level.HDF5 for one in own)
+    locked = sum(one.locked for one in own)
+    lock_s = sum(one.lock_s for one in own if one.locked)
+    return found(
+        answers,
+        key="read-modify-write",
+        seconds_lost=sum(one.read_s for one in own) + lock_s,
+        title="Data is read only to be overwritten",
+        explanation=(
+            "Processes read a range and overwrite it with their next transfer"
+            + (f"; {plural(locked, 'cycle')} of {cycles:,} under a lock of the file." if locked else ".")
+        ),
+        change=(
+            "Give HDF5 a chunk cache that holds the chunks in use (H5Pset_chunk_cache) and write whole chunks; or set "
+            "H5Pset_alloc_time and H5Pset_fill_time so that new chunks need not be read."
+            if library
+            else "Write whole blocks or records; keep in memory what is written in parts; append in place of updating."
+        ),
+        estimate="time of these reads, and of the locks around them",
+        calls=cycles,
+        bytes=sum(one.bytes_read for one in own),
+        evidence=[
+            Evidence("cycles", plural(cycles, "cycle")),
+            Evidence("under a lock", plural(locked, "cycle")),
+            Evidence("bytes read", size(sum(one.bytes_read for one in own))),
+            Evidence("bytes written", size(sum(one.bytes_written for one in own))),
+            Evidence("time in the reads", seconds(sum(one.read_s for one in own))),
+            Evidence("examined", f"{plural(answers.revisits.examined, 'call')} of {answers.revisits.candidates:,}"),
+        ],
+        files=sorted({one.file for one in own}),
+        ranks=sorted({rank for one in own for rank in one.ranks}),
+    )

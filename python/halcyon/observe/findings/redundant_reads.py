@@ -1,0 +1,53 @@
+"""Bytes that are read again though nobody wrote in between."""
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.quantities import percent, plural, seconds, size
+
+
+def find(answers: Answers) -> list[Finding]:
+    """One finding at most."""
+    rereads = answers.revisits.rereads
+    read = {one.file: one for one in answers.files}
+    own = sum(one.own_bytes for one in rereads)
+    others = sum(one.others_bytes for one in rereads)
+    # What was not examined may still be known from the files' extents.
+    again = {one.file: max(one.own_bytes + one.others_bytes, one.at_least or 0) for one in rereads}
+    total = sum(read[file].bytes_read for file in again if file in read)
+    every = sum(one.bytes_read for one in answers.files)
+    if not total or sum(again.values()) < answers.settings.again_share * every:
+        return []
+    spent = {one.file: one.seconds / one.bytes for one in rereads if one.bytes}
+    lost = sum(volume * spent.get(file, 0.0) for file, volume in again.items())
+    mostly_others = others >= own
+    return found(
+        answers,
+        key="redundant-reads",
+        seconds_lost=lost,
+        title="The same bytes are read again and again",
+        explanation=(
+            "Several ranks read the same parts of a file, each for itself."
+            if mostly_others
+            else "Processes read parts of a file again that they had read before."
+        ),
+        change=(
+            "Let one rank (per node) read and tell the others: MPI_Bcast, MPI_File_read_all, H5FD_MPIO_COLLECTIVE."
+            if mostly_others
+            else "Keep what was read: read once into memory; for HDF5 a chunk cache that holds the chunks in use "
+            "(H5Pset_chunk_cache), and chunks shaped like the reads."
+        ),
+        estimate="bytes read again, at the time per byte of the same file's reads",
+        calls=sum(one.calls for one in rereads),
+        bytes=sum(again.values()),
+        evidence=[
+            Evidence(
+                "bytes read again", f"{size(sum(again.values()))}, {percent(sum(again.values()) / every)} of all read"
+            ),
+            Evidence("after another process", size(others)),
+            Evidence("by the same process", size(own)),
+            Evidence("examined", f"{plural(answers.revisits.examined, 'call')} of {answers.revisits.candidates:,}"),
+            Evidence("time of these files' reads", seconds(sum(one.seconds for one in rereads))),
+        ],
+        files=sorted(again),
+        ranks=sorted({rank for file in again if file in read for rank in read[file].ranks}),
+    )

@@ -1,0 +1,79 @@
+"""One server that is slower than its peers, or that has most of the work."""
+
+from statistics import median
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.quantities import number, percent, plural, rate, size
+
+
+def find(answers: Answers) -> list[Finding]:
+    """One finding per slow server, and one for an uneven load."""
+    return [*_slow(answers), *_uneven(answers)]
+
+
+def _slow(answers: Answers) -> list[Finding]:
+    settings = answers.settings
+    rated = [
+        (one, one.bandwidth_per_call)
+        for one in answers.servers.servers
+        if one.bandwidth_per_call and one.alone_calls >= settings.server_calls
+    ]
+    if len(rated) < 3:  # of two, nobody knows which one is the odd one
+        return []
+    result = []
+    for server, own in rated:
+        usual = median(each for other, each in rated if other is not server)
+        if own * settings.server_factor > usual:
+            continue
+        result += found(
+            answers,
+            key="slow-server",
+            seconds_lost=server.alone_s - server.alone_bytes / usual,
+            title=f"Server {server.name} is slower than the others",
+            explanation=f"Transfers that it serves alone reach {rate(own)}, those of its peers {rate(usual)}.",
+            change=(
+                "Tell the operators. Until it is mended, create files without it (lfs setstripe with a list of "
+                "targets, or a "
+                "pool; start_iodevice and striping_factor as MPI-IO hints)."
+            ),
+            estimate="time of what it served alone, less that of its bytes at the peers' median bandwidth",
+            calls=server.alone_calls,
+            bytes=server.alone_bytes,
+            evidence=[
+                Evidence("bandwidth per call", rate(own)),
+                Evidence("median of its peers", rate(usual)),
+                Evidence("transfers", plural(server.alone_calls, "call")),
+            ],
+        )
+    return result
+
+
+def _uneven(answers: Answers) -> list[Finding]:
+    known = answers.servers
+    if len(known.servers) < 2 or known.imbalance is None or known.imbalance < answers.settings.server_factor:
+        return []
+    busiest = max(known.servers, key=lambda one: one.bytes)
+    total = sum(one.bytes for one in known.servers)
+    spent = answers.survey.profile
+    data_s = float(spent.filter(spent.transfer).duration_ns.sum().to_pyarrow().as_py() or 0) / 1e9
+    share = busiest.bytes / total
+    return found(
+        answers,
+        key="uneven-servers",
+        seconds_lost=data_s * share * (1 - 1 / known.imbalance),
+        title=f"Server {busiest.name} has {number(known.imbalance)} times its even share of the bytes",
+        explanation="While one server works, the others idle: the run is as fast as the busiest one.",
+        change=(
+            "Stripe large files over more servers (lfs setstripe -c, the MPI-IO hints striping_factor and "
+            "striping_unit), and do "
+            "not let all files begin on the same one (start_iodevice)."
+        ),
+        estimate="time of the transfers in proportion to its bytes, less what an even load would leave it",
+        calls=None,
+        bytes=busiest.bytes,
+        evidence=[
+            Evidence("its bytes", f"{size(busiest.bytes)}, {percent(share)} of all"),
+            Evidence("servers in use", plural(sum(1 for one in known.servers if one.bytes), "server")),
+        ],
+    )

@@ -1,0 +1,58 @@
+"""Many small reads or writes."""
+
+from ibis import _
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.large_transfers import saving, small
+from halcyon.observe.schema import Kind
+from halcyon.quantities import percent, plural, seconds, size
+
+
+def find(answers: Answers) -> list[Finding]:
+    """One finding per direction."""
+    return [finding for direction in (Kind.WRITE, Kind.READ) for finding in _find(answers, direction)]
+
+
+def _find(answers: Answers, direction: str) -> list[Finding]:
+    settings = answers.settings
+    rows = answers.survey.profile.filter(_.transfer & (_.direction == direction))
+    every = int(rows.calls.sum().to_pyarrow().as_py() or 0)
+    few = rows.filter(small(answers)).aggregate(
+        by=["file", "process"],
+        calls=_.calls.sum().cast("int64"),
+        volume=_.volume.sum().cast("int64"),
+        duration_ns=_.duration_ns.sum().cast("int64"),
+    )
+    own = few.to_pyarrow().to_pylist()
+    calls, volume = sum(row["calls"] for row in own), sum(row["volume"] for row in own)
+    spent = sum(row["duration_ns"] for row in own) / 1e9
+    if calls < settings.many_calls or calls < settings.small_share * every:
+        return []
+    saved = saving(answers, direction, calls, volume, spent)
+    verb, noun = ("written", "writes") if direction == Kind.WRITE else ("read", "reads")
+    return found(
+        answers,
+        key=f"small-{noun}",
+        seconds_lost=saved.seconds,
+        title=f"Data is {verb} in small pieces",
+        explanation=(
+            f"{percent(calls / every)} of all {noun} move less than {size(settings.small_bytes)}. Each costs a "
+            "round to the "
+            "file system, whatever its size."
+        ),
+        change=(
+            "Gather data in memory and move at least 1 MiB at a time: a larger buffer (setvbuf for stdio), chunks of "
+            "1 MiB or more and H5Pset_alignment for HDF5, collective calls for MPI-IO."
+        ),
+        estimate=saved.estimate,
+        calls=calls,
+        bytes=volume,
+        evidence=[
+            Evidence(f"small {noun}", plural(calls, "call")),
+            Evidence("mean size", size(volume / calls)),
+            Evidence("time in them", seconds(spent)),
+        ],
+        files=sorted({row["file"] for row in own if row["file"] is not None}),
+        ranks=sorted({answers.shown_ranks.get(row["process"], row["process"]) for row in own}),
+    )

@@ -1,0 +1,1 @@
+"""What `halcyon analyze` prints: for people, and for machines."""

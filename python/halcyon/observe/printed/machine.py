@@ -1,0 +1,73 @@
+"""Many runs of a machine, for people."""
+
+from datetime import UTC, datetime
+
+from rich.console import Console
+from rich.text import Text
+
+from halcyon.observe.analysis.machine import Grid, Machine, RunLoad, server_totals, totals, variability_grid
+from halcyon.observe.analysis.phases import variability
+from halcyon.observe.printed.tables import print_table
+from halcyon.quantities import ABSENT, percent, plural, rate, seconds, size
+
+
+def print_machine(machine: Machine, console: Console | None = None) -> None:
+    """Prints the runs, who made them, the servers, and the grid of an experiment where there is one."""
+    console = console or Console(highlight=False)
+    console.print(Text(plural(len(machine.runs), "run"), style="bold"))
+    for one in machine.unread:
+        console.print(Text(f"left out: {one.name}: {one.why}", style="bold red"), soft_wrap=True)
+    heads = ("run", "user", "program", "start (UTC)", "ranks", "duration", "written", "read", "I/O time", "throughput")
+    print_table(console, "Runs", heads, [_run(run) for run in machine.runs], words=4)
+    for title, of in (
+        ("Users", lambda run: run.user),
+        ("Programs", lambda run: run.program),
+        ("Months", lambda run: run.month),
+    ):
+        rows = [
+            (
+                one.name,
+                f"{one.runs:,}",
+                size(one.bytes_written),
+                size(one.bytes_read),
+                percent(one.io_s / one.process_s) if one.process_s else ABSENT,
+            )
+            for one in totals(machine.runs, of)
+        ]
+        print_table(console, title, ("", "runs", "written", "read", "time in I/O"), rows)
+    servers = [(one.name, f"{one.runs:,}", size(one.bytes), str(one.most_at_once)) for one in server_totals(machine)]
+    print_table(console, "Servers", ("server", "runs", "bytes", "most runs at once"), servers)
+    grid = variability_grid(machine)
+    if grid is not None:
+        _grid(grid, console)
+
+
+def _run(run: RunLoad) -> tuple[str, ...]:
+    start = datetime.fromtimestamp(run.start, UTC).strftime("%Y-%m-%d %H:%M") if run.start is not None else ABSENT
+    return (
+        run.name,
+        run.user or ABSENT,
+        run.program or ABSENT,
+        start,
+        f"{run.ranks:,}",
+        seconds(run.duration_s),
+        size(run.bytes_written),
+        size(run.bytes_read),
+        percent(run.io_s / (run.duration_s * run.ranks)) if run.duration_s and run.ranks else ABSENT,
+        rate(run.write_throughput),
+    )
+
+
+def _grid(grid: Grid, console: Console) -> None:
+    cells = {(cell.row, cell.column): cell for cell in grid.cells}
+
+    def told(row: str, column: str) -> str:
+        cell = cells.get((row, column))
+        found = variability(cell.phases) if cell else None
+        return percent(found.across_ranks) if found else ABSENT
+
+    title = f"Variation of ranks' write times within phases, over {grid.column_parameter}"
+    if grid.row_parameter:
+        title += f" and {grid.row_parameter}"
+    rows = [(row, *(told(row, column) for column in grid.columns)) for row in grid.rows]
+    print_table(console, title, (grid.row_parameter, *grid.columns), rows)

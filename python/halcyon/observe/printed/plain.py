@@ -1,0 +1,34 @@
+"""Results as JSON: fields and what follows from them, SI units in the names, null for what is not known."""
+
+import json
+import math
+from dataclasses import fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+
+def as_json(results: object) -> str:
+    """One object of a dataclass's fields and properties, and so on down."""
+    return json.dumps({"format": 1} | plain(results), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses become dicts, paths strings; what is no number becomes null."""
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: plain(getattr(value, name)) for name in _names(type(value))}
+    if isinstance(value, dict):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+@cache
+def _names(kind: type) -> tuple[str, ...]:
+    own = tuple(field.name for field in fields(kind))
+    return own + tuple(name for name in dir(kind) if isinstance(getattr(kind, name), property))

@@ -1,0 +1,356 @@
+"""One run, for people: what was lost first, then what is wrong, then the tables."""
+
+from pathlib import PurePath
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.text import Text
+
+from halcyon.observe.analysis.phases import IO, Phase
+from halcyon.observe.findings import Finding, Severity
+from halcyon.observe.printed.tables import binary_size, print_table
+from halcyon.observe.report_tables import Absence, ReportTables
+from halcyon.quantities import ABSENT, number, percent, plural, rate, seconds, size
+
+MOST = 12
+"""Rows of a table."""
+_STYLE = {Severity.HIGH: "bold red", Severity.MEDIUM: "yellow", Severity.LOW: "cyan"}
+
+
+def print_run(tables: ReportTables, console: Console | None = None) -> None:
+    """Prints everything that fits a terminal; in colour on one, plain otherwise."""
+    console = console or Console(highlight=False)
+    _heading(tables, console)
+    _findings(tables, console)
+    _bandwidths(tables, console)
+    _times(tables, console)
+    _functions(tables, console)
+    _phases(tables, console)
+    _access(tables, console)
+    _files(tables, console)
+    _revisits(tables, console)
+    _metadata(tables, console)
+    _servers(tables, console)
+
+
+def _heading(tables: ReportTables, console: Console) -> None:
+    info = tables.info
+    console.print(Text(info.command or str(tables.directory), style="bold"), soft_wrap=True)
+    parts = [
+        f"recorded by {info.source}",
+        plural(info.ranks, "rank") if info.ranks else plural(tables.processes, "process", "processes"),
+        plural(tables.hosts, "node") if tables.hosts else None,
+        seconds(tables.duration_s),
+        plural(tables.calls, "call"),
+        f"{seconds(tables.io_s)} in the application's I/O calls (in sum over processes)" if tables.calls else None,
+        plural(tables.file_count, "file"),
+    ]
+    console.print(", ".join(part for part in parts if part), soft_wrap=True)
+    if not tables.absences:
+        console.print(Text("nothing was lost, cut short or left unseen", style="green"))
+    for absence in tables.absences:
+        console.print(Text(_absence(absence), style="bold red" if absence.what == "lost" else "yellow"), soft_wrap=True)
+    if tables.resolution_s > 2e-9:
+        note = f"times that overlap are merged in steps of {seconds(tables.resolution_s)}"
+        console.print(Text(note, style="dim"), soft_wrap=True)
+    if not tables.calls:
+        console.print("the source holds no single calls: nothing to analyse but what it counted itself")
+
+
+def _absence(absence: Absence) -> str:
+    words = {"lost": "lost", "partial": "cut short by its source", "not-seen": "could not be seen"}
+    count = f" ({absence.count:,})" if absence.count is not None else ""
+    where = f", in {plural(absence.processes, 'process', 'processes')}" if absence.processes else ""
+    detail = f": {absence.detail}" if absence.detail else ""
+    return f"{words.get(absence.what, absence.what)}: {absence.subject}{count}{where}{detail}"
+
+
+def _findings(tables: ReportTables, console: Console) -> None:
+    console.print()
+    if not tables.findings:
+        console.print(Text("No findings.", style="green"))
+        return
+    console.print(Text("Findings", style="bold"))
+    names = {file.file: file.name for file in tables.files}
+    for finding in tables.findings:
+        _finding(tables, finding, names, console)
+
+
+def _finding(tables: ReportTables, finding: Finding, names: dict[int, str], console: Console) -> None:
+    cost = "cost not estimated"
+    if finding.seconds_lost is not None:
+        share = f", {percent(finding.seconds_lost / tables.io_s)} of the I/O time" if tables.io_s else ""
+        cost = f"about {seconds(finding.seconds_lost)}{share}"
+    line = Text(f"{finding.severity:<6} ", style=_STYLE[Severity(finding.severity)])
+    console.print(line.append(f"{finding.title} ({cost})", style="bold"))
+    where = _some("files", [names.get(file, f"file {file}") for file in finding.files])
+    ranks = _some("ranks", [str(rank) for rank in finding.ranks])
+    for text in (
+        finding.explanation,
+        "; ".join(f"{each.what}: {each.value}" for each in finding.evidence) + ".",
+        f"Change: {finding.change}",
+        f"Cost: {finding.estimate}.",
+        "; ".join(part for part in (where, ranks) if part),
+    ):
+        if text:
+            console.print(Padding(Text(text), (0, 0, 0, 7)))
+
+
+def _some(what: str, names: list[str], most: int = 5) -> str:
+    if not names:
+        return ""
+    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return f"{what} {', '.join(names[:most])}{rest}"
+
+
+def _bandwidths(tables: ReportTables, console: Console) -> None:
+    names = {file.file: file.name for file in tables.files}
+    rows = [
+        (
+            "whole run" if one.file is None else names.get(one.file, f"file {one.file}"),
+            one.kind,
+            size(one.bytes),
+            rate(one.perceived_mpi),
+            rate(one.effective_mpi),
+            rate(one.effective_posix),
+            rate(one.perceived_posix),
+            f"{rate(one.perceived_posix_low)} – {rate(one.perceived_posix_high)}"
+            if one.perceived_posix_low is not None and one.perceived_posix_high is not None
+            else ABSENT,
+        )
+        for one in tables.bandwidths
+    ]
+    heads = ("", "", "bytes", "MPI perceived", "effective", "POSIX effective", "perceived", "its bounds from MPI-IO")
+    print_table(console, "Bandwidth", heads, rows, words=2, most=MOST)
+
+
+def _times(tables: ReportTables, console: Console) -> None:
+    rows = [
+        (
+            one.level,
+            one.kind,
+            f"{one.calls:,}",
+            f"{one.errors:,}",
+            size(one.bytes) if one.bytes else "",
+            seconds(one.seconds),
+            seconds(one.self_s),
+            seconds(one.waited_s) if one.waited_s else "",
+        )
+        for one in tables.times
+    ]
+    heads = ("level", "kind", "calls", "failed", "bytes", "time", "own time", "waited")
+    print_table(console, "Where the time went, in sum over processes", heads, rows, words=2, most=2 * MOST)
+
+
+def _functions(tables: ReportTables, console: Console) -> None:
+    rows = [
+        (
+            one.function,
+            f"{one.calls:,}",
+            seconds(one.seconds),
+            *(
+                percent(part / one.seconds) if one.seconds else ABSENT
+                for part in (one.lock_s, one.read_s, one.write_s, one.unlock_s, one.other_s, one.communicate_s)
+            ),
+        )
+        for one in tables.functions
+    ]
+    heads = ("function", "calls", "time", "lock", "read", "write", "unlock", "other", "communicate")
+    print_table(console, "What MPI-IO and HDF5 calls are made of", heads, rows, most=MOST)
+    parts = [
+        (
+            one.function,
+            one.part,
+            one.kind,
+            f"{one.calls:,}",
+            number(one.per_call),
+            size(one.bytes) if one.bytes else "",
+            seconds(one.seconds),
+        )
+        for one in tables.parts
+    ]
+    columns = ("function", "makes", "kind", "calls", "per call", "bytes", "time")
+    print_table(console, "Calls that they make", columns, parts, words=3, most=MOST)
+
+
+def _phases(tables: ReportTables, console: Console) -> None:
+    for kind in ("write", "read"):
+        rows = [_phase(phase) for phase in tables.phases[kind]]
+        heads = ("phase", "from", "to", "bytes", "ranks", "fastest", "median", "slowest", "variation", "throughput")
+        gap = f"parted by pauses of more than {seconds(tables.phase_gap_s)}"
+        print_table(console, f"Phases: {kind}", heads, rows, most=MOST, note=gap)
+    print_table(
+        console,
+        "Variability (without phases that moved next to nothing)",
+        ("kind", "phases", "over ranks", "over phases", "slowest/median", "ranks waited"),
+        [
+            (
+                "all I/O" if one.kind == IO else one.kind,
+                str(one.phases),
+                percent(one.across_ranks),
+                percent(one.across_phases),
+                number(one.max_over_median) if one.max_over_median is not None else ABSENT,
+                seconds(one.waited_s),
+            )
+            for one in tables.variability
+        ],
+    )
+    print_table(
+        console,
+        "Ranks that are slow again and again",
+        ("kind", "rank", "node", "slow phases", "time/median", "bytes/median", "lost"),
+        [
+            (
+                kind,
+                str(one.rank),
+                one.host or ABSENT,
+                f"{one.slow_phases} of {one.phases}",
+                number(one.factor),
+                number(one.bytes_factor) if one.bytes_factor is not None else ABSENT,
+                seconds(one.seconds_lost),
+            )
+            for kind, own in tables.stragglers.items()
+            for one in own[:MOST]
+        ],
+        words=3,
+    )
+
+
+def _phase(phase: Phase) -> tuple[str, ...]:
+    middle = phase.seconds[len(phase.seconds) // 2]
+    return (
+        str(phase.number),
+        seconds(phase.start_s),
+        seconds(phase.end_s),
+        size(phase.bytes),
+        str(len(phase.ranks)),
+        seconds(phase.seconds[0]),
+        seconds(middle),
+        seconds(phase.seconds[-1]),
+        percent(phase.variation),
+        rate(phase.throughput),
+    )
+
+
+def _access(tables: ReportTables, console: Console) -> None:
+    rows = [(one.level, one.kind, binary_size(one.lower), f"{one.calls:,}", size(one.bytes)) for one in tables.sizes]
+    print_table(console, "Sizes", ("level", "kind", "from", "calls", "bytes"), rows, words=2)
+    orders = [
+        (one.kind, one.order, f"{one.pairs:,}", f"{one.calls:,}", size(one.bytes), seconds(one.seconds))
+        for one in tables.orders
+    ]
+    heads = ("kind", "order", "process x file", "calls", "bytes", "time")
+    print_table(console, "Order of each process in each file", heads, orders, words=2)
+    shared = [
+        (
+            one.kind,
+            one.approach,
+            f"{one.shared_files:,}",
+            size(one.shared_bytes),
+            f"{one.single_files:,}",
+            size(one.single_bytes),
+        )
+        for one in tables.sharing
+    ]
+    heads = ("kind", "approach", "shared files", "bytes", "single files", "bytes")
+    print_table(console, "Who shares files", heads, shared, words=2)
+
+
+def _files(tables: ReportTables, console: Console) -> None:
+    rows = [
+        (
+            str(PurePath(one.path)),
+            size(one.bytes_written),
+            size(one.bytes_read),
+            f"{one.writes + one.reads:,}",
+            _share(one.small, one.writes + one.reads),
+            _share(one.unaligned, one.writes + one.reads),
+            _share(one.random, one.writes + one.reads),
+            f"{one.opens:,}",
+            f"{len(one.ranks):,}",
+            seconds(one.seconds),
+        )
+        for one in tables.files
+    ]
+    heads = ("file", "written", "read", "transfers", "small", "unaligned", "jumps", "opens", "ranks", "time")
+    print_table(console, "Files", heads, rows, most=MOST)
+
+
+def _revisits(tables: ReportTables, console: Console) -> None:
+    names = {file.file: file.path for file in tables.files}
+    again = [
+        (names.get(one.file, f"file {one.file}"), size(one.bytes), size(one.others_bytes), size(one.own_bytes))
+        for one in tables.rereads
+    ]
+    examined = f"{tables.examined_calls:,} of {tables.candidate_calls:,} calls examined"
+    heads = ("file", "read", "again, after others", "again, by the same")
+    print_table(console, "Read again", heads, again, most=MOST, note=examined)
+    cycles = [
+        (
+            names.get(one.file, f"file {one.file}"),
+            one.inside or "application",
+            f"{one.cycles:,}",
+            f"{one.locked:,}",
+            size(one.bytes_read),
+            seconds(one.read_s),
+        )
+        for one in tables.cycles
+    ]
+    columns = ("file", "made by", "cycles", "locked", "bytes read", "time of reads")
+    print_table(console, "Read to be overwritten", columns, cycles, words=2, most=MOST, note=examined)
+
+
+def _share(count: int | None, of: int) -> str:
+    return ABSENT if count is None or not of else percent(count / of)
+
+
+def _metadata(tables: ReportTables, console: Console) -> None:
+    load = tables.metadata
+    rows = [
+        (
+            one.kind,
+            f"{one.calls:,}",
+            f"{one.errors:,}",
+            seconds(one.seconds),
+            number(one.per_second),
+            number(one.most_per_second),
+        )
+        for one in load.kinds
+    ]
+    note = f"{number(load.per_data_call)} per transfer" if load.per_data_call is not None else "no transfers"
+    heads = ("kind", "calls", "failed", "time", "per second", "in the busiest")
+    print_table(console, "Metadata", heads, rows, note=note)
+
+
+def _servers(tables: ReportTables, console: Console) -> None:
+    known = tables.servers
+    rows = [
+        (
+            one.name,
+            f"{one.files:,}",
+            size(one.bytes_written),
+            size(one.bytes_read),
+            rate(one.bandwidth_per_call),
+            _sparkline([read + written for read, written in zip(one.read, one.written, strict=True)]),
+        )
+        for one in known.servers
+    ]
+    notes = [
+        f"busiest over mean: {number(known.imbalance)}" if known.imbalance is not None else None,
+        f"{size(known.unknown_bytes)} of files whose servers are not known" if known.unknown_bytes else None,
+    ]
+    heads = ("server", "files", "written", "read", "per call", "load over time")
+    print_table(console, "Servers", heads, rows, most=2 * MOST, note="; ".join(each for each in notes if each))
+
+
+_BARS = " ▁▂▃▄▅▆▇█"
+
+
+def _sparkline(values: list[float], width: int = 30) -> str:
+    """The load in `width` steps, each as high as its share of the highest."""
+    if not values:
+        return ""
+    step = max(-(-len(values) // width), 1)
+    sums = [sum(values[i : i + step]) for i in range(0, len(values), step)]
+    top = max(sums)
+    return "".join(_BARS[-(-round(8000 * each / top) // 1000)] if top else " " for each in sums)

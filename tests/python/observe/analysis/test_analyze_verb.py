@@ -1,0 +1,94 @@
+"""`halcyon analyze`: what it prints for people and for machines."""
+
+import json
+from pathlib import Path
+
+import pytest
+from observe.analysis import scenarios
+from observe.synthetic import Trace
+
+from halcyon.cli import main
+
+
+@pytest.fixture(autouse=True)
+def wide_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "150")
+
+
+def test_it_opens_with_what_was_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    trace = scenarios.healthy(ranks=4, phases=2)
+    trace.absences = [
+        {"process": None, "what": "not-seen", "subject": "io_uring", "count": None, "detail": "by its ring"},
+        {"process": 1, "what": "lost", "subject": "full disk", "count": 7, "detail": None},
+        {"process": 2, "what": "lost", "subject": "full disk", "count": 5, "detail": None},
+    ]
+    assert main(["analyze", str(trace.store(tmp_path / "run", command="./model -n 4"))]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "./model -n 4"
+    assert lines[2] == "lost: full disk (12), in 2 processes"
+    assert lines[3] == "could not be seen: io_uring: by its ring"
+
+
+def test_a_healthy_run_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyze", str(scenarios.healthy().store(tmp_path / "run"))]) == 0
+    out = capsys.readouterr().out
+    assert "nothing was lost, cut short or left unseen" in out
+    assert "No findings." in out
+
+
+def test_findings_come_with_cost_and_change(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyze", str(scenarios.sieving().store(tmp_path / "run"))]) == 0
+    out = capsys.readouterr().out
+    assert "high   Data sieving reads what nobody has written yet (about 1.80 s, 45 % of the I/O time)" in out
+    assert "romio_ds_write=disable" in out
+    row = next(line for line in out.splitlines() if line.startswith("MPI_File_write_at ") and "%" in line)
+    # lock, read, write, unlock, other, communicate
+    assert row.split()[1:] == ["40", "4.00", "s", "10", "%", "30", "%", "30", "%", "5", "%", "0", "%", "25", "%"]
+
+
+def test_lost_calls_that_nobody_wrote_down_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import pyarrow as pa
+
+    from halcyon.observe.dataset import DatasetWriter
+    from halcyon.observe.schema import RunInfo
+
+    with DatasetWriter(tmp_path / "run", RunInfo("test 1", None, None, None)) as writer:
+        writer.write("processes", pa.table({"process": [0, 1], "lost": [3, 0]}))
+    assert main(["analyze", str(tmp_path / "run")]) == 0
+    out = capsys.readouterr().out
+    assert "lost: calls (3), in 1 process: made and not recorded" in out
+    assert "the source holds no single calls" in out
+
+
+def test_json_holds_all_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyze", "--json", str(scenarios.sieving().store(tmp_path / "run"))]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["format"] == 1
+    assert found["findings"][0]["key"] == "data-sieving-new-data"
+    assert found["bandwidths"][0]["perceived_mpi"] == pytest.approx(104857600)
+    assert found["phases"]["write"][0]["normalised"] == [1.0] * 4
+    assert found["functions"][0]["communicate_s"] == pytest.approx(1.0)
+
+
+def test_several_data_sets_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for mode in ("shared", "own"):
+        trace = scenarios.healthy(ranks=4, phases=2)
+        trace.store(tmp_path / f"mode={mode}", user="ada")
+    assert main(["analyze", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("2 runs\n")
+    assert "Variation of ranks' write times within phases, over mode" in out
+    assert "ada" in out
+    assert main(["analyze", "--json", str(tmp_path)]) == 0
+    assert len(json.loads(capsys.readouterr().out)["runs"]) == 2
+
+
+def test_a_folder_without_data_is_a_wrong_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyze", str(tmp_path)]) == 2
+    assert "no data set here" in capsys.readouterr().err
+
+
+def test_an_unknown_engine_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = Trace(1).store(tmp_path / "run")
+    assert main(["analyze", "--engine", "abacus", str(run)]) == 2
+    assert "abacus: no such engine" in capsys.readouterr().err

@@ -1,0 +1,28 @@
+"""The same tables and findings on every engine."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from observe.analysis.random_trace import random_trace
+
+from halcyon.observe.dataset import Dataset
+from halcyon.observe.engines import Engine
+from halcyon.observe.printed.plain import plain
+from halcyon.observe.report_tables import report_tables
+
+
+@pytest.fixture
+def reference(tmp_path: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    path = random_trace(11).store(tmp_path / "run")
+    with Dataset.open(path) as dataset:
+        yield path, plain(report_tables(dataset))
+
+
+def test_all_engines_give_the_same_tables(reference: tuple[Path, dict[str, Any]], engine: Engine) -> None:
+    path, expected = reference
+    found = plain(report_tables(Dataset.open(path, engine)))
+    assert found["calls"] > 0
+    for name, value in expected.items():
+        assert found[name] == value, name
