@@ -1,0 +1,89 @@
+#include "calls/wrappers/mpi_facts.hpp"
+
+#include <cstdio>
+#include <cstring>
+#include <string_view>
+
+namespace halcyon::calls::mpi {
+namespace {
+
+constexpr size_t longest_text = 8192;  // of a library's version, MPICH's
+constexpr size_t longest_value = 2048;
+
+void tell(uint32_t file, std::string_view key, std::string_view value) {
+    this_process().layers.each([&](layer& l) { l.on_fact(file, key, value); });
+}
+
+void tell_number(uint32_t file, std::string_view key, long value) {
+    char text[24];
+    const int length = snprintf(text, sizeof text, "%ld", value);
+    tell(file, key, {text, static_cast<size_t>(length)});
+}
+
+void tell_of_library() {
+    char text[longest_text] = "";
+    int length = 0;
+    if (ask(HALCYON_PMPI(Get_library_version, (char*, int*)), text, &length) != success) return;
+    text[sizeof text - 1] = '\0';
+    tell(0, "mpi.library", text);
+}
+
+/// The names of the access mode's bits, as in the standard; the bits are the same with Open MPI and MPICH.
+void tell_of_access(uint32_t file, int access) {
+    constexpr const char* names[] = {"MPI_MODE_CREATE", "MPI_MODE_RDONLY",          "MPI_MODE_WRONLY",
+                                     "MPI_MODE_RDWR",   "MPI_MODE_DELETE_ON_CLOSE", "MPI_MODE_UNIQUE_OPEN",
+                                     "MPI_MODE_EXCL",   "MPI_MODE_APPEND",          "MPI_MODE_SEQUENTIAL"};
+    char text[256] = "";
+    char* end = text;
+    for (size_t bit = 0; bit < sizeof names / sizeof names[0]; ++bit) {
+        if ((access & 1 << bit) == 0) continue;
+        if (end != text) end = stpcpy(end, "|");
+        end = stpcpy(end, names[bit]);
+    }
+    tell(file, "mpi.amode", text);
+}
+
+/// One hint by its place in an info object.
+void tell_of_hint(uint32_t file, handle info, int place) {
+    constexpr std::string_view before = "mpi.hint.";
+    char key[longest_value] = "mpi.hint.";
+    char value[longest_value] = "";
+    char* const name = key + before.size();
+    if (ask(HALCYON_PMPI(Info_get_nthkey, (handle, int, char*)), info, place, name) != success) return;
+    int there = 0;
+    const auto get = HALCYON_PMPI(Info_get, (handle, const char*, int, char*, int*));
+    constexpr int room = 1024;  // MPICH's longest value; Open MPI's is shorter
+    if (ask(get, info, name, room, value, &there) != success || there == 0) return;
+    tell(file, key, value);
+}
+
+}  // namespace
+
+void tell_of_world() {
+    static std::atomic<uint32_t> told{0};  // in which process
+    if (told.load(std::memory_order_relaxed) == this_process().generation) return;
+    int there = 0;  // sessions of MPI 4 know no world
+    if (ask(HALCYON_PMPI(Initialized, (int*)), &there) != success || there == 0) return;
+    if (told.exchange(this_process().generation) == this_process().generation) return;
+    tell_of_library();
+    int rank = 0;
+    int size = 0;
+    if (ask(HALCYON_PMPI(Comm_rank, (handle, int*)), world(), &rank) == success) tell_number(0, "mpi.rank", rank);
+    if (ask(HALCYON_PMPI(Comm_size, (handle, int*)), world(), &size) == success) tell_number(0, "mpi.size", size);
+}
+
+void tell_of_file(uint32_t id, handle file, handle communicator, int access) {
+    tell_of_access(id, access);
+    int ranks = 0;
+    if (ask(HALCYON_PMPI(Comm_size, (handle, int*)), communicator, &ranks) == success)
+        tell_number(id, "mpi.ranks", ranks);
+    // An int of MPICH's fills half of this.
+    handle info = nullptr;
+    if (ask(HALCYON_PMPI(File_get_info, (handle, handle*)), file, &info) != success) return;
+    int count = 0;
+    if (ask(HALCYON_PMPI(Info_get_nkeys, (handle, int*)), info, &count) != success) count = 0;
+    for (int place = 0; place < count; ++place) tell_of_hint(id, info, place);
+    ask(HALCYON_PMPI(Info_free, (handle*)), &info);
+}
+
+}  // namespace halcyon::calls::mpi

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "calls/wrappers/wrapper.hpp"
+
+/// The MPI library of the process, whichever it is, without its header. What it hands out is opaque: Open MPI's handles
+/// are pointers, MPICH's are ints (in the lower half of a register or of a word; its MPI_File alone is a pointer).
+/// Everything is asked through the profiling interface (PMPI), which nobody stands in front of.
+namespace halcyon::calls::mpi {
+
+using handle = void*;
+enum class language : uint8_t { c, fortran };
+
+constexpr int success = 0;
+
+/// True with Open MPI, false with MPICH and its descendants.
+bool open_mpi();
+
+/// Asks the library something; -1 where it lacks the function, else what that returned. Our own work.
+template <class... Parameters>
+int ask(int (*function)(Parameters...), std::type_identity_t<Parameters>... arguments) {
+    if (function == nullptr) return -1;
+    const own_work ours;
+    return function(arguments...);
+}
+#define HALCYON_PMPI(symbol, parameters) HALCYON_FOREIGN(PMPI_##symbol, int, parameters)
+
+/// The number by which tables know a handle.
+uint64_t key_of(handle value);
+
+handle communicator_from_fortran(int value);
+handle type_from_fortran(int value);
+handle request_from_fortran(int value);
+handle file_from_fortran(int value);
+
+handle world();
+
+/// Bytes of data of one element of a type; none where it is not known.
+int64_t bytes_of_type(handle type);
+bool is_byte(handle type);
+
+/// Bytes that were transferred, by a status that the library filled in; none where it does not tell.
+int64_t bytes_of_status(const void* status);
+size_t status_bytes();
+
+/// True for MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE.
+bool ignores(const void* status, language spoken);
+
+/// The class of an error that a function returned, for call_record::error.
+uint16_t class_of_error(int code);
+
+/// Room for a status of any library.
+struct alignas(16) status_room {
+    unsigned char bytes[64];
+};
+
+}  // namespace halcyon::calls::mpi

@@ -1,0 +1,96 @@
+// A library like libhalcyon-io whose one layer writes each call down as a line of text: what tests look into.
+//
+// Lines of `$HALCYON_TEXT_DIR/<process id>`, members between tabs:
+//   call thread number parent level function kind file offset bytes moved result argument error
+//   file id path | fact file key value | absence subject count | end how
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "calls/call_table.hpp"
+#include "calls/descriptors.hpp"
+#include "calls/direct_call.hpp"
+#include "calls/process_state.hpp"
+#include "calls/wrappers/stdio_shapes.hpp"
+
+namespace halcyon::calls {
+namespace {
+
+class text_layer final : public layer {
+  public:
+    bool start() {
+        const char* directory = getenv("HALCYON_TEXT_DIR");
+        if (directory == nullptr) return false;
+        char path[4096];
+        snprintf(path, sizeof path, "%s/%d", directory, direct::process_id());
+        const int low = direct::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        constexpr int out_of_the_way = 500;
+        fd_ = direct::duplicate_high(low, out_of_the_way);
+        direct::close(low);
+        descriptors::own(fd_);
+        return fd_ >= 0;
+    }
+
+    void invoke(call_record& record, const next_call& next) override {
+        next(record);
+        if (record.file == known_files::ignored) return;
+        const own_work ours;
+        const function_entry& entry = entry_of(record.function);
+        write_line("call\t%u\t%u\t%u\t%s\t%s\t%s\t%u\t%lld\t%lld\t%lld\t%lld\t%lld\t%u", record.thread, record.number,
+                   record.parent, level_names[static_cast<int>(entry.at)], entry.name,
+                   kind_names[static_cast<int>(entry.does)], record.file, static_cast<long long>(record.offset),
+                   static_cast<long long>(record.bytes), static_cast<long long>(record.moved),
+                   static_cast<long long>(record.result), static_cast<long long>(record.argument), record.error);
+    }
+    void on_file(const named_file& file) override {
+        write_line("file\t%u\t%.*s", file.id, static_cast<int>(file.path.size()), file.path.data());
+    }
+    void on_fact(uint32_t file, std::string_view key, std::string_view value) override {
+        write_line("fact\t%u\t%.*s\t%.*s", file, static_cast<int>(key.size()), key.data(),
+                   static_cast<int>(value.size()), value.data());
+    }
+    void on_absence(std::string_view subject, uint64_t count) override {
+        write_line("absence\t%.*s\t%llu", static_cast<int>(subject.size()), subject.data(),
+                   static_cast<unsigned long long>(count));
+    }
+    void on_end(ending how) override { write_line("end\t%u", static_cast<unsigned>(how)); }
+
+  private:
+    template <class... Values>
+    void write_line(const char* format, Values... values) {
+        char line[16384];
+        int length = snprintf(line, sizeof line - 1, format, values...);
+        if (length >= static_cast<int>(sizeof line) - 1) length = sizeof line - 2;
+        for (int i = 0; i < length; ++i) {
+            if (line[i] == '\n') line[i] = ' ';
+        }
+        line[length++] = '\n';
+        direct::call(SYS_write, fd_, direct::address(line), length);
+    }
+
+    int fd_ = -1;
+};
+
+text_layer text;
+
+__attribute__((destructor)) void end_of_process() {
+    if (!recording() || !is_own_process()) return;
+    shapes::flush_streams(call_id::exit_flush);
+    this_process().layers.each([](layer& l) { l.on_end(ending::exit); });
+}
+
+}  // namespace
+
+const char* const* environment_of_children() {
+    static const char* const nothing[] = {nullptr};
+    return nothing;
+}
+
+void start_layers(layer_chain& layers) {
+    const int saved = errno;
+    layers.clear();
+    if (text.start()) layers.add(text);
+    errno = saved;
+}
+
+}  // namespace halcyon::calls
