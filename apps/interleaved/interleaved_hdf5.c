@@ -67,8 +67,8 @@ int main(int argc, char** argv) {
     const hsize_t own[] = {rows, block};
     const hid_t space = check(H5Screate_simple(2, whole, NULL), "H5Screate_simple");
     const hid_t memory = check(H5Screate_simple(2, own, NULL), "H5Screate_simple");
-    const hid_t set = check(
-        H5Dcreate2(file, "columns", H5T_NATIVE_CHAR, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "H5Dcreate2");
+    const hid_t set =
+        check(H5Dcreate2(file, "columns", H5T_NATIVE_CHAR, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "H5Dcreate2");
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
     for (hsize_t call = 0; call < calls; ++call) {
