@@ -34,7 +34,7 @@ def library_of(text: str | None) -> Library:
     """From what MPI_Get_library_version says; without it, a library that reads ROMIO's hints is assumed."""
     if text is None:
         return Library()
-    version = re.search(r"(?:Open MPI v|Version:?\s*)(\d+)", text)
+    version = re.search(r"(?:Open MPI v|version:?\s*)(\d+)", text, re.IGNORECASE)
     major = int(version[1]) if version else 0
     if "Open MPI" in text:
         return Library(Family.OPEN_MPI, major)

@@ -70,8 +70,12 @@ class Survey:
 
     @cached_property
     def io_ns(self) -> int:
-        """Time that all processes spent in I/O calls, in sum: of the calls that the application itself made."""
-        return self._number(self.profile.filter(_.parent_level.isnull()).duration_ns.sum())
+        """Time that all processes spent in I/O calls, in sum: of the calls that the application itself made.
+
+        Without MPI_Init and MPI_Finalize, which are recorded for what they open, and take longer than a short run's I/O.
+        """
+        own = self.profile.filter(_.parent_level.isnull() & ~_.call.re_search("^MPI_(Init|Finalize)"))
+        return self._number(own.duration_ns.sum())
 
     @cached_property
     def resolution_ns(self) -> int:

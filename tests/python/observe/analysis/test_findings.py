@@ -61,6 +61,13 @@ def test_sieving_of_new_data_costs_its_reads_and_locks(ask: Ask) -> None:
     assert (one.files, one.ranks) == ([0], [0, 1, 2, 3])
 
 
+def test_starting_mpi_takes_no_part_in_the_time_that_findings_are_measured_by(ask: Ask) -> None:
+    trace = scenarios.sieving()
+    for rank in range(4):
+        trace.add(rank, "mpiio", "MPI_Init_thread", "control", 10_000, 600_000)
+    assert found(ask, trace, "data-sieving-new-data").severity == "high"
+
+
 def test_sieving_of_a_file_in_use_is_told_apart(ask: Ask) -> None:
     keys = {one.key for one in findings(ask(scenarios.sieving(fresh=False)))}
     assert "data-sieving" in keys
