@@ -72,7 +72,7 @@ class Survey:
     def io_ns(self) -> int:
         """Time that all processes spent in I/O calls, in sum: of the calls that the application itself made.
 
-        Without MPI_Init and MPI_Finalize, which are recorded for what they open, and take longer than a short run's I/O.
+        Without MPI_Init and MPI_Finalize: they are recorded, and take longer than a short run's I/O.
         """
         own = self.profile.filter(_.parent_level.isnull() & ~_.call.re_search("^MPI_(Init|Finalize)"))
         return self._number(own.duration_ns.sum())
