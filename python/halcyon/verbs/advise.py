@@ -14,9 +14,13 @@ DESCRIPTION = (
 )
 
 
+_SWEEP_RUNS = 60
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     way = parser.add_mutually_exclusive_group()
     way.add_argument("--try", dest="trying", action="store_true", help="run COMMAND with and without each setting")
+    way.add_argument("--sweep", action="store_true", help="search for the best striping and aggregators of COMMAND")
     parser.add_argument(
         "--setting",
         metavar="NAME=VALUE",
@@ -24,14 +28,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="try this one in place of what a first run suggests; may be repeated; with commas between: together",
     )
-    parser.add_argument("--runs", metavar="N", type=int, help="rounds (default: what tells a difference from chance)")
+    parser.add_argument(
+        "--runs",
+        metavar="N",
+        type=int,
+        help=f"--try: rounds (default: what tells a difference from chance); --sweep: runs (default: {_SWEEP_RUNS})",
+    )
+    parser.add_argument("--seconds", metavar="S", type=float, help="--sweep: end after so long, if runs do not before")
+    parser.add_argument(
+        "--values",
+        metavar="NAME=V,V…",
+        action="append",
+        default=[],
+        help="--sweep: vary this over these values, and nothing that is not named; NAME: striping_factor, "
+        "striping_unit, cb_nodes, cb_buffer_size",
+    )
     parser.add_argument(
         "--before", metavar="SHELL", help="run before each run of COMMAND, such as 'rm -f out.h5'; it is not timed"
     )
     parser.add_argument("--limit", metavar="S", type=float, help="end a run of COMMAND that takes longer, in seconds")
     parser.add_argument("--wall", action="store_true", help="compare wall times, not the time in MPI-IO")
     parser.add_argument(
-        "-o", "--output", metavar="DIR", type=Path, help="keep what was recorded, printed and measured in this folder"
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=Path,
+        help="keep what was recorded and measured in this folder (--sweep: default sweep.halcyon)",
     )
     parser.add_argument("--json", action="store_true", help="print everything for machines, in SI units")
     parser.add_argument("words", metavar="RUN | -- COMMAND", nargs="*", help="a recorded run or data set; what to run")
@@ -43,6 +65,10 @@ def run(arguments: argparse.Namespace) -> int:
     words: list[str] = arguments.words
     if arguments.runs is not None and arguments.runs < 1:
         raise UsageError(f"--runs {arguments.runs}; expected a whole number above 0")
+    if arguments.sweep:
+        if not words:
+            raise UsageError("no command to run: halcyon advise --sweep -- mpirun -n 4 ./simulation")
+        return _sweep(arguments, words)
     if arguments.trying:
         if not words:
             raise UsageError("no command to run: halcyon advise --try -- mpirun -n 4 ./simulation")
@@ -99,6 +125,27 @@ def _try(arguments: argparse.Namespace, command: list[str]) -> int:
     if tried.advice is not None:
         print_reasons(tried.advice, console)
     print_results(tried.results, library_of(tried.first.mpiio.library if tried.first.mpiio else None), console)
+    return 0
+
+
+def _sweep(arguments: argparse.Namespace, command: list[str]) -> int:
+    from rich.console import Console
+
+    from halcyon.observe.advise.sweep.report_text import print_sweep
+    from halcyon.observe.advise.sweep.search import Budget
+    from halcyon.observe.advise.sweep.space import Parameter
+    from halcyon.observe.advise.sweep.sweeping import sweep
+    from halcyon.observe.advise.trial import Launch
+
+    progress = Console(stderr=True, highlight=False)
+    values = tuple(Parameter.parse(text) for text in arguments.values)
+    with _folder(arguments.output or Path("sweep.halcyon")) as folder:
+        swept = sweep(
+            Launch(command, arguments.before, arguments.limit),
+            Budget(arguments.runs or _SWEEP_RUNS, arguments.seconds), folder, values=values,
+            tell=lambda text: progress.print(text, style="dim", markup=False, soft_wrap=True),
+        )  # fmt: skip
+    print_sweep(swept, Console(highlight=False))
     return 0
 
 

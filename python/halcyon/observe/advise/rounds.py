@@ -157,9 +157,14 @@ def _doubt(variant: Variant, unchanged: Variant) -> str | None:
         return None
     if own.bytes != other.bytes:
         return f"it moved {own.bytes:,} bytes through MPI-IO, the unchanged command {other.bytes:,}"
-    for one in variant.settings:
-        seen = own.hints.get(one.name, frozenset())
-        if one.is_hint and own.hints and seen != {one.value}:
+    return not_in_effect(variant.settings, own)
+
+
+def not_in_effect(settings: Sequence[Setting], mpiio: MpiIo) -> str | None:
+    """The first hint that MPI-IO did not follow, as a sentence; None: it followed all, or does not say."""
+    for one in settings:
+        seen = mpiio.hints.get(one.name, frozenset())
+        if one.is_hint and mpiio.hints and seen != {one.value}:
             said = ", ".join(sorted(seen)) or "not among the hints in effect"
             return f"{one} did not take effect: MPI-IO says {said}"
     return None

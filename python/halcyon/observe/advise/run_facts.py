@@ -1,7 +1,9 @@
 """What suggestions depend on besides the findings: the library, the hints in effect, the shape of MPI-IO's calls."""
 
 import re
+import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
 from ibis import _
 
@@ -9,6 +11,7 @@ from halcyon.observe.advise.library import Library, library_of
 from halcyon.observe.advise.settings import Setting
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.decomposition import FunctionShares
+from halcyon.observe.file_systems import name_of_file_system
 from halcyon.observe.schema import Kind, Level
 
 _HINT = "mpi.hint."
@@ -27,7 +30,7 @@ class RunFacts:
     ranks: int
     hosts: int
     file_systems: dict[str, str]
-    """Type by path, of the files that went through MPI-IO."""
+    """Type by path, of the files that were written through MPI-IO."""
     servers: int
     """The most that one of these files has; 0: not known."""
     collective: dict[str, bool]
@@ -76,7 +79,7 @@ def run_facts(answers: Answers) -> RunFacts:
         },
         ranks=answers.survey.ranks,
         hosts=max(len({host for host in answers.hosts.values() if host is not None}), 1),
-        file_systems={row["path"]: row["filesystem"] for row in files if row["filesystem"] is not None},
+        file_systems={row["path"]: kind for row in files if (kind := row["filesystem"] or _type_here(row["path"]))},
         servers=max((len(row["servers"] or ()) for row in files), default=0),
         collective={kind: _mostly_collective(own) for kind, own in shares.items()},
         pieces_per_call={kind: _pieces(answers, kind) for kind in _DIRECTIONS},
@@ -86,9 +89,18 @@ def run_facts(answers: Answers) -> RunFacts:
 
 def _files(answers: Answers) -> list[dict[str, str]]:
     profile = answers.survey.profile
-    used = profile.filter((_.level == Level.MPIIO) & _.direction.notnull() & _.file.notnull()).select("file").distinct()
-    rows: list[dict[str, str]] = answers.survey.files.semi_join(used, "file").to_pyarrow().to_pylist()
+    used = profile.filter((_.level == Level.MPIIO) & (_.direction == Kind.WRITE) & _.file.notnull())
+    rows: list[dict[str, str]] = (
+        answers.survey.files.semi_join(used.select("file").distinct(), "file").to_pyarrow().to_pylist()
+    )
     return rows
+
+
+def _type_here(path: str) -> str | None:
+    """Of the file system on which `path` is, or was; None: it is not on this machine."""
+    asked = ["stat", "--file-system", "--format=%t", str(Path(path).parent)]
+    told = subprocess.run(asked, capture_output=True, text=True, check=False)
+    return name_of_file_system(int(told.stdout, 16)) if told.returncode == 0 else None
 
 
 def _transfers(one: FunctionShares, direction: str) -> bool:

@@ -5,7 +5,7 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,12 +44,21 @@ class Launch:
     before: str | None = None
     limit_s: float | None = None
 
-    def run(self, folder: Path, settings: Mapping[str, str], *, keep: bool = False) -> Trial:
-        """Runs it once with these variables set; traces are removed unless `keep`.
+    def run(
+        self,
+        folder: Path,
+        settings: Mapping[str, str],
+        *,
+        keep: bool = False,
+        prepare: Callable[[], None] | None = None,
+    ) -> Trial:
+        """Runs it once with these variables set; traces are removed unless `keep`. `prepare` comes after `before`.
 
         UsageError: `before` failed, or `folder` is in use. HalcyonSystemError: the command cannot be started.
         """
         self._make_room()
+        if prepare is not None:
+            prepare()
         place = new_folder(folder, list(self.command))
         recording = Recording.of(list(self.command), ["trace"], time.time())
         recording.environment |= settings

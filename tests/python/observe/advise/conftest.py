@@ -36,7 +36,7 @@ class Modelled(Launch):
         object.__setattr__(self, "_random", random.Random(seed))
         object.__setattr__(self, "order", [])
 
-    def run(self, folder: Path, settings: Mapping[str, str], *, keep: bool = False) -> Trial:
+    def run(self, folder: Path, settings: Mapping[str, str], *, keep: bool = False, prepare: object = None) -> Trial:
         hints = hints_of(settings)
         self.order.append(hints)  # type: ignore[attr-defined]
         took = self._seconds(hints) * self._random.lognormvariate(0, self._noise)  # type: ignore[attr-defined]

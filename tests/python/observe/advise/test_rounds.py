@@ -52,7 +52,7 @@ def test_each_round_has_an_order_of_its_own(tmp_path: Path) -> None:
 
 def test_a_hint_that_did_not_take_effect_is_told(tmp_path: Path) -> None:
     class Deaf(Modelled):
-        def run(self, folder: Path, settings: object, *, keep: bool = False) -> Trial:
+        def run(self, folder: Path, settings: object, *, keep: bool = False, prepare: object = None) -> Trial:
             return super().run(folder, {})
 
     found = run_rounds(Deaf(helps), [OFF], Library(), 8, tmp_path)
@@ -62,7 +62,7 @@ def test_a_hint_that_did_not_take_effect_is_told(tmp_path: Path) -> None:
 
 def test_a_run_that_fails_is_never_taken_for_fast(tmp_path: Path) -> None:
     class Failing(Modelled):
-        def run(self, folder: Path, settings: object, *, keep: bool = False) -> Trial:
+        def run(self, folder: Path, settings: object, *, keep: bool = False, prepare: object = None) -> Trial:
             good = super().run(folder, settings)  # type: ignore[arg-type]
             return Trial(0.001, None, "ended with exit code 1") if settings else good
 
@@ -74,7 +74,7 @@ def test_a_run_that_fails_is_never_taken_for_fast(tmp_path: Path) -> None:
 
 def test_less_work_is_no_gain(tmp_path: Path) -> None:
     class Lazy(Modelled):
-        def run(self, folder: Path, settings: object, *, keep: bool = False) -> Trial:
+        def run(self, folder: Path, settings: object, *, keep: bool = False, prepare: object = None) -> Trial:
             good = super().run(folder, settings)  # type: ignore[arg-type]
             assert good.mpiio is not None
             object.__setattr__(good.mpiio, "bytes", 7 if settings else 8)
@@ -89,7 +89,7 @@ def test_on_an_unsteady_machine_a_gain_has_to_exceed_chance(tmp_path: Path) -> N
     class Unsteady(Modelled):
         """What stands second in the folders' numbering, the control, is slower by itself."""
 
-        def run(self, folder: Path, settings: object, *, keep: bool = False) -> Trial:
+        def run(self, folder: Path, settings: object, *, keep: bool = False, prepare: object = None) -> Trial:
             good = super().run(folder, settings)  # type: ignore[arg-type]
             return (
                 Trial(good.wall_s * 3, good.mpiio and type(good.mpiio)(3.0, 1, 10**9, {}))

@@ -1,0 +1,74 @@
+"""From a command to the swept space: a first run says what can be varied, the search measures, files keep it all."""
+
+import csv
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from halcyon.errors import UsageError
+from halcyon.observe.advise.library import Library
+from halcyon.observe.advise.opened import open_run
+from halcyon.observe.advise.run_facts import run_facts
+from halcyon.observe.advise.settings import Setting
+from halcyon.observe.advise.sweep.choice import Choice, choose
+from halcyon.observe.advise.sweep.command import CommandMachine, Reach, check_swept, reach
+from halcyon.observe.advise.sweep.figures import draw
+from halcyon.observe.advise.sweep.search import Budget, Measured, search
+from halcyon.observe.advise.sweep.space import Parameter, Point
+from halcyon.observe.advise.trial import Launch
+from halcyon.observe.analysis.answers import Answers
+from halcyon.quantities import rate
+
+MEASUREMENTS = "measurements.csv"
+"""A line per run, written as it ends."""
+
+
+@dataclass(frozen=True)
+class Swept:
+    """What a sweep found."""
+
+    reach: Reach
+    measured: Measured
+    choice: Choice
+    settings: dict[Point, tuple[Setting, ...]]
+    """Of the start and of both chosen points."""
+    library: Library
+    problems: list[str]
+    figures: list[Path]
+
+
+def sweep(
+    launch: Launch,
+    budget: Budget,
+    folder: Path,
+    *,
+    values: tuple[Parameter, ...] = (),
+    tell: Callable[[str], None] = lambda _: None,
+) -> Swept:
+    """Runs the command within the budget (and once before), in `folder`. UsageError: it fails as it is, or nothing
+    that can be varied reaches it."""
+    first = launch.run(folder / "recorded", {}, keep=True)
+    if first.problem is not None:
+        raise UsageError(f"the command, as it is, {first.problem}: nothing was swept. Output: {folder / 'recorded'}")
+    with open_run(folder / "recorded") as dataset:
+        facts = run_facts(Answers(dataset))
+    check_swept(facts)
+    reached = reach(facts, values)
+    for sentence in reached.left_out:
+        tell(f"left out: {sentence}")
+    machine = CommandMachine(launch, facts, reached, folder)
+    with (folder / MEASUREMENTS).open("w", encoding="utf-8", newline="") as file:
+        lines = csv.writer(file)
+        lines.writerow(["run", *(one.name for one in reached.space.parameters), "bytes_per_s"])
+
+        def keep(run: int, point: Point, value: float | None) -> None:
+            lines.writerow([run, *(value for _, value in point), "" if value is None else f"{value:.0f}"])
+            file.flush()
+            said = rate(value) if value is not None else machine.problems[-1]
+            tell(f"run {run}, {reached.space.show(point)}: {said}")
+
+        measured = search(reached.space, reached.start, machine, budget, tell=keep)
+    choice = choose(measured)
+    chosen = {point: machine.settings(point) for point in (measured.start, choice.best, choice.frugal)}
+    figures = draw(measured, choice, folder)
+    return Swept(reached, measured, choice, chosen, facts.library, machine.problems, figures)
