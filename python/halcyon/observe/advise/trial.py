@@ -135,6 +135,12 @@ def _judged(place: Path, code: int | None, wall_s: float, limit_s: float | None)
     return Trial(wall_s, found)
 
 
+def output_tail(folder: Path, lines: int = 12) -> str:
+    """The end of what the command printed in the run of `folder`."""
+    said = (folder / OUTPUT).read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return "".join(f"\n  {line}" for line in said[-lines:]) or " nothing"
+
+
 def _last_line(path: Path) -> str:
     lines = path.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     return f"; it said last: {lines[-1].strip()}" if lines else ""

@@ -10,7 +10,7 @@ from halcyon.observe.advise.opened import open_run
 from halcyon.observe.advise.rounds import Results, run_rounds
 from halcyon.observe.advise.settings import Setting
 from halcyon.observe.advise.suggestions import Advice, advise
-from halcyon.observe.advise.trial import Launch, Trial
+from halcyon.observe.advise.trial import Launch, Trial, output_tail
 from halcyon.observe.advise.verdict import rounds_needed
 from halcyon.observe.analysis.answers import Answers
 
@@ -43,7 +43,7 @@ def try_settings(
     """
     first = launch.run(folder / FIRST, {}, keep=True)
     if first.problem is not None:
-        raise UsageError(f"the command, as it is, {first.problem}: nothing was tried. Its output: {folder / FIRST}")
+        raise UsageError(failed_as_it_is(first, folder / FIRST))
     advice = None
     if not named and first.mpiio is not None:
         with open_run(folder / FIRST) as dataset:
@@ -54,6 +54,12 @@ def try_settings(
     count = rounds or rounds_needed(max(len(named), 1)) + _SPARE
     results = run_rounds(launch, named, library, count if named else 0, folder, by_wall=by_wall, tell=tell)
     return Tried(advice, results, first)
+
+
+def failed_as_it_is(first: Trial, folder: Path) -> str:
+    """What is told when the first run in `folder` does not count."""
+    reason = (first.problem or "").partition("; it said last")[0]
+    return f"the command, as it is, {reason}: no settings were tried. It said:{output_tail(folder)}"
 
 
 _SPARE = 3

@@ -58,4 +58,5 @@ def test_a_command_that_fails_is_not_tried(
     assert main(["advise", "--try", "--", *interleaved, str(tmp_path / "no/such/folder"), "64", "64"]) == 2
     said = capsys.readouterr().err
     assert "ended with exit code" in said
-    assert "nothing was tried" in said
+    assert "no settings were tried. It said:" in said
+    assert "no/such/folder" in said

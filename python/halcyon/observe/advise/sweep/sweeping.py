@@ -16,6 +16,7 @@ from halcyon.observe.advise.sweep.figures import draw
 from halcyon.observe.advise.sweep.search import Budget, Measured, search
 from halcyon.observe.advise.sweep.space import Parameter, Point
 from halcyon.observe.advise.trial import Launch
+from halcyon.observe.advise.try_settings import FIRST, failed_as_it_is
 from halcyon.observe.analysis.answers import Answers
 from halcyon.quantities import rate
 
@@ -47,10 +48,10 @@ def sweep(
 ) -> Swept:
     """Runs the command within the budget (and once before), in `folder`. UsageError: it fails as it is, or nothing
     that can be varied reaches it."""
-    first = launch.run(folder / "recorded", {}, keep=True)
+    first = launch.run(folder / FIRST, {}, keep=True)
     if first.problem is not None:
-        raise UsageError(f"the command, as it is, {first.problem}: nothing was swept. Output: {folder / 'recorded'}")
-    with open_run(folder / "recorded") as dataset:
+        raise UsageError(failed_as_it_is(first, folder / FIRST))
+    with open_run(folder / FIRST) as dataset:
         facts = run_facts(Answers(dataset))
     check_swept(facts)
     reached = reach(facts, values)
