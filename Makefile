@@ -1,6 +1,6 @@
 # Every target is a script in scripts/, or one line; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock build test test-full demo bench format lint sanitize faults docs wheel clean
+.PHONY: help setup lock build test test-full demo bench format lint sanitize faults fuzz docs wheel clean
 
 help: ## this list
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1~\2/p' $(MAKEFILE_LIST) | awk -F'~' '{printf "%-18s %s\n", $$1, $$2}'
@@ -29,10 +29,10 @@ bench: build ## benchmarks, one figure a line: make bench [ROOM=offload]
 study-%: build ## benchmarks that take longer than ten minutes; without a known name: the list of them
 	@scripts/study $*
 
-format: ## clang-format and ruff, in place
+format: ## clang-format, ruff and prettier, in place
 	@scripts/lint --fix
 
-lint: setup ## clang-format, clang-tidy on changed files, ruff, mypy
+lint: setup ## clang-format, clang-tidy on changed files, ruff, mypy, TypeScript
 	@scripts/lint
 
 sanitize: setup ## all C, C++ and session tests under address/undefined behaviour and thread sanitizers (docs/sanitizers.md)
@@ -41,6 +41,9 @@ sanitize: setup ## all C, C++ and session tests under address/undefined behaviou
 faults: build ## sessions with random configurations and faults: make faults [MINUTES=10] [SEED=1]
 	@.venv/bin/python tests/python/session/fault_campaign.py $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
+fuzz: setup ## damaged traces, read under address and undefined behaviour sanitizers: make fuzz [MINUTES=10] [SEED=1]
+	@scripts/fuzz $(MINUTES) $(SEED)
+
 docs: setup ## the documentation site (build/site)
 	@scripts/docs
 
@@ -48,4 +51,4 @@ wheel: setup ## the Python wheel (dist/), tried in a fresh environment
 	@scripts/wheel
 
 clean: ## remove what builds made; .venv stays
-	rm -rf build dist python/halcyon/*.so
+	rm -rf build dist python/halcyon/*.so python/halcyon/observe/viewer/viewer.html

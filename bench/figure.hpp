@@ -28,8 +28,8 @@ class samples {
     std::vector<double> values_;
 };
 
-/// Prints the median as `<room>.name`, and the spread as `<room>.name_p10` and `<room>.name_p90`. The room is that of the
-/// benchmark's folder, which the build tells.
+/// Prints the median as `<room>.name`, and the spread as `<room>.name_p10` and `<room>.name_p90`. The room is that of
+/// the benchmark's folder, which the build tells.
 inline void print(const std::string& name, const samples& s, const char* unit) {
     for (const auto& [suffix, share] : {std::pair("", 0.5), std::pair("_p10", 0.1), std::pair("_p90", 0.9)})
         std::printf(HALCYON_BENCH_ROOM ".%s%s %.6g %s\n", name.c_str(), suffix, s.quantile(share), unit);

@@ -1,9 +1,9 @@
 # What `cmake --install` puts where, and how outside programs find it: find_package(halcyon) and pkg-config.
 #
 #   include/halcyon/      headers
-#   <lib>/                libhalcyon, store modules, libhalcyon_fortran, cmake/halcyon/, pkgconfig/
+#   <lib>/                libhalcyon, store modules, libhalcyon_fortran, libhalcyon-io, cmake/halcyon/, pkgconfig/
 #   <lib>/halcyon/fortran Fortran modules: they fit one compiler
-#   bin/                  halcyon-server, halcyon-server-world, halcyon-check
+#   bin/                  halcyon-server, halcyon-server-world, halcyon-check, halcyon-cc and its like
 #
 # A wheel holds libraries and server inside the Python package: halcyon/lib, halcyon/bin.
 include(CMakePackageConfigHelpers)
@@ -38,6 +38,17 @@ endforeach()
 if(TARGET halcyon_store_hdf5)
   # Beside libhalcyon, where it and the server look for modules.
   install(TARGETS halcyon_store_hdf5 LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT python)
+endif()
+if(TARGET halcyon_io)
+  # What `halcyon run` preloads; it needs the C library alone.
+  set_target_properties(halcyon_io PROPERTIES INSTALL_RPATH "")
+  install(TARGETS halcyon_io LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT python)
+  # For programs that are linked statically.
+  install(FILES ${PROJECT_BINARY_DIR}/lib/libhalcyon-io.a ${PROJECT_BINARY_DIR}/lib/halcyon-io.link
+    DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/halcyon-cc ${PROJECT_BINARY_DIR}/bin/halcyon-c++
+                   ${PROJECT_BINARY_DIR}/bin/halcyon-fortran
+    DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT development)
 endif()
 
 # What outside programs are built with.

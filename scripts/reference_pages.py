@@ -30,6 +30,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     languages = {".h": "C", ".hpp": "C++"}
     pages = [{f"{languages[header.suffix]}: {header.name}": _uri(header)} for header in HEADERS]
     pages.append({"Fortran: halcyon": "reference/fortran.md"})
+    pages.append({"Recorded functions": "interposed-functions.md"})
     pages += [{f"Python: {module}": _python_uri(module)} for module in PYTHON_MODULES]
     for section in config.nav or []:
         if isinstance(section, dict) and "Reference" in section:
@@ -37,8 +38,16 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     return config
 
 
+def _interposed_functions(output: Path) -> str:
+    """The page that the table of interposed functions prints of itself (src/calls/table.def)."""
+    program = output / "interposed-functions"
+    source = ROOT / "src" / "programs" / "io" / "interposed_functions.cpp"
+    subprocess.run(["c++", "-std=c++20", f"-I{ROOT / 'src'}", source, "-o", program], check=True)
+    return subprocess.run([program, "page"], check=True, capture_output=True, text=True).stdout
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Runs Doxygen over the public headers and adds a page for each."""
+    """Runs Doxygen over the public headers and adds a page for each; adds those of all other languages."""
     output = ROOT / "build" / "docs"
     output.mkdir(parents=True, exist_ok=True)
     settings = (ROOT / "docs" / "Doxyfile").read_text()
@@ -50,6 +59,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         content = doxygen_pages.page(header, f"halcyon/{header.name}", output / "xml")
         files.append(File.generated(config, _uri(header), content=content))
     files.append(File.generated(config, "reference/fortran.md", content=fortran_pages.page(FORTRAN_MODULE)))
+    content = _interposed_functions(output)
+    files.append(File.generated(config, "interposed-functions.md", content=content))
     for module in PYTHON_MODULES:
         content = f"# Python: {module}\n\n::: {module}\n"
         files.append(File.generated(config, _python_uri(module), content=content))

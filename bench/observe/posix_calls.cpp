@@ -110,7 +110,8 @@ double resident_after_writing(char* self, const char* result, bool recorded) {
         }
         // Past the interposed one, which would see to it that the new program is recorded.
         char* arguments[] = {self, const_cast<char*>(result), nullptr};
-        own_function_of_libc<int(const char*, char* const*, char* const*)>("execve")("/proc/self/exe", arguments, environ);
+        own_function_of_libc<int(const char*, char* const*, char* const*)>("execve")("/proc/self/exe", arguments,
+                                                                                     environ);
         _exit(127);
     }
     int status = 0;

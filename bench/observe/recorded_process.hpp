@@ -22,7 +22,9 @@ inline double clock_ns(clockid_t clock) {
     clock_gettime(clock, &now);
     return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
-inline double wall_ns() { return clock_ns(CLOCK_MONOTONIC); }
+inline double wall_ns() {
+    return clock_ns(CLOCK_MONOTONIC);
+}
 
 /// Where this process' trace goes; the program is started again with the library preloaded if it has none yet.
 inline std::string become_recorded(char** arguments) {

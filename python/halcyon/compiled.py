@@ -33,7 +33,7 @@ class TraceReader(Protocol):
     host: bytes
     program: bytes
     command: bytes
-    boot_id: bytes
+    clock: bytes
     """Processes with the same share a clock."""
     start_ns: int
     start_realtime_ns: int

@@ -19,7 +19,7 @@ enum class kind : uint8_t {
     resize,
     lock,
     unlock,
-    stat,       ///< asks about a file
+    stat,        ///< asks about a file
     namespace_,  ///< changes names or attributes
     directory,
     map,
@@ -29,30 +29,30 @@ enum class kind : uint8_t {
 };
 
 inline constexpr const char* level_names[] = {"hdf5", "mpiio", "stdio", "posix"};
-inline constexpr const char* kind_names[] = {"open", "close", "read",   "write", "copy",      "seek",
-                                             "sync", "resize", "lock",  "unlock", "stat",     "namespace",
-                                             "directory", "map", "view", "wait",  "control"};
+inline constexpr const char* kind_names[] = {"open",      "close",  "read", "write",  "copy",   "seek",
+                                             "sync",      "resize", "lock", "unlock", "stat",   "namespace",
+                                             "directory", "map",    "view", "wait",   "control"};
 
 /// For offset, bytes and moved: the call has none, or it is not known.
 inline constexpr int64_t none = -1;
 
 /// One call of an I/O function: a plain value that says everything. Times are ticks (ticks.hpp).
 struct call_record {
-    int64_t start;     ///< when the function itself began, after any waiting
-    int64_t duration;  ///< of the function itself
-    int64_t wait;      ///< how long layers held it back before
-    int64_t offset;    ///< bytes; where it reads, writes, locks or maps
-    int64_t bytes;     ///< how many the caller asked for
-    int64_t moved;     ///< how many were transferred (reads, writes, copies)
-    int64_t result;    ///< what the function returned, where that is a number
-    int64_t argument;  ///< depends on the function: open flags, whence, the other file, address of a request
-    uint32_t file;     ///< id of known_files; 0: no file, or not known
-    uint32_t thread;   ///< of this process, counted from 0 in the order of their first calls
-    uint32_t number;   ///< of the call in its thread, in the order of their beginnings, from 1
-    uint32_t parent;   ///< number of the call of this thread during which it was made; 0: the application's own
-    uint16_t function; ///< call_id (call_table.hpp)
-    uint16_t error;    ///< errno or MPI error class; 0: it succeeded
-    uint32_t reserved; ///< 0
+    int64_t start;      ///< when the function itself began, after any waiting
+    int64_t duration;   ///< of the function itself
+    int64_t wait;       ///< how long layers held it back before
+    int64_t offset;     ///< bytes; where it reads, writes, locks or maps
+    int64_t bytes;      ///< how many the caller asked for
+    int64_t moved;      ///< how many were transferred (reads, writes, copies)
+    int64_t result;     ///< what the function returned, where that is a number
+    int64_t argument;   ///< depends on the function: open flags, whence, the other file, address of a request
+    uint32_t file;      ///< id of known_files; 0: no file, or not known
+    uint32_t thread;    ///< of this process, counted from 0 in the order of their first calls
+    uint32_t number;    ///< of the call in its thread, in the order of their beginnings, from 1
+    uint32_t parent;    ///< number of the call of this thread during which it was made; 0: the application's own
+    uint16_t function;  ///< call_id (call_table.hpp)
+    uint16_t error;     ///< errno or MPI error class; 0: it succeeded
+    uint32_t reserved;  ///< 0
 };
 static_assert(sizeof(call_record) == 88);
 

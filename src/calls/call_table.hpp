@@ -19,7 +19,7 @@ enum class call_id : uint16_t {
 
 /// What is told about a function besides its calls.
 struct function_entry {
-    const char* name;      ///< as in its manual
+    const char* name;  ///< as in its manual
     level at;
     kind does;
     const char* argument;  ///< what call_record::argument holds; "": nothing

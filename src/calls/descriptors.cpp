@@ -20,21 +20,43 @@ struct table {
 
 constinit std::atomic<table*> known{nullptr};
 constinit std::atomic<uint32_t> lock{0};
-constinit std::atomic<int> own_descriptors[own_capacity] = {};  // number + 1; 0: none
 
-// Held only by short code that calls nothing. A signal handler that interrupts it must not wait for it.
+// Which file a descriptor of ours stands for, to know it again.
+struct own_descriptor {
+    std::atomic<int> number;  // + 1; 0: none
+    uint64_t device;
+    uint64_t inode;
+};
+constinit own_descriptor own_descriptors[own_capacity] = {};
+
+bool identify(int fd, uint64_t& device, uint64_t& inode) {
+    struct stat found {};
+    if (direct::call(SYS_fstat, fd, direct::address(&found)) != 0) return false;
+    device = found.st_dev;
+    inode = found.st_ino;
+    return true;
+}
+
+// Held only by short code that calls nothing. A signal handler that interrupts it must not wait for it; nor must anyone
+// wait for long: the thread that holds it may have been stopped for good.
 class locked {
   public:
     locked() : thread_(this_thread()) {
+        constexpr int patience = 100'000;
+        const bool interrupts = (thread_.inside & ~vforked) > 0;  // perhaps itself
         ++thread_.inside;
-        while (lock.exchange(1, std::memory_order_acquire) != 0) {
-            if (thread_.inside > 1) return;  // perhaps it is our own thread that was interrupted
+        for (int tries = 0; lock.exchange(1, std::memory_order_acquire) != 0; ++tries) {
+            if (interrupts || tries == patience) return;
             direct::yield();
         }
+        thread_.held = &lock;
         held_ = true;
     }
     ~locked() {
-        if (held_) lock.store(0, std::memory_order_release);
+        if (held_) {
+            thread_.held = nullptr;
+            lock.store(0, std::memory_order_release);
+        }
         --thread_.inside;
     }
     locked(const locked&) = delete;
@@ -48,7 +70,8 @@ class locked {
 
 table* descriptors_of_process() {
     table* found = known.load(std::memory_order_acquire);
-    if (found != nullptr) [[likely]] return found;
+    if (found != nullptr) [[likely]]
+        return found;
     auto* fresh = static_cast<table*>(direct::map_memory(sizeof(table)));
     if (fresh == nullptr) return nullptr;
     if (known.compare_exchange_strong(found, fresh)) return fresh;
@@ -61,7 +84,9 @@ void release(table& all, uint32_t index) {
     all.free[all.free_count++] = index;
 }
 
-void set(table& all, int fd, uint32_t index) { release(all, all.of_descriptor[fd].exchange(index)); }
+void set(table& all, int fd, uint32_t index) {
+    release(all, all.of_descriptor[fd].exchange(index));
+}
 
 uint32_t fresh_index(table& all) {
     if (all.free_count > 0) return all.free[--all.free_count];
@@ -83,7 +108,10 @@ open_file* remember(int fd, int flags, uint32_t file, int64_t position, uint32_t
     table* all = descriptors_of_process();
     if (all == nullptr || fd < 0 || fd >= capacity) return nullptr;
     const locked held;
-    if (!held) return nullptr;
+    if (!held) {
+        all->of_descriptor[fd].store(0);  // asked again at its next call
+        return nullptr;
+    }
     const uint32_t index = fresh_index(*all);
     if (index == 0) return nullptr;
     open_file& opened = all->files[index];
@@ -112,7 +140,8 @@ open_file* find(int fd) {
     if (fd < 0 || fd >= capacity) return nullptr;
     table* all = known.load(std::memory_order_acquire);
     const uint32_t index = all == nullptr ? 0 : all->of_descriptor[fd].load(std::memory_order_acquire);
-    if (index == 0) [[unlikely]] return ask_kernel(fd);
+    if (index == 0) [[unlikely]]
+        return ask_kernel(fd);
     open_file& file = all->files[index];
     return current_name(fd, file) == known_files::ignored ? nullptr : &file;
 }
@@ -121,8 +150,11 @@ open_file* opened(int fd, int flags) {
     if (fd < 0) return nullptr;
     const uint32_t file = known_files::of_descriptor(fd);
     if (file == known_files::unknown) return nullptr;
-    // A file that can seek begins at 0; one that cannot is asked.
-    const int64_t position = file == known_files::ignored ? none : direct::lseek(fd, 0, SEEK_CUR);
+    // What is fresh and can seek begins at 0.
+    struct stat kind {};
+    const bool seekable = file != known_files::ignored && direct::call(SYS_fstat, fd, direct::address(&kind)) == 0 &&
+                          (S_ISREG(kind.st_mode) || S_ISBLK(kind.st_mode) || S_ISDIR(kind.st_mode));
+    const int64_t position = seekable ? 0 : none;
     return remember(fd, flags, file, position, this_process().forks.load(std::memory_order_relaxed));
 }
 
@@ -130,7 +162,10 @@ void duplicated(int from, int to) {
     table* all = known.load(std::memory_order_acquire);
     if (all == nullptr || from < 0 || from >= capacity || to < 0 || to >= capacity || from == to) return;
     const locked held;
-    if (!held) return;
+    if (!held) {
+        all->of_descriptor[to].store(0);
+        return;
+    }
     const uint32_t index = all->of_descriptor[from].load(std::memory_order_relaxed);
     if (index != 0) all->files[index].references.fetch_add(1);
     set(*all, to, index);
@@ -141,8 +176,10 @@ void closing(int fd) {
     if (all == nullptr || fd < 0 || fd >= capacity) return;
     if (all->of_descriptor[fd].load(std::memory_order_relaxed) == 0) return;
     const locked held;
-    if (held) set(*all, fd, 0);
-    else all->of_descriptor[fd].store(0);  // loses its description until the process ends; never a wrong file
+    if (held)
+        set(*all, fd, 0);
+    else
+        all->of_descriptor[fd].store(0);  // loses its description until the process ends; never a wrong file
 }
 
 void closing_range(unsigned first, unsigned last) {
@@ -152,38 +189,60 @@ void closing_range(unsigned first, unsigned last) {
 }
 
 void own(int fd) {
+    uint64_t device = 0;
+    uint64_t inode = 0;
+    if (!identify(fd, device, inode)) return;
     for (auto& slot : own_descriptors) {
         int expected = 0;
-        if (slot.compare_exchange_strong(expected, fd + 1)) return;
+        if (!slot.number.compare_exchange_strong(expected, -1)) continue;
+        slot.device = device;
+        slot.inode = inode;
+        slot.number.store(fd + 1);
+        return;
     }
 }
 
 void disown(int fd) {
     for (auto& slot : own_descriptors) {
         int expected = fd + 1;
-        if (slot.compare_exchange_strong(expected, 0)) return;
+        if (fd >= 0 && slot.number.compare_exchange_strong(expected, 0)) return;
     }
 }
 
 bool is_own(int fd) {
+    if (fd < 0) return false;
     for (const auto& slot : own_descriptors) {
-        if (slot.load(std::memory_order_relaxed) == fd + 1) return fd >= 0;
+        if (slot.number.load(std::memory_order_acquire) != fd + 1) continue;
+        uint64_t device = 0;
+        uint64_t inode = 0;
+        return identify(fd, device, inode) && device == slot.device && inode == slot.inode;
     }
     return false;
 }
 
+void close_own(int fd) {
+    if (is_own(fd)) direct::close(fd);
+    disown(fd);
+}
+
 std::array<int, own_capacity> own_numbers() {
     std::array<int, own_capacity> numbers{};
-    for (int i = 0; i < own_capacity; ++i) numbers[i] = own_descriptors[i].load(std::memory_order_relaxed) - 1;
+    for (int i = 0; i < own_capacity; ++i) {
+        const int number = own_descriptors[i].number.load(std::memory_order_relaxed);
+        numbers[i] = number > 0 && is_own(number - 1) ? number - 1 : -1;
+    }
     return numbers;
 }
 
-void after_fork() { lock.store(0); }
+void after_fork() {
+    lock.store(0);
+}
 
 int64_t position(int fd, open_file& file, bool writes) {
     if (!file.seekable.load(std::memory_order_relaxed)) return none;
     if (writes && file.appends.load(std::memory_order_relaxed)) return none;
-    if (file.forks.load(std::memory_order_relaxed) != this_process().forks.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (file.forks.load(std::memory_order_relaxed) != this_process().forks.load(std::memory_order_relaxed))
+        [[unlikely]] {
         file.position.store(direct::lseek(fd, 0, SEEK_CUR), std::memory_order_relaxed);
     }
     return file.position.load(std::memory_order_relaxed);

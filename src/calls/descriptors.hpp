@@ -39,10 +39,14 @@ void closing(int fd);
 void closing_range(unsigned first, unsigned last);
 
 /// Descriptors of our own: the application, which did not open them, cannot close them. At most `own_capacity`.
+/// It may close or replace them all the same, by system calls that nobody sees: is_own tells.
 inline constexpr int own_capacity = 8;
 void own(int fd);
 void disown(int fd);
+/// True when `fd` is ours and stands for the file that it stood for when it became ours.
 bool is_own(int fd);
+/// Closes `fd`, if it still is ours, and forgets it.
+void close_own(int fd);
 /// All of them; -1 where there is none.
 std::array<int, own_capacity> own_numbers();
 

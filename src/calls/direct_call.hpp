@@ -46,30 +46,52 @@ inline long call(long number, long a = 0, long b = 0, long c = 0, long d = 0, lo
 #error "direct system calls are written for x86-64 and AArch64"
 #endif
 
-inline long address(const void* pointer) { return reinterpret_cast<long>(pointer); }
+inline long address(const void* pointer) {
+    return reinterpret_cast<long>(pointer);
+}
 
 inline int open(const char* path, int flags, int mode = 0) {
     return static_cast<int>(call(SYS_openat, AT_FDCWD, address(path), flags, mode));
 }
-inline int close(int fd) { return static_cast<int>(call(SYS_close, fd)); }
+inline int close(int fd) {
+    return static_cast<int>(call(SYS_close, fd));
+}
 inline ssize_t read(int fd, void* buffer, size_t bytes) {
     return call(SYS_read, fd, address(buffer), static_cast<long>(bytes));
 }
 inline ssize_t pwrite(int fd, const void* buffer, size_t bytes, int64_t offset) {
     return call(SYS_pwrite64, fd, address(buffer), static_cast<long>(bytes), offset);
 }
-inline int64_t lseek(int fd, int64_t offset, int whence) { return call(SYS_lseek, fd, offset, whence); }
+inline int64_t lseek(int fd, int64_t offset, int whence) {
+    return call(SYS_lseek, fd, offset, whence);
+}
 inline int fallocate(int fd, int64_t offset, int64_t bytes) {
     return static_cast<int>(call(SYS_fallocate, fd, 0, offset, bytes));
 }
-inline int unlink(const char* path) { return static_cast<int>(call(SYS_unlinkat, AT_FDCWD, address(path), 0)); }
-inline int fstatfs(int fd, struct statfs* out) { return static_cast<int>(call(SYS_fstatfs, fd, address(out))); }
-inline int duplicate_high(int fd, int least) { return static_cast<int>(call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, least)); }
-inline int flags_of(int fd) { return static_cast<int>(call(SYS_fcntl, fd, F_GETFL)); }
-inline int process_id() { return static_cast<int>(call(SYS_getpid)); }
-inline int parent_process_id() { return static_cast<int>(call(SYS_getppid)); }
-inline int thread_id() { return static_cast<int>(call(SYS_gettid)); }
-inline void yield() { call(SYS_sched_yield); }
+inline int unlink(const char* path) {
+    return static_cast<int>(call(SYS_unlinkat, AT_FDCWD, address(path), 0));
+}
+inline int fstatfs(int fd, struct statfs* out) {
+    return static_cast<int>(call(SYS_fstatfs, fd, address(out)));
+}
+inline int duplicate_high(int fd, int least) {
+    return static_cast<int>(call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, least));
+}
+inline int flags_of(int fd) {
+    return static_cast<int>(call(SYS_fcntl, fd, F_GETFL));
+}
+inline int process_id() {
+    return static_cast<int>(call(SYS_getpid));
+}
+inline int parent_process_id() {
+    return static_cast<int>(call(SYS_getppid));
+}
+inline int thread_id() {
+    return static_cast<int>(call(SYS_gettid));
+}
+inline void yield() {
+    call(SYS_sched_yield);
+}
 
 /// The path that `fd` was opened by, as the kernel knows it now; returns its length (0: not known), always terminated.
 inline size_t path_of(int fd, char* out, size_t capacity) {

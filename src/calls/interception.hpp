@@ -18,32 +18,53 @@ inline call_record blank_record(call_id id) {
 /// Gives a call its place among the thread's calls for as long as it runs.
 class call_in_progress {
   public:
-    call_in_progress(thread_state& thread, call_record& record) : thread_(thread), outer_(thread.current) {
+    call_in_progress(thread_state& thread, call_record& record)
+        : thread_(thread), outer_(thread.current), outer_function_(thread.function) {
         record.thread = thread.index;
-        record.number = ++thread.number;
-        record.parent = outer_ == nullptr ? 0 : outer_->number;
-        thread.current = &record;
+        record.number = next_number(thread);
+        record.parent = outer_;
+        thread.current = record.number;
+        thread.function = record.function;
     }
-    ~call_in_progress() { thread_.current = outer_; }
+    ~call_in_progress() {
+        thread_.current = outer_;
+        thread_.function = outer_function_;
+    }
     call_in_progress(const call_in_progress&) = delete;
     call_in_progress& operator=(const call_in_progress&) = delete;
 
   private:
+    // In one instruction: a signal handler that makes calls in between would get the same number.
+    static uint32_t next_number(thread_state& thread) {
+#if defined(__x86_64__)
+        uint32_t added = 1;
+        __asm__ volatile("xaddl %0, %1" : "+r"(added), "+m"(thread.number));
+        return added + 1;
+#else
+        return __atomic_add_fetch(&thread.number, 1, __ATOMIC_RELAXED);
+#endif
+    }
+
     thread_state& thread_;
-    call_record* outer_;
+    uint32_t outer_;
+    uint32_t outer_function_;
 };
 
 /// Results by which a function says that it failed, with the reason in errno.
 template <class Result>
 bool failed(Result result) {
-    if constexpr (std::is_pointer_v<Result>) return result == nullptr;
-    else return result == static_cast<Result>(-1);
+    if constexpr (std::is_pointer_v<Result>)
+        return result == nullptr;
+    else
+        return result == static_cast<Result>(-1);
 }
 
 template <class Result>
 int64_t as_number(Result result) {
-    if constexpr (std::is_pointer_v<Result>) return 0;
-    else return static_cast<int64_t>(result);
+    if constexpr (std::is_pointer_v<Result>)
+        return 0;
+    else
+        return static_cast<int64_t>(result);
 }
 
 /// Sends one call through the layers: `function()` is the call itself, `after(record, result)` fills in what only its
@@ -64,11 +85,13 @@ auto through_layers(thread_state& thread, call_record& record, Function function
         if constexpr (std::is_void_v<result_type>) {
             at.function();
             called.duration = ticks() - called.start;
+            at.after(called, 0);
         } else {
             at.result = at.function();
             called.duration = ticks() - called.start;
             called.result = as_number(at.result);
-            if (failed(at.result)) [[unlikely]] called.error = static_cast<uint16_t>(errno);
+            if (failed(at.result)) [[unlikely]]
+                called.error = static_cast<uint16_t>(errno);
             at.after(called, at.result);
         }
     };
@@ -85,19 +108,24 @@ auto through_layers(thread_state& thread, call_record& record, Function function
     }
 }
 
-/// A wrapper's body. A shape's `before(record, arguments…)` says from the arguments what is called, and returns false for
-/// calls that nobody wants to see (of sockets, of /proc); `after(record, result, arguments…)` adds the rest.
+/// A wrapper's body. A shape's `before(record, arguments…)` says from the arguments what is called, and returns false
+/// for calls that nobody wants to see (of sockets, of /proc); `after(record, result, arguments…)` adds the rest.
 template <class Shape, call_id id, class Result, class... Parameters>
 Result intercept(Result (*real)(Parameters...), std::type_identity_t<Parameters>... arguments) {
     if (real == nullptr) [[unlikely]] {  // this C library has no such function
         errno = ENOSYS;
-        if constexpr (std::is_void_v<Result>) return;
-        else if constexpr (std::is_pointer_v<Result>) return nullptr;
-        else return static_cast<Result>(-1);
+        if constexpr (std::is_void_v<Result>)
+            return;
+        else if constexpr (std::is_pointer_v<Result>)
+            return nullptr;
+        else
+            return static_cast<Result>(-1);
     }
-    if (!recording()) [[unlikely]] return real(arguments...);
+    if (!recording()) [[unlikely]]
+        return real(arguments...);
     thread_state& thread = this_thread();
-    if (thread.inside > 0) [[unlikely]] return real(arguments...);
+    if (thread.inside > 0 && !may_record(thread)) [[unlikely]]
+        return real(arguments...);
     call_record record = blank_record(id);
     [[maybe_unused]] Shape shape;
     if (!shape.before(record, arguments...)) return real(arguments...);

@@ -45,7 +45,8 @@ uint64_t hash_of(std::string_view text) {
 
 table* known_paths() {
     table* found = paths.load(std::memory_order_acquire);
-    if (found != nullptr) [[likely]] return found;
+    if (found != nullptr) [[likely]]
+        return found;
     auto* fresh = static_cast<table*>(direct::map_memory(sizeof(table)));
     if (fresh == nullptr) return nullptr;
     if (paths.compare_exchange_strong(found, fresh)) return fresh;
@@ -93,21 +94,82 @@ uint32_t id_of(std::string_view path, int fd) {
     return id;
 }
 
+// Takes out "//" and "/./" and a slash at the end, in place, as the kernel's names of descriptors have none; the new
+// length. A ".." stays: what it means depends on links.
+size_t without_detours(char* path, size_t length) {
+    size_t kept = 0;
+    for (size_t i = 0; i < length; ++i) {
+        const bool ends = i + 1 == length;
+        if (path[i] == '/' && ((ends && kept > 0) || (!ends && path[i + 1] == '/'))) continue;
+        if (path[i] == '/' && path[i + 1] == '.' && !ends && (i + 2 == length || path[i + 2] == '/')) {
+            ++i;
+            continue;
+        }
+        path[kept++] = path[i];
+    }
+    if (kept == 0) path[kept++] = '/';
+    return kept;
+}
+
+// The kernel marks names of files that have none any more; a file may also be called so.
+size_t without_mark_of_deletion(int fd, const char* path, size_t length) {
+    constexpr std::string_view mark = " (deleted)";
+    if (!std::string_view(path, length).ends_with(mark)) return length;
+    struct stat file {};
+    const bool deleted = direct::call(SYS_fstat, fd, direct::address(&file)) == 0 && file.st_nlink == 0;
+    return deleted ? length - mark.size() : length;
+}
+
 // Puts the working directory before a relative path. The kernel's answer is kept until the process changes it.
-bool prepend_working_directory(char* out, size_t& length) {
+bool prepend_working_directory(char* out, size_t room, size_t& length) {
     if (directory_lock.exchange(1, std::memory_order_acquire) != 0) {
-        const long bytes = direct::call(SYS_getcwd, direct::address(out), PATH_MAX);
-        length = bytes > 0 ? static_cast<size_t>(bytes - 1) : 0;
-        return bytes > 0;
+        const long bytes = direct::call(SYS_getcwd, direct::address(out), static_cast<long>(room));
+        length = bytes > 0 ? static_cast<size_t>(bytes - 1) : bytes == -ERANGE ? room : 0;
+        return length > 0;
     }
     if (directory_length == 0) {
         const long bytes = direct::call(SYS_getcwd, direct::address(directory), sizeof directory);
         directory_length = bytes > 0 ? static_cast<size_t>(bytes - 1) : 0;
     }
     length = directory_length;
-    std::memcpy(out, directory, length);
+    if (length < room) std::memcpy(out, directory, length);
     directory_lock.store(0, std::memory_order_release);
     return length > 0;
+}
+
+}  // namespace
+
+namespace {
+
+// Most paths are short, and stacks may be small: the room for the longest is taken only where it is needed.
+constexpr size_t usual_path = 512;
+
+template <size_t room>
+[[gnu::noinline]] uint32_t of_path_within(int relative_to, const char* path, size_t bytes) {
+    char whole[room + usual_path];
+    size_t length = 0;
+    if (*path != '/') {
+        const bool found = relative_to == AT_FDCWD ? prepend_working_directory(whole, room, length)
+                                                   : (length = direct::path_of(relative_to, whole, room)) > 0;
+        if (!found) return unknown;
+        // As long as the room: perhaps it was cut.
+        if (room < PATH_MAX && length + bytes + 2 >= room)
+            return of_path_within<2 * PATH_MAX>(relative_to, path, bytes);
+        whole[length++] = '/';
+    }
+    std::memcpy(whole + length, path, bytes);
+    const std::string_view complete(whole, without_detours(whole, length + bytes));
+    return unwanted(complete) ? ignored : id_of(complete, -1);
+}
+
+template <size_t room>
+[[gnu::noinline]] uint32_t of_descriptor_within(int fd) {
+    char path[room];
+    const size_t length = direct::path_of(fd, path, room);
+    if (length == 0) return unknown;
+    if (room < PATH_MAX && length + 1 >= room) return of_descriptor_within<PATH_MAX>(fd);
+    const std::string_view found(path, without_mark_of_deletion(fd, path, length));
+    return unwanted(found) ? ignored : id_of(found, fd);
 }
 
 }  // namespace
@@ -115,29 +177,24 @@ bool prepend_working_directory(char* out, size_t& length) {
 uint32_t of_path(int relative_to, const char* path) {
     if (path == nullptr || *path == '\0') return unknown;
     const own_work ours;
-    char whole[2 * PATH_MAX];
-    size_t length = 0;
-    if (*path != '/') {
-        const bool found = relative_to == AT_FDCWD ? prepend_working_directory(whole, length)
-                                                   : (length = direct::path_of(relative_to, whole, PATH_MAX)) > 0;
-        if (!found) return unknown;
-        while (path[0] == '.' && path[1] == '/') path += 2;
-        if (!(path[0] == '.' && path[1] == '\0')) whole[length++] = '/';
-        else ++path;
-    }
     const size_t bytes = strnlen(path, PATH_MAX);
-    std::memcpy(whole + length, path, bytes);
-    const std::string_view complete(whole, length + bytes);
-    return unwanted(complete) ? ignored : id_of(complete, -1);
+    return bytes + 2 < usual_path ? of_path_within<usual_path>(relative_to, path, bytes)
+                                  : of_path_within<2 * PATH_MAX>(relative_to, path, bytes);
+}
+
+uint32_t of_opened_path(const char* path) {
+    uint32_t id = unknown;
+    const int fd = direct::open(path, O_PATH | O_CLOEXEC);
+    if (fd >= 0) {
+        id = of_descriptor(fd);
+        direct::close(fd);
+    }
+    return id == unknown ? of_path(AT_FDCWD, path) : id;
 }
 
 uint32_t of_descriptor(int fd) {
     const own_work ours;
-    char path[PATH_MAX];
-    const size_t length = direct::path_of(fd, path, sizeof path);
-    if (length == 0) return unknown;
-    const std::string_view found(path, length);
-    return unwanted(found) ? ignored : id_of(found, fd);
+    return of_descriptor_within<usual_path>(fd);
 }
 
 void after_fork() {

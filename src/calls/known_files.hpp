@@ -15,8 +15,12 @@ inline constexpr uint32_t unknown = 0;
 /// The id of a path relative to `directory` (a descriptor, or AT_FDCWD), for calls that name their file.
 uint32_t of_path(int directory, const char* path);
 
+/// The id of a path that was opened a moment ago: the kernel tells what it leads to, as it does for descriptors.
+uint32_t of_opened_path(const char* path);
+
 /// The id of the file behind a descriptor: asks the kernel, so not for every call.
-/// `ignored` when it is no file but a socket, a pipe or the like, or lies where nobody wants to look (/proc, /sys, /dev).
+/// `ignored` when it is no file but a socket, a pipe or the like, or lies where nobody wants to look (/proc, /sys,
+/// /dev).
 uint32_t of_descriptor(int fd);
 inline constexpr uint32_t ignored = UINT32_MAX;
 

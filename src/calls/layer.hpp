@@ -24,9 +24,9 @@ class next_call {
 /// A file that calls refer to by its id.
 struct named_file {
     uint32_t id;
-    std::string_view path;     ///< absolute where that could be found out
-    int64_t block_bytes;       ///< the file system's block; none where the file was not opened
-    uint64_t filesystem;       ///< statfs' f_type; 0 where the file was not opened
+    std::string_view path;  ///< absolute where that could be found out
+    int64_t block_bytes;    ///< the file system's block; none where the file was not opened
+    uint64_t filesystem;    ///< statfs' f_type; 0 where the file was not opened
 };
 
 /// Why a process' recording ends.

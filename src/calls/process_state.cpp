@@ -23,7 +23,8 @@ bool counter_is_steady = false;
 void choose_tick_source() {
 #if defined(__x86_64__)
     char name[16] = {};
-    const int fd = direct::open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+    const int fd =
+        direct::open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
     if (fd < 0) return;
     direct::read(fd, name, sizeof name - 1);
     direct::close(fd);
@@ -31,14 +32,34 @@ void choose_tick_source() {
 #endif
 }
 
+namespace {
+
+/// Waits while another thread starts the recording; not when that is what a handler in this very thread interrupted.
+bool started_by_other(process_state& process) {
+    constexpr int longest = 1'000'000;
+    constexpr int until_known = 1000;
+    const int own = direct::thread_id();
+    for (int tries = 0; tries < longest; ++tries) {
+        const uint32_t phase = process.phase.load(std::memory_order_acquire);
+        if (phase == process_state::recording) return true;
+        if (phase == process_state::off) return false;
+        const int starter = process.starter.load(std::memory_order_relaxed);
+        if (starter == own || (starter == 0 && tries > until_known)) break;
+        direct::yield();
+    }
+    process.unrecorded.fetch_add(1, std::memory_order_relaxed);
+    return false;
+}
+
+}  // namespace
+
 bool start_recording() {
     process_state& process = process_page.state;
     uint32_t expected = process_state::asleep;
     if (!process.phase.compare_exchange_strong(expected, process_state::starting)) {
-        // Another thread is at it, or a signal handler interrupted it: no call waits for that.
-        process.unrecorded.fetch_add(1, std::memory_order_relaxed);
-        return false;
+        return started_by_other(process);
     }
+    process.starter = direct::thread_id();
     direct::call(SYS_madvise, direct::address(&process_page), sizeof process_page, MADV_WIPEONFORK);
     process.process_id = direct::process_id();
     process.generation = last_generation.fetch_add(1) + 1;
@@ -54,10 +75,31 @@ bool start_recording() {
     return wanted;
 }
 
-bool is_own_process() { return process_page.state.process_id == direct::process_id(); }
+bool is_own_process() {
+    return process_page.state.process_id == direct::process_id();
+}
 
 void adopt_thread(thread_state& thread) {
-    thread = {process_page.state.generation, process_page.state.threads.fetch_add(1), 0, 0, nullptr};
+    thread = {process_page.state.generation, process_page.state.threads.fetch_add(1), 0, 0, 0, 0, nullptr};
+}
+
+bool may_record(thread_state& thread) {
+    if ((thread.inside & vforked) != 0 && is_own_process()) thread.inside &= ~vforked;
+    if (thread.inside == 0) return true;
+    process_page.state.unrecorded.fetch_add(1, std::memory_order_relaxed);
+    return false;
+}
+
+void leave_calls() {
+    thread_state& thread = this_thread_state;
+    thread.current = 0;
+    thread.function = 0;
+    if ((thread.inside & ~vforked) == 0) return;
+    // The call that was being recorded never will be.
+    process_page.state.unrecorded.fetch_add(1, std::memory_order_relaxed);
+    if (thread.held != nullptr) thread.held->store(0, std::memory_order_release);
+    thread.held = nullptr;
+    thread.inside &= vforked;
 }
 
 }  // namespace halcyon::calls

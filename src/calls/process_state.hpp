@@ -16,11 +16,13 @@ struct process_state {
     enum phase : uint32_t { asleep = 0, starting, recording, off };
 
     std::atomic<uint32_t> phase;
+    std::atomic<int> starter;           ///< thread that starts the recording
     int process_id;
-    uint32_t generation;                ///< differs between a process and the one it was forked from
-    std::atomic<uint32_t> threads;      ///< that made a call so far
-    std::atomic<uint32_t> forks;        ///< children that share descriptors with us
-    std::atomic<uint64_t> unrecorded;   ///< calls made while the recording was being started, or between vfork and exec
+    uint32_t generation;                 ///< differs between a process and the one it was forked from
+    std::atomic<uint32_t> threads;       ///< that made a call so far
+    std::atomic<uint32_t> forks;         ///< children that share descriptors with us
+    std::atomic<uint64_t> unrecorded;    ///< calls passed on without a record (may_record)
+    std::atomic<uint64_t> direct_calls;  ///< system calls on files that were made with syscall(2)
     layer_chain layers;
 };
 
@@ -31,7 +33,9 @@ struct alignas(65536) process_page_type {
 extern process_page_type process_page;
 
 /// The one of this process.
-inline process_state& this_process() { return process_page.state; }
+inline process_state& this_process() {
+    return process_page.state;
+}
 
 /// Decides, in a process that is asleep, whether and through which layers its calls go: fills `layers`, or leaves it
 /// empty. Given by the library that is built from this room (src/programs/io). Called once for each process, in the
@@ -45,9 +49,13 @@ bool start_recording();
 /// Given by the library that is built from this room.
 const char* const* environment_of_children();
 
+/// A folder that all processes of the run see, on all nodes; "": there is none. Given by the same library.
+const char* shared_folder();
+
 inline bool recording() {
     const uint32_t phase = process_page.state.phase.load(std::memory_order_acquire);
-    if (phase == process_state::recording) [[likely]] return true;
+    if (phase == process_state::recording) [[likely]]
+        return true;
     return phase == process_state::off ? false : start_recording();
 }
 
@@ -59,10 +67,15 @@ bool is_own_process();
 struct thread_state {
     uint32_t generation;  ///< of the process that `index` and `number` belong to
     uint32_t index;
-    uint32_t number;      ///< of its last call
-    uint32_t inside;      ///< > 0 while it runs our own code: calls made now are not the application's
-    call_record* current; ///< the innermost of its calls that has not returned
+    uint32_t number;              ///< of its last call
+    uint32_t inside;              ///< > 0 while it runs our own code; with the bit `vforked` also after it called vfork
+    uint32_t current;             ///< number of the innermost of its calls that has not returned; 0: none
+    uint32_t function;            ///< call_id of that one
+    std::atomic<uint32_t>* held;  ///< a lock of ours that it holds
 };
+
+/// In thread_state::inside: the thread called vfork, and may be the child, which lives in its parent's memory.
+inline constexpr uint32_t vforked = uint32_t{1} << 31;
 
 extern constinit thread_local thread_state this_thread_state __attribute__((tls_model("initial-exec")));
 
@@ -71,9 +84,17 @@ void adopt_thread(thread_state& thread);
 
 inline thread_state& this_thread() {
     thread_state& thread = this_thread_state;
-    if (thread.generation != process_page.state.generation) [[unlikely]] adopt_thread(thread);
+    if (thread.generation != process_page.state.generation) [[unlikely]]
+        adopt_thread(thread);
     return thread;
 }
+
+/// For a thread that is `inside`: whether its calls are recorded all the same, because a vfork before is over. A call
+/// that is not is counted: it is of a signal handler that interrupted us, or was made between vfork and exec.
+bool may_record(thread_state& thread);
+
+/// A jump (longjmp) leaves all calls of this thread that have not returned, and perhaps our own code with its locks.
+void leave_calls();
 
 /// While it lives, calls of this thread pass untouched.
 class own_work {

@@ -29,6 +29,10 @@ int look_into(dl_phdr_info* library, size_t, void* opaque) {
 
 }  // namespace
 
+void* find_real_version(const char* symbol, const char* version) {
+    return dlvsym(RTLD_NEXT, symbol, version);
+}
+
 void* find_real_function(const char* symbol) {
     if (void* next = dlsym(RTLD_NEXT, symbol)) return next;
     Dl_info own{};

@@ -17,7 +17,8 @@ extern bool counter_is_steady;
 /// third of what clock_gettime does, and a call is timed twice.
 inline int64_t ticks() {
 #if defined(__x86_64__)
-    if (counter_is_steady) [[likely]] return static_cast<int64_t>(__rdtsc());
+    if (counter_is_steady) [[likely]]
+        return static_cast<int64_t>(__rdtsc());
 #endif
     timespec now{};
     clock_gettime(CLOCK_MONOTONIC, &now);

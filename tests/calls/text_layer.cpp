@@ -86,6 +86,10 @@ const char* const* environment_of_children() {
     return nothing;
 }
 
+const char* shared_folder() {
+    return "";
+}
+
 void start_layers(layer_chain& layers) {
     const int saved = errno;
     layers.clear();

@@ -38,7 +38,7 @@ class Dataset:
     """The Parquet files of each table."""
 
     @classmethod
-    def open(cls, directory: Path, engine: str | Engine = DUCKDB, *, verify: bool = True) -> Self:
+    def open(cls, directory: Path | str, engine: str | Engine = DUCKDB, *, verify: bool = True) -> Self:
         """Opens the data set in `directory`. `engine`: one that is open, or the name of a new one (engines.connect).
 
         With `verify`, all files are read once and compared to their checksums, about a second per GiB; without, only

@@ -60,7 +60,9 @@ class DuckDbEngine(Engine):
 
     def stream(self, table: ibis.Table, rows: int = 1 << 18) -> Iterator[pa.RecordBatch]:
         # Not Ibis' to_pyarrow_batches: it calls what DuckDB 2 does not have any more.
-        yield from self._backend.con.sql(self._backend.compile(table)).to_arrow_reader(rows)
+        schema = table.schema().to_pyarrow()  # DuckDB's sums of whole numbers are wider
+        for batch in self._backend.con.sql(self._backend.compile(table)).to_arrow_reader(rows):
+            yield batch.cast(schema)
 
     def close(self) -> None:
         self._backend.disconnect()

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halcyon.observe.analysis.access import OrderTotal, Sharing, SizeBin
+from halcyon.observe.analysis.activity import Activity
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.bandwidth import Bandwidth
 from halcyon.observe.analysis.concurrency import Concurrency
@@ -44,6 +45,9 @@ class ReportTables:
     processes: int
     hosts: int | None
     calls: int
+    """Without `setup_calls`."""
+    setup_calls: int
+    """MPI's start and end and what these make: left out of everything."""
     file_count: int
     """Files that calls were made on, of which `files` holds the first MOST_FILES."""
     duration_s: float
@@ -73,6 +77,7 @@ class ReportTables:
     sharing: list[Sharing]
     files: list[File]
     metadata: Metadata
+    activity: Activity
     servers: Servers
     rereads: list[Reread]
     cycles: list[ReadModifyWrite]
@@ -92,6 +97,7 @@ def report_tables(dataset: Dataset, settings: Settings | None = None) -> ReportT
         processes=len(answers.shown_ranks),
         hosts=len(hosts) or None,
         calls=survey.calls,
+        setup_calls=survey.setup_calls,
         file_count=len(answers.files),
         duration_s=survey.end_ns / 1e9,
         io_s=answers.io_s,
@@ -117,6 +123,7 @@ def report_tables(dataset: Dataset, settings: Settings | None = None) -> ReportT
         sharing=answers.sharing,
         files=answers.files[:MOST_FILES],
         metadata=answers.metadata,
+        activity=answers.activity,
         servers=answers.servers,
         rereads=answers.revisits.rereads,
         cycles=answers.revisits.cycles,

@@ -83,10 +83,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _suggest(arguments: argparse.Namespace, path: Path) -> int:
     from rich.console import Console
 
-    from halcyon.observe.advise.opened import open_run
     from halcyon.observe.advise.report_text import print_advice
     from halcyon.observe.advise.suggestions import advise
     from halcyon.observe.analysis.answers import Answers
+    from halcyon.observe.open_run import open_run
     from halcyon.observe.printed.plain import as_json
 
     with open_run(path) as dataset:
@@ -134,8 +134,9 @@ def _sweep(arguments: argparse.Namespace, command: list[str]) -> int:
     from halcyon.observe.advise.sweep.report_text import print_sweep
     from halcyon.observe.advise.sweep.search import Budget
     from halcyon.observe.advise.sweep.space import Parameter
-    from halcyon.observe.advise.sweep.sweeping import sweep
+    from halcyon.observe.advise.sweep.sweeping import record_of, sweep
     from halcyon.observe.advise.trial import Launch
+    from halcyon.observe.printed.plain import as_json
 
     progress = Console(stderr=True, highlight=False)
     values = tuple(Parameter.parse(text) for text in arguments.values)
@@ -145,7 +146,12 @@ def _sweep(arguments: argparse.Namespace, command: list[str]) -> int:
             Budget(arguments.runs or _SWEEP_RUNS, arguments.seconds), folder, values=values,
             tell=lambda text: progress.print(text, style="dim", markup=False, soft_wrap=True),
         )  # fmt: skip
-    print_sweep(swept, Console(highlight=False))
+        found = as_json(record_of(swept))
+        (folder / "results.json").write_text(found, encoding="utf-8")
+    if arguments.json:
+        print(found, end="")
+    else:
+        print_sweep(swept, Console(highlight=False))
     return 0
 
 

@@ -6,17 +6,18 @@ from pathlib import Path
 
 SUMMARY = "say how a run did its I/O, what is wrong with it, and what to change"
 DESCRIPTION = (
-    "Reads one data set (made by `halcyon pack`) and prints what was not seen or lost, findings with their cost "
-    "and the "
-    "change to make, and tables: bandwidths, time, what MPI-IO calls are made of, phases, sizes and patterns, files, "
-    "metadata, servers. Given a folder with several data sets, it compares them: runs, users, programs, months, "
-    "servers, "
-    "and variability over the parameters of an experiment (X=value in names of folders, or facts called parameter.X)."
+    "Reads a run that `halcyon run --trace` recorded, a data set, or another tool's trace, and prints what was not "
+    "seen or lost, findings with their cost and the change to make, and tables: bandwidths, time, what MPI-IO calls "
+    "are made of, phases, sizes and patterns, files, metadata, servers. Given a folder with several, it compares them: "
+    "runs, users, programs, months, servers, and variability over the parameters of an experiment (X=value in names "
+    "of folders, or facts called parameter.X)."
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", metavar="RUN|DIR", type=Path, help="a data set, or a folder of them")
+    parser.add_argument(
+        "path", metavar="RUN|DIR", type=Path, help="a recorded run, a data set, a trace, or a folder of several"
+    )
     parser.add_argument(
         "--engine",
         metavar="NAME",
@@ -31,18 +32,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.observe.analysis.machine import find_datasets
+    from halcyon.observe.open_run import names_a_run
 
-    found = find_datasets(arguments.path)
-    return _one(arguments) if found == [arguments.path] else _many(arguments)
+    if names_a_run(arguments.path) or find_datasets(arguments.path) == [arguments.path]:
+        return _one(arguments)
+    return _many(arguments)
 
 
 def _one(arguments: argparse.Namespace) -> int:
-    from halcyon.observe.dataset import Dataset
+    from halcyon.observe.open_run import open_run
     from halcyon.observe.printed.plain import as_json
     from halcyon.observe.printed.run import print_run
     from halcyon.observe.report_tables import report_tables
 
-    with Dataset.open(arguments.path, arguments.engine, verify=arguments.verify) as dataset:
+    with open_run(arguments.path, arguments.engine, verify=arguments.verify) as dataset:
         tables = report_tables(dataset)
     if arguments.json:
         sys.stdout.write(as_json(tables))

@@ -14,11 +14,14 @@ bool sets_lock(int command) {
     return command == F_SETLK || command == F_SETLKW || command == ofd_set_lock || command == ofd_set_lock_wait;
 }
 
-void set_function(call_record& record, call_id id) { record.function = static_cast<uint16_t>(id); }
+void set_function(call_record& record, call_id id) {
+    record.function = static_cast<uint16_t>(id);
+}
 
 struct fcntl_shape {
     static bool before(call_record& record, int fd, int command, long argument) {
         const bool wanted = shapes::set_file(record, fd);
+        if (!wanted) record.file = known_files::ignored;
         record.argument = command;
         if (sets_lock(command) && argument != 0) {
             const auto& range = *reinterpret_cast<const struct flock*>(argument);
@@ -30,7 +33,7 @@ struct fcntl_shape {
         return wanted || command == F_DUPFD || command == F_DUPFD_CLOEXEC;
     }
     static void after(call_record&, int result, int fd, int command, long argument) {
-        if (result < 0 || !is_own_process()) return;
+        if (result < 0) return;
         if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) descriptors::duplicated(fd, result);
         if (command != F_SETFL) return;
         if (open_file* file = descriptors::find(fd)) file->appends.store((argument & O_APPEND) != 0);
@@ -60,7 +63,6 @@ struct close_range_shape : shapes::nothing_after {
     static bool before(call_record& record, unsigned first, unsigned last, int flags) {
         constexpr int only_mark = 4;  // CLOSE_RANGE_CLOEXEC
         record.argument = last;
-        if (!is_own_process()) return false;
         if ((flags & only_mark) == 0) descriptors::closing_range(first, last);
         return true;
     }
@@ -102,19 +104,21 @@ int close_others(unsigned first, unsigned last, int flags) {
 }
 
 int call_openat2(int directory, const char* path, const void* how, size_t bytes) {
-    return with_errno(direct::call(SYS_openat2, directory, direct::address(path), direct::address(how),
-                                   static_cast<long>(bytes)));
+    return with_errno(
+        direct::call(SYS_openat2, directory, direct::address(path), direct::address(how), static_cast<long>(bytes)));
 }
 
-void close_from(int first) { close_others(first < 0 ? 0 : static_cast<unsigned>(first), ~0U, 0); }
+void close_from(int first) {
+    close_others(first < 0 ? 0 : static_cast<unsigned>(first), ~0U, 0);
+}
 
 }  // namespace
 
-#define FCNTL(symbol)                                                                                        \
-    HALCYON_WRAPPER(symbol, int, (int fd, int command, long argument));                                      \
-    int halcyon_wrap_##symbol(int fd, int command, long argument) {                                          \
+#define FCNTL(symbol)                                                                                           \
+    HALCYON_WRAPPER(symbol, int, (int fd, int command, long argument));                                         \
+    int halcyon_wrap_##symbol(int fd, int command, long argument) {                                             \
         return intercept<fcntl_shape, call_id::fcntl>(HALCYON_REAL(symbol, int, (int, int, long)), fd, command, \
-                                                      argument);                                             \
+                                                      argument);                                                \
     }
 FCNTL(fcntl)
 FCNTL(fcntl64)
@@ -125,21 +129,22 @@ int halcyon_wrap_flock(int fd, int operation) {
     return intercept<flock_shape, call_id::flock>(HALCYON_REAL(flock, int, (int, int)), fd, operation);
 }
 
-#define LOCKF(symbol)                                                                                              \
-    HALCYON_WRAPPER(symbol, int, (int fd, int command, off_t bytes));                                              \
-    int halcyon_wrap_##symbol(int fd, int command, off_t bytes) {                                                  \
-        return intercept<lockf_shape, call_id::lockf>(HALCYON_REAL(symbol, int, (int, int, off_t)), fd, command, bytes); \
+#define LOCKF(symbol)                                                                                            \
+    HALCYON_WRAPPER(symbol, int, (int fd, int command, off_t bytes));                                            \
+    int halcyon_wrap_##symbol(int fd, int command, off_t bytes) {                                                \
+        return intercept<lockf_shape, call_id::lockf>(HALCYON_REAL(symbol, int, (int, int, off_t)), fd, command, \
+                                                      bytes);                                                    \
     }
 LOCKF(lockf)
 LOCKF(lockf64)
 
-#define CLOSE(symbol)                                                                             \
-    HALCYON_WRAPPER(symbol, int, (int fd));                                                       \
-    int halcyon_wrap_##symbol(int fd) {                                                           \
-        if (descriptors::is_own(fd)) [[unlikely]] {                                               \
-            errno = EBADF; /* the application did not open it */                                  \
-            return -1;                                                                            \
-        }                                                                                         \
+#define CLOSE(symbol)                                                                              \
+    HALCYON_WRAPPER(symbol, int, (int fd));                                                        \
+    int halcyon_wrap_##symbol(int fd) {                                                            \
+        if (descriptors::is_own(fd)) [[unlikely]] {                                                \
+            errno = EBADF; /* the application did not open it */                                   \
+            return -1;                                                                             \
+        }                                                                                          \
         return intercept<shapes::close_one, call_id::close>(HALCYON_REAL(symbol, int, (int)), fd); \
     }
 CLOSE(close)
@@ -154,14 +159,15 @@ int halcyon_wrap_close_range(unsigned first, unsigned last, int flags) {
 struct close_from_shape : shapes::nothing_after {
     static bool before(call_record& record, int first) {
         record.argument = first;
-        if (!is_own_process()) return false;
         descriptors::closing_range(first < 0 ? 0 : static_cast<unsigned>(first), ~0U);
         return true;
     }
 };
 
 HALCYON_WRAPPER(closefrom, void, (int first));
-void halcyon_wrap_closefrom(int first) { intercept<close_from_shape, call_id::closefrom>(&close_from, first); }
+void halcyon_wrap_closefrom(int first) {
+    intercept<close_from_shape, call_id::closefrom>(&close_from, first);
+}
 
 HALCYON_WRAPPER(openat2, int, (int directory, const char* path, const void* how, size_t bytes));
 int halcyon_wrap_openat2(int directory, const char* path, const void* how, size_t bytes) {

@@ -19,7 +19,7 @@ class status_place {
 /// True when this call is what a Fortran function makes of itself: MPICH's call the C functions of the same name, Open
 /// MPI's do not. Such a call is the same call.
 inline bool is_made_by_itself(const thread_state& thread, call_id id) {
-    return thread.current != nullptr && thread.current->function == static_cast<uint16_t>(id);
+    return thread.current != 0 && thread.function == static_cast<uint32_t>(id);
 }
 
 /// Makes one call: `real(status)` is the call itself and returns its error code. `make()` gives a shape: an object with
@@ -30,7 +30,7 @@ int call(Make make, Real real, void* status = nullptr, language spoken = languag
     if (!recording()) [[unlikely]]
         return real(status);
     thread_state& thread = this_thread();
-    if (thread.inside > 0 || is_made_by_itself(thread, id)) return real(status);
+    if ((thread.inside > 0 && !may_record(thread)) || is_made_by_itself(thread, id)) return real(status);
     call_record record = blank_record(id);
     auto shape = make();
     if (!shape.before(record)) return real(status);

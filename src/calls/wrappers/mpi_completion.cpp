@@ -167,12 +167,10 @@ int test_once(thread_state& thread, call_record& record, const completion& ends,
 constexpr int64_t most_own_statuses = 32;
 
 template <call_id id, class Real>
-int complete(request_list list, outcome told, void* status, Real real) {
-    if (requests::none_started()) [[likely]]
-        return real(status);
+[[gnu::noinline]] int complete_among(request_list list, outcome told, void* status, Real real) {
     if (!recording() || list.first == nullptr) return real(status);
     thread_state& thread = this_thread();
-    if (thread.inside > 0 || is_made_by_itself(thread, id)) return real(status);
+    if ((thread.inside > 0 && !may_record(thread)) || is_made_by_itself(thread, id)) return real(status);
     const int64_t room = count_started(list);
     if (room == 0) return real(status);
     auto* requests = static_cast<io_request*>(__builtin_alloca(static_cast<size_t>(room) * sizeof(io_request)));
@@ -195,6 +193,14 @@ int complete(request_list list, outcome told, void* status, Real real) {
                 ends.finish(thread, called, result, ignored && !fits ? nullptr : used);
             });
     }
+}
+
+// The other way's frame is large: nothing of it on this one.
+template <call_id id, class Real>
+int complete(request_list list, outcome told, void* status, Real real) {
+    if (requests::none_started()) [[likely]]
+        return real(status);
+    return complete_among<id>(list, told, status, real);
 }
 
 template <call_id id, class Real>
@@ -295,13 +301,15 @@ int halcyon_wrap_MPI_Request_free(void* request) {
         request_list{request, 1, c_language}, outcome{statuses::nowhere}, nullptr,
         [&](void*) { return HALCYON_REAL(MPI_Request_free, int, (void*))(request); });
 }
-#define REQUEST_FREE(symbol)                                                                        \
-    HALCYON_WRAPPER(symbol, void, (int* request, int* error));                                      \
-    void halcyon_wrap_##symbol(int* request, int* error) {                                          \
-        complete_fortran<call_id::MPI_Request_free>(                                                \
-            request_list{request, 1, fortran_language}, outcome{statuses::nowhere}, nullptr, error, \
-            [&](void*, int* code) { HALCYON_REAL(symbol, void, (int*, int*))                        \
-                                    (request, code); });    \
+#define REQUEST_FREE(symbol)                                                                     \
+    HALCYON_WRAPPER(symbol, void, (int* request, int* error));                                   \
+    void halcyon_wrap_##symbol(int* request, int* error) {                                       \
+        complete_fortran<call_id::MPI_Request_free>(request_list{request, 1, fortran_language},  \
+                                                    outcome{statuses::nowhere}, nullptr, error,  \
+                                                    [&](void*, int* code) {                      \
+                                                        HALCYON_REAL(symbol, void, (int*, int*)) \
+                                                        (request, code);                         \
+                                                    });                                          \
     }
 REQUEST_FREE(mpi_request_free_)
 REQUEST_FREE(mpi_request_free_f08_)

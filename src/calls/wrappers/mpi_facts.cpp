@@ -20,14 +20,6 @@ void tell_number(uint32_t file, std::string_view key, long value) {
     tell(file, key, {text, static_cast<size_t>(length)});
 }
 
-void tell_of_library() {
-    char text[longest_text] = "";
-    int length = 0;
-    if (ask(HALCYON_PMPI(Get_library_version, (char*, int*)), text, &length) != success) return;
-    text[sizeof text - 1] = '\0';
-    tell(0, "mpi.library", text);
-}
-
 /// The names of the access mode's bits, as in the standard; the bits are the same with Open MPI and MPICH.
 void tell_of_access(uint32_t file, int access) {
     constexpr const char* names[] = {"MPI_MODE_CREATE", "MPI_MODE_RDONLY",          "MPI_MODE_WRONLY",
@@ -41,6 +33,14 @@ void tell_of_access(uint32_t file, int access) {
         end = stpcpy(end, names[bit]);
     }
     tell(file, "mpi.amode", text);
+}
+
+void tell_of_library() {
+    char text[longest_text] = "";
+    int length = 0;
+    if (ask(HALCYON_PMPI(Get_library_version, (char*, int*)), text, &length) != success) return;
+    text[sizeof text - 1] = '\0';
+    tell(0, "mpi.library", text);
 }
 
 /// One hint by its place in an info object.

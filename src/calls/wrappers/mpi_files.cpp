@@ -1,10 +1,7 @@
 #include "calls/wrappers/mpi_files.hpp"
 
-#include <fcntl.h>
-
 #include <string_view>
 
-#include "calls/direct_call.hpp"
 #include "calls/known_files.hpp"
 #include "calls/wrappers/handle_table.hpp"
 
@@ -18,7 +15,6 @@ constexpr uint64_t sequential_access = 2;
 
 using file_table = handle_table<1024>;
 constinit file_table files{};
-constinit handle_table<4096> started_requests{};
 
 // A file is a pointer with all libraries.
 uint64_t key_of_file(handle file) {
@@ -44,14 +40,7 @@ uint32_t file_of(handle file) {
 }
 
 uint32_t opened(handle file, const char* path, bool sequential) {
-    path = without_prefix(path);
-    uint32_t id = known_files::unknown;
-    const int fd = direct::open(path, O_PATH | O_CLOEXEC);
-    if (fd >= 0) {
-        id = known_files::of_descriptor(fd);
-        direct::close(fd);
-    }
-    if (id == known_files::unknown) id = known_files::of_path(AT_FDCWD, path);
+    const uint32_t id = known_files::of_opened_path(without_prefix(path));
     if (!files.add(key_of_file(file), {id, sequential ? sequential_access : plain_view})) {
         this_process().layers.each([](layer& l) { l.on_absence("names of MPI files: too many are open", 1); });
     }
@@ -90,9 +79,7 @@ int64_t absolute_position(handle file) {
 
 namespace requests {
 
-bool none_started() {
-    return started_requests.empty();
-}
+constinit handle_table<4096> started_requests{};
 
 void add(handle request, uint32_t file) {
     if (!started_requests.add(key_of(request), {file, 0})) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "calls/call_record.hpp"
+#include "calls/wrappers/handle_table.hpp"
 #include "calls/wrappers/mpi_library.hpp"
 
 /// The files that the application has open through MPI, and the requests of transfers that it started.
@@ -35,8 +36,12 @@ struct started {
     bool known;
 };
 
+extern handle_table<4096> started_requests;
+
 /// True when no transfer of this process waits for its completion: one load.
-bool none_started();
+inline bool none_started() {
+    return started_requests.empty();
+}
 void add(handle request, uint32_t file);
 started find(handle request);
 void remove(handle request);

@@ -119,6 +119,10 @@ handle world() {
     return open_mpi() ? open_mpi_world() : from_number(mpich_world);
 }
 
+handle byte_type() {
+    return open_mpi() ? open_mpi_byte() : from_number(mpich_byte);
+}
+
 int64_t bytes_of_type(handle type) {
     int64_t bytes = 0;
     if (ask(HALCYON_PMPI(Type_size_x, (handle, int64_t*)), type, &bytes) == success) return bytes < 0 ? none : bytes;
@@ -128,7 +132,7 @@ int64_t bytes_of_type(handle type) {
 }
 
 bool is_byte(handle type) {
-    return key_of(type) == (open_mpi() ? reinterpret_cast<uintptr_t>(open_mpi_byte()) : mpich_byte);
+    return key_of(type) == key_of(byte_type());
 }
 
 size_t status_bytes() {
@@ -139,7 +143,7 @@ int64_t bytes_of_status(const void* status) {
     if (status == nullptr) return none;
     status_room copy{};  // Fortran's may be aligned to less than C's
     std::memcpy(&copy, status, status_bytes());
-    const handle byte = open_mpi() ? open_mpi_byte() : from_number(mpich_byte);
+    const handle byte = byte_type();
     int64_t bytes = none;
     if (ask(HALCYON_PMPI(Get_elements_x, (void*, handle, int64_t*)), &copy, byte, &bytes) == success) {
         return bytes < 0 ? none : bytes;

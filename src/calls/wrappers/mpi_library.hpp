@@ -38,6 +38,8 @@ handle request_from_fortran(int value);
 handle file_from_fortran(int value);
 
 handle world();
+/// MPI_BYTE.
+handle byte_type();
 
 /// Bytes of data of one element of a type; none where it is not known.
 int64_t bytes_of_type(handle type);

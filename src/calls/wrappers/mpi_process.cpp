@@ -1,5 +1,6 @@
 // The beginning and the end of MPI in a process.
 #include "calls/wrappers/mpi_call.hpp"
+#include "calls/wrappers/mpi_clocks.hpp"
 #include "calls/wrappers/mpi_facts.hpp"
 
 namespace halcyon::calls {
@@ -10,12 +11,17 @@ namespace {
 struct start_of_mpi {
     static bool before(call_record&) { return true; }
     static void after(call_record&, int result, const void*) {
-        if (result == success) tell_of_world();
+        if (result != success) return;
+        tell_of_world();
+        align_clocks_at_start();
     }
 };
 
 struct end_of_mpi {
-    static bool before(call_record&) { return true; }
+    static bool before(call_record&) {
+        align_clocks_at_end();
+        return true;
+    }
     static void after(call_record&, int, const void*) {}
 };
 
@@ -24,7 +30,7 @@ template <class Real>
 int abort_after_recording(int code, Real real) {
     if (!recording() || !is_own_process()) return real();
     thread_state& thread = this_thread();
-    if (thread.inside > 0 || is_made_by_itself(thread, call_id::MPI_Abort)) return real();
+    if ((thread.inside > 0 && !may_record(thread)) || is_made_by_itself(thread, call_id::MPI_Abort)) return real();
     call_record record = blank_record(call_id::MPI_Abort);
     record.start = ticks();
     record.argument = code;
@@ -65,36 +71,41 @@ int halcyon_wrap_MPI_Abort(mpi::handle communicator, int code) {
         code, [&] { return HALCYON_REAL(MPI_Abort, int, (mpi::handle, int))(communicator, code); });
 }
 
-#define INIT(symbol)                                                                                             \
-    HALCYON_WRAPPER(symbol, void, (int* error));                                                                 \
-    void halcyon_wrap_##symbol(int* error) {                                                                     \
-        mpi::call_fortran<call_id::MPI_Init>([] { return mpi::start_of_mpi{}; },                                 \
-                                             [](void*, int* told) { HALCYON_REAL(symbol, void, (int*))           \
-                                                                    (told); }, \
-                                             error);                                                             \
+#define INIT(symbol)                                                                \
+    HALCYON_WRAPPER(symbol, void, (int* error));                                    \
+    void halcyon_wrap_##symbol(int* error) {                                        \
+        mpi::call_fortran<call_id::MPI_Init>([] { return mpi::start_of_mpi{}; },    \
+                                             [](void*, int* told) {                 \
+                                                 HALCYON_REAL(symbol, void, (int*)) \
+                                                 (told);                            \
+                                             },                                     \
+                                             error);                                \
     }
 INIT(mpi_init_)
 INIT(mpi_init_f08_)
 
-#define INIT_THREAD(symbol)                                                                                      \
-    HALCYON_WRAPPER(symbol, void, (int* required, int* provided, int* error));                                   \
-    void halcyon_wrap_##symbol(int* required, int* provided, int* error) {                                       \
-        mpi::call_fortran<call_id::MPI_Init_thread>(                                                             \
-            [] { return mpi::start_of_mpi{}; },                                                                  \
-            [&](void*, int* told) { HALCYON_REAL(symbol, void, (int*, int*, int*))                               \
-                                    (required, provided, told); }, \
-            error);                                                                                              \
+#define INIT_THREAD(symbol)                                                                            \
+    HALCYON_WRAPPER(symbol, void, (int* required, int* provided, int* error));                         \
+    void halcyon_wrap_##symbol(int* required, int* provided, int* error) {                             \
+        mpi::call_fortran<call_id::MPI_Init_thread>([] { return mpi::start_of_mpi{}; },                \
+                                                    [&](void*, int* told) {                            \
+                                                        HALCYON_REAL(symbol, void, (int*, int*, int*)) \
+                                                        (required, provided, told);                    \
+                                                    },                                                 \
+                                                    error);                                            \
     }
 INIT_THREAD(mpi_init_thread_)
 INIT_THREAD(mpi_init_thread_f08_)
 
-#define FINALIZE(symbol)                                                                                             \
-    HALCYON_WRAPPER(symbol, void, (int* error));                                                                     \
-    void halcyon_wrap_##symbol(int* error) {                                                                         \
-        mpi::call_fortran<call_id::MPI_Finalize>([] { return mpi::end_of_mpi{}; },                                   \
-                                                 [](void*, int* told) { HALCYON_REAL(symbol, void, (int*))           \
-                                                                        (told); }, \
-                                                 error);                                                             \
+#define FINALIZE(symbol)                                                                \
+    HALCYON_WRAPPER(symbol, void, (int* error));                                        \
+    void halcyon_wrap_##symbol(int* error) {                                            \
+        mpi::call_fortran<call_id::MPI_Finalize>([] { return mpi::end_of_mpi{}; },      \
+                                                 [](void*, int* told) {                 \
+                                                     HALCYON_REAL(symbol, void, (int*)) \
+                                                     (told);                            \
+                                                 },                                     \
+                                                 error);                                \
     }
 FINALIZE(mpi_finalize_)
 FINALIZE(mpi_finalize_f08_)

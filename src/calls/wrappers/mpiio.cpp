@@ -39,21 +39,25 @@ using mpi::language;
                                       status);                                                                 \
     }
 // A wrapper in Fortran: all arguments are addresses, and `error` the last of them (but for lengths of texts).
-#define IN_FORTRAN(symbol, id, shape, parameters, make, names)                                                     \
-    HALCYON_WRAPPER(symbol, void, parameters);                                                                     \
-    void halcyon_wrap_##symbol parameters {                                                                        \
-        mpi::call_fortran<call_id::id>(                                                                            \
-            [&] { return mpi::shape make; },                                                                       \
-            [&]([[maybe_unused]] void* used, int* told) { HALCYON_REAL(symbol, void, parameters)                   \
-                                                          names; }, error); \
+#define IN_FORTRAN(symbol, id, shape, parameters, make, names)                       \
+    HALCYON_WRAPPER(symbol, void, parameters);                                       \
+    void halcyon_wrap_##symbol parameters {                                          \
+        mpi::call_fortran<call_id::id>([&] { return mpi::shape make; },              \
+                                       [&]([[maybe_unused]] void* used, int* told) { \
+                                           HALCYON_REAL(symbol, void, parameters)    \
+                                           names;                                    \
+                                       },                                            \
+                                       error);                                       \
     }
-#define IN_FORTRAN_WITH_STATUS(symbol, id, shape, parameters, make, names)                                           \
-    HALCYON_WRAPPER(symbol, void, parameters);                                                                       \
-    void halcyon_wrap_##symbol parameters {                                                                          \
-        mpi::call_fortran<call_id::id>([&] { return mpi::shape make; },                                              \
-                                       [&](void* used, int* told) { HALCYON_REAL(symbol, void, parameters)           \
-                                                                    names; }, \
-                                       error, status);                                                               \
+#define IN_FORTRAN_WITH_STATUS(symbol, id, shape, parameters, make, names)        \
+    HALCYON_WRAPPER(symbol, void, parameters);                                    \
+    void halcyon_wrap_##symbol parameters {                                       \
+        mpi::call_fortran<call_id::id>([&] { return mpi::shape make; },           \
+                                       [&](void* used, int* told) {               \
+                                           HALCYON_REAL(symbol, void, parameters) \
+                                           names;                                 \
+                                       },                                         \
+                                       error, status);                            \
     }
 
 // Fortran's entry points of functions without a buffer, with one, and with one that is counted.

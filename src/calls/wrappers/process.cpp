@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "calls/program_file.hpp"
 #include "calls/wrappers/shapes.hpp"
+#include "calls/wrappers/versions.hpp"
 #include "calls/wrappers/wrapper.hpp"
 
 namespace halcyon::calls {
@@ -47,15 +49,42 @@ void fill_environment(const char** into, const char* const* given, char* text, s
     into[count] = nullptr;
 }
 
-/// Says that this process is about to become another program: what was recorded is complete if it does.
-void before_exec(const char* path) {
-    if (!recording() || !is_own_process()) return;
+/// Programs in which nothing will be recorded are told, each with its path.
+void tell_unseen(const program_file& program) {
+    const bool is_static = program.what == program_file::kind::static_;
+    if (!is_static && program.what != program_file::kind::privileged) return;
+    char subject[program_file::longest_path + 64];
+    char* end =
+        stpcpy(stpcpy(subject, is_static ? "a static program: " : "a program that changes its user: "), program.path);
+    const std::string_view text(subject, static_cast<size_t>(end - subject));
+    this_process().layers.each([&](layer& l) { l.on_absence(text, 1); });
+}
+
+/// A process's last call. `real()` returns only when it failed.
+template <class Real>
+int become(const program_file& program, Real real) {
+    if (!recording()) return real();
+    if (!is_own_process()) {  // the child of a vfork: its parent's trace tells
+        tell_unseen(program);
+        return real();
+    }
     thread_state& thread = this_thread();
     call_record record = blank_record(call_id::exec);
-    record.file = known_files::of_path(AT_FDCWD, path);
+    record.file = known_files::of_path(AT_FDCWD, program.path);
     record.start = ticks();
-    if (record.file != known_files::ignored) report(thread, record);
-    this_process().layers.each([](layer& l) { l.on_end(ending::exec); });
+    const bool ends = program.what != program_file::kind::absent;
+    if (ends) {
+        tell_unseen(program);
+        if (record.file != known_files::ignored) report(thread, record);
+        this_process().layers.each([](layer& l) { l.on_end(ending::exec); });
+    }
+    const int result = real();
+    record.duration = ticks() - record.start;
+    record.result = result;
+    record.error = static_cast<uint16_t>(errno);
+    if (!ends && record.file != known_files::ignored) report(thread, record);
+    errno = record.error;
+    return result;
 }
 
 void before_end(ending how) {
@@ -80,24 +109,28 @@ int with_environment(const char* const* given, Start start) {
 using arguments_type = char* const*;
 using exec_function = int(const char*, arguments_type, arguments_type);
 
+enum class search { no, along_path };
+
 template <class Real>
-int exec_with(Real real, const char* path, arguments_type arguments, const char* const* environment) {
+int exec_with(Real real, const char* path, arguments_type arguments, const char* const* environment,
+              search where = search::no) {
     return with_environment(environment, [&](const char* const* complete) {
-        before_exec(path);
-        return real(path, arguments, const_cast<arguments_type>(complete));
+        program_file program;
+        program.look(path, where == search::along_path);
+        return become(program, [&] { return real(path, arguments, const_cast<arguments_type>(complete)); });
     });
 }
 
 /// The arguments of execl and its like, up to the null that ends them.
-#define LISTED_ARGUMENTS(first)                                                                    \
-    va_list values;                                                                                \
-    va_start(values, first);                                                                       \
-    size_t count = 1;                                                                              \
-    while (va_arg(values, const char*) != nullptr) ++count;                                        \
-    va_end(values);                                                                                \
-    auto** arguments = static_cast<const char**>(__builtin_alloca((count + 1) * sizeof(char*)));   \
-    va_start(values, first);                                                                       \
-    arguments[0] = first;                                                                          \
+#define LISTED_ARGUMENTS(first)                                                                  \
+    va_list values;                                                                              \
+    va_start(values, first);                                                                     \
+    size_t count = 1;                                                                            \
+    while (va_arg(values, const char*) != nullptr) ++count;                                      \
+    va_end(values);                                                                              \
+    auto** arguments = static_cast<const char**>(__builtin_alloca((count + 1) * sizeof(char*))); \
+    va_start(values, first);                                                                     \
+    arguments[0] = first;                                                                        \
     for (size_t i = 1; i <= count; ++i) arguments[i] = va_arg(values, const char*);
 
 }  // namespace
@@ -112,7 +145,7 @@ int halcyon_wrap_execve(const char* path, arguments_type arguments, arguments_ty
 
 HALCYON_WRAPPER(execvpe, int, (const char* path, arguments_type arguments, arguments_type environment));
 int halcyon_wrap_execvpe(const char* path, arguments_type arguments, arguments_type environment) {
-    return exec_with(REAL_EXECVPE, path, arguments, environment);
+    return exec_with(REAL_EXECVPE, path, arguments, environment, search::along_path);
 }
 
 HALCYON_WRAPPER(execv, int, (const char* path, arguments_type arguments));
@@ -122,7 +155,7 @@ int halcyon_wrap_execv(const char* path, arguments_type arguments) {
 
 HALCYON_WRAPPER(execvp, int, (const char* path, arguments_type arguments));
 int halcyon_wrap_execvp(const char* path, arguments_type arguments) {
-    return exec_with(REAL_EXECVPE, path, arguments, environ);
+    return exec_with(REAL_EXECVPE, path, arguments, environ, search::along_path);
 }
 
 HALCYON_WRAPPER(execl, int, (const char* path, const char* first, ...));
@@ -136,7 +169,7 @@ HALCYON_WRAPPER(execlp, int, (const char* path, const char* first, ...));
 int halcyon_wrap_execlp(const char* path, const char* first, ...) {
     LISTED_ARGUMENTS(first)
     va_end(values);
-    return exec_with(REAL_EXECVPE, path, const_cast<arguments_type>(arguments), environ);
+    return exec_with(REAL_EXECVPE, path, const_cast<arguments_type>(arguments), environ, search::along_path);
 }
 
 HALCYON_WRAPPER(execle, int, (const char* path, const char* first, ...));
@@ -150,9 +183,14 @@ int halcyon_wrap_execle(const char* path, const char* first, ...) {
 HALCYON_WRAPPER(fexecve, int, (int fd, arguments_type arguments, arguments_type environment));
 int halcyon_wrap_fexecve(int fd, arguments_type arguments, arguments_type environment) {
     return with_environment(environment, [&](const char* const* complete) {
-        before_exec(nullptr);
-        return HALCYON_REAL(fexecve, int, (int, arguments_type, arguments_type))(
-            fd, arguments, const_cast<arguments_type>(complete));
+        program_file program;
+        char path[program_file::longest_path];
+        direct::path_of(fd, path, sizeof path);
+        program.look(path, false);
+        return become(program, [&] {
+            return HALCYON_REAL(fexecve, int, (int, arguments_type, arguments_type))(
+                fd, arguments, const_cast<arguments_type>(complete));
+        });
     });
 }
 
@@ -161,17 +199,31 @@ HALCYON_WRAPPER(execveat, int,
 int halcyon_wrap_execveat(int directory, const char* path, arguments_type arguments, arguments_type environment,
                           int flags) {
     return with_environment(environment, [&](const char* const* complete) {
-        before_exec(path);
-        return HALCYON_REAL(execveat, int, (int, const char*, arguments_type, arguments_type, int))(
-            directory, path, arguments, const_cast<arguments_type>(complete), flags);
+        program_file program;
+        char whole[2 * program_file::longest_path];
+        size_t length = 0;
+        if (path == nullptr || *path != '/') {
+            length = directory == AT_FDCWD ? 0 : direct::path_of(directory, whole, program_file::longest_path);
+            if (length > 0 && path != nullptr && *path != '\0') whole[length++] = '/';
+        }
+        std::strncpy(whole + length, path == nullptr ? "" : path, program_file::longest_path);
+        program.look(whole, false);
+        return become(program, [&] {
+            return HALCYON_REAL(execveat, int, (int, const char*, arguments_type, arguments_type, int))(
+                directory, path, arguments, const_cast<arguments_type>(complete), flags);
+        });
     });
 }
 
 namespace {
+template <search where>
 struct spawn_shape {
     template <class... Rest>
     static bool before(call_record& record, const pid_t*, const char* path, const Rest&...) {
-        return shapes::set_path(record, AT_FDCWD, path);
+        program_file program;
+        program.look(path, where == search::along_path);
+        tell_unseen(program);
+        return shapes::set_path(record, AT_FDCWD, program.path[0] == '\0' ? path : program.path);
     }
     template <class... Rest>
     static void after(call_record& record, int result, const pid_t*, const char*, const Rest&...) {
@@ -181,46 +233,81 @@ struct spawn_shape {
 };
 }  // namespace
 
-#define SPAWN(symbol)                                                                                               \
-    HALCYON_WRAPPER(symbol, int,                                                                                    \
-                    (pid_t * pid, const char* path, const posix_spawn_file_actions_t* actions,                      \
-                     const posix_spawnattr_t* attributes, arguments_type arguments, arguments_type environment));   \
-    int halcyon_wrap_##symbol(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,              \
-                              const posix_spawnattr_t* attributes, arguments_type arguments,                        \
-                              arguments_type environment) {                                                         \
-        return with_environment(environment, [&](const char* const* complete) {                                     \
-            return intercept<spawn_shape, call_id::posix_spawn>(                                                    \
-                HALCYON_REAL(symbol, int,                                                                           \
-                             (pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,     \
-                              arguments_type, arguments_type)),                                                     \
-                pid, path, actions, attributes, arguments, const_cast<arguments_type>(complete));                   \
-        });                                                                                                         \
+#define SPAWN_PARAMETERS                                                                                            \
+    (pid_t * pid, const char* path, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes, \
+     arguments_type arguments, arguments_type environment)
+using spawn_function = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
+                           arguments_type, arguments_type);
+
+namespace {
+template <search where>
+int spawn_with(spawn_function* real, pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+               const posix_spawnattr_t* attributes, arguments_type arguments, arguments_type environment) {
+    return with_environment(environment, [&](const char* const* complete) {
+        return intercept<spawn_shape<where>, call_id::posix_spawn>(real, pid, path, actions, attributes, arguments,
+                                                                   const_cast<arguments_type>(complete));
+    });
+}
+}  // namespace
+
+#define SPAWN(symbol, where)                                                                                  \
+    HALCYON_WRAPPER(symbol, int, SPAWN_PARAMETERS);                                                           \
+    int halcyon_wrap_##symbol SPAWN_PARAMETERS {                                                              \
+        return spawn_with<where>(HALCYON_REAL(symbol, int, SPAWN_PARAMETERS), pid, path, actions, attributes, \
+                                 arguments, environment);                                                     \
     }
-SPAWN(posix_spawn)
-SPAWN(posix_spawnp)
+#ifdef HALCYON_OLD_VERSIONS
+// The old one runs a file that is no program as a script of the shell.
+#define SPAWN_VERSION(symbol, where, name, at, version)                                                            \
+    HALCYON_VERSION(symbol, int, SPAWN_PARAMETERS, name, at)                                                       \
+    int halcyon_##symbol##_##name SPAWN_PARAMETERS {                                                               \
+        return spawn_with<where>(HALCYON_REAL_VERSION(symbol, int, SPAWN_PARAMETERS, version), pid, path, actions, \
+                                 attributes, arguments, environment);                                              \
+    }
+SPAWN_VERSION(posix_spawn, search::no, new, "@@GLIBC_2.15", "GLIBC_2.15")
+SPAWN_VERSION(posix_spawn, search::no, old, "@GLIBC_2.2.5", "GLIBC_2.2.5")
+SPAWN_VERSION(posix_spawnp, search::along_path, new, "@@GLIBC_2.15", "GLIBC_2.15")
+SPAWN_VERSION(posix_spawnp, search::along_path, old, "@GLIBC_2.2.5", "GLIBC_2.2.5")
+#else
+SPAWN(posix_spawn, search::no)
+SPAWN(posix_spawnp, search::along_path)
+#endif
 
 // The child finds itself asleep (process_state); only the parent has something to note.
-#define FORK(symbol)                                                             \
-    HALCYON_WRAPPER(symbol, pid_t, ());                                          \
-    pid_t halcyon_wrap_##symbol() {                                              \
-        const pid_t child = HALCYON_REAL(symbol, pid_t, ())();                   \
-        if (child > 0 && recording()) this_process().forks.fetch_add(1);         \
-        return child;                                                            \
+#define FORK(symbol)                                                     \
+    HALCYON_WRAPPER(symbol, pid_t, ());                                  \
+    pid_t halcyon_wrap_##symbol() {                                      \
+        const pid_t child = HALCYON_REAL(symbol, pid_t, ())();           \
+        if (child > 0 && recording()) this_process().forks.fetch_add(1); \
+        return child;                                                    \
     }
 FORK(fork)
 FORK(__fork)
 FORK(_Fork)
 
-#define ENDS(symbol, how)                                           \
-    HALCYON_WRAPPER(symbol, void, (int status));                    \
-    void halcyon_wrap_##symbol(int status) {                        \
-        before_end(how);                                            \
-        HALCYON_REAL(symbol, void, (int))(status);                  \
-        __builtin_unreachable();                                    \
+#define ENDS(symbol, how)                          \
+    HALCYON_WRAPPER(symbol, void, (int status));   \
+    void halcyon_wrap_##symbol(int status) {       \
+        before_end(how);                           \
+        HALCYON_REAL(symbol, void, (int))(status); \
+        __builtin_unreachable();                   \
     }
 ENDS(_exit, ending::exit)
 ENDS(_Exit, ending::exit)
+#ifdef HALCYON_OLD_VERSIONS
+// The old one runs the destructors of thread-local objects.
+#define QUICK_EXIT(name, at, version)                                   \
+    HALCYON_VERSION(quick_exit, void, (int status), name, at)           \
+    void halcyon_quick_exit_##name(int status) {                        \
+        before_end(ending::exit);                                       \
+        HALCYON_REAL_VERSION(quick_exit, void, (int), version)(status); \
+        __builtin_unreachable();                                        \
+    }
+QUICK_EXIT(new, "@@GLIBC_2.24", "GLIBC_2.24")
+QUICK_EXIT(old, "@GLIBC_2.10", "GLIBC_2.10")
+#else
 ENDS(quick_exit, ending::exit)
+#endif
 
 HALCYON_WRAPPER(abort, void, ());
 void halcyon_wrap_abort() {

@@ -5,6 +5,7 @@
 #include <sys/uio.h>
 
 #include "calls/descriptors.hpp"
+#include "calls/file_mappings.hpp"
 #include "calls/interception.hpp"
 #include "calls/known_files.hpp"
 
@@ -169,7 +170,6 @@ struct open_handle : open_path {
 
 struct close_one : nothing_after {
     static bool before(call_record& record, int fd) {
-        if (!is_own_process()) return false;
         const bool wanted = set_file(record, fd);
         descriptors::closing(fd);
         return wanted;
@@ -179,24 +179,23 @@ struct close_one : nothing_after {
 struct duplicate : on_descriptor {
     static bool before(call_record& record, int fd) {
         // Also of a socket: the new number must not be taken for what it was before.
-        set_file(record, fd);
+        if (!set_file(record, fd)) record.file = known_files::ignored;
         return true;
     }
     static void after(call_record&, int to, int fd) {
-        if (to >= 0 && is_own_process()) descriptors::duplicated(fd, to);
+        if (to >= 0) descriptors::duplicated(fd, to);
     }
 };
 
 struct duplicate_to : duplicate {
     template <class... Rest>
     static bool before(call_record& record, int fd, int to, const Rest&...) {
-        set_file(record, fd);
         record.argument = to;
-        return true;
+        return duplicate::before(record, fd);
     }
     template <class... Rest>
     static void after(call_record&, int result, int fd, int to, const Rest&...) {
-        if (result >= 0 && is_own_process()) descriptors::duplicated(fd, to);
+        if (result >= 0) descriptors::duplicated(fd, to);
     }
 };
 
@@ -216,7 +215,8 @@ inline void after_next(call_record& record, ssize_t result, int fd) {
     record.moved = result;
     open_file* file = descriptors::find(fd);
     if (file == nullptr) return;
-    if (record.offset == none && file->seekable.load(std::memory_order_relaxed)) {  // it went to the end, wherever that was
+    if (record.offset == none &&
+        file->seekable.load(std::memory_order_relaxed)) {  // it went to the end, wherever that was
         const int64_t end = direct::lseek(fd, 0, SEEK_CUR);
         record.offset = end - result;
         file->position.store(end, std::memory_order_relaxed);
@@ -270,6 +270,15 @@ inline void set_moved(call_record& record, ssize_t result) {
     if (result >= 0) record.moved = result;
 }
 
+/// Linux appends what is written at an offset through a descriptor with O_APPEND: then it is at the end.
+inline void correct_appended(call_record& record, int fd) {
+    if (record.moved <= 0 || entry_of(record.function).does != kind::write) return;
+    const open_file* file = descriptors::find(fd);
+    if (file == nullptr || !file->appends.load(std::memory_order_relaxed)) return;
+    struct stat now {};
+    record.offset = direct::call(SYS_fstat, fd, direct::address(&now)) == 0 ? now.st_size - record.moved : none;
+}
+
 struct transfer_at {
     template <class... Rest>
     static bool before(call_record& record, int fd, const void*, size_t bytes, off_t offset, const Rest&...) {
@@ -278,8 +287,9 @@ struct transfer_at {
         return set_file(record, fd);
     }
     template <class... Rest>
-    static void after(call_record& record, ssize_t result, const Rest&...) {
+    static void after(call_record& record, ssize_t result, int fd, const Rest&...) {
         set_moved(record, result);
+        correct_appended(record, fd);
     }
 };
 
@@ -299,8 +309,9 @@ struct read_pieces_at_or_next {
                             : pieces_at::before(record, fd, pieces, count, offset);
     }
     static void after(call_record& record, ssize_t result, int fd, const iovec*, int, off_t offset, int) {
-        if (offset == -1) after_next(record, result, fd);
-        else set_moved(record, result);
+        if (offset == -1) return after_next(record, result, fd);
+        set_moved(record, result);
+        correct_appended(record, fd);
     }
 };
 
@@ -334,8 +345,8 @@ struct copy_range {
     static bool before(call_record& record, int from, off_t*, int to, off_t* to_offset, size_t bytes, unsigned) {
         return before_copy(record, from, to, to_offset, bytes);
     }
-    static void after(call_record& record, ssize_t result, int from, off_t* from_offset, int to, off_t* to_offset, size_t,
-                      unsigned) {
+    static void after(call_record& record, ssize_t result, int from, off_t* from_offset, int to, off_t* to_offset,
+                      size_t, unsigned) {
         set_moved(record, result);
         advance(from, from_offset == nullptr, result);
         advance(to, to_offset == nullptr, result);
@@ -390,7 +401,9 @@ struct on_range_after_mode : nothing_after {
 };
 
 /// These return the error instead of setting errno.
-inline void set_returned_error(call_record& record, int result) { record.error = static_cast<uint16_t>(result); }
+inline void set_returned_error(call_record& record, int result) {
+    record.error = static_cast<uint16_t>(result);
+}
 
 struct on_range_returning_error : on_range {
     static void after(call_record& record, int result, int, off_t, off_t) { set_returned_error(record, result); }
@@ -453,7 +466,7 @@ struct on_directory {
 struct close_directory : nothing_after {
     static bool before(call_record& record, DIR* directory) {
         const bool wanted = on_directory::before(record, directory);
-        if (directory != nullptr && is_own_process()) descriptors::closing(dirfd(directory));
+        if (directory != nullptr) descriptors::closing(dirfd(directory));
         return wanted;
     }
 };
@@ -475,16 +488,21 @@ struct map_file : nothing_after {
         record.argument = protection;
         return set_file(record, fd);
     }
-    static void after(call_record& record, void* result, void*, size_t, int protection, int flags, int, off_t) {
-        if (result == MAP_FAILED) record.error = static_cast<uint16_t>(errno);
-        else if ((protection & PROT_WRITE) != 0 && (flags & MAP_SHARED) != 0) {
+    static void after(call_record& record, void* result, void*, size_t bytes, int protection, int flags, int, off_t) {
+        if (result == MAP_FAILED) {
+            record.error = static_cast<uint16_t>(errno);
+            return;
+        }
+        if ((flags & MAP_SHARED) != 0) file_mappings::note(result, bytes, record.file);
+        if ((protection & PROT_WRITE) != 0 && (flags & MAP_SHARED) != 0) {
             this_process().layers.each([](layer& l) { l.on_absence("stores into mapped files", 1); });
         }
     }
 };
 
 struct sync_map : nothing_after {
-    static bool before(call_record& record, void*, size_t bytes, int flags) {
+    static bool before(call_record& record, void* at, size_t bytes, int flags) {
+        record.file = file_mappings::file_at(at);
         record.bytes = static_cast<int64_t>(bytes);
         record.argument = flags;
         return true;

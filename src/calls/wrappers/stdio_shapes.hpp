@@ -28,12 +28,23 @@ struct open_temporary_stream : open_path {
     }
 };
 
+/// fdopen: mode a makes the descriptor append.
+struct open_stream_on_descriptor : on_descriptor {
+    static void after(call_record&, FILE* stream, int fd, const char* mode) {
+        if (stream == nullptr || *mode != 'a') return;
+        if (open_file* file = descriptors::find(fd)) file->appends.store(true);
+    }
+};
+
 struct reopen_stream : open_path {
-    static bool before(call_record&, const char*, const char*, FILE* stream) {
-        if (stream != nullptr && stream->_fileno >= 0 && is_own_process()) descriptors::closing(stream->_fileno);
+    stream_transfer closed;
+    bool before(call_record& record, const char*, const char*, FILE* stream) {
+        call_record of_old_file = record;
+        if (closed.before(of_old_file, stream, false)) closed.flush(of_old_file);
+        if (stream != nullptr && stream->_fileno >= 0) descriptors::closing(stream->_fileno);
         return true;
     }
-    static void after(call_record& record, FILE* stream, const char* path, const char* mode, FILE*) {
+    void after(call_record& record, FILE* stream, const char* path, const char* mode, FILE*) {
         after_open(record, stream == nullptr ? -1 : stream->_fileno, flags_of_mode(mode), AT_FDCWD, path);
     }
 };
@@ -42,7 +53,8 @@ struct close_stream {
     stream_transfer transfer;
     bool before(call_record& record, FILE* stream) {
         const bool wanted = transfer.before(record, stream, false);
-        if (stream != nullptr && stream->_fileno >= 0 && is_own_process()) descriptors::closing(stream->_fileno);
+        if (wanted && stream->_mode > 0) transfer.flush(record);  // what waits in a wide stream cannot be counted
+        if (stream != nullptr && stream->_fileno >= 0) descriptors::closing(stream->_fileno);
         return wanted;
     }
     void after(call_record& record, int result, FILE*) { transfer.after_close(record, result == 0); }
@@ -50,6 +62,9 @@ struct close_stream {
 
 /// Writes all that waits in any stream, through the stream's own flush, so that each file's share is seen.
 void flush_streams(call_id because_of);
+
+/// At the end of the process: standard output and error write at once what comes later.
+void stop_buffering();
 
 struct flush_all_streams : nothing_after {
     static bool before(call_record& record) {
@@ -134,6 +149,24 @@ struct read_character {
     }
 };
 
+struct read_standard_character : read_character {
+    bool before(call_record& record) { return read_character::before(record, stdin); }
+    void after(call_record& record, int result) { read_character::after(record, result, stdin); }
+};
+
+/// getw, which takes one integer.
+struct read_word {
+    stream_transfer transfer;
+    bool before(call_record& record, FILE* stream) {
+        record.bytes = sizeof(int);
+        return transfer.before(record, stream);
+    }
+    void after(call_record& record, int, FILE*) {
+        record.error = 0;
+        transfer.after(record, 0, stream_transfer::not_known);
+    }
+};
+
 struct read_wide {
     stream_transfer transfer;
     bool before(call_record& record, FILE* stream) { return transfer.before(record, stream); }
@@ -148,6 +181,20 @@ struct read_wide_line : read_wide {
     void after(call_record& record, const wchar_t*, const wchar_t*, int, FILE* stream) {
         read_wide::after(record, 0, stream);
     }
+};
+
+struct read_wide_line_checked : read_wide {
+    bool before(call_record& record, const wchar_t*, size_t, int, FILE* stream) {
+        return read_wide::before(record, stream);
+    }
+    void after(call_record& record, const wchar_t*, const wchar_t*, size_t, int, FILE* stream) {
+        read_wide::after(record, 0, stream);
+    }
+};
+
+struct read_standard_wide : read_wide {
+    bool before(call_record& record) { return read_wide::before(record, stdin); }
+    void after(call_record& record, wint_t result) { read_wide::after(record, result, stdin); }
 };
 
 /// A call that puts a known number of bytes into a stream.
@@ -208,6 +255,22 @@ struct write_wide_character {
     void after(call_record& record, wint_t, wchar_t, FILE*) { transfer.after(record, stream_transfer::not_known, 0); }
 };
 
+struct write_standard_wide : write_wide_character {
+    bool before(call_record& record, wchar_t character) {
+        return write_wide_character::before(record, character, stdout);
+    }
+    void after(call_record& record, wint_t result, wchar_t character) {
+        write_wide_character::after(record, result, character, stdout);
+    }
+};
+
+struct write_wide_overflow : write_wide_character {
+    bool before(call_record& record, FILE* stream, wint_t) { return write_wide_character::before(record, 0, stream); }
+    void after(call_record& record, wint_t result, FILE* stream, wint_t) {
+        write_wide_character::after(record, result, 0, stream);
+    }
+};
+
 struct write_wide_text {
     stream_transfer transfer;
     bool before(call_record& record, const wchar_t*, FILE* stream) { return transfer.before(record, stream); }
@@ -216,9 +279,14 @@ struct write_wide_text {
     }
 };
 
-struct write_standard_error : nothing_after {
+/// perror, which may write through a stream of its own on the same descriptor.
+struct write_standard_error {
     stream_transfer transfer;
     bool before(call_record& record, const char*) { return transfer.before(record, stderr); }
+    template <class... Rest>
+    void after(call_record& record, const Rest&...) {
+        transfer.after(record, stream_transfer::not_known, 0);
+    }
 };
 
 /// printf and its like, after their arguments became a va_list: the result is the number of bytes.
@@ -239,6 +307,14 @@ struct seek_stream {
     template <class... Rest>
     void after(call_record& record, int, FILE*, const Rest&...) {
         transfer.after_seek(record);
+    }
+};
+
+/// Gives a stream another buffer, after what is in the one before was written, or given back to the file.
+struct set_buffer : seek_stream {
+    template <class... Rest>
+    void after(call_record& record, const Rest&...) {
+        transfer.after_flush(record);
     }
 };
 

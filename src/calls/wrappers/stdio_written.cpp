@@ -14,7 +14,7 @@ int formatted(FILE* stream, Function function) {
     thread_state& thread = this_thread();
     call_record record = blank_record(id);
     Shape shape;
-    if (thread.inside > 0 || !shape.before(record, stream)) return function();
+    if ((thread.inside > 0 && !may_record(thread)) || !shape.before(record, stream)) return function();
     return through_layers(thread, record, function,
                           [&](call_record& called, int result) { shape.after(called, result, stream); });
 }
@@ -31,7 +31,10 @@ struct read_formatted {
 struct flush_shape {
     stream_transfer transfer;
     bool before(call_record& record, FILE* stream) { return transfer.before(record, stream); }
-    // Reading streams: glibc gives back what it read ahead by moving the position.
+    void after(call_record& record, int, FILE*) { transfer.after_flush(record); }
+};
+
+struct rewind_shape : flush_shape {
     void after(call_record& record, int, FILE*) { transfer.after_seek(record); }
 };
 
@@ -40,22 +43,22 @@ struct flush_shape {
 // --- to and from a stream ---
 
 #define ON_STREAM(shape, id, symbol, real, character)                                                   \
-    HALCYON_WRAPPER(symbol, int, (FILE * stream, const character* format, ...));                                  \
-    int halcyon_wrap_##symbol(FILE* stream, const character* format, ...) {                                       \
-        va_list values;                                                                                           \
-        va_start(values, format);                                                                                 \
-        const int result = formatted<shape, call_id::id>(stream, [&] {                                            \
-            return HALCYON_REAL(real, int, (FILE*, const character*, va_list))(stream, format, values);              \
-        });                                                                                                       \
-        va_end(values);                                                                                           \
-        return result;                                                                                            \
+    HALCYON_WRAPPER(symbol, int, (FILE * stream, const character* format, ...));                        \
+    int halcyon_wrap_##symbol(FILE* stream, const character* format, ...) {                             \
+        va_list values;                                                                                 \
+        va_start(values, format);                                                                       \
+        const int result = formatted<shape, call_id::id>(stream, [&] {                                  \
+            return HALCYON_REAL(real, int, (FILE*, const character*, va_list))(stream, format, values); \
+        });                                                                                             \
+        va_end(values);                                                                                 \
+        return result;                                                                                  \
     }
-#define ON_STREAM_V(shape, id, symbol, character)                                                                 \
-    HALCYON_WRAPPER(symbol, int, (FILE * stream, const character* format, va_list values));                       \
-    int halcyon_wrap_##symbol(FILE* stream, const character* format, va_list values) {                            \
-        return formatted<shape, call_id::id>(stream, [&] {                                                        \
-            return HALCYON_REAL(symbol, int, (FILE*, const character*, va_list))(stream, format, values);            \
-        });                                                                                                       \
+#define ON_STREAM_V(shape, id, symbol, character)                                                         \
+    HALCYON_WRAPPER(symbol, int, (FILE * stream, const character* format, va_list values));               \
+    int halcyon_wrap_##symbol(FILE* stream, const character* format, va_list values) {                    \
+        return formatted<shape, call_id::id>(stream, [&] {                                                \
+            return HALCYON_REAL(symbol, int, (FILE*, const character*, va_list))(stream, format, values); \
+        });                                                                                               \
     }
 
 ON_STREAM(shapes::write_formatted, fprintf, fprintf, vfprintf, char)
@@ -73,6 +76,26 @@ struct write_wide_formatted {
 };
 ON_STREAM(write_wide_formatted, fprintf, fwprintf, vfwprintf, wchar_t)
 ON_STREAM_V(write_wide_formatted, fprintf, vfwprintf, wchar_t)
+ON_STREAM(read_formatted, fscanf, fwscanf, vfwscanf, wchar_t)
+ON_STREAM(read_formatted, fscanf, __isoc99_fwscanf, __isoc99_vfwscanf, wchar_t)
+ON_STREAM_V(read_formatted, fscanf, vfwscanf, wchar_t)
+ON_STREAM_V(read_formatted, fscanf, __isoc99_vfwscanf, wchar_t)
+
+HALCYON_WRAPPER(__vfwprintf_chk, int, (FILE * stream, int flag, const wchar_t* format, va_list values));
+int halcyon_wrap___vfwprintf_chk(FILE* stream, int flag, const wchar_t* format, va_list values) {
+    return formatted<write_wide_formatted, call_id::fprintf>(stream, [&] {
+        return HALCYON_REAL(__vfwprintf_chk, int, (FILE*, int, const wchar_t*, va_list))(stream, flag, format, values);
+    });
+}
+
+HALCYON_WRAPPER(__fwprintf_chk, int, (FILE * stream, int flag, const wchar_t* format, ...));
+int halcyon_wrap___fwprintf_chk(FILE* stream, int flag, const wchar_t* format, ...) {
+    va_list values;
+    va_start(values, format);
+    const int result = halcyon_wrap___vfwprintf_chk(stream, flag, format, values);
+    va_end(values);
+    return result;
+}
 
 HALCYON_WRAPPER(__vfprintf_chk, int, (FILE * stream, int flag, const char* format, va_list values));
 int halcyon_wrap___vfprintf_chk(FILE* stream, int flag, const char* format, va_list values) {
@@ -94,9 +117,8 @@ int halcyon_wrap___fprintf_chk(FILE* stream, int flag, const char* format, ...) 
 
 HALCYON_WRAPPER(vprintf, int, (const char* format, va_list values));
 int halcyon_wrap_vprintf(const char* format, va_list values) {
-    return formatted<shapes::write_formatted, call_id::printf>(stdout, [&] {
-        return HALCYON_REAL(vfprintf, int, (FILE*, const char*, va_list))(stdout, format, values);
-    });
+    return formatted<shapes::write_formatted, call_id::printf>(
+        stdout, [&] { return HALCYON_REAL(vfprintf, int, (FILE*, const char*, va_list))(stdout, format, values); });
 }
 
 HALCYON_WRAPPER(printf, int, (const char* format, ...));
@@ -124,19 +146,56 @@ int halcyon_wrap___printf_chk(int flag, const char* format, ...) {
     return result;
 }
 
-#define FROM_STANDARD_INPUT(symbol, real)                                                            \
-    HALCYON_WRAPPER(symbol, int, (const char* format, ...));                                         \
-    int halcyon_wrap_##symbol(const char* format, ...) {                                             \
-        va_list values;                                                                              \
-        va_start(values, format);                                                                    \
-        const int result = formatted<read_formatted, call_id::fscanf>(stdin, [&] {                   \
-            return HALCYON_REAL(real, int, (FILE*, const char*, va_list))(stdin, format, values);       \
-        });                                                                                          \
-        va_end(values);                                                                              \
-        return result;                                                                               \
+HALCYON_WRAPPER(vwprintf, int, (const wchar_t* format, va_list values));
+int halcyon_wrap_vwprintf(const wchar_t* format, va_list values) {
+    return formatted<write_wide_formatted, call_id::printf>(
+        stdout, [&] { return HALCYON_REAL(vfwprintf, int, (FILE*, const wchar_t*, va_list))(stdout, format, values); });
+}
+
+HALCYON_WRAPPER(wprintf, int, (const wchar_t* format, ...));
+int halcyon_wrap_wprintf(const wchar_t* format, ...) {
+    va_list values;
+    va_start(values, format);
+    const int result = halcyon_wrap_vwprintf(format, values);
+    va_end(values);
+    return result;
+}
+
+HALCYON_WRAPPER(__vwprintf_chk, int, (int flag, const wchar_t* format, va_list values));
+int halcyon_wrap___vwprintf_chk(int flag, const wchar_t* format, va_list values) {
+    return formatted<write_wide_formatted, call_id::printf>(stdout, [&] {
+        return HALCYON_REAL(__vfwprintf_chk, int, (FILE*, int, const wchar_t*, va_list))(stdout, flag, format, values);
+    });
+}
+
+HALCYON_WRAPPER(__wprintf_chk, int, (int flag, const wchar_t* format, ...));
+int halcyon_wrap___wprintf_chk(int flag, const wchar_t* format, ...) {
+    va_list values;
+    va_start(values, format);
+    const int result = halcyon_wrap___vwprintf_chk(flag, format, values);
+    va_end(values);
+    return result;
+}
+
+#define FROM_STANDARD_INPUT(symbol, listed, real, character)                                           \
+    HALCYON_WRAPPER(listed, int, (const character* format, va_list values));                           \
+    int halcyon_wrap_##listed(const character* format, va_list values) {                               \
+        return formatted<read_formatted, call_id::fscanf>(stdin, [&] {                                 \
+            return HALCYON_REAL(real, int, (FILE*, const character*, va_list))(stdin, format, values); \
+        });                                                                                            \
+    }                                                                                                  \
+    HALCYON_WRAPPER(symbol, int, (const character* format, ...));                                      \
+    int halcyon_wrap_##symbol(const character* format, ...) {                                          \
+        va_list values;                                                                                \
+        va_start(values, format);                                                                      \
+        const int result = halcyon_wrap_##listed(format, values);                                      \
+        va_end(values);                                                                                \
+        return result;                                                                                 \
     }
-FROM_STANDARD_INPUT(scanf, vfscanf)
-FROM_STANDARD_INPUT(__isoc99_scanf, __isoc99_vfscanf)
+FROM_STANDARD_INPUT(scanf, vscanf, vfscanf, char)
+FROM_STANDARD_INPUT(__isoc99_scanf, __isoc99_vscanf, __isoc99_vfscanf, char)
+FROM_STANDARD_INPUT(wscanf, vwscanf, vfwscanf, wchar_t)
+FROM_STANDARD_INPUT(__isoc99_wscanf, __isoc99_vwscanf, __isoc99_vfwscanf, wchar_t)
 
 // --- to a descriptor: no stream, one transfer that glibc makes ---
 
@@ -150,7 +209,7 @@ int formatted_to(int fd, Function function) {
     if (!recording()) return function();
     thread_state& thread = this_thread();
     call_record record = blank_record(call_id::dprintf);
-    if (thread.inside > 0 || !print_to_descriptor::before(record, fd)) return function();
+    if ((thread.inside > 0 && !may_record(thread)) || !print_to_descriptor::before(record, fd)) return function();
     return through_layers(thread, record, function, [&](call_record& called, int result) {
         called.bytes = result < 0 ? none : result;
         shapes::after_next(called, result, fd);
@@ -160,7 +219,8 @@ int formatted_to(int fd, Function function) {
 
 HALCYON_WRAPPER(vdprintf, int, (int fd, const char* format, va_list values));
 int halcyon_wrap_vdprintf(int fd, const char* format, va_list values) {
-    return formatted_to(fd, [&] { return HALCYON_REAL(vdprintf, int, (int, const char*, va_list))(fd, format, values); });
+    return formatted_to(fd,
+                        [&] { return HALCYON_REAL(vdprintf, int, (int, const char*, va_list))(fd, format, values); });
 }
 
 HALCYON_WRAPPER(dprintf, int, (int fd, const char* format, ...));
@@ -174,8 +234,9 @@ int halcyon_wrap_dprintf(int fd, const char* format, ...) {
 
 HALCYON_WRAPPER(__vdprintf_chk, int, (int fd, int flag, const char* format, va_list values));
 int halcyon_wrap___vdprintf_chk(int fd, int flag, const char* format, va_list values) {
-    return formatted_to(
-        fd, [&] { return HALCYON_REAL(__vdprintf_chk, int, (int, int, const char*, va_list))(fd, flag, format, values); });
+    return formatted_to(fd, [&] {
+        return HALCYON_REAL(__vdprintf_chk, int, (int, int, const char*, va_list))(fd, flag, format, values);
+    });
 }
 
 HALCYON_WRAPPER(__dprintf_chk, int, (int fd, int flag, const char* format, ...));
@@ -200,13 +261,13 @@ void _IO_list_lock(void);
 void _IO_list_unlock(void);
 }
 
-#define FLUSH(symbol)                                                                                     \
-    HALCYON_WRAPPER(symbol, int, (FILE * stream));                                                        \
-    int halcyon_wrap_##symbol(FILE* stream) {                                                             \
-        const auto real = HALCYON_REAL(symbol, int, (FILE*));                                             \
+#define FLUSH(symbol)                                                                                                \
+    HALCYON_WRAPPER(symbol, int, (FILE * stream));                                                                   \
+    int halcyon_wrap_##symbol(FILE* stream) {                                                                        \
+        const auto real = HALCYON_REAL(symbol, int, (FILE*));                                                        \
         if (stream != nullptr) return formatted<flush_shape, call_id::fflush>(stream, [&] { return real(stream); }); \
-        shapes::flush_streams(call_id::fflush);                                                           \
-        return real(stream);                                                                              \
+        shapes::flush_streams(call_id::fflush);                                                                      \
+        return real(stream);                                                                                         \
     }
 FLUSH(fflush)
 FLUSH(fflush_unlocked)
@@ -215,7 +276,7 @@ FLUSH(_IO_fflush)
 HALCYON_WRAPPER(rewind, void, (FILE * stream));
 void halcyon_wrap_rewind(FILE* stream) {
     const auto real = HALCYON_REAL(rewind, void, (FILE*));
-    formatted<flush_shape, call_id::rewind>(stream, [&] {
+    formatted<rewind_shape, call_id::rewind>(stream, [&] {
         real(stream);
         return 0;
     });
@@ -224,33 +285,65 @@ void halcyon_wrap_rewind(FILE* stream) {
 HALCYON_WRAPPER(__overflow, int, (FILE * stream, int character));
 int halcyon_wrap___overflow(FILE* stream, int character) {
     const auto real = HALCYON_REAL(__overflow, int, (FILE*, int));
-    return formatted<shapes::write_formatted, call_id::fputc>(stream, [&] {
-        const int written = real(stream, character);
-        return written == EOF ? -1 : (character == EOF ? 0 : 1);
-    }) < 0 ? EOF : static_cast<unsigned char>(character);
+    return formatted<shapes::write_formatted, call_id::fputc>(stream,
+                                                              [&] {
+                                                                  const int written = real(stream, character);
+                                                                  return written == EOF ? -1
+                                                                                        : (character == EOF ? 0 : 1);
+                                                              }) < 0
+               ? EOF
+               : static_cast<unsigned char>(character);
 }
 
 namespace shapes {
+namespace {
 
+bool has_waiting(const FILE* stream) {
+    // Wide streams keep what waits in a buffer that only the C library knows.
+    constexpr int putting = 0x800;  // _IO_CURRENTLY_PUTTING
+    return stream->_fileno >= 0 &&
+           ((stream->_mode > 0 && (stream->_flags & putting) != 0) || stream->_IO_write_ptr > stream->_IO_write_base);
+}
+
+void flush_one(FILE* stream, call_id because_of) {
+    if (because_of == call_id::exit_flush) {
+        formatted<flush_shape, call_id::exit_flush>(stream, [&] { return fflush_of_library(stream); });
+    } else {
+        formatted<flush_shape, call_id::fflush>(stream, [&] { return fflush_of_library(stream); });
+    }
+}
+
+}  // namespace
+
+// Under the list's lock, as the C library does it: nobody can close a stream meanwhile. At the end of the process, a
+// stream that another thread holds is left to the C library, which waits for none.
 void flush_streams(call_id because_of) {
     if (!recording()) return;
-    constexpr int most = 256;
-    FILE* waiting[most];
-    int count = 0;
+    uint64_t held_by_others = 0;
     _IO_list_lock();
-    for (void* at = _IO_iter_begin(); at != _IO_iter_end() && count < most; at = _IO_iter_next(at)) {
-        FILE* stream = _IO_iter_file(at);
-        if (stream->_fileno >= 0 && stream->_IO_write_ptr > stream->_IO_write_base) waiting[count++] = stream;
+    for (void* at = _IO_iter_begin(); at != _IO_iter_end(); at = _IO_iter_next(at)) {
+        FILE* stream = reinterpret_cast<FILE*>(_IO_iter_file(at));
+        if (!has_waiting(stream)) continue;
+        if (because_of != call_id::exit_flush) {
+            flush_one(stream, because_of);
+        } else if (ftrylockfile(stream) == 0) {
+            flush_one(stream, because_of);
+            funlockfile(stream);
+        } else {
+            ++held_by_others;
+        }
     }
     _IO_list_unlock();
-    const auto flush = HALCYON_REAL(fflush, int, (FILE*));
-    for (int i = 0; i < count; ++i) {
-        FILE* stream = waiting[i];
-        if (because_of == call_id::exit_flush) {
-            formatted<flush_shape, call_id::exit_flush>(stream, [&] { return flush(stream); });
-        } else {
-            formatted<flush_shape, call_id::fflush>(stream, [&] { return flush(stream); });
-        }
+    if (held_by_others == 0) return;
+    this_process().layers.each([&](layer& l) { l.on_absence("streams that were in use at the end", held_by_others); });
+}
+
+void stop_buffering() {
+    const auto set = HALCYON_REAL(setvbuf, int, (FILE*, char*, int, size_t));
+    for (FILE* stream : {stdout, stderr}) {
+        if (ftrylockfile(stream) != 0) continue;
+        if (stream->_mode <= 0 && stream->_IO_write_ptr == stream->_IO_write_base) set(stream, nullptr, _IONBF, 0);
+        funlockfile(stream);
     }
 }
 

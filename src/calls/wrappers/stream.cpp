@@ -1,7 +1,10 @@
 #include "calls/wrappers/stream.hpp"
 
+#include <pthread.h>
+
 #include "calls/direct_call.hpp"
 #include "calls/known_files.hpp"
+#include "calls/wrappers/wrapper.hpp"
 
 namespace halcyon::calls {
 namespace {
@@ -9,20 +12,87 @@ namespace {
 // glibc's _IO_CURRENTLY_PUTTING: the buffer holds what is to be written, not what was read.
 constexpr int putting = 0x800;
 
+int64_t at_least_zero(int64_t value) {
+    return value < 0 ? 0 : value;
+}
+
 int64_t waiting_in(const FILE* stream) {
     return (stream->_flags & putting) != 0 ? stream->_IO_write_ptr - stream->_IO_write_base : 0;
 }
 
+// What ungetc gave back lies in a buffer of its own (_IO_IN_BACKUP), before what was read.
+constexpr int in_backup = 0x100;
+
 int64_t left_in(const FILE* stream) {
-    return (stream->_flags & putting) != 0 ? 0 : stream->_IO_read_end - stream->_IO_read_ptr;
+    if ((stream->_flags & putting) != 0) return 0;
+    const int64_t behind = (stream->_flags & in_backup) != 0 ? stream->_IO_save_end - stream->_IO_save_base : 0;
+    return stream->_IO_read_end - stream->_IO_read_ptr + behind;
 }
 
-int64_t at_least_zero(int64_t value) { return value < 0 ? 0 : value; }
+constexpr int no_reads = 0x4;  // _IO_NO_READS
+
+/// How many bytes a seek to `target` read that are in no buffer: glibc goes to the block before, reads it, and when
+/// that ends before the target, throws it away.
+int64_t read_for_nothing(const FILE* stream, int fd, int64_t target) {
+    const int64_t block = stream->_IO_buf_end - stream->_IO_buf_base;
+    if (block <= 1 || (block & (block - 1)) != 0 || (stream->_flags & no_reads) != 0) return 0;
+    const int64_t begin = target & ~(block - 1);
+    struct stat now {};
+    if (begin == target || direct::call(SYS_fstat, fd, direct::address(&now)) != 0 || !S_ISREG(now.st_mode)) return 0;
+    const int64_t there = at_least_zero(now.st_size - begin);
+    return there < target - begin ? there : 0;
+}
+
+// A thread that is cancelled within a call never comes to unlock the stream: what it held is unlocked when it ends.
+// (Nothing here may throw, and cancellation passes functions without unwinding what they hold.)
+constexpr int most_held = 4;  // calls within calls: the functions of fopencookie
+constinit thread_local FILE* held_streams[most_held] __attribute__((tls_model("initial-exec"))) = {};
+constinit thread_local int held_count __attribute__((tls_model("initial-exec"))) = 0;
+constinit thread_local bool end_is_awaited __attribute__((tls_model("initial-exec"))) = false;
+constinit std::atomic<pthread_key_t> at_thread_end{0};  // + 1; 0: not made yet
+
+void unlock_all(void*) {
+    while (held_count > 0) {
+        --held_count;
+        if (held_count < most_held) funlockfile(held_streams[held_count]);
+    }
+}
+
+void await_end_of_thread() {
+    end_is_awaited = true;
+    pthread_key_t key = at_thread_end.load();
+    if (key == 0) {
+        pthread_key_t fresh = 0;
+        if (pthread_key_create(&fresh, unlock_all) != 0) return;
+        if (at_thread_end.compare_exchange_strong(key, fresh + 1))
+            key = fresh + 1;
+        else
+            pthread_key_delete(fresh);
+    }
+    pthread_setspecific(key - 1, &end_is_awaited);
+}
+
+void lock(FILE* stream) {
+    if (!end_is_awaited) [[unlikely]]
+        await_end_of_thread();
+    flockfile(stream);
+    if (held_count < most_held) held_streams[held_count] = stream;
+    ++held_count;
+}
+
+void unlock(FILE* stream) {
+    if (held_count > 0) --held_count;
+    funlockfile(stream);
+}
 
 }  // namespace
 
+int fflush_of_library(FILE* stream) {
+    return HALCYON_REAL(fflush, int, (FILE*))(stream);
+}
+
 stream_transfer::~stream_transfer() {
-    if (locked_) funlockfile(stream_);
+    if (locked_) unlock(stream_);
 }
 
 bool stream_transfer::before(call_record& record, FILE* stream, bool locks) {
@@ -32,7 +102,7 @@ bool stream_transfer::before(call_record& record, FILE* stream, bool locks) {
     if (file_ == nullptr) return false;
     stream_ = stream;
     if (locks) {
-        flockfile(stream);
+        lock(stream);
         locked_ = true;
     }
     record.file = file_->file.load(std::memory_order_relaxed);
@@ -41,6 +111,7 @@ bool stream_transfer::before(call_record& record, FILE* stream, bool locks) {
     read_base_ = stream->_IO_read_base;
     read_at_ = stream->_IO_read_ptr;
     read_end_ = stream->_IO_read_end;
+    shared_ = file_->references.load(std::memory_order_relaxed) > 1;
     descriptors::position(fd_, *file_, false);  // where others share it: asked again
     return true;
 }
@@ -76,8 +147,9 @@ void stream_transfer::wrote(const call_record& record, int64_t bytes) {
 
 void stream_transfer::did_read(const call_record& record, int64_t bytes) {
     if (bytes <= 0) return;
-    const int64_t offset =
-        file_->seekable.load(std::memory_order_relaxed) ? file_->position.fetch_add(bytes, std::memory_order_relaxed) : none;
+    const int64_t offset = file_->seekable.load(std::memory_order_relaxed)
+                               ? file_->position.fetch_add(bytes, std::memory_order_relaxed)
+                               : none;
     report_transfer(record, call_id::stdio_read, offset, bytes);
 }
 
@@ -87,7 +159,8 @@ void stream_transfer::after(const call_record& record, int64_t put, int64_t take
         const int64_t now = direct::lseek(fd_, 0, SEEK_CUR);
         if (now < 0) return;
         const int64_t moved = at_least_zero(now - file_->position.load(std::memory_order_relaxed));
-        if (put == not_known) wrote(record, moved);
+        if (put == not_known)
+            wrote(record, moved);
         else {
             wrote(record, waiting_);
             did_read(record, moved - waiting_);
@@ -97,8 +170,10 @@ void stream_transfer::after(const call_record& record, int64_t put, int64_t take
     }
     wrote(record, at_least_zero(waiting_ + put - waiting_in(stream_)));
     // From reading to writing: glibc gives back what it read ahead, by moving the position.
-    if (put > 0 && left_ > 0) file_->position.store(direct::lseek(fd_, 0, SEEK_CUR), std::memory_order_relaxed);
-    else did_read(record, at_least_zero(left_in(stream_) + taken - left_));
+    if (put > 0 && left_ > 0)
+        file_->position.store(direct::lseek(fd_, 0, SEEK_CUR), std::memory_order_relaxed);
+    else
+        did_read(record, at_least_zero(left_in(stream_) + taken - left_));
 }
 
 void stream_transfer::after_seek(const call_record& record) {
@@ -111,16 +186,40 @@ void stream_transfer::after_seek(const call_record& record) {
     if (refilled && held > 0 && held <= now) {
         file_->position.store(now - held, std::memory_order_relaxed);
         did_read(record, held);
+    } else if (const int64_t unkept = refilled && held == 0 ? read_for_nothing(stream_, fd_, now) : 0; unkept > 0) {
+        const int64_t block = stream_->_IO_buf_end - stream_->_IO_buf_base;
+        file_->position.store(now & ~(block - 1), std::memory_order_relaxed);
+        did_read(record, unkept);
     }
     file_->position.store(now, std::memory_order_relaxed);
 }
 
+void stream_transfer::after_flush(const call_record& record) {
+    const int64_t now = direct::lseek(fd_, 0, SEEK_CUR);
+    const bool counted = stream_->_mode <= 0 || file_->appends.load(std::memory_order_relaxed) || now < 0;
+    const int64_t moved =
+        counted ? waiting_ - waiting_in(stream_) : now - file_->position.load(std::memory_order_relaxed);
+    wrote(record, at_least_zero(moved));
+    if (now >= 0) file_->position.store(now, std::memory_order_relaxed);
+}
+
+void stream_transfer::flush(const call_record& record) {
+    if (fflush_of_library(stream_) != 0) return;
+    call_record caused = record;
+    caused.start = ticks();
+    caused.duration = 0;
+    after_flush(caused);
+    waiting_ = left_ = 0;
+}
+
 void stream_transfer::after_close(const call_record& record, bool closed) {
-    if (!closed || waiting_ <= 0) return;
-    // The description may be another's by now, but its numbers of before are known.
+    if (!closed) return;
+    // Unless other descriptors stand for it, the description may be another's by now; its numbers of before are known.
+    const int64_t position = file_->position.load(std::memory_order_relaxed);
+    if (shared_) file_->forks.store(UINT32_MAX, std::memory_order_relaxed);  // asked from now on
+    if (waiting_ <= 0) return;
     const bool appended = file_->appends.load(std::memory_order_relaxed);
-    report_transfer(record, call_id::stdio_write, appended ? none : file_->position.load(std::memory_order_relaxed),
-                    waiting_);
+    report_transfer(record, call_id::stdio_write, appended ? none : position, waiting_);
 }
 
 }  // namespace halcyon::calls

@@ -9,6 +9,9 @@
 
 namespace halcyon::calls {
 
+/// The C library's own.
+int fflush_of_library(FILE* stream);
+
 /// What one stdio call moved between a stream's buffer and its file. The C library's transfers are calls inside itself
 /// that nobody can step in front of; they follow from the state of the buffer before and after:
 ///
@@ -38,6 +41,12 @@ class stream_transfer {
     /// After a call that may have moved the file's position.
     void after_seek(const call_record& record);
 
+    /// After a call that wrote what waited, or gave what was read ahead back to the file; it read nothing.
+    void after_flush(const call_record& record);
+
+    /// Before a call that closes the file within: writes what waits, so that it is seen.
+    void flush(const call_record& record);
+
     /// After fclose: the stream is gone, what waited in it was written if `closed`.
     void after_close(const call_record& record, bool closed);
 
@@ -52,6 +61,7 @@ class stream_transfer {
     FILE* stream_ = nullptr;
     open_file* file_ = nullptr;
     bool locked_ = false;
+    bool shared_ = false;  // the description has other descriptors, too
     int fd_ = -1;
     int64_t waiting_ = 0;
     int64_t left_ = 0;

@@ -15,7 +15,9 @@ uint64_t zigzag(uint64_t difference) {
     return static_cast<uint64_t>(value) << 1 ^ static_cast<uint64_t>(value >> 63);
 }
 
-uint64_t unzigzag(uint64_t value) { return value >> 1 ^ (0 - (value & 1)); }
+uint64_t unzigzag(uint64_t value) {
+    return value >> 1 ^ (0 - (value & 1));
+}
 
 /// What the last calls of one function on one file were like.
 struct habit {
@@ -32,11 +34,13 @@ uint32_t habit_of(const call_record& record) {
     return (record.file * 0x9E3779B1u ^ record.function * 0x85EBCA77u) >> 7 & (habits - 1);
 }
 
-uint64_t bits(int64_t value) { return static_cast<uint64_t>(value); }
+uint64_t bits(int64_t value) {
+    return static_cast<uint64_t>(value);
+}
 
-// A column walks the records in order, the same way for writing and for reading: `get` and `set` reach the member, `expect`
-// says what the records before make likely (it may use columns of the record itself that come earlier), `learn` sees
-// the record once its value is known.
+// A column walks the records in order, the same way for writing and for reading: `get` and `set` reach the member,
+// `expect` says what the records before make likely (it may use columns of the record itself that come earlier),
+// `learn` sees the record once its value is known.
 
 struct thread_column {
     static uint64_t get(const call_record& r) { return r.thread; }
@@ -172,8 +176,10 @@ unsigned char* put_column(std::span<const uint64_t> values, uint64_t any, bool e
 }
 
 template <class Column>
-unsigned char* encode(std::span<const call_record> records, std::span<uint64_t> scratch, unsigned char* out,
-                      Column column = {}) {
+unsigned char* encode(std::span<const call_record> records, std::span<uint64_t> scratch, unsigned char* out) {
+    static Column column;  // too large for the stacks of some threads; chunks are coded one at a time
+    static_assert(std::is_trivially_copyable_v<Column>);
+    std::memset(static_cast<void*>(&column), 0, sizeof column);
     uint64_t any = 0;
     bool equal = true;
     const call_record* last = nullptr;
@@ -203,7 +209,9 @@ int64_t mantissa_of(int64_t value, int exponent) {
     return exponent == 0 ? value : static_cast<int64_t>(bits(value) + (uint64_t{1} << (exponent - 1))) >> exponent;
 }
 
-int64_t from_float(uint64_t mantissa, uint64_t exponent) { return static_cast<int64_t>(mantissa << exponent); }
+int64_t from_float(uint64_t mantissa, uint64_t exponent) {
+    return static_cast<int64_t>(mantissa << exponent);
+}
 
 /// `value(i)` is what is to be stored; `take(i, stored)` learns what it became.
 template <class Value, class Take>
@@ -248,9 +256,12 @@ class column_source {
         if (rest.empty()) return;
         const unsigned char coded = rest[0];
         size_t bytes = 0;
-        if (coded == all_equal) bytes = sizeof constant_;
-        else if (coded >= planes && coded < planes + 8) bytes = (width_ = coded - planes + 1) * records;
-        else if (coded != all_zero) return;
+        if (coded == all_equal)
+            bytes = sizeof constant_;
+        else if (coded >= planes && coded < planes + 8)
+            bytes = (width_ = coded - planes + 1) * records;
+        else if (coded != all_zero)
+            return;
         if (rest.size() - 1 < bytes) return;
         data_ = rest.data() + 1;
         if (coded == all_equal) std::memcpy(&constant_, data_, sizeof constant_);
@@ -356,8 +367,9 @@ bool decode_times_of(std::span<const unsigned char>& rest, std::span<call_record
     const size_t count = records.size();
     end_of_last end(first);
     return decode_times(rest, count, [&](size_t i, int64_t stored) { records[i].duration = stored; }) &&
-           decode_times(rest, count,
-                        [&](size_t i, int64_t stored) { records[i].start = end.start_after(stored, records[i].duration); }) &&
+           decode_times(
+               rest, count,
+               [&](size_t i, int64_t stored) { records[i].start = end.start_after(stored, records[i].duration); }) &&
            decode_times(rest, count, [&](size_t i, int64_t stored) { records[i].wait = stored; });
 }
 
@@ -375,8 +387,7 @@ void multiply_times(std::span<call_record> records, uint32_t unit) {
 size_t encode_columns(std::span<const call_record> records, uint32_t unit, std::span<uint64_t> scratch,
                       unsigned char* out) {
     const size_t count = records.size();
-    unsigned char* at =
-        encode_times_of(records, unit, scratch.first(count), scratch.subspan(count, count), out);
+    unsigned char* at = encode_times_of(records, unit, scratch.first(count), scratch.subspan(count, count), out);
     at = encode<thread_column>(records, scratch, at);
     at = encode<function_column>(records, scratch, at);
     at = encode_files(records, scratch, at);
@@ -393,9 +404,10 @@ size_t encode_columns(std::span<const call_record> records, uint32_t unit, std::
 
 bool decode_columns(std::span<const unsigned char> rest, uint32_t unit, std::span<call_record> records) {
     std::memset(static_cast<void*>(records.data()), 0, records.size_bytes());
-    const bool good = decode_times_of(rest, records) && decode<thread_column>(rest, records) && decode<function_column>(rest, records) &&
-                      decode_files(rest, records) && decode<number_column>(rest, records) &&
-                      decode<parent_column>(rest, records) && decode<offset_column>(rest, records) && decode<bytes_column>(rest, records) &&
+    const bool good = decode_times_of(rest, records) && decode<thread_column>(rest, records) &&
+                      decode<function_column>(rest, records) && decode_files(rest, records) &&
+                      decode<number_column>(rest, records) && decode<parent_column>(rest, records) &&
+                      decode<offset_column>(rest, records) && decode<bytes_column>(rest, records) &&
                       decode<moved_column>(rest, records) && decode<result_column>(rest, records) &&
                       decode<argument_column>(rest, records) && decode<error_column>(rest, records) && rest.empty();
     multiply_times(records, unit);

@@ -14,19 +14,22 @@
 /// gone after that; what is left is mostly the noise of its times. The planes of all columns are compressed together
 /// by the caller.
 ///
-/// Times are kept as floating-point numbers are: durations to 1/64, the gaps between calls to 1/32, neither ever worse than
-/// 1,024 units (about a microsecond). Finer is noise that would cost more space than all else. Errors do not add up: a
-/// gap is measured from where the reader will believe that the record before ended.
+/// Times are kept as floating-point numbers are: durations to 1/64, the gaps between calls to 1/32, neither ever worse
+/// than 1,024 units (about a microsecond). Finer is noise that would cost more space than all else. Errors do not add
+/// up: a gap is measured from where the reader will believe that the record before ended.
 namespace halcyon::observe::trace {
 
 inline constexpr uint32_t column_count = 14;
 inline constexpr uint32_t largest_chunk = 65536;
 
 /// Room that encode_columns needs for `records`.
-inline constexpr size_t largest_planes(size_t records) { return column_count * (16 + 9 * records); }
+inline constexpr size_t largest_planes(size_t records) {
+    return column_count * (16 + 9 * records);
+}
 
 /// Writes the columns of `records` to `out`, which has largest_planes() bytes; returns how many. Times are divided by
 /// `time_unit` (ticks). `scratch` has two elements for each record.
+/// One call at a time in a process: what it needs besides is static.
 size_t encode_columns(std::span<const calls::call_record> records, uint32_t time_unit, std::span<uint64_t> scratch,
                       unsigned char* out);
 

@@ -8,10 +8,10 @@
 
 #include "observe/trace/trace_format.hpp"
 
-/// Notes: what a trace says besides calls (names of functions and files, facts, absences), one after the other. Most are
-/// paths, and most paths are like the one before: a path is stored without the part it shares with that, and without
-/// its number and file system where these are the expected ones. Notes are collected in the ring, where a killed process
-/// leaves them, and go to the trace compressed, many at a time.
+/// Notes: what a trace says besides calls (names of functions and files, facts, absences), one after the other. Most
+/// are paths, and most paths are like the one before: a path is stored without the part it shares with that, and
+/// without its number and file system where these are the expected ones. Notes are collected in the ring, where a
+/// killed process leaves them, and go to the trace compressed, many at a time.
 namespace halcyon::observe::trace {
 
 enum class note_kind : uint8_t {
@@ -30,11 +30,16 @@ struct note_header {
 
 inline constexpr size_t section_bytes(note_kind kind) {
     switch (kind) {
-        case note_kind::function: return sizeof(function_section);
-        case note_kind::file: return sizeof(file_section);
-        case note_kind::next_file: return 0;
-        case note_kind::fact: return sizeof(fact_section);
-        case note_kind::absence: return sizeof(absence_section);
+        case note_kind::function:
+            return sizeof(function_section);
+        case note_kind::file:
+            return sizeof(file_section);
+        case note_kind::next_file:
+            return 0;
+        case note_kind::fact:
+            return sizeof(fact_section);
+        case note_kind::absence:
+            return sizeof(absence_section);
     }
     return 0;
 }
@@ -61,8 +66,8 @@ class note_writer {
         size_t shared = 0;
         const size_t most = path.size() < path_bytes_ ? path.size() : path_bytes_;
         while (shared < most && shared < UINT8_MAX && path[shared] == path_[shared]) ++shared;
-        const bool expected = file.id == file_.id + 1 && file.block_bytes == file_.block_bytes &&
-                              file.filesystem == file_.filesystem;
+        const bool expected =
+            file.id == file_.id + 1 && file.block_bytes == file_.block_bytes && file.filesystem == file_.filesystem;
         const std::string_view section(reinterpret_cast<const char*>(&file), expected ? 0 : sizeof file);
         if (!put(expected ? note_kind::next_file : note_kind::file, static_cast<uint8_t>(shared), section,
                  path.substr(shared))) {
@@ -98,9 +103,9 @@ class note_writer {
 class note_reader {
   public:
     struct note {
-        note_kind kind;            ///< never next_file: completed
+        note_kind kind;  ///< never next_file: completed
         std::string_view section;
-        std::string text;          ///< with what it shares
+        std::string text;  ///< with what it shares
     };
 
     explicit note_reader(std::string_view notes) : rest_(notes) {}
@@ -115,7 +120,8 @@ class note_reader {
         auto kind = static_cast<note_kind>(header.kind);
         if (kind < note_kind::function || kind > note_kind::absence) return std::nullopt;
         const size_t section = section_bytes(kind);
-        if (rest_.size() - sizeof header < section + header.text_bytes || header.shared > path_.size()) return std::nullopt;
+        if (rest_.size() - sizeof header < section + header.text_bytes || header.shared > path_.size())
+            return std::nullopt;
         note found{kind, rest_.substr(sizeof header, section), {}};
         const std::string_view text = rest_.substr(sizeof header + section, header.text_bytes);
         rest_.remove_prefix(sizeof header + section + header.text_bytes);
@@ -123,8 +129,10 @@ class note_reader {
             found.text = text;
             return found;
         }
-        if (kind == note_kind::next_file) ++file_.id;
-        else std::memcpy(&file_, found.section.data(), sizeof file_);
+        if (kind == note_kind::next_file)
+            ++file_.id;
+        else
+            std::memcpy(&file_, found.section.data(), sizeof file_);
         path_ = path_.substr(0, header.shared) + std::string(text);
         found.kind = note_kind::file;
         found.section = {reinterpret_cast<const char*>(&file_), sizeof file_};

@@ -1,9 +1,5 @@
 #include "observe/trace/record_buffer.hpp"
 
-#include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
-
 #define ZSTD_STATIC_LINKING_ONLY  // contexts in memory of ours: nothing may allocate here
 #include <zstd.h>
 
@@ -30,8 +26,37 @@ constexpr int64_t last_anchor_after = 1'000'000'000;
 constexpr int compression_level = 1;
 constexpr int last_compression_level = 9;  // once, at the end: most processes are short, and their trace is that alone
 
+// How long one thread waits for another, in turns of the processor given away and then by the clock.
+constexpr int turns_before_clock = 1000;
+constexpr int64_t longest_wait_ns = 2'000'000'000;
+
+class patience {
+  public:
+    /// The more often it ended before, the shorter it is: all waits in vain together take twice the longest.
+    explicit patience(std::atomic<uint32_t>& ended) : ended_(ended) {}
+
+    /// Gives the processor away; false when the wait has been too long.
+    bool wait() {
+        direct::yield();
+        if (++turns_ < turns_before_clock) return true;
+        const int64_t now = monotonic_ns();
+        if (since_ == 0) since_ = now;
+        const uint32_t before = ended_.load(std::memory_order_relaxed);
+        if (now - since_ < (before < 62 ? longest_wait_ns >> before : 0)) return true;
+        ended_.fetch_add(1, std::memory_order_relaxed);
+        return false;
+    }
+
+  private:
+    std::atomic<uint32_t>& ended_;
+    int turns_ = 0;
+    int64_t since_ = 0;
+};
+
 constexpr size_t page = 4096;
-constexpr size_t chunk_at(uint32_t chunk) { return ring_chunks_at + chunk * ((chunk_bytes + page - 1) / page * page); }
+constexpr size_t chunk_at(uint32_t chunk) {
+    return ring_chunks_at + chunk * ((chunk_bytes + page - 1) / page * page);
+}
 
 // One chunk is coded at a time, so that one set of these is enough. Untouched until the first.
 alignas(64) uint64_t scratch[2 * chunk_records];
@@ -49,31 +74,22 @@ size_t compress(std::string_view section, const void* plain, size_t bytes, int l
         // A fresh context each time: cheap, and right in a forked child whatever its parent was doing.
         ZSTD_CCtx* context = ZSTD_initStaticCCtx(workspace, sizeof workspace);
         if (context == nullptr) return 0;
-        const size_t result = ZSTD_compressCCtx(context, coded + section.size(), sizeof coded - section.size(), plain,
-                                                bytes, level);
+        const size_t result =
+            ZSTD_compressCCtx(context, coded + section.size(), sizeof coded - section.size(), plain, bytes, level);
         if (ZSTD_isError(result) == 0U) return section.size() + result;
         if (level == compression_level) return 0;  // else the input is too large for the level's tables to fit
     }
 }
 
-class spin_lock_held {
-  public:
-    explicit spin_lock_held(std::atomic<uint32_t>& lock) : lock_(lock) {
-        while (lock_.exchange(1, std::memory_order_acquire) != 0) direct::yield();
-    }
-    ~spin_lock_held() { lock_.store(0, std::memory_order_release); }
-    spin_lock_held(const spin_lock_held&) = delete;
-    spin_lock_held& operator=(const spin_lock_held&) = delete;
-
-  private:
-    std::atomic<uint32_t>& lock_;
-};
-
-std::string_view coded_bytes(size_t bytes) { return {reinterpret_cast<const char*>(coded), bytes}; }
+std::string_view coded_bytes(size_t bytes) {
+    return {reinterpret_cast<const char*>(coded), bytes};
+}
 
 }  // namespace
 
-anchor anchor_now() { return {calls::ticks(), monotonic_ns(), realtime_ns()}; }
+anchor anchor_now() {
+    return {calls::ticks(), monotonic_ns(), realtime_ns()};
+}
 
 call_record* record_buffer::slots_of(uint32_t chunk) const {
     return reinterpret_cast<call_record*>(mapping_ + chunk_at(chunk));
@@ -90,13 +106,15 @@ bool record_buffer::create(const char* path, size_t bytes, trace_file& out, uint
     std::strncpy(path_, path, sizeof path_ - 1);
     long mapped = direct::call(SYS_ftruncate, fd_, static_cast<long>(mapping_bytes_));
     // Blocks first: a store into a page that the disk has no room for would end the application.
-    if (mapped == 0) mapped = direct::fallocate(fd_, 0, ring_chunks_at);
+    if (mapped == 0 && !give_blocks(0, ring_chunks_at)) mapped = -ENOSPC;
     if (mapped == 0) {
-        mapped = direct::call(SYS_mmap, 0, static_cast<long>(mapping_bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
+        mapped =
+            direct::call(SYS_mmap, 0, static_cast<long>(mapping_bytes_), PROT_READ | PROT_WRITE, MAP_SHARED, fd_, 0);
     }
     if (mapped < 0 && mapped > -4096) {
         error = static_cast<int>(-mapped);
         direct::unlink(path_);
+        calls::descriptors::close_own(fd_);
         return false;
     }
     mapping_ = reinterpret_cast<char*>(mapped);
@@ -117,6 +135,7 @@ bool record_buffer::create(const char* path, size_t bytes, trace_file& out, uint
     uint32_t first = 0;
     if (!open_chunk(first)) {
         error = ENOSPC;
+        direct::unlink(path_);
         return false;
     }
     next_ = uint64_t{first} << 32;
@@ -126,10 +145,7 @@ bool record_buffer::create(const char* path, size_t bytes, trace_file& out, uint
 void record_buffer::abandon() {
     // The mapping is the parent's file; its descriptors were duplicated by fork.
     if (mapping_ != nullptr) direct::call(SYS_munmap, direct::address(mapping_), static_cast<long>(mapping_bytes_));
-    if (fd_ >= 0) {
-        calls::descriptors::disown(fd_);
-        direct::close(fd_);
-    }
+    if (fd_ >= 0) calls::descriptors::close_own(fd_);
     header_ = nullptr;
     mapping_ = nullptr;
     fd_ = -1;
@@ -138,21 +154,53 @@ void record_buffer::abandon() {
     lost_ = 0;
     note_lock_ = 0;
     coding_lock_ = 0;
-    coder_ = 0;
-    work_ = 0;
+    coder_.forget();
 }
 
-/// Takes the lowest unused chunk. Only one thread at a time does so: the one that replaces the open chunk.
+// The application may have closed or replaced it, by system calls of its own.
+int record_buffer::descriptor() {
+    if (calls::descriptors::is_own(fd_)) return fd_;
+    calls::descriptors::disown(fd_);
+    fd_ = open_out_of_the_way(path_, O_RDWR);
+    if (fd_ >= 0) calls::descriptors::own(fd_);
+    return fd_;
+}
+
+/// Blocks of the disk for a part of the file that was never written.
+bool record_buffer::give_blocks(int64_t offset, int64_t bytes) {
+    const int fd = descriptor();
+    const int given = direct::fallocate(fd, offset, bytes);
+    if (given != -EOPNOTSUPP && given != -ENOSYS) return given == 0;
+    static constexpr char zeros[page] = {};  // NFS and some parallel file systems: by writing
+    for (int64_t done = 0; done < bytes; done += page) {
+        if (direct::pwrite(fd, zeros, page, offset + done) != static_cast<ssize_t>(page)) return false;
+    }
+    return true;
+}
+
+bool record_buffer::lock_coding() {
+    patience wait(waits_in_vain_);
+    while (coding_lock_.exchange(1, std::memory_order_acquire) != 0) {
+        if (!wait.wait()) return false;
+    }
+    return true;
+}
+
+void record_buffer::unlock_coding() {
+    coding_lock_.store(0, std::memory_order_release);
+}
+
+/// Takes the lowest unused chunk.
 bool record_buffer::open_chunk(uint32_t& chunk) {
     for (uint32_t i = 0; i < header_->chunk_count; ++i) {
         auto& entry = header_->chunks[i];
-        if (entry.state.load(std::memory_order_acquire) != ring_header::unused) continue;
-        if (i >= allocated_) {
-            if (direct::fallocate(fd_, static_cast<int64_t>(chunk_at(i)), chunk_bytes) != 0) return false;
-            allocated_ = i + 1;
+        if (i >= allocated_.load(std::memory_order_acquire)) {
+            if (!give_blocks(static_cast<int64_t>(chunk_at(i)), (chunk_bytes + page - 1) / page * page)) return false;
+            allocated_.store(i + 1, std::memory_order_release);
         }
+        uint32_t unused = ring_header::unused;
+        if (!entry.state.compare_exchange_strong(unused, ring_header::open, std::memory_order_acq_rel)) continue;
         entry.sequence.store(last_sequence_.fetch_add(1) + 1, std::memory_order_relaxed);
-        entry.state.store(ring_header::open, std::memory_order_release);
         chunk = i;
         return true;
     }
@@ -161,14 +209,15 @@ bool record_buffer::open_chunk(uint32_t& chunk) {
 
 void record_buffer::append(const call_record& record) {
     if (direct_.load(std::memory_order_relaxed)) [[unlikely]] {
-        const spin_lock_held held(coding_lock_);
-        return write_chunk(&record, 1, last_sequence_.fetch_add(1) + 1);
-    }
-    if (out_->failed()) [[unlikely]] {
-        lost_.fetch_add(1, std::memory_order_relaxed);
+        if (!lock_coding()) return count_lost(1);
+        if (!write_chunk(&record, 1, last_sequence_.fetch_add(1) + 1)) count_lost(1);
+        unlock_coding();
         return;
     }
-    if (record.start > next_anchor_) [[unlikely]] refresh_anchor();
+    if (out_->failed()) [[unlikely]]
+        return count_lost(1);
+    if (record.start > next_anchor_) [[unlikely]]
+        refresh_anchor();
     for (;;) {
         const uint64_t taken = next_.fetch_add(1, std::memory_order_acq_rel);
         const auto slot = static_cast<uint32_t>(taken & slot_mask);
@@ -179,17 +228,30 @@ void record_buffer::append(const call_record& record) {
             std::atomic_ref(to.start).store(record.start, std::memory_order_release);
             return;
         }
-        if (slot == chunk_records) replace_open_chunk(taken);
-        while ((next_.load(std::memory_order_acquire) & slot_mask) > chunk_records) {
+        if (slot == chunk_records) {
+            header_->chunks[taken >> 32].state.store(ring_header::closed, std::memory_order_release);
+            wake_coder();
+        }
+        patience wait(waits_in_vain_);
+        // The thread that took the slot after the last one replaces the chunk, all others wait until it is done; it is
+        // replaced by any of them when it does not get on.
+        bool mine = slot == chunk_records;
+        while ((next_.load(std::memory_order_acquire) & slot_mask) >= chunk_records) {
             if (out_->failed() || direct_.load(std::memory_order_relaxed)) break;
-            direct::yield();
+            if (mine && replace_chunk(static_cast<uint32_t>(taken >> 32))) break;
+            if (wait.wait()) continue;
+            if (mine) return count_lost(1);
+            mine = true;
         }
         if (direct_.load(std::memory_order_relaxed)) return append(record);
-        if (out_->failed()) {
-            lost_.fetch_add(1, std::memory_order_relaxed);
-            return;
-        }
+        if (out_->failed()) return count_lost(1);
     }
+}
+
+/// Counted in the ring, too: a trace that cannot be written cannot tell.
+void record_buffer::count_lost(uint32_t calls) {
+    lost_.fetch_add(calls, std::memory_order_relaxed);
+    if (header_ != nullptr) header_->lost.fetch_add(calls, std::memory_order_relaxed);
 }
 
 void record_buffer::refresh_anchor() {
@@ -198,16 +260,19 @@ void record_buffer::refresh_anchor() {
     next_anchor_ = header_->last.ticks + anchor_after_;
 }
 
-/// The thread that took the slot after the last one does this; all others wait until it is done.
-void record_buffer::replace_open_chunk(uint64_t seen) {
-    header_->chunks[seen >> 32].state.store(ring_header::closed, std::memory_order_release);
+/// Opens another chunk instead of the full one. False when none can be had now: this thread then has lent a hand.
+bool record_buffer::replace_chunk(uint32_t full) {
     uint32_t fresh = 0;
-    wake_coder();
-    while (!open_chunk(fresh)) {
-        if (out_->failed()) return;
-        if (!code_next()) direct::yield();  // all are full: this thread lends a hand
+    if (!open_chunk(fresh)) {
+        code_next();
+        return false;
     }
-    next_.store(uint64_t{fresh} << 32, std::memory_order_release);
+    uint64_t seen = next_.load(std::memory_order_acquire);
+    while (seen >> 32 == full && (seen & slot_mask) >= chunk_records && (seen & no_more_slots) == 0) {
+        if (next_.compare_exchange_weak(seen, uint64_t{fresh} << 32, std::memory_order_acq_rel)) return true;
+    }
+    header_->chunks[fresh].state.store(ring_header::unused, std::memory_order_release);  // another thread was faster
+    return true;
 }
 
 /// Codes the oldest closed chunk. False when there is none, or another thread is at it.
@@ -222,74 +287,97 @@ bool record_buffer::code_next() {
             oldest = i;
         }
     }
-    if (oldest != ring_header::most_chunks) code(oldest, chunk_records);
-    coding_lock_.store(0, std::memory_order_release);
-    return oldest != ring_header::most_chunks;
+    const bool coded_one = oldest != ring_header::most_chunks && code(oldest, chunk_records);
+    unlock_coding();
+    return coded_one;
 }
 
-void record_buffer::code(uint32_t chunk, uint32_t count) {
+/// False when the trace cannot be written: then the records stay where they are, for readers of the ring.
+bool record_buffer::code(uint32_t chunk, uint32_t count) {
     call_record* slots = slots_of(chunk);
     // A slot may be taken and not written yet, by a thread that lost its core in between.
-    constexpr int patience = 10'000;
+    constexpr int longest = 10'000;
+    int tries = 0;
     uint32_t whole = 0;
     for (uint32_t i = 0; i < count; ++i) {
         const std::atomic_ref<int64_t> start(slots[i].start);
-        for (int tries = 0; start.load(std::memory_order_acquire) == 0 && tries < patience; ++tries) direct::yield();
+        for (; start.load(std::memory_order_acquire) == 0 && tries < longest; ++tries) direct::yield();
         if (slots[i].start == 0) continue;
         if (whole != i) slots[whole] = slots[i];
         ++whole;
     }
-    lost_.fetch_add(count - whole, std::memory_order_relaxed);
-    write_chunk(slots, whole, header_->chunks[chunk].sequence.load(std::memory_order_relaxed));
-    for (uint32_t i = 0; i < count; ++i) slots[i].start = 0;
+    for (uint32_t i = whole; i < count; ++i) slots[i].start = 0;
+    if (whole < count) count_lost(count - whole);
+    if (!write_chunk(slots, whole, header_->chunks[chunk].sequence.load(std::memory_order_relaxed))) return false;
+    for (uint32_t i = 0; i < whole; ++i) slots[i].start = 0;
     header_->chunks[chunk].state.store(ring_header::unused, std::memory_order_release);
+    return true;
 }
 
-void record_buffer::write_chunk(const call_record* records, uint32_t count, uint64_t sequence) {
-    if (count == 0) return;
+bool record_buffer::write_chunk(const call_record* records, uint32_t count, uint64_t sequence) {
+    if (count == 0) return true;
     const size_t bytes = encode_columns({records, count}, time_unit_, scratch, column_planes);
-    const chunk_section section{count, static_cast<uint32_t>(bytes), sequence, anchor_now()};
-    const size_t compressed = compress(bytes_of(section), column_planes, bytes, level());
-    if (compressed == 0 || !out_->append(section_kind::chunk, coded_bytes(compressed))) {
-        lost_.fetch_add(count, std::memory_order_relaxed);
-    }
+    const size_t compressed = [&] {
+        const chunk_section section{count, static_cast<uint32_t>(bytes), sequence, anchor_now()};
+        return compress(bytes_of(section), column_planes, bytes, level());
+    }();
+    return compressed != 0 && out_->append(section_kind::chunk, coded_bytes(compressed));
 }
 
 int record_buffer::level() const {
     return direct_.load(std::memory_order_relaxed) ? last_compression_level : compression_level;
 }
 
-/// Under the note lock.
-void record_buffer::write_notes() {
-    if (notes_.used() == 0) return;
-    {
-        const spin_lock_held held(coding_lock_);
-        const notes_section section{static_cast<uint32_t>(notes_.used()), 0};
-        const size_t compressed = compress(bytes_of(section), mapping_ + ring_header_bytes, notes_.used(), level());
-        if (compressed > 0) out_->append(section_kind::notes, coded_bytes(compressed));
-    }
+/// Under the note lock. What cannot be written stays.
+bool record_buffer::write_notes() {
+    if (notes_.used() == 0) return true;
+    if (!lock_coding()) return false;
+    const notes_section section{static_cast<uint32_t>(notes_.used()), 0};
+    const size_t compressed = compress(bytes_of(section), mapping_ + ring_header_bytes, notes_.used(), level());
+    const bool written = compressed > 0 && out_->append(section_kind::notes, coded_bytes(compressed));
+    unlock_coding();
+    if (!written) return false;
     header_->note_bytes.store(0, std::memory_order_release);
     notes_.begin(mapping_ + ring_header_bytes, ring_note_bytes);
+    return true;
+}
+
+/// Another thread holds the lock for a copy, or a compression, at most; one that was stopped there is not waited for.
+bool record_buffer::lock_notes() {
+    patience wait(waits_in_vain_);
+    while (note_lock_.exchange(1, std::memory_order_acquire) != 0) {
+        if (!wait.wait()) return false;
+    }
+    return true;
+}
+
+void record_buffer::unlock_notes() {
+    note_lock_.store(0, std::memory_order_release);
 }
 
 template <class Add>
-void record_buffer::add_note(Add add) {
-    if (header_ == nullptr || out_->failed()) return;
-    const spin_lock_held held(note_lock_);
-    if (!add()) {
-        write_notes();
-        add();
-    }
-    header_->note_bytes.store(static_cast<uint32_t>(notes_.used()), std::memory_order_release);
-    if (direct_.load(std::memory_order_relaxed)) write_notes();
+bool record_buffer::add_note(Add add) {
+    if (header_ == nullptr || out_->failed() || !lock_notes()) return false;
+    bool added = add() || (write_notes() && add());
+    if (added) header_->note_bytes.store(static_cast<uint32_t>(notes_.used()), std::memory_order_release);
+    if (direct_.load(std::memory_order_relaxed)) added = write_notes() && added;
+    unlock_notes();
+    return added;
 }
 
-void record_buffer::note(note_kind kind, std::string_view section, std::string_view text) {
-    add_note([&] { return notes_.add(kind, section, text); });
+bool record_buffer::flush_notes() {
+    if (!lock_notes()) return false;
+    const bool written = write_notes();
+    unlock_notes();
+    return written;
 }
 
-void record_buffer::note_file(const file_section& file, std::string_view path) {
-    add_note([&] { return notes_.add_file(file, path); });
+bool record_buffer::note(note_kind kind, std::string_view section, std::string_view text) {
+    return add_note([&] { return notes_.add(kind, section, text); });
+}
+
+bool record_buffer::note_file(const file_section& file, std::string_view path) {
+    return add_note([&] { return notes_.add_file(file, path); });
 }
 
 void record_buffer::flush(bool last) {
@@ -297,56 +385,39 @@ void record_buffer::flush(bool last) {
     // Full chunks first, so that a fresh one can be had.
     while (code_next()) continue;
     uint32_t fresh = 0;
-    if (last) direct_.store(true, std::memory_order_release);
-    else if (!open_chunk(fresh)) return;
+    if (last)
+        direct_.store(true, std::memory_order_release);
+    else if (!open_chunk(fresh))
+        return;
     const uint64_t seen = next_.exchange(last ? no_more_slots : uint64_t{fresh} << 32, std::memory_order_acq_rel);
     const auto used = static_cast<uint32_t>(seen & slot_mask);
     const auto chunk = static_cast<uint32_t>(seen >> 32);
-    {
-        const spin_lock_held held(coding_lock_);
-        code(chunk, used < chunk_records ? used : chunk_records);
+    if (!lock_coding()) return;
+    uint32_t open = ring_header::open;  // full, and the thread that is to close it did not get to it
+    if (used >= chunk_records) header_->chunks[chunk].state.compare_exchange_strong(open, ring_header::closed);
+    bool all = used >= chunk_records || code(chunk, used);
+    // Those that were full a moment ago. Others that are open were opened by a thread that lost its core, and are
+    // empty.
+    for (uint32_t i = 0; last && i < header_->chunk_count; ++i) {
+        if (header_->chunks[i].state.load() == ring_header::closed) all = code(i, chunk_records) && all;
     }
-    while (last && code_next()) continue;
-    {
-        const spin_lock_held held(note_lock_);
-        write_notes();
-    }
-    if (last && !out_->failed()) direct::unlink(path_);
+    unlock_coding();
+    if (last && all && flush_notes() && !out_->failed()) direct::unlink(path_);
+}
+
+void record_buffer::note_end(uint32_t how) {
+    if (header_ == nullptr) return;
+    header_->last = anchor_now();
+    header_->ended = how + 1;
 }
 
 void record_buffer::wake_coder() {
-    uint32_t expected = 0;
-    if (coder_.compare_exchange_strong(expected, 1)) {
-        // All signals are the application's: none may be delivered to our thread.
-        sigset_t all;
-        sigset_t before;
-        sigfillset(&all);
-        pthread_sigmask(SIG_SETMASK, &all, &before);
-        pthread_attr_t small;
-        pthread_attr_init(&small);
-        pthread_attr_setstacksize(&small, 256 * 1024);
-        pthread_attr_setdetachstate(&small, PTHREAD_CREATE_DETACHED);
-        pthread_t thread;
-        if (pthread_create(&thread, &small, coder_main, this) != 0) coder_ = 2;
-        pthread_attr_destroy(&small);
-        pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    }
-    if (coder_.load(std::memory_order_relaxed) == 2) {
-        code_next();
-        return;
-    }
-    work_.fetch_add(1, std::memory_order_release);
-    direct::call(SYS_futex, direct::address(&work_), FUTEX_WAKE_PRIVATE, 1);
+    if (coder_.start(code_all, this) == coder_thread::answer::refused) code_next();
 }
 
-void* record_buffer::coder_main(void* opaque) {
+void record_buffer::code_all(void* opaque) {
     auto& buffer = *static_cast<record_buffer*>(opaque);
-    const calls::own_work ours;
-    for (;;) {
-        const uint32_t seen = buffer.work_.load(std::memory_order_acquire);
-        while (buffer.code_next()) continue;
-        direct::call(SYS_futex, direct::address(&buffer.work_), FUTEX_WAIT_PRIVATE, seen);
-    }
+    while (buffer.code_next()) continue;
 }
 
 }  // namespace halcyon::observe::trace

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "calls/call_record.hpp"
+#include "observe/trace/coder_thread.hpp"
 #include "observe/trace/notes.hpp"
 #include "observe/trace/trace_file.hpp"
 #include "observe/trace/trace_format.hpp"
@@ -21,14 +22,14 @@ struct ring_header {
     uint32_t record_bytes;
     uint32_t chunk_records;
     uint32_t chunk_count;
-    uint32_t reserved;
+    std::atomic<uint32_t> lost;        ///< calls not recorded since the trace could not be written
     anchor last;                       ///< the most recent; kept fresh for a process that is killed
+    std::atomic<uint32_t> ended;       ///< calls::ending + 1, where the trace could not be told
     std::atomic<uint32_t> note_bytes;  ///< of notes that are not in the trace yet
-    uint32_t also_reserved;
     struct {
         std::atomic<uint32_t> state;
         std::atomic<uint32_t> reserved;
-        std::atomic<uint64_t> sequence;             ///< order of the chunks
+        std::atomic<uint64_t> sequence;  ///< order of the chunks
     } chunks[most_chunks];
 };
 
@@ -40,11 +41,15 @@ inline constexpr size_t ring_chunks_at = ring_header_bytes + ring_note_bytes;
 /// The calls that are not in the trace yet: chunks of slots in a mapped file, so that they outlive a kill.
 ///
 /// Any thread appends: it takes the next slot of the open chunk with one atomic addition and writes the record, `start`
-/// last. A slot whose `start` is 0 is not written. The thread that finds the chunk full opens an unused one, the lowest,
-/// so that a process whose records are coded quickly touches little memory. Chunks are coded one at a time, under
-/// `coding lock`: by a thread of our own that the first full chunk starts, and by the application's threads when there
-/// is no unused chunk, or no such thread. Appending is never interrupted by itself: calls of a signal handler that
-/// interrupts it pass unrecorded (calls::own_work).
+/// last. A slot whose `start` is 0 is not written. The thread that finds the chunk full opens an unused one, the
+/// lowest, so that a process whose records are coded quickly touches little memory. Chunks are coded one at a time,
+/// under `coding lock`: by a thread of our own that each full chunk starts anew, and by the application's threads when
+/// there is no unused chunk, or no such thread. Appending is never interrupted by itself: calls of a signal handler
+/// that interrupts it pass unrecorded (calls::own_work).
+///
+/// Nobody waits for another thread without end: that one may have been stopped (by a debugger, a garbage collector, a
+/// signal handler that waits for the very thread that waits here). After some seconds the work is taken over, or left
+/// to readers of the ring.
 class record_buffer {
   public:
     /// Maps `<path>` with room for `bytes`. False when it cannot, with errno in `error`.
@@ -52,32 +57,46 @@ class record_buffer {
 
     void append(const calls::call_record& record);
 
-    /// Adds a note, behind which everything that refers to it comes.
-    void note(note_kind kind, std::string_view section, std::string_view text);
-    void note_file(const file_section& file, std::string_view path);
+    /// Adds a note, behind which everything that refers to it comes. False when it could not be kept.
+    bool note(note_kind kind, std::string_view section, std::string_view text);
+    bool note_file(const file_section& file, std::string_view path);
 
     /// Codes all that was appended. `last`: the file is removed, and what is appended later goes to the trace at once.
     void flush(bool last);
+
+    /// The process ends, and its trace cannot be written any more.
+    void note_end(uint32_t how);
 
     [[nodiscard]] uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
     /// Forgets what a parent had, in its forked child.
     void abandon();
 
+    /// Whether our own thread is at work: a buffer may not be destroyed meanwhile.
+    [[nodiscard]] bool codes() const { return coder_.runs(); }
+
   private:
     calls::call_record* slots_of(uint32_t chunk) const;
-    void replace_open_chunk(uint64_t seen);
+    bool replace_chunk(uint32_t full);
     bool open_chunk(uint32_t& chunk);
     bool code_next();
-    void code(uint32_t chunk, uint32_t count);
     template <class Add>
-    void add_note(Add add);
-    void write_notes();
+    bool add_note(Add add);
+    bool write_notes();
+    bool flush_notes();
     int level() const;
-    void write_chunk(const calls::call_record* records, uint32_t count, uint64_t sequence);
+    bool code(uint32_t chunk, uint32_t count);
+    void count_lost(uint32_t calls);
+    bool write_chunk(const calls::call_record* records, uint32_t count, uint64_t sequence);
     void wake_coder();
     void refresh_anchor();
-    static void* coder_main(void* buffer);
+    int descriptor();
+    bool give_blocks(int64_t offset, int64_t bytes);
+    bool lock_coding();
+    void unlock_coding();
+    bool lock_notes();
+    void unlock_notes();
+    static void code_all(void* buffer);
 
     // Chunk in the upper half, next slot in the lower.
     alignas(64) std::atomic<uint64_t> next_{0};
@@ -87,7 +106,7 @@ class record_buffer {
     int fd_ = -1;
     trace_file* out_ = nullptr;
     uint32_t time_unit_ = 1;
-    uint32_t allocated_ = 0;  // chunks for which the file has blocks
+    std::atomic<uint32_t> allocated_{0};  // chunks for which the file has blocks
     char path_[trace_file::longest_path] = {};
     std::atomic<bool> direct_{false};
     std::atomic<uint64_t> last_sequence_{0};
@@ -95,8 +114,8 @@ class record_buffer {
     std::atomic<uint32_t> note_lock_{0};  // taken before the coding lock where both are
     note_writer notes_;
     std::atomic<uint32_t> coding_lock_{0};
-    std::atomic<uint32_t> coder_{0};       // 0 none yet, 1 there, 2 none to be had
-    std::atomic<uint32_t> work_{0};        // futex word: counts full chunks
+    std::atomic<uint32_t> waits_in_vain_{0};
+    coder_thread coder_;
     int64_t next_anchor_ = 0;   // ticks
     int64_t anchor_after_ = 0;  // ticks
 };

@@ -103,6 +103,14 @@ bool trace_file::move_to(std::string_view directory, std::string_view name) {
     return false;
 }
 
+void trace_file::abandon() {
+    calls::descriptors::close_own(fd_);
+    fd_ = -1;
+    device_ = inode_ = 0;
+    end_ = 0;
+    error_ = 0;
+}
+
 // The application may close or replace what it did not open, by system calls of its own. Writing into whatever has the
 // number now would be the worst we could do.
 int trace_file::descriptor() {
@@ -131,32 +139,50 @@ bool trace_file::write_at(std::string_view bytes, int64_t offset) {
         bytes.remove_prefix(static_cast<size_t>(written));
         offset += written;
     }
-    if (fd < 0) error_ = -fd;
-    return fd >= 0;
+    if (fd >= 0) return true;
+    give_up(-fd);
+    return false;
+}
+
+// The header first: readers step over what a killed process did not get to write behind it. What was begun and cannot
+// be ended for lack of room would be taken for damage.
+bool trace_file::append_at(int64_t at, std::string_view header, std::string_view payload) {
+    if (write_at(header, at) && write_at(payload, at + static_cast<int64_t>(header.size()))) return true;
+    const int fd = descriptor();
+    if (fd >= 0) direct::call(SYS_ftruncate, fd, at);
+    return false;
 }
 
 bool trace_file::append(section_kind kind, std::string_view first, std::string_view second, std::string_view third) {
     if (failed()) return false;
-    constexpr size_t on_stack = 8192;
     const size_t payload = first.size() + second.size() + third.size();
     const size_t whole = sizeof(section_header) + filled_up(payload);
-    section_header header{section_magic, static_cast<uint32_t>(kind), static_cast<uint32_t>(payload), 0};
+    // Applications have threads with stacks of 16 KiB, and handlers on less.
+    if (whole <= 512) return append_copied<512>(kind, {first, second, third}, payload);
+    if (whole <= 8192) return append_copied<8192>(kind, {first, second, third}, payload);
+    // One large part, which is not copied: chunks come in one piece.
+    const section_header header{section_magic, static_cast<uint32_t>(kind), static_cast<uint32_t>(payload),
+                                check_of(static_cast<uint32_t>(kind), first.data(), first.size())};
     const int64_t at = end_.fetch_add(static_cast<int64_t>(whole));
-    if (whole > on_stack) {  // one large part, which is not copied: chunks come in one piece
-        header.check = check_of(header.kind, first.data(), first.size());
-        return second.empty() && third.empty() && write_at(bytes_of(header), at) &&
-               write_at(first, at + static_cast<int64_t>(sizeof header));
-    }
-    alignas(8) char buffer[on_stack];
+    return second.empty() && third.empty() && append_at(at, bytes_of(header), first);
+}
+
+template <size_t room>
+[[gnu::noinline]] bool trace_file::append_copied(section_kind kind, const std::array<std::string_view, 3>& parts,
+                                                 size_t payload) {
+    alignas(8) char buffer[room];
+    section_header header{section_magic, static_cast<uint32_t>(kind), static_cast<uint32_t>(payload), 0};
     char* out = buffer + sizeof header;
-    for (const std::string_view part : {first, second, third}) {
+    for (const std::string_view part : parts) {
+        if (part.empty()) continue;
         std::memcpy(out, part.data(), part.size());
         out += part.size();
     }
+    const size_t whole = sizeof header + filled_up(payload);
     std::memset(out, 0, static_cast<size_t>(buffer + whole - out));
     header.check = check_of(header.kind, buffer + sizeof header, payload);
     std::memcpy(buffer, &header, sizeof header);
-    return write_at({buffer, whole}, at);
+    return append_at(end_.fetch_add(static_cast<int64_t>(whole)), {}, {buffer, whole});
 }
 
 }  // namespace halcyon::observe::trace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -29,6 +30,14 @@ class trace_file {
     /// Appends a section made of up to three parts.
     bool append(section_kind kind, std::string_view first, std::string_view second = {}, std::string_view third = {});
 
+    /// Ends the recording with this error, unless there is one.
+    void give_up(int error) {
+        int none = 0;
+        error_.compare_exchange_strong(none, error);
+    }
+    /// Forgets what a parent had, in its forked child.
+    void abandon();
+
     [[nodiscard]] bool failed() const { return error_.load(std::memory_order_relaxed) != 0; }
     [[nodiscard]] int error() const { return error_.load(std::memory_order_relaxed); }
     [[nodiscard]] const char* path() const { return path_; }
@@ -37,6 +46,9 @@ class trace_file {
     bool open_new(std::string_view directory, std::string_view name);
     int descriptor();
     bool write_at(std::string_view bytes, int64_t offset);
+    template <size_t room>
+    bool append_copied(section_kind kind, const std::array<std::string_view, 3>& parts, size_t payload);
+    bool append_at(int64_t at, std::string_view header, std::string_view payload);
 
     char path_[longest_path] = {};
     std::atomic<int> fd_{-1};

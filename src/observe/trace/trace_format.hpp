@@ -6,13 +6,13 @@
 
 /// The files that one process leaves: `<host>.<pid>.<start>.trace`, and beside it `….ring` while it runs.
 ///
-/// A trace is a file_header and then sections. A section is a section_header and its payload, filled up to a multiple of
-/// 8 bytes. Sections are appended by several threads: each reserves its place first, so that a process that is killed in
-/// between leaves a hole of zeros, which readers step over. Numbers are in the byte order of the machine that wrote them;
-/// `byte_order` in the file header tells which that is.
+/// A trace is a file_header and then sections. A section is a section_header and its payload, filled up to a multiple
+/// of 8 bytes. Sections are appended by several threads: each reserves its place first, so that a process that is
+/// killed in between leaves a hole of zeros, which readers step over. Numbers are in the byte order of the machine that
+/// wrote them; `byte_order` in the file header tells which that is.
 ///
-/// A ring holds what is not in the trace yet: a ring_header, notes, and then chunks of slots for records. After a clean end it
-/// is gone; after a kill, its slots are the last calls.
+/// A ring holds what is not in the trace yet: a ring_header, notes, and then chunks of slots for records. After a clean
+/// end it is gone; after a kill, its slots are the last calls.
 namespace halcyon::observe::trace {
 
 inline constexpr char trace_magic[8] = {'H', 'A', 'L', 'C', 'Y', 'O', 'N', 'T'};
@@ -35,7 +35,7 @@ struct file_header {
 };
 
 enum class section_kind : uint32_t {
-    process = 1,  ///< process_section, then host, program, command, boot id: each ended by 0
+    process = 1,  ///< process_section, then host, program, command, clock: each ended by 0
     notes,        ///< notes_section, then notes (notes.hpp), compressed
     chunk,        ///< chunk_section, then columns (chunk_coding.hpp), compressed
     end,          ///< end_section
@@ -85,9 +85,9 @@ struct absence_section {
 };
 
 struct chunk_section {
-    uint32_t count;       ///< records
-    uint32_t plane_bytes; ///< of the columns before compression
-    uint64_t sequence;    ///< chunks of a process in the order in which they were begun
+    uint32_t count;        ///< records
+    uint32_t plane_bytes;  ///< of the columns before compression
+    uint64_t sequence;     ///< chunks of a process in the order in which they were begun
     anchor now;
 };
 
@@ -114,6 +114,8 @@ inline uint32_t check_of(uint32_t kind, const void* payload, size_t bytes) {
     return static_cast<uint32_t>(hash ^ hash >> 32);
 }
 
-inline size_t filled_up(size_t bytes) { return (bytes + 7) / 8 * 8; }
+inline size_t filled_up(size_t bytes) {
+    return (bytes + 7) / 8 * 8;
+}
 
 }  // namespace halcyon::observe::trace

@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "calls/direct_call.hpp"
 #include "calls/known_files.hpp"
+#include "calls/node_clock.hpp"
 #include "calls/process_state.hpp"
 #include "calls/ticks.hpp"
 
@@ -44,7 +45,8 @@ bool is_remote(const char* path) {
         case 0x5346414F:  // AFS
         case 0x01021997:  // 9P
             return true;
-        default: return false;
+        default:
+            return false;
     }
 }
 
@@ -55,6 +57,7 @@ class text_pieces {
         for (const char character : piece) put(character == '\0' ? ' ' : character);
         put('\0');
     }
+    void clear() { used_ = 0; }
     [[nodiscard]] std::string_view all() const { return {text_, used_}; }
 
   private:
@@ -69,7 +72,7 @@ class text_pieces {
 
 bool trace_layer::start(const settings& wanted, char* complaint, size_t complaint_bytes) {
     buffer_.abandon();
-    new (&file_) trace_file;
+    file_.abandon();
     for (auto& named : named_) named = false;
     utsname node{};
     direct::call(SYS_uname, direct::address(&node));
@@ -78,18 +81,23 @@ bool trace_layer::start(const settings& wanted, char* complaint, size_t complain
     snprintf(directory_, sizeof directory_, "%.*s", static_cast<int>(wanted.directory.size()), wanted.directory.data());
     // A unit of about a nanosecond: finer is noise, which costs space.
     time_unit_ = calls::counter_is_steady ? 2 : 1;
-    const std::string_view local = !wanted.local.empty() ? wanted.local : is_remote(directory_) ? "/tmp" : wanted.directory;
+    const std::string_view local = !wanted.local.empty()   ? wanted.local
+                                   : is_remote(directory_) ? "/tmp"
+                                                           : wanted.directory;
     if (!file_.create(local, name_)) {
-        snprintf(complaint, complaint_bytes, "%.*s: cannot record here: %s", static_cast<int>(local.size()), local.data(),
-                 strerrordesc_np(file_.error()));
+        snprintf(complaint, complaint_bytes, "%.*s: cannot record here: %s", static_cast<int>(local.size()),
+                 local.data(), strerrordesc_np(file_.error()));
         return false;
     }
-    if (local == wanted.directory) directory_[0] = '\0';
-    else leave_address(local);
+    if (local == wanted.directory)
+        directory_[0] = '\0';
+    else
+        leave_address(local);
     write_process_section();
-    char ring[trace_file::longest_path];
+    static char ring[trace_file::longest_path];  // not on the stack, which may be small: one thread starts
     int error = ENAMETOOLONG;
-    if (!join_path(ring, local, name_, ".ring") || !buffer_.create(ring, wanted.buffer_bytes, file_, time_unit_, error)) {
+    if (!join_path(ring, local, name_, ".ring") ||
+        !buffer_.create(ring, wanted.buffer_bytes, file_, time_unit_, error)) {
         snprintf(complaint, complaint_bytes, "%s: cannot record beside it: %s", file_.path(), strerrordesc_np(error));
         return false;
     }
@@ -116,8 +124,9 @@ void trace_layer::move_to_directory() {
 
 void trace_layer::write_process_section() {
     const process_section section{direct::process_id(), direct::parent_process_id(), anchor_now(), time_unit_, 0};
-    text_pieces texts;
-    char text[4096];
+    static text_pieces texts;
+    static char text[4096];
+    texts.clear();
     utsname node{};
     direct::call(SYS_uname, direct::address(&node));
     texts.add(node.nodename);
@@ -127,9 +136,7 @@ void trace_layer::write_process_section() {
     size_t bytes = read_file("/proc/self/cmdline", text, sizeof text);
     if (bytes > 0 && text[bytes - 1] == '\0') --bytes;
     texts.add({text, bytes});
-    bytes = read_file("/proc/sys/kernel/random/boot_id", text, sizeof text);
-    if (bytes > 0) --bytes;
-    texts.add({text, bytes});
+    texts.add({text, calls::node_clock_name(text, sizeof text)});
     file_.append(section_kind::process, bytes_of(section), texts.all());
 }
 
@@ -137,16 +144,17 @@ void trace_layer::append(const calls::call_record& record) {
     if (record.file == calls::known_files::ignored) return;
     calls::thread_state& thread = calls::this_thread();
     ++thread.inside;
-    if (!named_[record.function].load(std::memory_order_relaxed)) [[unlikely]] name_function(record.function);
+    if (!named_[record.function].load(std::memory_order_relaxed)) [[unlikely]]
+        name_function(record.function);
     buffer_.append(record);
     --thread.inside;
 }
 
 void trace_layer::name_function(uint16_t function) {
-    if (named_[function].exchange(true)) return;
     const calls::function_entry& entry = calls::entry_of(function);
     const function_section section{function, static_cast<uint8_t>(entry.at), static_cast<uint8_t>(entry.does), 0};
-    buffer_.note(note_kind::function, bytes_of(section), entry.name);
+    // Before anyone relies on it; that another thread says it, too, does no harm.
+    if (buffer_.note(note_kind::function, bytes_of(section), entry.name)) named_[function] = true;
 }
 
 void trace_layer::on_file(const calls::named_file& file) {
@@ -173,18 +181,25 @@ void trace_layer::on_absence(std::string_view subject, uint64_t count) {
 void trace_layer::on_end(calls::ending how) {
     const calls::own_work ours;
     const uint64_t unrecorded = calls::this_process().unrecorded.exchange(0);
-    if (unrecorded > 0) on_absence("calls while Halcyon's own code was running", unrecorded);
+    if (unrecorded > 0) on_absence("calls of signal handlers, or between vfork and exec", unrecorded);
+    const uint64_t direct_calls = calls::this_process().direct_calls.exchange(0);
+    if (direct_calls > 1) on_absence("calls made with syscall(2)", direct_calls - 1);  // the first was told
     buffer_.flush(true);
     const end_section section{static_cast<uint32_t>(how), 0, buffer_.lost(), anchor_now()};
     file_.append(section_kind::end, bytes_of(section));
     move_to_directory();
-    if (file_.failed()) {
-        char message[trace_file::longest_path + 160];
-        const int length = snprintf(message, sizeof message, "halcyon: %s: recording stopped: %s; %llu calls are missing\n",
-                                    file_.path(), strerrordesc_np(file_.error()),
-                                    static_cast<unsigned long long>(buffer_.lost()));
-        direct::call(SYS_write, 2, direct::address(message), length);
-    }
+    if (!file_.failed()) return;
+    buffer_.note_end(section.how);
+    complain();
+}
+
+// Apart, because of the room it needs: stacks may be small.
+[[gnu::noinline]] void trace_layer::complain() const {
+    char message[trace_file::longest_path + 160];
+    const int length =
+        snprintf(message, sizeof message, "halcyon: %s: recording stopped: %s; %llu calls are missing\n", file_.path(),
+                 strerrordesc_np(file_.error()), static_cast<unsigned long long>(buffer_.lost()));
+    direct::call(SYS_write, 2, direct::address(message), length);
 }
 
 }  // namespace halcyon::observe::trace

@@ -38,6 +38,7 @@ class trace_layer final : public calls::layer {
     void write_process_section();
     void leave_address(std::string_view local);
     void move_to_directory();
+    void complain() const;
 
     trace_file file_;
     record_buffer buffer_;

@@ -28,7 +28,18 @@ std::string read_whole(const std::string& path) {
     return std::move(all).str();
 }
 
-bool exists(const std::string& path) { return std::ifstream(path).good(); }
+/// Wraps around: what is read may be anything.
+int64_t sum(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+}
+
+int64_t difference(int64_t a, int64_t b) {
+    return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
+}
+
+bool exists(const std::string& path) {
+    return std::ifstream(path).good();
+}
 
 /// `count` texts that are each ended by 0; missing ones are empty.
 std::vector<std::string> split(std::string_view texts, size_t count) {
@@ -70,12 +81,13 @@ trace_reader::trace_reader(const std::string& path, bool salvage)
             damages.push_back(found.message);
         }
     };
+    ring_is_there_ = exists(ring_path_);
     keep_what_is_good([&] {
         read_header();
         read_sections();
     });
     if (!has_process_) throw error(error_kind::config, path_ + ": no process is described in it: it is cut short");
-    if (exists(ring_path_)) {
+    if (ring_is_there_) {
         ring_ = read_whole(ring_path_);
         keep_what_is_good([&] { read_ring(); });
     }
@@ -95,8 +107,9 @@ void trace_reader::read_header() {
     }
     if (header.byte_order != byte_order_mark) damaged(path_, 12, "written by a machine of the other byte order");
     if (header.version != format_version) {
-        damaged(path_, 8, "version " + std::to_string(header.version) + "; this release reads version " +
-                              std::to_string(format_version));
+        damaged(path_, 8,
+                "version " + std::to_string(header.version) + "; this release reads version " +
+                    std::to_string(format_version));
     }
 }
 
@@ -104,7 +117,10 @@ void trace_reader::read_sections() {
     size_t at = sizeof(file_header);
     while (at < trace_.size()) {
         section_header header{};
-        if (trace_.size() - at < sizeof header) damaged(path_, at, "the file ends within a section's header");
+        if (trace_.size() - at < sizeof header) {
+            if (ring_is_there_) return;
+            damaged(path_, at, "the file ends within a section's header");
+        }
         std::memcpy(&header, trace_.data() + at, sizeof header);
         if (header.magic == 0 && header.kind == 0 && header.bytes == 0) {
             at += 8;  // a place that was reserved by a thread that did not live to use it
@@ -112,13 +128,27 @@ void trace_reader::read_sections() {
         }
         if (header.magic != section_magic) damaged(path_, at, "no section begins here");
         const size_t payload = at + sizeof header;
-        if (trace_.size() - payload < header.bytes) damaged(path_, at, "the file ends within a section");
+        if (trace_.size() - payload < header.bytes) {
+            if (ring_is_there_) return;  // what a killed process was about to write: its records are in the ring still
+            damaged(path_, at, "the file ends within a section");
+        }
         if (check_of(header.kind, trace_.data() + payload, header.bytes) != header.check) {
+            if (ring_is_there_ && ends_unwritten(payload, header.bytes)) {
+                at = std::min(payload + filled_up(header.bytes), trace_.size());
+                continue;
+            }
             damaged(path_, at, "a section's bytes do not fit its check sum");
         }
         read_section(static_cast<section_kind>(header.kind), payload, header.bytes);
         at = std::min(payload + filled_up(header.bytes), trace_.size());
     }
+}
+
+/// A kill between the pieces of a write leaves zeros at the end of a section, or all of it.
+bool trace_reader::ends_unwritten(size_t at, size_t bytes) const {
+    constexpr size_t looked_at = 8;
+    const size_t tail = std::min(bytes, looked_at);
+    return trace_.find_first_not_of('\0', at + bytes - tail) >= at + bytes;
 }
 
 template <class Section>
@@ -131,7 +161,8 @@ Section trace_reader::take(size_t at, size_t bytes, const char* what) const {
 
 void trace_reader::read_section(section_kind kind, size_t at, size_t bytes) {
     switch (kind) {
-        case section_kind::process: return read_process(at, bytes);
+        case section_kind::process:
+            return read_process(at, bytes);
         case section_kind::notes: {
             const auto section = take<notes_section>(at, bytes, "notes");
             if (section.bytes > ring_note_bytes) damaged(path_, at, "notes of an impossible size");
@@ -153,7 +184,8 @@ void trace_reader::read_section(section_kind kind, size_t at, size_t bytes) {
         }
         case section_kind::end: {
             const auto section = take<end_section>(at, bytes, "an end");
-            if (section.how > static_cast<uint32_t>(calls::ending::abort)) damaged(path_, at, "an end that is not known");
+            if (section.how > static_cast<uint32_t>(calls::ending::abort))
+                damaged(path_, at, "an end that is not known");
             ended = static_cast<calls::ending>(section.how);
             lost = section.lost;
             end_ticks_ = section.now.ticks;
@@ -176,7 +208,7 @@ void trace_reader::read_process(size_t at, size_t bytes) {
     host = all[0];
     program = all[1];
     command = all[2];
-    boot_id = all[3];
+    clock = all[3];
     anchors_.push_back(section.start);
     has_process_ = true;
 }
@@ -225,7 +257,8 @@ bool trace_reader::take_note(const note_reader::note& note) {
 }
 
 void trace_reader::read_ring() {
-    if (ring_.size() < ring_chunks_at) damaged(ring_path_, ring_.size(), "a ring begins with 65536 bytes, here it ends");
+    if (ring_.size() < ring_chunks_at)
+        damaged(ring_path_, ring_.size(), "a ring begins with 65536 bytes, here it ends");
     const auto& header = *reinterpret_cast<const ring_header*>(ring_.data());
     if (std::memcmp(header.magic, ring_magic, sizeof header.magic) != 0) {
         // All zeros: the process was killed before it had written the header, and thus before any call.
@@ -243,6 +276,12 @@ void trace_reader::read_ring() {
     const uint32_t note_bytes = header.note_bytes.load();
     if (note_bytes > ring_note_bytes) damaged(ring_path_, 0, "notes of an impossible size");
     read_notes(ring_path_, ring_header_bytes, std::string_view(ring_).substr(ring_header_bytes, note_bytes));
+    if (!ended) lost = header.lost.load();  // it had no place to tell
+    const uint32_t how = header.ended.load();
+    if (!ended && how > 0 && how <= static_cast<uint32_t>(calls::ending::abort) + 1) {
+        ended = static_cast<calls::ending>(how - 1);
+        end_ticks_ = header.last.ticks;
+    }
     const size_t chunk_bytes = filled_up(size_t{header.chunk_records} * sizeof(call_record));
     const size_t stride = (chunk_bytes + 4095) / 4096 * 4096;
     for (uint32_t i = 0; i < header.chunk_count; ++i) {
@@ -250,7 +289,8 @@ void trace_reader::read_ring() {
         if (chunk.state.load() == ring_header::unused) continue;
         const uint64_t sequence = chunk.sequence.load();
         // Written to the trace already, and killed before the slots were given back.
-        if (std::ranges::any_of(chunks_, [&](const chunk_place& c) { return !c.ring && c.sequence == sequence; })) continue;
+        if (std::ranges::any_of(chunks_, [&](const chunk_place& c) { return !c.ring && c.sequence == sequence; }))
+            continue;
         const size_t at = ring_chunks_at + i * stride;
         if (at + size_t{header.chunk_records} * sizeof(call_record) > ring_.size()) {
             damaged(ring_path_, ring_.size(), "the file ends within a chunk");
@@ -265,9 +305,11 @@ void trace_reader::order_anchors() {
     anchors_.erase(std::unique(anchors_.begin(), anchors_.end(), same), anchors_.end());
 }
 
-/// On the line through the two anchors around `ticks`, or through the outermost two that are far enough from each other.
+/// On the line through the two anchors around `ticks`, or through the outermost two that are far enough from each
+/// other.
 int64_t trace_reader::to_ns(int64_t ticks) const {
-    if (anchors_.size() < 2) return anchors_.empty() ? ticks : anchors_[0].monotonic_ns + (ticks - anchors_[0].ticks);
+    if (anchors_.empty()) return ticks;
+    if (anchors_.size() < 2) return sum(anchors_[0].monotonic_ns, difference(ticks, anchors_[0].ticks));
     auto after = std::ranges::upper_bound(anchors_, ticks, {}, &anchor::ticks);
     if (after == anchors_.begin()) ++after;
     if (after == anchors_.end()) --after;
@@ -275,11 +317,11 @@ int64_t trace_reader::to_ns(int64_t ticks) const {
     // Close anchors make a poor slope: the left one is as far back as it can be for a point outside.
     const bool outside = ticks >= right.ticks || ticks < (after - 1)->ticks;
     const anchor& left = outside ? anchors_.front() : *(after - 1);
-    const double slope = static_cast<double>(right.monotonic_ns - left.monotonic_ns) /
-                         static_cast<double>(right.ticks - left.ticks);
-    const double ns = slope * static_cast<double>(ticks - left.ticks);
+    const double slope = (static_cast<double>(right.monotonic_ns) - static_cast<double>(left.monotonic_ns)) /
+                         (static_cast<double>(right.ticks) - static_cast<double>(left.ticks));
+    const double ns = slope * static_cast<double>(difference(ticks, left.ticks));
     constexpr double limit = 9e18;
-    return ns > limit || ns < -limit ? left.monotonic_ns : left.monotonic_ns + static_cast<int64_t>(ns);
+    return ns < limit && ns > -limit ? sum(left.monotonic_ns, static_cast<int64_t>(ns)) : left.monotonic_ns;
 }
 
 std::vector<call_record> trace_reader::chunk(size_t index) const {
@@ -294,7 +336,8 @@ std::vector<call_record> trace_reader::chunk(size_t index) const {
         std::string planes(section.plane_bytes, '\0');
         const size_t got = ZSTD_decompress(planes.data(), planes.size(), trace_.data() + place.at + sizeof section,
                                            place.bytes - sizeof section);
-        const std::span<const unsigned char> bytes(reinterpret_cast<const unsigned char*>(planes.data()), planes.size());
+        const std::span<const unsigned char> bytes(reinterpret_cast<const unsigned char*>(planes.data()),
+                                                   planes.size());
         if (got != planes.size() || !decode_columns(bytes, time_unit_, records)) {
             throw error(error_kind::config,
                         path_ + ": offset " + std::to_string(place.at) + ": a chunk cannot be taken apart");
@@ -306,10 +349,12 @@ std::vector<call_record> trace_reader::chunk(size_t index) const {
                                                 ": a call of a function that is not named");
         }
         // The end is converted, too: so that calls that follow one another do not overlap by rounding.
-        const int64_t end = to_ns(record.start + record.duration);
+        const int64_t end = to_ns(sum(record.start, record.duration));
         record.start = to_ns(record.start);
-        record.duration = end - record.start;
-        record.wait = record.wait == 0 ? 0 : to_ns(record.wait + anchors_.front().ticks) - anchors_.front().monotonic_ns;
+        record.duration = difference(end, record.start);
+        if (record.wait == 0) continue;
+        const anchor& first = anchors_.front();
+        record.wait = difference(to_ns(sum(record.wait, first.ticks)), first.monotonic_ns);
     }
     return records;
 }

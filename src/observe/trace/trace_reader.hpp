@@ -50,10 +50,10 @@ class trace_reader {
     std::string host;
     std::string program;
     std::string command;  ///< arguments, one space between each
-    std::string boot_id;  ///< processes with the same share a clock
+    std::string clock;    ///< processes with the same share a clock
     int64_t start_ns = 0;
     int64_t start_realtime_ns = 0;
-    std::optional<int64_t> end_ns;               ///< none: it was killed
+    std::optional<int64_t> end_ns;  ///< none: it was killed
     std::optional<calls::ending> ended;
     uint64_t lost = 0;
     std::map<uint16_t, function> functions;
@@ -69,7 +69,7 @@ class trace_reader {
   private:
     struct chunk_place {
         uint64_t sequence;
-        size_t at;           // of the payload in trace_; with ring: of the first slot in ring_
+        size_t at;  // of the payload in trace_; with ring: of the first slot in ring_
         size_t bytes;
         uint32_t records;
         bool ring;
@@ -83,6 +83,7 @@ class trace_reader {
     bool take_note(const note_reader::note& note);
     void read_ring();
     void order_anchors();
+    [[nodiscard]] bool ends_unwritten(size_t at, size_t bytes) const;
     [[nodiscard]] int64_t to_ns(int64_t ticks) const;
     [[noreturn]] void damaged(const std::string& file, size_t at, const std::string& what) const;
     template <class Section>
@@ -94,6 +95,7 @@ class trace_reader {
     std::string ring_;
     uint32_t time_unit_ = 1;
     bool has_process_ = false;
+    bool ring_is_there_ = false;  // the process was killed, or the disk was full
     std::vector<anchor> anchors_;
     std::vector<std::pair<size_t, int64_t>> fact_ticks_;
     std::optional<int64_t> end_ticks_;

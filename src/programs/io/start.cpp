@@ -19,7 +19,8 @@ struct setting {
     const char* name;
     char entry[longest_setting];  // "NAME=value", or "" when it is not set
 };
-setting settings[] = {{"HALCYON_LAYERS", ""}, {"HALCYON_TRACE_DIR", ""}, {"HALCYON_TRACE_LOCAL", ""}, {"HALCYON_TRACE_BUFFER", ""}};
+setting settings[] = {
+    {"HALCYON_LAYERS", ""}, {"HALCYON_TRACE_DIR", ""}, {"HALCYON_TRACE_LOCAL", ""}, {"HALCYON_TRACE_BUFFER", ""}};
 char preload[longest_setting] = "";
 const char* children[sizeof settings / sizeof settings[0] + 2] = {};
 
@@ -69,6 +70,11 @@ void remember_environment() {
     if (preload[0] != '\0') children[count++] = preload;
 }
 
+// Now, and not at the first call: `env -i` has cleared it by then.
+__attribute__((constructor)) void at_load() {
+    remember_environment();
+}
+
 size_t buffer_bytes() {
     constexpr size_t usual = 8 << 20;
     const char* text = value_of("HALCYON_TRACE_BUFFER");
@@ -87,10 +93,12 @@ bool wants(const char* layer) {
     return false;
 }
 
-// Streams are written after all destructors, inside the C library: what waits in them is written here, where it is seen.
+// Streams are written after all destructors, inside the C library: what waits in them is written here, where it is
+// seen. What later destructors write to them is written at once.
 __attribute__((destructor)) void end_of_process() {
     if (!calls::recording() || !calls::is_own_process()) return;
     calls::shapes::flush_streams(calls::call_id::exit_flush);
+    calls::shapes::stop_buffering();
     calls::this_process().layers.each([](calls::layer& l) { l.on_end(calls::ending::exit); });
 }
 
@@ -98,18 +106,26 @@ __attribute__((destructor)) void end_of_process() {
 
 namespace calls {
 
-const char* const* environment_of_children() { return children; }
+const char* const* environment_of_children() {
+    return children;
+}
+
+const char* shared_folder() {
+    return value_of("HALCYON_TRACE_DIR");
+}
 
 void start_layers(layer_chain& layers) {
     const int saved = errno;
     layers.clear();
     remember_environment();
     if (wants("trace")) {
-        char complaint[observe::trace::trace_file::longest_path + 160];
-        const observe::trace::trace_layer::settings wanted{value_of("HALCYON_TRACE_DIR"), value_of("HALCYON_TRACE_LOCAL"),
-                                                                buffer_bytes()};
-        if (trace.start(wanted, complaint, sizeof complaint)) layers.add(trace);
-        else complain(complaint);
+        static char complaint[observe::trace::trace_file::longest_path + 160];  // stacks may be small
+        const observe::trace::trace_layer::settings wanted{value_of("HALCYON_TRACE_DIR"),
+                                                           value_of("HALCYON_TRACE_LOCAL"), buffer_bytes()};
+        if (trace.start(wanted, complaint, sizeof complaint))
+            layers.add(trace);
+        else
+            complain(complaint);
     }
     errno = saved;
 }

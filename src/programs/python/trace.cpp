@@ -63,7 +63,8 @@ nb::dict functions(const trace_reader& reader) {
 nb::list files(const trace_reader& reader) {
     nb::list all;
     for (const auto& file : reader.files) {
-        all.append(nb::make_tuple(file.id, nb::bytes(file.path.data(), file.path.size()), file.block_bytes, file.filesystem));
+        all.append(
+            nb::make_tuple(file.id, nb::bytes(file.path.data(), file.path.size()), file.block_bytes, file.filesystem));
     }
     return all;
 }
@@ -89,7 +90,9 @@ std::optional<std::string> ended(const trace_reader& reader) {
     return names[static_cast<size_t>(*reader.ended)];
 }
 
-nb::bytes as_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
+nb::bytes as_bytes(const std::string& text) {
+    return nb::bytes(text.data(), text.size());
+}
 
 }  // namespace
 
@@ -107,7 +110,7 @@ void add_trace_reader(nb::module_& m) {
         .def_prop_ro("host", [](const trace_reader& r) { return as_bytes(r.host); })
         .def_prop_ro("program", [](const trace_reader& r) { return as_bytes(r.program); })
         .def_prop_ro("command", [](const trace_reader& r) { return as_bytes(r.command); })
-        .def_prop_ro("boot_id", [](const trace_reader& r) { return as_bytes(r.boot_id); })
+        .def_prop_ro("clock", [](const trace_reader& r) { return as_bytes(r.clock); })
         .def_ro("start_ns", &trace_reader::start_ns)
         .def_ro("start_realtime_ns", &trace_reader::start_realtime_ns)
         .def_ro("end_ns", &trace_reader::end_ns)

@@ -48,6 +48,10 @@ class Trace:
     ranks: int = 1
     hosts: Sequence[str] = ("n0",)
     mpi: bool = True
+    launchers: int = 0
+    """The first so many processes are none of MPI's."""
+    related: bool = True
+    """Whether it tells which call made which."""
     calls: list[Call] = field(default_factory=list)
     files: list[dict[str, object]] = field(default_factory=list)
     facts: list[dict[str, object]] = field(default_factory=list)
@@ -113,7 +117,9 @@ class Trace:
         end = max((call.end_ns for call in self.calls), default=0)
         known = {"source": "synthetic 1", "start": 1.7e9, "duration_ns": end, "ranks": self.ranks if self.mpi else None}
         with DatasetWriter(directory, RunInfo(**(known | info))) as writer:  # type: ignore[arg-type]
-            writer.write("calls", pa.Table.from_pylist([_row(call) for call in self.calls], TABLES["calls"]))
+            writer.write(
+                "calls", pa.Table.from_pylist([_row(call, self.related) for call in self.calls], TABLES["calls"])
+            )
             writer.write("processes", pa.Table.from_pylist(self._processes(end), TABLES["processes"]))
             for name in ("files", "facts", "absences"):
                 writer.write(name, pa.Table.from_pylist(getattr(self, name), TABLES[name]))
@@ -123,7 +129,7 @@ class Trace:
         return [
             {
                 "process": rank,
-                "rank": rank if self.mpi else None,
+                "rank": rank - self.launchers if self.mpi and rank >= self.launchers else None,
                 "host": self.hosts[rank % len(self.hosts)],
                 "program": "/opt/cloud/model",
                 "start_ns": 0,
@@ -148,8 +154,8 @@ class Trace:
                 ends[key] = call.offset + (call.moved if call.moved is not None else call.bytes or 0)
 
 
-def _row(call: Call) -> dict[str, object]:
-    parent = call.inside
+def _row(call: Call, related: bool) -> dict[str, object]:
+    parent = call.inside if related else None
     return {
         "process": call.process,
         "thread": 0,
@@ -169,7 +175,7 @@ def _row(call: Call) -> dict[str, object]:
         "start_ns": call.start_ns,
         "duration_ns": call.duration_ns,
         "wait_ns": 0,
-        "self_ns": call.duration_ns - call.children_ns,
+        "self_ns": call.duration_ns - call.children_ns if related or call.level == "posix" else None,
         "step": call.step,
         "argument": call.argument,
     }

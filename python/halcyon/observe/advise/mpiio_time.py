@@ -63,7 +63,7 @@ def read_mpiio(folder: Path) -> MpiIo:
     asked = transfers = 0
     for process in traces.processes:
         own = _Process(process.reader)
-        intervals.append(own.intervals + process.shift_ns)
+        intervals.append(process.clock.of(own.intervals) - process.run_start_ns)
         asked += own.bytes
         transfers += own.transfers
         for kind, (calls, volume, seconds) in own.parts.items():

@@ -5,6 +5,7 @@ from functools import cached_property
 from ibis import _
 
 from halcyon.observe.analysis.access import OrderTotal, Pattern, Sharing, SizeBin, orders, patterns, sharing, sizes
+from halcyon.observe.analysis.activity import Activity, activity
 from halcyon.observe.analysis.bandwidth import Bandwidth, bandwidths
 from halcyon.observe.analysis.concurrency import Concurrency, concurrency
 from halcyon.observe.analysis.decomposition import (
@@ -126,6 +127,10 @@ class Answers:
     @cached_property
     def metadata(self) -> Metadata:
         return metadata(self.survey)
+
+    @cached_property
+    def activity(self) -> Activity:
+        return activity(self.survey)
 
     @cached_property
     def servers(self) -> Servers:

@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+import ibis
 import numpy as np
 import numpy.typing as npt
+from ibis import _
 
-from halcyon.observe.analysis import passes
 from halcyon.observe.analysis.survey import Survey
 
 
@@ -31,21 +32,30 @@ class Concurrency:
     series: list[ConcurrencySeries]
 
 
-def concurrency(survey: Survey, bins: int | None = None) -> Concurrency:
-    """Concurrent calls of each level and kind, in `bins` equal steps of the run (default: the setting)."""
-    wanted = bins or survey.settings.concurrency_bins
-    width = max(-(-survey.end_ns // wanted), 1)
+def concurrency(survey: Survey) -> Concurrency:
+    """Concurrent calls of each level and kind, in settings.concurrency_bins steps of the run."""
+    width = survey.ending_step_ns
     count = survey.end_ns // width + 1
-    rows = survey.keep(passes.edges(survey.dataset.calls, width)).to_pyarrow().to_pylist()
-    sides: dict[tuple[str, str], dict[int, npt.NDArray[np.float64]]] = {}
-    for row in rows:
-        known = sides.setdefault((row["level"], row["kind"]), {1: np.zeros((2, count)), -1: np.zeros((2, count))})
-        if 0 <= row["bin"] < count:
-            known[row["change"]][:, row["bin"]] += (row["calls"], row["offset_ns"])
-    series = [
-        ConcurrencySeries(level, kind, _mean(own[1], own[-1], width)) for (level, kind), own in sorted(sides.items())
-    ]
+    ended = survey.endings.aggregate(by=["level", "kind", "bin"], calls=_.calls.sum(), late_ns=_.late_ns.sum())
+    begun = _begun(survey, width)
+    sides: dict[tuple[str, str], list[npt.NDArray[np.float64]]] = {}
+    for side, rows in enumerate((begun, ended)):
+        for row in rows.to_pyarrow().to_pylist():
+            known = sides.setdefault((row["level"], row["kind"]), [np.zeros((2, count)), np.zeros((2, count))])
+            if 0 <= row["bin"] < count:
+                known[side][:, row["bin"]] += (row["calls"], row["late_ns"])
+    series = [ConcurrencySeries(*key, _mean(own[0], own[1], width)) for key, own in sorted(sides.items())]
     return Concurrency(width / 1e9, series)
+
+
+def _begun(survey: Survey, width: int) -> ibis.Table:
+    """The same as `endings` of the begins; their finer steps fit the coarse ones."""
+    fine = survey.moments.mutate(at=_.bin * survey.resolution_ns).drop("bin")
+    return fine.aggregate(
+        by=["level", "kind", (_.at // width).name("bin")],
+        calls=_.calls.sum(),
+        late_ns=(_.late_ns + _.calls * (_.at % width)).sum(),
+    )
 
 
 def _mean(begun: npt.NDArray[np.float64], ended: npt.NDArray[np.float64], width: int) -> list[float]:

@@ -80,9 +80,12 @@ class CallExample:
 
 
 def function_shares(survey: Survey, *, per_rank: bool = False) -> list[FunctionShares]:
-    """Figure 4.8: the shares of each function (with `per_rank`: of each function and rank), the longest first."""
+    """Figure 4.8: the shares of each function (with `per_rank`: of each function and rank), the longest first.
+
+    None of sources that do not tell which call made which.
+    """
     by = ["level", "function", *(["process"] if per_rank else [])]
-    own = survey.profile.filter(_.level.isin(UPPER)).rename(function="call")
+    own = survey.profile.filter(_.level.isin(UPPER) & _.self_ns.notnull()).rename(function="call")
     own = own.aggregate(by=by, calls=_.calls.sum().cast("int64"), total=_sum(_.duration_ns), own=_sum(_.self_ns))
     below = survey.profile.filter(_.parent_level.isin(UPPER)).select(
         "kind", "duration_ns", "wait_ns", "process", level="parent_level", function="parent_call"
@@ -105,24 +108,21 @@ def _sum(value: ibis.Value | ibis.Deferred) -> ibis.Value:
 
 
 def _shares(row: dict[str, int | str | None], rank: int | None) -> FunctionShares:
-    def seconds(key: str) -> float:
-        return int(row[key] or 0) / 1e9
-
-    write = seconds(Kind.WRITE) + seconds(Kind.COPY)
-    named = seconds(Kind.LOCK) + seconds(Kind.READ) + seconds(Kind.UNLOCK) + write
-    total = seconds("total")
+    spent = {name: int(row[name] or 0) for name in (*_COLUMNS, Kind.COPY, "parts", "total")}
+    write = spent[Kind.WRITE] + spent[Kind.COPY]
+    named = spent[Kind.LOCK] + spent[Kind.READ] + spent[Kind.UNLOCK] + write
     return FunctionShares(
         level=str(row["level"]),
         function=str(row["function"]),
         rank=rank,
         calls=int(row["calls"] or 0),
-        seconds=total,
-        lock_s=seconds(Kind.LOCK),
-        read_s=seconds(Kind.READ),
-        write_s=write,
-        unlock_s=seconds(Kind.UNLOCK),
-        other_s=seconds("parts") - named,
-        communicate_s=total - seconds("parts"),
+        seconds=spent["total"] / 1e9,
+        lock_s=spent[Kind.LOCK] / 1e9,
+        read_s=spent[Kind.READ] / 1e9,
+        write_s=write / 1e9,
+        unlock_s=spent[Kind.UNLOCK] / 1e9,
+        other_s=(spent["parts"] - named) / 1e9,
+        communicate_s=(spent["total"] - spent["parts"]) / 1e9,
     )
 
 
@@ -143,7 +143,9 @@ def parts(survey: Survey) -> list[Part]:
         volume=_sum(ibis.ifelse(_.direction.notnull(), _.volume, 0)),
         duration_ns=_sum(_.duration_ns),
     )
-    joined = below.left_join(callers, ["upper", "function"]).order_by([ibis.desc("duration_ns"), "function", "call"])
+    joined = below.left_join(callers, ["upper", "function"]).order_by(
+        [ibis.desc("duration_ns"), "function", "call", "kind"]
+    )
     return [
         Part(
             level=row["upper"],
@@ -181,7 +183,11 @@ def examples(survey: Survey, most: int = 3, parts_each: int = 200) -> list[CallE
 
 def _longest(survey: Survey, level: str, function: str) -> dict[str, int] | None:
     """Reads the calls of one process only: which one, the profile tells."""
-    rows = survey.profile.filter((_.level == level) & (_.call == function)).order_by(ibis.desc("longest_ns")).limit(1)
+    rows = (
+        survey.profile.filter((_.level == level) & (_.call == function))
+        .order_by([ibis.desc("longest_ns"), "process"])
+        .limit(1)
+    )
     best = rows.select("process", "longest_ns").to_pyarrow().to_pylist()
     if not best or best[0]["longest_ns"] is None:
         return None
@@ -192,7 +198,7 @@ def _longest(survey: Survey, level: str, function: str) -> dict[str, int] | None
         & (calls.duration_ns == best[0]["longest_ns"])
         & calls.number.notnull()
     )
-    first = same.order_by("start_ns").limit(1).to_pyarrow().to_pylist()
+    first = same.order_by(["start_ns", "number"]).limit(1).to_pyarrow().to_pylist()
     return first[0] if first else None
 
 

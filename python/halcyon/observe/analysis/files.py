@@ -56,7 +56,7 @@ def files(survey: Survey) -> list[File]:
     rows = _sums(survey).join(survey.files, "file")
     for more in (_orders(survey), _ranks(survey)):
         rows = rows.left_join(more, "file").drop("file_right")
-    rows = rows.order_by([ibis.desc(_.bytes_read + _.bytes_written), ibis.desc("duration_ns"), "file"])
+    rows = rows.order_by([ibis.desc(_.bytes_read + _.bytes_written), ibis.desc("low_ns"), "file"])
     return [_file(row) for row in rows.to_pyarrow().to_pylist()]
 
 
@@ -77,7 +77,8 @@ def _sums(survey: Survey) -> ibis.Table:
         writes=count(_.transfer & (_.direction == Kind.WRITE)),
         bytes_read=moved(Kind.READ),
         bytes_written=moved(Kind.WRITE),
-        duration_ns=ibis.ifelse(_.parent_level.isnull(), _.duration_ns, 0).sum().cast("int64"),
+        duration_ns=ibis.ifelse(survey.outer, _.duration_ns, 0).sum().cast("int64"),
+        low_ns=ibis.ifelse(_.parent_level.isnull(), _.duration_ns, 0).sum().cast("int64"),
         consecutive=ibis.ifelse(_.transfer, _.consecutive, 0).sum().cast("int64"),
         jumps=ibis.ifelse(_.transfer, _.forward + _.backward, 0).sum().cast("int64"),
         small=count(_.transfer & small.fill_null(False)),
@@ -94,7 +95,7 @@ def _orders(survey: Survey) -> ibis.Table:
 
 def _ranks(survey: Survey) -> ibis.Table:
     named = pattern_rows(survey).select("file", "process").distinct()
-    named = named.join(survey.processes.select("process", rank="shown_rank"), "process")
+    named = named.join(survey.processes.filter(_.shown_rank >= 0).select("process", rank="shown_rank"), "process")
     return named.aggregate(by="file", ranks=_.rank.collect())
 
 
@@ -114,7 +115,7 @@ def _file(row: dict) -> File:  # type: ignore[type-arg]
         writes=row["writes"],
         bytes_read=row["bytes_read"],
         bytes_written=row["bytes_written"],
-        seconds=row["duration_ns"] / 1e9,
+        seconds=(row["duration_ns"] or row["low_ns"]) / 1e9,
         consecutive=row["consecutive"],
         strided=strided,
         random=row["jumps"] - strided,

@@ -32,7 +32,7 @@ def profile(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
     `size_class`: n for 2^n <= moved bytes < 2^(n+1), null for calls that moved none. `aligned`: on the file's blocks;
     null where that is not known. `consecutive`, `forward` and `backward` count `step` = 0, > 0, < 0; `step_min` and
     `step_max` are of those that are not 0. `empty` counts successful reads that returned nothing, `crossing` transfers
-    that fit one stripe and touch two. `low` and `high` bound the bytes touched.
+    that fit one stripe and touch two. `low` and `high` bound the bytes touched. `self_ns`: null where no source tells.
     """
     units = files.select(unit_file="file", block="block_bytes", stripe="stripe_bytes")
     rows = calls.left_join(units, calls.file == units.unit_file)
@@ -49,7 +49,7 @@ def profile(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
         asked=_total(_.bytes),
         volume=_total(_volume(_)),
         duration_ns=_total(_.duration_ns),
-        self_ns=_total(_.self_ns),
+        self_ns=_.self_ns.sum().cast("int64"),
         wait_ns=_total(_.wait_ns),
         longest_ns=_.duration_ns.max(),
         first_ns=_.start_ns.min(),
@@ -72,51 +72,50 @@ def _timed(calls: ibis.Table) -> ibis.Table:
 
 def moments(calls: ibis.Table, width_ns: int) -> ibis.Table:
     """Sums per level, kind, parent's level and step of time in which calls began; `width_ns` 1 keeps all apart."""
-    rows = _timed(calls)
-    return rows.aggregate(
-        by=[_.level, _.kind, _.parent_level, (_.start_ns // width_ns).name("bin")],
-        calls=_.count(),
-        volume=_total(_volume(rows)),
-        duration_ns=_total(_.duration_ns),
-        begin_ns=_.start_ns.min(),
-        end_ns=(_.start_ns + _.duration_ns).max(),
-    )
+    return _moments(_timed(calls), [], width_ns)
 
 
 def file_moments(calls: ibis.Table, width_ns: int) -> ibis.Table:
+    """The same per file (null: none), of all calls."""
+    return _moments(_timed(calls), ["file"], width_ns)
+
+
+def transfer_moments(calls: ibis.Table, width_ns: int) -> ibis.Table:
     """The same per file, of the calls that moved data and of all of MPI-IO (which may not tell what it moved)."""
     rows = _timed(calls).filter(_.file.notnull() & ((ibis.coalesce(_.moved, _.bytes) > 0) | (_.level == Level.MPIIO)))
+    return _moments(rows, ["file"], width_ns)
+
+
+def _moments(rows: ibis.Table, keys: list[str], width_ns: int) -> ibis.Table:
+    """`late_ns`: how far into the step calls began, in sum."""
     return rows.aggregate(
-        by=[_.file, _.level, _.kind, _.parent_level, (_.start_ns // width_ns).name("bin")],
+        by=[*keys, "level", "kind", "parent_level", (_.start_ns // width_ns).name("bin")],
         calls=_.count(),
         volume=_total(_volume(rows)),
         duration_ns=_total(_.duration_ns),
         begin_ns=_.start_ns.min(),
         end_ns=(_.start_ns + _.duration_ns).max(),
+        late_ns=_total(_.start_ns % width_ns),
     )
 
 
-def edges(calls: ibis.Table, width_ns: int) -> ibis.Table:
-    """How many calls began and ended per level, kind and step of time, and how far into the step, in sum.
+DURATION_STEPS = 4
+"""Per doubling: classes of durations are 19 % wide."""
 
-    From these follows how many were in progress, on average, in each step (concurrency.py): exactly, whatever the
-    step's width.
+
+def endings(calls: ibis.Table, width_ns: int) -> ibis.Table:
+    """How many calls of each function and class of durations ended in each step of time; `late_ns` as for moments.
+
+    Class n is from 2^(n/4) ns to 2^((n+1)/4) ns; 0 ns counts as 1.
     """
-    rows = _timed(calls)
-    end = rows.start_ns + rows.duration_ns
-    sides = [
-        rows.select("level", "kind", time=rows.start_ns, change=ibis.literal(1, "int8")),
-        rows.select("level", "kind", time=end, change=ibis.literal(-1, "int8")),
-    ]
-    summed = [
-        side.aggregate(
-            by=[_.level, _.kind, _.change, (_.time // width_ns).name("bin")],
-            calls=_.count(),
-            offset_ns=_total(_.time % width_ns),
-        )
-        for side in sides
-    ]
-    return ibis.union(*summed)
+    rows = _timed(calls).mutate(end=_.start_ns + _.duration_ns)
+    rows = rows.mutate(length=ibis.ifelse(_.duration_ns > 1, _.duration_ns, 1))
+    rows = rows.mutate(duration_class=(_.length.log2() * DURATION_STEPS).floor().cast("int32"))
+    return rows.aggregate(
+        by=["level", "call", "kind", "duration_class", (_.end // width_ns).name("bin")],
+        calls=_.count(),
+        late_ns=_total(_.end % width_ns),
+    )
 
 
 def phase_shares(calls: ibis.Table, lookup: ibis.Table, width_ns: int) -> ibis.Table:
@@ -158,16 +157,3 @@ def stripes(calls: ibis.Table, layouts: ibis.Table, width_ns: int) -> ibis.Table
         back=_total(_.back),
         duration_ns=_total(_.duration_ns),
     )
-
-
-DURATION_STEPS = 4
-"""Per doubling: classes of durations are 19 % wide."""
-
-
-def durations(calls: ibis.Table) -> ibis.Table:
-    """How many calls of each function lasted how long: class n is from 2^(n/4) ns to 2^((n+1)/4) ns; 0 ns counts
-    as 1.
-    """
-    rows = _timed(calls).mutate(length=ibis.ifelse(_.duration_ns > 1, _.duration_ns, 1))
-    rows = rows.mutate(duration_class=(_.length.log2() * DURATION_STEPS).floor().cast("int32"))
-    return rows.aggregate(by=["level", "call", "kind", "duration_class"], calls=_.count())

@@ -94,7 +94,7 @@ def split(survey: Survey) -> PhaseSplit:
     settings = survey.settings
     least = max(survey.end_ns * settings.smallest_gap_share, settings.smallest_gap_s * 1e9)
     floor = max(round(least), survey.resolution_ns)
-    rows = survey.moments.filter(_.parent_level.isnull()).select("begin_ns", "end_ns", "duration_ns").to_pyarrow()
+    rows = survey.moments.filter(survey.outer).select("begin_ns", "end_ns", "duration_ns").to_pyarrow()
     begin, end, spent = (rows.column(name).to_numpy() for name in ("begin_ns", "end_ns", "duration_ns"))
     first, last = merge(begin, end, floor)
     if not len(first):
@@ -150,13 +150,12 @@ class Phases:
 
     @cached_property
     def shares(self) -> ibis.Table:
-        """passes.phase_shares, with columns `rank`, `direction` and `transfer`."""
+        """passes.phase_shares of the ranks, with columns `rank`, `direction` and `transfer`."""
         lookup, width = self._lookup()
-        rows = passes.phase_shares(self.survey.dataset.calls, lookup, width)
+        rows = passes.phase_shares(self.survey.rows, lookup, width)
         kept = self.survey.keep(with_direction(rows))
-        return kept.left_join(self.survey.processes.select("process", rank="shown_rank"), "process").drop(
-            "process_right"
-        )
+        ranks = self.survey.processes.filter(_.shown_rank >= 0).select("process", rank="shown_rank")
+        return kept.join(ranks, "process")
 
     def _lookup(self) -> tuple[ibis.Table, int]:
         """Which steps of time belong to which phase.
@@ -176,7 +175,7 @@ class Phases:
         """The phases in which something of this kind happened: write, read, or all."""
         if not self.split.count:
             return []
-        outer = self.shares.filter(_.parent_level.isnull())
+        outer = self.shares.filter(self.survey.outer)
         if kind == Kind.WRITE:
             outer = outer.filter((_.direction == kind) | _.kind.isin(_WRITING))
         elif kind == Kind.READ:
@@ -270,7 +269,8 @@ def cumulated(name: str, seconds: list[float], most: int = 500) -> Distribution:
 
 def call_durations(survey: Survey) -> list[Distribution]:
     """Of the calls of each function, in classes 19 % wide (upper bounds); the most frequent function first."""
-    rows = survey.keep(passes.durations(survey.dataset.calls)).order_by(["level", "call", "duration_class"])
+    rows = survey.endings.aggregate(by=["level", "call", "duration_class"], calls=_.calls.sum().cast("int64"))
+    rows = rows.order_by(["level", "call", "duration_class"])
     groups: dict[tuple[str, str], dict[int, int]] = {}
     for row in rows.to_pyarrow().to_pylist():
         own = groups.setdefault((row["level"], row["call"]), {})

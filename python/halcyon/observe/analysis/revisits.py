@@ -84,7 +84,7 @@ class Revisits:
     def _rows(self) -> ibis.Table:
         most = self.survey.settings.examined_calls
         chosen = self._pairs.filter((_.so_far <= most) | (_.so_far == _.calls)).select("file", "process").to_pyarrow()
-        calls = self.survey.dataset.calls
+        calls = self.survey.rows
         calls = calls.filter(
             calls.start_ns.notnull()
             & (calls.number.isnull() | (calls.number <= most))
@@ -182,7 +182,11 @@ class Revisits:
         locks = self._rows.filter(_.kind.isin([Kind.LOCK, Kind.UNLOCK])).aggregate(
             by=["file"], lock_ns=_.duration_ns.sum().cast("int64")
         )
-        found = found.left_join(locks, "file").drop("file_right").order_by([ibis.desc("bytes_read"), "file"])
+        found = (
+            found.left_join(locks, "file")
+            .drop("file_right")
+            .order_by([ibis.desc("bytes_read"), "file", "parent_level"])
+        )
         return [
             ReadModifyWrite(
                 file=row["file"],

@@ -12,8 +12,9 @@ class Settings:
     many intervals takes about a second."""
     time_bins: int = 1 << 20
     """Steps into which a long run is cut: an hour in steps of 3.4 ms, shorter than any pause between I/O phases."""
-    file_bins: int = 1 << 22
-    """The same for times per file: steps x files, which bounds the memory of the intermediate table."""
+    moment_groups: int = 10_000_000
+    """Rows of the intermediate table of times per file, at most: a few hundred megabytes. Where the steps above would
+    make more, times per file are merged in longer steps."""
     concurrency_bins: int = 1000
     """Of the picture of concurrent calls: about one per pixel."""
     activity_bins: int = 240
@@ -58,8 +59,12 @@ class Settings:
     """Findings that cost less than this much time of a process are not worth a line …"""
     worth_share: float = 0.02
     """… nor those that cost less than this share of the run's I/O time."""
+    worth_run_share: float = 0.001
+    """… nor those that cost less than this share of the run (of all processes' time)."""
     grave_share: float = 0.25
-    """A finding that costs this share of the I/O time is of high severity; a quarter of it, of medium."""
+    """A finding that costs this share of the I/O time is of high severity; a quarter of it, of medium …"""
+    grave_run_share: float = 0.05
+    """… if it costs this share of the run, too: who hardly does any I/O has graver things to mend."""
     many_calls: int = 100
     """Fewer calls than this make no pattern."""
     small_share: float = 0.5

@@ -11,6 +11,14 @@ from halcyon.observe.analysis import passes
 from halcyon.observe.analysis.settings import Settings
 from halcyon.observe.analysis.volumes import with_direction
 from halcyon.observe.dataset import Dataset
+from halcyon.observe.schema import Level
+
+SETUP = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
+
+
+def without_setup(calls: ibis.Table) -> ibis.Table:
+    """Rows with columns call and parent_call, without MPI's start and end and what these make."""
+    return calls.filter(~_.call.isin(SETUP) & ~_.parent_call.isin(SETUP).fill_null(False))
 
 
 class Survey:
@@ -38,14 +46,34 @@ class Survey:
         return self._local.table(name)
 
     @cached_property
-    def profile(self) -> ibis.Table:
-        """passes.profile, with the direction of transfers."""
+    def rows(self) -> ibis.Table:
+        """The calls, without MPI's start and end and what these make: they are no I/O of the application."""
+        # A source without such calls need not pay for looking at each name.
+        return without_setup(self.dataset.calls) if self.setup_calls else self.dataset.calls
+
+    @cached_property
+    def _whole_profile(self) -> ibis.Table:
         return self.keep(with_direction(passes.profile(self.dataset.calls, self.dataset.files)))
 
     @cached_property
+    def profile(self) -> ibis.Table:
+        """passes.profile of `rows`, with the direction of transfers."""
+        return without_setup(self._whole_profile)
+
+    @cached_property
+    def setup_calls(self) -> int:
+        """How many calls `rows` leaves out."""
+        return self._number(self._whole_profile.calls.sum()) - self.calls
+
+    @cached_property
     def processes(self) -> ibis.Table:
-        """Table `processes` of the data set, with `rank` of a process without MPI being its index, in `shown_rank`."""
-        return self.keep(self.dataset.processes.mutate(shown_rank=ibis.coalesce(_.rank, _.process)))
+        """Table `processes` of the data set, with `shown_rank`.
+
+        That is the rank; without MPI the process's index; and below 0 for processes beside those of MPI (the launcher).
+        """
+        own = self.keep(self.dataset.processes)
+        beside = -1 - _.process if self._number(own.rank.count()) else _.process
+        return own.mutate(shown_rank=ibis.coalesce(_.rank, beside))
 
     @cached_property
     def files(self) -> ibis.Table:
@@ -54,7 +82,7 @@ class Survey:
 
     @cached_property
     def calls(self) -> int:
-        """How many calls were recorded."""
+        """How many calls there are in `rows`."""
         return self._number(self.profile.calls.sum())
 
     @cached_property
@@ -74,8 +102,21 @@ class Survey:
 
         Without MPI_Init and MPI_Finalize: they are recorded, and take longer than a short run's I/O.
         """
-        own = self.profile.filter(_.parent_level.isnull() & ~_.call.re_search("^MPI_(Init|Finalize)"))
+        own = self.profile.filter(self.outer & ~_.call.re_search("^MPI_(Init|Finalize)"))
         return self._number(own.duration_ns.sum())
+
+    @cached_property
+    def related(self) -> bool:
+        """Whether the source tells which call made which (Darshan does not)."""
+        upper = self.profile.filter(_.level.isin([Level.MPIIO, Level.HDF5]) & _.self_ns.isnull())
+        return self._number(upper.count()) == 0
+
+    @cached_property
+    def outer(self) -> ibis.Deferred:
+        """Condition: a call that the application itself made. Where no source tells, the calls of upper levels."""
+        if self.related:
+            return _.parent_level.isnull()
+        return _.level.isin([Level.MPIIO, Level.HDF5])
 
     @cached_property
     def resolution_ns(self) -> int:
@@ -83,20 +124,54 @@ class Survey:
         return self._step(self.settings.time_bins)
 
     @cached_property
+    def _fine_moments(self) -> ibis.Table | None:
+        """passes.file_moments to `resolution_ns`, from which all else follows; None when that would be too large."""
+        each = self.profile.aggregate(
+            by=["file", "level", "kind", "parent_level"],
+            calls=_.calls.sum(),
+            steps=((_.last_ns.max() - _.first_ns.min()) // self.resolution_ns) + 1,
+        )
+        groups = self._number(ibis.least(each.calls, each.steps).sum())
+        if groups > self.settings.moment_groups:
+            return None
+        return self.keep(with_direction(passes.file_moments(self.rows, self.resolution_ns)))
+
+    @cached_property
     def moments(self) -> ibis.Table:
         """passes.moments in steps of `resolution_ns`."""
-        return self.keep(with_direction(passes.moments(self.dataset.calls, self.resolution_ns)))
+        fine = self._fine_moments
+        if fine is None:
+            return self.keep(with_direction(passes.moments(self.rows, self.resolution_ns)))
+        sums = {name: _[name].sum().cast("int64") for name in ("calls", "volume", "duration_ns", "late_ns")}
+        keys = ["level", "kind", "parent_level", "direction", "transfer", "bin"]
+        return self.keep(fine.aggregate(by=keys, **sums, begin_ns=_.begin_ns.min(), end_ns=_.end_ns.max()))
 
     @cached_property
     def file_resolution_ns(self) -> int:
         """To what times are merged per file."""
+        if self._fine_moments is not None:
+            return self.resolution_ns
         files = self._number(self.profile.file.nunique())
-        return self._step(max(self.settings.file_bins // max(files, 1), 64))
+        return self._step(max(self.settings.moment_groups // max(2 * files, 1), 64))
 
     @cached_property
     def file_moments(self) -> ibis.Table:
-        """passes.file_moments in steps of `file_resolution_ns`."""
-        return self.keep(with_direction(passes.file_moments(self.dataset.calls, self.file_resolution_ns)))
+        """passes.file_moments of transfers, in steps of `file_resolution_ns`."""
+        fine = self._fine_moments
+        if fine is not None:
+            return fine.filter(_.file.notnull())
+        return self.keep(with_direction(passes.transfer_moments(self.rows, self.file_resolution_ns)))
+
+    @cached_property
+    def ending_step_ns(self) -> int:
+        """Of `endings`: a whole number of steps of `resolution_ns`."""
+        wanted = max(-(-self.end_ns // self.settings.concurrency_bins), 1)
+        return -(-wanted // self.resolution_ns) * self.resolution_ns
+
+    @cached_property
+    def endings(self) -> ibis.Table:
+        """passes.endings in steps of `ending_step_ns`."""
+        return self.keep(passes.endings(self.rows, self.ending_step_ns))
 
     @cached_property
     def activity_step_ns(self) -> int:

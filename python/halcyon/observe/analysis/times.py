@@ -18,7 +18,8 @@ class TimeSpent:
     errors: int
     bytes: int
     seconds: float
-    self_s: float
+    self_s: float | None
+    """None: the source does not tell which call made which."""
     waited_s: float
     """Before the calls, for Halcyon to let them pass (a turn that was waited for)."""
 
@@ -41,7 +42,7 @@ def times(survey: Survey) -> list[TimeSpent]:
             errors=row["errors"],
             bytes=row["bytes"],
             seconds=row["duration_ns"] / 1e9,
-            self_s=row["self_ns"] / 1e9,
+            self_s=None if row["self_ns"] is None else row["self_ns"] / 1e9,
             waited_s=row["wait_ns"] / 1e9,
         )
         for row in rows.to_pyarrow().to_pylist()
@@ -53,6 +54,7 @@ class RankTotal:
     """One process over the whole run; times in the calls that the application itself made."""
 
     rank: int
+    """Below 0: a process beside those of MPI, such as the launcher."""
     process: int
     host: str | None
     program: str | None
@@ -73,7 +75,7 @@ def rank_totals(survey: Survey) -> list[RankTotal]:
         return ibis.ifelse(_.transfer & (_.direction == direction), _.volume, 0).sum().cast("int64")
 
     def spent(condition: ibis.Deferred) -> ibis.Value:
-        return ibis.ifelse(_.parent_level.isnull() & condition, _.duration_ns, 0).sum().cast("int64")
+        return ibis.ifelse(survey.outer & condition, _.duration_ns, 0).sum().cast("int64")
 
     sums = survey.profile.aggregate(
         by="process",

@@ -34,6 +34,8 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     if most["volume"] < answers.settings.one_rank_share * total or (most["gathered"] and len(hosts) < 2):
         return []  # one aggregator per node is what collective buffering should have
     rank, ranks = answers.shown_ranks.get(most["process"], most["process"]), answers.survey.ranks
+    if rank < 0:  # the launcher
+        return []
     spent = most["duration_ns"] / 1e9
     verb, done = ("writes", "written") if direction == Kind.WRITE else ("reads", "read")
     return found(

@@ -7,13 +7,13 @@ from rich.text import Text
 
 from halcyon.observe.analysis.machine import Grid, Machine, RunLoad, server_totals, totals, variability_grid
 from halcyon.observe.analysis.phases import variability
-from halcyon.observe.printed.tables import print_table
+from halcyon.observe.printed.tables import console_for_tables, print_table
 from halcyon.quantities import ABSENT, percent, plural, rate, seconds, size
 
 
 def print_machine(machine: Machine, console: Console | None = None) -> None:
     """Prints the runs, who made them, the servers, and the grid of an experiment where there is one."""
-    console = console or Console(highlight=False)
+    console = console or console_for_tables()
     console.print(Text(plural(len(machine.runs), "run"), style="bold"))
     for one in machine.unread:
         console.print(Text(f"left out: {one.name}: {one.why}", style="bold red"), soft_wrap=True)

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from halcyon.observe.analysis.phases import IO, Phase
 from halcyon.observe.findings import Finding, Severity
-from halcyon.observe.printed.tables import binary_size, print_table
+from halcyon.observe.printed.tables import binary_size, console_for_tables, print_table
 from halcyon.observe.report_tables import Absence, ReportTables
 from halcyon.quantities import ABSENT, number, percent, plural, rate, seconds, size
 
@@ -19,7 +19,7 @@ _STYLE = {Severity.HIGH: "bold red", Severity.MEDIUM: "yellow", Severity.LOW: "c
 
 def print_run(tables: ReportTables, console: Console | None = None) -> None:
     """Prints everything that fits a terminal; in colour on one, plain otherwise."""
-    console = console or Console(highlight=False)
+    console = console or console_for_tables()
     _heading(tables, console)
     _findings(tables, console)
     _bandwidths(tables, console)
@@ -30,6 +30,7 @@ def print_run(tables: ReportTables, console: Console | None = None) -> None:
     _files(tables, console)
     _revisits(tables, console)
     _metadata(tables, console)
+    _activity(tables, console)
     _servers(tables, console)
 
 
@@ -46,15 +47,18 @@ def _heading(tables: ReportTables, console: Console) -> None:
         plural(tables.file_count, "file"),
     ]
     console.print(", ".join(part for part in parts if part), soft_wrap=True)
-    if not tables.absences:
+    if not tables.absences and tables.calls:
         console.print(Text("nothing was lost, cut short or left unseen", style="green"))
     for absence in tables.absences:
         console.print(Text(_absence(absence), style="bold red" if absence.what == "lost" else "yellow"), soft_wrap=True)
+    if tables.setup_calls:
+        note = f"{plural(tables.setup_calls, 'call')} of MPI's start and end left out"
+        console.print(Text(note, style="dim"), soft_wrap=True)
     if tables.resolution_s > 2e-9:
         note = f"times that overlap are merged in steps of {seconds(tables.resolution_s)}"
         console.print(Text(note, style="dim"), soft_wrap=True)
     if not tables.calls:
-        console.print("the source holds no single calls: nothing to analyse but what it counted itself")
+        console.print("The source holds no single calls: there is nothing to look at but what it counted itself.")
 
 
 def _absence(absence: Absence) -> str:
@@ -66,6 +70,8 @@ def _absence(absence: Absence) -> str:
 
 
 def _findings(tables: ReportTables, console: Console) -> None:
+    if not tables.calls:
+        return
     console.print()
     if not tables.findings:
         console.print(Text("No findings.", style="green"))
@@ -83,8 +89,8 @@ def _finding(tables: ReportTables, finding: Finding, names: dict[int, str], cons
         cost = f"about {seconds(finding.seconds_lost)}{share}"
     line = Text(f"{finding.severity:<6} ", style=_STYLE[Severity(finding.severity)])
     console.print(line.append(f"{finding.title} ({cost})", style="bold"))
-    where = _some("files", [names.get(file, f"file {file}") for file in finding.files])
-    ranks = _some("ranks", [str(rank) for rank in finding.ranks])
+    where = _some("file", [names.get(file, f"file {file}") for file in finding.files])
+    ranks = _some("rank", [str(rank) for rank in finding.ranks])
     for text in (
         finding.explanation,
         "; ".join(f"{each.what}: {each.value}" for each in finding.evidence) + ".",
@@ -100,6 +106,7 @@ def _some(what: str, names: list[str], most: int = 5) -> str:
     if not names:
         return ""
     rest = f" and {len(names) - most:,} more" if len(names) > most else ""
+    what = what if len(names) == 1 else f"{what}s"
     return f"{what} {', '.join(names[:most])}{rest}"
 
 
@@ -334,6 +341,7 @@ def _servers(tables: ReportTables, console: Console) -> None:
             _sparkline([read + written for read, written in zip(one.read, one.written, strict=True)]),
         )
         for one in known.servers
+        if one.bytes
     ]
     notes = [
         f"busiest over mean: {number(known.imbalance)}" if known.imbalance is not None else None,
@@ -341,6 +349,22 @@ def _servers(tables: ReportTables, console: Console) -> None:
     ]
     heads = ("server", "files", "written", "read", "per call", "load over time")
     print_table(console, "Servers", heads, rows, most=2 * MOST, note="; ".join(each for each in notes if each))
+
+
+def _activity(tables: ReportTables, console: Console) -> None:
+    known = tables.activity
+    rows = [
+        (
+            one.kind,
+            size(sum(one.bytes)),
+            rate(max(one.bytes) / known.bin_s),
+            _sparkline(one.bytes, width=60),
+        )
+        for one in known.series
+        if any(one.bytes)
+    ]
+    note = f"as counted by {tables.info.source}, {known.module}" if known.counted and known.module else ""
+    print_table(console, "Bytes over time", ("", "bytes", "most", "from begin to end of the run"), rows, note=note)
 
 
 _BARS = " ▁▂▃▄▅▆▇█"

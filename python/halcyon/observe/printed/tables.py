@@ -1,11 +1,24 @@
 """Tables for a terminal."""
 
+import os
+import sys
 from collections.abc import Sequence
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+WIDE = 200
+"""Columns of output that goes to a file or another program."""
+_GAP = 3  # between columns, as rich draws them
+_NARROWEST = 16  # of a column of words, which folds
+
+
+def console_for_tables() -> Console:
+    """As wide as the terminal; wide where there is none and COLUMNS does not say."""
+    plain = not sys.stdout.isatty() and "COLUMNS" not in os.environ
+    return Console(highlight=False, width=WIDE if plain else None)
 
 
 def print_table(
@@ -20,22 +33,40 @@ def print_table(
 ) -> None:
     """Prints a title, a note and the first `most` rows; nothing without rows.
 
-    The first `words` columns are text, the others numbers. When there are more rows, the note says so.
+    The first `words` columns are text, the others numbers. The note says when there are more rows, or more columns than
+    fit the terminal.
     """
     if not rows:
         return
+    shown = rows[:most]
+    count = _columns_that_fit(columns, shown, words, console.width)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for number, name in enumerate(columns):
+    for number, name in enumerate(columns[:count]):
         left = number < words
         table.add_column(Text(name), justify="left" if left else "right", no_wrap=not left, overflow="fold")
-    for row in rows[:most]:
-        table.add_row(*(Text(value) for value in row))
-    more = f"the first {most} of {len(rows):,}; --json has all" if len(rows) > most else ""
+    for row in shown:
+        table.add_row(*(Text(value) for value in row[:count]))
+    notes = [
+        note,
+        f"the first {most} of {len(rows):,}; --json has all" if len(rows) > most else "",
+        f"a wider terminal shows: {', '.join(columns[count:])}" if count < len(columns) else "",
+    ]
     console.print()
     console.print(Text(title, style="bold"))
-    if note or more:
-        console.print(Text("; ".join(part for part in (note, more) if part), style="dim"), soft_wrap=True)
+    if any(notes):
+        console.print(Text("; ".join(each for each in notes if each), style="dim"), soft_wrap=True)
     console.print(table)
+
+
+def _columns_that_fit(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int, width: int) -> int:
+    """Words may fold, numbers are shown in full or not at all."""
+    used = 0
+    for number, name in enumerate(columns):
+        own = max(len(name), *(len(row[number]) for row in rows))
+        used += (min(own, _NARROWEST) if number < words else own) + (_GAP if number else 0)
+        if used > width:
+            return max(number, words)
+    return len(columns)
 
 
 def binary_size(value: int) -> str:

@@ -18,7 +18,7 @@ from halcyon.observe.dataset_writer import DatasetWriter
 from halcyon.observe.readers.file_index import FileIndex
 from halcyon.observe.schema import Kind, Level, RunInfo
 
-MOST_PROCESSES = 1 << 26
+MOST_PROCESSES = 1 << 24
 """More than any machine has run; a damaged header says more."""
 
 DXT_LEVELS = {"DXT_POSIX": Level.POSIX, "DXT_MPIIO": Level.MPIIO}
@@ -106,7 +106,7 @@ class DarshanLog:
         self._write_facts(writer)
         self._write_processes(writer)
         for row in self.files.rows:
-            row["filesystem"] = self._filesystem(row["path"])
+            row.setdefault("filesystem", self._filesystem(row["path"]))
         writer.write("files", self.files.table())
 
     def _records(self, module: str) -> Iterator[dict[str, Any]]:
@@ -194,6 +194,7 @@ class DarshanLog:
                 _count(writer, self._process(record["rank"]), file, "LUSTRE", names, values, np.array([]))
             stripes = {int(component["counters"]["LUSTRE_COMP_STRIPE_SIZE"]) for component in components}
             self.files.rows[file] |= {
+                "filesystem": "lustre",  # whatever the mount table says: it knows no links
                 "stripe_bytes": stripes.pop() if len(stripes) == 1 else None,
                 "servers": [f"OST{target}" for component in components for target in component["ost_ids"]],
             }

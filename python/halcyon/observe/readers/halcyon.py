@@ -1,5 +1,6 @@
 """Halcyon's own traces, one per process, as tables of a data set."""
 
+import os
 import platform
 from collections import Counter
 from collections.abc import Iterator
@@ -14,7 +15,9 @@ from halcyon import __version__
 from halcyon.compiled import TraceReader, core
 from halcyon.errors import ConfigError
 from halcyon.observe.dataset_writer import DatasetWriter
+from halcyon.observe.file_layout import layout_of
 from halcyon.observe.file_systems import name_of_file_system
+from halcyon.observe.readers.clocks import Clock, clocks_of
 from halcyon.observe.recording.folder import Recording
 from halcyon.observe.schema import ABSENCES, CALLS, FACTS, FILES, PROCESSES, RunInfo
 
@@ -22,6 +25,15 @@ _NONE = -1
 """In traces: a call has no offset, no bytes, nothing that moved."""
 _OTHER_FILE = frozenset({"copy_file_range", "sendfile", "splice", "rename", "renameat", "renameat2", "link", "linkat"})
 """Functions whose argument is the id of a second file."""
+
+_NOT_SEEN = {
+    "io_uring": "its reads and writes are made by the kernel, past every function",
+    "stores into mapped files": "writable shared mappings; what was stored through them is no call",
+    "calls made with syscall(2)": "system calls on files that pass the C library's functions by",
+    "calls of signal handlers, or between vfork and exec": "made while a call was being written down, or by a child "
+    "in its parent's memory",
+    "streams that were in use at the end": "another thread held them; what waited in them was written unseen",
+}
 
 
 def read(path: Path, directory: Path, salvage: bool = False) -> None:
@@ -52,6 +64,9 @@ class _Files:
         if block_bytes > 0 and row.get("block_bytes") is None:
             row["block_bytes"] = block_bytes
             row["filesystem"] = name_of_file_system(file_system)
+            if layout := layout_of(Path(os.fsdecode(path)), row["filesystem"]):
+                row["servers"] = list(layout.servers)
+                row["stripe_bytes"] = layout.stripe_bytes
         return self._index[path]
 
 
@@ -60,10 +75,15 @@ class _Process:
     index: int
     reader: TraceReader
     path: Path
-    shift_ns: int
-    """From its clock to the run's time."""
+    clock: Clock
+    run_start_ns: int
+    """Of the epoch."""
     files: np.ndarray[Any, np.dtype[np.int64]]
     """Index in the data set by the trace's id; _NONE where there is none."""
+
+    def run_time(self, time_ns: int) -> int:
+        """From its node's clock to nanoseconds since the run's start."""
+        return self.clock.of_one(time_ns) - self.run_start_ns
 
 
 class TraceFolder:
@@ -79,8 +99,8 @@ class TraceFolder:
         if not paths:
             raise ConfigError(f"{folder / 'trace'}: no traces: nothing was recorded")
         readers = [(path, core().TraceReader(str(path), salvage)) for path in paths]
-        self._clocks = _clocks([reader for _, reader in readers])
-        begun = {id(r): r.start_ns + self._clocks[r.boot_id] for _, r in readers}
+        self._clocks = clocks_of([reader for _, reader in readers])
+        begun = {id(r): self._clocks[r.clock].of_one(r.start_ns) for _, r in readers}
         self._start_ns = min(begun.values())
         readers.sort(key=lambda pair: (_rank(pair[1]) is None, _rank(pair[1]) or 0, begun[id(pair[1])]))
         self._files = _Files()
@@ -104,11 +124,11 @@ class TraceFolder:
         ids = np.full(most + 1, _NONE, dtype=np.int64)
         for number, name, block_bytes, file_system in reader.files:
             ids[number] = self._files.of(name, block_bytes, file_system)
-        return _Process(index, reader, path, self._clocks[reader.boot_id] - self._start_ns, ids)
+        return _Process(index, reader, path, self._clocks[reader.clock], self._start_ns, ids)
 
     def info(self) -> RunInfo:
         """What `run.json` says."""
-        ends = [p.reader.end_ns + p.shift_ns for p in self.processes if p.reader.end_ns is not None]
+        ends = [p.run_time(p.reader.end_ns) for p in self.processes if p.reader.end_ns is not None]
         sizes = [int(value) for p in self.processes for key, value in _facts(p.reader) if key == "mpi.size"]
         return RunInfo(
             source=f"halcyon {__version__}",
@@ -145,11 +165,11 @@ class TraceFolder:
             "parent_pid": reader.parent_pid,
             "program": _text(reader.program),
             "command": _text(reader.command),
-            "start_ns": reader.start_ns + process.shift_ns,
-            "end_ns": None if reader.end_ns is None else reader.end_ns + process.shift_ns,
+            "start_ns": process.run_time(reader.start_ns),
+            "end_ns": None if reader.end_ns is None else process.run_time(reader.end_ns),
             "ended": reader.ended or "killed",
             "lost": reader.lost,
-            "clock_error_ns": 0 if len(self._clocks) == 1 else None,
+            "clock_error_ns": process.clock.error_ns,
         }
 
     def _fact_rows(self) -> Iterator[dict[str, Any]]:
@@ -161,7 +181,7 @@ class TraceFolder:
                 yield {
                     "process": process.index,
                     "file": None if index == _NONE else int(index),
-                    "time_ns": time_ns + process.shift_ns,
+                    "time_ns": process.run_time(time_ns),
                     "key": _text(key),
                     "value": _text(value),
                 }
@@ -173,8 +193,16 @@ class TraceFolder:
             counts: Counter[str] = Counter()
             for subject, count in process.reader.absences:
                 counts[subject] += count
-            for subject, count in counts.items():
-                yield {"process": process.index, "what": "not-seen", "subject": subject, "count": count}
+            for told, count in counts.items():
+                # A program is told with its path: "a static program: /bin/x".
+                subject, _, path = told.partition(": ")
+                yield {
+                    "process": process.index,
+                    "what": "not-seen",
+                    "subject": subject,
+                    "count": count,
+                    "detail": path or _NOT_SEEN.get(subject),
+                }
             if process.reader.lost:
                 yield _lost(process.index, "calls", process.reader.lost, "the recording stopped: no room on the disk")
             for damage in process.reader.damages:
@@ -206,7 +234,7 @@ def _calls(process: _Process, chunk: dict[str, Any]) -> pa.Table:
         "moved": _nullable(chunk["moved"], _NONE),
         "result": pa.array(chunk["result"]),
         "error": _nullable(chunk["error"].astype(np.int32), 0),
-        "start_ns": pa.array(chunk["start"] + process.shift_ns),
+        "start_ns": pa.array(process.clock.of(chunk["start"]) - process.run_start_ns),
         "duration_ns": pa.array(chunk["duration"]),
         "wait_ns": pa.array(chunk["wait"]),
         "argument": pa.array(argument),
@@ -240,15 +268,6 @@ def _facts(reader: TraceReader) -> Iterator[tuple[str, str]]:
 
 def _rank(reader: TraceReader) -> int | None:
     return next((int(value) for key, value in _facts(reader) if key == "mpi.rank"), None)
-
-
-def _clocks(readers: list[TraceReader]) -> dict[bytes, int]:
-    """By node: from its monotonic clock to the time of day, as its first process saw it."""
-    first: dict[bytes, TraceReader] = {}
-    for reader in readers:
-        if reader.boot_id not in first or reader.start_ns < first[reader.boot_id].start_ns:
-            first[reader.boot_id] = reader
-    return {node: reader.start_realtime_ns - reader.start_ns for node, reader in first.items()}
 
 
 def _text(text: bytes) -> str:

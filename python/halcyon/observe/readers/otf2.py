@@ -13,6 +13,7 @@ import otf2
 import pyarrow as pa
 from otf2 import events
 from otf2.enums import GroupType, IoOperationMode, Paradigm, RegionRole
+from otf2.error import TraceReaderError
 
 from halcyon.errors import ConfigError
 from halcyon.observe.dataset_writer import DatasetWriter
@@ -35,6 +36,7 @@ class _Call:
     region: bool
     """Whether a region began it; else an operation outside any I/O region did."""
     operations: set[int] = field(default_factory=set)
+    had_operation: bool = False
 
 
 class _Location:
@@ -50,7 +52,8 @@ class _Location:
         row: dict[str, Any] = {"start_ns": time}
         if is_io:
             self.number += 1
-            outer = next((call.row for call in reversed(self.stack) if call.is_io), None)
+            # Operations that are under way do not call one another.
+            outer = next((call.row for call in reversed(self.stack) if call.is_io and call.region), None)
             row |= {
                 "process": self.process,
                 "thread": self.thread,
@@ -119,11 +122,12 @@ class _Reader:
             row["level"] = LEVELS.get(handle.io_paradigm.identification, row["level"])
 
     def operation(self, at: _Location, time: int, event: Any) -> None:
-        if not at.stack or not at.stack[-1].is_io or at.stack[-1].operations:
+        if not at.stack or not at.stack[-1].is_io or at.stack[-1].had_operation:
             name = {IoOperationMode.READ: "read", IoOperationMode.WRITE: "write"}.get(event.mode, "fsync")
             at.begin(time, name, is_io=True, region=False)
         call = at.stack[-1]
         call.operations.add(event.matching_id)
+        call.had_operation = True
         self.touch(at, event.handle)
         row = call.row
         if event.mode in (IoOperationMode.READ, IoOperationMode.WRITE):
@@ -151,6 +155,8 @@ class _Reader:
         call = at.stack.pop()
         if call.is_io:
             said = _attributes(event)
+            if "file" in said:
+                call.row["file"] = self.files.of(said["file"])
             call.row |= {name: said[name] for name in ("result", "error", "wait_ns", "argument") if name in said}
             self.end(call, time)
 
@@ -200,7 +206,7 @@ def read(path: Path, directory: Path) -> None:
     try:
         with otf2.reader.open(str(anchor)) as trace:
             _read(trace, anchor, directory)
-    except (_otf2.Error, otf2.TraceReaderError, KeyError, IndexError, TypeError, AttributeError, OverflowError) as why:
+    except (_otf2.Error, TraceReaderError, KeyError, IndexError, TypeError, AttributeError, OverflowError) as why:
         raise ConfigError(f"{anchor}: {type(why).__name__}: {why}: the archive is damaged or cut off") from why
 
 
@@ -243,9 +249,11 @@ def _host(group: Any) -> str | None:
     return str(node.name) if node is not None and node.class_name == "node" else None
 
 
-def _attributes(event: Any) -> dict[str, int]:
+def _attributes(event: Any) -> dict[str, Any]:
+    """What Halcyon's export adds to OTF2's own fields."""
+    kinds = dict.fromkeys(("offset", "result", "error", "wait_ns", "argument"), int) | {"file": str}
     found = {attribute.name: value for attribute, value in (event.attributes or {}).items()}
-    return {name: value for name, value in found.items() if isinstance(value, int)}
+    return {name: value for name, value in found.items() if name in kinds and isinstance(value, kinds[name])}
 
 
 def _known(count: int) -> int | None:

@@ -223,6 +223,8 @@ def _text(path: Path) -> RecorderTrace:
 
     if [int(each.stem) for each in files] != list(range(len(files))):
         raise ConfigError(f"{path}: texts of ranks {', '.join(each.stem for each in files)}: some are missing")
+    if not any(each.stat().st_size for each in files):
+        raise ConfigError(f"{path}: no call in the text of any rank: cut off")
     return RecorderTrace("(recorder2text)", len(files), None, calls_of)
 
 

@@ -1,7 +1,8 @@
 """Data sets as OTF2 archives with I/O records, for Vampir, otf2-print and others.
 
 A location is a thread; calls that overlap without one being inside the other (sources that know no threads) are spread
-over several. What OTF2 has no field for is in attributes: offset, result, error, wait_ns and argument.
+over several. What OTF2 has no field for is in attributes: offset, result, error, wait_ns, argument, and `file` for
+calls without I/O records.
 """
 
 from collections.abc import Iterator
@@ -104,6 +105,7 @@ class _Archive:
         }
         self.tree = self.definitions.system_tree_node("run", class_name="machine")
         self.attributes = {name: self.definitions.attribute(name, "", Type.INT64) for name in EXTRA}
+        self.file_name = self.definitions.attribute("file", "", Type.STRING)
         self.matching = 0
 
     def write(self) -> None:
@@ -200,6 +202,8 @@ class _Archive:
         elif kind == Kind.SEEK and row["result"] is not None and row["result"] >= 0:
             where = row["result"]
             ends.insert(0, events.IoSeek(end, handle, where, IoSeekOption.FROM_START, where))
+        if len(begins) + len(ends) == 2:  # no I/O record names the file
+            ends[-1].attributes[self.file_name] = self.paths.get(row["file"], str(row["file"]))
         return begins, ends
 
     def _said(self, row: Row, names: tuple[str, ...]) -> dict[Any, int]:

@@ -1,5 +1,6 @@
 """What can be varied for a command follows from its first run; striping is set before each run."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -135,3 +136,6 @@ def test_collective_writes_are_swept(
     assert {line.split(",")[1] for line in lines[1:]} == {"1", "2"}
     assert all(int(line.split(",")[2]) > 0 for line in lines[1:])
     assert (output / "one-parameter.png").exists()
+    results = json.loads((output / "results.json").read_text())
+    assert results["start"]["values"] == {"cb_nodes": 1}
+    assert sum(len(point["bytes_per_s"]) for point in results["points"]) == len(lines) - 1

@@ -1,11 +1,18 @@
 """Sizes, order, alignment, sharing; files and metadata."""
 
 import random
+from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from observe.analysis.conftest import Ask
 from observe.analysis.random_trace import random_trace
 from observe.synthetic import MIB, Trace
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.settings import Settings
+from halcyon.observe.dataset import Dataset, DatasetWriter
+from halcyon.observe.schema import TABLES, RunInfo
 
 KIB = 1024
 
@@ -119,3 +126,27 @@ def test_times_are_summed_by_level_and_kind_and_by_rank(ask: Ask) -> None:
         own = [call for call in trace.calls if call.process == rank.rank and call.inside is None]
         assert rank.seconds == pytest.approx(sum(call.duration_ns for call in own) / 1e9)
         assert rank.metadata_s == pytest.approx(sum(call.duration_ns for call in own if call.kind == "stat") / 1e9)
+
+
+def test_bytes_over_time_add_up(ask: Ask) -> None:
+    trace = Trace(2)
+    file = trace.file("/scratch/file")
+    for rank in range(2):
+        for second in range(10):
+            trace.write(rank, file, second * MIB, MIB, second * 1000.0, 500)
+    found = ask(trace, Settings(activity_bins=10)).activity
+    assert (found.bin_s, found.counted) == (pytest.approx(0.95), False)
+    (series,) = found.series
+    assert sum(series.bytes) == 20 * MIB
+    assert series.bytes[:9] == [2 * MIB] * 9  # seconds 0 to 8 begin in steps 0 to 8
+
+
+def test_without_calls_the_sources_own_counts_are_shown(tmp_path: Path) -> None:
+    with DatasetWriter(tmp_path / "run", RunInfo("darshan 3", None, 10_000_000_000, 2)) as writer:
+        rows = {"module": "POSIX", "kind": "write", "start_ns": 0, "width_ns": 4_000_000_000, "bytes": 400}
+        upper = rows | {"module": "MPIIO", "bytes": 99999}
+        writer.write("activity", pa.Table.from_pylist([rows, upper], TABLES["activity"]))
+    with Dataset.open(tmp_path / "run") as dataset:
+        found = Answers(dataset, Settings(activity_bins=10)).activity
+    assert (found.counted, found.module, found.bin_s) == (True, "POSIX", 1.0)
+    assert found.series[0].bytes == [100, 100, 100, 100, 0, 0, 0, 0, 0, 0, 0]

@@ -19,6 +19,7 @@ def test_it_opens_with_what_was_lost(tmp_path: Path, capsys: pytest.CaptureFixtu
     trace = scenarios.healthy(ranks=4, phases=2)
     trace.absences = [
         {"process": None, "what": "not-seen", "subject": "io_uring", "count": None, "detail": "by its ring"},
+        {"process": 3, "what": "partial", "subject": "DXT", "count": None, "detail": None},
         {"process": 1, "what": "lost", "subject": "full disk", "count": 7, "detail": None},
         {"process": 2, "what": "lost", "subject": "full disk", "count": 5, "detail": None},
     ]
@@ -26,7 +27,8 @@ def test_it_opens_with_what_was_lost(tmp_path: Path, capsys: pytest.CaptureFixtu
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "./model -n 4"
     assert lines[2] == "lost: full disk (12), in 2 processes"
-    assert lines[3] == "could not be seen: io_uring: by its ring"
+    assert lines[3] == "cut short by its source: DXT, in 1 process"
+    assert lines[4] == "could not be seen: io_uring: by its ring"
 
 
 def test_a_healthy_run_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,7 +59,7 @@ def test_lost_calls_that_nobody_wrote_down_are_told(tmp_path: Path, capsys: pyte
     assert main(["analyze", str(tmp_path / "run")]) == 0
     out = capsys.readouterr().out
     assert "lost: calls (3), in 1 process: made and not recorded" in out
-    assert "the source holds no single calls" in out
+    assert "The source holds no single calls" in out
 
 
 def test_json_holds_all_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -92,3 +94,14 @@ def test_an_unknown_engine_is_named(tmp_path: Path, capsys: pytest.CaptureFixtur
     run = Trace(1).store(tmp_path / "run")
     assert main(["analyze", "--engine", "abacus", str(run)]) == 2
     assert "abacus: no such engine" in capsys.readouterr().err
+
+
+def test_numbers_are_whole_on_a_narrow_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "70")
+    assert main(["analyze", str(scenarios.sieving().store(tmp_path / "run"))]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "a wider terminal shows: POSIX effective, perceived, its bounds from MPI-IO" in lines
+    row = next(line for line in lines if line.startswith("whole run") and "write" in line)
+    assert row.split()[3:] == ["105", "MB", "105", "MB/s", "26.2", "MB/s"]

@@ -140,3 +140,18 @@ def test_coarse_times_are_within_their_resolution(ask: Ask) -> None:
 
 def test_a_run_without_calls_has_no_bandwidth(ask: Ask) -> None:
     assert ask(Trace(1)).bandwidths == []
+
+
+def test_mpis_start_and_end_are_no_io(ask: Ask) -> None:
+    trace = Trace(1)
+    shared_memory, file = trace.file("/dev/shm/mpi"), trace.file("/scratch/out")
+    for name, at in (("MPI_Init", 0.0), ("MPI_Finalize", 500.0)):
+        outer = trace.add(0, "mpiio", name, "control", at, 100)
+        trace.write(0, shared_memory, 0, 7 * MIB, at + 10, 1, inside=outer)
+    trace.write(0, file, 0, MIB, 200, 4)
+    answers = ask(trace)
+    assert (answers.survey.calls, answers.survey.setup_calls) == (1, 4)
+    assert answers.io_s == pytest.approx(0.004)
+    assert whole(answers.bandwidths).posix_bytes == MIB
+    assert [one.path for one in answers.files] == ["/scratch/out"]
+    assert answers.phases_of["all"][0].seconds == pytest.approx([0.004])

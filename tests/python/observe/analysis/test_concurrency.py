@@ -5,7 +5,7 @@ from observe.analysis.conftest import Ask
 from observe.analysis.random_trace import random_trace
 from observe.synthetic import MIB, Trace
 
-from halcyon.observe.analysis.concurrency import concurrency
+from halcyon.observe.analysis.settings import Settings
 
 
 def test_queued_writes_show_as_steps(ask: Ask) -> None:
@@ -14,16 +14,18 @@ def test_queued_writes_show_as_steps(ask: Ask) -> None:
     file = trace.file("/scratch/shared")
     for rank in range(4):
         trace.write(rank, file, rank * MIB, MIB, 0, 10 * (rank + 1))
-    (series,) = concurrency(ask(trace).survey, 4).series
+    (series,) = ask(trace, Settings(concurrency_bins=4)).concurrency.series
     assert (series.level, series.kind) == ("posix", "write")
     assert series.mean[:4] == pytest.approx([4, 3, 2, 1])
     assert series.most == pytest.approx(4)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_means_are_those_of_an_obvious_implementation(ask: Ask, seed: int) -> None:
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("exact_calls", [1000, 0])
+def test_means_are_those_of_an_obvious_implementation(ask: Ask, seed: int, exact_calls: int) -> None:
+    """Exactly, even where times are merged in steps."""
     trace = random_trace(seed)
-    found = concurrency(ask(trace).survey, 50)
+    found = ask(trace, Settings(exact_calls=exact_calls, time_bins=700, concurrency_bins=50)).concurrency
     width = found.bin_s * 1e9
     for series in found.series:
         own = [call for call in trace.calls if (call.level, call.kind) == (series.level, series.kind)]

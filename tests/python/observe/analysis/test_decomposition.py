@@ -83,3 +83,15 @@ def test_shares_are_those_of_an_obvious_implementation(ask: Ask, seed: int) -> N
         assert seconds == pytest.approx(sum(call.duration_ns for call in made if call.kind == kind) / 1e9)
     outer = sum(call.duration_ns - call.children_ns for call in trace.calls if call.level == "mpiio")
     assert shares.communicate_s == pytest.approx(outer / 1e9)
+
+
+def test_without_relations_nothing_is_taken_apart_and_no_time_counts_twice(ask: Ask) -> None:
+    """As in Darshan's traces: calls of both levels, and nothing that tells which made which."""
+    trace = sieved()
+    trace.related = False
+    answers = ask(trace)
+    assert (answers.functions, answers.parts, answers.examples) == ([], [], [])
+    assert answers.io_s == pytest.approx(0.2)
+    assert next(one for one in answers.times if one.level == "mpiio").self_s is None
+    assert answers.phases_of["write"][0].seconds == pytest.approx([0.1, 0.1])
+    assert answers.files[0].seconds == pytest.approx(0.2)

@@ -32,7 +32,7 @@ def bursts(pauses_ms: list[float], ranks: int = 4, *, within_ms: float = 1.0) ->
     [
         pytest.param([1000.0] * 5, id="regular"),
         pytest.param([700.0, 1300.0, 1000.0, 900.0, 1700.0], id="irregular"),
-        pytest.param([60_000.0, 1000.0, 1000.0, 1000.0, 1000.0], id="after a long start"),
+        pytest.param([600_000.0, 1000.0, 1000.0, 1000.0, 1000.0], id="after a long start"),
     ],
 )
 def test_pauses_part_phases(ask: Ask, pauses: list[float]) -> None:
@@ -44,6 +44,10 @@ def test_pauses_part_phases(ask: Ask, pauses: list[float]) -> None:
 def test_pauses_within_bursts_part_nothing(ask: Ask) -> None:
     answers = ask(bursts([2000.0] * 3, within_ms=30.0))
     assert answers.phases.split.count == 4
+
+
+def test_pauses_of_one_sort_part_nothing(ask: Ask) -> None:
+    assert ask(bursts([14.0, 18.0, 25.0, 16.0])).phases.split.count == 1
 
 
 def test_a_run_of_one_burst_is_one_phase(ask: Ask) -> None:
@@ -142,3 +146,13 @@ def test_merged_intervals_cover_the_same_points() -> None:
         assert all(a - b > gap for a, b in zip(first[1:], last[:-1], strict=True))
         if gap == 0:
             assert merged == covered
+
+
+def test_a_launcher_is_no_rank(ask: Ask) -> None:
+    trace = bursts([1000.0], ranks=4)
+    trace.launchers = 1
+    answers = ask(trace, ranks=3)
+    assert answers.phases_of["write"][0].ranks == [0, 1, 2]
+    assert answers.phases_of["write"][0].seconds == pytest.approx([0.06, 0.09, 0.12])
+    assert answers.files[0].ranks == [0, 1, 2]
+    assert [one.rank for one in answers.ranks] == [-1, 0, 1, 2]

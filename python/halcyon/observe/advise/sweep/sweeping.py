@@ -7,7 +7,6 @@ from pathlib import Path
 
 from halcyon.errors import UsageError
 from halcyon.observe.advise.library import Library
-from halcyon.observe.advise.opened import open_run
 from halcyon.observe.advise.run_facts import run_facts
 from halcyon.observe.advise.settings import Setting
 from halcyon.observe.advise.sweep.choice import Choice, choose
@@ -18,6 +17,7 @@ from halcyon.observe.advise.sweep.space import Parameter, Point
 from halcyon.observe.advise.trial import Launch
 from halcyon.observe.advise.try_settings import FIRST, failed_as_it_is
 from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.open_run import open_run
 from halcyon.quantities import rate
 
 MEASUREMENTS = "measurements.csv"
@@ -36,6 +36,48 @@ class Swept:
     library: Library
     problems: list[str]
     figures: list[Path]
+
+
+@dataclass(frozen=True)
+class PointResult:
+    """All good runs at one point."""
+
+    values: dict[str, int]
+    bytes_per_s: list[float]
+
+
+@dataclass(frozen=True)
+class SweepRecord:
+    """A sweep for machines: `results.json`."""
+
+    start: PointResult
+    fastest: PointResult
+    frugal: PointResult
+    faster_for_certain: bool
+    """The frugal one than the start."""
+    points: list[PointResult]
+    left_out: list[str]
+    problems: list[str]
+    figures: list[Path]
+
+
+def record_of(swept: Swept) -> SweepRecord:
+    """What print_sweep says, and every measurement."""
+    measured, choice = swept.measured, swept.choice
+
+    def result(point: Point) -> PointResult:
+        return PointResult(dict(point), measured.values.get(point, []))
+
+    return SweepRecord(
+        start=result(measured.start),
+        fastest=result(choice.best),
+        frugal=result(choice.frugal),
+        faster_for_certain=choice.frugal != measured.start and measured.faster(choice.frugal),
+        points=[result(point) for point in measured.values],
+        left_out=swept.reach.left_out,
+        problems=swept.problems,
+        figures=swept.figures,
+    )
 
 
 def sweep(

@@ -36,8 +36,11 @@ def ip(*words: str) -> None:
 
 
 @contextmanager
-def two_nodes(directory: Path) -> Iterator[list[str]]:
-    """Yields the launcher that puts one rank into each of two namespaces; removes them afterwards."""
+def two_nodes(directory: Path, second_in: str = "") -> Iterator[list[str]]:
+    """Yields the launcher that puts one rank into each of two namespaces; removes them afterwards.
+
+    `second_in`: a command in front of what runs on the second node, such as `unshare --time`.
+    """
     tag = str(os.getpid())
     names = [f"hal-{tag}-{i}" for i in (1, 2)]
     links = [f"h{tag}v{i}"[-15:] for i in (1, 2)]
@@ -51,7 +54,9 @@ def two_nodes(directory: Path) -> Iterator[list[str]]:
             ip("netns", "exec", name, "ip", "link", "set", link, "up")
             ip("netns", "exec", name, "ip", "link", "set", "lo", "up")
         agent = directory / "agent.sh"
-        agent.write_text(f'#!/bin/sh\nhost=$1; shift\nexec ip netns exec hal-{tag}-${{host##*.}} sh -c "$*"\n')
+        agent.write_text(
+            f'#!/bin/sh\nhost=$1; shift\nexec {second_in} ip netns exec hal-{tag}-${{host##*.}} sh -c "$*"\n'
+        )
         agent.chmod(0o755)
         yield [
             "ip", "netns", "exec", names[0], "mpirun.openmpi", "--allow-run-as-root", "--oversubscribe",

@@ -1,0 +1,61 @@
+"""Opens what a user names: a recorded run, a data set, or another tool's trace."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from halcyon.errors import ConfigError
+from halcyon.observe.dataset import Dataset
+from halcyon.observe.engines import DUCKDB
+from halcyon.observe.manifest import NAME
+from halcyon.observe.pack import DATA, pack
+from halcyon.observe.readers import Format, format_of
+
+
+@contextmanager
+def open_run(path: Path, engine: str = DUCKDB, *, verify: bool = False) -> Iterator[Dataset]:
+    """The data set of `path`, which is packed first where it is not one.
+
+    A recorded run keeps its data set in `path`/data, which is made again when a trace is newer. Another tool's trace is
+    packed into a temporary folder. `verify`: see Dataset.open. UsageError: nothing there. ConfigError: damaged, or not
+    recognized.
+    """
+    path = Path(path)
+    with tempfile.TemporaryDirectory(prefix="halcyon-run-") as scratch:
+        if is_dataset(path):
+            directory = path
+        elif format_of(path) == Format.HALCYON:
+            directory = path / DATA
+            if not _is_fresh(path):
+                shutil.rmtree(directory, ignore_errors=True)
+                pack(path, directory)
+        else:
+            directory = Path(scratch) / DATA
+            pack(path, directory)
+        with Dataset.open(directory, engine, verify=verify) as opened:
+            yield opened
+
+
+def is_dataset(path: Path) -> bool:
+    """Whether `path` is a data set: a folder with a manifest and tables."""
+    return (path / NAME).is_file() and (path / "calls").is_dir()
+
+
+def names_a_run(path: Path) -> bool:
+    """Whether `path` is one run, in any form that open_run takes; else it may be a folder of many."""
+    try:
+        return is_dataset(path) or bool(format_of(path))
+    except ConfigError:
+        if path.is_file():
+            raise
+        return False
+
+
+def _is_fresh(run: Path) -> bool:
+    """Whether the run's data set is as new as its traces."""
+    if not is_dataset(run / DATA):
+        return False
+    packed = (run / DATA / NAME).stat().st_mtime
+    return all(trace.stat().st_mtime <= packed for trace in (run / "trace").iterdir())

@@ -1,0 +1,105 @@
+"""Writes the reference page of data sets from schema.py.
+
+python -m halcyon.observe.schema_page > docs/dataset.md
+"""
+
+import sys
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from halcyon.observe.schema import TABLES, Kind, Level
+
+INTRODUCTION = """\
+# Data sets
+
+<!-- Written by `python -m halcyon.observe.schema_page`; change observe/schema.py or that module instead. -->
+
+A data set says what an application's I/O looked like: call by call where its source recorded calls, in counters where
+it counted. `halcyon pack` makes one of a trace, Halcyon's own or [another tool's](foreign-traces.md); analyses, reports
+and the viewer stand on it and do not care where it came from.
+
+It is a folder of Parquet tables and `run.json`. A table that a source knows nothing of is there, with no rows; what a
+source does not hold is null, never guessed. Times are nanoseconds since the run's start, on one clock for all
+processes. Offsets and sizes are bytes. `process` and `file` are indices into the tables of those names.
+
+    mpi-io-test.halcyon/
+        run.json
+        calls/part-00000.parquet    # 16 Mi calls each, sorted by process and start
+        processes.parquet  files.parquet  counters.parquet  activity.parquet  facts.parquet  absences.parquet
+
+Any tool that reads Parquet reads the tables:
+
+    duckdb -c "select call, count(*), sum(duration_ns) / 1e9 as s from 'run.halcyon/calls/*.parquet' group by all"
+
+From Python, `Dataset` opens a data set as Ibis tables of an engine: DuckDB in the same process, `local-spark`, or
+`spark://HOST:PORT` for what is too large for one machine (`pip install 'halcyon[spark]'`, Java 17). The same
+expressions work on all of them.
+
+```python
+from halcyon.observe.dataset import Dataset
+
+with Dataset.open("run.halcyon") as run:
+    slowest = run.calls.order_by(run.calls.duration_ns.desc()).limit(10)
+    print(slowest.join(run.files, "file", how="left").to_pyarrow())
+```
+
+A data set is whole or not there: it is written under a hidden name and gets its own when all is on the device.
+`run.json` names every file with its size and CRC-32. `Dataset.open` reads all files once and compares (about a second
+per GiB; `verify=False` leaves it at names, sizes and columns). A file that is missing, cut off or damaged, and a data
+set of a newer Halcyon, are refused by name.
+
+## run.json
+
+| key | meaning |
+|---|---|
+| `version` | of this schema; a Halcyon reads its own and all lower ones |
+| `source` | the tool that recorded the run, with its version |
+| `start` | seconds of the epoch at which times begin; null where the source does not know |
+| `duration_ns` | from the start of the run's first process to the end of its last |
+| `ranks` | size of MPI_COMM_WORLD; null where there was none |
+| `command`, `user`, `job` | command line, who ran it, the scheduler's name for it |
+| `parts` | each Parquet file with `rows`, `bytes` and `crc32` |
+| `crc32` | of everything else in this file |
+"""
+
+DERIVED = """\
+`parent_level`, `parent_call`, `self_ns` and `step` follow from the other columns; `halcyon pack` fills them for every
+source. A call is consecutive when `step` is 0, goes on ahead when it is positive, goes back when it is negative.
+"""
+
+
+def _type(kind: pa.DataType) -> str:
+    if pa.types.is_dictionary(kind):
+        return "string"
+    return f"list of {_type(kind.value_type)}" if pa.types.is_list(kind) else str(kind)
+
+
+def _table(name: str, schema: pa.Schema) -> Iterator[str]:
+    yield f"\n## {name}\n"
+    if name == "calls":
+        yield DERIVED
+    yield "| column | type | null | meaning |"
+    yield "|---|---|---|---|"
+    for field in schema:
+        meaning = field.metadata[b"meaning"].decode()
+        yield f"| `{field.name}` | {_type(field.type)} | {'yes' if field.nullable else ''} | {meaning} |"
+
+
+def _words() -> Iterator[str]:
+    yield "\n## Words\n"
+    yield f"`level`: {', '.join(f'`{level}`' for level in Level)}."
+    yield ""
+    yield f"`kind`: {', '.join(f'`{kind}`' for kind in Kind)}."
+
+
+def page() -> str:
+    """The whole page as Markdown."""
+    lines = [INTRODUCTION.rstrip("\n")]
+    for name, schema in TABLES.items():
+        lines += _table(name, schema)
+    return "\n".join([*lines, *_words()]) + "\n"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

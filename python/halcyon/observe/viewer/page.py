@@ -1,0 +1,91 @@
+"""Writes the page: the template that web/ is built into, with the document and the calls put in."""
+
+import dataclasses
+import json
+import math
+import os
+from importlib.resources import files
+from pathlib import Path
+
+from halcyon.errors import HalcyonSystemError, UnavailableError
+from halcyon.observe.dataset import Dataset
+from halcyon.observe.report_tables import ReportTables
+from halcyon.observe.viewer import columns
+from halcyon.observe.viewer.document import Document
+from halcyon.observe.viewer.tables import document_of
+from halcyon.observe.viewer.timeline import Calls, read_timeline
+
+TEMPLATE = "viewer.html"
+MARK = "<!-- halcyon: data -->"
+"""Where the template takes the data; it is there once."""
+
+
+def render(dataset: Dataset, tables: ReportTables, output: Path) -> int:
+    """Writes the page of a data set, of which `tables` were made, and returns its size in bytes.
+
+    Errors: see write_page.
+    """
+    calls = read_timeline(dataset)
+    return write_page(dataclasses.replace(document_of(tables), timeline=calls.timeline), calls, output)
+
+
+def write_page(document: Document, calls: Calls | None, output: Path) -> int:
+    """Writes the page of a document whose timeline, if it has one, lies in `calls`; returns its size in bytes.
+
+    The page appears under its name only when it is complete; the same data gives the same bytes. Raises
+    UnavailableError when the viewer was not built, HalcyonSystemError when the file cannot be written.
+    """
+    before, _, after = template().partition(MARK)
+    text = "".join(
+        [
+            before,
+            '<script type="application/json" id="halcyon-document">',
+            _json(document),
+            "</script>\n",
+            '<script type="text/plain" id="halcyon-columns">',
+            columns.encode(calls.columns) if calls is not None else "",
+            "</script>",
+            after,
+        ]
+    )
+    part = output.with_name(f".{output.name}.{os.getpid()}.tmp")
+    try:
+        size = part.write_bytes(text.encode())
+        part.replace(output)
+    except OSError as why:
+        raise HalcyonSystemError.of(why, output) from why
+    finally:
+        part.unlink(missing_ok=True)
+    return size
+
+
+def template() -> str:
+    """The built viewer, without data. Raises UnavailableError when it was not built."""
+    try:
+        text = (files("halcyon.observe.viewer") / TEMPLATE).read_text("utf-8")
+    except FileNotFoundError as why:
+        raise UnavailableError(
+            f"the viewer was not built: {why.filename} is missing; `make build` builds it (needs node and npm)"
+        ) from why
+    if text.count(MARK) != 1:
+        raise UnavailableError(
+            f"{TEMPLATE} has {text.count(MARK)} places for data, not 1; `make build` builds it anew from web/"
+        )
+    return text
+
+
+def _json(document: Document) -> str:
+    """JSON that may stand inside a script element: no `<`, and no NaN, which JSON does not know."""
+    text = json.dumps(_finite(dataclasses.asdict(document)), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.replace("<", "\\u003c")
+
+
+def _finite(value: object) -> object:
+    """The same with None for numbers that are none: a rate over no time at all is not known."""
+    if isinstance(value, float):
+        return float(f"{value:.12g}") if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    return value

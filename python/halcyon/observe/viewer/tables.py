@@ -1,0 +1,164 @@
+"""Takes from an analysis what the viewer shows, and no more than a page can hold."""
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
+
+from halcyon.observe.analysis.activity import Activity
+from halcyon.observe.analysis.concurrency import Concurrency
+from halcyon.observe.analysis.files import File
+from halcyon.observe.analysis.phases import Phase
+from halcyon.observe.analysis.servers import Servers
+from halcyon.observe.report_tables import ReportTables
+from halcyon.observe.viewer import document as d
+
+PHASE_VALUES = 300_000
+"""Times of ranks in phases, over all phases: about 3 MB of the page."""
+SERVER_VALUES = 200_000
+"""Bins of activity, over all servers."""
+SLOWEST = 16
+"""Ranks of each phase that stay, whatever the number of ranks."""
+MOST_RANGES = 6
+
+Row = TypeVar("Row")
+
+
+def document_of(tables: ReportTables) -> d.Document:
+    """The document of a run, without its timeline."""
+    return d.Document(
+        run=_run(tables),
+        facts=[d.Fact(key, value) for key, value in tables.facts.items()],
+        absences=_rows(d.Absence, tables.absences),
+        bandwidths=_bandwidths(tables),
+        times=_rows(d.TimeSpent, tables.times),
+        functions=_rows(d.FunctionShares, tables.functions),
+        parts=_rows(d.Part, tables.parts),
+        durations=_rows(d.Distribution, tables.call_durations),
+        concurrency=_concurrency(tables.concurrency),
+        activity=_activity(tables.activity),
+        phases=_phases([phase for own in tables.phases.values() for phase in own]),
+        stragglers=[_row(d.Straggler, one, kind=str(kind)) for kind, own in tables.stragglers.items() for one in own],
+        sizes=_rows(d.SizeBin, tables.sizes),
+        files=[_file(file) for file in sorted(tables.files, key=lambda file: file.file)],
+        servers=_servers(tables.servers),
+        findings=[
+            _row(d.Finding, one, evidence=_rows(d.Evidence, one.evidence), start_s=None, end_s=None)
+            for one in tables.findings
+        ],
+    )
+
+
+def _row(kind: type[Row], source: object, /, **given: Any) -> Row:
+    """`kind` with what is given, and all else from the attributes of the same names."""
+    names = [field.name for field in dataclasses.fields(kind) if field.name not in given]  # type: ignore[arg-type]
+    return kind(**{name: getattr(source, name) for name in names}, **given)
+
+
+def _rows(kind: type[Row], sources: Iterable[object]) -> list[Row]:
+    return [_row(kind, source) for source in sources]
+
+
+def _run(tables: ReportTables) -> d.Run:
+    info = tables.info
+    return d.Run(
+        title=info.job or tables.directory.absolute().name,
+        source=info.source,
+        command=info.command,
+        user=info.user,
+        job=info.job,
+        start_epoch_s=info.start,
+        duration_s=info.duration_ns / 1e9 if info.duration_ns else tables.duration_s or None,
+        ranks=info.ranks,
+        processes=tables.processes,
+        hosts=tables.hosts,
+        files=tables.file_count,
+        calls=tables.calls,
+        filesystems=sorted({file.filesystem for file in tables.files if file.filesystem}),
+    )
+
+
+def _bandwidths(tables: ReportTables) -> list[d.Bandwidth]:
+    """Of the run and of the files that are told."""
+    told = {file.file for file in tables.files}
+    return _rows(d.Bandwidth, (one for one in tables.bandwidths if one.file is None or one.file in told))
+
+
+def _concurrency(source: Concurrency) -> d.Concurrency | None:
+    series = [_row(d.ConcurrencySeries, one, mean=[_short(mean) for mean in one.mean]) for one in source.series]
+    return d.Concurrency(source.bin_s, series) if series else None
+
+
+def _activity(source: Activity) -> d.Activity | None:
+    if not any(sum(one.bytes) for one in source.series):
+        return None
+    return _row(d.Activity, source, series=_rows(d.ActivitySeries, source.series))
+
+
+def _phases(sources: Sequence[Phase]) -> list[d.Phase]:
+    most = max(2 * SLOWEST, PHASE_VALUES // max(1, len(sources)))
+    return [_phase(phase, most) for phase in sources if phase.seconds]
+
+
+def _phase(phase: Phase, most: int) -> d.Phase:
+    order = sorted(range(len(phase.ranks)), key=lambda i: (phase.seconds[i], phase.ranks[i]))
+    middle = (phase.seconds[order[(len(order) - 1) // 2]] + phase.seconds[order[len(order) // 2]]) / 2
+    kept = _spread(order, most)
+    return _row(
+        d.Phase,
+        phase,
+        rank_count=len(order),
+        ranks=[phase.ranks[i] for i in kept],
+        seconds=[_short(phase.seconds[i]) for i in kept],
+        median_s=middle,
+    )
+
+
+def _spread(order: list[int], most: int) -> list[int]:
+    """At most `most` of a list: the last SLOWEST, and of the others an even choice with the first among them."""
+    if len(order) <= most:
+        return order
+    others, few = order[:-SLOWEST], most - SLOWEST
+    return [others[i * len(others) // few] for i in range(few)] + order[-SLOWEST:]
+
+
+def _short(value: float) -> float:
+    """Seven digits: more than a picture shows, at half the bytes."""
+    return float(f"{value:.7g}")
+
+
+def _file(file: File) -> d.File:
+    return _row(d.File, file, rank_count=len(file.ranks), ranks=_ranges(file.ranks))
+
+
+def _ranges(values: Sequence[int]) -> str:
+    """`0–63, 70`; beyond MOST_RANGES the rest is counted."""
+    found: list[list[int]] = []
+    for value in sorted(set(values)):
+        if found and value == found[-1][1] + 1:
+            found[-1][1] = value
+        else:
+            found.append([value, value])
+    text = ", ".join(str(low) if low == high else f"{low}–{high}" for low, high in found[:MOST_RANGES])
+    rest = sum(high - low + 1 for low, high in found[MOST_RANGES:])
+    return f"{text} and {rest:,} more" if rest else text
+
+
+def _servers(source: Servers) -> d.Servers | None:
+    if not source.servers:
+        return None
+    bins = max(len(server.read) for server in source.servers)
+    group = max(1, -(-bins * len(source.servers) * 2 // SERVER_VALUES))
+    return _row(
+        d.Servers,
+        source,
+        bin_s=source.bin_s * group,
+        servers=[
+            _row(d.Server, server, read=_grouped(server.read, group), written=_grouped(server.written, group))
+            for server in source.servers
+        ],
+    )
+
+
+def _grouped(values: Sequence[float], group: int) -> list[float]:
+    """Sums of `group` neighbours each."""
+    return [_short(sum(values[at : at + group])) for at in range(0, len(values), group)]

@@ -1,0 +1,103 @@
+#include "calls/program_file.hpp"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "calls/direct_call.hpp"
+
+namespace halcyon::calls {
+namespace {
+
+using kind = program_file::kind;
+
+bool may_be_run(const char* path) {
+    struct stat found {};
+    return direct::call(SYS_newfstatat, AT_FDCWD, direct::address(path), direct::address(&found), 0) == 0 &&
+           S_ISREG(found.st_mode) && direct::call(SYS_faccessat, AT_FDCWD, direct::address(path), X_OK) == 0;
+}
+
+// setuid and setgid matter only where they change something (AT_SECURE).
+bool changes_identity(const struct stat& file) {
+    const auto user = static_cast<uid_t>(direct::call(SYS_getuid));
+    const auto group = static_cast<gid_t>(direct::call(SYS_getgid));
+    return ((file.st_mode & S_ISUID) != 0 && file.st_uid != user) ||
+           ((file.st_mode & S_ISGID) != 0 && file.st_gid != group);
+}
+
+template <class Header, class Segment>
+kind linking_of(int fd, const char* begin) {
+    Header header;
+    std::memcpy(&header, begin, sizeof header);
+    for (unsigned i = 0; i < header.e_phnum; ++i) {
+        Segment segment;
+        const auto at = static_cast<long>(header.e_phoff + size_t{i} * header.e_phentsize);
+        const long got = direct::call(SYS_pread64, fd, direct::address(&segment), sizeof segment, at);
+        if (got != static_cast<long>(sizeof segment)) return kind::unknown;
+        if (segment.p_type == PT_INTERP) return kind::recorded;
+    }
+    return kind::static_;
+}
+
+/// Of the file's first bytes; `interpreter` gets that of a script, or "".
+kind kind_of(const char* path, char (&interpreter)[256]) {
+    interpreter[0] = '\0';
+    const int fd = direct::open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0) return kind::unknown;
+    struct stat file {};
+    char begin[256] = {};
+    const ssize_t got = direct::read(fd, begin, sizeof begin - 1);
+    kind found = kind::unknown;
+    if (direct::call(SYS_fstat, fd, direct::address(&file)) == 0 && changes_identity(file))
+        found = kind::privileged;
+    else if (got >= static_cast<ssize_t>(sizeof(Elf64_Ehdr)) && std::memcmp(begin, ELFMAG, SELFMAG) == 0) {
+        found = begin[EI_CLASS] == ELFCLASS64 ? linking_of<Elf64_Ehdr, Elf64_Phdr>(fd, begin) : kind::unknown;
+    } else if (begin[0] == '#' && begin[1] == '!') {
+        const char* word = begin + 2 + std::strspn(begin + 2, " \t");
+        const size_t length = std::strcspn(word, " \t\n");
+        std::memcpy(interpreter, word, length);
+        interpreter[length] = '\0';
+    }
+    direct::close(fd);
+    return found;
+}
+
+}  // namespace
+
+void program_file::look(const char* name, bool searches) {
+    what = kind::absent;
+    path[0] = '\0';
+    if (name == nullptr || *name == '\0') return;
+    const size_t length = std::strlen(name);
+    if (length >= sizeof path) {
+        what = kind::unknown;
+        return;
+    }
+    if (!searches || std::strchr(name, '/') != nullptr) {
+        std::memcpy(path, name, length + 1);
+        if (!may_be_run(path)) return;
+    } else {
+        const char* places = getenv("PATH");
+        if (places == nullptr) places = "/bin:/usr/bin";
+        for (;; ++places) {
+            const size_t place = std::strcspn(places, ":");
+            if (place + length + 2 < sizeof path) {
+                std::memcpy(path, places, place);
+                path[place] = '/';
+                std::memcpy(path + place + (place > 0 ? 1 : 0), name, length + 1);
+                if (may_be_run(path)) break;
+            }
+            places += place;
+            if (*places == '\0') return;
+        }
+    }
+    char interpreter[256];
+    what = kind_of(path, interpreter);
+    char next[256];
+    for (int depth = 0; interpreter[0] != '\0' && depth < 4; ++depth) {
+        std::memcpy(next, interpreter, sizeof next);
+        what = kind_of(next, interpreter);
+    }
+}
+
+}  // namespace halcyon::calls

@@ -1,0 +1,111 @@
+// syscall(2): what an application asks of the kernel with it passes all other wrappers by. It is counted, so that a
+// recording says what it lacks.
+#include "calls/wrappers/wrapper.hpp"
+
+namespace halcyon::calls {
+namespace {
+
+constexpr long io_uring_setup = 425;
+
+bool does_io(long number) {
+    switch (number) {
+        case SYS_read:
+        case SYS_write:
+        case SYS_pread64:
+        case SYS_pwrite64:
+        case SYS_readv:
+        case SYS_writev:
+        case SYS_preadv:
+        case SYS_pwritev:
+        case SYS_preadv2:
+        case SYS_pwritev2:
+        case SYS_openat:
+        case SYS_close:
+        case SYS_lseek:
+        case SYS_fsync:
+        case SYS_fdatasync:
+        case SYS_ftruncate:
+        case SYS_fallocate:
+        case SYS_sendfile:
+        case SYS_splice:
+        case SYS_copy_file_range:
+        case SYS_statx:
+        case SYS_unlinkat:
+        case SYS_getdents64:
+        case SYS_io_submit:
+#ifdef SYS_open  // newer architectures have only openat
+        case SYS_open:
+        case SYS_stat:
+        case SYS_unlink:
+#endif
+            return true;
+        default:
+            return false;
+    }
+}
+
+}  // namespace
+
+/// Notes the call; returns the address of the C library's function.
+extern "C" __attribute__((visibility("hidden"), used)) void* halcyon_before_syscall(long number) {
+    if (recording()) {
+        const own_work ours;
+        const bool ring = number == io_uring_setup;
+        if (ring || does_io(number)) {
+            const std::string_view subject = ring ? "io_uring" : "calls made with syscall(2)";
+            std::atomic<uint64_t>& count = this_process().direct_calls;
+            // The first is told at once, for a process that does not live to tell how many there were.
+            if (ring || count.fetch_add(1, std::memory_order_relaxed) == 0) {
+                this_process().layers.each([&](layer& l) { l.on_absence(subject, 1); });
+            }
+        }
+    }
+    return reinterpret_cast<void*>(HALCYON_REAL(syscall, long, (long)));
+}
+
+// Some system calls return twice, or on another stack: this one jumps, with all that its caller gave.
+#if defined(__x86_64__)
+__asm__(".text\n"
+        ".globl " HALCYON_WRAPPER_SYMBOL(syscall) "\n"
+        ".type " HALCYON_WRAPPER_SYMBOL(syscall) ", @function\n"
+        HALCYON_WRAPPER_SYMBOL(syscall) ":\n"
+        "endbr64\n"
+        "pushq %rdi\n"
+        "pushq %rsi\n"
+        "pushq %rdx\n"
+        "pushq %rcx\n"
+        "pushq %r8\n"
+        "pushq %r9\n"
+        "subq $8, %rsp\n"
+        "call halcyon_before_syscall\n"
+        "addq $8, %rsp\n"
+        "popq %r9\n"
+        "popq %r8\n"
+        "popq %rcx\n"
+        "popq %rdx\n"
+        "popq %rsi\n"
+        "popq %rdi\n"
+        "jmp *%rax\n"
+        ".size " HALCYON_WRAPPER_SYMBOL(syscall) ", . - " HALCYON_WRAPPER_SYMBOL(syscall) "\n");
+#elif defined(__aarch64__)
+__asm__(".text\n"
+        ".globl " HALCYON_WRAPPER_SYMBOL(syscall) "\n"
+        ".type " HALCYON_WRAPPER_SYMBOL(syscall) ", %function\n"
+        HALCYON_WRAPPER_SYMBOL(syscall) ":\n"
+        "stp x29, x30, [sp, #-80]!\n"
+        "stp x0, x1, [sp, #16]\n"
+        "stp x2, x3, [sp, #32]\n"
+        "stp x4, x5, [sp, #48]\n"
+        "stp x6, x7, [sp, #64]\n"
+        "bl halcyon_before_syscall\n"
+        "mov x16, x0\n"
+        "ldp x0, x1, [sp, #16]\n"
+        "ldp x2, x3, [sp, #32]\n"
+        "ldp x4, x5, [sp, #48]\n"
+        "ldp x6, x7, [sp, #64]\n"
+        "ldp x29, x30, [sp], #80\n"
+        "br x16\n"
+        ".size " HALCYON_WRAPPER_SYMBOL(syscall) ", . - " HALCYON_WRAPPER_SYMBOL(syscall) "\n");
+#endif
+
+}  // namespace halcyon::calls

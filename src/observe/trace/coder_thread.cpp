@@ -1,0 +1,147 @@
+#include "observe/trace/coder_thread.hpp"
+
+#include <sched.h>
+#include <signal.h>
+
+#include "calls/direct_call.hpp"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HALCYON_THREAD_BY_LIBRARY  // sanitizers have to know every thread
+#include <pthread.h>
+#endif
+
+namespace halcyon::observe::trace {
+namespace direct = calls::direct;
+
+#ifdef HALCYON_THREAD_BY_LIBRARY
+
+namespace {
+struct errand {
+    void (*work)(void*);
+    void* argument;
+    std::atomic<uint32_t>* alive;
+};
+void* run_errand(void* opaque) {
+    const errand todo = *static_cast<errand*>(opaque);
+    todo.work(todo.argument);
+    todo.alive->store(0);
+    return nullptr;
+}
+errand pending;
+}  // namespace
+
+coder_thread::answer coder_thread::start(void (*work)(void*), void* argument) {
+    uint32_t none = 0;
+    if (!alive_.compare_exchange_strong(none, 1)) return answer::busy;
+    pending = {work, argument, &alive_};
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, run_errand, &pending) != 0) {
+        alive_ = 0;
+        return answer::refused;
+    }
+    pthread_detach(thread);
+    return answer::started;
+}
+
+#else
+
+namespace {
+
+constexpr size_t stack_bytes = 256 * 1024;
+constexpr size_t tail_bytes = 4096;  // behind the stack: what the thread register points to
+constexpr size_t all_signals = 8;    // bytes of the kernel's set
+
+/// On a stack of its own; the child finds `work` and `argument` on top of it, and ends with the system call.
+#if defined(__x86_64__)
+long clone_onto(long flags, char* stack, std::atomic<uint32_t>* alive, void* registers) {
+    long result;
+    register long r10 __asm__("r10") = direct::address(alive);
+    register long r8 __asm__("r8") = direct::address(registers);
+    __asm__ volatile(
+        "syscall\n\t"
+        "testq %%rax, %%rax\n\t"
+        "jnz 1f\n\t"
+        "xorl %%ebp, %%ebp\n\t"
+        "popq %%rax\n\t"
+        "popq %%rdi\n\t"
+        "callq *%%rax\n\t"
+        "xorl %%edi, %%edi\n\t"
+        "movl %[leave], %%eax\n\t"
+        "syscall\n"
+        "1:"
+        : "=a"(result)
+        : "a"(SYS_clone), "D"(flags), "S"(stack), "d"(0), "r"(r10), "r"(r8), [leave] "i"(SYS_exit)
+        : "rcx", "r11", "memory");
+    return result;
+}
+
+void fill_registers(char* at) {
+    std::memset(at, 0, tail_bytes);
+    std::memcpy(at, &at, sizeof at);
+    uint64_t canary = 0;  // of the stack protector
+    __asm__("movq %%fs:0x28, %0" : "=r"(canary));
+    std::memcpy(at + 0x28, &canary, sizeof canary);
+}
+#elif defined(__aarch64__)
+long clone_onto(long flags, char* stack, std::atomic<uint32_t>* alive, void* registers) {
+    register long x8 __asm__("x8") = SYS_clone;
+    register long x0 __asm__("x0") = flags;
+    register long x1 __asm__("x1") = direct::address(stack);
+    register long x2 __asm__("x2") = 0;
+    register long x3 __asm__("x3") = direct::address(registers);
+    register long x4 __asm__("x4") = direct::address(alive);
+    __asm__ volatile(
+        "svc 0\n\t"
+        "cbnz x0, 1f\n\t"
+        "mov x29, #0\n\t"
+        "ldp x1, x0, [sp], #16\n\t"
+        "blr x1\n\t"
+        "mov x0, #0\n\t"
+        "mov x8, %[leave]\n\t"
+        "svc 0\n"
+        "1:"
+        : "+r"(x0)
+        : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), [leave] "i"(SYS_exit)
+        : "x30", "memory");
+    return x0;
+}
+
+void fill_registers(char* at) {
+    std::memset(at, 0, tail_bytes);
+}
+#endif
+
+}  // namespace
+
+bool coder_thread::prepare() {
+    if (stack_ == nullptr) stack_ = static_cast<char*>(direct::map_memory(stack_bytes + tail_bytes));
+    return stack_ != nullptr;
+}
+
+coder_thread::answer coder_thread::start(void (*work)(void*), void* argument) {
+    uint32_t none = 0;
+    if (!alive_.compare_exchange_strong(none, 1, std::memory_order_acquire)) return answer::busy;
+    if (!prepare()) {
+        alive_ = 0;
+        return answer::refused;
+    }
+    char* top = stack_ + stack_bytes;
+    fill_registers(top);
+    const long first[] = {reinterpret_cast<long>(work), direct::address(argument)};
+    char* start = top - sizeof first;
+    std::memcpy(start, first, sizeof first);
+    constexpr long flags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+                           CLONE_SETTLS | CLONE_CHILD_CLEARTID;
+    const uint64_t all = ~uint64_t{0};
+    uint64_t before = 0;
+    direct::call(SYS_rt_sigprocmask, SIG_SETMASK, direct::address(&all), direct::address(&before), all_signals);
+    const long result = clone_onto(flags, start, &alive_, top);
+    direct::call(SYS_rt_sigprocmask, SIG_SETMASK, direct::address(&before), 0, all_signals);
+    if (result > 0) return answer::started;
+    alive_ = 0;
+    return answer::refused;
+}
+
+#endif
+
+}  // namespace halcyon::observe::trace

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace halcyon::observe::trace {
+
+/// A thread of ours within the application that ends when its work is done, and of which the application's libraries
+/// know nothing: pthread_create would allocate, make a program of one thread one of many (exit of the last thread,
+/// unshare, the locks of stdio), and its thread would be counted among the application's own.
+///
+/// What it runs may use neither errno nor any other thread-local variable, and nothing that does. All signals are
+/// blocked in it.
+class coder_thread {
+  public:
+    /// Runs `work(argument)` in it. `busy`: it is still at the work before. `refused`: the system has none for us.
+    enum class answer : uint32_t { started, busy, refused };
+    answer start(void (*work)(void*), void* argument);
+
+    /// False when it has ended, or none was started.
+    [[nodiscard]] bool runs() const { return alive_.load(std::memory_order_acquire) != 0; }
+
+    /// In a forked child, which has only the thread that forked.
+    void forget() { alive_ = 0; }
+
+  private:
+    bool prepare();
+
+    std::atomic<uint32_t> alive_{0};  ///< the kernel clears it when the thread has left its stack
+    char* stack_ = nullptr;
+};
+
+}  // namespace halcyon::observe::trace

@@ -1,0 +1,108 @@
+// Prints the table of interposed functions: for the linker, for tests, and for the reference.
+//
+//   halcyon-interposed-functions symbols    what libhalcyon-io stands in front of, one a line
+//   halcyon-interposed-functions linker     options for programs that are linked with libhalcyon-io.a
+//   halcyon-interposed-functions page       the reference's page
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "calls/call_table.hpp"
+
+namespace halcyon::calls {
+namespace {
+
+struct symbol_entry {
+    std::string_view name;
+    call_id function;
+};
+
+const std::vector<symbol_entry>& symbols() {
+    static const std::vector<symbol_entry> all{
+#define FUNCTION(id, name, level, kind, argument)
+#define SYMBOL(symbol, id, shape, result, parameters, names) {#symbol, call_id::id},
+#define WRITTEN(symbol, id) {#symbol, call_id::id},
+#include "calls/table.def"
+#undef FUNCTION
+#undef SYMBOL
+#undef WRITTEN
+    };
+    return all;
+}
+
+/// Names by which the C library calls its own functions. In a static program those calls pass the linker's eye, too,
+/// and a stream's transfer would be seen twice: as what the stream did, and as the call that it made for it.
+bool is_inner_name(std::string_view symbol) {
+    if (symbol.starts_with("_IO_")) return true;
+    if (!symbol.starts_with("__")) return false;
+    const bool is_checked = symbol.ends_with("_chk") || symbol.ends_with("_2");
+    const bool is_versioned = symbol.starts_with("__isoc") || symbol.starts_with("__x") || symbol.starts_with("__lx") ||
+                              symbol.starts_with("__fx");
+    return !is_checked && !is_versioned;
+}
+
+void print_symbols() {
+    for (const symbol_entry& symbol : symbols())
+        printf("%.*s\n", static_cast<int>(symbol.name.size()), symbol.name.data());
+}
+
+void print_linker_options() {
+    for (const symbol_entry& symbol : symbols()) {
+        if (is_inner_name(symbol.name)) continue;
+        printf("--wrap=%.*s\n", static_cast<int>(symbol.name.size()), symbol.name.data());
+    }
+    printf("--gc-sections\n");
+}
+
+std::string symbols_of(call_id function, std::string_view name) {
+    std::string text;
+    for (const symbol_entry& symbol : symbols()) {
+        if (symbol.function != function || symbol.name == name) continue;
+        text += (text.empty() ? "`" : ", `") + std::string(symbol.name) + "`";
+    }
+    return text;
+}
+
+void print_level(level at, const char* title) {
+    printf("\n## %s\n\n| function | kind | `argument` | other names |\n|---|---|---|---|\n", title);
+    for (size_t i = 1; i < sizeof functions / sizeof functions[0]; ++i) {
+        const function_entry& entry = functions[i];
+        if (entry.at != at) continue;
+        printf("| `%s` | %s | %s | %s |\n", entry.name, kind_names[static_cast<int>(entry.does)], entry.argument,
+               symbols_of(static_cast<call_id>(i), entry.name).c_str());
+    }
+}
+
+void print_page() {
+    printf(
+        "# Recorded functions\n\n"
+        "What `halcyon run --trace` records of an application, level by level. *kind* is what a call does whatever "
+        "its\n"
+        "name, and `argument` the column of that name in the table of calls. A function has other names for files of\n"
+        "64 bits, for programs built with checks of their buffers, and for Fortran.\n");
+    print_level(level::hdf5, "HDF5");
+    print_level(level::mpiio, "MPI-IO");
+    print_level(level::stdio, "Streams of C");
+    print_level(level::posix, "POSIX");
+}
+
+}  // namespace
+}  // namespace halcyon::calls
+
+int main(int count, char** arguments) {
+    using namespace halcyon::calls;
+    const std::string_view what = count == 2 ? arguments[1] : "";
+    if (what == "symbols")
+        print_symbols();
+    else if (what == "linker")
+        print_linker_options();
+    else if (what == "page")
+        print_page();
+    else {
+        fprintf(stderr, "halcyon-interposed-functions: usage: give one of: symbols, linker, page\n");
+        return 2;
+    }
+    return 0;
+}

@@ -1,0 +1,48 @@
+// What libhalcyon-io.so shows to the programs that it is loaded into.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+std::string output_of(const std::string& command) {
+    FILE* pipe = popen(command.c_str(), "r");
+    if (pipe == nullptr) throw std::runtime_error("cannot run " + command);
+    std::string output;
+    std::array<char, 4096> buffer{};
+    while (const size_t bytes = fread(buffer.data(), 1, buffer.size(), pipe)) output.append(buffer.data(), bytes);
+    if (pclose(pipe) != 0) throw std::runtime_error("failed: " + command);
+    return output;
+}
+
+std::set<std::string> words_of(const std::string& text) {
+    std::istringstream words(text);
+    return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
+}
+
+// Anything else would capture a function of the application, or of a library that it loads.
+TEST(library_symbols_test, are_those_of_the_table_and_no_others) {
+    const std::string defined = output_of("nm --dynamic --defined-only --format=just-symbols " HALCYON_TEST_LIBRARY);
+    const std::string table = output_of(HALCYON_TEST_TABLE " symbols");
+    EXPECT_GT(words_of(table).size(), 500U);
+    EXPECT_EQ(words_of(defined), words_of(table));
+}
+
+TEST(library_symbols_test, need_nothing_but_the_c_library) {
+    std::istringstream lines(output_of("readelf --wide --dynamic " HALCYON_TEST_LIBRARY));
+    std::set<std::string> needed;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find("(NEEDED)") == std::string::npos) continue;
+        needed.insert(line.substr(line.find('[')));
+    }
+    EXPECT_TRUE(needed.erase("[libc.so.6]"));
+    for (const std::string& other : needed) EXPECT_TRUE(other.starts_with("[ld-linux-")) << other;
+}
+
+}  // namespace

@@ -1,0 +1,15 @@
+// What the room of calls wants from the library that is built from it; here nothing is recorded.
+#include "calls/process_state.hpp"
+
+namespace halcyon::calls {
+
+void start_layers(layer_chain& layers) {
+    layers.clear();
+}
+
+const char* const* environment_of_children() {
+    static const char* const none[] = {nullptr};
+    return none;
+}
+
+}  // namespace halcyon::calls

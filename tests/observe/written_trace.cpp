@@ -1,0 +1,113 @@
+#include "observe/written_trace.hpp"
+
+#include <unistd.h>
+
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+#include "calls/call_table.hpp"
+#include "calls/ticks.hpp"
+#include "observe/trace/record_buffer.hpp"
+#include "observe/trace/trace_file.hpp"
+
+namespace halcyon::observe::trace {
+
+using calls::call_id;
+using calls::call_record;
+
+std::vector<call_record> usual_records(size_t count, std::mt19937_64& random) {
+    std::vector<call_record> records;
+    int64_t now = calls::ticks();
+    uint32_t number[3] = {};
+    for (size_t i = 0; i < count; ++i) {
+        const auto thread = static_cast<uint32_t>(random() % 3);
+        const bool writes = random() % 2 == 0;
+        const auto bytes = static_cast<int64_t>(random() % 4 == 0 ? random() % 10000 : 4096);
+        now += 2 * static_cast<int64_t>(random() % 500) + 2;
+        const auto function = static_cast<uint16_t>(writes ? call_id::pwrite : call_id::pread);
+        records.push_back({now, 2 * static_cast<int64_t>(random() % 5000), 0, static_cast<int64_t>(i * 4096), bytes,
+                           bytes, bytes, 0, static_cast<uint32_t>(1 + random() % 4), thread, ++number[thread], 0,
+                           function, 0, 0});
+    }
+    return records;
+}
+
+std::vector<call_record> extreme_records(size_t count, std::mt19937_64& random) {
+    constexpr int64_t least = std::numeric_limits<int64_t>::min();
+    constexpr int64_t most = std::numeric_limits<int64_t>::max();
+    const int64_t values[] = {least, least + 2, -2, -1, 0, 2, 4096, most - 1, static_cast<int64_t>(random())};
+    const auto any = [&] { return values[random() % std::size(values)]; };
+    std::vector<call_record> records;
+    for (size_t i = 0; i < count; ++i) {
+        const auto word = static_cast<uint32_t>(any());
+        records.push_back({any() & ~1, any() & ~1, any() & ~1, any(), any(), any(), any(), any(), word,
+                           static_cast<uint32_t>(any()), static_cast<uint32_t>(random()), static_cast<uint32_t>(any()),
+                           static_cast<uint16_t>(any()), static_cast<uint16_t>(any()), 0});
+    }
+    return records;
+}
+
+scratch_folder::scratch_folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "halcyon-trace-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder in " + name);
+    folder_ = name;
+}
+
+scratch_folder::~scratch_folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(folder_, ignored);
+}
+
+std::string write_trace(const scratch_folder& folder, const std::string& name, const std::vector<call_record>& records,
+                        bool ended) {
+    auto file = std::make_unique<trace_file>();
+    auto buffer = std::make_unique<record_buffer>();
+    if (!file->create(folder.path(""), name)) throw std::runtime_error(folder.path(name) + ": not created");
+    const process_section process{4711, 1, anchor_now(), 2, 0};
+    file->append(section_kind::process, bytes_of(process), std::string("node\0/bin/program\0program a b\0boot\0", 36));
+    for (const call_id id : {call_id::pwrite, call_id::pread}) {
+        const auto& entry = calls::entry_of(static_cast<uint16_t>(id));
+        const function_section section{static_cast<uint16_t>(id), static_cast<uint8_t>(entry.at),
+                                       static_cast<uint8_t>(entry.does), 0};
+        file->append(section_kind::function, bytes_of(section), entry.name);
+    }
+    for (uint32_t id = 1; id <= 4; ++id) {
+        const file_section section{id, 0, 4096, 0xEF53};
+        file->append(section_kind::file, bytes_of(section), "/data/" + std::to_string(id));
+    }
+    const fact_section fact{1, 0, anchor_now().ticks};
+    file->append(section_kind::fact, bytes_of(fact), std::string("mpi.rank\0003\0", 11));
+    const absence_section absence{7};
+    file->append(section_kind::absence, bytes_of(absence), "io_uring");
+    int error = 0;
+    const std::string ring = folder.path(name + ".ring");
+    if (!buffer->create(ring.c_str(), 1 << 20, *file, 2, error)) throw std::runtime_error(ring + ": not created");
+    for (const call_record& record : records) buffer->append(record);
+    if (ended) {
+        buffer->flush(true);
+        const end_section end{0, 0, 0, anchor_now()};
+        file->append(section_kind::end, bytes_of(end));
+    }
+    while (buffer->codes()) std::this_thread::yield();
+    file->abandon();
+    buffer->abandon();
+    return folder.path(name + ".trace");
+}
+
+std::string read_bytes(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    std::ostringstream all;
+    all << in.rdbuf();
+    return all.str();
+}
+
+void write_bytes(const std::string& path, const std::string& bytes) {
+    std::ofstream out(path, std::ios::binary | std::ios::trunc);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+}  // namespace halcyon::observe::trace

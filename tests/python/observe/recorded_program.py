@@ -1,0 +1,101 @@
+"""Compiles programs of tests/calls, runs them recorded, and reads what was recorded."""
+
+import os
+import signal
+import subprocess
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from halcyon.observe.dataset import Dataset
+from halcyon.observe.pack import pack
+from halcyon.observe.recording.folder import Recording, new_folder
+from halcyon.observe.recording.preload import variables
+
+PROGRAMS = ("a static program", "a program that changes its user")
+SOURCES = Path(__file__).resolve().parents[2] / "calls"
+
+
+def compiled(source: str, folder: Path, *options: str, compiler: str = "gcc") -> Path:
+    """The program of tests/calls/<source>, in `folder`."""
+    program = folder / (Path(source).stem + "".join(options).replace("/", "_").replace("-", "_"))
+    words = [compiler, "-O1", "-g", "-w", "-pthread", str(SOURCES / source), "-o", str(program), *options]
+    subprocess.run(words, check=True)
+    return program
+
+
+@dataclass
+class Run:
+    """A recorded run."""
+
+    folder: Path
+    code: int
+    output: bytes
+    complaints: str
+
+    @cached_property
+    def data(self) -> Dataset:
+        return Dataset.open(pack(self.folder))
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        return [row for batch in self.data.batches(table) for row in batch.to_pylist()]
+
+    @cached_property
+    def paths(self) -> dict[int, str]:
+        return {row["file"]: row["path"] for row in self.rows("files")}
+
+    @cached_property
+    def calls(self) -> list[dict[str, Any]]:
+        """With the path of each call's file as `path`."""
+        calls = self.rows("calls")
+        for call in calls:
+            call["path"] = self.paths.get(call["file"], "")
+        return calls
+
+    def calls_on(self, path: Path | str) -> list[dict[str, Any]]:
+        return [call for call in self.calls if call["path"] == str(path)]
+
+    def moved(self, path: Path | str, kind: str) -> int:
+        """Between file and process, by calls at the lowest level."""
+        return sum(c["moved"] or 0 for c in self.calls_on(path) if c["kind"] == kind and c["level"] == "posix")
+
+    def absences(self) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        for row in self.rows("absences"):
+            counts[row["subject"]] += row["count"] or 0
+            if row["subject"] in PROGRAMS:
+                counts[f"{row['subject']}: {row['detail']}"] += row["count"]
+        return counts
+
+
+def recorded(
+    command: list[Any],
+    folder: Path,
+    *,
+    buffer: str | None = None,
+    extra: dict[str, str] | None = None,
+    kill: bool = False,
+    **options: Any,
+) -> Run:
+    """Runs `command` with its calls recorded in `folder`; `extra` are further variables. With `kill`, it is killed
+    as soon as it has written a line."""
+    words = [str(word) for word in command]
+    place = new_folder(folder, words)
+    Recording.of(words, ["trace"], 0.0).write(place)
+    environment = {**os.environ, **variables(["trace"], place / "trace", buffer), **(extra or {})}
+    with subprocess.Popen(
+        words,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        **options,
+    ) as process:
+        first = b""
+        if kill and process.stdout:
+            first = process.stdout.readline()
+            process.send_signal(signal.SIGKILL)
+        output, complaints = process.communicate(timeout=120)
+    return Run(place, process.returncode, first + output, complaints.decode(errors="replace"))

@@ -1,0 +1,144 @@
+"""Darshan's logs against pydarshan's own tables."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import darshan
+import pytest
+from traces import DATA, chosen, packed, rows
+
+from halcyon.observe.dataset import Dataset
+
+LOGS = sorted((DATA / "darshan").glob("*.darshan"))
+
+
+@pytest.fixture(scope="module", params=LOGS, ids=lambda path: path.stem)
+def log(request: pytest.FixtureRequest) -> Path:
+    return Path(request.param)
+
+
+@pytest.fixture(scope="module")
+def report(log: Path) -> Any:
+    return darshan.DarshanReport(str(log), read_all=True)
+
+
+@pytest.fixture(scope="module")
+def dataset(log: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Dataset]:
+    with packed(log, tmp_path_factory.mktemp("darshan") / "run") as opened:
+        yield opened
+
+
+def test_counters_are_pydarshans(dataset: Dataset, report: Any) -> None:
+    paths = dict(chosen(rows(dataset, "files"), "file", "path"))
+    found = {
+        (row["module"], row["process"], paths.get(row["file"]), row["counter"]): (row["integer"], row["real"])
+        for row in rows(dataset, "counters")
+    }
+    compared = 0
+    for module in set(report.records) & {"POSIX", "MPI-IO", "STDIO", "H5F", "H5D", "PNETCDF_FILE", "PNETCDF_VAR"}:
+        tables = report.records[module].to_df()
+        for table, at in (("counters", 0), ("fcounters", 1)):
+            for record in tables[table].to_dict("records"):
+                path = report.name_records[record.pop("id")]
+                rank = record.pop("rank")
+                for counter, value in record.items():
+                    own = found[module, None if rank == -1 else rank, path, counter]
+                    assert own[at] == value
+                    assert own[1 - at] is None
+                    compared += 1
+    assert compared > 100
+
+
+def test_every_module_is_somewhere(dataset: Dataset, report: Any) -> None:
+    modules = {row["module"] for row in rows(dataset, "counters")}
+    expected = {name for name in report.modules if not name.startswith("DXT") and name != "HEATMAP"}
+    assert modules == expected
+    assert bool(rows(dataset, "activity")) == ("HEATMAP" in report.modules)
+    assert bool(rows(dataset, "calls")) == any(name.startswith("DXT") for name in report.modules)
+
+
+def test_run_and_processes_are_those_of_the_job(dataset: Dataset, report: Any) -> None:
+    job = report.metadata["job"]
+    assert dataset.info.ranks == job["nprocs"]
+    assert dataset.info.start == pytest.approx(job["start_time_sec"] + job["start_time_nsec"] / 1e9)
+    assert dataset.info.duration_ns == pytest.approx(job["run_time"] * 1e9)
+    assert dataset.info.command == report.metadata["exe"]
+    assert dataset.info.source == f"darshan {job['metadata']['lib_ver']}"
+    assert [row["rank"] for row in rows(dataset, "processes")] == list(range(job["nprocs"]))
+
+
+def test_modules_cut_short_are_named(dataset: Dataset, report: Any) -> None:
+    partial = {row["subject"] for row in rows(dataset, "absences") if row["what"] == "partial"}
+    assert partial == {name for name, known in report.modules.items() if known["partial_flag"]}
+
+
+def test_dxt_segments_become_calls(tmp_path: Path) -> None:
+    path = DATA / "darshan" / "mpi-io-test-dxt.darshan"
+    report = darshan.DarshanReport(str(path), read_all=True)
+    expected = []
+    for module, level in (("DXT_POSIX", "posix"), ("DXT_MPIIO", "mpiio")):
+        for record in report.records[module]:
+            for kind in ("read", "write"):
+                expected += [
+                    (
+                        *(level, kind, record["rank"], report.name_records[record["id"]]),
+                        *(one["offset"], one["length"]),
+                        *(round(one["start_time"] * 1e9), round(one["end_time"] * 1e9)),
+                    )
+                    for one in record[f"{kind}_segments"]
+                ]
+    with packed(path, tmp_path / "run") as dataset:
+        paths = dict(chosen(rows(dataset, "files"), "file", "path"))
+        found = rows(dataset, "calls")
+        assert sorted(
+            (
+                *(row["level"], row["kind"], row["process"], paths[row["file"]], row["offset"], row["moved"]),
+                *(row["start_ns"], row["start_ns"] + row["duration_ns"]),
+            )
+            for row in found
+        ) == sorted(expected)
+        assert chosen(found, "process", "start_ns") == sorted(chosen(found, "process", "start_ns"))
+        hosts = {row["host"] for row in rows(dataset, "processes")}
+        assert hosts == {record["hostname"] for record in report.records["DXT_POSIX"]}
+        assert {row["calls"] for row in rows(dataset, "processes")} == {18}
+
+
+def test_heatmaps_become_activity(tmp_path: Path) -> None:
+    path = DATA / "darshan" / "e3sm_io_heatmap_only.darshan"
+    report = darshan.DarshanReport(str(path), read_all=True)
+    with packed(path, tmp_path / "run") as dataset:
+        activity = rows(dataset, "activity")
+        for module, heatmap in report.heatmaps.items():
+            for kind in ("read", "write"):
+                table = heatmap.to_df([kind], interval_index=False)
+                own = [row for row in activity if (row["module"], row["kind"]) == (module, kind)]
+                assert sum(row["bytes"] for row in own) == table.to_numpy().sum()
+                width = heatmap._bin_width_seconds * 1e9
+                for row in own:
+                    assert table.loc[row["process"], round(row["start_ns"] / width)] == row["bytes"]
+                    assert row["width_ns"] == round(width)
+
+
+def test_lustre_layouts_become_servers_of_files(tmp_path: Path) -> None:
+    path = DATA / "darshan" / "imbalanced-io.darshan"
+    report = darshan.DarshanReport(str(path), read_all=True)
+    with packed(path, tmp_path / "run") as dataset:
+        files = {row["path"]: row for row in rows(dataset, "files")}
+        records = report.records["LUSTRE"].to_df()["components"].to_dict("records")
+        assert len(records) > 1000
+        for record in records:
+            file = files[report.name_records[record["id"]]]
+            assert file["servers"] == [f"OST{target}" for target in record["LUSTRE_OST_IDS"]]
+            assert file["filesystem"] == "lustre"
+            assert file["stripe_bytes"] == record["LUSTRE_COMP_STRIPE_SIZE"]
+
+
+def test_hints_and_mounts_become_facts(tmp_path: Path) -> None:
+    with packed(DATA / "darshan" / "e3sm_io_heatmap_only.darshan", tmp_path / "run") as dataset:
+        facts = dict(chosen(rows(dataset, "facts"), "key", "value"))
+        assert facts["mpi.hint.romio_no_indep_rw"] == "true"
+        assert facts["mpi.hint.cb_nodes"] == "4"
+        assert facts["darshan.lib_ver"] == "3.3.1"
+        assert facts["mount./"] == "overlay"
+        assert facts["darshan.log_version"] == "3.21"

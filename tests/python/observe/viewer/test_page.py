@@ -1,0 +1,116 @@
+"""The page: what Python writes is what TypeScript expects, and what belongs to no HTML does not break it."""
+
+import dataclasses
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from halcyon.errors import HalcyonSystemError, UnavailableError
+from halcyon.observe.dataset import Dataset
+from halcyon.observe.report_tables import report_tables
+from halcyon.observe.viewer import Document, document, page, render, write_page
+from halcyon.observe.viewer.tables import SLOWEST, _grouped, _ranges, _spread
+
+ROOT = Path(__file__).parents[4]
+
+
+def _interfaces() -> dict[str, list[str]]:
+    """The interfaces of data.ts with their fields, in their order."""
+    text = (ROOT / "web/src/data.ts").read_text()
+    return {
+        name: re.findall(r"^    (\w+):", body, re.MULTILINE)
+        for name, body in re.findall(r"export interface (\w+) \{(.*?)^\}", text, re.DOTALL | re.MULTILINE)
+    }
+
+
+def test_python_and_typescript_declare_the_same_fields() -> None:
+    ours = {
+        name: [field.name for field in dataclasses.fields(kind)]
+        for name, kind in vars(document).items()
+        if dataclasses.is_dataclass(kind) and isinstance(kind, type)
+    }
+    assert _interfaces() == ours
+    version = re.search(r"VERSION = (\d+)", (ROOT / "web/src/data.ts").read_text())
+    assert version is not None
+    assert int(version[1]) == document.VERSION
+
+
+@pytest.fixture
+def template(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A viewer that is built within no time."""
+    monkeypatch.setattr(page, "template", lambda: f"<html>{page.MARK}</html>")
+
+
+def _document(text: str) -> dict[str, object]:
+    found = re.search(r'id="halcyon-document">(.*?)</script>', text, re.DOTALL)
+    assert found is not None
+    loaded: dict[str, object] = json.loads(found[1])
+    return loaded
+
+
+def _run(title: str) -> document.Run:
+    return document.Run(title, "test", None, None, None, None, float("nan"), None, 0, None, 0, 0)
+
+
+@pytest.mark.usefixtures("template")
+def test_names_that_look_like_html_do_not_end_the_script(tmp_path: Path) -> None:
+    output = tmp_path / "page.html"
+    size = write_page(Document(_run("</script><script>alert(1)</script><!--")), None, output)
+    text = output.read_text("utf-8")
+    assert size == len(text.encode())
+    assert text.count("</script>") == 2
+    run = _document(text)["run"]
+    assert isinstance(run, dict)
+    assert run["title"] == "</script><script>alert(1)</script><!--"
+    assert run["duration_s"] is None  # not NaN, which JSON does not know
+    assert list(tmp_path.iterdir()) == [output]
+
+
+@pytest.mark.usefixtures("template")
+def test_a_data_set_becomes_a_page_with_its_tables_and_calls(small_dataset: Path, tmp_path: Path) -> None:
+    with Dataset.open(small_dataset) as dataset:
+        render(dataset, report_tables(dataset), tmp_path / "page.html")
+        render(dataset, report_tables(dataset), tmp_path / "again.html")
+    text = (tmp_path / "page.html").read_text("utf-8")
+    told = _document(text)
+    assert told["run"]["calls"] == 4  # type: ignore[index]
+    assert told["run"]["command"] == "./app --größe 1"  # type: ignore[index]
+    assert [file["path"] for file in told["files"]] == ["/a", "/b"]  # type: ignore[attr-defined]
+    assert told["timeline"]["without_times"] == 4  # type: ignore[index]
+    assert (tmp_path / "again.html").read_text("utf-8") == text
+
+
+@pytest.mark.usefixtures("template")
+def test_a_page_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    with pytest.raises(HalcyonSystemError, match="nowhere"):
+        write_page(Document(_run("x")), None, tmp_path / "nowhere" / "page.html")
+
+
+def test_a_viewer_that_was_not_built_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(page, "TEMPLATE", "absent.html")
+    with pytest.raises(UnavailableError, match="the viewer was not built"):
+        write_page(Document(_run("x")), None, tmp_path / "page.html")
+
+
+def test_of_many_ranks_the_slowest_stay_and_the_others_are_spread() -> None:
+    order = list(range(10_000))
+    kept = _spread(order, 200)
+    assert len(kept) == 200
+    assert kept[-SLOWEST:] == order[-SLOWEST:]
+    assert kept[0] == 0
+    steps = {b - a for a, b in pairwise(kept[:-SLOWEST])}
+    assert max(steps) - min(steps) <= 1
+    assert _spread(order[:50], 200) == order[:50]
+
+
+def test_ranks_are_told_as_ranges() -> None:
+    assert _ranges([3, 1, 2, 7]) == "1–3, 7"
+    assert _ranges([]) == ""
+    assert _ranges(range(0, 20, 2)) == "0, 2, 4, 6, 8, 10 and 4 more"
+
+
+def test_grouped_bins_keep_their_sum() -> None:
+    assert _grouped([1.0, 2.0, 3.0, 4.0, 5.0], 2) == [3.0, 7.0, 5.0]

@@ -1,0 +1,122 @@
+import { afterAll, expect, test } from "vitest";
+import { closeBrowser, describeInBrowser, nextFrame, openPage, visit, VIEWS } from "./page";
+
+afterAll(closeBrowser);
+
+describeInBrowser("every view", () => {
+    test.each(["checkpoints", "posix", "summed", "empty"])("of the page %s stands without complaints", async (name) => {
+        const { page, complaints } = await openPage(name);
+        for (const view of VIEWS) {
+            await visit(page, view);
+            expect((await page.locator(`#panel-${view} h2`).first().innerText()).length).toBeGreaterThan(3);
+        }
+        expect(complaints).toEqual([]);
+        await page.context().close();
+    });
+
+    test.each([
+        [1280, "light"],
+        [1280, "dark"],
+        [800, "light"],
+        [800, "dark"],
+    ] as const)("fits %i pixels, %s", async (width, scheme) => {
+        const { page, complaints } = await openPage("checkpoints", {
+            width,
+            scheme,
+        });
+        for (const view of VIEWS) {
+            await visit(page, view);
+            const wider = await page.evaluate(
+                () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+            );
+            expect(wider, `${view} is wider than the window`).toBeLessThanOrEqual(0);
+            // A chart that was drawn has marks; they must lie within the window.
+            for (const chart of await page.locator(`#panel-${view} .chart-place`).all()) {
+                const box = (await chart.boundingBox())!;
+                expect(box.width).toBeGreaterThan(200);
+                expect(box.x + box.width).toBeLessThanOrEqual(width);
+                expect(await chart.locator("svg path, canvas").count()).toBeGreaterThan(0);
+            }
+        }
+        expect(complaints).toEqual([]);
+        await page.context().close();
+    });
+
+    test("says what a run without MPI-IO and known servers lacks", async () => {
+        const { page } = await openPage("posix");
+        await expect(page.locator("#panel-overview").innerText()).resolves.toContain("No MPI-IO in this run");
+        await visit(page, "calls");
+        await expect(page.locator("#panel-calls").innerText()).resolves.toContain("No MPI-IO in this run");
+        await visit(page, "servers");
+        await expect(page.locator("#panel-servers").innerText()).resolves.toContain("is not known");
+        await page.context().close();
+    });
+
+    test("opens with what is missing", async () => {
+        const { page } = await openPage("checkpoints");
+        const first = await page.locator("#panel-overview > div > *").first().innerText();
+        expect(first).toContain("lost: 3 × full buffer");
+        expect(first).toContain("not seen: mmap stores");
+        const whole = await openPage("empty");
+        expect(await whole.page.locator("#panel-overview > div > *").first().innerText()).toContain("Nothing was lost");
+        await visit(whole.page, "findings");
+        expect(await whole.page.locator("#panel-findings").innerText()).toContain("No findings");
+        await page.context().close();
+        await whole.page.context().close();
+    });
+});
+
+describeInBrowser("a page that cannot be shown", () => {
+    test("says why", async () => {
+        const { page } = await openPage("empty");
+        const html = (await page.content()).replace(/"version":1\}/, '"version":99}').replace(/ data-ready="yes"/, "");
+        await page.setContent(html);
+        await page.locator("[role=alert]").waitFor();
+        expect(await page.locator("[role=alert]").innerText()).toContain("The data is of version 99");
+        await page.context().close();
+    });
+});
+
+describeInBrowser("links", () => {
+    test("lead from a finding to its file and to its rank on the timeline", async () => {
+        const { page, complaints } = await openPage("checkpoints");
+        await visit(page, "findings");
+        await page.locator("[data-finding=misaligned-writes] a").first().click();
+        await page.locator("#panel-files .detail-card").waitFor();
+        expect(await page.locator("#panel-files .detail-card h3").innerText()).toBe(
+            "/scratch/ada/sedov/sedov_hdf5_chk_0000",
+        );
+        expect(await page.locator('#panel-files tr[aria-selected="true"]').innerText()).toContain("chk_0000");
+        await visit(page, "findings");
+        await page.locator("[data-finding=slow-rank-write] a").first().click();
+        await page.locator("#panel-timeline").waitFor();
+        await nextFrame(page);
+        expect(await page.locator(".sight").innerText()).toContain("rank 5 on node001 to rank 9 on node001");
+        expect(complaints).toEqual([]);
+        await page.context().close();
+    });
+
+    test("take a reader of the address to the same place", async () => {
+        const { page } = await openPage("checkpoints", {
+            hash: "#timeline?from=60&to=64&file=3",
+        });
+        await nextFrame(page);
+        expect(await page.locator(".sight").innerText()).toContain("59.8 s to 64.2 s");
+        expect(await page.locator("#timeline-file").inputValue()).toContain("chk_0002");
+        await page.context().close();
+    });
+});
+
+describeInBrowser("a chosen call", () => {
+    test("is taken apart into the calls below it", async () => {
+        const { page } = await openPage("checkpoints");
+        await visit(page, "calls");
+        await page.locator("#panel-calls tr.choice", { hasText: "MPI_File_write_at_all" }).first().click();
+        await page.locator(".parts").waitFor();
+        // Five cycles of lock, read, write, unlock.
+        expect(await page.locator(".parts .chart figcaption").innerText()).toContain("20 calls below it");
+        const rows = await page.locator(".parts tbody tr").allInnerTexts();
+        expect(rows.map((row) => row.split("\t")[3]).join()).toBe("5,5,5,5");
+        await page.context().close();
+    });
+});

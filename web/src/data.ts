@@ -1,0 +1,279 @@
+/**
+ * What Python hands to the viewer: the types of python/halcyon/observe/viewer/document.py, field by field.
+ *
+ * Times are seconds since the run's start, rates bytes per second; null means that the source does not tell.
+ */
+
+export const VERSION = 1;
+
+export interface Document {
+    run: Run;
+    facts: Fact[];
+    absences: Absence[];
+    bandwidths: Bandwidth[];
+    times: TimeSpent[];
+    functions: FunctionShares[];
+    parts: Part[];
+    durations: Distribution[];
+    concurrency: Concurrency | null;
+    activity: Activity | null;
+    phases: Phase[];
+    stragglers: Straggler[];
+    sizes: SizeBin[];
+    files: File[];
+    servers: Servers | null;
+    findings: Finding[];
+    timeline: Timeline | null;
+    version: number;
+}
+
+export interface Run {
+    title: string;
+    source: string;
+    command: string | null;
+    user: string | null;
+    job: string | null;
+    start_epoch_s: number | null;
+    duration_s: number | null;
+    ranks: number | null;
+    processes: number;
+    hosts: number | null;
+    files: number;
+    calls: number;
+    filesystems: string[];
+}
+
+export interface Fact {
+    key: string;
+    value: string;
+}
+
+/** Something the data set does not hold. */
+export interface Absence {
+    what: "not-seen" | "lost" | "partial";
+    subject: string;
+    count: number | null;
+    processes: number | null;
+    detail: string | null;
+}
+
+export interface Bandwidth {
+    file: number | null;
+    kind: string;
+    bytes: number;
+    perceived_mpi: number | null;
+    effective_mpi: number | null;
+    effective_posix: number | null;
+    perceived_posix: number | null;
+    perceived_posix_low: number | null;
+    perceived_posix_high: number | null;
+}
+
+export interface TimeSpent {
+    level: string;
+    kind: string;
+    calls: number;
+    errors: number;
+    bytes: number;
+    seconds: number;
+    self_s: number | null;
+    waited_s: number | null;
+}
+
+/** Where the time of one function went; the parts add up to `seconds`. */
+export interface FunctionShares {
+    level: string;
+    function: string;
+    calls: number;
+    seconds: number;
+    lock_s: number;
+    read_s: number;
+    write_s: number;
+    unlock_s: number;
+    other_s: number;
+    communicate_s: number;
+}
+
+export interface Part {
+    level: string;
+    function: string;
+    part_level: string;
+    part: string;
+    kind: string;
+    calls: number;
+    bytes: number;
+    seconds: number;
+}
+
+export interface ConcurrencySeries {
+    level: string;
+    kind: string;
+    mean: number[];
+}
+
+export interface Concurrency {
+    bin_s: number;
+    series: ConcurrencySeries[];
+}
+
+export interface ActivitySeries {
+    kind: string;
+    bytes: number[];
+}
+
+/** Bytes moved over time by all processes; `counted`: by the source, whose `module` it is; else from the calls. */
+export interface Activity {
+    bin_s: number;
+    counted: boolean;
+    module: string | null;
+    series: ActivitySeries[];
+}
+
+/** `seconds[i]` is the I/O time of `ranks[i]` within the phase; `kind`: of writes, of reads, or of all calls. */
+export interface Phase {
+    number: number;
+    kind: string;
+    start_s: number;
+    end_s: number;
+    bytes: number;
+    throughput: number | null;
+    /** Of many ranks, `ranks` and `seconds` hold only some: spread evenly over their order by time, and the slowest. */
+    rank_count: number;
+    ranks: number[];
+    seconds: number[];
+    median_s: number;
+    variation: number | null;
+    max_over_median: number | null;
+}
+
+export interface Straggler {
+    kind: string;
+    rank: number;
+    host: string | null;
+    phases: number;
+    slow_phases: number;
+    factor: number;
+    bytes_factor: number | null;
+    seconds_lost: number;
+}
+
+export interface SizeBin {
+    level: string;
+    kind: string;
+    lower: number;
+    upper: number;
+    calls: number;
+    bytes: number;
+}
+
+export interface File {
+    file: number;
+    path: string;
+    filesystem: string | null;
+    block_bytes: number | null;
+    stripe_bytes: number | null;
+    servers: string[];
+    opens: number;
+    stats: number;
+    syncs: number;
+    reads: number;
+    writes: number;
+    bytes_read: number;
+    bytes_written: number;
+    seconds: number;
+    consecutive: number;
+    strided: number;
+    random: number;
+    small: number;
+    unaligned: number | null;
+    crossing: number | null;
+    rank_count: number;
+    ranks: string;
+}
+
+/** `read` and `written`: bytes per bin of `Servers.bin_s`, from second 0. */
+export interface Server {
+    name: string;
+    files: number;
+    bytes_read: number;
+    bytes_written: number;
+    read: number[];
+    written: number[];
+}
+
+export interface Servers {
+    bin_s: number;
+    imbalance: number | null;
+    servers: Server[];
+    unknown_bytes: number;
+}
+
+/** Cumulated: `share[i]` of the values are at most `seconds[i]`. */
+export interface Distribution {
+    name: string;
+    seconds: number[];
+    share: number[];
+}
+
+export interface Evidence {
+    what: string;
+    value: string;
+}
+
+export interface Finding {
+    key: string;
+    title: string;
+    severity: "high" | "medium" | "low";
+    explanation: string;
+    change: string;
+    seconds_lost: number | null;
+    estimate: string | null;
+    calls: number | null;
+    bytes: number | null;
+    evidence: Evidence[];
+    files: number[];
+    ranks: number[];
+    start_s: number | null;
+    end_s: number | null;
+}
+
+export interface TimelineProcess {
+    process: number;
+    rank: number | null;
+    host: string | null;
+}
+
+export interface TimelineFunction {
+    call: string;
+    level: string;
+    kind: string;
+}
+
+export interface Column {
+    name: string;
+    type: "u8" | "u16" | "u32" | "i32" | "i64";
+    delta: boolean;
+    length: number;
+}
+
+/**
+ * The calls of all processes; the columns are binary (columns.ts).
+ *
+ * A lane holds the calls of one process at one level, by their start: lane = row of `processes` × number of `levels` +
+ * index in `levels`. Columns `call_*` hold single calls, lane l those from call_lane[l] to call_lane[l + 1]. Of too many
+ * calls, those shorter than `shorter_than_s` are summed up: columns `cell_*` have one entry per lane and time bin of
+ * `bin_s` that is not empty; `cell_kind` is an index into `kinds`.
+ */
+export interface Timeline {
+    duration_s: number;
+    processes: TimelineProcess[];
+    levels: string[];
+    kinds: string[];
+    functions: TimelineFunction[];
+    calls: number;
+    summed_calls: number;
+    without_times: number;
+    shorter_than_s: number | null;
+    bin_s: number | null;
+    columns: Column[];
+}

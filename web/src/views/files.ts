@@ -1,0 +1,189 @@
+/** The run's files: how much, how, by whom. */
+
+import { chart, drawCharts, forgetCharts } from "../chart";
+import type { File } from "../data";
+import { h, nothing, pathCell } from "../dom";
+import { sizeHistogram } from "../options/bars";
+import { formatRoute } from "../route";
+import { table } from "../table";
+import { levelName } from "../theme";
+import { ABSENT, blockSize, count, percent, plural, rate, seconds, size } from "../units";
+import type { Context, View } from "./context";
+
+/** In a word how a file's bytes were walked through: what most of its reads and writes did. */
+export function pattern({ consecutive, strided, random }: File): string {
+    const all = consecutive + strided + random;
+    if (!all) return ABSENT;
+    const [name, most] = (
+        [
+            ["consecutive", consecutive],
+            ["strided", strided],
+            ["random", random],
+        ] as const
+    ).reduce((a, b) => (b[1] > a[1] ? b : a));
+    return `${percent(most / all)} ${name}`;
+}
+
+export function filesView(context: Context): View {
+    const { files, sizes, timeline } = context.document;
+    if (!files.length) return { element: h("div", {}, h("h2", {}, "Files"), nothing("No files in this run.")) };
+    const detail = h("div", { "aria-live": "polite" });
+    let chosen: number | null = null;
+    const list = h("div");
+    const select = (file: File) => {
+        chosen = file.file;
+        detail.replaceChildren(fileDetail(context, file));
+    };
+    const draw = () => list.replaceChildren(fileTable(files, select, (file) => file.file === chosen));
+    draw();
+    const histogram = h("div");
+    const levels = [...new Set(sizes.filter(({ calls }) => calls > 0).map(({ level }) => level))];
+    const drawSizes = (level: string) => {
+        forgetCharts(histogram);
+        histogram.replaceChildren(
+            chart({
+                title: `Sizes of reads and writes at the level ${levelName(level)}`,
+                height: 260,
+                option: (theme) => sizeHistogram(theme, sizes, level),
+            }),
+        );
+        drawCharts(histogram);
+    };
+    const first = levels.includes("posix") ? "posix" : levels[0];
+    if (first) drawSizes(first);
+    return {
+        element: h(
+            "div",
+            {},
+            h("h2", {}, plural(files.length, "file")),
+            list,
+            detail,
+            levels.length > 1
+                ? h(
+                      "label",
+                      { class: "field" },
+                      "Level ",
+                      h(
+                          "select",
+                          { onchange: (event) => drawSizes((event.target as HTMLSelectElement).value) },
+                          ...levels.map((level) =>
+                              h("option", { value: level, selected: level === first }, levelName(level)),
+                          ),
+                      ),
+                  )
+                : null,
+            first ? histogram : nothing("No reads or writes with sizes in this run."),
+            timeline ? null : nothing("The calls themselves are not in this page."),
+        ),
+        enter: ({ file }) => {
+            const found = files.find((one) => one.file === file);
+            if (!found || chosen === found.file) return;
+            select(found);
+            draw();
+            detail.scrollIntoView({ block: "nearest" });
+        },
+    };
+}
+
+function fileTable(
+    files: readonly File[],
+    select: (file: File) => void,
+    selected: (file: File) => boolean,
+): HTMLElement {
+    return table({
+        caption: "Files",
+        rows: files,
+        columns: [
+            {
+                key: "path",
+                title: "Path",
+                value: (f) => f.path,
+                show: (f) => pathCell(f.path),
+            },
+            {
+                key: "written",
+                title: "Written",
+                value: (f) => f.bytes_written,
+                show: (f) => (f.bytes_written ? size(f.bytes_written) : ABSENT),
+            },
+            {
+                key: "read",
+                title: "Read",
+                value: (f) => f.bytes_read,
+                show: (f) => (f.bytes_read ? size(f.bytes_read) : ABSENT),
+            },
+            {
+                key: "calls",
+                title: "Reads + writes",
+                value: (f) => f.reads + f.writes,
+                show: (f) => count(f.reads + f.writes),
+            },
+            { key: "opens", title: "Opens", value: (f) => f.opens, show: (f) => count(f.opens) },
+            { key: "seconds", title: "Time in calls", value: (f) => f.seconds, show: (f) => seconds(f.seconds) },
+            { key: "pattern", title: "Pattern", value: pattern },
+            {
+                key: "small",
+                title: "Small",
+                hint: "share of its reads and writes that are small",
+                value: (f) => smallShare(f),
+                show: (f) => percent(smallShare(f)),
+            },
+            { key: "ranks", title: "Ranks", value: (f) => f.rank_count, show: (f) => count(f.rank_count) },
+        ],
+        sorting: { key: "seconds", descending: true },
+        text: (f) => `${f.path} ${f.filesystem ?? ""} ${f.servers.join(" ")}`,
+        filterLabel: "Filter by path, file system, server",
+        select,
+        selected,
+        empty: "No files in this run.",
+    });
+}
+
+function smallShare({ small, reads, writes }: File): number | null {
+    return reads + writes ? small / (reads + writes) : null;
+}
+
+function fileDetail(context: Context, file: File): HTMLElement {
+    const all = file.consecutive + file.strided + file.random;
+    const share = (n: number) => (all ? `${percent(n / all)} (${count(n)})` : ABSENT);
+    const lines: [string, string | null][] = [
+        ["written", `${size(file.bytes_written)} in ${plural(file.writes, "call")}`],
+        ["read", `${size(file.bytes_read)} in ${plural(file.reads, "call")}`],
+        ["mean write", file.writes ? blockSize(Math.round(file.bytes_written / file.writes)) : null],
+        ["mean read", file.reads ? blockSize(Math.round(file.bytes_read / file.reads)) : null],
+        ["consecutive", share(file.consecutive)],
+        ["strided", share(file.strided)],
+        ["random", share(file.random)],
+        ["unaligned", file.unaligned === null ? null : count(file.unaligned)],
+        ["crossing stripes", file.crossing === null ? null : count(file.crossing)],
+        ["opens, stats, syncs", `${count(file.opens)}, ${count(file.stats)}, ${count(file.syncs)}`],
+        ["ranks", file.ranks || ABSENT],
+        ["shared", file.rank_count > 1 ? `by ${plural(file.rank_count, "rank")}` : "no: one rank alone"],
+        ["file system", file.filesystem],
+        ["block", file.block_bytes === null ? null : blockSize(file.block_bytes)],
+        ["stripe", file.stripe_bytes === null ? null : blockSize(file.stripe_bytes)],
+        ["servers", file.servers.join(", ") || null],
+        ...context.document.bandwidths
+            .filter((b) => b.file === file.file)
+            .map((b): [string, string] => [`${b.kind}, effective POSIX`, rate(b.effective_posix)]),
+    ];
+    return h(
+        "section",
+        { class: "detail-card" },
+        h("h3", {}, file.path),
+        h(
+            "dl",
+            { class: "facts" },
+            ...lines
+                .filter(([, value]) => value !== null)
+                .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
+        ),
+        context.calls
+            ? h(
+                  "p",
+                  {},
+                  h("a", { href: formatRoute({ tab: "timeline", file: file.file }) }, "Its calls on the timeline"),
+              )
+            : null,
+    );
+}

@@ -1,0 +1,283 @@
+/** The run's I/O phases: how far the ranks lie apart within each, and the phases from one another. */
+
+import { chart, drawCharts, forgetCharts } from "../chart";
+import type { Phase, Straggler } from "../data";
+import { h, nothing } from "../dom";
+import { gridShape, phaseByRank, phaseDistribution, phaseGrid, throughputRange } from "../options/phases";
+import { formatRoute } from "../route";
+import { table } from "../table";
+import { ABSENT, count, number, percent, plural, rate, seconds, size } from "../units";
+import type { Context, View } from "./context";
+
+const PER_PAGE = 40;
+
+const KINDS: Record<string, string> = { write: "writes", read: "reads", all: "all I/O calls" };
+
+export function phasesView(context: Context): View {
+    const phases = context.document.phases.filter(({ seconds }) => Math.max(0, ...seconds) > 0);
+    if (!phases.length) {
+        const why = "No I/O phases in this run: no reads or writes with times were recorded.";
+        return { element: h("div", {}, h("h2", {}, "Phases"), nothing(why)) };
+    }
+    const kinds = [...new Set(phases.map(({ kind }) => kind))];
+    const place = h("div");
+    let kind = kinds[0]!;
+    let chosen: number | undefined;
+    const show = () =>
+        replace(
+            place,
+            ...phasesOfKind(
+                context,
+                phases.filter((phase) => phase.kind === kind),
+                kind,
+                chosen,
+            ),
+        );
+    const change = (event: Event) => {
+        kind = (event.target as HTMLSelectElement).value;
+        show();
+    };
+    const choice = h("select", { onchange: change }, ...kinds.map((k) => h("option", { value: k }, KINDS[k] ?? k)));
+    const bursts = new Set(phases.map(({ number }) => number)).size;
+    show();
+    return {
+        element: h(
+            "div",
+            {},
+            h("h2", {}, plural(bursts, "I/O phase")),
+            kinds.length > 1 ? h("label", { class: "field" }, "Time and bytes of ", choice) : null,
+            place,
+        ),
+        enter: ({ phase }) => {
+            if (phase === undefined || phase === chosen) return;
+            chosen = phase;
+            show();
+        },
+    };
+}
+
+/** All there is to see of the phases of one kind; `wanted` is chosen first, else the one with the widest spread. */
+function phasesOfKind(context: Context, phases: Phase[], kind: string, wanted?: number): HTMLElement[] {
+    const first =
+        phases.find(({ number }) => number === wanted) ??
+        phases.reduce((a, b) => ((b.variation ?? 0) > (a.variation ?? 0) ? b : a));
+    let page = Math.floor(phases.indexOf(first) / PER_PAGE);
+    const grid = h("div");
+    const detail = h("div", { "aria-live": "polite" });
+    const select = (phase: Phase) => {
+        replace(detail, ...phaseDetail(context, phases, phase));
+        drawGrid(phase.number);
+    };
+    const turn = (next: number, selected: number) => {
+        page = next;
+        drawGrid(selected);
+    };
+    const drawGrid = (selected: number) =>
+        replace(
+            grid,
+            phasePictures(phases, page, selected, select, (next) => turn(next, selected)),
+        );
+    select(first);
+    const stragglers = context.document.stragglers.filter((straggler) => straggler.kind === kind);
+    return [grid, detail, stragglerTable(stragglers), phaseTable(context, phases, select)];
+}
+
+function replace(place: HTMLElement, ...children: HTMLElement[]): void {
+    forgetCharts(place);
+    place.replaceChildren(...children);
+    drawCharts(place);
+}
+
+function phasePictures(
+    all: Phase[],
+    page: number,
+    selected: number,
+    select: (phase: Phase) => void,
+    turn: (page: number) => void,
+): HTMLElement {
+    const phases = all.slice(page * PER_PAGE, (page + 1) * PER_PAGE);
+    const range = throughputRange(all);
+    const pages = Math.ceil(all.length / PER_PAGE);
+    return h(
+        "div",
+        {},
+        chart({
+            title: "Ranks by their I/O time, phase by phase",
+            note: "Each bar is a rank, the slowest on top; the slowest fills the width, its time stands above. A full rectangle: all took equally long. The colour is the phase's throughput: its bytes over the time of the slowest rank.",
+            crisp: true,
+            height: (width) => gridShape(width, phases.length).height,
+            option: (theme, width) => phaseGrid(theme, width, phases, range, selected),
+            click: ({ seriesIndex }) => {
+                const phase = phases[seriesIndex ?? -1];
+                if (phase) select(phase);
+            },
+        }),
+        h(
+            "div",
+            { class: "under-chart" },
+            range
+                ? h(
+                      "span",
+                      { class: "ramp-legend" },
+                      rate(range[0]),
+                      h("span", { class: "ramp", "aria-hidden": "true" }),
+                      rate(range[1]),
+                  )
+                : null,
+            pages > 1
+                ? h(
+                      "span",
+                      { class: "pages" },
+                      h(
+                          "button",
+                          { type: "button", disabled: page === 0, onclick: () => turn(page - 1) },
+                          "Earlier phases",
+                      ),
+                      ` ${page + 1} of ${pages} `,
+                      h(
+                          "button",
+                          { type: "button", disabled: page === pages - 1, onclick: () => turn(page + 1) },
+                          "Later phases",
+                      ),
+                  )
+                : null,
+        ),
+    );
+}
+
+function phaseDetail(context: Context, phases: Phase[], phase: Phase): HTMLElement[] {
+    return [
+        h(
+            "h3",
+            { class: "chosen" },
+            `Phase ${phase.number}: ${size(phase.bytes)} in ${seconds(phase.end_s - phase.start_s)}, ${rate(phase.throughput)} `,
+            context.calls
+                ? h(
+                      "a",
+                      { href: formatRoute({ tab: "timeline", from: phase.start_s, to: phase.end_s }) },
+                      "on the timeline",
+                  )
+                : null,
+        ),
+        h(
+            "div",
+            { class: "pair" },
+            chart({
+                title: `How many ranks were done after how long, phase ${phase.number} and the others`,
+                height: 260,
+                option: (theme) => phaseDistribution(theme, phases, phase.number),
+            }),
+            chart({
+                title: `I/O time of each rank in phase ${phase.number}`,
+                note: `Orange: more than 1.5 times the median.${some(phase)}`,
+                height: 236,
+                option: (theme) => phaseByRank(theme, phase),
+            }),
+        ),
+    ];
+}
+
+/** Says so when not all ranks are in the page. */
+function some({ ranks, rank_count }: Phase): string {
+    if (ranks.length >= rank_count) return "";
+    return ` Shown are ${count(ranks.length)} of ${count(rank_count)} ranks: spread over their order by time, and the slowest.`;
+}
+
+function stragglerTable(stragglers: readonly Straggler[]): HTMLElement {
+    return table({
+        caption: "Ranks that are slow again and again",
+        rows: stragglers,
+        columns: [
+            {
+                key: "rank",
+                title: "Rank",
+                value: (s) => s.rank,
+                show: (s) => h("a", { href: formatRoute({ tab: "timeline", rank: s.rank }) }, String(s.rank)),
+            },
+            { key: "host", title: "Node", value: (s) => s.host },
+            {
+                key: "slow",
+                title: "Slow in",
+                value: (s) => s.slow_phases / s.phases,
+                show: (s) => `${s.slow_phases} of ${plural(s.phases, "phase")}`,
+            },
+            {
+                key: "factor",
+                title: "Time over the median",
+                value: (s) => s.factor,
+                show: (s) => `${number(s.factor)} ×`,
+            },
+            {
+                key: "bytes",
+                title: "Bytes over the median",
+                hint: "as large as its time: the rank is slow because it has more to do",
+                value: (s) => s.bytes_factor,
+                show: (s) => (s.bytes_factor === null ? ABSENT : `${number(s.bytes_factor)} ×`),
+            },
+            {
+                key: "lost",
+                title: "Lost",
+                hint: "its time beyond the median, summed over the phases",
+                value: (s) => s.seconds_lost,
+                show: (s) => seconds(s.seconds_lost),
+            },
+        ],
+        sorting: { key: "lost", descending: true },
+        empty: "No rank is slow again and again.",
+    });
+}
+
+function phaseTable(context: Context, phases: Phase[], select: (phase: Phase) => void): HTMLElement {
+    return table({
+        caption: "Phases",
+        rows: phases,
+        columns: [
+            { key: "number", title: "Phase", value: (p) => p.number, show: (p) => count(p.number) },
+            { key: "kind", title: "Kind", value: (p) => p.kind },
+            {
+                key: "start",
+                title: "Began at",
+                value: (p) => p.start_s,
+                show: (p) =>
+                    context.calls
+                        ? h(
+                              "a",
+                              { href: formatRoute({ tab: "timeline", from: p.start_s, to: p.end_s }) },
+                              seconds(p.start_s),
+                          )
+                        : seconds(p.start_s),
+            },
+            {
+                key: "length",
+                title: "Took",
+                value: (p) => p.end_s - p.start_s,
+                show: (p) => seconds(p.end_s - p.start_s),
+            },
+            { key: "bytes", title: "Bytes", value: (p) => p.bytes, show: (p) => size(p.bytes) },
+            { key: "throughput", title: "Throughput", value: (p) => p.throughput, show: (p) => rate(p.throughput) },
+            {
+                key: "median",
+                title: "Median rank",
+                value: (p) => p.median_s,
+                show: (p) => seconds(p.median_s),
+            },
+            {
+                key: "slowest",
+                title: "Slowest rank",
+                value: (p) => Math.max(...p.seconds),
+                show: (p) =>
+                    `${seconds(Math.max(...p.seconds))} (${p.ranks[p.seconds.indexOf(Math.max(...p.seconds))]})`,
+            },
+            {
+                key: "variation",
+                title: "Variation",
+                hint: "coefficient of variation of the ranks' times",
+                value: (p) => p.variation,
+                show: (p) => percent(p.variation),
+            },
+        ],
+        sorting: { key: "number", descending: false },
+        select,
+        empty: "",
+    });
+}

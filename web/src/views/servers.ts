@@ -1,0 +1,98 @@
+/** What the servers and storage targets were asked for: how evenly, and when. */
+
+import { chart, drawCharts, forgetCharts } from "../chart";
+import type { Server } from "../data";
+import { h, nothing } from "../dom";
+import { serverLoad } from "../options/bars";
+import { cardiogram, serverMap } from "../options/time_series";
+import { table } from "../table";
+import { count, number, plural, size } from "../units";
+import type { Context, View } from "./context";
+
+/** Beyond so many, their cells are too many for SVG. */
+const MANY = 40;
+
+export function serversView(context: Context): View {
+    const { servers: load, run } = context.document;
+    if (!load || !load.servers.length) {
+        return {
+            element: h(
+                "div",
+                {},
+                h("h2", {}, "Servers"),
+                nothing("The layout of the run's files over servers is not known, so neither is the servers' load."),
+            ),
+        };
+    }
+    const { servers, bin_s } = load;
+    const end = Math.max(run.duration_s ?? 0, bin_s * Math.max(...servers.map(({ read }) => read.length)));
+    const total = (server: Server) => server.bytes_read + server.bytes_written;
+    const place = h("div", { "aria-live": "polite" });
+    const select = (server: Server) => {
+        forgetCharts(place);
+        place.replaceChildren(
+            chart({
+                title: `Cardiogram of ${server.name}: what it was asked to write and to read`,
+                hint: "Ctrl + wheel: zoom; drag: move.",
+                height: 260,
+                option: (theme) => cardiogram(theme, server, bin_s, end),
+            }),
+        );
+        drawCharts(place);
+    };
+    const busiest = servers.reduce((a, b) => (total(b) > total(a) ? b : a));
+    select(busiest);
+    const element = h(
+        "div",
+        {},
+        h("h2", {}, plural(servers.length, "server")),
+        h(
+            "p",
+            {},
+            load.imbalance === null
+                ? null
+                : `The busiest, ${busiest.name}, was asked for ${number(load.imbalance)} times the mean. `,
+            "Loads follow from the layout of the files; what other jobs asked for is not in them." +
+                (load.unknown_bytes
+                    ? ` ${size(load.unknown_bytes)} more went to files whose layout is not known.`
+                    : "") +
+                "",
+        ),
+        chart({
+            title: "Bytes that each server was asked for",
+            height: 90 + 24 * servers.length,
+            option: (theme) => serverLoad(theme, servers),
+        }),
+        chart({
+            title: "Load of each server over the run",
+            note: "Empty: nothing was asked of it.",
+            height: 100 + 22 * servers.length,
+            renderer: servers.length > MANY ? "canvas" : "svg",
+            option: (theme, width) => serverMap(theme, load, width),
+            click: (event) => {
+                const value = (event as { value?: [number, number, number] }).value;
+                const server = value && servers[value[1]];
+                if (server) select(server);
+            },
+        }),
+        place,
+        table({
+            caption: "Servers: choose one to see its cardiogram",
+            rows: servers,
+            columns: [
+                { key: "name", title: "Server", value: (s) => s.name },
+                { key: "files", title: "Files", value: (s) => s.files, show: (s) => count(s.files) },
+                { key: "written", title: "Written", value: (s) => s.bytes_written, show: (s) => size(s.bytes_written) },
+                { key: "read", title: "Read", value: (s) => s.bytes_read, show: (s) => size(s.bytes_read) },
+                { key: "total", title: "Together", value: total, show: (s) => size(total(s)) },
+            ],
+            sorting: { key: "total", descending: true },
+            text: (s) => s.name,
+            filterLabel: "Filter servers",
+            select,
+            selected: (s) => s === busiest,
+            empty: "",
+        }),
+    );
+    return { element };
+}
