@@ -26,7 +26,7 @@ def run_alone(command: Sequence[str], variables: Mapping[str, str] | None = None
 
     `variables` are for the command's processes; a launcher passes them on and does not have them itself.
     """
-    environment = _environment()
+    environment = simulation_environment()
     if variables and is_launcher(command[0]):
         command = launcher_of(command).setting(command, variables)
     elif variables:
@@ -41,7 +41,7 @@ def run_beside_world(command: Sequence[str], patience_s: float, variables: Mappi
     are ended.
     """
     launcher = launcher_of(command)
-    environment = _environment() | {"HALCYON_SESSION": secrets.token_hex(16)}
+    environment = simulation_environment() | {"HALCYON_SESSION": secrets.token_hex(16)}
     passed_on = [name for name in _OWN_VARIABLES if name in environment]
     world = ServerWorld(launcher, environment, passed_on)
     try:
@@ -115,7 +115,8 @@ class ServerWorld:
                 pipe.close()
 
 
-def _environment() -> dict[str, str]:
+def simulation_environment() -> dict[str, str]:
+    """Of a command: this one, and where the server is that halcyon_open starts."""
     environment = dict(os.environ)
     environment.pop("HALCYON_SESSION", None)
     if "HALCYON_SERVER" not in environment and (server := find_server()):

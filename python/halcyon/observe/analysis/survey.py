@@ -98,8 +98,12 @@ class Survey:
 
     @cached_property
     def io_ns(self) -> int:
-        """Time that all processes spent in I/O calls, in sum: of the calls that the application itself made."""
-        return self._number(self.profile.filter(self.outer).duration_ns.sum())
+        """Time that all processes spent in I/O calls, in sum: of the calls that the application itself made.
+
+        Without MPI_Init and MPI_Finalize: they are recorded, and take longer than a short run's I/O.
+        """
+        own = self.profile.filter(self.outer & ~_.call.re_search("^MPI_(Init|Finalize)"))
+        return self._number(own.duration_ns.sum())
 
     @cached_property
     def related(self) -> bool:

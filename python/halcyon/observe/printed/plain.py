@@ -19,6 +19,8 @@ def plain(value: Any) -> Any:
         return {name: plain(getattr(value, name)) for name in _names(type(value))}
     if isinstance(value, dict):
         return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, (set, frozenset)):
+        return sorted(plain(each) for each in value)
     if isinstance(value, (list, tuple)):
         return [plain(each) for each in value]
     if isinstance(value, Path):

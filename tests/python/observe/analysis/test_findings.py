@@ -66,6 +66,12 @@ def test_sieving_of_new_data_costs_its_reads_and_locks(findings_of: FindingsOf) 
     assert (one.files, one.ranks) == ([0], [0, 1, 2, 3])
 
 
+def test_starting_mpi_takes_no_part_in_the_time_that_findings_are_measured_by(ask: Ask) -> None:
+    trace = scenarios.sieving()
+    trace.add(0, "mpiio", "MPI_Init_thread", "control", 10_000, 600_000)
+    assert ask(trace).io_s == pytest.approx(ask(scenarios.sieving()).io_s)
+
+
 def test_sieving_of_a_file_in_use_is_told_apart(findings_of: FindingsOf) -> None:
     keys = {one.key for one in findings_of(scenarios.sieving, fresh=False)}
     assert "data-sieving" in keys

@@ -1,0 +1,1 @@
+"""Settings that may make a program's I/O faster: what findings suggest, trials of them, and searches."""

@@ -1,0 +1,128 @@
+"""What suggestions depend on besides the findings: the library, the hints in effect, the shape of MPI-IO's calls."""
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from ibis import _
+
+from halcyon.observe.advise.library import Library, library_of
+from halcyon.observe.advise.settings import Setting
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.decomposition import FunctionShares
+from halcyon.observe.file_systems import name_of_file_system
+from halcyon.observe.schema import Kind, Level
+
+_HINT = "mpi.hint."
+_DIRECTIONS = (Kind.WRITE, Kind.READ)
+_COLLECTIVE = re.compile(r"_all(_begin|_end)?$|_ordered")
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """Of one recorded run. Keys of directions: write, read."""
+
+    library: Library
+    hints: dict[str, set[str]]
+    """In effect, over all files that MPI-IO opened."""
+    environment: dict[str, str]
+    ranks: int
+    hosts: int
+    file_systems: dict[str, str]
+    """Type by path, of the files that were written through MPI-IO."""
+    servers: int
+    """The most that one of these files has; 0: not known."""
+    collective: dict[str, bool]
+    """Most of MPI-IO's transfers are collective."""
+    pieces_per_call: dict[str, float]
+    """Transfers to the file that one call of MPI-IO makes; more than one: its pieces lie apart."""
+    outside: dict[str, float]
+    """Share of collective calls' time that passes outside of calls to the file system."""
+
+    @property
+    def romio(self) -> bool:
+        """MPI-IO is ROMIO; Open MPI's own has none of these hints."""
+        return any(name.startswith("romio_") for name in self.hints)
+
+    @property
+    def lustre(self) -> bool:
+        return "lustre" in self.file_systems.values()
+
+    def number(self, hint: str, unknown: int) -> int:
+        """The largest value that a hint has."""
+        return max((int(value) for value in self.hints.get(hint, ()) if value.isdigit()), default=unknown)
+
+    def has(self, settings: tuple[Setting, ...]) -> bool:
+        """The run had all of them already."""
+        own = (
+            {one.value} == self.hints.get(one.name) or self.environment.get(one.name) == one.value for one in settings
+        )
+        return all(own)
+
+
+def run_facts(answers: Answers) -> RunFacts:
+    """Reads them from a data set."""
+    rows = answers.survey.dataset.facts.select("key", "value").distinct().to_pyarrow().to_pylist()
+    facts: dict[str, set[str]] = {}
+    for row in rows:
+        facts.setdefault(row["key"], set()).add(row["value"])
+    files = _files(answers)
+    shares = {kind: [one for one in answers.functions if _transfers(one, kind)] for kind in _DIRECTIONS}
+    return RunFacts(
+        library=library_of(min(facts["mpi.library"]) if "mpi.library" in facts else None),
+        hints={key.removeprefix(_HINT): values for key, values in facts.items() if key.startswith(_HINT)},
+        environment={
+            key.removeprefix("environment."): min(values)
+            for key, values in facts.items()
+            if key.startswith("environment.")
+        },
+        ranks=answers.survey.ranks,
+        hosts=max(len({host for host in answers.hosts.values() if host is not None}), 1),
+        file_systems={row["path"]: kind for row in files if (kind := row["filesystem"] or _type_here(row["path"]))},
+        servers=max((len(row["servers"] or ()) for row in files), default=0),
+        collective={kind: _mostly_collective(own) for kind, own in shares.items()},
+        pieces_per_call={kind: _pieces(answers, kind) for kind in _DIRECTIONS},
+        outside={kind: _outside(own) for kind, own in shares.items()},
+    )
+
+
+def _files(answers: Answers) -> list[dict[str, str]]:
+    profile = answers.survey.profile
+    used = profile.filter((_.level == Level.MPIIO) & (_.direction == Kind.WRITE) & _.file.notnull())
+    rows: list[dict[str, str]] = (
+        answers.survey.files.semi_join(used.select("file").distinct(), "file").to_pyarrow().to_pylist()
+    )
+    return rows
+
+
+def _type_here(path: str) -> str | None:
+    """Of the file system on which `path` is, or was; None: it is not on this machine."""
+    asked = ["stat", "--file-system", "--format=%t", str(Path(path).parent)]
+    told = subprocess.run(asked, capture_output=True, text=True, check=False)
+    return name_of_file_system(int(told.stdout, 16)) if told.returncode == 0 else None
+
+
+def _transfers(one: FunctionShares, direction: str) -> bool:
+    return one.level == Level.MPIIO and f"_{direction}" in one.function
+
+
+def _mostly_collective(own: list[FunctionShares]) -> bool:
+    collective = sum(one.seconds for one in own if _COLLECTIVE.search(one.function))
+    return collective > sum(one.seconds for one in own) / 2
+
+
+def _pieces(answers: Answers, direction: str) -> float:
+    """Of the function that makes most: pieces of one call lie apart, or it would make one transfer."""
+    own = [
+        part.per_call
+        for part in answers.parts
+        if part.level == Level.MPIIO and part.kind == direction and f"_{direction}" in part.function
+    ]
+    return max(own, default=0.0)
+
+
+def _outside(own: list[FunctionShares]) -> float:
+    collective = [one for one in own if _COLLECTIVE.search(one.function)]
+    total = sum(one.seconds for one in collective)
+    return sum(one.communicate_s for one in collective) / total if total else 0.0

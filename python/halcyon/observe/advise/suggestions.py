@@ -1,0 +1,134 @@
+"""Settings that the findings of a recorded run suggest, each with what was seen that speaks for it."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from halcyon.observe.advise.library import Family, Library
+from halcyon.observe.advise.run_facts import RunFacts, run_facts
+from halcyon.observe.advise.settings import Setting
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.findings import Finding, findings
+from halcyon.quantities import percent
+
+_Settings = tuple[Setting, ...]
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """Settings to be tried together, and why. `finding`: the key of the finding behind it, where there is one."""
+
+    settings: _Settings
+    because: str
+    finding: str | None = None
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What a recorded run suggests."""
+
+    suggestions: list[Suggestion]
+    beyond: list[Finding]
+    """Findings that no setting reaches: they need a change of the program, or of the machine."""
+    library: Library
+    facts: RunFacts
+
+
+def advise(answers: Answers) -> Advice:
+    """Suggestions in the order of the findings' gravity, no settings twice."""
+    facts = run_facts(answers)
+    suggestions: dict[_Settings, Suggestion] = {}
+    beyond = []
+    for finding in findings(answers):
+        every = list(_RULES[finding.key](facts)) if finding.key in _RULES else []
+        own = [settings for settings in every if not facts.has(settings)]
+        for settings in own:
+            suggestions.setdefault(settings, Suggestion(settings, finding.title, finding.key))
+        if not own:
+            beyond.append(finding)
+    for one in _without_finding(facts):
+        if not facts.has(one.settings):
+            suggestions.setdefault(one.settings, one)
+    return Advice(list(suggestions.values()), beyond, facts.library, facts)
+
+
+def _hints(**values: str) -> _Settings:
+    return tuple(Setting(name, value) for name, value in values.items())
+
+
+def _parameters(**values: str) -> _Settings:
+    return tuple(Setting(f"OMPI_MCA_{name}", value) for name, value in values.items())
+
+
+def _own_mpiio(facts: RunFacts) -> bool:
+    """Open MPI's, which reads parameters and no hints."""
+    return facts.library.family == Family.OPEN_MPI and not facts.romio
+
+
+def _sieving(facts: RunFacts) -> Iterator[_Settings]:
+    if _own_mpiio(facts):
+        yield _parameters(fbtl_posix_write_datasieving="0")
+        yield _parameters(io=facts.library.romio_component)
+        return
+    yield _hints(romio_ds_write="disable")
+    if facts.number("ind_wr_buffer_size", 0) < _LONG_RANGE:
+        yield _hints(ind_wr_buffer_size=str(_LONG_RANGE))
+
+
+_LONG_RANGE = 4 << 20
+"""Bytes: what ROMIO takes for reads; its 512 KiB for writes make eight times as many cycles."""
+
+
+def _interleaved(direction: str) -> Callable[[RunFacts], Iterator[_Settings]]:
+    def rule(facts: RunFacts) -> Iterator[_Settings]:
+        if _own_mpiio(facts):
+            if facts.collective[direction]:
+                yield _parameters(fcoll="two_phase")
+                yield _parameters(fcoll="vulcan")
+            yield _parameters(io=facts.library.romio_component)
+        elif facts.collective[direction]:
+            yield _hints(**{f"romio_cb_{direction}": "enable"})
+        elif facts.pieces_per_call[direction] >= 2:
+            yield _hints(**{f"romio_ds_{direction}": "enable"})
+
+    return rule
+
+
+def _more_aggregators(facts: RunFacts) -> Iterator[_Settings]:
+    if not _own_mpiio(facts) and facts.hosts > facts.number("cb_nodes", 1):
+        yield _hints(cb_nodes=str(facts.hosts))
+
+
+def _more_servers(facts: RunFacts) -> Iterator[_Settings]:
+    if facts.lustre and not _own_mpiio(facts):
+        yield _hints(striping_factor=str(max(4 * facts.servers, 4)))
+
+
+def _whole_stripes(facts: RunFacts) -> Iterator[_Settings]:
+    if facts.lustre and facts.collective["write"] and not _own_mpiio(facts):
+        yield _hints(romio_cb_write="enable", striping_unit=str(4 << 20))
+
+
+_RULES: dict[str, Callable[[RunFacts], Iterator[_Settings]]] = {
+    "data-sieving-new-data": _sieving,
+    "data-sieving": _sieving,
+    "collective-buffering-write": _interleaved("write"),
+    "collective-buffering-read": _interleaved("read"),
+    "one-rank-writes": _more_aggregators,
+    "one-rank-reads": _more_aggregators,
+    "uneven-servers": _more_servers,
+    "misaligned-writes": _whole_stripes,
+}
+
+_MOSTLY = 0.5
+"""A larger share of collective calls' time than this outside of the file system is worth a trial. It is no finding:
+it may be waiting for ranks that come late."""
+
+
+def _without_finding(facts: RunFacts) -> Iterator[Suggestion]:
+    for direction, share in facts.outside.items():
+        if share < _MOSTLY or _own_mpiio(facts):
+            continue
+        seen = f"{percent(share)} of the time of collective {direction}s passes outside of the file system"
+        yield Suggestion(_hints(**{f"romio_cb_{direction}": "disable"}), seen)
+        if facts.ranks > facts.number("cb_nodes", 1):
+            yield Suggestion(_hints(cb_nodes=str(facts.ranks), cb_config_list="*:*"), seen)

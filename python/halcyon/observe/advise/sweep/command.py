@@ -1,0 +1,129 @@
+"""A command as the machine of a search: which parameters reach it, and its bandwidth at a point."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from halcyon.errors import UsageError
+from halcyon.observe.advise.library import Family, recipe
+from halcyon.observe.advise.rounds import not_in_effect
+from halcyon.observe.advise.run_facts import RunFacts
+from halcyon.observe.advise.settings import Setting
+from halcyon.observe.advise.sweep.space import (
+    AGGREGATORS,
+    BUFFER_BYTES,
+    STRIPE_BYTES,
+    STRIPE_COUNT,
+    Parameter,
+    Point,
+    Space,
+)
+from halcyon.observe.advise.sweep.striping import Striping, striping_of, targets_near
+from halcyon.observe.advise.trial import Launch
+
+MIB = 1 << 20
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What can be varied for a command, and why other things cannot."""
+
+    space: Space
+    start: dict[str, int]
+    """Values in effect as it is."""
+    striping: Striping | None
+    left_out: list[str]
+    """Sentences."""
+
+
+def reach(facts: RunFacts, values: tuple[Parameter, ...] = ()) -> Reach:
+    """From a first run. `values`: the user's in place of those that are tried by default; when given, no others.
+
+    UsageError: nothing that could be varied has a part in what the command does.
+    """
+    striping = striping_of(facts)
+    known = {one.name: one for one in values}
+    possible, left_out = [], []
+    if striping is None:
+        kinds = ", ".join(sorted(set(facts.file_systems.values()))) or "a file system that is not known"
+        left_out.append(f"striping: the files lie on {kinds}, where it cannot be set")
+    else:
+        possible += [Parameter(STRIPE_COUNT, _doubled(targets_near(striping.files[0])))]
+        possible += [Parameter(STRIPE_BYTES, tuple(MIB << step for step in range(9)))]
+    if not any(facts.collective.values()):
+        left_out.append("aggregators: the transfers are not collective, so they have none")
+    else:
+        possible += [Parameter(AGGREGATORS, _doubled(facts.ranks))]
+        possible += [Parameter(BUFFER_BYTES, tuple(MIB << step for step in range(7)))]
+    unreachable = [name for name in known if name not in {one.name for one in possible}]
+    if unreachable:
+        raise UsageError(f"--values {unreachable[0]}: has no part in this command. Left out: {'; '.join(left_out)}")
+    chosen = [known.get(one.name, one) for one in possible if not known or one.name in known]
+    if not chosen:
+        raise UsageError(f"there is nothing to vary: {'; '.join(left_out)}. Other settings: halcyon advise --try")
+    if striping is not None and {STRIPE_COUNT, STRIPE_BYTES} - {one.name for one in chosen}:
+        striping = None
+    start = {name: facts.number(name, 1) for name in (STRIPE_COUNT, STRIPE_BYTES, AGGREGATORS, BUFFER_BYTES)}
+    start[STRIPE_COUNT] = max(start[STRIPE_COUNT], facts.servers)
+    return Reach(Space(tuple(chosen)), start, striping, left_out)
+
+
+def _doubled(most: int) -> tuple[int, ...]:
+    """1, 2, 4, … and the most."""
+    return tuple(sorted({min(1 << step, most) for step in range(most.bit_length() + 1)}))
+
+
+def settings_at(point: Point, hosts: int, striping: Striping | None) -> tuple[Setting, ...]:
+    """Hints of a point. Aggregators need room: ROMIO has one per node unless told otherwise."""
+    values = dict(point)
+    own = [
+        Setting(name, str(value))
+        for name, value in point
+        if name not in (STRIPE_COUNT, STRIPE_BYTES) or striping is None or striping.by_hints
+    ]
+    if AGGREGATORS in values:
+        own.append(Setting("cb_config_list", f"*:{-(-values[AGGREGATORS] // hosts)}"))
+    return tuple(own)
+
+
+class CommandMachine:
+    """Measures a command's perceived bandwidth through MPI-IO; `problems` holds what became of runs that failed."""
+
+    def __init__(self, launch: Launch, facts: RunFacts, reached: Reach, folder: Path) -> None:
+        self._launch = launch
+        self._facts = facts
+        self._striping = reached.striping
+        self._folder = folder
+        self._runs = 0
+        self.problems: list[str] = []
+
+    def settings(self, point: Point) -> tuple[Setting, ...]:
+        """What a user would set."""
+        return settings_at(point, self._facts.hosts, self._striping)
+
+    def __call__(self, point: Point) -> float | None:
+        self._runs += 1
+        settings = self.settings(point)
+        variables = recipe(settings, self._facts.library).environment(self._folder / f"hints-{self._runs}")
+        striping = self._striping
+        trial = self._launch.run(
+            self._folder / f"run-{self._runs}", variables, prepare=lambda: striping.prepare(point) if striping else None
+        )
+        problem = trial.problem
+        if problem is None and trial.mpiio is not None:
+            problem = not_in_effect(settings, trial.mpiio)
+        if problem is not None or trial.mpiio is None:
+            self.problems.append(f"run {self._runs}: {problem or 'nothing was recorded'}")
+            return None
+        return trial.mpiio.bandwidth
+
+
+def check_swept(facts: RunFacts) -> None:
+    """UsageError: these settings are none of its MPI-IO's."""
+    if facts.library.family == Family.OPEN_MPI and not facts.romio:
+        component = facts.library.romio_component
+        raise UsageError(
+            "the command uses Open MPI's own MPI-IO, which reads no hints from outside; sweep its ROMIO: "
+            f"export OMPI_MCA_io={component}"
+        )
+    if not facts.hints:
+        raise UsageError("the command's first run opened no file through MPI-IO: these settings have no part in it")

@@ -1,0 +1,87 @@
+"""What `halcyon advise --sweep` prints."""
+
+from rich.console import Console
+from rich.text import Text
+
+from halcyon.observe.advise.report_text import how_to_set
+from halcyon.observe.advise.sweep.space import AGGREGATORS, BUFFER_BYTES, STRIPE_COUNT, Point
+from halcyon.observe.advise.sweep.sweeping import Swept
+from halcyon.observe.printed.tables import print_table
+from halcyon.quantities import percent, plural, rate
+
+
+def print_sweep(swept: Swept, console: Console) -> None:
+    """The chosen points, how to set them, what failed, where the figures are."""
+    measured, choice = swept.measured, swept.choice
+    rows = [_row(swept, "as it is", measured.start), _row(swept, "fastest", choice.best)]
+    if choice.frugal != choice.best:
+        rows.append(_row(swept, "frugal", choice.frugal))
+    names = [parameter.title for parameter in swept.reach.space.parameters]
+    note = (
+        f"{plural(measured.runs, 'run')} at {len(measured.values):,} of {len(measured.space):,} points; bandwidth: the "
+        "median, and in brackets the lowest and highest run"
+    )
+    print_table(console, "Sweep", ("", *names, "runs", "bandwidth", "", "of the fastest"), rows, note=note)
+    for sentence in swept.reach.left_out:
+        console.print(f"left out: {sentence}", markup=False, soft_wrap=True)
+    for problem in swept.problems:
+        console.print(Text(f"left out: {problem}", style="red"), soft_wrap=True)
+    _recommend(swept, console)
+    console.print()
+    for path in swept.figures:
+        console.print(f"figure: {path}", markup=False, soft_wrap=True)
+
+
+def _row(swept: Swept, name: str, point: Point) -> tuple[str, ...]:
+    measured = swept.measured
+    shown = {one.name: one for one in swept.reach.space.parameters}
+    own = measured.values.get(point, [])
+    share = measured.speed(point) / measured.speed(swept.choice.best)
+    return (
+        name,
+        *(shown[parameter].show(value) for parameter, value in point),
+        str(len(own)),
+        rate(measured.speed(point) or None),
+        f"({rate(min(own))} – {rate(max(own))})" if own else "",
+        percent(share),
+    )
+
+
+def _recommend(swept: Swept, console: Console) -> None:
+    console.print()
+    measured, choice = swept.measured, swept.choice
+    point = choice.frugal
+    if point == measured.start or not measured.faster(point):
+        reason = (
+            "no other point was faster"
+            if choice.best == measured.start
+            else "it is almost as fast as the fastest, for less"
+            if point == measured.start
+            else "that another point is faster could be chance; more --runs may tell"
+        )
+        text = f"Leave it as it is: {reason}."
+        console.print(Text(text, style="bold green"), soft_wrap=True)
+        return
+    lead = f"Use {measured.space.show(point)}"
+    if point != choice.best:
+        lead += f": within {choice.tolerance:.0%} of the fastest, with {_less(choice.best, point)}"
+    console.print(Text(lead, style="bold green"), soft_wrap=True)
+    striping = swept.reach.striping
+    if striping is not None and not striping.by_hints:
+        values = dict(point)
+        for file in striping.files:
+            console.print(
+                f"  lfs setstripe -c {values[STRIPE_COUNT]} -S {values['striping_unit']} {file}", markup=False
+            )
+    for line in how_to_set(swept.settings[point], swept.library):
+        console.print(f"  {line}", markup=False, soft_wrap=True)
+
+
+def _less(best: Point, frugal: Point) -> str:
+    one, other = dict(best), dict(frugal)
+    if STRIPE_COUNT in one:
+        return f"{other[STRIPE_COUNT]} storage targets in place of {one[STRIPE_COUNT]}, which others can use"
+    share = (other.get(AGGREGATORS, 1) * other.get(BUFFER_BYTES, 1)) / (
+        one.get(AGGREGATORS, 1) * one.get(BUFFER_BYTES, 1)
+    )
+    return f"{percent(share)} of its memory for buffers"

@@ -1,0 +1,190 @@
+"""Searches a space for the fastest point within a budget: lines through the start, then guided, then what costs less.
+
+Optuna's tree-structured Parzen estimator does the guiding: it copes with noise, with values of any spacing and with
+points that cannot be measured, needs no derivative and no full grid, and is told of measurements made by others (the
+lines). Each trial of it is one run of the command.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from statistics import median
+
+from scipy.stats import mannwhitneyu
+
+from halcyon.errors import UnavailableError, UsageError
+from halcyon.observe.advise.sweep.space import AGGREGATORS, STRIPE_COUNT, Point, Space, cost
+from halcyon.observe.advise.verdict import CONFIDENCE
+
+Machine = Callable[[Point], float | None]
+"""Runs at a point; bytes per second, or None when the run does not count."""
+
+_LINES_SHARE = 0.5
+"""Of the budget: for the lines, which show what each parameter does alone; where they are longer, they get gaps."""
+_GUIDED_SHARE = 0.6
+"""After this share of the budget, the rest goes to points like the best one of lower cost, and to repetitions: the
+fastest of many single runs is mostly luck."""
+_LOWER_SHARE = 0.75
+"""The points of lower cost have their turn up to this share."""
+_REPEATS = 8
+"""Runs of each candidate and of the start, where the budget allows: enough to tell a fifth more from usual scatter."""
+_BELIEVED = 3
+"""Runs of a point that may be chosen: a median of fewer is moved by one that was disturbed."""
+_NEAR = 0.85
+"""Points that reach this share of the best are candidates for their cost."""
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Whichever ends first."""
+
+    runs: int
+    seconds: float | None = None
+
+
+@dataclass
+class Measured:
+    """All that was measured: bytes per second by point, in the order of the runs. Failed runs leave no value."""
+
+    space: Space
+    start: Point
+    values: dict[Point, list[float]] = field(default_factory=dict)
+    runs: int = 0
+
+    def speed(self, point: Point) -> float:
+        """The median; 0 where no run succeeded."""
+        return median(self.values[point]) if self.values.get(point) else 0.0
+
+    def repeated(self) -> list[Point]:
+        """Points with enough runs to be believed; all that were measured, where none has."""
+        enough = [point for point, own in self.values.items() if len(own) >= _BELIEVED]
+        return enough or [point for point, own in self.values.items() if own]
+
+    def faster(self, point: Point) -> bool:
+        """Than the start, for certain. Its first run does not count: that one chose it, and may have been lucky."""
+        again, start = self.values[point][1:], self.values.get(self.start, [])
+        if not again or not start:
+            return False
+        return bool(mannwhitneyu(again, start, alternative="greater").pvalue < 1 - CONFIDENCE)
+
+    def best(self) -> Point:
+        """The fastest of those. UsageError: no run succeeded."""
+        known = self.repeated()
+        if not known:
+            raise UsageError(f"none of {self.runs} runs of the command succeeded")
+        return max(known, key=self.speed)
+
+
+def search(
+    space: Space,
+    start: dict[str, int],
+    machine: Machine,
+    budget: Budget,
+    seed: int = 1,
+    tell: Callable[[int, Point, float | None], None] = lambda *_: None,
+) -> Measured:
+    """Measures within the budget; `start`: the values in effect without any setting; `tell` hears of each run.
+
+    UnavailableError: Optuna is not installed.
+    """
+    measured = Measured(space, space.nearest(start))
+    began = time.monotonic()
+
+    def spent() -> float:
+        """Share of the budget."""
+        used = measured.runs / budget.runs
+        return max(used, (time.monotonic() - began) / budget.seconds) if budget.seconds else used
+
+    def measure(point: Point) -> float | None:
+        value = machine(point)
+        measured.runs += 1
+        own = measured.values.setdefault(point, [])
+        if value is not None:
+            own.append(value)
+        tell(measured.runs, point, value)
+        return value
+
+    guide = _Guide(space, seed)
+    for point in _lines(space, measured.start, max(int(budget.runs * _LINES_SHARE), 1)):
+        if spent() >= _GUIDED_SHARE:
+            break
+        guide.learn(point, measure(point))
+    while spent() < _GUIDED_SHARE:
+        point = guide.suggest()
+        guide.learn(point, measure(point))
+    while spent() < 1:
+        following = _next_of_lower_cost(measured) if spent() < _LOWER_SHARE else None
+        following = following or _next_repetition(measured)
+        if following is None:
+            break
+        measure(following)
+    return measured
+
+
+def _lines(space: Space, start: Point, most: int) -> Iterator[Point]:
+    """The start, then the lines through it; with gaps where there would be more than `most`."""
+    every = [[one for one in space.line(parameter, start) if one != start] for parameter in space.parameters]
+    step = 1
+    while step < 64 and 1 + sum(len(line[::-step][::-1]) for line in every) > most:
+        step += 1
+    yield start
+    for line in every:
+        yield from line[::-step][::-1]  # the last value always: speed mostly grows
+
+
+def _next_of_lower_cost(measured: Measured) -> Point | None:
+    """Not measured yet, and as the fastest point but for storage targets (without striping: aggregators)."""
+    names = [parameter.name for parameter in measured.space.parameters]
+    wanted = STRIPE_COUNT if STRIPE_COUNT in names else AGGREGATORS
+    varied = [parameter for parameter in measured.space.parameters if parameter.name == wanted]
+    top = max(measured.values, key=measured.speed)
+    lower = [one for parameter in varied for one in measured.space.line(parameter, top) if cost(one) < cost(top)]
+    return next((one for one in reversed(lower) if one not in measured.values), None)
+
+
+def _next_repetition(measured: Measured) -> Point | None:
+    """Of the fastest point of each cost that is not far below the best, and of the start, the least measured one."""
+    fastest: dict[int, Point] = {}
+    for point, own in measured.values.items():
+        if own and measured.speed(point) > measured.speed(fastest.get(cost(point), ())):
+            fastest[cost(point)] = point
+    top = max((measured.speed(point) for point in fastest.values()), default=0.0)
+    near = [point for point in fastest.values() if measured.speed(point) >= _NEAR * top]
+    short = [point for point in {*near, measured.start} if len(measured.values.get(point, ())) < _REPEATS]
+    # Of those equally often measured, the faster first: the budget may end.
+    return min(sorted(short), key=lambda p: (len(measured.values.get(p, ())), -measured.speed(p)), default=None)
+
+
+class _Guide:
+    """Optuna's study over the indices of values."""
+
+    def __init__(self, space: Space, seed: int) -> None:
+        try:
+            import optuna
+        except ModuleNotFoundError as why:
+            raise UnavailableError("--sweep needs Optuna, which is not installed: pip install optuna") from why
+        optuna.logging.set_verbosity(optuna.logging.WARNING)
+        self._space = space
+        self._optuna = optuna
+        self._kinds: dict[str, optuna.distributions.BaseDistribution] = {
+            one.name: optuna.distributions.IntDistribution(0, len(one.values) - 1) for one in space.parameters
+        }
+        # A start of its own is not needed: the lines are one.
+        sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=1)
+        self._study = optuna.create_study(direction="maximize", sampler=sampler)
+
+    def suggest(self) -> Point:
+        """Where to measure next. Only looks: the trial that it takes is closed, learn() adds its result."""
+        trial = self._study.ask(self._kinds)
+        self._study.tell(trial, state=self._optuna.trial.TrialState.FAIL)
+        return tuple((one.name, one.values[trial.params[one.name]]) for one in self._space.parameters)
+
+    def learn(self, point: Point, value: float | None) -> None:
+        """Failed runs count as speed 0: they are as useless."""
+        own = dict(point)
+        trial = self._optuna.trial.create_trial(
+            params={one.name: one.values.index(own[one.name]) for one in self._space.parameters},
+            distributions=dict(self._kinds),
+            value=value or 0.0,
+        )
+        self._study.add_trial(trial)

@@ -1,0 +1,93 @@
+"""Findings become settings that the run's library can be given, and only those that it did not have."""
+
+import pytest
+from observe.analysis import scenarios
+from observe.analysis.conftest import Ask, ask
+from observe.synthetic import MIB, Trace
+
+from halcyon.observe.advise.settings import named
+from halcyon.observe.advise.suggestions import advise
+
+__all__ = ["ask"]
+
+
+def suggested(ask: Ask, trace: Trace, **facts: str) -> list[str]:
+    keys = {"library": "mpi.library", "io": "environment.OMPI_MCA_io"}
+    for name, value in facts.items():
+        trace.facts.append({"process": 0, "key": keys.get(name, f"mpi.hint.{name}"), "value": value})
+    return [named(one.settings) for one in advise(ask(trace)).suggestions]
+
+
+def test_sieving_suggests_to_leave_it_and_longer_ranges(ask: Ask) -> None:
+    assert suggested(ask, scenarios.sieving(), romio_ds_write="automatic", ind_wr_buffer_size="524288") == [
+        "romio_ds_write=disable",
+        "ind_wr_buffer_size=4194304",
+    ]
+
+
+def test_what_the_run_had_is_not_suggested(ask: Ask) -> None:
+    assert suggested(ask, scenarios.sieving(), romio_ds_write="disable", ind_wr_buffer_size="8388608") == []
+
+
+def test_open_mpi_is_given_its_own_parameters(ask: Ask) -> None:
+    assert suggested(ask, scenarios.sieving(), library="Open MPI v4.1.4") == [
+        "OMPI_MCA_fbtl_posix_write_datasieving=0",
+        "OMPI_MCA_io=romio321",
+    ]
+
+
+def test_open_mpi_with_romio_is_given_hints(ask: Ask) -> None:
+    found = suggested(ask, scenarios.sieving(), library="Open MPI v4.1.4", romio_ds_write="automatic")
+    assert "romio_ds_write=disable" in found
+
+
+def test_collective_calls_without_buffering_are_suggested_to_have_it(ask: Ask) -> None:
+    assert "romio_cb_write=enable" in suggested(ask, scenarios.interleaved("MPI_File_write_at_all"))
+
+
+def test_contiguous_independent_calls_are_beyond_the_reach_of_hints(ask: Ask) -> None:
+    advice = advise(ask(scenarios.interleaved()))
+    assert not any("romio" in named(one.settings) for one in advice.suggestions)
+    assert "collective-buffering-write" in {one.key for one in advice.beyond}
+
+
+def pieces_apart() -> Trace:
+    """Each call writes 64 pieces of 64 bytes, one by one: data sieving is off."""
+    trace = Trace(4)
+    file = trace.file("/scratch/shared")
+    for call in range(10):
+        for rank in range(4):
+            start = call * 200.0
+            outer = trace.mpi_write(rank, file, 0, 4096, start, 130)
+            for piece in range(64):
+                offset = ((call * 64 + piece) * 4 + rank) * 64
+                trace.write(rank, file, offset, 64, start + 1 + piece * 2, 2, inside=outer)
+    return trace
+
+
+def test_pieces_that_are_written_one_by_one_suggest_sieving(ask: Ask) -> None:
+    assert suggested(ask, pieces_apart(), romio_ds_write="disable") == ["romio_ds_write=enable"]
+
+
+@pytest.mark.parametrize(("filesystem", "expected"), [("lustre", True), ("ext4", False)])
+def test_striping_is_suggested_where_it_can_be_set(ask: Ask, filesystem: str, expected: bool) -> None:
+    trace = scenarios.uneven_servers()
+    for file in trace.files:
+        file["filesystem"] = filesystem
+    index = trace.file("/scratch/checkpoint", servers=["ost1", "ost2"], filesystem=filesystem)
+    trace.mpi_write(0, index, 0, MIB, 0, 1)
+    assert ("striping_factor=8" in suggested(ask, trace)) == expected
+
+
+def test_collective_time_outside_of_the_file_system_is_worth_a_trial(ask: Ask) -> None:
+    trace = Trace(4)
+    file = trace.file("/scratch/shared")
+    for rank in range(4):
+        outer = trace.mpi_write(rank, file, rank * MIB, MIB, 0, 100, call="MPI_File_write_all")
+        if rank == 0:
+            trace.write(0, file, 0, 4 * MIB, 90, 9, inside=outer)
+    assert suggested(ask, trace, cb_nodes="1") == ["romio_cb_write=disable", "cb_nodes=4, cb_config_list=*:*"]
+
+
+def test_a_healthy_run_suggests_nothing(ask: Ask) -> None:
+    assert suggested(ask, scenarios.healthy()) == []
