@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from halcyon.observe.dataset import Dataset
-from halcyon.observe.pack import DATA, pack
-from halcyon.observe.recording.folder import Recording, new_folder
+from halcyon.observe.pack import pack
+from halcyon.observe.recording.folder import DATA, Recording, new_folder
 from halcyon.observe.recording.preload import variables
 
 PROGRAMS = ("a static program", "a program that changes its user")

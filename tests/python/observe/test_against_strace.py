@@ -12,8 +12,8 @@ import pytest
 from strace_log import FileCall, file_calls, run_under_strace
 
 from halcyon.observe.dataset import Dataset
-from halcyon.observe.pack import DATA, pack
-from halcyon.observe.recording.folder import Recording, new_folder
+from halcyon.observe.pack import pack
+from halcyon.observe.recording.folder import DATA, Recording, new_folder
 from halcyon.observe.recording.preload import variables
 
 # --- what a recording cannot tell, and how the kernel's view of it is left out (docs/not_seen.md has the reasons) ---
