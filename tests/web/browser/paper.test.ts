@@ -9,14 +9,14 @@ const WHITE = "rgb(255, 255, 255)";
 describeInBrowser("colours", () => {
     test("follow the system until the reader chooses", async () => {
         const { page } = await openPage("checkpoints", { scheme: "dark" });
-        expect(await page.evaluate(background)).not.toBe(WHITE);
+        await expect.poll(() => page.evaluate(background)).not.toBe(WHITE);
         await page.emulateMedia({ colorScheme: "light" });
-        expect(await page.evaluate(background)).toBe(WHITE);
+        await expect.poll(() => page.evaluate(background)).toBe(WHITE);
         await page.click(".scheme");
-        expect(await page.evaluate(background)).not.toBe(WHITE);
+        await expect.poll(() => page.evaluate(background)).not.toBe(WHITE);
         await page.emulateMedia({ colorScheme: "dark" });
         await page.click(".scheme");
-        expect(await page.evaluate(background)).toBe(WHITE);
+        await expect.poll(() => page.evaluate(background)).toBe(WHITE);
         await page.context().close();
     });
 
