@@ -8,7 +8,7 @@ from rich.text import Text
 from halcyon.observe.advise.library import CRAY_HINTS, HINTS_FILE, Family, Library, recipe
 from halcyon.observe.advise.rounds import Result, Results, Variant
 from halcyon.observe.advise.settings import HINTS, Setting, named
-from halcyon.observe.advise.suggestions import Advice
+from halcyon.observe.advise.suggestions import Advice, Suggestion
 from halcyon.observe.advise.verdict import CONFIDENCE, Ratio, Verdict, rounds_needed
 from halcyon.observe.printed.tables import print_table
 from halcyon.observe.schema import Kind
@@ -21,7 +21,7 @@ def print_reasons(advice: Advice, console: Console) -> None:
     """What was tried and why, a line each."""
     console.print("What the first run suggests")
     for one in advice.suggestions:
-        console.print(f"  {named(one.settings)}, because: {one.because}", markup=False, soft_wrap=True)
+        console.print(f"  {named(one.settings)}, because: {_because(one)}", markup=False, soft_wrap=True)
     _print_beyond(advice, console)
 
 
@@ -32,7 +32,7 @@ def print_advice(advice: Advice, console: Console) -> None:
     for one in advice.suggestions:
         console.print()
         console.print(Text(named(one.settings), style="bold"), soft_wrap=True)
-        console.print(f"  because: {one.because}", soft_wrap=True)
+        console.print(f"  because: {_because(one)}", markup=False, soft_wrap=True)
         for setting in one.settings:
             if setting.name in HINTS:
                 console.print(f"  {setting.name}: {HINTS[setting.name][0]}", soft_wrap=True)
@@ -42,6 +42,11 @@ def print_advice(advice: Advice, console: Console) -> None:
         console.print()
         console.print("None of this was measured. Try it: halcyon advise --try -- COMMAND", soft_wrap=True)
     _print_beyond(advice, console)
+
+
+def _because(one: Suggestion) -> str:
+    seen = "; ".join(f"{each.what}: {each.value}" for each in one.evidence)
+    return f"{one.because} ({seen})" if seen else one.because
 
 
 def _print_beyond(advice: Advice, console: Console) -> None:
