@@ -30,7 +30,7 @@ kind linking_of(int fd, const char* begin) {
     Header header;
     std::memcpy(&header, begin, sizeof header);
     for (unsigned i = 0; i < header.e_phnum; ++i) {
-        Segment segment;
+        Segment segment{};
         const auto at = static_cast<long>(header.e_phoff + size_t{i} * header.e_phentsize);
         const long got = direct::call(SYS_pread64, fd, direct::address(&segment), sizeof segment, at);
         if (got != static_cast<long>(sizeof segment)) return kind::unknown;

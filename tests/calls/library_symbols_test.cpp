@@ -31,7 +31,12 @@ TEST(library_symbols_test, are_those_of_the_table_and_no_others) {
     const std::string defined = output_of("nm --dynamic --defined-only --format=just-symbols " HALCYON_TEST_LIBRARY);
     const std::string table = output_of(HALCYON_TEST_TABLE " symbols");
     EXPECT_GT(words_of(table).size(), 500U);
-    EXPECT_EQ(words_of(defined), words_of(table));
+    std::set<std::string> shown;
+    for (const std::string& name : words_of(defined)) {
+        // Some functions have two versions (calls/wrappers/versions.hpp), whose names are symbols, too.
+        if (!name.starts_with("GLIBC_2.")) shown.insert(name.substr(0, name.find('@')));
+    }
+    EXPECT_EQ(shown, words_of(table));
 }
 
 TEST(library_symbols_test, need_nothing_but_the_c_library) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "calls/descriptors.hpp"
+#include "observe/trace/record_buffer.hpp"
 #include "observe/trace/trace_reader.hpp"
 #include "observe/written_trace.hpp"
 
@@ -45,8 +46,8 @@ TEST(trace_file, writes_into_no_file_that_took_its_number) {
     for (const int own : calls::descriptors::own_numbers()) {
         if (own >= 0) dup2(victim, own);
     }
-    const absence_section absence{1};
-    EXPECT_TRUE(file.append(section_kind::absence, bytes_of(absence), "something"));
+    const process_section process{1, 1, {2, 2, 2}, 1, 0};
+    EXPECT_TRUE(file.append(section_kind::process, bytes_of(process), "something"));
     struct stat of_victim {};
     fstat(victim, &of_victim);
     EXPECT_EQ(of_victim.st_size, 0);
@@ -55,27 +56,57 @@ TEST(trace_file, writes_into_no_file_that_took_its_number) {
     file.abandon();
 }
 
-TEST(trace_file, takes_sections_from_many_threads) {
+TEST(record_buffer, takes_notes_from_many_threads) {
     const scratch_folder folder;
-    std::mt19937_64 random(1);
-    const std::string path = write_trace(folder, "run", usual_records(10, random), true);
     auto file = std::make_unique<trace_file>();
+    auto buffer = std::make_unique<record_buffer>();
     ASSERT_TRUE(file->create(folder.path(""), "many"));
     const process_section process{1, 1, {2, 2, 2}, 1, 0};
     file->append(section_kind::process, bytes_of(process), std::string("n\0p\0c\0b\0", 8));
+    int error = 0;
+    ASSERT_TRUE(buffer->create(folder.path("many.ring").c_str(), 1 << 20, *file, 1, error));
     std::vector<std::thread> threads;
+    threads.reserve(8);
     for (int thread = 0; thread < 8; ++thread) {
         threads.emplace_back([&] {
-            for (uint64_t i = 0; i < 200; ++i) {
+            for (uint64_t i = 0; i < 400; ++i) {  // more than the ring has room for
                 const absence_section absence{i};
-                file->append(section_kind::absence, bytes_of(absence), std::string(i % 50, 'x'));
+                buffer->note(note_kind::absence, bytes_of(absence), std::string(i % 50, 'x'));
             }
         });
     }
     for (auto& thread : threads) thread.join();
+    buffer->flush(true);
     file->abandon();
+    buffer->abandon();
     const trace_reader reader(folder.path("many.trace"));
-    EXPECT_EQ(reader.absences.size(), 1600U);
+    EXPECT_EQ(reader.absences.size(), 3200U);
+}
+
+TEST(record_buffer, paths_that_are_alike_come_out_whole) {
+    const scratch_folder folder;
+    auto file = std::make_unique<trace_file>();
+    auto buffer = std::make_unique<record_buffer>();
+    ASSERT_TRUE(file->create(folder.path(""), "paths"));
+    const process_section process{1, 1, {2, 2, 2}, 1, 0};
+    file->append(section_kind::process, bytes_of(process), std::string("n\0p\0c\0b\0", 8));
+    int error = 0;
+    ASSERT_TRUE(buffer->create(folder.path("paths.ring").c_str(), 1 << 20, *file, 1, error));
+    const std::vector<std::string> paths = {"/a", "/a/" + std::string(300, 'b') + "c", "/a/" + std::string(300, 'b') + "d",
+                                            "", "/a"};
+    std::vector<file_section> sections = {{1, 5, 512}, {2, 5, 512}, {3, 5, 512}, {9, 5, 512}, {10, 6, -1}};
+    for (size_t i = 0; i < paths.size(); ++i) EXPECT_TRUE(buffer->note_file(sections[i], paths[i]));
+    buffer->flush(true);
+    file->abandon();
+    buffer->abandon();
+    const trace_reader reader(folder.path("paths.trace"));
+    ASSERT_EQ(reader.files.size(), paths.size());
+    for (size_t i = 0; i < paths.size(); ++i) {
+        EXPECT_EQ(reader.files[i].path, paths[i]);
+        EXPECT_EQ(reader.files[i].id, sections[i].id);
+        EXPECT_EQ(reader.files[i].filesystem, sections[i].filesystem);
+        EXPECT_EQ(reader.files[i].block_bytes, sections[i].block_bytes);
+    }
 }
 
 }  // namespace

@@ -68,24 +68,24 @@ std::string write_trace(const scratch_folder& folder, const std::string& name, c
     auto buffer = std::make_unique<record_buffer>();
     if (!file->create(folder.path(""), name)) throw std::runtime_error(folder.path(name) + ": not created");
     const process_section process{4711, 1, anchor_now(), 2, 0};
-    file->append(section_kind::process, bytes_of(process), std::string("node\0/bin/program\0program a b\0boot\0", 36));
+    file->append(section_kind::process, bytes_of(process), std::string("node\0/bin/program\0program a b\0boot\0", 35));
+    int error = 0;
+    const std::string ring = folder.path(name + ".ring");
+    if (!buffer->create(ring.c_str(), 1 << 20, *file, 2, error)) throw std::runtime_error(ring + ": not created");
     for (const call_id id : {call_id::pwrite, call_id::pread}) {
         const auto& entry = calls::entry_of(static_cast<uint16_t>(id));
         const function_section section{static_cast<uint16_t>(id), static_cast<uint8_t>(entry.at),
                                        static_cast<uint8_t>(entry.does), 0};
-        file->append(section_kind::function, bytes_of(section), entry.name);
+        buffer->note(note_kind::function, bytes_of(section), entry.name);
     }
     for (uint32_t id = 1; id <= 4; ++id) {
-        const file_section section{id, 0, 4096, 0xEF53};
-        file->append(section_kind::file, bytes_of(section), "/data/" + std::to_string(id));
+        const file_section section{id, 0xEF53, 4096};
+        buffer->note_file(section, "/data/" + std::to_string(id));
     }
     const fact_section fact{1, 0, anchor_now().ticks};
-    file->append(section_kind::fact, bytes_of(fact), std::string("mpi.rank\0003\0", 11));
+    buffer->note(note_kind::fact, bytes_of(fact), std::string("mpi.rank\0003\0", 11));
     const absence_section absence{7};
-    file->append(section_kind::absence, bytes_of(absence), "io_uring");
-    int error = 0;
-    const std::string ring = folder.path(name + ".ring");
-    if (!buffer->create(ring.c_str(), 1 << 20, *file, 2, error)) throw std::runtime_error(ring + ": not created");
+    buffer->note(note_kind::absence, bytes_of(absence), "io_uring");
     for (const call_record& record : records) buffer->append(record);
     if (ended) {
         buffer->flush(true);

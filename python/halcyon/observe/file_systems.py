@@ -22,6 +22,7 @@ _NAMES = {
     0x5346414F: "afs",
     0x61636673: "acfs",
     0x9FA0: "proc",
+    0x62656572: "sysfs",
 }
 
 

@@ -10,8 +10,9 @@ from halcyon.errors import ConfigError
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.engines import DUCKDB
 from halcyon.observe.manifest import NAME
-from halcyon.observe.pack import DATA, pack
+from halcyon.observe.pack import pack
 from halcyon.observe.readers import Format, format_of
+from halcyon.observe.recording.folder import DATA
 
 
 @contextmanager

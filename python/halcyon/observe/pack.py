@@ -12,9 +12,7 @@ from halcyon.observe.derive import derive
 from halcyon.observe.engines import DEFAULT_MEMORY, DUCKDB, Engine, connect
 from halcyon.observe.readers import WITH_LIBRARY, Format, format_of
 from halcyon.observe.readers.isolation import read_isolated
-
-DATA = "data"
-"""Folder of the data set within that of a recorded run."""
+from halcyon.observe.recording.folder import DATA
 
 
 def data_of(path: Path) -> Path:

@@ -7,6 +7,7 @@
 /// each calls its own. Only x86-64 is old enough.
 #if defined(__x86_64__) && !defined(HALCYON_STATIC_IO)
 #define HALCYON_OLD_VERSIONS
+// NOLINTBEGIN(bugprone-macro-parentheses): `result` is a type
 #define HALCYON_VERSION(symbol, result, parameters, version, at)                             \
     extern "C" __attribute__((visibility("default")))                                        \
     result halcyon_##symbol##_##version parameters __asm__("halcyon_" #symbol "_" #version); \
@@ -17,4 +18,5 @@
         if (found == nullptr) found = ::halcyon::calls::find_real_version(#symbol, version); \
         return reinterpret_cast<result(*) parameters>(found);                                \
     }())
+// NOLINTEND(bugprone-macro-parentheses)
 #endif

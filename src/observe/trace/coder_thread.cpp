@@ -47,7 +47,7 @@ coder_thread::answer coder_thread::start(void (*work)(void*), void* argument) {
 
 namespace {
 
-constexpr size_t stack_bytes = 256 * 1024;
+constexpr size_t stack_bytes = size_t{256} * 1024;
 constexpr size_t tail_bytes = 4096;  // behind the stack: what the thread register points to
 constexpr size_t all_signals = 8;    // bytes of the kernel's set
 
@@ -77,7 +77,8 @@ long clone_onto(long flags, char* stack, std::atomic<uint32_t>* alive, void* reg
 
 void fill_registers(char* at) {
     std::memset(at, 0, tail_bytes);
-    std::memcpy(at, &at, sizeof at);
+    const auto self = reinterpret_cast<uintptr_t>(at);
+    std::memcpy(at, &self, sizeof self);
     uint64_t canary = 0;  // of the stack protector
     __asm__("movq %%fs:0x28, %0" : "=r"(canary));
     std::memcpy(at + 0x28, &canary, sizeof canary);

@@ -11,7 +11,7 @@ from typing import Any
 
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.pack import pack
-from halcyon.observe.recording.folder import Recording, new_folder
+from halcyon.observe.recording.folder import DATA, Recording, new_folder
 from halcyon.observe.recording.preload import variables
 
 PROGRAMS = ("a static program", "a program that changes its user")
@@ -37,7 +37,8 @@ class Run:
 
     @cached_property
     def data(self) -> Dataset:
-        return Dataset.open(pack(self.folder))
+        pack(self.folder, self.folder / DATA)
+        return Dataset.open(self.folder / DATA)
 
     def rows(self, table: str) -> list[dict[str, Any]]:
         return [row for batch in self.data.batches(table) for row in batch.to_pylist()]

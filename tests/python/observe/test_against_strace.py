@@ -13,7 +13,7 @@ from strace_log import FileCall, file_calls, run_under_strace
 
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.pack import pack
-from halcyon.observe.recording.folder import Recording, new_folder
+from halcyon.observe.recording.folder import DATA, Recording, new_folder
 from halcyon.observe.recording.preload import variables
 
 # --- what a recording cannot tell, and how the kernel's view of it is left out (docs/not_seen.md has the reasons) ---
@@ -137,7 +137,8 @@ def compare(tmp_path: Path) -> Run:
         assert code == expected_code
         kernel = sums_of_kernel(file_calls(tmp_path / "log", directory))
         assert kernel, "the command did nothing that could be compared"
-        return differences(kernel, sums_of_recording(Dataset.open(pack(folder)), directory), inside)
+        pack(folder, folder / DATA)
+        return differences(kernel, sums_of_recording(Dataset.open(folder / DATA), directory), inside)
 
     run.directory = directory  # type: ignore[attr-defined]
     return run

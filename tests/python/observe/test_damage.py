@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from traces import DATA, packed
 
 from halcyon.errors import ConfigError, HalcyonSystemError
-from halcyon.observe.pack import pack_foreign
+from halcyon.observe.pack import pack
 from halcyon.observe.readers import dftracer, isolation, recorder
 from halcyon.observe.writers import writer_of
 
@@ -52,7 +52,7 @@ def test_a_darshan_log_cut_off_is_refused(tmp_path: Path, length: int) -> None:
     path = tmp_path / "cut.darshan"
     path.write_bytes(DARSHAN.read_bytes()[:length])
     with pytest.raises(ConfigError, match=r"cut\.darshan: "):
-        pack_foreign(path, tmp_path / "run")
+        pack(path, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -60,7 +60,7 @@ def test_a_darshan_log_of_another_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "new.darshan"
     path.write_bytes(b"9.99" + DARSHAN.read_bytes()[4:])
     with pytest.raises(ConfigError, match=r"new\.darshan: not a Darshan log that libdarshan-util \S+ reads"):
-        pack_foreign(path, tmp_path / "run")
+        pack(path, tmp_path / "run")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -85,7 +85,7 @@ def test_an_otf2_archive_cut_off_is_refused(archive: Path, tmp_path: Path, name:
     whole = (copy / name).read_bytes()
     (copy / name).write_bytes(whole[: int(share * len(whole))])
     with pytest.raises(ConfigError, match=r"archive/traces\.otf2: "):
-        pack_foreign(copy, tmp_path / "run")
+        pack(copy, tmp_path / "run")
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -125,7 +125,7 @@ def flipped(content: bytes, chance: random.Random) -> bytes:
 
 
 def refused_or_read(path: Path, folder: Path) -> None:
-    refusal = refusal_of(lambda: pack_foreign(path, folder / "run"))
+    refusal = refusal_of(lambda: pack(path, folder / "run"))
     assert refusal is None or str(path) in refusal
 
 

@@ -8,7 +8,7 @@ import pytest
 from traces import DATA, Row, chosen, packed, rows
 
 from halcyon.errors import ConfigError, UsageError
-from halcyon.observe.pack import pack_foreign
+from halcyon.observe.pack import pack
 
 TRACE = DATA / "dftracer" / "threads.pfw"
 
@@ -118,7 +118,7 @@ def test_a_trace_whose_process_did_not_end_says_so(tmp_path: Path) -> None:
 
 def refusal(path: Path, folder: Path) -> str:
     with pytest.raises(ConfigError) as raised:
-        pack_foreign(path, folder)
+        pack(path, folder)
     assert not folder.exists()
     return str(raised.value)
 
@@ -153,7 +153,7 @@ def test_a_time_that_is_no_number_is_named(tmp_path: Path) -> None:
 
 def test_nothing_there_says_what_could_be(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such file or folder; expected a Darshan log, a DFTracer trace"):
-        pack_foreign(tmp_path / "none", tmp_path / "run")
+        pack(tmp_path / "none", tmp_path / "run")
 
 
 def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from otf2 import enums, events
 from traces import chosen, packed, rows
 
 from halcyon.errors import ConfigError
-from halcyon.observe.pack import pack_foreign
+from halcyon.observe.pack import pack
 
 READ, WRITE = enums.IoOperationMode.READ, enums.IoOperationMode.WRITE
 BLOCKING = enums.IoOperationFlag.NONE
@@ -151,4 +151,4 @@ def test_a_folder_of_two_archives_is_refused(tmp_path: Path) -> None:
     for name in ("a.otf2", "b.otf2"):
         (tmp_path / name).touch()
     with pytest.raises(ConfigError, match=r"2 files \*\.otf2; expected the anchor file of one archive"):
-        pack_foreign(tmp_path, tmp_path.parent / "none")
+        pack(tmp_path, tmp_path.parent / "none")

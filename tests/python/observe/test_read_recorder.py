@@ -7,7 +7,7 @@ import pytest
 from traces import DATA, chosen, packed, rows
 
 from halcyon.errors import ConfigError
-from halcyon.observe.pack import pack_foreign
+from halcyon.observe.pack import pack
 
 FOLDERS = DATA / "recorder"
 COMPARED = ("process", "level", "call", "kind", "offset", "bytes", "argument", "start_ns", "parent_call")
@@ -94,7 +94,7 @@ def data(name: str) -> bytes:
 )
 def test_damage_is_named_with_file_and_byte(tmp_path: Path, name: str, content: bytes | None, message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        pack_foreign(harmed(tmp_path, name, content), tmp_path / "run")
+        pack(harmed(tmp_path, name, content), tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -105,7 +105,7 @@ def test_a_grammar_of_more_calls_than_memory_holds_is_refused(tmp_path: Path) ->
     # 30 rules, each twice the next: 2^30 calls and more.
     rules = [number(-level, 1, -level - 1, 2) for level in range(1, 30)] + [number(-30, 1, 0, 1 << 30)]
     with pytest.raises(ConfigError, match=r"0\.cfg: too many calls; the file of times has 33"):
-        pack_foreign(harmed(tmp_path, "0.cfg", number(30) + b"".join(rules)), tmp_path / "run")
+        pack(harmed(tmp_path, "0.cfg", number(30) + b"".join(rules)), tmp_path / "run")
 
 
 @pytest.mark.parametrize(
@@ -121,4 +121,4 @@ def test_a_grammar_of_more_calls_than_memory_holds_is_refused(tmp_path: Path) ->
 def test_text_cut_off_is_named(tmp_path: Path, content: bytes | None, message: str) -> None:
     name = "1.txt" if content else "0.txt"
     with pytest.raises(ConfigError, match=message):
-        pack_foreign(harmed(tmp_path, name, content, "mpi-text"), tmp_path / "run")
+        pack(harmed(tmp_path, name, content, "mpi-text"), tmp_path / "run")

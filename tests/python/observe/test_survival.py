@@ -275,7 +275,8 @@ def test_full_disk(directory: Path) -> None:
 def _packed_elsewhere(run: Run, target: Path) -> list[dict[str, Any]]:
     from halcyon.observe.dataset import Dataset
 
-    run.__dict__["data"] = Dataset.open(pack(run.folder, target))
+    pack(run.folder, target)
+    run.__dict__["data"] = Dataset.open(target)
     return run.calls
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from halcyon.observe.dataset import Dataset
-from halcyon.observe.pack import pack_foreign
+from halcyon.observe.pack import pack
 
 DATA = Path(__file__).parents[2] / "data"
 
@@ -18,7 +18,7 @@ def rows(dataset: Dataset, table: str) -> list[Row]:
 
 def packed(path: Path, folder: Path) -> Dataset:
     """The data set of a trace."""
-    pack_foreign(path, folder)
+    pack(path, folder)
     return Dataset.open(folder)
 
 

@@ -13,6 +13,7 @@ from halcyon.observe.analysis.servers import Servers
 from halcyon.observe.analysis.settings import Settings
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.engines import DUCKDB, Engine, connect
+from halcyon.observe.recording.folder import run_of
 from halcyon.observe.schema import Kind
 
 DEEPEST = 4
@@ -99,7 +100,7 @@ def read_machine(directory: Path, engine: str | Engine = DUCKDB, settings: Setti
     unread: list[Unread] = []
     try:
         for path in find_datasets(directory):
-            name = str(path.relative_to(directory))
+            name = str(run_of(path).relative_to(directory))
             try:
                 runs.append(_load(name, Answers(Dataset.open(path, opened), settings)))
             except HalcyonError as why:

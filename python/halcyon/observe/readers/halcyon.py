@@ -30,8 +30,8 @@ _NOT_SEEN = {
     "io_uring": "its reads and writes are made by the kernel, past every function",
     "stores into mapped files": "writable shared mappings; what was stored through them is no call",
     "calls made with syscall(2)": "system calls on files that pass the C library's functions by",
-    "calls of signal handlers, or between vfork and exec": "made while a call was being written down, or by a child "
-    "in its parent's memory",
+    "calls of signal handlers, or between vfork and exec": "made while a call was being written down or the "
+    "recording was being started, or by a child in its parent's memory",
     "streams that were in use at the end": "another thread held them; what waited in them was written unseen",
 }
 
@@ -143,8 +143,10 @@ class TraceFolder:
     def calls(self) -> Iterator[pa.Table]:
         """The calls of all processes in pieces, without the columns that follow from others."""
         for process in self.processes:
-            for chunk in range(process.reader.chunk_count):
-                yield _calls(process, process.reader.chunk(chunk))
+            for index in range(process.reader.chunk_count):
+                chunk = process.reader.chunk(index)
+                if len(chunk["start"]):  # a killed process may leave one without a call
+                    yield _calls(process, chunk)
 
     def tables(self) -> dict[str, pa.Table]:
         """All other tables."""
@@ -204,7 +206,12 @@ class TraceFolder:
                     "detail": path or _NOT_SEEN.get(subject),
                 }
             if process.reader.lost:
-                yield _lost(process.index, "calls", process.reader.lost, "the recording stopped: no room on the disk")
+                yield _lost(
+                    process.index,
+                    "calls",
+                    process.reader.lost,
+                    "the trace could not be written: a full disk, a quota, or a thread that was stopped for long",
+                )
             for damage in process.reader.damages:
                 yield _lost(process.index, "damaged trace", None, damage)
 

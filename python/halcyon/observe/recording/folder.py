@@ -12,6 +12,8 @@ from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
 
 VERSION = 1
 NAME = "recording.json"
+DATA = "data"
+"""The data set's folder within that of a recorded run."""
 
 
 @dataclass
@@ -91,3 +93,8 @@ def new_folder(wanted: Path | None, command: list[str]) -> Path:
     except OSError as why:
         raise HalcyonSystemError.of(why, wanted) from why
     return wanted.resolve()
+
+
+def run_of(data: Path) -> Path:
+    """The folder by which users know a data set: that of the recorded run it lies in, or its own."""
+    return data.parent if data.name == DATA and (data.parent / NAME).is_file() else data

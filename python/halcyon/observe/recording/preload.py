@@ -32,7 +32,7 @@ def find_library() -> Path:
     )
 
 
-def variables(layers: list[str], traces: Path, buffer: str | None, local: Path | None) -> dict[str, str]:
+def variables(layers: list[str], traces: Path, buffer: str | None = None, local: Path | None = None) -> dict[str, str]:
     """The variables by which `layers` are switched on in a command and all that it starts.
 
     `buffer`: room for calls that are not written yet, per process, such as '8 MiB'. `local`: a folder on each node's

@@ -9,6 +9,7 @@ from halcyon.observe.analysis.concurrency import Concurrency
 from halcyon.observe.analysis.files import File
 from halcyon.observe.analysis.phases import Phase
 from halcyon.observe.analysis.servers import Servers
+from halcyon.observe.recording.folder import run_of
 from halcyon.observe.report_tables import ReportTables
 from halcyon.observe.viewer import document as d
 
@@ -61,7 +62,7 @@ def _rows(kind: type[Row], sources: Iterable[object]) -> list[Row]:
 def _run(tables: ReportTables) -> d.Run:
     info = tables.info
     return d.Run(
-        title=info.job or tables.directory.absolute().name,
+        title=info.job or run_of(tables.directory.absolute()).name,
         source=info.source,
         command=info.command,
         user=info.user,

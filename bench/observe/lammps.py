@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Bytes of trace per call of a real application: LAMMPS' example `melt`, 4 ranks, dump and restart every 50 steps."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from halcyon.compiled import core
+from halcyon.observe.recording.preload import variables
+
+EXAMPLE = Path("/usr/share/lammps/examples/melt/in.melt")
+SKIPPED = 77
+RANKS = 4
+STEPS = {"": 250, "_long": 2500}
+"""Those of the example, and ten times as many: starting is then a small part of the calls."""
+
+
+def main() -> int:
+    if shutil.which("lmp") is None or not EXAMPLE.exists():
+        print("LAMMPS and its examples are not installed (Debian: lammps, lammps-examples)", file=sys.stderr)
+        return SKIPPED
+    for suffix, steps in STEPS.items():
+        print(f"observe.bytes_per_call_lammps{suffix} {bytes_per_call(steps):.4g} bytes", flush=True)
+    return 0
+
+
+def bytes_per_call(steps: int) -> float:
+    """Of all ranks together, of a run of so many steps."""
+    place = Path(f"run-{steps}").resolve()
+    traces = place / "trace"
+    traces.mkdir(parents=True)
+    text = EXAMPLE.read_text(encoding="utf-8")
+    text = re.sub(r"^#dump\s+id", "dump id", text, flags=re.MULTILINE)
+    text = re.sub(r"^run\s+\d+", f"restart 50 restart.*\nrun {steps}", text, flags=re.MULTILINE)
+    (place / "in.melt").write_text(text, encoding="utf-8")
+    command = ["mpirun.openmpi", "-n", str(RANKS)]
+    for name, value in variables(["trace"], traces).items():
+        command += ["-x", f"{name}={value}"]
+    subprocess.run([*command, "lmp", "-in", "in.melt"], cwd=place, stdout=subprocess.DEVNULL, check=True)
+    files = list(traces.glob("*.trace"))
+    if len(files) != RANKS:
+        raise SystemExit(f"error: {len(files)} traces; expected {RANKS}")
+    calls = 0
+    for file in files:
+        reader = core().TraceReader(os.fspath(file))
+        calls += sum(len(reader.chunk(index)["start"]) for index in range(reader.chunk_count))
+    return sum(file.stat().st_size for file in files) / calls
+
+
+if __name__ == "__main__":
+    sys.exit(main())
