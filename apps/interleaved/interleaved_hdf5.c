@@ -18,7 +18,7 @@ static hsize_t positive(const char* text, const char* what) {
     if (*end == '\0' && value > 0) return (hsize_t)value;
     fprintf(stderr, "%s: '%s'; expected a whole number above 0\n", what, text);
     MPI_Abort(MPI_COMM_WORLD, 2);
-    return 0;
+    exit(2);
 }
 
 static hid_t create_parallel(const char* path) {
@@ -59,7 +59,10 @@ int main(int argc, char** argv) {
     const hsize_t calls = argc > 4 ? positive(argv[4], "CALLS") : 1;
     const hid_t list = transfer(argc > 5 ? argv[5] : "individual");
     char* data = malloc(block * rows);
-    if (data == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (data == NULL) {
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        exit(1);
+    }
     memset(data, 'a' + rank % 26, block * rows);
 
     const hid_t file = create_parallel(argv[1]);

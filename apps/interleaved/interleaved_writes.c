@@ -19,7 +19,7 @@ static long positive(const char* text, const char* what) {
     if (*end == '\0' && value > 0) return value;
     fprintf(stderr, "%s: '%s'; expected a whole number above 0\n", what, text);
     MPI_Abort(MPI_COMM_WORLD, 2);
-    return 0;
+    exit(2);
 }
 
 /// The file is a table: a row is one block of each rank. This type shows a rank its own column.
@@ -47,7 +47,10 @@ int main(int argc, char** argv) {
     const long blocks = positive(argv[3], "BLOCKS-PER-CALL");
     const long calls = argc > 4 ? positive(argv[4], "CALLS") : 1;
     char* data = malloc((size_t)(block * blocks));
-    if (data == NULL) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (data == NULL) {
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        exit(1);
+    }
     memset(data, 'a' + rank % 26, (size_t)(block * blocks));
 
     MPI_File file;

@@ -53,7 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="DIR",
         type=Path,
-        help="keep what was recorded and measured in this folder (--sweep: default sweep.halcyon)",
+        help="keep what was recorded and measured in this folder, which all nodes must see (--sweep: default "
+        "sweep.halcyon)",
     )
     parser.add_argument("--json", action="store_true", help="print everything for machines, in SI units")
     parser.add_argument("words", metavar="RUN | -- COMMAND", nargs="*", help="a recorded run or data set; what to run")
@@ -157,13 +158,17 @@ def _sweep(arguments: argparse.Namespace, command: list[str]) -> int:
 
 @contextmanager
 def _folder(wanted: Path | None) -> Iterator[Path]:
-    """The user's, or one that goes away."""
+    """The user's, or one that goes away; in the working directory, which all nodes see."""
     import tempfile
 
     from halcyon.errors import HalcyonSystemError, UsageError
 
     if wanted is None:
-        with tempfile.TemporaryDirectory(prefix="halcyon-advise-") as name:
+        try:
+            made = tempfile.TemporaryDirectory(prefix=".halcyon-advise-", dir=Path.cwd())
+        except OSError as why:
+            raise HalcyonSystemError.of(why, Path.cwd()) from why
+        with made as name:
             yield Path(name)
         return
     if wanted.exists() and any(wanted.iterdir()):

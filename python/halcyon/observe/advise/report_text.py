@@ -8,7 +8,7 @@ from rich.text import Text
 from halcyon.observe.advise.library import CRAY_HINTS, HINTS_FILE, Family, Library, recipe
 from halcyon.observe.advise.rounds import Result, Results, Variant
 from halcyon.observe.advise.settings import HINTS, Setting, named
-from halcyon.observe.advise.suggestions import Advice
+from halcyon.observe.advise.suggestions import Advice, Suggestion
 from halcyon.observe.advise.verdict import CONFIDENCE, Ratio, Verdict, rounds_needed
 from halcyon.observe.printed.tables import print_table
 from halcyon.observe.schema import Kind
@@ -19,9 +19,10 @@ _STYLES = {Verdict.BETTER: "bold green", Verdict.WORSE: "yellow"}
 
 def print_reasons(advice: Advice, console: Console) -> None:
     """What was tried and why, a line each."""
-    console.print("What the first run suggests")
+    if advice.suggestions:
+        console.print("What the first run suggests")
     for one in advice.suggestions:
-        console.print(f"  {named(one.settings)}, because: {one.because}", markup=False, soft_wrap=True)
+        console.print(f"  {named(one.settings)}, because: {_because(one)}", markup=False, soft_wrap=True)
     _print_beyond(advice, console)
 
 
@@ -32,7 +33,7 @@ def print_advice(advice: Advice, console: Console) -> None:
     for one in advice.suggestions:
         console.print()
         console.print(Text(named(one.settings), style="bold"), soft_wrap=True)
-        console.print(f"  because: {one.because}", soft_wrap=True)
+        console.print(f"  because: {_because(one)}", markup=False, soft_wrap=True)
         for setting in one.settings:
             if setting.name in HINTS:
                 console.print(f"  {setting.name}: {HINTS[setting.name][0]}", soft_wrap=True)
@@ -42,6 +43,11 @@ def print_advice(advice: Advice, console: Console) -> None:
         console.print()
         console.print("None of this was measured. Try it: halcyon advise --try -- COMMAND", soft_wrap=True)
     _print_beyond(advice, console)
+
+
+def _because(one: Suggestion) -> str:
+    seen = "; ".join(f"{each.what}: {each.value}" for each in one.evidence)
+    return f"{one.because} ({seen})" if seen else one.because
 
 
 def _print_beyond(advice: Advice, console: Console) -> None:
@@ -69,6 +75,9 @@ def how_to_set(settings: Sequence[Setting], library: Library, hints_file: str = 
 
 def print_results(results: Results, library: Library, console: Console) -> None:
     """The table of what was measured, what to use, and which runs did not count."""
+    if not results.results:
+        console.print("There was nothing to try: no finding suggests a setting; name one with --setting")
+        return
     every = [results.control, *results.results]
     _comparison(results, every, console)
     _made_of([results.unchanged, *(one.variant for one in results.results)], console)
@@ -84,14 +93,14 @@ def print_results(results: Results, library: Library, console: Console) -> None:
 
 def _comparison(results: Results, every: list[Result], console: Console) -> None:
     first = results.unchanged
-    rows = [(first.name, *_times(first), "", "", "")]
+    rows = [(first.name, "", "", "", *_times(first))]
     rows += [
         (
             one.variant.name,
-            *_times(one.variant),
+            str(one.verdict or "not compared"),
             _interval(one.compared),
             _interval(one.wall) if one.wall is not one.compared else "",
-            f"not compared: {one.doubt}" if one.doubt else str(one.verdict or "not compared"),
+            *_times(one.variant),
         )
         for one in every
     ]
@@ -99,8 +108,8 @@ def _comparison(results: Results, every: list[Result], console: Console) -> None
         f"compared: {results.compared}; ratios to the unchanged command, taken round by round: their median, and in "
         f"brackets where it lies with {CONFIDENCE:.0%} confidence for all rows together"
     )
-    heads = ("settings", "runs", "wall", "in MPI-IO", "bandwidth", "ratio", "of wall", "")
-    print_table(console, "With and without", heads, rows, note=note)
+    heads = ("settings", "verdict", "ratio", "of wall", "runs", "wall", "in MPI-IO", "bandwidth")
+    print_table(console, "With and without", heads, rows, words=2, note=note)
     fewest = min((one.compared.rounds for one in every if one.compared), default=0)
     needed = rounds_needed(max(len(results.results), 1))
     if fewest < needed:
@@ -173,7 +182,5 @@ def _recommend(results: Results, library: Library, console: Console) -> None:
             continue
         verdict = one.doubt or str(one.verdict or "not compared")
         console.print(Text(f"Not {one.variant.name}: {verdict}", style=_STYLES.get(one.verdict or Verdict.SAME, "")))
-    if not results.results:
-        console.print("There was nothing to try: no finding suggests a setting; name one with --setting")
-    elif not won:
+    if not won:
         console.print("Leave the settings as they are.")

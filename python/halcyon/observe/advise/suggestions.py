@@ -1,13 +1,13 @@
 """Settings that the findings of a recorded run suggest, each with what was seen that speaks for it."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from halcyon.observe.advise.library import Family, Library
 from halcyon.observe.advise.run_facts import RunFacts, run_facts
 from halcyon.observe.advise.settings import Setting
 from halcyon.observe.analysis.answers import Answers
-from halcyon.observe.findings import Finding, findings
+from halcyon.observe.findings import Evidence, Finding, findings
 from halcyon.quantities import percent
 
 _Settings = tuple[Setting, ...]
@@ -20,6 +20,8 @@ class Suggestion:
     settings: _Settings
     because: str
     finding: str | None = None
+    evidence: list[Evidence] = field(default_factory=list)
+    """What was seen in the calls."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ def advise(answers: Answers) -> Advice:
         every = list(_RULES[finding.key](facts)) if finding.key in _RULES else []
         own = [settings for settings in every if not facts.has(settings)]
         for settings in own:
-            suggestions.setdefault(settings, Suggestion(settings, finding.title, finding.key))
+            suggestions.setdefault(settings, Suggestion(settings, finding.title, finding.key, finding.evidence))
         if not own:
             beyond.append(finding)
     for one in _without_finding(facts):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from halcyon.cli import main
 from halcyon.errors import UsageError
 from halcyon.observe.advise.trial import Launch
 
@@ -49,3 +50,10 @@ def test_room_is_made_before_each_run(tmp_path: Path) -> None:
 def test_a_hook_that_fails_ends_it_all(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="ended with 3: no such queue"):
         Launch(python(""), before="echo no such queue >&2; exit 3").run(tmp_path / "run", {})
+
+
+def test_a_command_that_suggests_nothing_is_run_once(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["advise", "--try", "--", *python("print(1)")]) == 0
+    said = capfd.readouterr()
+    assert "There was nothing to try" in said.out
+    assert "round" not in said.err

@@ -7,7 +7,7 @@ from halcyon.observe.advise.report_text import how_to_set
 from halcyon.observe.advise.sweep.space import AGGREGATORS, BUFFER_BYTES, STRIPE_COUNT, Point
 from halcyon.observe.advise.sweep.sweeping import Swept
 from halcyon.observe.printed.tables import print_table
-from halcyon.quantities import percent, plural, rate
+from halcyon.quantities import ABSENT, percent, plural, rate
 
 
 def print_sweep(swept: Swept, console: Console) -> None:
@@ -19,9 +19,11 @@ def print_sweep(swept: Swept, console: Console) -> None:
     names = [parameter.title for parameter in swept.reach.space.parameters]
     note = (
         f"{plural(measured.runs, 'run')} at {len(measured.values):,} of {len(measured.space):,} points; bandwidth: the "
-        "median, and in brackets the lowest and highest run"
+        "median"
     )
-    print_table(console, "Sweep", ("", *names, "runs", "bandwidth", "", "of the fastest"), rows, note=note)
+    print_table(
+        console, "Sweep", ("point", *names, "bandwidth", "of the fastest", "runs", "lowest – highest"), rows, note=note
+    )
     for sentence in swept.reach.left_out:
         console.print(f"left out: {sentence}", markup=False, soft_wrap=True)
     for problem in swept.problems:
@@ -40,10 +42,10 @@ def _row(swept: Swept, name: str, point: Point) -> tuple[str, ...]:
     return (
         name,
         *(shown[parameter].show(value) for parameter, value in point),
-        str(len(own)),
         rate(measured.speed(point) or None),
-        f"({rate(min(own))} – {rate(max(own))})" if own else "",
         percent(share),
+        str(len(own)),
+        f"{rate(min(own))} – {rate(max(own))}" if own else ABSENT,
     )
 
 
