@@ -152,13 +152,15 @@ def test_a_time_that_is_no_number_is_named(tmp_path: Path) -> None:
 
 
 def test_nothing_there_says_what_could_be(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no such file or folder; expected a Darshan log, a DFTracer trace"):
+    with pytest.raises(
+        UsageError, match=r"no such file or folder; expected a folder made by .*, a Darshan log, a DFTracer trace"
+    ):
         pack(tmp_path / "none", tmp_path / "run")
 
 
 def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
-    assert "not recognized; expected a Darshan log" in refusal(tmp_path / "notes.txt", tmp_path / "run")
+    assert "not recognized; expected a folder made by" in refusal(tmp_path / "notes.txt", tmp_path / "run")
 
 
 def test_processes_are_told_apart_by_host_and_id(tmp_path: Path) -> None:
