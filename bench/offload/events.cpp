@@ -1,7 +1,7 @@
 /// How many events a second go from a client to its server: the ring of a real segment, between two processes.
 
-#include "event_channel.hpp"
 #include "bench/figure.hpp"
+#include "event_channel.hpp"
 
 namespace {
 

@@ -1,8 +1,8 @@
 /// How long a sleeping server takes from an event's leaving its client to its handler, over a process that sleeps on a
 /// bare futex, on the same core and in the same rounds: the 99th percentile of each group of rounds.
 
-#include "event_channel.hpp"
 #include "bench/figure.hpp"
+#include "event_channel.hpp"
 
 namespace {
 

@@ -16,7 +16,7 @@ struct process_state {
     enum phase : uint32_t { asleep = 0, starting, recording, off };
 
     std::atomic<uint32_t> phase;
-    std::atomic<int> starter;           ///< thread that starts the recording
+    std::atomic<int> starter;  ///< thread that starts the recording
     int process_id;
     uint32_t generation;                 ///< differs between a process and the one it was forked from
     std::atomic<uint32_t> threads;       ///< that made a call so far

@@ -92,8 +92,8 @@ TEST(record_buffer, paths_that_are_alike_come_out_whole) {
     file->append(section_kind::process, bytes_of(process), std::string("n\0p\0c\0b\0", 8));
     int error = 0;
     ASSERT_TRUE(buffer->create(folder.path("paths.ring").c_str(), 1 << 20, *file, 1, error));
-    const std::vector<std::string> paths = {"/a", "/a/" + std::string(300, 'b') + "c", "/a/" + std::string(300, 'b') + "d",
-                                            "", "/a"};
+    const std::vector<std::string> paths = {"/a", "/a/" + std::string(300, 'b') + "c",
+                                            "/a/" + std::string(300, 'b') + "d", "", "/a"};
     std::vector<file_section> sections = {{1, 5, 512}, {2, 5, 512}, {3, 5, 512}, {9, 5, 512}, {10, 6, -1}};
     for (size_t i = 0; i < paths.size(); ++i) EXPECT_TRUE(buffer->note_file(sections[i], paths[i]));
     buffer->flush(true);
