@@ -26,6 +26,16 @@ TEST(trace_file, says_why_it_cannot_be_created) {
     EXPECT_EQ(other.error(), ENAMETOOLONG);
 }
 
+TEST(trace_file, that_is_removed_leaves_nothing) {
+    const scratch_folder folder;
+    trace_file file;
+    ASSERT_TRUE(file.create(folder.path(""), "name"));
+    file.remove();
+    EXPECT_EQ(access(folder.path("name.trace").c_str(), F_OK), -1);
+    EXPECT_TRUE(file.create(folder.path(""), "name"));
+    file.remove();
+}
+
 TEST(trace_file, stays_out_of_the_applications_numbers) {
     const scratch_folder folder;
     const int before = open("/dev/null", O_RDONLY);

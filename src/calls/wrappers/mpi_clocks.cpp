@@ -206,6 +206,7 @@ void align_clocks_at_start() {
         collect(mine, ranks);
     } else {
         compared_count = message_comes() ? 1 : 0;
+        if (compared_count == 0) withdraw(rank);
     }
     exchange(rank);
 }

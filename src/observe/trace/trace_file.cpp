@@ -50,12 +50,16 @@ bool trace_file::create(std::string_view directory, std::string_view name) {
     file_header header{{}, format_version, byte_order_mark};
     std::memcpy(header.magic, trace_magic, sizeof header.magic);
     end_ = sizeof header;
-    return write_at(bytes_of(header), 0);
+    if (write_at(bytes_of(header), 0)) return true;
+    const int why = error();
+    remove();
+    error_ = why;
+    return false;
 }
 
 /// On success the file is the one that is written to from now on.
 bool trace_file::open_new(std::string_view directory, std::string_view name) {
-    char path[longest_path];
+    static char path[longest_path];  // by the thread that starts or ends the recording; stacks may be small
     const int fd = join_path(path, directory, name, ".trace") ? open_out_of_the_way(path, O_RDWR | O_CREAT | O_EXCL)
                                                               : -ENAMETOOLONG;
     if (fd < 0) {
@@ -73,7 +77,7 @@ bool trace_file::open_new(std::string_view directory, std::string_view name) {
 }
 
 bool trace_file::move_to(std::string_view directory, std::string_view name) {
-    char before[longest_path];
+    static char before[longest_path];
     std::memcpy(before, path_, sizeof before);
     const int from = descriptor();
     const auto device = device_;
@@ -82,7 +86,7 @@ bool trace_file::move_to(std::string_view directory, std::string_view name) {
         error_ = 0;
         return false;
     }
-    char piece[16384];
+    static char piece[16384];
     int64_t at = 0;
     ssize_t bytes = 0;
     while ((bytes = direct::call(SYS_pread64, from, direct::address(piece), sizeof piece, at)) > 0) {
@@ -101,6 +105,11 @@ bool trace_file::move_to(std::string_view directory, std::string_view name) {
     inode_ = inode;
     fd_ = from;
     return false;
+}
+
+void trace_file::remove() {
+    direct::unlink(path_);
+    abandon();
 }
 
 void trace_file::abandon() {

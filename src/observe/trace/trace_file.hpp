@@ -37,6 +37,8 @@ class trace_file {
     }
     /// Forgets what a parent had, in its forked child.
     void abandon();
+    /// For a recording that cannot begin: no file may stay that looks like a trace and has no process.
+    void remove();
 
     [[nodiscard]] bool failed() const { return error_.load(std::memory_order_relaxed) != 0; }
     [[nodiscard]] int error() const { return error_.load(std::memory_order_relaxed); }

@@ -74,6 +74,7 @@ bool trace_layer::start(const settings& wanted, char* complaint, size_t complain
     buffer_.abandon();
     file_.abandon();
     for (auto& named : named_) named = false;
+    moving_ = false;
     utsname node{};
     direct::call(SYS_uname, direct::address(&node));
     snprintf(name_, sizeof name_, "%.64s.%d.%lld", node.nodename, direct::process_id(),
@@ -99,6 +100,8 @@ bool trace_layer::start(const settings& wanted, char* complaint, size_t complain
     if (!join_path(ring, local, name_, ".ring") ||
         !buffer_.create(ring, wanted.buffer_bytes, file_, time_unit_, error)) {
         snprintf(complaint, complaint_bytes, "%s: cannot record beside it: %s", file_.path(), strerrordesc_np(error));
+        file_.remove();
+        if (directory_[0] != '\0' && join_path(ring, directory_, name_, ".local")) direct::unlink(ring);
         return false;
     }
     return true;
@@ -106,7 +109,7 @@ bool trace_layer::start(const settings& wanted, char* complaint, size_t complain
 
 /// For a process that is killed: `<name>.local` says on which node and where its trace lies.
 void trace_layer::leave_address(std::string_view local) {
-    char path[trace_file::longest_path];
+    static char path[trace_file::longest_path];  // stacks may be small
     if (!join_path(path, directory_, name_, ".local")) return;
     const int fd = direct::open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0) return;
@@ -115,8 +118,8 @@ void trace_layer::leave_address(std::string_view local) {
 }
 
 void trace_layer::move_to_directory() {
-    if (directory_[0] == '\0') return;
-    char address[trace_file::longest_path];
+    if (directory_[0] == '\0' || moving_.exchange(true)) return;
+    static char address[trace_file::longest_path];  // one thread at a time
     if (!file_.move_to(directory_, name_)) return;
     if (join_path(address, directory_, name_, ".local")) direct::unlink(address);
     directory_[0] = '\0';

@@ -45,6 +45,7 @@ class trace_layer final : public calls::layer {
     uint32_t time_unit_ = 1;
     char directory_[trace_file::longest_path] = {};  // "": the trace lies there already
     char name_[160] = {};
+    std::atomic<bool> moving_{false};  // one thread has begun to move the trace to its directory
     std::atomic<bool> named_[static_cast<size_t>(calls::call_id::count)] = {};
 };
 

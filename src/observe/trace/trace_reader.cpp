@@ -93,7 +93,6 @@ trace_reader::trace_reader(const std::string& path, bool salvage)
     }
     std::ranges::stable_sort(chunks_, {}, &chunk_place::sequence);
     order_anchors();
-    start_ns = anchors_.empty() ? 0 : start_ns;
     if (end_ticks_) end_ns = to_ns(*end_ticks_);
     for (const auto& [index, ticks] : fact_ticks_) facts[index].time_ns = to_ns(ticks);
 }
