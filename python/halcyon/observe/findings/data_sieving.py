@@ -8,6 +8,7 @@ from ibis import _
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.volumes import READ, WRITE
 from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.views import view_evidence
 from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import percent, plural, seconds, size
 
@@ -129,6 +130,7 @@ def _finding(
             Evidence("share of reads in the writes' time", percent(read_s / total)),
             Evidence("share of locks in the writes' time", percent(lock_s / total)),
             Evidence("time in these writes", seconds(total)),
+            *view_evidence(answers, [one.file for one in sieved]),
         ],
         files=sorted(one.file for one in sieved),
         ranks=sorted({rank for one in sieved for rank in one.ranks}),

@@ -8,7 +8,8 @@ lines). Each trial of it is one run of the command.
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from statistics import median
+from math import sqrt
+from statistics import NormalDist, median
 
 from scipy.stats import mannwhitneyu
 
@@ -28,7 +29,7 @@ _LOWER_SHARE = 0.75
 """The points of lower cost have their turn up to this share."""
 _REPEATS = 8
 """Runs of each candidate and of the start, where the budget allows: enough to tell a fifth more from usual scatter."""
-_BELIEVED = 3
+BELIEVED = 3
 """Runs of a point that may be chosen: a median of fewer is moved by one that was disturbed."""
 _NEAR = 0.85
 """Points that reach this share of the best are candidates for their cost."""
@@ -42,6 +43,15 @@ class Budget:
     seconds: float | None = None
 
 
+@dataclass(frozen=True)
+class Gain:
+    """How many times as fast, with the interval in which that lies with CONFIDENCE."""
+
+    ratio: float
+    low: float
+    high: float
+
+
 @dataclass
 class Measured:
     """All that was measured: bytes per second by point, in the order of the runs. Failed runs leave no value."""
@@ -50,6 +60,7 @@ class Measured:
     start: Point
     values: dict[Point, list[float]] = field(default_factory=dict)
     runs: int = 0
+    interrupted: bool = False
 
     def speed(self, point: Point) -> float:
         """The median; 0 where no run succeeded."""
@@ -57,7 +68,7 @@ class Measured:
 
     def repeated(self) -> list[Point]:
         """Points with enough runs to be believed; all that were measured, where none has."""
-        enough = [point for point, own in self.values.items() if len(own) >= _BELIEVED]
+        enough = [point for point, own in self.values.items() if len(own) >= BELIEVED]
         return enough or [point for point, own in self.values.items() if own]
 
     def faster(self, point: Point) -> bool:
@@ -66,6 +77,20 @@ class Measured:
         if not again or not start:
             return False
         return bool(mannwhitneyu(again, start, alternative="greater").pvalue < 1 - CONFIDENCE)
+
+    def gain(self, point: Point) -> Gain | None:
+        """Over the start; None: it is the start, or there are too few runs. The median of the ratios of all pairs of
+        runs, and those of its order statistics between which it lies (Hodges and Lehmann), whatever the runs'
+        distribution. As in faster(), the run that chose the point does not count."""
+        again, start = self.values.get(point, [])[1:], self.values.get(self.start, [])
+        if point == self.start or not again or not start:
+            return None
+        ratios = sorted(one / other for one in again for other in start)
+        spread = sqrt(len(ratios) * (len(again) + len(start) + 1) / 12)
+        outside = int(len(ratios) / 2 - NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * spread)
+        if outside < 1:
+            return None
+        return Gain(median(ratios), ratios[outside - 1], ratios[-outside])
 
     def best(self) -> Point:
         """The fastest of those. UsageError: no run succeeded."""
@@ -83,7 +108,8 @@ def search(
     seed: int = 1,
     tell: Callable[[int, Point, float | None], None] = lambda *_: None,
 ) -> Measured:
-    """Measures within the budget; `start`: the values in effect without any setting; `tell` hears of each run.
+    """Measures within the budget; `start`: the values in effect without any setting; `tell` hears of each run. An
+    interrupt (SIGINT) ends it.
 
     UnavailableError: Optuna is not installed.
     """
@@ -104,21 +130,32 @@ def search(
         tell(measured.runs, point, value)
         return value
 
-    guide = _Guide(space, seed)
-    for point in _lines(space, measured.start, max(int(budget.runs * _LINES_SHARE), 1)):
+    try:
+        _explore(measured, budget, seed, spent, measure)
+        _confirm(measured, spent, measure)
+    except KeyboardInterrupt:
+        measured.interrupted = True
+    return measured
+
+
+def _explore(measured: Measured, budget: Budget, seed: int, spent: Callable[[], float], measure: Machine) -> None:
+    guide = _Guide(measured.space, seed)
+    for point in _lines(measured.space, measured.start, max(int(budget.runs * _LINES_SHARE), 1)):
         if spent() >= _GUIDED_SHARE:
             break
         guide.learn(point, measure(point))
     while spent() < _GUIDED_SHARE:
         point = guide.suggest()
         guide.learn(point, measure(point))
+
+
+def _confirm(measured: Measured, spent: Callable[[], float], measure: Machine) -> None:
     while spent() < 1:
         following = _next_of_lower_cost(measured) if spent() < _LOWER_SHARE else None
         following = following or _next_repetition(measured)
         if following is None:
             break
         measure(following)
-    return measured
 
 
 def _lines(space: Space, start: Point, most: int) -> Iterator[Point]:
