@@ -1,12 +1,11 @@
 """An advice that is interrupted leaves nothing running, and says what it knows by then."""
 
 import errno
-import os
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -33,6 +32,13 @@ if runs == int(sys.argv[2]):
 """
 
 
+def wait_for(condition: Callable[[], bool], limit_s: float = 120) -> None:
+    limit = time.monotonic() + limit_s
+    while not condition():
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+
+
 def interrupted(tmp_path: Path, how: signal.Signals, stays: int) -> subprocess.CompletedProcess[str]:
     """`halcyon advise --try`, sent a signal when the command's run number `stays` (from 0) is there."""
     command = [sys.executable, "-c", PROGRAM, str(tmp_path), str(stays)]
@@ -44,9 +50,7 @@ def interrupted(tmp_path: Path, how: signal.Signals, stays: int) -> subprocess.C
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    limit = time.monotonic() + 120
-    while not (tmp_path / "child").exists() and advice.poll() is None and time.monotonic() < limit:
-        os.sched_yield()
+    wait_for(lambda: (tmp_path / "child").exists() or advice.poll() is not None)
     advice.send_signal(how)
     out, err = advice.communicate(timeout=60)
     return subprocess.CompletedProcess(words, advice.returncode, out, err)
@@ -79,17 +83,13 @@ def test_an_interrupt_of_the_first_run_says_so(tmp_path: Path) -> None:
 
 def test_what_a_killed_launcher_leaves_is_ended(tmp_path: Path) -> None:
     process = subprocess.Popen([sys.executable, "-c", PROGRAM, str(tmp_path), "0"], start_new_session=True)
-    limit = time.monotonic() + 60
-    while not (tmp_path / "child").exists() and time.monotonic() < limit:
-        os.sched_yield()
+    wait_for((tmp_path / "child").exists)
     process.kill()
     process.wait()
     child = int((tmp_path / "child").read_text())
     assert runs(child)
     end_session(process)
-    while runs(child) and time.monotonic() < limit:
-        os.sched_yield()
-    assert not runs(child)
+    wait_for(lambda: not runs(child))
 
 
 def test_a_full_disk_is_a_run_that_does_not_count(tmp_path: Path) -> None:

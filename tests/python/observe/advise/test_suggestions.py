@@ -7,6 +7,7 @@ from observe.synthetic import MIB, Trace
 
 from halcyon.observe.advise.settings import named
 from halcyon.observe.advise.suggestions import advise
+from halcyon.observe.findings.finding import Evidence
 
 __all__ = ["ask"]
 
@@ -23,6 +24,13 @@ def test_sieving_suggests_to_leave_it_and_longer_ranges(ask: Ask) -> None:
         "romio_ds_write=disable",
         "ind_wr_buffer_size=4194304",
     ]
+
+
+def test_the_pieces_of_the_view_are_part_of_the_reason(ask: Ask) -> None:
+    trace = scenarios.sieving()
+    trace.facts += [{"process": rank, "file": 0, "key": "mpi.view", "value": "64 bytes every 256"} for rank in range(4)]
+    reasons = [evidence for one in advise(ask(trace)).suggestions for evidence in one.evidence]
+    assert Evidence("view of the file", "64-byte pieces every 256 bytes") in reasons
 
 
 def test_what_the_run_had_is_not_suggested(ask: Ask) -> None:

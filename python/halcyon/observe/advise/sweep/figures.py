@@ -105,8 +105,8 @@ def speed_over_cost(measured: Measured, choice: Choice) -> Figure:
     axes.grid(axis="y", linewidth=0.4)
     figure.legend(loc="outside lower left", fontsize=8)
     figure.suptitle(
-        f"Speed over what it takes from others; filled: {BELIEVED} runs or more, line: range of the runs; "
-        f"band: within {choice.tolerance:.0%} of the fastest",
+        f"Speed over what it takes from others (band: within {choice.tolerance:.0%} of the fastest)\n"
+        f"filled: median of {BELIEVED} runs or more, the fastest joined; vertical lines: range of the runs",
         x=0.01, ha="left", fontsize=8.5,
     )  # fmt: skip
     return figure

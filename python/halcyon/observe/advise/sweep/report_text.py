@@ -74,6 +74,8 @@ def _recommend(swept: Swept, console: Console) -> None:
         what = "Leave it as it is" if _start_name(swept) == "as it is" else f"Use {measured.space.show(measured.start)}"
         text = f"{what}: {reason}."
         console.print(Text(text, style="bold green"), soft_wrap=True)
+        if what != "Leave it as it is":
+            _print_lines(swept, measured.start, console)
         return
     lead = f"Use {measured.space.show(point)}"
     if point != choice.best:
@@ -85,6 +87,10 @@ def _recommend(swept: Swept, console: Console) -> None:
             f"({number(gain.low)}–{number(gain.high)} with {CONFIDENCE:.0%} confidence)"
         )
         console.print(text, markup=False, soft_wrap=True)
+    _print_lines(swept, point, console)
+
+
+def _print_lines(swept: Swept, point: Point, console: Console) -> None:
     striping = swept.reach.striping
     for line in striping.lines(point) if striping is not None else ():
         console.print(f"  {line}", markup=False, soft_wrap=True)
