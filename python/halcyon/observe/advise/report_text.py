@@ -52,6 +52,8 @@ def _because(one: Suggestion) -> str:
 
 
 def _print_beyond(advice: Advice, console: Console) -> None:
+    for sentence in advice.observed:
+        console.print(f"{sentence}. Without it: --try --setting romio_ds_write=disable", markup=False, soft_wrap=True)
     if advice.beyond:
         console.print()
         console.print(Text("Beyond the reach of settings", style="bold"))

@@ -50,6 +50,23 @@ def find(answers: Answers) -> list[Finding]:
     return [*_fresh(answers, fresh), *_updated(answers, updated)]
 
 
+def where_at_work(answers: Answers) -> list[str]:
+    """A sentence for each file whose writes are sieved, be that a finding or none."""
+    said = []
+    names = {row["file"]: row["path"] for row in answers.survey.files.select("file", "path").to_pyarrow().to_pylist()}
+    for one in _sieved(answers):
+        spent = (one.read_s + one.lock_s) / one.seconds if one.seconds else 0.0
+        if one.read_calls < 10:
+            continue
+        view = "".join(f" ({each.value})" for each in view_evidence(answers, [one.file]))
+        said.append(
+            f"Data sieving is at work in {names[one.file]}{view}: {size(one.asked)} in "
+            f"{plural(one.read_calls, 'cycle')} of lock, read, write, unlock, whose reads and locks take "
+            f"{percent(spent)} of the writes' {seconds(one.seconds)}"
+        )
+    return said
+
+
 _CHANGE = (
     "Set the MPI-IO hint romio_ds_write=disable (in the MPI_Info of MPI_File_open or H5Pset_fapl_mpio, or in a "
     "file named "

@@ -33,6 +33,19 @@ def test_the_pieces_of_the_view_are_part_of_the_reason(ask: Ask) -> None:
     assert Evidence("view of the file", "64-byte pieces every 256 bytes") in reasons
 
 
+def test_sieving_that_costs_little_is_told_and_not_tried(ask: Ask) -> None:
+    trace = Trace(2)
+    file = trace.file("/scratch/shared")
+    for call in range(12):
+        outer = trace.mpi_write(call % 2, file, call * MIB, MIB, call * 200.0, 100)
+        trace.read(call % 2, file, call * MIB, MIB, call * 200.0 + 1, 2, inside=outer)
+        trace.write(call % 2, file, call * MIB, MIB, call * 200.0 + 5, 90, inside=outer)
+    advice = advise(ask(trace))
+    assert advice.suggestions == []
+    assert len(advice.observed) == 1
+    assert "12 cycles of lock, read, write, unlock, whose reads and locks take 2 %" in advice.observed[0]
+
+
 def test_what_the_run_had_is_not_suggested(ask: Ask) -> None:
     assert suggested(ask, scenarios.sieving(), romio_ds_write="disable", ind_wr_buffer_size="8388608") == []
 
