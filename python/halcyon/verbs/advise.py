@@ -92,20 +92,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _suggest(arguments: argparse.Namespace, path: Path) -> int:
-    from rich.console import Console
-
     from halcyon.observe.advise.report_text import print_advice
     from halcyon.observe.advise.suggestions import advise
     from halcyon.observe.analysis.answers import Answers
     from halcyon.observe.open_run import open_run
     from halcyon.observe.printed.plain import as_json
+    from halcyon.observe.printed.tables import console_for_tables
 
     with open_run(path) as dataset:
         advice = advise(Answers(dataset))
     if arguments.json:
         print(as_json(advice), end="")
     else:
-        print_advice(advice, Console(highlight=False))
+        print_advice(advice, console_for_tables())
     return 0
 
 
@@ -136,6 +135,7 @@ def _try(arguments: argparse.Namespace, command: list[str]) -> int:
     from halcyon.observe.advise.trial import Launch
     from halcyon.observe.advise.try_settings import try_settings
     from halcyon.observe.printed.plain import as_json
+    from halcyon.observe.printed.tables import console_for_tables
 
     progress = Console(stderr=True, highlight=False)
     wanted = [parse_settings(text) for text in arguments.setting]
@@ -150,7 +150,7 @@ def _try(arguments: argparse.Namespace, command: list[str]) -> int:
     if arguments.json:
         print(as_json(tried), end="")
         return _INTERRUPTED if tried.interrupted else 0
-    console = Console(highlight=False)
+    console = console_for_tables()
     if tried.advice is not None:
         print_reasons(tried.advice, console)
     print_results(tried, library_of(tried.first.mpiio.library if tried.first.mpiio else None), console)
@@ -168,6 +168,7 @@ def _sweep(arguments: argparse.Namespace, command: list[str]) -> int:
     from halcyon.observe.advise.sweep.sweeping import record_of, sweep
     from halcyon.observe.advise.trial import Launch
     from halcyon.observe.printed.plain import as_json
+    from halcyon.observe.printed.tables import console_for_tables
 
     progress = Console(stderr=True, highlight=False)
     values = tuple(Parameter.parse(text) for text in arguments.values)
@@ -185,7 +186,7 @@ def _sweep(arguments: argparse.Namespace, command: list[str]) -> int:
     if arguments.json:
         print(found, end="")
     else:
-        print_sweep(swept, Console(highlight=False))
+        print_sweep(swept, console_for_tables())
     return _INTERRUPTED if swept.measured.interrupted else 0
 
 

@@ -50,7 +50,8 @@ class StripeCommand:
 
 _FIELD = re.compile(r"\{(\w+)\}")
 _PARAMETERS = {"count": STRIPE_COUNT, "size": STRIPE_BYTES}
-_LFS = StripeCommand("lfs setstripe -c {count} -S {size} {file}")
+LFS = StripeCommand("lfs setstripe -c {count} -S {size} {file}")
+"""Lustre's own."""
 
 
 class StripingError(UsageError):
@@ -88,7 +89,7 @@ class Striping:
                     f"{file}: exists already, and its striping is fixed; have it removed: --before 'rm -f {file}'"
                 )
         for line in self.lines(point):
-            if self.command is _LFS:
+            if self.command is LFS:
                 _lfs(*shlex.split(line)[1:])
             else:
                 _shell(line)
@@ -105,7 +106,7 @@ def striping_of(facts: RunFacts, command: StripeCommand | None = None) -> Stripi
     if not files:
         return None
     driver = " ".join(facts.hints.get("romio_filesystem_type", ()))
-    return Striping(files, None if "lustre" in driver.lower() else _LFS)
+    return Striping(files, None if "lustre" in driver.lower() else LFS)
 
 
 def _shell(line: str) -> None:
