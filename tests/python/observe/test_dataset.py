@@ -187,7 +187,7 @@ def test_names_of_columns_that_are_no_text_are_damage(small_dataset: Path) -> No
     path = small_dataset / "activity.parquet"
     whole = path.read_bytes()
     path.write_bytes(whole.replace(b"width_ns", b"width\xff\xff\xff"))
-    assert path.stat().st_size == len(whole) and path.read_bytes() != whole
+    assert path.read_bytes() != whole
     with pytest.raises(ConfigError, match=r"activity.parquet: not a whole Parquet file"):
         Dataset.open(small_dataset, verify=False)
 
