@@ -82,10 +82,8 @@ def _recommend(swept: Swept, console: Console) -> None:
         lead += f": within {choice.tolerance:.0%} of the fastest, with {_less(choice.best, point)}"
     console.print(Text(lead, style="bold green"), soft_wrap=True)
     if gain := measured.gain(point):
-        text = (
-            f"  {number(gain.ratio)} times as fast as {_start_name(swept)} "
-            f"({number(gain.low)}–{number(gain.high)} with {CONFIDENCE:.0%} confidence)"
-        )
+        interval = f"{number(gain.low)}–{number(gain.high)} with {CONFIDENCE:.0%} confidence"
+        text = f"  {number(gain.ratio)} times as fast as in the first row ({interval})"
         console.print(text, markup=False, soft_wrap=True)
     _print_lines(swept, point, console)
 
