@@ -155,13 +155,13 @@ TEST(trace_reader, refuses_other_versions) {
     std::mt19937_64 random(6);
     const std::string path = write_trace(folder, "run", usual_records(3, random), true);
     std::string bytes = read_bytes(path);
-    bytes[8] = 2;
+    bytes[8] = 1;
     write_bytes(path, bytes);
     try {
         trace_reader reader(path);
         FAIL() << "was read";
     } catch (const error& why) {
-        EXPECT_STREQ(why.what(), (path + ": offset 8: version 2; this release reads version 1").c_str());
+        EXPECT_STREQ(why.what(), (path + ": offset 8: version 1; this release reads version 2").c_str());
     }
 }
 

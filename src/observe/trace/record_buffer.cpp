@@ -3,12 +3,15 @@
 #define ZSTD_STATIC_LINKING_ONLY  // contexts in memory of ours: nothing may allocate here
 #include <zstd.h>
 
+#include <new>
+
 #include "base/clock.hpp"
 #include "calls/descriptors.hpp"
 #include "calls/direct_call.hpp"
 #include "calls/process_state.hpp"
 #include "calls/ticks.hpp"
 #include "observe/trace/chunk_coding.hpp"
+#include "observe/trace/note_bits.hpp"
 
 namespace halcyon::observe::trace {
 namespace direct = calls::direct;
@@ -24,7 +27,10 @@ constexpr uint64_t no_more_slots = 0x80000000;
 constexpr int64_t first_anchor_after = 1'000'000;
 constexpr int64_t last_anchor_after = 1'000'000'000;
 constexpr int compression_level = 1;
-constexpr int last_compression_level = 9;  // once, at the end: most processes are short, and their trace is that alone
+// From here on bits (adaptive_bits.hpp) are worth their beginning: for what a process ends with, which of most processes
+// is the whole trace.
+constexpr uint32_t fewest_records_as_bits = 16;
+constexpr size_t fewest_note_bytes_as_bits = 256;
 
 // How long one thread waits for another, in turns of the processor given away and then by the clock.
 constexpr int turns_before_clock = 1000;
@@ -59,26 +65,58 @@ constexpr size_t chunk_at(uint32_t chunk) {
 }
 
 // One chunk is coded at a time, so that one set of these is enough. Untouched until the first.
-alignas(64) uint64_t scratch[2 * chunk_records];
+alignas(64) uint64_t scratch[scratch_for(chunk_records)];
 unsigned char column_planes[largest_planes(chunk_records)];
 unsigned char coded[sizeof(chunk_section) + ZSTD_COMPRESSBOUND(sizeof column_planes)];
 
-// zstd's working memory: what level 1 wants for inputs of this size.
+// zstd's working memory: what level 1 wants for inputs of this size. Or else the model of what is written as bits.
 constexpr size_t workspace_bytes = 1 << 20;
 alignas(64) char workspace[workspace_bytes];
 
+bit_model& model_in_workspace() {
+    static_assert(sizeof(bit_model) <= workspace_bytes && std::is_trivially_default_constructible_v<bit_model>);
+    return *new (workspace) bit_model;
+}
+
+/// What stands in `coded` behind the section's own struct.
+std::span<unsigned char> behind(size_t section_bytes) {
+    return std::span(coded).subspan(section_bytes);
+}
+
 /// Puts `section` and then `plain`, compressed, into `coded`; returns how many bytes, 0 when it failed.
-size_t compress(std::string_view section, const void* plain, size_t bytes, int level) {
+size_t compress(std::string_view section, const void* plain, size_t bytes) {
     std::memcpy(coded, section.data(), section.size());
-    for (;; level = compression_level) {
-        // A fresh context each time: cheap, and right in a forked child whatever its parent was doing.
-        ZSTD_CCtx* context = ZSTD_initStaticCCtx(workspace, sizeof workspace);
-        if (context == nullptr) return 0;
-        const size_t result =
-            ZSTD_compressCCtx(context, coded + section.size(), sizeof coded - section.size(), plain, bytes, level);
-        if (ZSTD_isError(result) == 0U) return section.size() + result;
-        if (level == compression_level) return 0;  // else the input is too large for the level's tables to fit
-    }
+    // A fresh context each time: cheap, and right in a forked child whatever its parent was doing.
+    ZSTD_CCtx* context = ZSTD_initStaticCCtx(workspace, sizeof workspace);
+    if (context == nullptr) return 0;
+    const auto out = behind(section.size());
+    const size_t result = ZSTD_compressCCtx(context, out.data(), out.size(), plain, bytes, compression_level);
+    return ZSTD_isError(result) != 0U ? 0 : section.size() + result;
+}
+
+size_t compress_records(std::span<const call_record> records, uint32_t time_unit, chunk_section section) {
+    section.plane_bytes = static_cast<uint32_t>(encode_columns(records, time_unit, scratch, column_planes));
+    return compress(bytes_of(section), column_planes, section.plane_bytes);
+}
+
+/// The same as bits; 0 when they do not fit.
+size_t write_records_as_bits(std::span<const call_record> records, uint32_t time_unit, chunk_section section) {
+    section.plane_bytes = 0;
+    std::memcpy(coded, &section, sizeof section);
+    const size_t bytes = encode_bits(records, time_unit, scratch, model_in_workspace(), behind(sizeof section));
+    return bytes == 0 ? 0 : sizeof section + bytes;
+}
+
+size_t compress_notes(std::string_view notes) {
+    const notes_section section{static_cast<uint32_t>(notes.size()), notes_coding::zstd};
+    return compress(bytes_of(section), notes.data(), notes.size());
+}
+
+size_t write_notes_as_bits(std::string_view notes) {
+    const notes_section section{static_cast<uint32_t>(notes.size()), notes_coding::bits};
+    std::memcpy(coded, &section, sizeof section);
+    const size_t bytes = encode_notes(notes, model_in_workspace(), behind(sizeof section));
+    return bytes == 0 ? 0 : sizeof section + bytes;
 }
 
 std::string_view coded_bytes(size_t bytes) {
@@ -316,25 +354,26 @@ bool record_buffer::code(uint32_t chunk, uint32_t count) {
 
 bool record_buffer::write_chunk(const call_record* records, uint32_t count, uint64_t sequence) {
     if (count == 0) return true;
-    const size_t bytes = encode_columns({records, count}, time_unit_, scratch, column_planes);
-    const size_t compressed = [&] {
-        const chunk_section section{count, static_cast<uint32_t>(bytes), sequence, anchor_now()};
-        return compress(bytes_of(section), column_planes, bytes, level());
-    }();
-    return compressed != 0 && out_->append(section_kind::chunk, coded_bytes(compressed));
+    const chunk_section section{count, 0, sequence, anchor_now()};
+    size_t bytes = 0;
+    if (count >= fewest_records_as_bits && ends()) bytes = write_records_as_bits({records, count}, time_unit_, section);
+    if (bytes == 0) bytes = compress_records({records, count}, time_unit_, section);
+    return bytes != 0 && out_->append(section_kind::chunk, coded_bytes(bytes));
 }
 
-int record_buffer::level() const {
-    return direct_.load(std::memory_order_relaxed) ? last_compression_level : compression_level;
+bool record_buffer::ends() const {
+    return direct_.load(std::memory_order_relaxed);
 }
 
 /// Under the note lock. What cannot be written stays.
 bool record_buffer::write_notes() {
     if (notes_.used() == 0) return true;
     if (!lock_coding()) return false;
-    const notes_section section{static_cast<uint32_t>(notes_.used()), 0};
-    const size_t compressed = compress(bytes_of(section), mapping_ + ring_header_bytes, notes_.used(), level());
-    const bool written = compressed > 0 && out_->append(section_kind::notes, coded_bytes(compressed));
+    const std::string_view notes(mapping_ + ring_header_bytes, notes_.used());
+    size_t bytes = 0;
+    if (notes.size() >= fewest_note_bytes_as_bits && ends()) bytes = write_notes_as_bits(notes);
+    if (bytes == 0) bytes = compress_notes(notes);
+    const bool written = bytes != 0 && out_->append(section_kind::notes, coded_bytes(bytes));
     unlock_coding();
     if (!written) return false;
     header_->note_bytes.store(0, std::memory_order_release);

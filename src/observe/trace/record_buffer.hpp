@@ -84,7 +84,7 @@ class record_buffer {
     bool add_note(Add add);
     bool write_notes();
     bool flush_notes();
-    int level() const;
+    [[nodiscard]] bool ends() const;
     bool code(uint32_t chunk, uint32_t count);
     void count_lost(uint32_t calls);
     bool write_chunk(const calls::call_record* records, uint32_t count, uint64_t sequence);
