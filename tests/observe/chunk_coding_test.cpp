@@ -28,7 +28,8 @@ const way planes = {"planes",
                     [](const std::vector<call_record>& records, uint32_t unit) {
                         std::vector<uint64_t> scratch(scratch_for(records.size()));
                         std::vector<unsigned char> out(largest_planes(records.size()));
-                        out.resize(encode_columns(records, unit, scratch, out.data()));
+                        plane_ends ends;
+                        out.resize(encode_columns(records, unit, scratch, out.data(), ends));
                         return out;
                     },
                     [](std::span<const unsigned char> coded, uint32_t unit, std::vector<call_record>& records) {
@@ -85,7 +86,7 @@ class chunk_coding : public testing::TestWithParam<std::tuple<way, generator>> {
 TEST_P(chunk_coding, gives_back_what_went_in) {
     std::mt19937_64 random(7);
     for (const size_t count : {size_t{1}, size_t{2}, size_t{17}, size_t{500}, size_t{4096}}) {
-        for (int round = 0; round < 10; ++round) {
+        for (int round = 0; round < 4; ++round) {
             const auto exact = records(count, random);
             std::vector<call_record> back(count);
             ASSERT_TRUE(way_.decode(way_.encode(exact, 1), 1, back));
@@ -108,7 +109,7 @@ TEST_P(chunk_coding, takes_anything_for_an_answer) {
     std::mt19937_64 random(11);
     std::vector<call_record> back(50);
     auto coded = way_.encode(records(back.size(), random), 1);
-    for (int round = 0; round < 2000; ++round) {
+    for (int round = 0; round < 500; ++round) {
         auto damaged = coded;
         damaged[random() % damaged.size()] = static_cast<unsigned char>(random());
         way_.decode(damaged, 1, back);  // sanitizers watch

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "calls/call_table.hpp"
 #include "observe/trace/record_buffer.hpp"
 #include "observe/written_trace.hpp"
 
@@ -148,6 +149,28 @@ TEST_F(damaged_ring, a_section_that_was_being_written_is_no_damage) {
     EXPECT_EQ(all_calls(trace_reader(path)).size(), 20U);
     write_bytes(path, trace + torn + std::string(500, '\0'));  // another section was written behind it
     EXPECT_EQ(all_calls(trace_reader(path)).size(), 20U);
+}
+
+TEST(trace_reader, gives_back_chunks_that_cannot_be_compressed) {
+    const scratch_folder folder;
+    std::mt19937_64 random(14);
+    auto records = extreme_records(9000, random);
+    for (auto& record : records) {
+        record.function = static_cast<uint16_t>(calls::call_id::pwrite);
+        record.start |= 2;  // 0 would be a slot that is not written
+        record.offset = static_cast<int64_t>(random());
+        record.bytes = static_cast<int64_t>(random());
+        record.result = static_cast<int64_t>(random());
+        record.argument = static_cast<int64_t>(random());
+    }
+    const trace_reader reader(write_trace(folder, "run", records, true));
+    EXPECT_EQ(reader.lost, 0U);
+    const auto found = all_calls(reader);
+    ASSERT_EQ(found.size(), records.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+        ASSERT_EQ(found[i].offset, records[i].offset) << i;
+        ASSERT_EQ(found[i].argument, records[i].argument) << i;
+    }
 }
 
 TEST(trace_reader, refuses_other_versions) {

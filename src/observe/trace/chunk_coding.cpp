@@ -219,10 +219,10 @@ bool decode_all(uint32_t unit, std::span<uint64_t> scratch, std::span<call_recor
 }  // namespace
 
 size_t encode_columns(std::span<const call_record> records, uint32_t unit, std::span<uint64_t> scratch,
-                      unsigned char* out) {
-    plane_writer coder(out);
+                      unsigned char* out, plane_ends& ends) {
+    plane_writer coder(out, ends);
     encode_all(records, unit, scratch, coder);
-    return static_cast<size_t>(coder.end() - out);
+    return coder.bytes();
 }
 
 size_t encode_bits(std::span<const call_record> records, uint32_t unit, std::span<uint64_t> scratch, bit_model& model,

@@ -6,6 +6,7 @@
 
 #include "calls/call_record.hpp"
 #include "observe/trace/adaptive_bits.hpp"
+#include "observe/trace/column_planes.hpp"
 
 /// How a chunk of records becomes few bytes. Each member of call_record is a column; each value is replaced by a number
 /// that is small where the records before make it likely (columns.hpp): the same stride in the same file by the same
@@ -33,11 +34,11 @@ inline constexpr size_t scratch_for(size_t records) {
     return 3 * records;
 }
 
-/// Writes the columns of `records` as planes to `out`, which has largest_planes() bytes; returns how many. Times are
-/// divided by `time_unit` (ticks).
+/// Writes the columns of `records` as planes to `out`, which has largest_planes() bytes; returns how many, and where
+/// planes end. Times are divided by `time_unit` (ticks).
 /// One call at a time in a process, of this or of encode_bits: what they need besides is static.
 size_t encode_columns(std::span<const calls::call_record> records, uint32_t time_unit, std::span<uint64_t> scratch,
-                      unsigned char* out);
+                      unsigned char* out, plane_ends& ends);
 
 /// The same as bits. 0: they do not fit into `out`.
 size_t encode_bits(std::span<const calls::call_record> records, uint32_t time_unit, std::span<uint64_t> scratch,

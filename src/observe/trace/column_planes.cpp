@@ -33,6 +33,7 @@ bool plane_writer::pass(column, std::span<const calls::call_record>, std::span<c
     for (unsigned char plane = 0; plane < width; ++plane) {
         for (size_t i = 0; i < values.size(); ++i) out_[i] = static_cast<unsigned char>(values[i] >> 8 * plane);
         out_ += values.size();
+        ends_.add(bytes(), values.size());
     }
     return true;
 }

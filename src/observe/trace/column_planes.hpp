@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -11,16 +12,32 @@
 /// application runs.
 namespace halcyon::observe::trace {
 
+/// Where planes end that are long enough for a table of their own: what is likely in one is not in the next.
+class plane_ends {
+  public:
+    void add(size_t end, size_t numbers) {
+        if (numbers >= fewest_numbers && count_ < ends_.size()) ends_[count_++] = static_cast<uint32_t>(end);
+    }
+    [[nodiscard]] std::span<const uint32_t> all() const { return std::span(ends_).first(count_); }
+
+  private:
+    static constexpr size_t fewest_numbers = 1024;
+    std::array<uint32_t, static_cast<size_t>(column::count) * sizeof(uint64_t)> ends_;
+    size_t count_ = 0;
+};
+
 class plane_writer {
   public:
-    explicit plane_writer(unsigned char* out) : out_(out) {}
+    plane_writer(unsigned char* out, plane_ends& ends) : begin_(out), out_(out), ends_(ends) {}
     /// Always true.
     bool pass(column which, std::span<const calls::call_record> records, std::span<const uint64_t> side,
               std::span<uint64_t> values);
-    [[nodiscard]] unsigned char* end() const { return out_; }
+    [[nodiscard]] size_t bytes() const { return static_cast<size_t>(out_ - begin_); }
 
   private:
+    unsigned char* begin_;
     unsigned char* out_;
+    plane_ends& ends_;
 };
 
 class plane_reader {

@@ -69,8 +69,8 @@ alignas(64) uint64_t scratch[scratch_for(chunk_records)];
 unsigned char column_planes[largest_planes(chunk_records)];
 unsigned char coded[sizeof(chunk_section) + ZSTD_COMPRESSBOUND(sizeof column_planes)];
 
-// zstd's working memory: what level 1 wants for inputs of this size. Or else the model of what is written as bits.
-constexpr size_t workspace_bytes = 1 << 20;
+// zstd's working memory: what level 1 wants for inputs of this size, a window and a block of them included. Or else the model of what is written as bits.
+constexpr size_t workspace_bytes = 3 << 19;
 alignas(64) char workspace[workspace_bytes];
 
 bit_model& model_in_workspace() {
@@ -83,20 +83,32 @@ std::span<unsigned char> behind(size_t section_bytes) {
     return std::span(coded).subspan(section_bytes);
 }
 
-/// Puts `section` and then `plain`, compressed, into `coded`; returns how many bytes, 0 when it failed.
-size_t compress(std::string_view section, const void* plain, size_t bytes) {
+/// Puts `section` and then `plain`, compressed, into `coded`; returns how many bytes, 0 when it failed. What stands
+/// between two of `ends` gets tables of its own.
+size_t compress(std::string_view section, std::string_view plain, std::span<const uint32_t> ends) {
     std::memcpy(coded, section.data(), section.size());
     // A fresh context each time: cheap, and right in a forked child whatever its parent was doing.
-    ZSTD_CCtx* context = ZSTD_initStaticCCtx(workspace, sizeof workspace);
+    ZSTD_CCtx* context = ZSTD_initStaticCStream(workspace, sizeof workspace);
     if (context == nullptr) return 0;
-    const auto out = behind(section.size());
-    const size_t result = ZSTD_compressCCtx(context, out.data(), out.size(), plain, bytes, compression_level);
-    return ZSTD_isError(result) != 0U ? 0 : section.size() + result;
+    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, compression_level);
+    ZSTD_CCtx_setPledgedSrcSize(context, plain.size());
+    const auto to = behind(section.size());
+    ZSTD_outBuffer out{to.data(), to.size(), 0};
+    ZSTD_inBuffer in{plain.data(), 0, 0};
+    for (const uint32_t end : ends) {
+        in.size = end;
+        if (ZSTD_compressStream2(context, &out, &in, ZSTD_e_flush) != 0) return 0;
+    }
+    in.size = plain.size();
+    return ZSTD_compressStream2(context, &out, &in, ZSTD_e_end) != 0 ? 0 : section.size() + out.pos;
 }
 
 size_t compress_records(std::span<const call_record> records, uint32_t time_unit, chunk_section section) {
-    section.plane_bytes = static_cast<uint32_t>(encode_columns(records, time_unit, scratch, column_planes));
-    return compress(bytes_of(section), column_planes, section.plane_bytes);
+    plane_ends ends;
+    section.plane_bytes =
+        static_cast<uint32_t>(encode_columns(records, time_unit, scratch, column_planes, ends));
+    const std::string_view planes(reinterpret_cast<const char*>(column_planes), section.plane_bytes);
+    return compress(bytes_of(section), planes, ends.all());
 }
 
 /// The same as bits; 0 when they do not fit.
@@ -109,7 +121,7 @@ size_t write_records_as_bits(std::span<const call_record> records, uint32_t time
 
 size_t compress_notes(std::string_view notes) {
     const notes_section section{static_cast<uint32_t>(notes.size()), notes_coding::zstd};
-    return compress(bytes_of(section), notes.data(), notes.size());
+    return compress(bytes_of(section), notes, {});
 }
 
 size_t write_notes_as_bits(std::string_view notes) {
