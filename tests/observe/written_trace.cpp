@@ -109,6 +109,9 @@ std::string write_trace(const scratch_folder& folder, const std::string& name, c
     }
     const fact_section fact{1, 0, anchor_now().ticks};
     buffer->note(note_kind::fact, bytes_of(fact), std::string("mpi.rank\0003\0", 11));
+    const std::string library =
+        "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, repo rev: v4.1.4, May 26, 2022";
+    buffer->note(note_kind::fact, bytes_of(fact), std::string("mpi.library\0", 12) + library + '\0');
     const absence_section absence{7};
     buffer->note(note_kind::absence, bytes_of(absence), "io_uring");
     for (const call_record& record : records) buffer->append(record);

@@ -3,12 +3,13 @@
 namespace halcyon::observe::trace {
 namespace {
 
-// Log odds are in 1/256, from -8 to 8; probabilities of the mixer in 1/4096.
-constexpr int32_t logit_one = 256;
+// All of these are part of the format.
+constexpr int32_t logit_one = 256;  // log odds are in 1/256, from -8 to 8
 constexpr int32_t logit_limit = 2047;
-constexpr int32_t first_weight = 65536 * 4 / 10;
+constexpr int32_t first_weight = 65536 * 4 / 10;  // weights are in 1/65536
+constexpr int32_t weight_limit = 1 << 22;
 constexpr int64_t weight_rate = 6;
-constexpr uint32_t memory = 30;
+constexpr uint32_t memory = 30;  // a slot that was seen so often goes on learning as fast as then
 
 constexpr double exponential(double x) {
     double part = x / 1024;
@@ -48,7 +49,8 @@ constexpr auto rates = [] {
 /// How much a slot's word counts that was seen so often, in 1/256.
 constexpr auto trust = [] {
     std::array<uint16_t, memory + 1> table{};
-    for (size_t seen = 0; seen < table.size(); ++seen) table[seen] = static_cast<uint16_t>(seen == 0 ? 0 : 256 * (2 * seen + 1) / (2 * seen + 3) );
+    for (size_t seen = 0; seen < table.size(); ++seen)
+        table[seen] = static_cast<uint16_t>(seen == 0 ? 0 : 256 * (2 * seen + 1) / (2 * seen + 3));
     return table;
 }();
 
@@ -77,7 +79,9 @@ uint32_t bit_model::expect(const question& asked) {
 void bit_model::learn(bool one) {
     const int32_t missed = (one ? 65535 : 0) - static_cast<int32_t>(mixed_);
     for (size_t i = 0; i < inputs; ++i) {
-        weights_[set_][i] += static_cast<int32_t>((int64_t{says_[i]} * missed * weight_rate) >> 16);
+        int32_t& weight = weights_[set_][i];
+        weight += static_cast<int32_t>((int64_t{says_[i]} * missed * weight_rate) >> 16);
+        weight = weight < -weight_limit ? -weight_limit : weight > weight_limit ? weight_limit : weight;
         slot& found = *asked_[i];
         const int64_t off = (one ? 65535 : 0) - int64_t{found.one};
         found.one = static_cast<uint16_t>(found.one + ((off * rates[found.seen]) >> 16));

@@ -12,17 +12,17 @@
 /// before; what they say is mixed in the logistic domain, with weights that are learnt, too (Mattern 2012, "Mixing
 /// strategies in data compression"). Everything is in integers, so that all machines read what one has written.
 ///
-/// Ten times slower than zstd, thus only for what a process ends with.
+/// Some 40 ns for each bit, 3 µs for each call: only for what a process ends with.
 namespace halcyon::observe::trace {
 
 /// A hash of two.
-inline uint32_t mixed(uint32_t a, uint32_t b) {
+inline uint32_t hashed(uint32_t a, uint32_t b) {
     uint32_t hash = a * 0x2545F491u ^ (b + 0x9E3779B9u) * 0x85EBCA6Bu;
     hash ^= hash >> 15;
     return hash * 0xC2B2AE35u;
 }
 
-/// The memory of what followed which context. Lives in memory of its owner, who zeroes nothing: begin() does.
+/// What followed which context. Half a MiB, in memory of its owner, which may hold anything: begin() comes first.
 class bit_model {
   public:
     static constexpr size_t inputs = 6;
@@ -36,7 +36,7 @@ class bit_model {
 
     void begin();
 
-    /// How likely a one is, in 1/65536: 1 to 65535.
+    /// How likely a one is, in 1/65536: neither 0 nor 65536.
     uint32_t expect(const question& asked);
     /// What it was: after each expect.
     void learn(bool one);
@@ -45,7 +45,7 @@ class bit_model {
     static constexpr uint32_t slot_bits = 17;
     struct slot {
         uint16_t one;   ///< probability of a one, in 1/65536
-        uint16_t seen;  ///< how often, at most `longest_memory`
+        uint16_t seen;  ///< how often, as far as that counts
     };
     std::array<slot, size_t{1} << slot_bits> slots_;
     std::array<std::array<int32_t, inputs>, weight_sets> weights_;

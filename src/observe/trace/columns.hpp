@@ -105,7 +105,8 @@ class open_calls {
             return;
         }
         const uint32_t left_out = number - next();
-        for (uint32_t back = left_out < most ? left_out : most; back > 0; --back) open_[++depth_ % most] = number - back;
+        for (uint32_t back = left_out < most ? left_out : most; back > 0; --back)
+            open_[++depth_ % most] = number - back;
         newest_ = number;
     }
 

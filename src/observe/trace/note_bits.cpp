@@ -40,22 +40,22 @@ class note_place {
         const auto place = static_cast<uint32_t>(at_ << 8 | kind_) | 1u << 24;
         const uint32_t same = at_ < fields ? before_[kind_ % kinds][at_] : 0;
         return {place,
-                mixed(place + (1u << 25), last_),
-                mixed(place + (2u << 25), same),
-                mixed(place + (3u << 25), mixed(last_, same)),
-                mixed(place + (4u << 25), kind_before_),
-                mixed(place + (5u << 25), mixed(kind_before_, same))};
+                hashed(place + (1u << 25), last_),
+                hashed(place + (2u << 25), same),
+                hashed(place + (3u << 25), hashed(last_, same)),
+                hashed(place + (4u << 25), kind_before_),
+                hashed(place + (5u << 25), hashed(kind_before_, same))};
     }
 
     [[nodiscard]] std::array<uint32_t, bit_model::inputs> text_contexts() const {
         const auto left = static_cast<uint32_t>(section_end() + length_ - at_);
         const uint32_t near = left < 8 ? left : 8;
-        return {mixed(1u << 28, near << 8 | (tail_ & 0xFF)),
-                mixed(2u << 28, tail_ & 0xFF),
-                mixed(3u << 28, tail_ & 0xFFFF),
-                mixed(4u << 28, tail_ & 0xFFFFFF),
-                mixed(5u << 28, tail_),
-                mixed(6u << 28, word_)};
+        return {hashed(1u << 28, near << 8 | (tail_ & 0xFF)),
+                hashed(2u << 28, tail_ & 0xFF),
+                hashed(3u << 28, tail_ & 0xFFFF),
+                hashed(4u << 28, tail_ & 0xFFFFFF),
+                hashed(5u << 28, tail_),
+                hashed(6u << 28, word_)};
     }
 
     void learn_field(unsigned char byte) {
@@ -90,7 +90,7 @@ class note_place {
     void take(unsigned char byte) {
         tail_ = tail_ << 8 | byte;
         const bool letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
-        word_ = letter ? mixed(word_, byte) : byte;
+        word_ = letter ? hashed(word_, byte) : byte;
     }
 
     void end_note() {
@@ -120,7 +120,7 @@ unsigned char pass_byte(Coder& coder, unsigned char byte, const note_place& plac
     asked.weights = place.weights();
     uint32_t known = 1;
     for (int bit = 7; bit >= 0; --bit) {
-        for (size_t i = 0; i < contexts.size(); ++i) asked.contexts[i] = mixed(contexts[i], known);
+        for (size_t i = 0; i < contexts.size(); ++i) asked.contexts[i] = contexts[i] + known * 0x85EBCA6Bu;
         known = known * 2 + (coder.bit((byte >> bit & 1) != 0, asked) ? 1 : 0);
     }
     return static_cast<unsigned char>(known);

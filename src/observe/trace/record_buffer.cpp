@@ -1,17 +1,12 @@
 #include "observe/trace/record_buffer.hpp"
 
-#define ZSTD_STATIC_LINKING_ONLY  // contexts in memory of ours: nothing may allocate here
-#include <zstd.h>
-
-#include <new>
-
 #include "base/clock.hpp"
 #include "calls/descriptors.hpp"
 #include "calls/direct_call.hpp"
 #include "calls/process_state.hpp"
 #include "calls/ticks.hpp"
-#include "observe/trace/chunk_coding.hpp"
-#include "observe/trace/note_bits.hpp"
+#include "observe/trace/patience.hpp"
+#include "observe/trace/section_coding.hpp"
 
 namespace halcyon::observe::trace {
 namespace direct = calls::direct;
@@ -19,120 +14,16 @@ using calls::call_record;
 
 namespace {
 
-constexpr uint32_t chunk_records = 4096;
 constexpr size_t chunk_bytes = chunk_records * sizeof(call_record);
 constexpr uint64_t slot_mask = 0xFFFFFFFF;
 constexpr uint64_t no_more_slots = 0x80000000;
 // Soon after the start, then less and less often, to some tenths of a second.
 constexpr int64_t first_anchor_after = 1'000'000;
 constexpr int64_t last_anchor_after = 1'000'000'000;
-constexpr int compression_level = 1;
-// From here on bits (adaptive_bits.hpp) are worth their beginning: for what a process ends with, which of most processes
-// is the whole trace.
-constexpr uint32_t fewest_records_as_bits = 16;
-constexpr size_t fewest_note_bytes_as_bits = 256;
-
-// How long one thread waits for another, in turns of the processor given away and then by the clock.
-constexpr int turns_before_clock = 1000;
-constexpr int64_t longest_wait_ns = 2'000'000'000;
-
-class patience {
-  public:
-    /// The more often it ended before, the shorter it is: all waits in vain together take twice the longest.
-    explicit patience(std::atomic<uint32_t>& ended) : ended_(ended) {}
-
-    /// Gives the processor away; false when the wait has been too long.
-    bool wait() {
-        direct::yield();
-        if (++turns_ < turns_before_clock) return true;
-        const int64_t now = monotonic_ns();
-        if (since_ == 0) since_ = now;
-        const uint32_t before = ended_.load(std::memory_order_relaxed);
-        if (now - since_ < (before < 62 ? longest_wait_ns >> before : 0)) return true;
-        ended_.fetch_add(1, std::memory_order_relaxed);
-        return false;
-    }
-
-  private:
-    std::atomic<uint32_t>& ended_;
-    int turns_ = 0;
-    int64_t since_ = 0;
-};
 
 constexpr size_t page = 4096;
 constexpr size_t chunk_at(uint32_t chunk) {
     return ring_chunks_at + chunk * ((chunk_bytes + page - 1) / page * page);
-}
-
-// One chunk is coded at a time, so that one set of these is enough. Untouched until the first.
-alignas(64) uint64_t scratch[scratch_for(chunk_records)];
-unsigned char column_planes[largest_planes(chunk_records)];
-unsigned char coded[sizeof(chunk_section) + ZSTD_COMPRESSBOUND(sizeof column_planes)];
-
-// zstd's working memory: what level 1 wants for inputs of this size, a window and a block of them included. Or else the model of what is written as bits.
-constexpr size_t workspace_bytes = 3 << 19;
-alignas(64) char workspace[workspace_bytes];
-
-bit_model& model_in_workspace() {
-    static_assert(sizeof(bit_model) <= workspace_bytes && std::is_trivially_default_constructible_v<bit_model>);
-    return *new (workspace) bit_model;
-}
-
-/// What stands in `coded` behind the section's own struct.
-std::span<unsigned char> behind(size_t section_bytes) {
-    return std::span(coded).subspan(section_bytes);
-}
-
-/// Puts `section` and then `plain`, compressed, into `coded`; returns how many bytes, 0 when it failed. What stands
-/// between two of `ends` gets tables of its own.
-size_t compress(std::string_view section, std::string_view plain, std::span<const uint32_t> ends) {
-    std::memcpy(coded, section.data(), section.size());
-    // A fresh context each time: cheap, and right in a forked child whatever its parent was doing.
-    ZSTD_CCtx* context = ZSTD_initStaticCStream(workspace, sizeof workspace);
-    if (context == nullptr) return 0;
-    ZSTD_CCtx_setParameter(context, ZSTD_c_compressionLevel, compression_level);
-    ZSTD_CCtx_setPledgedSrcSize(context, plain.size());
-    const auto to = behind(section.size());
-    ZSTD_outBuffer out{to.data(), to.size(), 0};
-    ZSTD_inBuffer in{plain.data(), 0, 0};
-    for (const uint32_t end : ends) {
-        in.size = end;
-        if (ZSTD_compressStream2(context, &out, &in, ZSTD_e_flush) != 0) return 0;
-    }
-    in.size = plain.size();
-    return ZSTD_compressStream2(context, &out, &in, ZSTD_e_end) != 0 ? 0 : section.size() + out.pos;
-}
-
-size_t compress_records(std::span<const call_record> records, uint32_t time_unit, chunk_section section) {
-    plane_ends ends;
-    section.plane_bytes =
-        static_cast<uint32_t>(encode_columns(records, time_unit, scratch, column_planes, ends));
-    const std::string_view planes(reinterpret_cast<const char*>(column_planes), section.plane_bytes);
-    return compress(bytes_of(section), planes, ends.all());
-}
-
-/// The same as bits; 0 when they do not fit.
-size_t write_records_as_bits(std::span<const call_record> records, uint32_t time_unit, chunk_section section) {
-    section.plane_bytes = 0;
-    std::memcpy(coded, &section, sizeof section);
-    const size_t bytes = encode_bits(records, time_unit, scratch, model_in_workspace(), behind(sizeof section));
-    return bytes == 0 ? 0 : sizeof section + bytes;
-}
-
-size_t compress_notes(std::string_view notes) {
-    const notes_section section{static_cast<uint32_t>(notes.size()), notes_coding::zstd};
-    return compress(bytes_of(section), notes, {});
-}
-
-size_t write_notes_as_bits(std::string_view notes) {
-    const notes_section section{static_cast<uint32_t>(notes.size()), notes_coding::bits};
-    std::memcpy(coded, &section, sizeof section);
-    const size_t bytes = encode_notes(notes, model_in_workspace(), behind(sizeof section));
-    return bytes == 0 ? 0 : sizeof section + bytes;
-}
-
-std::string_view coded_bytes(size_t bytes) {
-    return {reinterpret_cast<const char*>(coded), bytes};
 }
 
 }  // namespace
@@ -367,25 +258,20 @@ bool record_buffer::code(uint32_t chunk, uint32_t count) {
 bool record_buffer::write_chunk(const call_record* records, uint32_t count, uint64_t sequence) {
     if (count == 0) return true;
     const chunk_section section{count, 0, sequence, anchor_now()};
-    size_t bytes = 0;
-    if (count >= fewest_records_as_bits && ends()) bytes = write_records_as_bits({records, count}, time_unit_, section);
-    if (bytes == 0) bytes = compress_records({records, count}, time_unit_, section);
-    return bytes != 0 && out_->append(section_kind::chunk, coded_bytes(bytes));
+    const std::string_view payload = coded_chunk({records, count}, time_unit_, section, now());
+    return !payload.empty() && out_->append(section_kind::chunk, payload);
 }
 
-bool record_buffer::ends() const {
-    return direct_.load(std::memory_order_relaxed);
+moment record_buffer::now() const {
+    return direct_.load(std::memory_order_relaxed) ? moment::ending : moment::running;
 }
 
 /// Under the note lock. What cannot be written stays.
 bool record_buffer::write_notes() {
     if (notes_.used() == 0) return true;
     if (!lock_coding()) return false;
-    const std::string_view notes(mapping_ + ring_header_bytes, notes_.used());
-    size_t bytes = 0;
-    if (notes.size() >= fewest_note_bytes_as_bits && ends()) bytes = write_notes_as_bits(notes);
-    if (bytes == 0) bytes = compress_notes(notes);
-    const bool written = bytes != 0 && out_->append(section_kind::notes, coded_bytes(bytes));
+    const std::string_view payload = coded_notes({mapping_ + ring_header_bytes, notes_.used()}, now());
+    const bool written = !payload.empty() && out_->append(section_kind::notes, payload);
     unlock_coding();
     if (!written) return false;
     header_->note_bytes.store(0, std::memory_order_release);

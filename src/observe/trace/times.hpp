@@ -68,9 +68,7 @@ class outer_calls {
 
   private:
     static constexpr uint32_t places = 256;
-    [[nodiscard]] static uint32_t place(uint32_t thread, uint32_t number) {
-        return (number + thread * 37) % places;
-    }
+    [[nodiscard]] static uint32_t place(uint32_t thread, uint32_t number) { return (number + thread * 37) % places; }
     std::array<inner, places> known_;
 };
 

@@ -11,8 +11,8 @@
 /// killed in between leaves a hole of zeros, which readers step over. Numbers are in the byte order of the machine that
 /// wrote them; `byte_order` in the file header tells which that is.
 ///
-/// While a process runs, its full chunks are compressed by zstd, quickly; what it ends with is written as bits of learnt
-/// probability (adaptive_bits.hpp), in fewer bytes.
+/// While a process runs, its full chunks are compressed by zstd, quickly; what it ends with is written as bits of
+/// learnt probability (adaptive_bits.hpp), in fewer bytes.
 ///
 /// Versions: 1 had zstd throughout, other columns, and times in front of them.
 ///
