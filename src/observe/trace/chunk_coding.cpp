@@ -55,6 +55,11 @@ bool decode(std::span<call_record> records, work& work, Coder& coder) {
 
 // --- times: a column of exponents and one of mantissas each ---
 
+/// Most counters have a unit of 2, for which the compiler knows better than to divide.
+int64_t in_units(int64_t ticks, int64_t unit) {
+    return unit == 2 ? ticks / 2 : ticks / unit;
+}
+
 template <class Coder>
 bool pass_times(column exponents, std::span<const call_record> records, work& work, Coder& coder) {
     const auto mantissas = static_cast<column>(static_cast<uint32_t>(exponents) + 1);
@@ -80,7 +85,7 @@ template <class Coder>
 void encode_durations(std::span<const call_record> records, int64_t unit, work& work, Coder& coder) {
     auto& outer = zeroed<outer_calls>();
     for (size_t i = 0; i < records.size(); ++i) {
-        const int64_t exact = records[i].duration / unit;
+        const int64_t exact = in_units(records[i].duration, unit);
         const auto* inner = outer.within(records[i]);
         const bool same = inner != nullptr && inner->exact.duration == exact;
         const auto coded = same ? short_float{as_inner_call, 0} : short_float::of(exact, duration_bits);
@@ -97,9 +102,9 @@ template <class Coder>
 void encode_gaps(std::span<const call_record> records, int64_t unit, work& work, Coder& coder) {
     auto& outer = zeroed<outer_calls>();
     gap_origin origin;
-    origin.begin(bits(records[0].start / unit));
+    origin.begin(bits(in_units(records[0].start, unit)));
     for (size_t i = 0; i < records.size(); ++i) {
-        const int64_t exact = records[i].start / unit;
+        const int64_t exact = in_units(records[i].start, unit);
         const auto* inner = outer.within(records[i]);
         const bool same = inner != nullptr && inner->exact.start == exact;
         const uint64_t from = origin.of(inner);
@@ -118,7 +123,7 @@ void encode_gaps(std::span<const call_record> records, int64_t unit, work& work,
 template <class Coder>
 void encode_waits(std::span<const call_record> records, int64_t unit, work& work, Coder& coder) {
     for (size_t i = 0; i < records.size(); ++i) {
-        const auto coded = short_float::of(records[i].wait / unit, duration_bits);
+        const auto coded = short_float::of(in_units(records[i].wait, unit), duration_bits);
         work.exponents[i] = coded.exponent;
         work.values[i] = coded.mantissa;
     }
@@ -173,7 +178,7 @@ bool decode_waits(std::span<call_record> records, work& work, Coder& coder) {
 template <class Coder>
 void encode_all(std::span<const call_record> records, int64_t unit, std::span<uint64_t> scratch, Coder& coder) {
     work work(scratch, records.size());
-    work.values[0] = bits(records[0].start / unit);
+    work.values[0] = bits(in_units(records[0].start, unit));
     coder.pass(column::first_start, records.first(1), {}, work.values.first(1));
     encode<thread_column>(records, work, coder);
     encode<function_column>(records, work, coder);
