@@ -86,7 +86,7 @@ class chunk_coding : public testing::TestWithParam<std::tuple<way, generator>> {
 TEST_P(chunk_coding, gives_back_what_went_in) {
     std::mt19937_64 random(7);
     for (const size_t count : {size_t{1}, size_t{2}, size_t{17}, size_t{500}, size_t{4096}}) {
-        for (int round = 0; round < 4; ++round) {
+        for (int round = 0; round < (count > 1000 ? 1 : 4); ++round) {
             const auto exact = records(count, random);
             std::vector<call_record> back(count);
             ASSERT_TRUE(way_.decode(way_.encode(exact, 1), 1, back));
@@ -109,7 +109,7 @@ TEST_P(chunk_coding, takes_anything_for_an_answer) {
     std::mt19937_64 random(11);
     std::vector<call_record> back(50);
     auto coded = way_.encode(records(back.size(), random), 1);
-    for (int round = 0; round < 500; ++round) {
+    for (int round = 0; round < 100; ++round) {
         auto damaged = coded;
         damaged[random() % damaged.size()] = static_cast<unsigned char>(random());
         way_.decode(damaged, 1, back);  // sanitizers watch

@@ -80,7 +80,7 @@ TEST(note_bits, that_are_damaged_are_read_as_something) {
     const std::string notes = usual_notes().substr(0, 2000);
     const auto bits = bits_of(notes);
     std::string found(notes.size(), '\0');
-    for (int round = 0; round < 300; ++round) {
+    for (int round = 0; round < 60; ++round) {
         auto damaged = bits;
         damaged[random() % damaged.size()] = static_cast<unsigned char>(random());
         decode_notes(damaged, *model, found);  // sanitizers watch

@@ -42,7 +42,7 @@ constexpr auto stretched = [] {
 /// By how much of the difference a slot learns that was seen so often, in 1/65536.
 constexpr auto rates = [] {
     std::array<uint16_t, memory + 1> table{};
-    for (size_t seen = 0; seen < table.size(); ++seen) table[seen] = static_cast<uint16_t>(65536 * 2 / (2 * seen + 3));
+    for (size_t seen = 0; seen < table.size(); ++seen) table[seen] = static_cast<uint16_t>(131072 / (2 * seen + 3));
     return table;
 }();
 

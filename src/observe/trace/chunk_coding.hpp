@@ -24,9 +24,10 @@ namespace halcyon::observe::trace {
 
 inline constexpr uint32_t largest_chunk = 65536;
 
-/// Room that encode_columns needs for `records`: 15 columns of up to 8 bytes, three of one.
+/// Room that encode_columns needs for `records`: 18 columns of 9 bytes at least; 15 of up to 8 bytes for each record,
+/// three of one.
 inline constexpr size_t largest_planes(size_t records) {
-    return 18 * 9 + (15 * 8 + 3) * records;
+    return size_t{162} + size_t{123} * records;
 }
 
 /// How many elements of scratch the functions below need for `records`.
