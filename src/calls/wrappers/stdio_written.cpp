@@ -2,6 +2,7 @@
 #include <stdarg.h>
 
 #include "calls/wrappers/stdio_shapes.hpp"
+#include "calls/wrappers/transfer_shapes.hpp"
 #include "calls/wrappers/wrapper.hpp"
 
 namespace halcyon::calls {
