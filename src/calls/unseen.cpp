@@ -40,7 +40,7 @@ uint64_t open_rings() {
     if (directory < 0) return 0;
     uint64_t found = 0;
     int looked_at = 0;
-    alignas(dirent64) char entries[1024];
+    alignas(dirent64) char entries[1024] = {};
     long bytes = 0;
     while (looked_at < most &&
            (bytes = direct::call(SYS_getdents64, directory, direct::address(entries), sizeof entries)) > 0) {
