@@ -31,6 +31,21 @@ void note(const void* at, size_t bytes, uint32_t file) {
     place.begin.store(begin, std::memory_order_release);
 }
 
+// Of a mapping that is forgotten in part, what lies before that part stays.
+void forget(const void* at, size_t bytes) {
+    const auto begin = reinterpret_cast<uintptr_t>(at);
+    const uint32_t count = noted.load(std::memory_order_relaxed);
+    for (uint32_t i = 0; i < (count < capacity ? count : capacity); ++i) {
+        mapping& place = mappings[i];
+        const uintptr_t from = place.begin.load(std::memory_order_acquire);
+        if (from == 0 || from >= begin + bytes || begin >= place.end.load(std::memory_order_relaxed)) continue;
+        if (from < begin)
+            place.end.store(begin, std::memory_order_relaxed);
+        else
+            place.begin.store(0, std::memory_order_release);
+    }
+}
+
 uint32_t file_at(const void* at) {
     const auto address = reinterpret_cast<uintptr_t>(at);
     const uint32_t count = noted.load(std::memory_order_relaxed);

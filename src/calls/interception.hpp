@@ -22,7 +22,10 @@ class call_in_progress {
         : thread_(thread), outer_(thread.current), outer_function_(thread.function) {
         record.thread = thread.index;
         record.number = next_number(thread);
-        record.parent = outer_;
+        // A function of the lowest level makes none of these calls: a signal's handler does that interrupted it, or a
+        // clean-up of a thread that was cancelled within it.
+        const bool made_by_outer = outer_ != 0 && entry_of(static_cast<uint16_t>(outer_function_)).at != level::posix;
+        record.parent = made_by_outer ? outer_ : 0;
         thread.current = record.number;
         thread.function = record.function;
     }

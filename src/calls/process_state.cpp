@@ -92,6 +92,7 @@ bool may_record(thread_state& thread) {
 
 void leave_calls() {
     thread_state& thread = this_thread_state;
+    if (thread.current != 0) process_page.state.left.fetch_add(1, std::memory_order_relaxed);
     thread.current = 0;
     thread.function = 0;
     if ((thread.inside & ~vforked) == 0) return;

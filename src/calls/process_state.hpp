@@ -7,6 +7,12 @@
 
 namespace halcyon::calls {
 
+/// Calls that are counted (unseen.hpp).
+struct unseen_calls {
+    std::atomic<bool> told;      ///< of the first of them
+    std::atomic<uint64_t> more;  ///< that were not told yet
+};
+
 /// What this process knows of itself. Lives in pages that the kernel empties in a child of fork (or of any clone that
 /// does not share memory), so that a child finds itself `asleep` and starts a recording of its own: it needs no wrapper
 /// around fork, and cannot write into its parent's.
@@ -18,12 +24,16 @@ struct process_state {
     std::atomic<uint32_t> phase;
     std::atomic<int> starter;  ///< thread that starts the recording
     int process_id;
-    uint32_t generation;                 ///< differs between a process and the one it was forked from
-    std::atomic<uint32_t> threads;       ///< that made a call so far
-    std::atomic<uint32_t> forks;         ///< children that share descriptors with us
-    std::atomic<uint64_t> unrecorded;    ///< calls passed on without a record (may_record)
-    std::atomic<uint64_t> direct_calls;  ///< system calls on files that were made with syscall(2)
+    uint32_t generation;            ///< differs between a process and the one it was forked from
+    std::atomic<uint32_t> threads;  ///< that made a call so far
+    std::atomic<uint32_t> forks;    ///< children that share descriptors with us
     layer_chain layers;
+    std::atomic<uint64_t> unrecorded;  ///< calls passed on without a record (may_record)
+    std::atomic<uint64_t> left;        ///< calls that never returned, because a jump left them
+    std::atomic<uint64_t> rings;       ///< of io_uring, that were noticed
+    std::atomic<bool> aborts;          ///< it called MPI_Abort: however that ends the process
+    unseen_calls direct_calls;         ///< system calls on files that were made with syscall(2)
+    unseen_calls submitted;            ///< requests given to the kernel with io_submit
 };
 
 /// Whole pages of the largest size of the architectures we run on: zero in a new program, and again in a forked child.

@@ -17,20 +17,38 @@ bool may_be_run(const char* path) {
            S_ISREG(found.st_mode) && direct::call(SYS_faccessat, AT_FDCWD, direct::address(path), X_OK) == 0;
 }
 
-// setuid and setgid matter only where they change something (AT_SECURE).
-bool changes_identity(const struct stat& file) {
+bool has_capabilities(int fd) {
+    char value[64];
+    return direct::call(SYS_fgetxattr, fd, direct::address("security.capability"), direct::address(value),
+                        sizeof value) > 0;
+}
+
+// setuid, setgid and capabilities matter only where they change something (AT_SECURE).
+bool changes_identity(int fd, const struct stat& file) {
     const auto user = static_cast<uid_t>(direct::call(SYS_getuid));
     const auto group = static_cast<gid_t>(direct::call(SYS_getgid));
     return ((file.st_mode & S_ISUID) != 0 && file.st_uid != user) ||
-           ((file.st_mode & S_ISGID) != 0 && file.st_gid != group);
+           ((file.st_mode & S_ISGID) != 0 && file.st_gid != group) || (user != 0 && has_capabilities(fd));
 }
 
-template <class Header, class Segment>
+#if defined(__x86_64__)
+constexpr uint16_t own_machine = EM_X86_64;
+#else
+constexpr uint16_t own_machine = EM_AARCH64;
+#endif
+
+// e_machine has the same place in headers of both classes.
+bool is_of_own_architecture(const char* begin) {
+    uint16_t machine = 0;
+    std::memcpy(&machine, begin + offsetof(Elf64_Ehdr, e_machine), sizeof machine);
+    return begin[EI_CLASS] == ELFCLASS64 && machine == own_machine;
+}
+
 kind linking_of(int fd, const char* begin) {
-    Header header;
+    Elf64_Ehdr header;
     std::memcpy(&header, begin, sizeof header);
     for (unsigned i = 0; i < header.e_phnum; ++i) {
-        Segment segment{};
+        Elf64_Phdr segment{};
         const auto at = static_cast<long>(header.e_phoff + size_t{i} * header.e_phentsize);
         const long got = direct::call(SYS_pread64, fd, direct::address(&segment), sizeof segment, at);
         if (got != static_cast<long>(sizeof segment)) return kind::unknown;
@@ -48,10 +66,10 @@ kind kind_of(const char* path, char (&interpreter)[256]) {
     char begin[256] = {};
     const ssize_t got = direct::read(fd, begin, sizeof begin - 1);
     kind found = kind::unknown;
-    if (direct::call(SYS_fstat, fd, direct::address(&file)) == 0 && changes_identity(file))
+    if (direct::call(SYS_fstat, fd, direct::address(&file)) == 0 && changes_identity(fd, file))
         found = kind::privileged;
-    else if (got >= static_cast<ssize_t>(sizeof(Elf64_Ehdr)) && std::memcmp(begin, ELFMAG, SELFMAG) == 0) {
-        found = begin[EI_CLASS] == ELFCLASS64 ? linking_of<Elf64_Ehdr, Elf64_Phdr>(fd, begin) : kind::unknown;
+    else if (got >= static_cast<ssize_t>(sizeof(Elf32_Ehdr)) && std::memcmp(begin, ELFMAG, SELFMAG) == 0) {
+        found = is_of_own_architecture(begin) ? linking_of(fd, begin) : kind::foreign;
     } else if (begin[0] == '#' && begin[1] == '!') {
         const char* word = begin + 2 + std::strspn(begin + 2, " \t");
         const size_t length = std::strcspn(word, " \t\n");

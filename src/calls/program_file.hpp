@@ -10,7 +10,8 @@ struct program_file {
         absent,      ///< there is none, or it may not be run: starting it will fail
         recorded,    ///< the dynamic linker starts it, which loads us first
         static_,     ///< has no dynamic linker
-        privileged,  ///< changes its user or group: the dynamic linker does not take us along
+        privileged,  ///< changes its user, group or capabilities: the dynamic linker does not take us along
+        foreign,     ///< is of another architecture than we are: so is its dynamic linker
         unknown,     ///< cannot be read, or is of no format that we know
     };
     static constexpr size_t longest_path = 1024;  ///< of longer ones nothing is known; stacks may be small

@@ -25,7 +25,10 @@ int main(int count, char** words) {
     if (write(file, "0123456789", 10) != 10) abort();
     if (is(way, "loop"))
         for (long fd = 3; fd < most; ++fd) close(fd);
+    if (is(way, "all"))
+        for (int fd = 0; fd < 1024; ++fd) close(fd);
     if (is(way, "range")) close_range(3, ~0U, 0);
+    if (is(way, "range_of_all")) close_range(0, ~0U, 0);
     if (is(way, "from")) closefrom(3);
     if (is(way, "raw"))
         for (long fd = 3; fd < most; ++fd) syscall(SYS_close, fd);

@@ -1,4 +1,5 @@
 // The beginning and the end of MPI in a process.
+#include "calls/unseen.hpp"
 #include "calls/wrappers/mpi_call.hpp"
 #include "calls/wrappers/mpi_clocks.hpp"
 #include "calls/wrappers/mpi_facts.hpp"
@@ -36,7 +37,8 @@ int abort_after_recording(int code, Real real) {
     record.argument = code;
     const call_in_progress here(thread, record);
     this_process().layers.invoke(record, next_call([](void*, call_record&) {}, nullptr));
-    this_process().layers.each([](layer& l) { l.on_end(ending::abort); });
+    this_process().aborts = true;
+    tell_end(ending::abort);
     return real();
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "calls/program_file.hpp"
+#include "calls/unseen.hpp"
 #include "calls/wrappers/name_shapes.hpp"
 #include "calls/wrappers/versions.hpp"
 #include "calls/wrappers/wrapper.hpp"
@@ -49,13 +50,26 @@ void fill_environment(const char** into, const char* const* given, char* text, s
     into[count] = nullptr;
 }
 
+/// Null for programs that will be recorded, or of which that is not known.
+const char* why_unseen(program_file::kind what) {
+    switch (what) {
+        case program_file::kind::static_:
+            return "a static program";
+        case program_file::kind::privileged:
+            return "a program that changes its user";
+        case program_file::kind::foreign:
+            return "a program of another architecture";
+        default:
+            return nullptr;
+    }
+}
+
 /// Programs in which nothing will be recorded are told, each with its path.
 void tell_unseen(const program_file& program) {
-    const bool is_static = program.what == program_file::kind::static_;
-    if (!is_static && program.what != program_file::kind::privileged) return;
+    const char* why = why_unseen(program.what);
+    if (why == nullptr) return;
     char subject[program_file::longest_path + 64];
-    char* end =
-        stpcpy(stpcpy(subject, is_static ? "a static program: " : "a program that changes its user: "), program.path);
+    char* end = stpcpy(stpcpy(stpcpy(subject, why), ": "), program.path);
     const std::string_view text(subject, static_cast<size_t>(end - subject));
     this_process().layers.each([&](layer& l) { l.on_absence(text, 1); });
 }
@@ -76,7 +90,7 @@ int become(const program_file& program, Real real) {
     if (ends) {
         tell_unseen(program);
         if (record.file != known_files::ignored) report(thread, record);
-        this_process().layers.each([](layer& l) { l.on_end(ending::exec); });
+        tell_end(ending::exec);
     }
     const int result = real();
     record.duration = ticks() - record.start;
@@ -89,7 +103,7 @@ int become(const program_file& program, Real real) {
 
 void before_end(ending how) {
     if (!recording() || !is_own_process()) return;
-    this_process().layers.each([how](layer& l) { l.on_end(how); });
+    tell_end(how);
 }
 
 constexpr size_t preload_room = 4096;

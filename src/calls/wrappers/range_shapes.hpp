@@ -93,6 +93,33 @@ struct map_file : nothing_after {
     }
 };
 
+/// Of memory that shows no file (a malloc's), it is no I/O.
+struct remap_file {
+    static bool before(call_record& record, void* at, size_t before, size_t bytes, int, void*) {
+        record.file = file_mappings::file_at(at);
+        record.bytes = static_cast<int64_t>(bytes);
+        record.argument = static_cast<int64_t>(before);
+        return record.file != known_files::unknown;
+    }
+    static void after(call_record& record, void* result, void* at, size_t before, size_t bytes, int, void*) {
+        if (result == MAP_FAILED) {
+            record.error = static_cast<uint16_t>(errno);
+            return;
+        }
+        file_mappings::forget(at, before);
+        file_mappings::note(result, bytes, record.file);
+    }
+};
+
+struct unmap_file : nothing_after {
+    static bool before(call_record& record, void* at, size_t bytes) {
+        record.file = file_mappings::file_at(at);
+        record.bytes = static_cast<int64_t>(bytes);
+        file_mappings::forget(at, bytes);  // before: another thread may get the same memory at once
+        return record.file != known_files::unknown;
+    }
+};
+
 struct sync_map : nothing_after {
     static bool before(call_record& record, void* at, size_t bytes, int flags) {
         record.file = file_mappings::file_at(at);

@@ -1,5 +1,6 @@
 // syscall(2): what an application asks of the kernel with it passes all other wrappers by. It is counted, so that a
 // recording says what it lacks.
+#include "calls/unseen.hpp"
 #include "calls/wrappers/wrapper.hpp"
 
 namespace halcyon::calls {
@@ -44,21 +45,36 @@ bool does_io(long number) {
     }
 }
 
+bool is_recorded_in(const char* const* environment) {
+    for (; environment != nullptr && *environment != nullptr; ++environment) {
+        if (std::strncmp(*environment, "LD_PRELOAD=", 11) == 0 && std::strstr(*environment, "libhalcyon-io.so"))
+            return true;
+    }
+    return false;
+}
+
+/// What is between a process and its end, or another program: the call may fail, and the recording goes on.
+void end_with(ending how, long environment) {
+    if (how == ending::exec && !is_recorded_in(reinterpret_cast<const char* const*>(environment))) {
+        this_process().layers.each([](layer& l) { l.on_absence("programs started with syscall(2)", 1); });
+    }
+    if (is_own_process()) tell_end(how);
+}
+
 }  // namespace
 
-/// Notes the call; returns the address of the C library's function.
-extern "C" __attribute__((visibility("hidden"), used)) void* halcyon_before_syscall(long number) {
-    if (recording()) {
-        const own_work ours;
-        const bool ring = number == io_uring_setup;
-        if (ring || does_io(number)) {
-            const std::string_view subject = ring ? "io_uring" : "calls made with syscall(2)";
-            std::atomic<uint64_t>& count = this_process().direct_calls;
-            // The first is told at once, for a process that does not live to tell how many there were.
-            if (ring || count.fetch_add(1, std::memory_order_relaxed) == 0) {
-                this_process().layers.each([&](layer& l) { l.on_absence(subject, 1); });
-            }
-        }
+/// Notes the call; returns the address of the C library's function. `c`, `d`: its third and fourth argument.
+extern "C" __attribute__((visibility("hidden"), used)) void* halcyon_before_syscall(long number, long, long, long c,
+                                                                                    long d) {
+    if (recording() && !unseen::counted_apart) {
+        if (number == io_uring_setup)
+            unseen::ring_was_made();
+        else if (number == SYS_execve || number == SYS_execveat)
+            end_with(ending::exec, number == SYS_execve ? c : d);
+        else if (number == SYS_exit_group)
+            end_with(ending::exit, 0);
+        else if (does_io(number))
+            unseen::system_call_was_made();
     }
     return reinterpret_cast<void*>(HALCYON_REAL(syscall, long, (long)));
 }

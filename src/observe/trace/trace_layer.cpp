@@ -183,10 +183,6 @@ void trace_layer::on_absence(std::string_view subject, uint64_t count) {
 
 void trace_layer::on_end(calls::ending how) {
     const calls::own_work ours;
-    const uint64_t unrecorded = calls::this_process().unrecorded.exchange(0);
-    if (unrecorded > 0) on_absence("calls of signal handlers, or between vfork and exec", unrecorded);
-    const uint64_t direct_calls = calls::this_process().direct_calls.exchange(0);
-    if (direct_calls > 1) on_absence("calls made with syscall(2)", direct_calls - 1);  // the first was told
     buffer_.flush(true);
     const end_section section{static_cast<uint32_t>(how), 0, buffer_.lost(), anchor_now()};
     file_.append(section_kind::end, bytes_of(section));

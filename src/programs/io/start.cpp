@@ -7,6 +7,7 @@
 
 #include "calls/direct_call.hpp"
 #include "calls/process_state.hpp"
+#include "calls/unseen.hpp"
 #include "calls/wrappers/stdio_shapes.hpp"
 #include "observe/trace/trace_layer.hpp"
 
@@ -102,7 +103,7 @@ __attribute__((destructor)) void end_of_process() {
     if (!calls::recording() || !calls::is_own_process()) return;
     calls::shapes::flush_streams(calls::call_id::exit_flush);
     calls::shapes::stop_buffering();
-    calls::this_process().layers.each([](calls::layer& l) { l.on_end(calls::ending::exit); });
+    calls::tell_end(calls::ending::exit);
 }
 
 }  // namespace

@@ -245,6 +245,14 @@ static void naming(void) {
                                                                        opened(name, 9), 0);
         CHECK(at != MAP_FAILED);
     }
+    EACH("munmap") {
+        void* at = mmap(NULL, 9, PROT_READ | PROT_WRITE, MAP_SHARED, opened(name, 9), 0);
+        CHECK(CALL(int (*)(void*, size_t))(at, 9) == 0);
+    }
+    EACH("mremap") {
+        void* at = mmap(NULL, 9, PROT_READ | PROT_WRITE, MAP_SHARED, opened(name, 9), 0);
+        CHECK(CALL(void* (*)(void*, size_t, size_t, int))(at, 9, 5000, MREMAP_MAYMOVE) != MAP_FAILED);
+    }
     EACH("msync") {
         void* at = mmap(NULL, 9, PROT_READ | PROT_WRITE, MAP_SHARED, opened(name, 9), 0);
         CHECK(CALL(int (*)(void*, size_t, int))(at, 9, MS_SYNC) == 0);

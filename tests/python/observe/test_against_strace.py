@@ -2,162 +2,35 @@
 
 import os
 import shutil
-from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
-from strace_log import FileCall, file_calls, run_under_strace
-
-from halcyon.observe.dataset import Dataset
-from halcyon.observe.pack import pack
-from halcyon.observe.recording.folder import DATA, Recording, new_folder
-from halcyon.observe.recording.preload import variables
-
-# --- what a recording cannot tell, and how the kernel's view of it is left out (docs/not_seen.md has the reasons) ---
-
-NOT_A_SYSTEM_CALL = {"fdopen", "fdopendir", "readdir", "fflush", "exit", "aio_suspend", "rewind", "setvbuf", "msync"}
-"""Recorded functions that make no system call of their kind of their own, or one (msync) that names no file."""
-STDIO_INSIDE = {"seek", "stat", "control", "read", "write", "copy", "sync", "directory"}
-"""Kinds of which stdio makes calls inside the C library: of files with a stream their number is not compared.
-Reads and writes are compared by bytes all the same."""
-DIRECTORY_INSIDE = {"stat", "directory", "control", "seek"}
-"""The same of directories that are listed: opendir asks for the block size, readdir gets many entries at once."""
-OPENED_INSIDE = {"opendir": "open", "closedir": "close"}
-"""Recorded as kind `directory`; the kernel sees the opening and the closing of a file."""
-AIO = {"aio_read", "aio_write", "aio_return", "lio_listio", "aio_fsync"}
-"""The C library's threads make these calls; only their bytes are compared."""
-EMULATED_FCHMODAT = {"open": 1, "close": 1, "stat": 1, "namespace": -1}
-"""fchmodat that does not follow links: the C library opens the file and changes it through /proc."""
-INSIDE_REALPATH = "readlink"
-"""realpath asks about each part of a path."""
-
-
-@dataclass
-class Sum:
-    calls: int = 0
-    moved: int = 0
-    names: Counter[str] = field(default_factory=Counter)
-
-
-def sums_of_kernel(calls: list[FileCall]) -> dict[tuple[str, str], Sum]:
-    sums: dict[tuple[str, str], Sum] = defaultdict(Sum)
-    for call in calls:
-        at = sums[call.path, call.kind]
-        at.calls += 1
-        at.moved += call.moved
-        at.names[call.name] += 1
-    return sums
-
-
-@dataclass
-class Recorded:
-    sums: dict[tuple[str, str], Sum]
-    streams: set[str]
-    """Files that stdio touched."""
-    listed: set[str]
-    """Directories that were listed."""
-    unsteady: set[str]
-    """Files of asynchronous calls."""
-
-
-def rows(data: Dataset, table: str) -> Iterator[dict[str, Any]]:
-    for batch in data.batches(table):
-        yield from batch.to_pylist()
-
-
-def sums_of_recording(data: Dataset, directory: Path) -> Recorded:
-    found = Recorded(defaultdict(Sum), set(), set(), set())
-    path_of = {row["file"]: os.path.normpath(row["path"]) for row in rows(data, "files")}
-    for row in rows(data, "calls"):
-        path = path_of.get(row["file"], "")
-        if path != str(directory) and not path.startswith(str(directory) + "/"):
-            continue
-        name, kind = row["call"], row["kind"]
-        if row["level"] == "stdio":
-            found.streams.add(path)
-        if kind == "directory":
-            found.listed.add(path)
-        if name in AIO:
-            found.unsteady.add(path)
-        if name in NOT_A_SYSTEM_CALL or (row["level"] == "stdio" and kind not in ("open", "close")):
-            continue
-        at = found.sums[path, OPENED_INSIDE.get(name, kind)]
-        at.calls += 1
-        at.moved += row["moved"] or 0
-        at.names[name] += 1
-    return found
-
-
-def differences(kernel: dict[tuple[str, str], Sum], recorded: Recorded, inside: Collection[str] = ()) -> list[str]:
-    found = []
-    for path, kind in sorted(kernel.keys() | recorded.sums.keys()):
-        seen, told = kernel.get((path, kind), Sum()), recorded.sums.get((path, kind), Sum())
-        seen.calls -= sum(seen.names[name] for name in inside)
-        derived = (
-            (path in recorded.streams and kind in STDIO_INSIDE)
-            or (path in recorded.listed and kind in DIRECTORY_INSIDE)
-            or (path in recorded.unsteady)
-        )
-        told_fchmodat = recorded.sums.get((path, "namespace"), Sum()).names["fchmodat"]
-        emulated = told_fchmodat - kernel.get((path, "namespace"), Sum()).names["fchmodat"]
-        if emulated > 0 and kind in EMULATED_FCHMODAT:
-            told.calls += EMULATED_FCHMODAT[kind] * emulated
-        if kind == "control":
-            seen.calls = told.calls = seen.names["fadvise64"] - told.names["posix_fadvise"]
-            told.calls = 0
-        if (not derived and seen.calls != told.calls) or seen.moved != told.moved:
-            found.append(
-                f"{path} {kind}: kernel {seen.calls} calls {seen.moved} bytes {dict(seen.names)}, "
-                f"recorded {told.calls} calls {told.moved} bytes {dict(told.names)}"
-            )
-    return found
-
-
-Run = Callable[..., list[str]]
+from strace_comparison import INSIDE_REALPATH, Comparison
 
 
 @pytest.fixture
-def compare(tmp_path: Path) -> Run:
-    """Runs a command in a fresh directory under strace, recorded; what differs."""
+def compare(tmp_path: Path) -> Comparison:
     if shutil.which("strace") is None:
         pytest.skip("strace is not installed")
-    directory = (tmp_path / "work").resolve()
-    directory.mkdir()
-
-    def run(*command: str, expected_code: int = 0, inside: Collection[str] = ()) -> list[str]:
-        folder = new_folder(tmp_path / "run", list(command))
-        recording = Recording.of(list(command), ["trace"], 0.0)
-        recording.write(folder)
-        code = run_under_strace(
-            list(command), directory, tmp_path / "log", variables(["trace"], folder / "trace", None)
-        )
-        assert code == expected_code
-        kernel = sums_of_kernel(file_calls(tmp_path / "log", directory))
-        assert kernel, "the command did nothing that could be compared"
-        pack(folder, folder / DATA)
-        return differences(kernel, sums_of_recording(Dataset.open(folder / DATA), directory), inside)
-
-    run.directory = directory  # type: ignore[attr-defined]
-    return run
+    made = Comparison(tmp_path.resolve())
+    made.directory.mkdir()
+    return made
 
 
-def test_tar(compare: Run) -> None:
+def test_tar(compare: Comparison) -> None:
     (compare.directory / "a").write_bytes(b"x" * 300_000)
     (compare.directory / "b").mkdir()
     (compare.directory / "b" / "c").write_text("small")
     assert compare("bash", "-c", "tar cf all.tar a b && mkdir out && tar xf all.tar -C out") == []
 
 
-def test_copying_moving_and_removing(compare: Run) -> None:
+def test_copying_moving_and_removing(compare: Comparison) -> None:
     (compare.directory / "a").write_bytes(os.urandom(200_000))
     script = "cp a b; cp --sparse=never --reflink=never a c; mkdir d; mv b d/; mv d e; ln c f; ln -s c g; rm f; rm -r e"
     assert compare("bash", "-c", script) == []
 
 
-def test_shell_redirections(compare: Run) -> None:
+def test_shell_redirections(compare: Comparison) -> None:
     script = """
         echo one > a; echo two >> a; cat < a > b; exec 5<>c; echo three >&5; read -r word < a
         (echo in a subshell; pwd) > d; for i in 1 2 3; do echo $i; done | sort -r > e; sed -i s/one/1/ a
@@ -166,12 +39,12 @@ def test_shell_redirections(compare: Run) -> None:
     assert compare("bash", "-c", script) == []
 
 
-def test_appending_processes(compare: Run) -> None:
+def test_appending_processes(compare: Comparison) -> None:
     script = "for i in 1 2 3 4; do (for j in $(seq 50); do echo $i $j >> all; done) & done; wait"
     assert compare("bash", "-c", script) == []
 
 
-def test_dd(compare: Run) -> None:
+def test_dd(compare: Comparison) -> None:
     script = """
         dd if=/dev/zero of=a bs=64k count=10 oflag=direct; dd if=a of=b bs=4k skip=3 seek=5 conv=notrunc,fsync
         dd if=a of=b bs=10k count=3 oflag=append conv=notrunc; truncate -s 5000 b; fallocate -l 10000 c; sync b
@@ -179,12 +52,12 @@ def test_dd(compare: Run) -> None:
     assert compare("bash", "-c", script) == []
 
 
-def test_sort_with_temporary_files(compare: Run) -> None:
+def test_sort_with_temporary_files(compare: Comparison) -> None:
     (compare.directory / "a").write_text("".join(f"{i * 7919 % 100_003}\n" for i in range(100_000)))
     assert compare("sort", "-n", "-S", "64k", "-T", ".", "-o", "b", "a", "--parallel=1") == []
 
 
-def test_find_and_perl(compare: Run) -> None:
+def test_find_and_perl(compare: Comparison) -> None:
     for i in range(20):
         (compare.directory / f"d{i}").mkdir()
         (compare.directory / f"d{i}" / "file").write_text("x" * i)
@@ -194,13 +67,13 @@ def test_find_and_perl(compare: Run) -> None:
     assert compare("bash", "-c", script) == []
 
 
-def test_git(compare: Run) -> None:
+def test_git(compare: Comparison) -> None:
     script = """git init -q . && echo text > a && git add a && git -c user.name=n -c user.email=e commit -qm one &&
         git status > /dev/null && git gc -q"""
     assert compare("bash", "-c", script) == []
 
 
-def test_compiling(compare: Run) -> None:
+def test_compiling(compare: Comparison) -> None:
     (compare.directory / "a.c").write_text('#include <stdio.h>\nint main(void) { return puts("x") < 0; }\n')
     assert compare("gcc", "-O1", "-o", "a", "a.c", inside=[INSIDE_REALPATH]) == []
 
@@ -242,12 +115,12 @@ if __name__ == "__main__":
 
 
 @pytest.mark.parametrize("how", ["fork", "spawn"])
-def test_python(compare: Run, how: str) -> None:
+def test_python(compare: Comparison, how: str) -> None:
     (compare.directory / "program.py").write_text(PYTHON)
     assert compare("/usr/bin/python3", "program.py", how) == []
 
 
-def test_sqlite(compare: Run) -> None:
+def test_sqlite(compare: Comparison) -> None:
     script = """sqlite3 t.db 'pragma journal_mode=wal; create table t(a,b);
         insert into t values(1,2),(3,4); select * from t;'
         sqlite3 t.db 'vacuum; delete from t;'"""
@@ -255,7 +128,7 @@ def test_sqlite(compare: Run) -> None:
 
 
 @pytest.mark.parametrize("engine", ["psync", "pvsync", "sync", "pvsync2", "vsync"])
-def test_fio(compare: Run, engine: str) -> None:
+def test_fio(compare: Comparison, engine: str) -> None:
     if shutil.which("fio") is None:
         pytest.skip("fio is not installed")
     command = f"fio --name=j --ioengine={engine} --rw=randrw --bs=4k --size=512k --filename=data --thread --numjobs=2"

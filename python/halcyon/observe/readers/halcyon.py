@@ -28,8 +28,11 @@ _OTHER_FILE = frozenset({"copy_file_range", "sendfile", "splice", "rename", "ren
 
 _NOT_SEEN = {
     "io_uring": "its reads and writes are made by the kernel, past every function",
+    "requests of io_submit": "given to the kernel with libaio, which makes them past every function",
     "stores into mapped files": "writable shared mappings; what was stored through them is no call",
     "calls made with syscall(2)": "system calls on files that pass the C library's functions by",
+    "programs started with syscall(2)": "in an environment in which nothing says that they are to be recorded",
+    "calls that a jump left": "a signal's handler jumped out of them; what they had moved by then is not known",
     "calls of signal handlers, or between vfork and exec": "made while a call was being written down or the "
     "recording was being started, or by a child in its parent's memory",
     "streams that were in use at the end": "another thread held them; what waited in them was written unseen",
