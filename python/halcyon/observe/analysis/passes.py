@@ -136,12 +136,14 @@ def stripes(calls: ibis.Table, layouts: ibis.Table, width_ns: int) -> ibis.Table
     """Sums per file, kind, step of time, place among the servers of the first stripe touched, and stripes touched.
 
     `layouts`: file, stripe, width (number of servers). `front` bytes lie in the first stripe touched, `back` in the
-    last where that is another one; all between are whole.
+    last where that is another one; all between are whole. Transfers without an offset are left out, but for files that
+    lie on one server.
     """
     rows = _timed(calls).filter(
         ((_.level == Level.POSIX) & _.kind.isin(MOVING) | (_.level == Level.STDIO)) & (_.moved > 0)
     )
     rows = rows.inner_join(layouts, rows.file == layouts.layout_file)
+    rows = rows.filter(_.offset.notnull() | (_.width == 1)).mutate(offset=_.offset.fill_null(0))
     rows = rows.mutate(within=_.offset % _.stripe).mutate(touched=(_.within + _.moved - 1) // _.stripe + 1)
     rows = rows.mutate(
         bin=_.start_ns // width_ns,

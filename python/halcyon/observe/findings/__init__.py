@@ -14,9 +14,9 @@ from halcyon.observe.findings import (
     slow_server,
     small_transfers,
 )
-from halcyon.observe.findings.finding import Evidence, Finding, Severity
+from halcyon.observe.findings.finding import Evidence, Finding, Severity, Span
 
-__all__ = ["Evidence", "Finding", "Severity", "findings"]
+__all__ = ["Evidence", "Finding", "Severity", "Span", "findings"]
 
 _KINDS = (
     data_sieving,
