@@ -3,6 +3,7 @@
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings import (
     collective_buffering,
+    counted,
     data_sieving,
     frequent_sync,
     metadata_storm,
@@ -30,6 +31,7 @@ _KINDS = (
     one_rank_moves_all,
     redundant_reads,
     read_modify_write,
+    counted,
 )
 _ORDER = [Severity.HIGH, Severity.MEDIUM, Severity.LOW]
 

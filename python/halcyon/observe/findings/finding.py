@@ -86,7 +86,7 @@ def severity(answers: Answers, seconds_lost: float | None) -> str | None:
         return Severity.LOW
     settings = answers.settings
     of_io = seconds_lost / answers.io_s if answers.io_s else 0.0
-    of_run = seconds_lost / (answers.survey.end_ns / 1e9 * max(len(answers.ranks), 1))
+    of_run = seconds_lost / (answers.survey.end_ns / 1e9 * max(len(answers.ranks) or answers.survey.ranks, 1))
     if seconds_lost < settings.worth_seconds or of_io < settings.worth_share or of_run < settings.worth_run_share:
         return None
     grade = min(of_io / settings.grave_share, of_run / settings.grave_run_share)
