@@ -7,6 +7,7 @@ from ibis import _
 from halcyon.observe.analysis.access import OrderTotal, Pattern, Sharing, SizeBin, orders, patterns, sharing, sizes
 from halcyon.observe.analysis.activity import Activity, activity
 from halcyon.observe.analysis.bandwidth import Bandwidth, bandwidths
+from halcyon.observe.analysis.collectives import Collectives
 from halcyon.observe.analysis.concurrency import Concurrency, concurrency
 from halcyon.observe.analysis.counted import Counted, counted
 from halcyon.observe.analysis.decomposition import (
@@ -145,6 +146,10 @@ class Answers:
     @cached_property
     def revisits(self) -> Revisits:
         return Revisits(self.survey)
+
+    @cached_property
+    def collectives(self) -> Collectives:
+        return Collectives(self.survey)
 
     @cached_property
     def hosts(self) -> dict[int, str | None]:

@@ -3,6 +3,7 @@
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings import (
     collective_buffering,
+    collective_waiting,
     counted,
     data_sieving,
     frequent_sync,
@@ -22,6 +23,7 @@ __all__ = ["Evidence", "Finding", "Severity", "Span", "findings"]
 _KINDS = (
     data_sieving,
     collective_buffering,
+    collective_waiting,
     small_transfers,
     misalignment,
     metadata_storm,
