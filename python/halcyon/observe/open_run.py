@@ -21,8 +21,8 @@ def open_run(path: Path, engine: str = DUCKDB, *, verify: bool = False) -> Itera
     """The data set of `path`, which is packed first where it is not one.
 
     A recorded run keeps its data set in `path`/data, which is made again when a trace is newer. Another tool's trace,
-    and a recorded run that may not be written to, is packed into a temporary folder. `verify`: see Dataset.open. UsageError: nothing there. ConfigError: damaged, or not
-    recognized.
+    and a recorded run that may not be written to, is packed into a temporary folder. `verify`: see Dataset.open.
+    UsageError: nothing there. ConfigError: damaged, or not recognized.
     """
     path = Path(path)
     with tempfile.TemporaryDirectory(prefix="halcyon-run-") as scratch:

@@ -1,4 +1,4 @@
-"""Collective MPI-IO calls, taken together over the ranks that made them: who waits for whom, and how long they exchange.
+"""Collective MPI-IO calls, taken together over the ranks that made them: who waits for whom, how long they exchange.
 
 A collective call of a rank has time of its own (Wright 2014, figure 4.8: communicate). Here it is divided: waiting for
 the last rank to begin, which nothing inside MPI-IO can mend; and the exchange of data between ranks and aggregators.
@@ -67,7 +67,9 @@ class Collectives:
     def comparable(self) -> bool:
         """Whether the begins of different ranks can be compared: on one node, or with clocks of a known error."""
         rows = self.survey.processes.filter(_.rank.notnull())
-        known = rows.aggregate(hosts=_.host.nunique(), unsaid=_.host.isnull().any(), unknown=_.clock_error_ns.isnull().any())
+        known = rows.aggregate(
+            hosts=_.host.nunique(), unsaid=_.host.isnull().any(), unknown=_.clock_error_ns.isnull().any()
+        )
         row = known.to_pyarrow().to_pylist()[0]
         return bool(not row["unknown"] or (row["hosts"] == 1 and not row["unsaid"]))
 
@@ -78,16 +80,12 @@ class Collectives:
         if not self.comparable or not chosen.count().to_pyarrow().as_py():
             return []
         files = chosen.to_pyarrow().column("chosen_file").to_pylist()
-        calls = self.survey.rows.filter(
-            (_.level == Level.MPIIO) & _.call.re_search(NAMES) & _.file.isin(files)
-        )
+        calls = self.survey.rows.filter((_.level == Level.MPIIO) & _.call.re_search(NAMES) & _.file.isin(files))
         clocks = self.survey.dataset.processes.select(
             clock_process="process", clock_error_ns=_.clock_error_ns.fill_null(0)
         )
         turns = self.survey.keep(passes.collectives(calls, clocks)).filter(_.processes > 1)
-        turns = turns.mutate(
-            exchange_ns=ibis.greatest(_.left_ns - _.arrived_ns - _.parts_ns, 0) * _.processes
-        )
+        turns = turns.mutate(exchange_ns=ibis.greatest(_.left_ns - _.arrived_ns - _.parts_ns, 0) * _.processes)
         for_whom = turns.aggregate(by=["file", "call", "last"], waited=_.waited_ns.sum())
         for_whom = for_whom.aggregate(by=["file", "call"], last=_.last.argmax(_.waited), most=_.waited.max())
         sums = turns.aggregate(

@@ -7,6 +7,7 @@ histogram) is None here.
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import ibis
 from ibis import _
@@ -193,8 +194,8 @@ class Counted:
 
     def bandwidths(self) -> list[Bandwidth]:
         """As of calls, but for what is perceived: it is bounded by the time from the first to the last of them."""
-        whole = {side: self._sides(rows, ["module"]) for side, rows in self._by_side.items()}
-        files = {side: self._sides(rows, ["file"]) for side, rows in self._by_side.items()}
+        whole = {side: self._sides(rows, "module") for side, rows in self._by_side.items()}
+        files = {side: self._sides(rows, "file") for side, rows in self._by_side.items()}
         scopes = sorted({file for rows in files.values() for file in rows if file is not None})
         found = [self._bandwidth(None, kind, {s: list(r.values()) for s, r in whole.items()}) for kind in _KINDS]
         for file in scopes:
@@ -209,7 +210,7 @@ class Counted:
     def _by_side(self) -> dict[str, ibis.Table]:
         return {"mpi": self.records.filter(_.module == "MPI-IO"), "posix": self.transfers}
 
-    def _sides(self, rows: ibis.Table, by: list[str]) -> dict[object, dict[str, float]]:
+    def _sides(self, rows: ibis.Table, by: str) -> dict[Any, dict[str, float]]:
         sums = rows.aggregate(
             by=by,
             **{name: _[name].sum() for name in ("bytes_read", "bytes_written", "read_s", "write_s")},
@@ -218,7 +219,7 @@ class Counted:
             shared=_.process.isnull().any(),
             processes=_.process.nunique(),
         )
-        return {row[by[0]]: row for row in sums.to_pyarrow().to_pylist()}
+        return {row[by]: row for row in sums.to_pyarrow().to_pylist()}
 
     def _bandwidth(self, file: int | None, kind: str, sides: dict[str, list[dict[str, float]]]) -> Bandwidth:
         def total(side: str, *names: str) -> float:

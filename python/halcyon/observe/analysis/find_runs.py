@@ -39,8 +39,8 @@ def find_runs(directory: Path) -> Found:
         _search(directory, directory, 0, found)
     if not found.runs and not found.unread:
         raise UsageError(
-            f"{directory}: no run here, nor {DEEPEST} folders down: no recording of `halcyon run --trace`, no data set, "
-            "no trace of another tool"
+            f"{directory}: no run here, nor {DEEPEST} folders down: no recording of `halcyon run --trace`, no data "
+            "set, no trace of another tool"
         )
     return found
 

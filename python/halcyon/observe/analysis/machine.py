@@ -43,7 +43,9 @@ def read_machine(
     `told`: is called with how many runs are done, and how many there are.
     """
     found = find_runs(directory)
-    return read_runs([(path, str(run_of(path).relative_to(directory))) for path in found.runs], found.unread, engine, settings, told)
+    return read_runs(
+        [(path, str(run_of(path).relative_to(directory))) for path in found.runs], found.unread, engine, settings, told
+    )
 
 
 def read_runs(

@@ -80,8 +80,8 @@ def _exchange(answers: Answers, every: list[Collective]) -> list[Finding]:
             "romio_cb_write=disable, need none. `halcyon advise --try` measures it."
         ),
         estimate=(
-            "at most: from the begin of the last rank to the end of all, less the longest time of a rank in calls below; "
-            "times the ranks"
+            "at most: from the begin of the last rank to the end of all, less the longest time of a rank in calls "
+            "below; times the ranks"
         ),
         calls=calls,
         bytes=volume,

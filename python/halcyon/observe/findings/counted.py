@@ -160,7 +160,9 @@ def _sieving(answers: Answers, known: Counted) -> list[Finding]:
     own = [
         row
         for row in asked
-        if row["reads"] >= 10 and row["bytes_written"] > row["mpi_bytes_written"] and row["read_s"] > share * row["write_s"]
+        if row["reads"] >= 10
+        and row["bytes_written"] > row["mpi_bytes_written"]
+        and row["read_s"] > share * row["write_s"]
     ]
     if not own:
         return []

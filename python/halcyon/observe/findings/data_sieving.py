@@ -109,9 +109,7 @@ def _finding(
     return found(
         answers,
         key=key,
-        concerned=_inside_writes(answers).filter(
-            (_.direction == READ) & _.file.isin([one.file for one in sieved])
-        ),
+        concerned=_inside_writes(answers).filter((_.direction == READ) & _.file.isin([one.file for one in sieved])),
         seconds_lost=read_s + lock_s + surplus_s,
         title=title,
         explanation=explanation,

@@ -1,7 +1,9 @@
 """What the viewer is told: small tables as JSON. web/src/data.ts declares the same, a test compares the two.
 
 Most of them are the tables of the analyses as they are, with what follows from their fields; classes here are of what a
-page holds less of, or what it alone needs. Times are seconds since the run's start, rates are bytes per second, both as floats; sizes and counts are whole numbers.
+page holds less of, or what it alone needs.
+
+Times are seconds since the run's start, rates are bytes per second, both as floats; sizes and counts are whole numbers.
 None means that the source does not tell. `file` and `process` are the data set's indices; `rank` is of MPI_COMM_WORLD,
 or the process's index where there was no MPI.
 """

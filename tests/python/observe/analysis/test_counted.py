@@ -40,7 +40,9 @@ class Log:
                 }
             )
 
-    def writes(self, module: str, file: int, rank: int | None, calls: int, size: int, spent: float, **more: float) -> None:
+    def writes(
+        self, module: str, file: int, rank: int | None, calls: int, size: int, spent: float, **more: float
+    ) -> None:
         """Writes of one size from second 1 to second 9."""
         collective = {"COLL_WRITES" if module == "MPI-IO" else "WRITES": calls}
         stamps = {"F_WRITE_START_TIMESTAMP": 1.0, "F_WRITE_END_TIMESTAMP": 9.0}
@@ -56,7 +58,9 @@ class Log:
             writer.write("files", pa.Table.from_pylist(rows, TABLES["files"]))
             writer.write("absences", pa.Table.from_pylist(self.absences, TABLES["absences"]))
             ranks = range(self.ranks)
-            writer.write("processes", pa.table({"process": pa.array(ranks, pa.int32()), "rank": pa.array(ranks, pa.int32())}))
+            writer.write(
+                "processes", pa.table({"process": pa.array(ranks, pa.int32()), "rank": pa.array(ranks, pa.int32())})
+            )
         return directory
 
 
@@ -99,7 +103,12 @@ def test_a_healthy_log_has_no_findings(tmp_path: Path) -> None:
     for rank in range(4):
         log.writes("POSIX", rank, rank, 200, 4 * MIB, 2.0, SIZE_WRITE_4M_10M=200, FILE_NOT_ALIGNED=1, OPENS=1, STATS=2)
         log.record("POSIX", rank, rank, F_META_TIME=0.05)
-    even = {"SLOWEST_RANK": 2, "SLOWEST_RANK_BYTES": 50 * 4 * MIB, "F_SLOWEST_RANK_TIME": 0.6, "F_VARIANCE_RANK_TIME": 0.01}
+    even = {
+        "SLOWEST_RANK": 2,
+        "SLOWEST_RANK_BYTES": 50 * 4 * MIB,
+        "F_SLOWEST_RANK_TIME": 0.6,
+        "F_VARIANCE_RANK_TIME": 0.01,
+    }
     log.writes("POSIX", 4, None, 200, 4 * MIB, 2.0, SIZE_WRITE_4M_10M=200, OPENS=4, **even)
     assert keys(log, tmp_path / "run") == {}
 
