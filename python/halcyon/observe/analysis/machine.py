@@ -1,11 +1,9 @@
 """Many runs of one machine: who loads which server when, and how variability depends on an experiment's parameters."""
 
-import multiprocessing
 import os
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +12,7 @@ from halcyon.errors import HalcyonError, UsageError
 from halcyon.observe.analysis.find_runs import Unread, find_runs
 from halcyon.observe.analysis.phase_sketch import PhaseSketch
 from halcyon.observe.analysis.run_load import RunLoad, load_run
+from halcyon.observe.analysis.run_workers import workers
 from halcyon.observe.analysis.settings import Settings
 from halcyon.observe.engines import DUCKDB
 from halcyon.observe.recording.folder import run_of
@@ -58,39 +57,28 @@ def read_runs(
     """Reads runs, each with the name it is to have. Errors of single runs: see read_machine."""
     runs: list[RunLoad] = []
     left_out = list(unread)
-    with _workers(len(named) if engine == DUCKDB else 0) as pool:
-        waiting = [(name, pool.submit(load_run, path, name, engine, settings)) for path, name in named]
-        for number, (name, future) in enumerate(waiting):
-            try:
-                runs.append(future.result())
-            except (HalcyonError, OSError) as why:
-                left_out.append(Unread(name, str(why)))
-            told(number + 1, len(named))
+    for number, (name, loaded) in enumerate(_loaded(named, engine, settings)):
+        try:
+            runs.append(loaded())
+        except (HalcyonError, OSError) as why:
+            left_out.append(Unread(name, str(why)))
+        told(number + 1, len(named))
     return Machine(sorted(runs, key=lambda run: (run.start is None, run.start or 0.0, run.name)), left_out)
 
 
-@contextmanager
-def _workers(runs: int) -> Iterator[Executor]:
-    """Processes of their own for many runs; for few, this one."""
+def _loaded(
+    named: list[tuple[Path, str]], engine: str, settings: Settings | None
+) -> Iterator[tuple[str, Callable[[], RunLoad]]]:
+    """Names, each with what gives the run or raises its error."""
     cores = len(os.sched_getaffinity(0))
-    if runs <= FEW or cores < 2:
-        yield _Here()
+    if len(named) <= FEW or cores < 2 or engine != DUCKDB:
+        for path, name in named:
+            yield name, partial(load_run, path, name, engine, settings)
         return
-    # Not fork: engines have threads.
-    with ProcessPoolExecutor(min(cores, runs), multiprocessing.get_context("spawn")) as pool:
-        yield pool
-
-
-class _Here(Executor):
-    """Runs each piece of work when it is submitted, in this process."""
-
-    def submit(self, work: Callable[..., RunLoad], /, *arguments: object, **named: object) -> Future[RunLoad]:  # type: ignore[override]
-        future: Future[RunLoad] = Future()
-        try:
-            future.set_result(work(*arguments, **named))
-        except (HalcyonError, OSError) as why:
-            future.set_exception(why)
-        return future
+    with workers(min(cores, len(named))) as pool:
+        waiting = [(name, pool.submit(path, name, settings)) for path, name in named]
+        for name, future in waiting:
+            yield name, future.result
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ MOST_RANKS = 64
 SERVER_VALUES = 5_000
 """Steps of load over time, over all servers of a run."""
 
+LAUNCHERS = ("mpirun", "mpiexec", "srun", "aprun", "jsrun")
+
 
 @dataclass(frozen=True)
 class RunLoad:
@@ -88,10 +90,11 @@ def run_load(name: str, answers: Answers) -> RunLoad:
 
 
 def _program(answers: Answers) -> str | None:
-    """Of its ranks, not of what started them; of a source without programs, the command's first word."""
+    """Of its ranks, not of what started them; of a source without programs, the command's first word if it is one."""
     programs = sorted({rank.program for rank in answers.ranks if rank.program and rank.rank >= 0})
     words = [*programs, *(answers.survey.dataset.info.command or "").split()]
-    return PurePath(words[0]).name if words else None
+    name = PurePath(words[0]).name if words else None
+    return None if name in LAUNCHERS else name
 
 
 def _sketched(phases: list[Phase]) -> list[PhaseSketch]:

@@ -9,7 +9,7 @@ from observe.analysis import scenarios
 from observe.synthetic import MIB, Trace
 from traces import DATA
 
-from halcyon.errors import UsageError
+from halcyon.errors import ConfigError, UsageError
 from halcyon.observe.analysis import machine as machine_module
 from halcyon.observe.analysis.find_runs import find_runs
 from halcyon.observe.analysis.machine import (
@@ -22,6 +22,7 @@ from halcyon.observe.analysis.machine import (
     variability_grid,
 )
 from halcyon.observe.analysis.run_load import grouped, options_of, parameters_of
+from halcyon.observe.analysis.run_workers import workers
 from halcyon.observe.analysis.servers import Server
 
 NOVEMBER = 1_793_491_200.0  # 2026-11-01 00:00 UTC
@@ -179,3 +180,20 @@ def test_of_parameters_that_divide_runs_alike_one_is_taken(tmp_path: Path) -> No
 def test_grouped_steps_keep_their_sum() -> None:
     server = grouped(Server("a", read=[1.0, 2.0, 3.0, 4.0, 5.0], written=[0.0] * 5), 2)
     assert (server.read, server.written) == ([3.0, 7.0, 5.0], [0.0] * 3)
+
+
+def test_a_run_that_kills_its_reader_takes_nobody_with_it(tmp_path: Path) -> None:
+    path = run_of("ost0").store(tmp_path / "a")
+    with workers(1) as pool:
+        doomed = pool.submit(path, "doomed", Killer())  # type: ignore[arg-type]
+        after = pool.submit(path, "after", None)
+        with pytest.raises(ConfigError, match="the process that read it died"):
+            doomed.result()
+        assert after.result().bytes_written == 10 * MIB
+
+
+class Killer:
+    """What kills the process that unpickles it."""
+
+    def __reduce__(self) -> tuple[object, tuple[int]]:
+        return os._exit, (9,)
