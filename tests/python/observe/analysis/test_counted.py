@@ -129,7 +129,7 @@ def test_small_writes_are_counted_and_timed_where_all_of_a_file_are_small(tmp_pa
 
 def test_small_writes_that_take_no_time_are_no_finding(tmp_path: Path) -> None:
     log = Log()
-    log.writes("POSIX", 0, 0, 1000, 100, 0.0001, SIZE_WRITE_0_100=1000)
+    log.writes("POSIX", 0, 0, 1000, 100, 0.0001, SIZE_WRITE_0_100=900, SIZE_WRITE_10K_100K=100)
     for rank in range(4):
         log.writes("POSIX", 1, rank, 100, 4 * MIB, 2.0, SIZE_WRITE_4M_10M=100)
     assert keys(log, tmp_path / "run") == {}
