@@ -13,7 +13,7 @@ namespace {
 // `hash` is written last and read first; a slot that is being replaced is a miss at worst.
 struct entry {
     std::atomic<uint64_t> hash;
-    std::atomic<uint32_t> id;
+    std::atomic<uint32_t> id;          // and `on_known_system`, once that was told
     std::atomic<uint32_t> generation;  // of the process that gave the id: a child names its files anew
 };
 
@@ -22,6 +22,7 @@ struct table {
 };
 
 constexpr uint32_t probes = 8;
+constexpr uint32_t on_known_system = 1u << 31;
 
 constinit std::atomic<table*> paths{nullptr};
 constinit std::atomic<uint32_t> last_id{0};
@@ -61,20 +62,35 @@ bool unwanted(std::string_view path) {
            path.starts_with("/memfd:");
 }
 
-uint32_t announce(std::string_view path, int fd) {
-    named_file file{last_id.fetch_add(1) + 1, path, none, 0};
+// What an entry remembers: the id, marked when the file system could be told.
+uint32_t announce(uint32_t id, std::string_view path, int fd) {
+    named_file file{id, path, none, 0};
     struct statfs filesystem {};
-    if (fd >= 0 && direct::fstatfs(fd, &filesystem) == 0) {
+    const bool known = fd >= 0 && direct::fstatfs(fd, &filesystem) == 0;
+    if (known) {
         file.block_bytes = filesystem.f_bsize;
         file.filesystem = static_cast<uint64_t>(filesystem.f_type);
     }
     this_process().layers.each([&](layer& l) { l.on_file(file); });
-    return file.id;
+    return known ? id | on_known_system : id;
+}
+
+uint32_t next_id() {
+    return last_id.fetch_add(1) + 1;
+}
+
+// A path that was named before anyone opened it (stat, unlink) is told again once it is open.
+uint32_t of_entry(entry& found, std::string_view path, int fd) {
+    uint32_t held = found.id.load(std::memory_order_relaxed);
+    const uint32_t id = held & ~on_known_system;
+    // Another thread may have given the slot to another path meanwhile.
+    if (held == id && fd >= 0) found.id.compare_exchange_strong(held, announce(id, path, fd));
+    return id;
 }
 
 uint32_t id_of(std::string_view path, int fd) {
     table* known = known_paths();
-    if (known == nullptr) return announce(path, fd);
+    if (known == nullptr) return announce(next_id(), path, fd) & ~on_known_system;
     const uint64_t hash = hash_of(path);
     const uint32_t generation = this_process().generation;
     entry* free = nullptr;
@@ -82,16 +98,16 @@ uint32_t id_of(std::string_view path, int fd) {
         entry& candidate = known->entries[(hash + probe) % capacity];
         const uint64_t held = candidate.hash.load(std::memory_order_acquire);
         const bool ours = candidate.generation.load(std::memory_order_relaxed) == generation;
-        if (held == hash && ours) return candidate.id.load(std::memory_order_relaxed);
+        if (held == hash && ours) return of_entry(candidate, path, fd);
         if (free == nullptr && (held == 0 || !ours)) free = &candidate;
     }
     if (free == nullptr) free = &known->entries[(hash + hash / capacity % probes) % capacity];
-    const uint32_t id = announce(path, fd);
+    const uint32_t id = announce(next_id(), path, fd);
     free->hash.store(0, std::memory_order_relaxed);
     free->id.store(id, std::memory_order_relaxed);
     free->generation.store(generation, std::memory_order_relaxed);
     free->hash.store(hash, std::memory_order_release);
-    return id;
+    return id & ~on_known_system;
 }
 
 // Takes out "//" and "/./" and a slash at the end, in place, as the kernel's names of descriptors have none; the new

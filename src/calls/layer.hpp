@@ -40,7 +40,8 @@ enum class ending : uint8_t { exit, exec, abort };
 class layer {
   public:
     virtual void invoke(call_record& record, const next_call& next) = 0;
-    /// A file got its id: before the first call that refers to it.
+    /// A file got its id: before the first call that refers to it. Once more, with the same id, when its file system
+    /// is known only later.
     virtual void on_file(const named_file& /*file*/) {}
     /// Something about the process or a file that is no call: `mpi.rank`, `mpi.hint.romio_ds_write`.
     virtual void on_fact(uint32_t /*file*/, std::string_view /*key*/, std::string_view /*value*/) {}

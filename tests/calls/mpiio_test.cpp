@@ -249,6 +249,16 @@ TEST_P(mpiio_test, tells_the_hints_in_force) {
     EXPECT_EQ(rank(0).files_of_facts.at("mpi.hint.romio_ds_write"), rank(0).first("MPI_File_open")->file);
 }
 
+TEST_P(mpiio_test, tells_the_pieces_of_a_view_once) {
+    EXPECT_EQ(rank(0).fact("mpi.view"), "4 bytes every 8");
+    EXPECT_EQ(rank(0).facts.count("mpi.view"), 1U);
+    EXPECT_EQ(rank(0).files_of_facts.at("mpi.view"), rank(0).first("MPI_File_open")->file);
+}
+
+TEST_P(mpiio_test, knows_the_file_system_although_the_path_was_named_before_the_file_was_open) {
+    for (const int each : {0, 1}) EXPECT_GT(rank(each).block_bytes.at(rank(each).first("MPI_File_open")->file), 0);
+}
+
 TEST_P(mpiio_test, tells_the_class_of_an_error) {
     const recorded_process& process = rank(1);
     const recorded_call* failed = nullptr;

@@ -43,7 +43,10 @@ recorded_call call_of(const std::vector<std::string>& m) {
 void add_line(recorded_process& process, const std::vector<std::string>& members) {
     const std::string& what = members.at(0);
     if (what == "call") process.calls.push_back(call_of(members));
-    if (what == "file") process.files[number(members.at(1))] = members.at(2);
+    if (what == "file") {
+        process.files[number(members.at(1))] = members.at(2);
+        process.block_bytes[number(members.at(1))] = std::stoll(members.at(3));
+    }
     if (what == "fact") {
         process.facts.emplace(members.at(2), members.size() > 3 ? members[3] : "");
         process.files_of_facts[members.at(2)] = number(members.at(1));

@@ -2,7 +2,7 @@
 //
 // Lines of `$HALCYON_TEXT_DIR/<process id>`, members between tabs:
 //   call thread number parent level function kind file offset bytes moved result argument error
-//   file id path | fact file key value | absence subject count | end how
+//   file id path block-bytes | fact file key value | absence subject count | end how
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -43,7 +43,8 @@ class text_layer final : public layer {
                    static_cast<long long>(record.result), static_cast<long long>(record.argument), record.error);
     }
     void on_file(const named_file& file) override {
-        write_line("file\t%u\t%.*s", file.id, static_cast<int>(file.path.size()), file.path.data());
+        write_line("file\t%u\t%.*s\t%lld", file.id, static_cast<int>(file.path.size()), file.path.data(),
+                   static_cast<long long>(file.block_bytes));
     }
     void on_fact(uint32_t file, std::string_view key, std::string_view value) override {
         write_line("fact\t%u\t%.*s\t%.*s", file, static_cast<int>(key.size()), key.data(),

@@ -36,6 +36,31 @@ std::vector<call_record> usual_records(size_t count, std::mt19937_64& random) {
     return records;
 }
 
+std::vector<call_record> nested_records(size_t count, std::mt19937_64& random) {
+    std::vector<call_record> records;
+    int64_t now = calls::ticks();
+    uint32_t number = 0;
+    const auto passes = [&](uint64_t most) { return now += 1 + static_cast<int64_t>(random() % most); };
+    while (records.size() < count) {
+        const int64_t start = passes(1'000'000);
+        const auto file = static_cast<uint32_t>(1 + random() % 3);
+        const uint32_t outer = ++number;
+        const bool transfer = random() % 2 == 0;  // has the very times of the call
+        const uint64_t inside = transfer ? 1 : random() % 4;
+        for (uint64_t i = 0; i < inside; ++i) {
+            const int64_t begins = transfer ? start : passes(500);
+            const int64_t lasts = passes(40'000) - begins;
+            records.push_back({begins, lasts, 0, 4096, 100, 100, 100, 0, file, 0, ++number, outer,
+                               static_cast<uint16_t>(call_id::pwrite), 0, 0});
+        }
+        if (!transfer) passes(300);
+        records.push_back({start, now - start, 0, calls::none, 200, calls::none, 200, 0, file, 0, outer, 0,
+                           static_cast<uint16_t>(call_id::pread), 0, 0});
+    }
+    records.resize(count);
+    return records;
+}
+
 std::vector<call_record> extreme_records(size_t count, std::mt19937_64& random) {
     constexpr int64_t least = std::numeric_limits<int64_t>::min();
     constexpr int64_t most = std::numeric_limits<int64_t>::max();
@@ -84,6 +109,9 @@ std::string write_trace(const scratch_folder& folder, const std::string& name, c
     }
     const fact_section fact{1, 0, anchor_now().ticks};
     buffer->note(note_kind::fact, bytes_of(fact), std::string("mpi.rank\0003\0", 11));
+    const std::string library =
+        "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4, repo rev: v4.1.4, May 26, 2022";
+    buffer->note(note_kind::fact, bytes_of(fact), std::string("mpi.library\0", 12) + library + '\0');
     const absence_section absence{7};
     buffer->note(note_kind::absence, bytes_of(absence), "io_uring");
     for (const call_record& record : records) buffer->append(record);

@@ -10,7 +10,7 @@ import ibis
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from halcyon.errors import ConfigError
+from halcyon.errors import ConfigError, HalcyonSystemError
 from halcyon.observe.conform import all_columns, plain_type
 from halcyon.observe.dataset_writer import DatasetWriter
 from halcyon.observe.engines import DUCKDB, Engine, connect
@@ -93,15 +93,25 @@ def _check_part(path: Path, table: str, part: Part, verify: bool) -> None:
         size = path.stat().st_size
         if size != part.bytes:
             raise ConfigError(f"{path}: ends at byte {size}; expected {part.bytes}: cut off or replaced")
-        with pq.ParquetFile(path) as file:
-            _check_columns(path, table, file.schema_arrow)
-            if file.metadata.num_rows != part.rows:
-                raise ConfigError(f"{path}: {file.metadata.num_rows} rows; expected {part.rows}: replaced")
+        # Before anything parses it: damage can look like anything to a parser.
         if verify and (crc32 := file_crc32(path)) != part.crc32:
             raise ConfigError(f"{path}: checksum {crc32:08x}; expected {part.crc32:08x}: the file is damaged")
     except FileNotFoundError as why:
         raise ConfigError(f"{path}: missing; it holds {part.rows} rows of table '{table}'") from why
-    except (OSError, pa.ArrowException) as why:
+    except OSError as why:
+        raise HalcyonSystemError.of(why, path) from why
+    columns, rows = _footer(path)
+    _check_columns(path, table, columns)
+    if rows != part.rows:
+        raise ConfigError(f"{path}: {rows} rows; expected {part.rows}: replaced")
+
+
+def _footer(path: Path) -> tuple[pa.Schema, int]:
+    """Columns and number of rows."""
+    try:
+        with pq.ParquetFile(path) as file:
+            return file.schema_arrow, file.metadata.num_rows
+    except (OSError, ValueError, pa.ArrowException) as why:  # ValueError: names that are no UTF-8
         raise ConfigError(f"{path}: not a whole Parquet file: {why}") from why
 
 

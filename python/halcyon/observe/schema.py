@@ -158,7 +158,7 @@ FACTS = pa.schema(
         _field(
             "key",
             pa.string(),
-            "dotted: mpi.library, mpi.hint.romio_ds_write, environment.ROMIO_HINTS, hdf5.version",
+            "dotted: mpi.library, mpi.hint.romio_ds_write, mpi.view, environment.ROMIO_HINTS, hdf5.version",
             null=False,
         ),
         _field("value", pa.string(), "its value", null=False),

@@ -15,6 +15,8 @@ DESCRIPTION = (
 
 
 _SWEEP_RUNS = 60
+_INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells give it."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,6 +46,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "striping_unit, cb_nodes, cb_buffer_size",
     )
     parser.add_argument(
+        "--stripe-with",
+        metavar="SHELL",
+        help="--sweep: sets the striping of new files before each run, such as 'lfs setstripe -c {count} -S {size} "
+        "{dir}'; for file systems whose striping no hint reaches",
+    )
+    parser.add_argument(
+        "--file-size",
+        metavar="SIZE[/target|/aggregator]",
+        help="--sweep: what {file_size} in COMMAND becomes: a constant, or so much for each target or aggregator",
+    )
+    parser.add_argument(
         "--before", metavar="SHELL", help="run before each run of COMMAND, such as 'rm -f out.h5'; it is not timed"
     )
     parser.add_argument("--limit", metavar="S", type=float, help="end a run of COMMAND that takes longer, in seconds")
@@ -66,14 +79,11 @@ def run(arguments: argparse.Namespace) -> int:
     words: list[str] = arguments.words
     if arguments.runs is not None and arguments.runs < 1:
         raise UsageError(f"--runs {arguments.runs}; expected a whole number above 0")
-    if arguments.sweep:
+    if arguments.sweep or arguments.trying:
+        way = "--sweep" if arguments.sweep else "--try"
         if not words:
-            raise UsageError("no command to run: halcyon advise --sweep -- mpirun -n 4 ./simulation")
-        return _sweep(arguments, words)
-    if arguments.trying:
-        if not words:
-            raise UsageError("no command to run: halcyon advise --try -- mpirun -n 4 ./simulation")
-        return _try(arguments, words)
+            raise UsageError(f"no command to run: halcyon advise {way} -- mpirun -n 4 ./simulation")
+        return _measure(arguments, words)
     if len(words) != 1:
         raise UsageError(
             "expected one recorded run: halcyon advise RUN; or a command to try: halcyon advise --try -- COMMAND"
@@ -82,21 +92,38 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _suggest(arguments: argparse.Namespace, path: Path) -> int:
-    from rich.console import Console
-
     from halcyon.observe.advise.report_text import print_advice
     from halcyon.observe.advise.suggestions import advise
     from halcyon.observe.analysis.answers import Answers
     from halcyon.observe.open_run import open_run
     from halcyon.observe.printed.plain import as_json
+    from halcyon.observe.printed.tables import console_for_tables
 
     with open_run(path) as dataset:
         advice = advise(Answers(dataset))
     if arguments.json:
         print(as_json(advice), end="")
     else:
-        print_advice(advice, Console(highlight=False))
+        print_advice(advice, console_for_tables())
     return 0
+
+
+def _measure(arguments: argparse.Namespace, command: list[str]) -> int:
+    import sys
+
+    from halcyon.errors import HalcyonError, HalcyonSystemError
+    from halcyon.observe.advise.trial import ended_in_order
+
+    with ended_in_order():
+        try:
+            return (_sweep if arguments.sweep else _try)(arguments, command)
+        except KeyboardInterrupt:
+            print("halcyon: interrupted in the first run: nothing was measured", file=sys.stderr)
+            return _INTERRUPTED
+        except HalcyonError:
+            raise
+        except OSError as why:  # of what is written here: a disk that is full
+            raise HalcyonSystemError.of(why, why.filename or arguments.output or Path.cwd()) from why
 
 
 def _try(arguments: argparse.Namespace, command: list[str]) -> int:
@@ -108,6 +135,7 @@ def _try(arguments: argparse.Namespace, command: list[str]) -> int:
     from halcyon.observe.advise.trial import Launch
     from halcyon.observe.advise.try_settings import try_settings
     from halcyon.observe.printed.plain import as_json
+    from halcyon.observe.printed.tables import console_for_tables
 
     progress = Console(stderr=True, highlight=False)
     wanted = [parse_settings(text) for text in arguments.setting]
@@ -121,30 +149,36 @@ def _try(arguments: argparse.Namespace, command: list[str]) -> int:
             (folder / "results.json").write_text(as_json(tried), encoding="utf-8")
     if arguments.json:
         print(as_json(tried), end="")
-        return 0
-    console = Console(highlight=False)
+        return _INTERRUPTED if tried.interrupted else 0
+    console = console_for_tables()
     if tried.advice is not None:
         print_reasons(tried.advice, console)
-    print_results(tried.results, library_of(tried.first.mpiio.library if tried.first.mpiio else None), console)
-    return 0
+    print_results(tried, library_of(tried.first.mpiio.library if tried.first.mpiio else None), console)
+    return _INTERRUPTED if tried.interrupted else 0
 
 
 def _sweep(arguments: argparse.Namespace, command: list[str]) -> int:
     from rich.console import Console
 
+    from halcyon.observe.advise.sweep.file_size import FileSize
     from halcyon.observe.advise.sweep.report_text import print_sweep
     from halcyon.observe.advise.sweep.search import Budget
     from halcyon.observe.advise.sweep.space import Parameter
+    from halcyon.observe.advise.sweep.striping import StripeCommand
     from halcyon.observe.advise.sweep.sweeping import record_of, sweep
     from halcyon.observe.advise.trial import Launch
     from halcyon.observe.printed.plain import as_json
+    from halcyon.observe.printed.tables import console_for_tables
 
     progress = Console(stderr=True, highlight=False)
     values = tuple(Parameter.parse(text) for text in arguments.values)
+    stripe = StripeCommand.parse(arguments.stripe_with) if arguments.stripe_with is not None else None
+    file_size = FileSize.parse(arguments.file_size) if arguments.file_size is not None else None
     with _folder(arguments.output or Path("sweep.halcyon")) as folder:
         swept = sweep(
             Launch(command, arguments.before, arguments.limit),
-            Budget(arguments.runs or _SWEEP_RUNS, arguments.seconds), folder, values=values,
+            Budget(arguments.runs or _SWEEP_RUNS, arguments.seconds), folder,
+            values=values, stripe=stripe, file_size=file_size,
             tell=lambda text: progress.print(text, style="dim", markup=False, soft_wrap=True),
         )  # fmt: skip
         found = as_json(record_of(swept))
@@ -152,16 +186,17 @@ def _sweep(arguments: argparse.Namespace, command: list[str]) -> int:
     if arguments.json:
         print(found, end="")
     else:
-        print_sweep(swept, Console(highlight=False))
-    return 0
+        print_sweep(swept, console_for_tables())
+    return _INTERRUPTED if swept.measured.interrupted else 0
 
 
 @contextmanager
 def _folder(wanted: Path | None) -> Iterator[Path]:
     """The user's, or one that goes away; in the working directory, which all nodes see."""
+    import shutil
     import tempfile
 
-    from halcyon.errors import HalcyonSystemError, UsageError
+    from halcyon.errors import HalcyonError, HalcyonSystemError, UsageError
 
     if wanted is None:
         try:
@@ -177,4 +212,10 @@ def _folder(wanted: Path | None) -> Iterator[Path]:
         wanted.mkdir(parents=True, exist_ok=True)
     except OSError as why:
         raise HalcyonSystemError.of(why, wanted) from why
-    yield wanted.resolve()
+    try:
+        yield wanted.resolve()
+    except (HalcyonError, KeyboardInterrupt):
+        # With one run or none in it, it would only be in the way of the next attempt.
+        if len([entry for entry in wanted.iterdir() if entry.is_dir()]) < 2:
+            shutil.rmtree(wanted, ignore_errors=True)
+        raise

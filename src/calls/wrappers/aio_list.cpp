@@ -1,5 +1,5 @@
 // lio_listio, of which there are three versions: the oldest sends no notifications of single requests.
-#include "calls/wrappers/shapes.hpp"
+#include "calls/wrappers/transfer_shapes.hpp"
 #include "calls/wrappers/versions.hpp"
 #include "calls/wrappers/wrapper.hpp"
 

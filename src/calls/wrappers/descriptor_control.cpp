@@ -1,7 +1,7 @@
 // Wrappers that change what descriptors stand for: fcntl, locks, close and its ranges; openat2, which glibc 2.36 lacks.
 #include <sys/file.h>
 
-#include "calls/wrappers/shapes.hpp"
+#include "calls/wrappers/opening_shapes.hpp"
 #include "calls/wrappers/wrapper.hpp"
 
 namespace halcyon::calls {

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "calls/wrappers/mpi_files.hpp"
+
 namespace halcyon::calls::mpi {
 namespace {
 
@@ -57,7 +59,49 @@ void tell_of_hint(uint32_t file, handle info, int place) {
     tell(file, key, value);
 }
 
+/// Where the elements of a view lie, from its first one on: asking the library for single ones works for every type,
+/// and without a walk through what the types were made of.
+struct seen_view {
+    handle file;
+    int64_t element;
+    int64_t first = absolute_offset(file, 0);
+
+    [[nodiscard]] int64_t place(int64_t number) const { return absolute_offset(file, number) - first; }
+    [[nodiscard]] bool in_first_piece(int64_t number) const { return place(number) == number * element; }
+
+    /// How many elements follow each other without a gap; `count`: a number beyond.
+    [[nodiscard]] int64_t first_piece(int64_t count) const {
+        int64_t inside = 0;
+        int64_t beyond = 1;
+        while (beyond < count && in_first_piece(beyond)) {
+            inside = beyond;
+            beyond = 2 * beyond < count ? 2 * beyond : count;
+        }
+        while (beyond - inside > 1) {
+            const int64_t middle = inside + (beyond - inside) / 2;
+            (in_first_piece(middle) ? inside : beyond) = middle;
+        }
+        return beyond;
+    }
+};
+
 }  // namespace
+
+void tell_of_view(uint32_t id, handle file, int64_t element, int64_t type) {
+    if (element <= 0 || type < element) return;
+    const seen_view view{file, element};
+    const int64_t count = type / element;
+    if (view.first < 0 || view.in_first_piece(count)) return;
+    const int64_t piece = view.first_piece(count);
+    const int64_t every = view.place(piece);
+    if (every <= 0 || !view_is_news(file, piece * element, every)) return;
+    const int64_t last = count - 1;
+    const bool alike = view.place(last) == last / piece * every + last % piece * element;
+    char text[80];
+    const int length = snprintf(text, sizeof text, "%lld bytes every %lld%s", static_cast<long long>(piece * element),
+                                static_cast<long long>(every), alike ? "" : " at first");
+    tell(id, "mpi.view", {text, static_cast<size_t>(length)});
+}
 
 void tell_of_world() {
     static std::atomic<uint32_t> told{0};  // in which process

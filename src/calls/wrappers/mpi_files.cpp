@@ -8,10 +8,11 @@
 namespace halcyon::calls::mpi {
 namespace {
 
-// A file's words: its id, and what its offsets mean.
+// A file's words: its id, and what its offsets mean; in the bits above, the view that was told last.
 constexpr uint64_t plain_view = 0;
 constexpr uint64_t other_view = 1;
 constexpr uint64_t sequential_access = 2;
+constexpr uint64_t meaning = 3;
 
 using file_table = handle_table<1024>;
 constinit file_table files{};
@@ -53,8 +54,17 @@ void closed(handle file) {
 
 void set_view_is_plain(handle file, bool plain) {
     file_table::words known{};
-    if (!files.find(key_of_file(file), known) || known.second == sequential_access) return;
-    files.add(key_of_file(file), {known.first, plain ? plain_view : other_view});
+    if (!files.find(key_of_file(file), known) || (known.second & meaning) == sequential_access) return;
+    files.add(key_of_file(file), {known.first, (known.second & ~meaning) | (plain ? plain_view : other_view)});
+}
+
+bool view_is_news(handle file, int64_t piece, int64_t every) {
+    file_table::words known{};
+    if (!files.find(key_of_file(file), known)) return false;
+    const uint64_t shape = (static_cast<uint64_t>(piece) * 0x9E3779B97F4A7C15u ^ static_cast<uint64_t>(every)) << 2;
+    if ((known.second & ~meaning) == shape) return false;
+    files.add(key_of_file(file), {known.first, shape | (known.second & meaning)});
+    return true;
 }
 
 // Only files that were seen to be opened are asked about: the library calls the error handler of a file that it does
@@ -62,8 +72,8 @@ void set_view_is_plain(handle file, bool plain) {
 int64_t absolute_offset(handle file, int64_t offset) {
     file_table::words known{};
     if (!files.find(key_of_file(file), known) || offset < 0) return none;
-    if (known.second == plain_view) return offset;
-    if (known.second == sequential_access) return none;
+    if ((known.second & meaning) == plain_view) return offset;
+    if ((known.second & meaning) == sequential_access) return none;
     int64_t bytes = none;
     const int result = ask(HALCYON_PMPI(File_get_byte_offset, (handle, int64_t, int64_t*)), file, offset, &bytes);
     return result == success ? bytes : none;
@@ -71,7 +81,7 @@ int64_t absolute_offset(handle file, int64_t offset) {
 
 int64_t absolute_position(handle file) {
     file_table::words known{};
-    if (!files.find(key_of_file(file), known) || known.second == sequential_access) return none;
+    if (!files.find(key_of_file(file), known) || (known.second & meaning) == sequential_access) return none;
     int64_t position = none;
     if (ask(HALCYON_PMPI(File_get_position, (handle, int64_t*)), file, &position) != success) return none;
     return absolute_offset(file, position);

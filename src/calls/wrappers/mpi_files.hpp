@@ -23,6 +23,10 @@ const char* without_prefix(const char* path);
 /// The view begins where the file does and counts bytes, or not: then offsets of calls are not those in the file.
 void set_view_is_plain(handle file, bool plain);
 
+/// True when the file's view that was last asked about here showed other pieces, so that the same view, set for each
+/// transfer, is told once.
+bool view_is_news(handle file, int64_t piece, int64_t every);
+
 /// The byte in the file at which `offset` (in elementary types of the view) lies; none where that is not known.
 int64_t absolute_offset(handle file, int64_t offset);
 

@@ -2,6 +2,7 @@
 
 #include "calls/known_files.hpp"
 #include "calls/wrappers/mpi_call.hpp"
+#include "calls/wrappers/mpi_facts.hpp"
 #include "calls/wrappers/mpi_files.hpp"
 
 /// How the arguments and results of MPI-IO functions fill in a record (mpi_call.hpp); table_mpi.def says which function
@@ -116,8 +117,11 @@ struct view_of_file : on_file {
         record.argument = bytes_of_type(elementary);
         return on_file::before(record);
     }
-    void after(call_record&, int result, const void*) const {
-        if (result == success) set_view_is_plain(file, displacement == 0 && is_byte(elementary) && is_byte(filetype));
+    void after(call_record& record, int result, const void*) const {
+        if (result != success) return;
+        const bool plain = displacement == 0 && is_byte(elementary) && is_byte(filetype);
+        set_view_is_plain(file, plain);
+        if (!plain) tell_of_view(record.file, file, record.argument, record.bytes);
     }
 };
 

@@ -1,6 +1,8 @@
 // The wrappers of all symbols of table.def that follow a shape.
-#include "calls/wrappers/shapes.hpp"
+#include "calls/wrappers/opening_shapes.hpp"
+#include "calls/wrappers/range_shapes.hpp"
 #include "calls/wrappers/stdio_shapes.hpp"
+#include "calls/wrappers/transfer_shapes.hpp"
 #include "calls/wrappers/wrapper.hpp"
 
 namespace halcyon::calls {

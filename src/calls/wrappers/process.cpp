@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "calls/program_file.hpp"
-#include "calls/wrappers/shapes.hpp"
+#include "calls/wrappers/name_shapes.hpp"
 #include "calls/wrappers/versions.hpp"
 #include "calls/wrappers/wrapper.hpp"
 

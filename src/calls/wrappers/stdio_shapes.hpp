@@ -2,7 +2,7 @@
 
 #include <wchar.h>
 
-#include "calls/wrappers/shapes.hpp"
+#include "calls/wrappers/opening_shapes.hpp"
 #include "calls/wrappers/stream.hpp"
 
 /// Shapes of stdio functions: what they put into a stream's buffer or take out of it, and what was moved then.

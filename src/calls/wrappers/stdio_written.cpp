@@ -2,6 +2,7 @@
 #include <stdarg.h>
 
 #include "calls/wrappers/stdio_shapes.hpp"
+#include "calls/wrappers/transfer_shapes.hpp"
 #include "calls/wrappers/wrapper.hpp"
 
 namespace halcyon::calls {
@@ -251,14 +252,15 @@ int halcyon_wrap___dprintf_chk(int fd, int flag, const char* format, ...) {
 // --- all streams ---
 
 extern "C" {
-// glibc's own way through its list of streams.
-struct _IO_FILE_plus;
+// glibc's own way through its list of streams, by glibc's own names.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 struct _IO_FILE* _IO_iter_file(void* position);
 void* _IO_iter_begin(void);
 void* _IO_iter_end(void);
 void* _IO_iter_next(void* position);
 void _IO_list_lock(void);
 void _IO_list_unlock(void);
+// NOLINTEND(bugprone-reserved-identifier)
 }
 
 #define FLUSH(symbol)                                                                                                \

@@ -1,14 +1,12 @@
 #include "observe/trace/record_buffer.hpp"
 
-#define ZSTD_STATIC_LINKING_ONLY  // contexts in memory of ours: nothing may allocate here
-#include <zstd.h>
-
 #include "base/clock.hpp"
 #include "calls/descriptors.hpp"
 #include "calls/direct_call.hpp"
 #include "calls/process_state.hpp"
 #include "calls/ticks.hpp"
-#include "observe/trace/chunk_coding.hpp"
+#include "observe/trace/patience.hpp"
+#include "observe/trace/section_coding.hpp"
 
 namespace halcyon::observe::trace {
 namespace direct = calls::direct;
@@ -16,73 +14,16 @@ using calls::call_record;
 
 namespace {
 
-constexpr uint32_t chunk_records = 4096;
 constexpr size_t chunk_bytes = chunk_records * sizeof(call_record);
 constexpr uint64_t slot_mask = 0xFFFFFFFF;
 constexpr uint64_t no_more_slots = 0x80000000;
 // Soon after the start, then less and less often, to some tenths of a second.
 constexpr int64_t first_anchor_after = 1'000'000;
 constexpr int64_t last_anchor_after = 1'000'000'000;
-constexpr int compression_level = 1;
-constexpr int last_compression_level = 9;  // once, at the end: most processes are short, and their trace is that alone
-
-// How long one thread waits for another, in turns of the processor given away and then by the clock.
-constexpr int turns_before_clock = 1000;
-constexpr int64_t longest_wait_ns = 2'000'000'000;
-
-class patience {
-  public:
-    /// The more often it ended before, the shorter it is: all waits in vain together take twice the longest.
-    explicit patience(std::atomic<uint32_t>& ended) : ended_(ended) {}
-
-    /// Gives the processor away; false when the wait has been too long.
-    bool wait() {
-        direct::yield();
-        if (++turns_ < turns_before_clock) return true;
-        const int64_t now = monotonic_ns();
-        if (since_ == 0) since_ = now;
-        const uint32_t before = ended_.load(std::memory_order_relaxed);
-        if (now - since_ < (before < 62 ? longest_wait_ns >> before : 0)) return true;
-        ended_.fetch_add(1, std::memory_order_relaxed);
-        return false;
-    }
-
-  private:
-    std::atomic<uint32_t>& ended_;
-    int turns_ = 0;
-    int64_t since_ = 0;
-};
 
 constexpr size_t page = 4096;
 constexpr size_t chunk_at(uint32_t chunk) {
     return ring_chunks_at + chunk * ((chunk_bytes + page - 1) / page * page);
-}
-
-// One chunk is coded at a time, so that one set of these is enough. Untouched until the first.
-alignas(64) uint64_t scratch[2 * chunk_records];
-unsigned char column_planes[largest_planes(chunk_records)];
-unsigned char coded[sizeof(chunk_section) + ZSTD_COMPRESSBOUND(sizeof column_planes)];
-
-// zstd's working memory: what level 1 wants for inputs of this size.
-constexpr size_t workspace_bytes = 1 << 20;
-alignas(64) char workspace[workspace_bytes];
-
-/// Puts `section` and then `plain`, compressed, into `coded`; returns how many bytes, 0 when it failed.
-size_t compress(std::string_view section, const void* plain, size_t bytes, int level) {
-    std::memcpy(coded, section.data(), section.size());
-    for (;; level = compression_level) {
-        // A fresh context each time: cheap, and right in a forked child whatever its parent was doing.
-        ZSTD_CCtx* context = ZSTD_initStaticCCtx(workspace, sizeof workspace);
-        if (context == nullptr) return 0;
-        const size_t result =
-            ZSTD_compressCCtx(context, coded + section.size(), sizeof coded - section.size(), plain, bytes, level);
-        if (ZSTD_isError(result) == 0U) return section.size() + result;
-        if (level == compression_level) return 0;  // else the input is too large for the level's tables to fit
-    }
-}
-
-std::string_view coded_bytes(size_t bytes) {
-    return {reinterpret_cast<const char*>(coded), bytes};
 }
 
 }  // namespace
@@ -316,25 +257,21 @@ bool record_buffer::code(uint32_t chunk, uint32_t count) {
 
 bool record_buffer::write_chunk(const call_record* records, uint32_t count, uint64_t sequence) {
     if (count == 0) return true;
-    const size_t bytes = encode_columns({records, count}, time_unit_, scratch, column_planes);
-    const size_t compressed = [&] {
-        const chunk_section section{count, static_cast<uint32_t>(bytes), sequence, anchor_now()};
-        return compress(bytes_of(section), column_planes, bytes, level());
-    }();
-    return compressed != 0 && out_->append(section_kind::chunk, coded_bytes(compressed));
+    const chunk_section section{count, 0, sequence, anchor_now()};
+    const std::string_view payload = coded_chunk({records, count}, time_unit_, section, now());
+    return !payload.empty() && out_->append(section_kind::chunk, payload);
 }
 
-int record_buffer::level() const {
-    return direct_.load(std::memory_order_relaxed) ? last_compression_level : compression_level;
+moment record_buffer::now() const {
+    return direct_.load(std::memory_order_relaxed) ? moment::ending : moment::running;
 }
 
 /// Under the note lock. What cannot be written stays.
 bool record_buffer::write_notes() {
     if (notes_.used() == 0) return true;
     if (!lock_coding()) return false;
-    const notes_section section{static_cast<uint32_t>(notes_.used()), 0};
-    const size_t compressed = compress(bytes_of(section), mapping_ + ring_header_bytes, notes_.used(), level());
-    const bool written = compressed > 0 && out_->append(section_kind::notes, coded_bytes(compressed));
+    const std::string_view payload = coded_notes({mapping_ + ring_header_bytes, notes_.used()}, now());
+    const bool written = !payload.empty() && out_->append(section_kind::notes, payload);
     unlock_coding();
     if (!written) return false;
     header_->note_bytes.store(0, std::memory_order_release);

@@ -6,6 +6,7 @@
 #include "calls/call_record.hpp"
 #include "observe/trace/coder_thread.hpp"
 #include "observe/trace/notes.hpp"
+#include "observe/trace/section_coding.hpp"
 #include "observe/trace/trace_file.hpp"
 #include "observe/trace/trace_format.hpp"
 
@@ -84,7 +85,7 @@ class record_buffer {
     bool add_note(Add add);
     bool write_notes();
     bool flush_notes();
-    int level() const;
+    [[nodiscard]] moment now() const;
     bool code(uint32_t chunk, uint32_t count);
     void count_lost(uint32_t calls);
     bool write_chunk(const calls::call_record* records, uint32_t count, uint64_t sequence);

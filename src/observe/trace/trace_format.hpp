@@ -11,13 +11,18 @@
 /// killed in between leaves a hole of zeros, which readers step over. Numbers are in the byte order of the machine that
 /// wrote them; `byte_order` in the file header tells which that is.
 ///
+/// While a process runs, its full chunks are compressed by zstd, quickly; what it ends with is written as bits of
+/// learnt probability (adaptive_bits.hpp), in fewer bytes.
+///
+/// Versions: 1 had zstd throughout, other columns, and times in front of them.
+///
 /// A ring holds what is not in the trace yet: a ring_header, notes, and then chunks of slots for records. After a clean
 /// end it is gone; after a kill, its slots are the last calls.
 namespace halcyon::observe::trace {
 
 inline constexpr char trace_magic[8] = {'H', 'A', 'L', 'C', 'Y', 'O', 'N', 'T'};
 inline constexpr char ring_magic[8] = {'H', 'A', 'L', 'C', 'Y', 'O', 'N', 'R'};
-inline constexpr uint32_t format_version = 1;
+inline constexpr uint32_t format_version = 2;
 inline constexpr uint32_t byte_order_mark = 0x01020304;
 inline constexpr uint32_t section_magic = 0x54434553;  // "SECT"
 
@@ -56,9 +61,14 @@ struct process_section {
     uint32_t reserved;
 };
 
+enum class notes_coding : uint32_t {
+    zstd = 1,
+    bits,  ///< note_bits.hpp
+};
+
 struct notes_section {
     uint32_t bytes;  ///< of the notes before compression
-    uint32_t reserved;
+    notes_coding coding;
 };
 
 struct function_section {
@@ -86,7 +96,7 @@ struct absence_section {
 
 struct chunk_section {
     uint32_t count;        ///< records
-    uint32_t plane_bytes;  ///< of the columns before compression
+    uint32_t plane_bytes;  ///< of the columns before compression by zstd; 0: they are bits (column_numbers.hpp)
     uint64_t sequence;     ///< chunks of a process in the order in which they were begun
     anchor now;
 };

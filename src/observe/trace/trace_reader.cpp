@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "calls/call_table.hpp"
 #include "observe/trace/chunk_coding.hpp"
+#include "observe/trace/note_bits.hpp"
 #include "observe/trace/record_buffer.hpp"
 
 namespace halcyon::observe::trace {
@@ -57,6 +59,33 @@ Section copied(std::string_view bytes) {
     Section section{};
     std::memcpy(&section, bytes.data(), sizeof section);
     return section;
+}
+
+std::span<const unsigned char> as_bytes(std::string_view text) {
+    return {reinterpret_cast<const unsigned char*>(text.data()), text.size()};
+}
+
+/// None when they are not what the section says.
+std::optional<std::string> plain_notes(const notes_section& section, std::string_view coded) {
+    std::string notes(section.bytes, '\0');
+    bool good = false;
+    if (section.coding == notes_coding::zstd)
+        good = ZSTD_decompress(notes.data(), notes.size(), coded.data(), coded.size()) == notes.size();
+    else if (section.coding == notes_coding::bits)
+        good = decode_notes(as_bytes(coded), *std::make_unique<bit_model>(), notes);
+    return good ? std::optional(std::move(notes)) : std::nullopt;
+}
+
+/// False when they are not what the section says.
+bool read_records(const chunk_section& section, std::string_view coded, uint32_t time_unit,
+                  std::span<call_record> records) {
+    std::vector<uint64_t> scratch(scratch_for(records.size()));
+    if (section.plane_bytes == 0) {
+        return decode_bits(as_bytes(coded), time_unit, scratch, *std::make_unique<bit_model>(), records);
+    }
+    std::string planes(section.plane_bytes, '\0');
+    return ZSTD_decompress(planes.data(), planes.size(), coded.data(), coded.size()) == planes.size() &&
+           decode_columns(as_bytes(planes), time_unit, scratch, records);
 }
 
 std::string ring_beside(const std::string& trace) {
@@ -165,11 +194,9 @@ void trace_reader::read_section(section_kind kind, size_t at, size_t bytes) {
         case section_kind::notes: {
             const auto section = take<notes_section>(at, bytes, "notes");
             if (section.bytes > ring_note_bytes) damaged(path_, at, "notes of an impossible size");
-            std::string notes(section.bytes, '\0');
-            const size_t got = ZSTD_decompress(notes.data(), notes.size(), trace_.data() + at + sizeof section,
-                                               bytes - sizeof section);
-            if (got != notes.size()) damaged(path_, at, "notes that cannot be decompressed");
-            return read_notes(path_, at, notes);
+            const auto notes = plain_notes(section, std::string_view(trace_).substr(at, bytes).substr(sizeof section));
+            if (!notes) damaged(path_, at, "notes that cannot be decompressed");
+            return read_notes(path_, at, *notes);
         }
         case section_kind::chunk: {
             const auto section = take<chunk_section>(at, bytes, "a chunk");
@@ -332,12 +359,8 @@ std::vector<call_record> trace_reader::chunk(size_t index) const {
     } else {
         chunk_section section{};
         std::memcpy(&section, trace_.data() + place.at, sizeof section);
-        std::string planes(section.plane_bytes, '\0');
-        const size_t got = ZSTD_decompress(planes.data(), planes.size(), trace_.data() + place.at + sizeof section,
-                                           place.bytes - sizeof section);
-        const std::span<const unsigned char> bytes(reinterpret_cast<const unsigned char*>(planes.data()),
-                                                   planes.size());
-        if (got != planes.size() || !decode_columns(bytes, time_unit_, records)) {
+        const std::string_view coded = std::string_view(trace_).substr(place.at, place.bytes).substr(sizeof section);
+        if (!read_records(section, coded, time_unit_, records)) {
             throw error(error_kind::config,
                         path_ + ": offset " + std::to_string(place.at) + ": a chunk cannot be taken apart");
         }

@@ -61,10 +61,13 @@ void remember_environment() {
     size_t count = 0;
     for (setting& s : settings) {
         const char* value = getenv(s.name);
-        if (value == nullptr || std::strlen(s.name) + std::strlen(value) + 2 > sizeof s.entry) continue;
-        char* at = stpcpy(stpcpy(s.entry, s.name), "=");
-        std::strcpy(at, value);
-        children[count++] = s.entry;
+        if (value == nullptr) continue;
+        const int length = snprintf(s.entry, sizeof s.entry, "%s=%s", s.name, value);
+        if (static_cast<size_t>(length) < sizeof s.entry) {
+            children[count++] = s.entry;
+        } else {
+            s.entry[0] = '\0';
+        }
     }
     remember_preload(getenv("LD_PRELOAD"));
     if (preload[0] != '\0') children[count++] = preload;

@@ -183,6 +183,15 @@ def test_no_flipped_bit_goes_unnoticed(small_dataset: Path, data: st.DataObject)
         path.write_bytes(whole)
 
 
+def test_names_of_columns_that_are_no_text_are_damage(small_dataset: Path) -> None:
+    path = small_dataset / "activity.parquet"
+    whole = path.read_bytes()
+    path.write_bytes(whole.replace(b"width_ns", b"width\xff\xff\xff"))
+    assert path.read_bytes() != whole
+    with pytest.raises(ConfigError, match=r"activity.parquet: not a whole Parquet file"):
+        Dataset.open(small_dataset, verify=False)
+
+
 def _json_of(text: bytes) -> object:
     try:
         return json.loads(text)

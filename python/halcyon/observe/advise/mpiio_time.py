@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from halcyon.compiled import TraceReader
+from halcyon.observe.findings.views import VIEW, view_text
 from halcyon.observe.readers.halcyon import TraceFolder
 from halcyon.observe.schema import Kind, Level
 
@@ -41,6 +42,8 @@ class MpiIo:
     """By kind: lock, read, write, unlock."""
     hints: dict[str, frozenset[str]] = field(default_factory=dict)
     """That were in effect, over all files."""
+    views: frozenset[str] = frozenset()
+    """Pieces that views of files showed, as view_text says them."""
     library: str | None = None
     killed: int = 0
     """Processes that were recorded and did not end by themselves."""
@@ -59,6 +62,7 @@ def read_mpiio(folder: Path) -> MpiIo:
     intervals: list[_Numbers] = []
     parts: dict[str, list[float]] = defaultdict(lambda: [0, 0, 0.0])
     hints: dict[str, set[str]] = defaultdict(set)
+    views: set[str] = set()
     library: str | None = None
     asked = transfers = 0
     for process in traces.processes:
@@ -73,6 +77,8 @@ def read_mpiio(folder: Path) -> MpiIo:
             name = key.decode("utf-8", "replace")
             if name.startswith(_HINT):
                 hints[name.removeprefix(_HINT)].add(value.decode("utf-8", "replace"))
+            elif name == VIEW and (seen := view_text(value.decode("utf-8", "replace"))):
+                views.add(seen)
             elif name == "mpi.library":
                 library = value.decode("utf-8", "replace")
     readers = [process.reader for process in traces.processes]
@@ -82,6 +88,7 @@ def read_mpiio(folder: Path) -> MpiIo:
         bytes=asked,
         parts={kind: Part(int(calls), int(volume), s) for kind, (calls, volume, s) in sorted(parts.items())},
         hints={name: frozenset(values) for name, values in hints.items()},
+        views=frozenset(views),
         library=library,
         killed=sum(reader.ended is None for reader in readers),
         lost=sum(reader.lost for reader in readers),

@@ -1,28 +1,29 @@
 """What `halcyon advise` prints."""
 
-from collections.abc import Sequence
+from itertools import groupby
 
 from rich.console import Console
 from rich.text import Text
 
-from halcyon.observe.advise.library import CRAY_HINTS, HINTS_FILE, Family, Library, recipe
+from halcyon.observe.advise.library import Library
+from halcyon.observe.advise.recommendation_text import how_to_set, print_recommendation
 from halcyon.observe.advise.rounds import Result, Results, Variant
-from halcyon.observe.advise.settings import HINTS, Setting, named
+from halcyon.observe.advise.settings import HINTS, named
 from halcyon.observe.advise.suggestions import Advice, Suggestion
-from halcyon.observe.advise.verdict import CONFIDENCE, Ratio, Verdict, rounds_needed
+from halcyon.observe.advise.try_settings import Tried
+from halcyon.observe.advise.verdict import CONFIDENCE, Ratio, rounds_needed
 from halcyon.observe.printed.tables import print_table
 from halcyon.observe.schema import Kind
 from halcyon.quantities import ABSENT, number, plural, rate, seconds, size
 
-_STYLES = {Verdict.BETTER: "bold green", Verdict.WORSE: "yellow"}
-
 
 def print_reasons(advice: Advice, console: Console) -> None:
-    """What was tried and why, a line each."""
+    """What was tried and why; settings with the same reason on one line."""
     if advice.suggestions:
         console.print("What the first run suggests")
-    for one in advice.suggestions:
-        console.print(f"  {named(one.settings)}, because: {_because(one)}", markup=False, soft_wrap=True)
+    for because, own in groupby(advice.suggestions, _because):
+        console.print(f"  {' | '.join(named(one.settings) for one in own)}", markup=False, soft_wrap=True)
+        console.print(f"    because: {because}", markup=False, soft_wrap=True)
     _print_beyond(advice, console)
 
 
@@ -51,6 +52,8 @@ def _because(one: Suggestion) -> str:
 
 
 def _print_beyond(advice: Advice, console: Console) -> None:
+    for sentence in advice.observed:
+        console.print(f"{sentence}. Without it: --try --setting romio_ds_write=disable", markup=False, soft_wrap=True)
     if advice.beyond:
         console.print()
         console.print(Text("Beyond the reach of settings", style="bold"))
@@ -58,40 +61,61 @@ def _print_beyond(advice: Advice, console: Console) -> None:
             console.print(f"{finding.title}. {finding.change}", markup=False, soft_wrap=True)
 
 
-def how_to_set(settings: Sequence[Setting], library: Library, hints_file: str = "hints") -> list[str]:
-    """Shell lines after which the command has these settings."""
-    own = recipe(tuple(settings), library)
-    lines = []
-    if own.hints:
-        words = "".join(f" '{name} {value}'" for name, value in own.hints.items())
-        lines += [f"printf '%s\\n'{words} > {hints_file}", f'export {HINTS_FILE}="$PWD/{hints_file}"']
-    quoted = {name: f"'{value}'" if "*" in value else value for name, value in own.variables.items()}
-    lines += [f"export {name}={value}" for name, value in quoted.items()]
-    if own.hints and library.family == Family.ROMIO and library.major == 0:
-        pairs = ":".join(f"{name}={value}" for name, value in own.hints.items())
-        lines.append(f"# under Cray MPICH instead: export {CRAY_HINTS}='*:{pairs}'")
-    return lines
-
-
-def print_results(results: Results, library: Library, console: Console) -> None:
-    """The table of what was measured, what to use, and which runs did not count."""
-    if not results.results:
-        console.print("There was nothing to try: no finding suggests a setting; name one with --setting")
+def print_results(tried: Tried, library: Library, console: Console) -> None:
+    """The tables of what was measured, what to use, and which runs did not count."""
+    if not tried.results.results:
+        _nothing_to_try(tried, console)
         return
-    every = [results.control, *results.results]
-    _comparison(results, every, console)
-    _made_of([results.unchanged, *(one.variant for one in results.results)], console)
-    _excluded([results.unchanged, *(one.variant for one in every)], console)
+    _print_stage(tried.results, "With and without", console)
+    if tried.together is not None:
+        console.print()
+        _print_stage(tried.together, "Together, against the best one alone", console)
     console.print()
-    if not results.steady:
-        console.print(
-            Text("The unchanged command differs from itself: this machine is not steady. Use --runs for more rounds."),
-            style="bold red",
-        )
-    _recommend(results, library, console)
+    print_recommendation(tried, library, console)
 
 
-def _comparison(results: Results, every: list[Result], console: Console) -> None:
+def _nothing_to_try(tried: Tried, console: Console) -> None:
+    made = tried.first.mpiio
+    why = (
+        "nothing of the command was recorded (a static program, or one of another user?)"
+        if made is None
+        else "no finding of its first run suggests a setting"
+        if made.transfers
+        else "it moved nothing through MPI-IO, the only thing that settings act on"
+        if made.library
+        else "it used no MPI, and settings act on MPI-IO alone"
+    )
+    console.print(f"There was nothing to try: {why}.", soft_wrap=True)
+    console.print(
+        "To try a setting of your own: --setting NAME=VALUE. What else its I/O suggests: halcyon run --trace -o RUN -- "
+        "COMMAND, then halcyon report RUN",
+        soft_wrap=True,
+        markup=False,
+    )
+
+
+def _print_stage(results: Results, title: str, console: Console) -> None:
+    every = [results.control, *results.results]
+    if not results.rounds:
+        console.print(f"{title}: interrupted before the first round was complete: nothing can be said.")
+        return
+    _comparison(results, every, title, console)
+    variants = [results.unchanged, *(one.variant for one in results.results)]
+    _made_of(variants, console)
+    _print_views(variants, console)
+    _excluded([results.unchanged, *(one.variant for one in every)], console)
+    if results.interrupted:
+        text = f"Interrupted: {results.rounds} of {plural(results.wanted, 'round')} were made; only these count."
+        console.print(Text(text, style="bold red"))
+
+
+def _print_views(variants: list[Variant], console: Console) -> None:
+    views = sorted({view for one in variants if (own := one.typical()) for view in own.views})
+    if views:
+        console.print(f"the program's view of its file: {'; '.join(views[:3])}", markup=False, soft_wrap=True)
+
+
+def _comparison(results: Results, every: list[Result], title: str, console: Console) -> None:
     first = results.unchanged
     rows = [(first.name, "", "", "", *_times(first))]
     rows += [
@@ -105,11 +129,11 @@ def _comparison(results: Results, every: list[Result], console: Console) -> None
         for one in every
     ]
     note = (
-        f"compared: {results.compared}; ratios to the unchanged command, taken round by round: their median, and in "
+        f"compared: {results.compared}; ratios to the first row, taken round by round: their median, and in "
         f"brackets where it lies with {CONFIDENCE:.0%} confidence for all rows together"
     )
     heads = ("settings", "verdict", "ratio", "of wall", "runs", "wall", "in MPI-IO", "bandwidth")
-    print_table(console, "With and without", heads, rows, words=2, note=note)
+    print_table(console, title, heads, rows, words=2, note=note)
     fewest = min((one.compared.rounds for one in every if one.compared), default=0)
     needed = rounds_needed(max(len(results.results), 1))
     if fewest < needed:
@@ -165,22 +189,3 @@ def _excluded(variants: list[Variant], console: Console) -> None:
             if trial.problem is not None:
                 text = f"left out: {variant.name}, round {place}: the command {trial.problem}"
                 console.print(Text(text, style="red"), soft_wrap=True)
-
-
-def _recommend(results: Results, library: Library, console: Console) -> None:
-    won = results.recommended()
-    for one in won:
-        assert one.compared is not None
-        text = f"Use {one.variant.name}: {results.compared} is {number(one.compared.median)} of what it was"
-        console.print(Text(text, style="bold green"), soft_wrap=True)
-        for line in how_to_set(one.variant.settings, library):
-            console.print(f"  {line}", markup=False, soft_wrap=True)
-    if len(won) > 1:
-        console.print("Each was tried alone. Together: --setting NAME=VALUE,NAME=VALUE", soft_wrap=True)
-    for one in results.results:
-        if one in won:
-            continue
-        verdict = one.doubt or str(one.verdict or "not compared")
-        console.print(Text(f"Not {one.variant.name}: {verdict}", style=_STYLES.get(one.verdict or Verdict.SAME, "")))
-    if not won:
-        console.print("Leave the settings as they are.")

@@ -1,7 +1,7 @@
 """The command with and without settings, in rounds whose order changes, so that what drifts hits all alike."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -12,9 +12,8 @@ from halcyon.observe.advise.settings import Setting, named
 from halcyon.observe.advise.trial import Launch, Trial
 from halcyon.observe.advise.verdict import Ratio, Verdict, ratio
 
-UNCHANGED = "as it is"
-CONTROL = "as it is, again"
-"""The same command once more in each round: what differs between it and UNCHANGED is chance."""
+_AGAIN = ", again"
+"""The same command once more in each round: what differs between it and the unchanged one is chance."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +75,17 @@ class Results:
     unchanged: Variant
     control: Result
     results: list[Result]
+    wanted: int = 0
+    """Rounds; fewer were made where it was interrupted."""
+
+    @property
+    def rounds(self) -> int:
+        """That were completed."""
+        return len(self.unchanged.trials)
+
+    @property
+    def interrupted(self) -> bool:
+        return self.rounds < self.wanted
 
     @property
     def steady(self) -> bool:
@@ -103,28 +113,32 @@ def run_rounds(
     rounds: int,
     folder: Path,
     *,
+    base: tuple[Setting, ...] = (),
     by_wall: bool = False,
     seed: int = 1,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Results:
     """Runs all variants `rounds` times, each round in an order of its own; `tell` hears of each run.
 
-    `by_wall`: compare wall times even where there are times in MPI-IO.
+    `base`: settings that what counts as unchanged has already. `by_wall`: compare wall times even where there are
+    times in MPI-IO. An interrupt (SIGINT) ends it; the results are those of the rounds that were complete.
     """
-    variants = [Variant(UNCHANGED), Variant(CONTROL), *(Variant(named(own), own) for own in settings)]
+    control = Variant(named(base) + _AGAIN, base)
+    variants = [Variant(named(base), base), control, *(Variant(named(own), own) for own in settings)]
     recipes = [recipe(variant.settings, library) for variant in variants]
     variables = [own.environment(folder / f"hints-{n}") for n, own in enumerate(recipes)]
     orders = random.Random(seed)
-    for number in range(rounds):
-        for which in orders.sample(range(len(variants)), len(variants)):
-            trial = _run(launch, folder / f"round-{number + 1}-{which}", variables[which])
-            variants[which].trials.append(trial)
-            tell(f"round {number + 1} of {rounds}, {variants[which].name}: {_told(trial)}")
-    return compare(variants, recipes, by_wall)
-
-
-def _run(launch: Launch, folder: Path, variables: Mapping[str, str]) -> Trial:
-    return launch.run(folder, variables)
+    try:
+        for number in range(rounds):
+            for which in orders.sample(range(len(variants)), len(variants)):
+                trial = launch.run(folder / f"round-{number + 1}-{which}", variables[which])
+                variants[which].trials.append(trial)
+                tell(f"round {number + 1} of {rounds}, {variants[which].name}: {_told(trial)}")
+    except KeyboardInterrupt:
+        complete = min(len(variant.trials) for variant in variants)
+        for variant in variants:
+            del variant.trials[complete:]
+    return compare(variants, recipes, by_wall, rounds)
 
 
 def _told(trial: Trial) -> str:
@@ -134,7 +148,7 @@ def _told(trial: Trial) -> str:
     return f"{trial.wall_s:.3f} s{inside}"
 
 
-def compare(variants: Sequence[Variant], recipes: Sequence[Recipe], by_wall: bool) -> Results:
+def compare(variants: Sequence[Variant], recipes: Sequence[Recipe], by_wall: bool, wanted: int) -> Results:
     """`variants`: the unchanged command, its control, and the others."""
     unchanged = variants[0]
     inside = not by_wall and any(value is not None for value in unchanged.mpiio())
@@ -146,7 +160,7 @@ def compare(variants: Sequence[Variant], recipes: Sequence[Recipe], by_wall: boo
         return Result(variant, own, compared, wall, _doubt(variant, unchanged))
 
     found = [result(*pair) for pair in zip(variants[1:], recipes[1:], strict=True)]
-    return Results("time in MPI-IO" if inside else "wall time", unchanged, found[0], found[1:])
+    return Results("time in MPI-IO" if inside else "wall time", unchanged, found[0], found[1:], wanted)
 
 
 def _doubt(variant: Variant, unchanged: Variant) -> str | None:

@@ -8,6 +8,7 @@ from halcyon.observe.advise.run_facts import RunFacts, run_facts
 from halcyon.observe.advise.settings import Setting
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings import Evidence, Finding, findings
+from halcyon.observe.findings.data_sieving import where_at_work
 from halcyon.quantities import percent
 
 _Settings = tuple[Setting, ...]
@@ -33,6 +34,8 @@ class Advice:
     """Findings that no setting reaches: they need a change of the program, or of the machine."""
     library: Library
     facts: RunFacts
+    observed: list[str] = field(default_factory=list)
+    """Sentences about what settings could change, and no finding asks for."""
 
 
 def advise(answers: Answers) -> Advice:
@@ -50,7 +53,11 @@ def advise(answers: Answers) -> Advice:
     for one in _without_finding(facts):
         if not facts.has(one.settings):
             suggestions.setdefault(one.settings, one)
-    return Advice(list(suggestions.values()), beyond, facts.library, facts)
+    observed = [] if any(one.finding in _SIEVED for one in suggestions.values()) else where_at_work(answers)
+    return Advice(list(suggestions.values()), beyond, facts.library, facts, observed)
+
+
+_SIEVED = ("data-sieving-new-data", "data-sieving")
 
 
 def _hints(**values: str) -> _Settings:

@@ -1,13 +1,16 @@
 """One run of the command under some settings, recorded and timed, and what speaks against believing its time."""
 
+import errno
 import os
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 
 from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
 from halcyon.mpi_launcher import is_launcher, launcher_of
@@ -59,6 +62,14 @@ class Launch:
         self._make_room()
         if prepare is not None:
             prepare()
+        try:
+            return self._recorded(folder, settings, keep)
+        except OSError as why:
+            if why.errno not in (errno.ENOSPC, errno.EDQUOT):
+                raise
+            return Trial(0, None, f"could not be recorded: {why}; make room, or name a folder elsewhere with -o")
+
+    def _recorded(self, folder: Path, settings: Mapping[str, str], keep: bool) -> Trial:
         place = new_folder(folder, list(self.command))
         recording = Recording.of(list(self.command), ["trace"], time.time())
         recording.environment |= settings
@@ -101,19 +112,54 @@ class Launch:
 
 def _wait(process: "subprocess.Popen[bytes]", limit_s: float | None) -> int | None:
     """Whatever ends the waiting, nothing of the command is left running."""
+    code = None
     try:
-        return process.wait(limit_s)
+        code = process.wait(limit_s)
+        return code
     except subprocess.TimeoutExpired:
         return None
     finally:
-        for how in (signal.SIGTERM, signal.SIGKILL):
-            if process.poll() is not None:
-                break
-            os.killpg(process.pid, how)
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                continue
+        if code != 0:
+            end_session(process)
+
+
+def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 10) -> None:
+    """Asks the leader to end, and kills what it leaves: launchers put ranks into process groups of their own, and one
+    that was killed ends none of them."""
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(patience_s)
+    for left in _session_of(process.pid):
+        with suppress(ProcessLookupError):
+            os.kill(left, signal.SIGKILL)
+    process.wait()
+
+
+def _session_of(leader: int) -> list[int]:
+    """Its processes. The leader, once waited for, is none, and while others are left nobody else gets its number."""
+    found = []
+    for status in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it ended meanwhile
+            # After the name, which may hold anything: state, parent, process group, session.
+            if int(status.read_text(errors="replace").rpartition(")")[2].split()[3]) == leader:
+                found.append(int(status.parent.name))
+    return found
+
+
+@contextmanager
+def ended_in_order() -> Iterator[None]:
+    """SIGTERM and SIGHUP (the end of a job, of a terminal) interrupt as Ctrl-C does: nothing is left running."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _judged(place: Path, code: int | None, wall_s: float, limit_s: float | None) -> Trial:
@@ -137,6 +183,8 @@ def _judged(place: Path, code: int | None, wall_s: float, limit_s: float | None)
 
 def output_tail(folder: Path, lines: int = 12) -> str:
     """The end of what the command printed in the run of `folder`."""
+    if not (folder / OUTPUT).exists():
+        return " nothing"
     said = (folder / OUTPUT).read_text(encoding="utf-8", errors="replace").strip().splitlines()
     return "".join(f"\n  {line}" for line in said[-lines:]) or " nothing"
 

@@ -8,6 +8,7 @@ from ibis import _
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.large_transfers import LARGE, saving
+from halcyon.observe.findings.views import view_evidence
 from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import plural, seconds, size
 
@@ -67,6 +68,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
             Evidence("mean size", size(volume / calls)),
             Evidence("extents of ranks over extent of the file", f"{max(one.overlap for one in interleaved):.1f}"),
             Evidence("time in them", seconds(spent)),
+            *view_evidence(answers, [one.file for one in interleaved]),
         ],
         files=sorted(one.file for one in interleaved),
         ranks=sorted({answers.shown_ranks.get(p, p) for one in interleaved for p in one.processes}),

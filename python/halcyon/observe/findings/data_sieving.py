@@ -8,6 +8,7 @@ from ibis import _
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.volumes import READ, WRITE
 from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.views import view_evidence
 from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import percent, plural, seconds, size
 
@@ -47,6 +48,23 @@ def find(answers: Answers) -> list[Finding]:
     fresh = [one for one in sieved if one.new_data]
     updated = [one for one in sieved if not one.new_data]
     return [*_fresh(answers, fresh), *_updated(answers, updated)]
+
+
+def where_at_work(answers: Answers) -> list[str]:
+    """A sentence for each file whose writes are sieved, be that a finding or none."""
+    said = []
+    names = {row["file"]: row["path"] for row in answers.survey.files.select("file", "path").to_pyarrow().to_pylist()}
+    for one in _sieved(answers):
+        spent = (one.read_s + one.lock_s) / one.seconds if one.seconds else 0.0
+        if one.read_calls < 10:
+            continue
+        view = "".join(f" ({each.value})" for each in view_evidence(answers, [one.file]))
+        said.append(
+            f"Data sieving is at work in {names[one.file]}{view}: {size(one.asked)} in "
+            f"{plural(one.read_calls, 'cycle')} of lock, read, write, unlock, whose reads and locks take "
+            f"{percent(spent)} of the writes' {seconds(one.seconds)}"
+        )
+    return said
 
 
 _CHANGE = (
@@ -130,6 +148,7 @@ def _finding(
             Evidence("share of reads in the writes' time", percent(read_s / total)),
             Evidence("share of locks in the writes' time", percent(lock_s / total)),
             Evidence("time in these writes", seconds(total)),
+            *view_evidence(answers, [one.file for one in sieved]),
         ],
         files=sorted(one.file for one in sieved),
         ranks=sorted({rank for one in sieved for rank in one.ranks}),

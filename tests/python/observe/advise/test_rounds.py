@@ -109,3 +109,16 @@ def test_wall_time_is_compared_on_demand(tmp_path: Path) -> None:
     compared = found.results[0].compared
     assert compared is not None
     assert 0.7 < compared.median < 0.8
+
+
+def test_an_interrupt_keeps_the_rounds_that_were_complete(tmp_path: Path) -> None:
+    class Interrupted(Modelled):
+        def run(self, folder: Path, settings: object, *, keep: bool = False, prepare: object = None) -> Trial:
+            if len(self.order) == 4 * 7 + 2:  # type: ignore[attr-defined]
+                raise KeyboardInterrupt
+            return super().run(folder, settings)  # type: ignore[arg-type]
+
+    found = run_rounds(Interrupted(helps), [OFF, LONG], Library(), 10, tmp_path)
+    assert found.interrupted
+    assert (found.rounds, found.wanted) == (7, 10)
+    assert [one.variant.settings for one in found.recommended()] == [OFF]

@@ -7,6 +7,7 @@ from observe.synthetic import MIB, Trace
 
 from halcyon.observe.advise.settings import named
 from halcyon.observe.advise.suggestions import advise
+from halcyon.observe.findings.finding import Evidence
 
 __all__ = ["ask"]
 
@@ -23,6 +24,26 @@ def test_sieving_suggests_to_leave_it_and_longer_ranges(ask: Ask) -> None:
         "romio_ds_write=disable",
         "ind_wr_buffer_size=4194304",
     ]
+
+
+def test_the_pieces_of_the_view_are_part_of_the_reason(ask: Ask) -> None:
+    trace = scenarios.sieving()
+    trace.facts += [{"process": rank, "file": 0, "key": "mpi.view", "value": "64 bytes every 256"} for rank in range(4)]
+    reasons = [evidence for one in advise(ask(trace)).suggestions for evidence in one.evidence]
+    assert Evidence("view of the file", "64-byte pieces every 256 bytes") in reasons
+
+
+def test_sieving_that_costs_little_is_told_and_not_tried(ask: Ask) -> None:
+    trace = Trace(2)
+    file = trace.file("/scratch/shared")
+    for call in range(12):
+        outer = trace.mpi_write(call % 2, file, call * MIB, MIB, call * 200.0, 100)
+        trace.read(call % 2, file, call * MIB, MIB, call * 200.0 + 1, 2, inside=outer)
+        trace.write(call % 2, file, call * MIB, MIB, call * 200.0 + 5, 90, inside=outer)
+    advice = advise(ask(trace))
+    assert advice.suggestions == []
+    assert len(advice.observed) == 1
+    assert "12 cycles of lock, read, write, unlock, whose reads and locks take 2 %" in advice.observed[0]
 
 
 def test_what_the_run_had_is_not_suggested(ask: Ask) -> None:

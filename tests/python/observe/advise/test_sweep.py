@@ -3,6 +3,7 @@
 import itertools
 import random
 from pathlib import Path
+from statistics import median
 
 import pytest
 
@@ -58,6 +59,58 @@ def test_a_fast_point_is_found_in_a_fraction_of_the_space(seed: int) -> None:
     assert measured.runs <= 120 < len(SPACE) / 30
     assert speed(choice.best) > 0.8 * top
     assert measured.faster(choice.best)
+
+
+def test_the_search_is_better_than_as_many_random_points() -> None:
+    top = max(speed(point) for point in every())
+    guided, blind = [], []
+    for seed in range(5):
+        guided.append(speed(choose(searched(seed, 120)).best) / top)
+        own = random.Random(seed)
+        points = [own.choice(every()) for _ in range(120)]
+        blind.append(speed(max(points, key=lambda point, own=own: speed(point) * own.lognormvariate(0, 0.03))) / top)  # type: ignore[misc]
+    assert min(guided) > 0.9
+    assert median(guided) > median(blind)
+    assert min(guided) > min(blind)
+
+
+def test_a_machine_that_slows_down_does_not_favour_what_was_measured_early() -> None:
+    """All points are alike; whatever came first had the quiet machine."""
+    wrong = 0
+    for seed in range(10):
+        own, before = random.Random(seed), itertools.count()
+        measured = search(
+            SPACE,
+            START,
+            lambda _, own=own, n=before: own.lognormvariate(-next(n) / 30, 0.05),
+            Budget(60),
+            seed,  # type: ignore[misc]
+        )
+        wrong += measured.faster(choose(measured).best)
+    assert wrong <= 2
+
+
+def test_the_gain_is_told_with_its_interval() -> None:
+    measured = searched(1, 120)
+    best = choose(measured).best
+    gain = measured.gain(best)
+    assert gain is not None
+    assert gain.low < speed(best) / speed(measured.start) < gain.high
+    assert measured.gain(measured.start) is None
+
+
+def test_an_interrupt_ends_it_with_what_was_measured() -> None:
+    runs = itertools.count()
+
+    def machine(point: Point) -> float:
+        if next(runs) == 20:
+            raise KeyboardInterrupt
+        return speed(point)
+
+    measured = search(SPACE, START, machine, Budget(100), 1)
+    assert measured.interrupted
+    assert measured.runs == 20
+    assert speed(choose(measured).best) > 0
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -12,7 +12,7 @@ from halcyon.observe.advise.run_facts import RunFacts
 from halcyon.observe.advise.settings import named
 from halcyon.observe.advise.sweep.command import MIB, check_swept, reach, settings_at
 from halcyon.observe.advise.sweep.space import Parameter
-from halcyon.observe.advise.sweep.striping import Striping, striping_of, targets_near
+from halcyon.observe.advise.sweep.striping import LFS, Striping, striping_of, targets_near
 
 POINT = (("striping_factor", 8), ("striping_unit", MIB), ("cb_nodes", 4))
 
@@ -90,13 +90,13 @@ def test_without_a_driver_for_lustre_files_are_made_by_lfs(lfs: Path, tmp_path: 
 def test_a_file_that_is_there_has_its_striping_already(tmp_path: Path) -> None:
     (tmp_path / "out").touch()
     with pytest.raises(UsageError, match="--before 'rm -f"):
-        Striping((tmp_path / "out",), by_hints=True).prepare(POINT)
+        Striping((tmp_path / "out",), command=None).prepare(POINT)
 
 
 def test_without_lfs_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UnavailableError, match="not installed here"):
-        Striping((tmp_path / "out",), by_hints=False).prepare(POINT)
+        Striping((tmp_path / "out",), LFS).prepare(POINT)
     assert targets_near(tmp_path / "out") == 160
 
 

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from halcyon.observe.advise.sweep.search import Measured
 from halcyon.observe.advise.sweep.space import Point, cost
 
@@ -26,10 +24,7 @@ class Choice:
 def choose(measured: Measured, tolerance: float = TOLERANCE) -> Choice:
     """Of points with enough runs to be believed. UsageError: no run succeeded."""
     best = measured.best()
-    own = np.array(measured.values[best])
-    low, high = np.quantile(own, [0.25, 0.75])
-    scatter = float((high - low) / 2 / np.median(own))
-    allowed = max(tolerance, min(scatter, _MOST))
+    allowed = max(tolerance, min(measured.scatter(best), _MOST))
     near = [one for one in measured.repeated() if measured.speed(one) >= (1 - allowed) * measured.speed(best)]
     frugal = min(near, key=lambda one: (cost(one), -measured.speed(one)))
     return Choice(best, frugal, allowed)

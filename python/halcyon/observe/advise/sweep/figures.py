@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 
 from halcyon.errors import HalcyonSystemError
 from halcyon.observe.advise.sweep.choice import Choice
-from halcyon.observe.advise.sweep.search import Measured
-from halcyon.observe.advise.sweep.space import Parameter, Point
+from halcyon.observe.advise.sweep.search import BELIEVED, Measured
+from halcyon.observe.advise.sweep.space import STRIPE_COUNT, Parameter, Point, cost
 from halcyon.quantities import Unit, byte_unit, number
 
 _STYLE: dict[Any, Any] = {
@@ -26,11 +26,12 @@ _LINE, _START, _BEST, _FRUGAL = "#0b67b2", "#1b1f24", "#c2410c", "#15803d"
 
 
 def draw(measured: Measured, choice: Choice, folder: Path) -> list[Path]:
-    """Writes `one-parameter.png` and a `<name>-<name>.png` for each two parameters of which enough was measured."""
+    """Writes `one-parameter.png`, `speed-over-cost.png`, and a `<name>-<name>.png` for each two parameters of which
+    enough was measured."""
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_STYLE)
-        figures = {"one-parameter": one_parameter(measured)}
+        figures = {"one-parameter": one_parameter(measured), "speed-over-cost": speed_over_cost(measured, choice)}
         for pair in combinations(measured.space.parameters, 2):
             if grid := two_parameters(measured, choice, *pair):
                 figures[f"{pair[0].name}-{pair[1].name}"] = grid
@@ -68,6 +69,59 @@ def one_parameter(measured: Measured) -> Figure:
     panels[0].set_ylim(bottom=0)
     figure.suptitle("One parameter varied from the start (◆), the others as they were", x=0.01, ha="left", fontsize=10)
     return figure
+
+
+def speed_over_cost(measured: Measured, choice: Choice) -> Figure:
+    """What more storage targets (without striping: memory for buffers) bring: each point with its runs' range, the
+    fastest of each cost joined; the chosen ones marked (Wright 2014, section 6.2)."""
+    unit = _unit(measured)
+    targets = STRIPE_COUNT in dict(measured.start)
+    points = [point for point, own in measured.values.items() if own]
+    figure = Figure(figsize=(6.4, 3.6), layout="constrained")
+    axes = figure.subplots()
+    scale = 1 if targets else 1 << 20
+    for point in points:
+        own = [value / unit.size for value in measured.values[point]]
+        believed = len(own) >= BELIEVED
+        place = cost(point) / scale
+        axes.plot([place, place], [min(own), max(own)], color=_LINE, linewidth=1, alpha=0.5)
+        middle = measured.speed(point) / unit.size
+        axes.plot([place], [middle], "o", color=_LINE, markersize=4, fillstyle="full" if believed else "none")
+    fastest = {cost(one): measured.speed(one) for one in sorted(measured.repeated(), key=measured.speed)}
+    joined = sorted(fastest.items())
+    axes.plot(
+        [each / scale for each, _ in joined], [value / unit.size for _, value in joined], color=_LINE, linewidth=1.2
+    )
+    top = measured.speed(choice.best) / unit.size
+    axes.axhspan((1 - choice.tolerance) * top, top, color=_FRUGAL, alpha=0.12, linewidth=0)
+    for point, mark, colour, name in _marked(measured, choice):
+        own_place = cost(point) / scale, measured.speed(point) / unit.size
+        axes.plot([own_place[0]], [own_place[1]], mark, color=colour, markersize=8, linestyle="none", label=name)
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    axes.set_xlabel("storage targets used" if targets else "memory for aggregators' buffers in MiB")
+    axes.set_ylabel(f"perceived bandwidth in {unit.name}/s")
+    axes.set_ylim(bottom=0)
+    axes.grid(axis="y", linewidth=0.4)
+    figure.legend(loc="outside lower left", fontsize=8)
+    figure.suptitle(
+        f"Speed over what it takes from others (band: within {choice.tolerance:.0%} of the fastest)\n"
+        f"filled: median of {BELIEVED} runs or more, the fastest joined; vertical lines: range of the runs",
+        x=0.01, ha="left", fontsize=8.5,
+    )  # fmt: skip
+    return figure
+
+
+def _marked(measured: Measured, choice: Choice) -> list[tuple[Point, str, str, str]]:
+    """Point, marker, colour and text of those that are named."""
+    show = measured.space.show
+    found = [
+        (measured.start, "D", _START, f"start: {show(measured.start)}"),
+        (choice.best, "s", _BEST, f"fastest: {show(choice.best)}"),
+    ]
+    if choice.frugal != choice.best:
+        found.append((choice.frugal, "*", _FRUGAL, f"within {choice.tolerance:.0%} for less: {show(choice.frugal)}"))
+    return found
 
 
 def two_parameters(measured: Measured, choice: Choice, across: Parameter, up: Parameter) -> Figure | None:

@@ -3,17 +3,18 @@
 from rich.console import Console
 from rich.text import Text
 
-from halcyon.observe.advise.report_text import how_to_set
+from halcyon.observe.advise.recommendation_text import how_to_set
 from halcyon.observe.advise.sweep.space import AGGREGATORS, BUFFER_BYTES, STRIPE_COUNT, Point
 from halcyon.observe.advise.sweep.sweeping import Swept
+from halcyon.observe.advise.verdict import CONFIDENCE
 from halcyon.observe.printed.tables import print_table
-from halcyon.quantities import ABSENT, percent, plural, rate
+from halcyon.quantities import ABSENT, number, percent, plural, rate
 
 
 def print_sweep(swept: Swept, console: Console) -> None:
     """The chosen points, how to set them, what failed, where the figures are."""
     measured, choice = swept.measured, swept.choice
-    rows = [_row(swept, "as it is", measured.start), _row(swept, "fastest", choice.best)]
+    rows = [_row(swept, _start_name(swept), measured.start), _row(swept, "fastest", choice.best)]
     if choice.frugal != choice.best:
         rows.append(_row(swept, "frugal", choice.frugal))
     names = [parameter.title for parameter in swept.reach.space.parameters]
@@ -28,10 +29,19 @@ def print_sweep(swept: Swept, console: Console) -> None:
         console.print(f"left out: {sentence}", markup=False, soft_wrap=True)
     for problem in swept.problems:
         console.print(Text(f"left out: {problem}", style="red"), soft_wrap=True)
+    if measured.interrupted:
+        text = f"Interrupted after {plural(measured.runs, 'run')}: what follows rests on these."
+        console.print(Text(text, style="bold red"), soft_wrap=True)
     _recommend(swept, console)
     console.print()
     for path in swept.figures:
         console.print(f"figure: {path}", markup=False, soft_wrap=True)
+
+
+def _start_name(swept: Swept) -> str:
+    """Where a command of the user's sets striping, nobody knows what it is without."""
+    striping = swept.reach.striping
+    return "as it is" if striping is None or striping.by_hints else "start"
 
 
 def _row(swept: Swept, name: str, point: Point) -> tuple[str, ...]:
@@ -61,20 +71,27 @@ def _recommend(swept: Swept, console: Console) -> None:
             if point == measured.start
             else "that another point is faster could be chance; more --runs may tell"
         )
-        text = f"Leave it as it is: {reason}."
+        what = "Leave it as it is" if _start_name(swept) == "as it is" else f"Use {measured.space.show(measured.start)}"
+        text = f"{what}: {reason}."
         console.print(Text(text, style="bold green"), soft_wrap=True)
+        if what != "Leave it as it is":
+            _print_lines(swept, measured.start, console)
         return
     lead = f"Use {measured.space.show(point)}"
     if point != choice.best:
         lead += f": within {choice.tolerance:.0%} of the fastest, with {_less(choice.best, point)}"
     console.print(Text(lead, style="bold green"), soft_wrap=True)
+    if gain := measured.gain(point):
+        interval = f"{number(gain.low)}–{number(gain.high)} with {CONFIDENCE:.0%} confidence"
+        text = f"  {number(gain.ratio)} times as fast as in the first row ({interval})"
+        console.print(text, markup=False, soft_wrap=True)
+    _print_lines(swept, point, console)
+
+
+def _print_lines(swept: Swept, point: Point, console: Console) -> None:
     striping = swept.reach.striping
-    if striping is not None and not striping.by_hints:
-        values = dict(point)
-        for file in striping.files:
-            console.print(
-                f"  lfs setstripe -c {values[STRIPE_COUNT]} -S {values['striping_unit']} {file}", markup=False
-            )
+    for line in striping.lines(point) if striping is not None else ():
+        console.print(f"  {line}", markup=False, soft_wrap=True)
     for line in how_to_set(swept.settings[point], swept.library):
         console.print(f"  {line}", markup=False, soft_wrap=True)
 

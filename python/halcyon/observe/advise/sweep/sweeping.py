@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from halcyon.errors import UsageError
@@ -12,8 +12,10 @@ from halcyon.observe.advise.settings import Setting
 from halcyon.observe.advise.sweep.choice import Choice, choose
 from halcyon.observe.advise.sweep.command import CommandMachine, Reach, check_swept, reach
 from halcyon.observe.advise.sweep.figures import draw
-from halcyon.observe.advise.sweep.search import Budget, Measured, search
+from halcyon.observe.advise.sweep.file_size import FileSize, with_size
+from halcyon.observe.advise.sweep.search import Budget, Gain, Measured, search
 from halcyon.observe.advise.sweep.space import Parameter, Point
+from halcyon.observe.advise.sweep.striping import StripeCommand
 from halcyon.observe.advise.trial import Launch
 from halcyon.observe.advise.try_settings import FIRST, failed_as_it_is
 from halcyon.observe.analysis.answers import Answers
@@ -55,6 +57,9 @@ class SweepRecord:
     frugal: PointResult
     faster_for_certain: bool
     """The frugal one than the start."""
+    gain: Gain | None
+    """Of the frugal one over the start; None: too few runs, or it is the start."""
+    interrupted: bool
     points: list[PointResult]
     left_out: list[str]
     problems: list[str]
@@ -73,6 +78,8 @@ def record_of(swept: Swept) -> SweepRecord:
         fastest=result(choice.best),
         frugal=result(choice.frugal),
         faster_for_certain=choice.frugal != measured.start and measured.faster(choice.frugal),
+        gain=measured.gain(choice.frugal),
+        interrupted=measured.interrupted,
         points=[result(point) for point in measured.values],
         left_out=swept.reach.left_out,
         problems=swept.problems,
@@ -86,20 +93,30 @@ def sweep(
     folder: Path,
     *,
     values: tuple[Parameter, ...] = (),
+    stripe: StripeCommand | None = None,
+    file_size: FileSize | None = None,
     tell: Callable[[str], None] = lambda _: None,
 ) -> Swept:
-    """Runs the command within the budget (and once before), in `folder`. UsageError: it fails as it is, or nothing
-    that can be varied reaches it."""
-    first = launch.run(folder / FIRST, {}, keep=True)
+    """Runs the command within the budget (and once before), in `folder`. `stripe`: how the user has striping set;
+    `file_size`: what the command's `{file_size}` becomes. An interrupt (SIGINT) ends it; what was measured stays.
+
+    UsageError: the command fails as it is, nothing that can be varied reaches it, or no run of it succeeded.
+    """
+    if file_size is not None:
+        file_size.check(launch.command, [])
+    command = list(launch.command) if file_size is None else with_size(launch.command, file_size.bytes)
+    first = replace(launch, command=command).run(folder / FIRST, {}, keep=True)
     if first.problem is not None:
         raise UsageError(failed_as_it_is(first, folder / FIRST))
     with open_run(folder / FIRST) as dataset:
         facts = run_facts(Answers(dataset))
     check_swept(facts)
-    reached = reach(facts, values)
+    reached = reach(facts, values, stripe)
+    if file_size is not None:
+        file_size.check(launch.command, [one.name for one in reached.space.parameters])
     for sentence in reached.left_out:
         tell(f"left out: {sentence}")
-    machine = CommandMachine(launch, facts, reached, folder)
+    machine = CommandMachine(launch, facts, reached, folder, first.mpiio.bytes if first.mpiio else 0, file_size)
     with (folder / MEASUREMENTS).open("w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file)
         lines.writerow(["run", *(one.name for one in reached.space.parameters), "bytes_per_s"])
