@@ -8,6 +8,7 @@ import { formatRoute } from "../route";
 import { table } from "../table";
 import { ABSENT, count, number, percent, plural, rate, seconds, size } from "../units";
 import type { Context, View } from "./context";
+import { rampLegend } from "./ramp";
 
 const PER_PAGE = 40;
 
@@ -115,15 +116,7 @@ function phasePictures(
         h(
             "div",
             { class: "under-chart" },
-            range
-                ? h(
-                      "span",
-                      { class: "ramp-legend" },
-                      rate(range[0]),
-                      h("span", { class: "ramp", "aria-hidden": "true" }),
-                      rate(range[1]),
-                  )
-                : null,
+            rampLegend(range),
             pages > 1
                 ? h(
                       "span",

@@ -8,6 +8,7 @@ import { throughputRange } from "../options/phases";
 import { table } from "../table";
 import { count, percent, plural, rate, seconds, size } from "../units";
 import type { Context, View } from "./context";
+import { rampLegend } from "./ramp";
 
 const NONE = "";
 
@@ -119,19 +120,7 @@ function pictures(
                 if (cell) select(cell);
             },
         }),
-        h(
-            "div",
-            { class: "under-chart" },
-            range
-                ? h(
-                      "span",
-                      { class: "ramp-legend" },
-                      rate(range[0]),
-                      h("span", { class: "ramp", "aria-hidden": "true" }),
-                      rate(range[1]),
-                  )
-                : null,
-        ),
+        h("div", { class: "under-chart" }, rampLegend(range)),
     ];
 }
 
