@@ -20,7 +20,8 @@ tab.on("console", (message) => console.log(message.type(), message.text()));
 tab.on("pageerror", (error) => console.log("error", error));
 await tab.goto(pathToFileURL(resolve(page)).href);
 await tab.locator("#page[data-ready]").waitFor();
-for (const view of ["overview", "findings", "phases", "timeline", "files", "calls", "servers"]) {
+const tabs = await tab.locator("[role=tab]").evaluateAll((all) => all.map(({ id }) => id.replace("tab-", "")));
+for (const view of tabs) {
     await tab.click(`#tab-${view}`);
     await tab.waitForTimeout(300);
     if (view === "calls")

@@ -7,9 +7,11 @@ from pathlib import Path
 
 from sample_run import Shape, write_run
 
+from halcyon.observe.analysis.machine import read_machine
 from halcyon.observe.dataset import Dataset
+from halcyon.observe.open_run import open_run
 from halcyon.observe.report_tables import report_tables
-from halcyon.observe.viewer import Document, document_of, write_page
+from halcyon.observe.viewer import Document, document_of, experiment_of, render, write_page
 from halcyon.observe.viewer.document import Run, Timeline
 from halcyon.observe.viewer.timeline import Limits, read_timeline
 
@@ -21,9 +23,20 @@ SHAPES = {
 }
 
 
+MORE = ("empty", "experiment", "counted")
+LOG = Path(__file__).parents[1] / "data" / "darshan" / "imbalanced-io.darshan"
+
+
 def write_sample(folder: Path, name: str) -> None:
     """Writes `folder`/`name`.html."""
     output = folder / f"{name}.html"
+    if name == "experiment":
+        write_experiment(output)
+        return
+    if name == "counted":
+        with open_run(LOG) as dataset:
+            render(dataset, report_tables(dataset), output)
+        return
     if name == "empty":
         run = Run("nothing", "darshan 3.4.1", None, None, None, None, None, None, 0, None, 0, 0)
         write_page(Document(run), None, output)
@@ -38,6 +51,23 @@ def write_sample(folder: Path, name: str) -> None:
         write_page(dataclasses.replace(document, timeline=calls.timeline), calls, output)
 
 
+def write_experiment(output: Path) -> None:
+    """Two ways to write, with three numbers of ranks; of one pair there are two runs, of another none."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "storms"
+        for ranks in (8, 32, 128):
+            for mode in ("shared", "own"):
+                if (ranks, mode) == (128, "own"):
+                    continue
+                for seed in (1, 2) if (ranks, mode) == (8, "shared") else (1,):
+                    shape = Shape(ranks=ranks, checkpoints=4, variables=2, mpi=mode == "shared", seed=seed)
+                    place = folder / f"mode={mode}" / f"nodes={ranks // 8}" / f"run{seed}"
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    write_run(place, shape)
+        (folder / "broken.darshan").write_bytes(b"")
+        write_page(experiment_of(read_machine(folder), "storms"), None, output)
+
+
 def _run(timeline: Timeline) -> Run:
     n = len(timeline.processes)
     seconds = timeline.duration_s
@@ -47,7 +77,7 @@ def _run(timeline: Timeline) -> Run:
 def main(arguments: list[str]) -> None:
     folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)
-    for name in arguments[1:] or [*SHAPES, "empty"]:
+    for name in arguments[1:] or [*SHAPES, *MORE]:
         write_sample(folder, name)
 
 

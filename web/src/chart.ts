@@ -33,6 +33,8 @@ export interface ChartSpec {
     /** canvas for thousands of marks; SVG prints sharper. */
     renderer?: "canvas" | "svg" | undefined;
     click?: (event: { seriesIndex?: number; dataIndex?: number; name?: string }) => void;
+    /** A click anywhere in the chart, in its pixels. */
+    clickAt?: (x: number, y: number, width: number) => void;
 }
 
 interface Drawn {
@@ -72,6 +74,8 @@ export function chart(spec: ChartSpec): HTMLElement {
         if (!instance) {
             instance = init(place, null, { renderer: spec.renderer ?? "svg", width, height });
             if (spec.click) instance.on("click", spec.click as (event: unknown) => void);
+            const { clickAt } = spec;
+            if (clickAt) instance.getZr().on("click", ({ offsetX, offsetY }) => clickAt(offsetX, offsetY, width));
             new ResizeObserver(() => {
                 if (place.clientWidth && place.clientWidth !== width) redraw();
             }).observe(place);

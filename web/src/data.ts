@@ -1,10 +1,11 @@
 /**
- * What Python hands to the viewer: the types of python/halcyon/observe/viewer/document.py, field by field.
+ * What Python hands to the viewer: the types of python/halcyon/observe/viewer/document.py, and of the analyses' tables
+ * that it names, field by field.
  *
  * Times are seconds since the run's start, rates bytes per second; null means that the source does not tell.
  */
 
-export const VERSION = 1;
+export const VERSION = 2;
 
 export interface Document {
     run: Run;
@@ -17,13 +18,14 @@ export interface Document {
     durations: Distribution[];
     concurrency: Concurrency | null;
     activity: Activity | null;
-    phases: Phase[];
+    phases: PhaseSketch[];
     stragglers: Straggler[];
     sizes: SizeBin[];
     files: File[];
     servers: Servers | null;
     findings: Finding[];
     timeline: Timeline | null;
+    experiment: Experiment | null;
     version: number;
 }
 
@@ -77,13 +79,15 @@ export interface TimeSpent {
     bytes: number;
     seconds: number;
     self_s: number | null;
-    waited_s: number | null;
+    waited_s: number;
 }
 
 /** Where the time of one function went; the parts add up to `seconds`. */
 export interface FunctionShares {
     level: string;
     function: string;
+    /** null: all ranks together. */
+    rank: number | null;
     calls: number;
     seconds: number;
     lock_s: number;
@@ -103,12 +107,15 @@ export interface Part {
     calls: number;
     bytes: number;
     seconds: number;
+    /** How many of it one call of `function` makes, on average. */
+    per_call: number;
 }
 
 export interface ConcurrencySeries {
     level: string;
     kind: string;
     mean: number[];
+    most: number;
 }
 
 export interface Concurrency {
@@ -130,7 +137,7 @@ export interface Activity {
 }
 
 /** `seconds[i]` is the I/O time of `ranks[i]` within the phase; `kind`: of writes, of reads, or of all calls. */
-export interface Phase {
+export interface PhaseSketch {
     number: number;
     kind: string;
     start_s: number;
@@ -155,6 +162,10 @@ export interface Straggler {
     factor: number;
     bytes_factor: number | null;
     seconds_lost: number;
+    /** Numbers of phases: the first and last in which it is slow, and the one that lost the most. */
+    first_slow: number;
+    last_slow: number;
+    slowest: number;
 }
 
 export interface SizeBin {
@@ -163,7 +174,7 @@ export interface SizeBin {
     lower: number;
     upper: number;
     calls: number;
-    bytes: number;
+    bytes: number | null;
 }
 
 export interface File {
@@ -182,11 +193,13 @@ export interface File {
     bytes_written: number;
     seconds: number;
     consecutive: number;
-    strided: number;
-    random: number;
-    small: number;
+    strided: number | null;
+    random: number | null;
+    small: number | null;
     unaligned: number | null;
     crossing: number | null;
+    high: number | null;
+    name: string;
     rank_count: number;
     ranks: string;
 }
@@ -195,10 +208,16 @@ export interface File {
 export interface Server {
     name: string;
     files: number;
-    bytes_read: number;
-    bytes_written: number;
     read: number[];
     written: number[];
+    /** Transfers that touched no other server. */
+    alone_calls: number;
+    alone_bytes: number;
+    alone_s: number;
+    bandwidth_per_call: number | null;
+    bytes: number;
+    bytes_read: number;
+    bytes_written: number;
 }
 
 export interface Servers {
@@ -220,6 +239,13 @@ export interface Evidence {
     value: string;
 }
 
+/** A stretch of the run; `file`: of which file its calls are, null: of several, or of none. */
+export interface Span {
+    start_s: number;
+    end_s: number;
+    file: number | null;
+}
+
 export interface Finding {
     key: string;
     title: string;
@@ -227,14 +253,16 @@ export interface Finding {
     explanation: string;
     change: string;
     seconds_lost: number | null;
-    estimate: string | null;
+    estimate: string;
     calls: number | null;
     bytes: number | null;
     evidence: Evidence[];
     files: number[];
     ranks: number[];
-    start_s: number | null;
-    end_s: number | null;
+    /** From the first to the last call that it concerns. */
+    when: Span | null;
+    /** Where to look first. */
+    worst: Span | null;
 }
 
 export interface TimelineProcess {
@@ -276,4 +304,35 @@ export interface Timeline {
     shorter_than_s: number | null;
     bin_s: number | null;
     columns: Column[];
+}
+
+/** Something that looks like a run and could not be read. */
+export interface Unread {
+    name: string;
+    why: string;
+}
+
+/** One of several runs that are compared: what it was given (Experiment.parameters), and its write phases. */
+export interface ExperimentRun {
+    name: string;
+    user: string | null;
+    program: string | null;
+    start_epoch_s: number | null;
+    duration_s: number;
+    ranks: number;
+    bytes_written: number;
+    bytes_read: number;
+    io_share: number | null;
+    write_throughput: number | null;
+    parameters: Record<string, string>;
+    phases: PhaseSketch[];
+}
+
+/** Several runs, and the parameters in which they differ; `row` and `column` are those that the grid begins with. */
+export interface Experiment {
+    parameters: string[];
+    row: string | null;
+    column: string | null;
+    runs: ExperimentRun[];
+    unread: Unread[];
 }

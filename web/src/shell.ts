@@ -10,6 +10,7 @@ import { filesView } from "./views/files";
 import { findingsView } from "./views/findings";
 import { overviewView } from "./views/overview";
 import { phasesView } from "./views/phases";
+import { runsView } from "./views/runs";
 import { serversView } from "./views/servers";
 import { timelineView, type TimelineView } from "./views/timeline";
 
@@ -21,6 +22,7 @@ const TITLES: Record<Tab, string> = {
     files: "Files",
     calls: "Calls",
     servers: "Servers",
+    runs: "Runs",
 };
 
 const MAKERS: Record<Tab, (context: Context) => View> = {
@@ -31,6 +33,7 @@ const MAKERS: Record<Tab, (context: Context) => View> = {
     files: filesView,
     calls: callsView,
     servers: serversView,
+    runs: runsView,
 };
 
 const REMEMBERED = "halcyon-scheme";
@@ -43,13 +46,18 @@ export class Shell {
     private readonly dark = matchMedia("(prefers-color-scheme: dark)");
     private wish: Scheme | null = remembered();
     private readonly switch = h("button", { type: "button", class: "scheme", onclick: () => this.switchScheme() });
-    private current: Tab = "overview";
+    /** Those that the page has data for: of one run, or of several. */
+    private readonly shown: Tab[];
+    private current: Tab;
 
     constructor(
         private readonly context: Context,
         place: HTMLElement,
     ) {
-        for (const tab of TABS) {
+        const several = context.document.experiment !== null;
+        this.shown = TABS.filter((tab) => (tab === "runs") === several);
+        this.current = this.shown[0]!;
+        for (const tab of this.shown) {
             const selected = tab === this.current;
             const link = h(
                 "a",
@@ -83,12 +91,16 @@ export class Shell {
             h(
                 "header",
                 {},
-                h("h1", {}, run.title, h("small", {}, "I/O of the run")),
+                h("h1", {}, run.title, h("small", {}, several ? "I/O of several runs" : "I/O of the run")),
                 h("nav", { role: "tablist", "aria-label": "Views" }, ...this.tabs.values()),
                 this.switch,
             ),
             h("main", {}, ...this.panels.values()),
-            h("footer", {}, `Recorded by ${run.source}. This page holds all its data and loads nothing.`),
+            h(
+                "footer",
+                {},
+                `${several ? "Compared:" : "Recorded by"} ${run.source}. This page holds all its data and loads nothing.`,
+            ),
         );
         this.dark.addEventListener("change", () => this.themed());
         addEventListener("hashchange", () => this.follow());
@@ -109,12 +121,12 @@ export class Shell {
 
     private follow(): void {
         const route = parseRoute(location.hash);
-        this.show(route);
+        this.show(this.shown.includes(route.tab) ? route : { tab: this.shown[0]! });
     }
 
     private show(route: Route): void {
         this.current = route.tab;
-        for (const tab of TABS) {
+        for (const tab of this.shown) {
             const selected = tab === route.tab;
             this.tabs.get(tab)!.setAttribute("aria-selected", String(selected));
             this.tabs.get(tab)!.tabIndex = selected ? 0 : -1;
@@ -138,11 +150,12 @@ export class Shell {
     }
 
     private walk(event: KeyboardEvent, tab: Tab): void {
-        const at = TABS.indexOf(tab);
-        const to = { ArrowRight: at + 1, ArrowLeft: at - 1 + TABS.length, Home: 0, End: TABS.length - 1 }[event.key];
+        const at = this.shown.indexOf(tab);
+        const last = this.shown.length - 1;
+        const to = { ArrowRight: at + 1, ArrowLeft: at + last, Home: 0, End: last }[event.key];
         if (event.key === " ") location.hash = formatRoute({ tab });
         else if (to !== undefined) {
-            const next = TABS[to % TABS.length]!;
+            const next = this.shown[to % this.shown.length]!;
             location.hash = formatRoute({ tab: next });
             this.tabs.get(next)!.focus();
         } else return;
@@ -170,7 +183,7 @@ export class Shell {
     /** On paper: all views one after the other, dark on light, as wide as the paper. */
     private print(begins: boolean): void {
         document.body.classList.toggle("printing", begins);
-        for (const tab of TABS) {
+        for (const tab of this.shown) {
             if (begins) this.view(tab);
             this.panels.get(tab)!.hidden = !begins && tab !== this.current;
         }
@@ -181,7 +194,7 @@ export class Shell {
         }
         this.themed(begins ? "light" : this.scheme);
         if (begins) for (const panel of this.panels.values()) drawCharts(panel);
-        (this.views.get("timeline") as TimelineView).paintNow();
+        (this.views.get("timeline") as TimelineView | undefined)?.paintNow();
     }
 }
 

@@ -94,6 +94,7 @@ const CLASS_OF: Record<string, CallClass> = {
     directory: "metadata",
     resize: "metadata",
     view: "metadata",
+    metadata: "metadata", // of counters, which sum these up
     lock: "lock",
     unlock: "lock",
     sync: "sync",

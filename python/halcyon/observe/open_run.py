@@ -1,5 +1,6 @@
 """Opens what a user names: a recorded run, a data set, or another tool's trace."""
 
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -19,9 +20,9 @@ from halcyon.observe.recording.folder import DATA
 def open_run(path: Path, engine: str = DUCKDB, *, verify: bool = False) -> Iterator[Dataset]:
     """The data set of `path`, which is packed first where it is not one.
 
-    A recorded run keeps its data set in `path`/data, which is made again when a trace is newer. Another tool's trace is
-    packed into a temporary folder. `verify`: see Dataset.open. UsageError: nothing there. ConfigError: damaged, or not
-    recognized.
+    A recorded run keeps its data set in `path`/data, which is made again when a trace is newer. Another tool's trace,
+    and a recorded run that may not be written to, is packed into a temporary folder. `verify`: see Dataset.open.
+    UsageError: nothing there. ConfigError: damaged, or not recognized.
     """
     path = Path(path)
     with tempfile.TemporaryDirectory(prefix="halcyon-run-") as scratch:
@@ -30,6 +31,8 @@ def open_run(path: Path, engine: str = DUCKDB, *, verify: bool = False) -> Itera
         elif format_of(path) == Format.HALCYON:
             directory = path / DATA
             if not _is_fresh(path):
+                if not os.access(path, os.W_OK):
+                    directory = Path(scratch) / DATA
                 shutil.rmtree(directory, ignore_errors=True)
                 pack(path, directory)
         else:

@@ -46,6 +46,8 @@ class ReportTables:
     hosts: int | None
     calls: int
     """Without `setup_calls`."""
+    counted: bool
+    """There are no calls; bandwidths, times, sizes, files and findings are of what the source counted."""
     setup_calls: int
     """MPI's start and end and what these make: left out of everything."""
     file_count: int
@@ -97,6 +99,7 @@ def report_tables(dataset: Dataset, settings: Settings | None = None) -> ReportT
         processes=len(answers.shown_ranks),
         hosts=len(hosts) or None,
         calls=survey.calls,
+        counted=answers.counted is not None,
         setup_calls=survey.setup_calls,
         file_count=len(answers.files),
         duration_s=survey.end_ns / 1e9,

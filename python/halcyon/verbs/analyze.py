@@ -31,12 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from halcyon.observe.analysis.machine import find_datasets
     from halcyon.observe.open_run import names_a_run
 
-    if names_a_run(arguments.path) or find_datasets(arguments.path) == [arguments.path]:
-        return _one(arguments)
-    return _many(arguments)
+    return _one(arguments) if names_a_run(arguments.path) else _many(arguments)
 
 
 def _one(arguments: argparse.Namespace) -> int:
@@ -56,10 +53,11 @@ def _one(arguments: argparse.Namespace) -> int:
 
 def _many(arguments: argparse.Namespace) -> int:
     from halcyon.observe.analysis.machine import read_machine
-    from halcyon.observe.printed.machine import print_machine
+    from halcyon.observe.printed.machine import print_machine, reading_runs
     from halcyon.observe.printed.plain import as_json
 
-    machine = read_machine(arguments.path, arguments.engine)
+    with reading_runs() as told:
+        machine = read_machine(arguments.path, arguments.engine, told=told)
     if arguments.json:
         sys.stdout.write(as_json(machine))
     else:

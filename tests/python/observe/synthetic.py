@@ -50,6 +50,7 @@ class Trace:
     mpi: bool = True
     launchers: int = 0
     """The first so many processes are none of MPI's."""
+    clock_error_ns: int | None = None
     related: bool = True
     """Whether it tells which call made which."""
     calls: list[Call] = field(default_factory=list)
@@ -137,6 +138,7 @@ class Trace:
                 "ended": "exit",
                 "calls": sum(call.process == rank for call in self.calls),
                 "lost": 0,
+                "clock_error_ns": self.clock_error_ns,
             }
             for rank in range(self.ranks)
         ]

@@ -6,6 +6,7 @@ import { chromium, type Browser, type Page } from "playwright-core";
 import { describe } from "vitest";
 
 export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+/** Of one run. */
 export const VIEWS = ["overview", "findings", "phases", "timeline", "files", "calls", "servers"] as const;
 
 const missing = existsSync(CHROMIUM) ? "" : `: skipped, there is no ${CHROMIUM} (CHROMIUM=… names another)`;

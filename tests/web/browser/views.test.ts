@@ -4,15 +4,18 @@ import { closeBrowser, describeInBrowser, nextFrame, openPage, visit, VIEWS } fr
 afterAll(closeBrowser);
 
 describeInBrowser("every view", () => {
-    test.each(["checkpoints", "posix", "summed", "empty"])("of the page %s stands without complaints", async (name) => {
-        const { page, complaints } = await openPage(name);
-        for (const view of VIEWS) {
-            await visit(page, view);
-            expect((await page.locator(`#panel-${view} h2`).first().innerText()).length).toBeGreaterThan(3);
-        }
-        expect(complaints).toEqual([]);
-        await page.context().close();
-    });
+    test.each(["checkpoints", "posix", "summed", "counted", "empty"])(
+        "of the page %s stands without complaints",
+        async (name) => {
+            const { page, complaints } = await openPage(name);
+            for (const view of VIEWS) {
+                await visit(page, view);
+                expect((await page.locator(`#panel-${view} h2`).first().innerText()).length).toBeGreaterThan(3);
+            }
+            expect(complaints).toEqual([]);
+            await page.context().close();
+        },
+    );
 
     test.each([
         [1280, "light"],
@@ -69,7 +72,7 @@ describeInBrowser("every view", () => {
 describeInBrowser("a page that cannot be shown", () => {
     test("says why", async () => {
         const { page } = await openPage("empty");
-        const html = (await page.content()).replace(/"version":1\}/, '"version":99}').replace(/ data-ready="yes"/, "");
+        const html = (await page.content()).replace(/"version":2\}/, '"version":99}').replace(/ data-ready="yes"/, "");
         await page.setContent(html);
         await page.locator("[role=alert]").waitFor();
         expect(await page.locator("[role=alert]").innerText()).toContain("The data is of version 99");
@@ -93,6 +96,29 @@ describeInBrowser("links", () => {
         await nextFrame(page);
         expect(await page.locator(".sight").innerText()).toContain("rank 5 on node001 to rank 9 on node001");
         expect(complaints).toEqual([]);
+        await page.context().close();
+    });
+
+    test("lead from a finding to where it is worst", async () => {
+        const { page, complaints } = await openPage("checkpoints");
+        await visit(page, "findings");
+        const card = page.locator("[data-finding=slow-rank-write]");
+        expect(await card.innerText()).toMatch(/from 20\.0 s to 2 min 4\d s/);
+        await card.locator("a.worst").click();
+        await page.locator("#panel-timeline").waitFor();
+        await nextFrame(page);
+        const [, from, to] = (await page.locator(".sight").innerText()).match(/([\d.]+) s to ([\d.]+) s/)!;
+        expect(Number(to) - Number(from)).toBeLessThan(10); // one checkpoint of eight
+        expect(complaints).toEqual([]);
+        await page.context().close();
+    });
+
+    test("are no links where there are no calls to look at", async () => {
+        const { page } = await openPage("counted");
+        await visit(page, "findings");
+        const places = page.locator("[data-finding=one-rank-moves-all] .places");
+        expect(await places.innerText()).toContain("rank 0");
+        expect(await places.locator('a[href^="#timeline"]').count()).toBe(0);
         await page.context().close();
     });
 

@@ -1,14 +1,15 @@
 import { expect, test } from "vitest";
-import type { Finding, Phase } from "../../../web/src/data";
+import type { ExperimentRun, Finding, PhaseSketch } from "../../../web/src/data";
+import { gridOf, median } from "../../../web/src/options/experiment";
 import { gridShape, phaseGrid, throughputRange } from "../../../web/src/options/phases";
-import { cumulative, rampColour, thinned } from "../../../web/src/options/quantiles";
+import { cumulative, cumulativeOf, rampColour, thinned } from "../../../web/src/options/quantiles";
 import { roundStep } from "../../../web/src/options/time_series";
 import { THEMES } from "../../../web/src/theme";
 import { keyed, moved, within, zoomed } from "../../../web/src/timeline/window";
 import { byWeight } from "../../../web/src/views/findings";
 import { randomOf } from "./random";
 
-const phase = (number: number, seconds: number[], throughput: number | null): Phase => ({
+const phase = (number: number, seconds: number[], throughput: number | null): PhaseSketch => ({
     number,
     kind: "write",
     start_s: 0,
@@ -108,4 +109,43 @@ test("findings: the gravest first, then the most expensive", () => {
         finding("d", "medium", null),
     ]);
     expect(order.map(({ key }) => key).join("")).toBe("cbda");
+});
+
+test("a phase of which some ranks are kept has the distribution of all", () => {
+    // 100 ranks that took 1 to 100; kept as Python keeps them: 24 of the first 84, and the 16 slowest.
+    const kept = Array.from({ length: 24 }, (_, i) => Math.floor((i * 84) / 24) + 1);
+    const seconds = [...kept, ...Array.from({ length: 16 }, (_, i) => 85 + i)];
+    const points = cumulativeOf({ ...phase(1, seconds, null), rank_count: 100 }, 200);
+    for (const [time, share] of points) expect(share).toBeCloseTo(time / 100);
+});
+
+test("runs stand in the cells of their parameters, numbers in their order", () => {
+    const run = (name: string, nodes: string, mode: string): ExperimentRun => ({
+        name,
+        user: null,
+        program: null,
+        start_epoch_s: null,
+        duration_s: 1,
+        ranks: 1,
+        bytes_written: 0,
+        bytes_read: 0,
+        io_share: null,
+        write_throughput: null,
+        parameters: { nodes, mode },
+        phases: [phase(0, [1, 2], 1), phase(1, [0, 0], null)],
+    });
+    const runs = [run("a", "16", "own"), run("b", "4", "own"), run("c", "4", "shared"), run("d", "all", "own")];
+    const grid = gridOf(runs, "nodes", "mode");
+    expect([grid.rows, grid.columns]).toEqual([
+        ["4", "16", "all"],
+        ["own", "shared"],
+    ]);
+    expect(grid.cells.map(({ runs: own }) => own.map(({ name }) => name).join())).toEqual(["b", "c", "a", "", "d", ""]);
+    expect(grid.cells[0]!.phases.length).toBe(1); // not the one without times
+    expect(gridOf(runs, null, null).cells.map(({ runs: own }) => own.length)).toEqual([4]);
+});
+
+test("a median leaves out what is not known", () => {
+    expect(median([3, null, 1])).toBe(2);
+    expect(median([null])).toBeNull();
 });

@@ -99,7 +99,9 @@ export function sizeHistogram(theme: Theme, sizes: readonly SizeBin[], level: st
     const highest = Math.max(...own.map(({ lower }) => lower));
     // All bins between the smallest and the largest: a gap is to be seen as one.
     const lowers: number[] = [];
-    for (let lower = lowest; lower <= highest; lower = lower ? lower * 2 : 1) lowers.push(lower);
+    // Of sources with bins of their own (Darshan), there are these alone.
+    const doubling = own.every(({ lower, upper }) => upper === 2 * lower);
+    for (let lower = lowest; doubling && lower <= highest; lower = lower ? lower * 2 : 1) lowers.push(lower);
     for (const { lower } of own) if (!lowers.includes(lower)) lowers.push(lower);
     lowers.sort((a, b) => a - b);
     const calls = (kind: string, lower: number) =>

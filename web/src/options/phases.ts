@@ -1,10 +1,10 @@
 /** Pictures of I/O phases: after figure 2.3 of Dorier 2014. */
 
 import { axis, escapeHtml, legend, tooltip } from "../chart";
-import type { Phase } from "../data";
+import type { PhaseSketch } from "../data";
 import type { Theme } from "../theme";
 import { number, percent, rate, seconds, timeScale } from "../units";
-import { ascending, cumulative, rampColour, thinned } from "./quantiles";
+import { ascending, cumulativeOf, rampColour, thinned } from "./quantiles";
 
 const CELL = { width: 168, height: 128 };
 const MOST_BARS = 64;
@@ -16,12 +16,12 @@ export function gridShape(width: number, phases: number): { columns: number; row
 }
 
 /** Slowest and fastest aggregate throughput of the phases that have one. */
-export function throughputRange(phases: readonly Phase[]): [number, number] | null {
+export function throughputRange(phases: readonly PhaseSketch[]): [number, number] | null {
     const known = phases.flatMap(({ throughput }) => (throughput === null ? [] : [throughput]));
     return known.length ? [Math.min(...known), Math.max(...known)] : null;
 }
 
-export function throughputColour(theme: Theme, phase: Phase, range: [number, number] | null): string {
+export function throughputColour(theme: Theme, phase: PhaseSketch, range: [number, number] | null): string {
     if (phase.throughput === null || !range) return theme.muted;
     return rampColour(theme.ramp, range[1] > range[0] ? (phase.throughput - range[0]) / (range[1] - range[0]) : 1);
 }
@@ -30,7 +30,7 @@ export function throughputColour(theme: Theme, phase: Phase, range: [number, num
 export function phaseGrid(
     theme: Theme,
     width: number,
-    phases: readonly Phase[],
+    phases: readonly PhaseSketch[],
     range: [number, number] | null,
     selected: number,
 ) {
@@ -92,7 +92,7 @@ export function phaseGrid(
     };
 }
 
-function phaseTip(phase: Phase, sorted: readonly number[], at: number): string {
+function phaseTip(phase: PhaseSketch, sorted: readonly number[], at: number): string {
     const longest = sorted[sorted.length - 1]!;
     return [
         `<b>Phase ${phase.number}</b>: ${escapeHtml(rate(phase.throughput))} in all`,
@@ -102,7 +102,7 @@ function phaseTip(phase: Phase, sorted: readonly number[], at: number): string {
 }
 
 /** How many of the ranks had finished after how long; the chosen phase stands out. */
-export function phaseDistribution(theme: Theme, phases: readonly Phase[], selected: number) {
+export function phaseDistribution(theme: Theme, phases: readonly PhaseSketch[], selected: number) {
     const largest = Math.max(...phases.flatMap(({ seconds }) => seconds));
     const scale = timeScale(largest);
     const ordered = [
@@ -135,7 +135,7 @@ export function phaseDistribution(theme: Theme, phases: readonly Phase[], select
                 type: "line",
                 step: "end",
                 name: chosen ? `phase ${selected}` : "other phases",
-                data: cumulative(phase.seconds, 200),
+                data: cumulativeOf(phase, 200),
                 showSymbol: false,
                 triggerLineEvent: true,
                 lineStyle: { width: chosen ? 3 : 1, opacity: chosen ? 1 : 0.5 },
@@ -146,7 +146,7 @@ export function phaseDistribution(theme: Theme, phases: readonly Phase[], select
 }
 
 /** The time of each rank in the chosen phase, rank by rank. */
-export function phaseByRank(theme: Theme, phase: Phase) {
+export function phaseByRank(theme: Theme, phase: PhaseSketch) {
     const order = phase.ranks
         .map((rank, i) => [rank, phase.seconds[i]!] as [number, number])
         .sort((a, b) => a[0] - b[0]);

@@ -1,5 +1,7 @@
 /** Many ranks in few marks: pure helpers of the pictures of phases. */
 
+import type { PhaseSketch } from "../data";
+
 /** At most `most` values of a sorted list, evenly spread over it, the smallest and the largest among them. */
 export function thinned(sorted: readonly number[], most: number): number[] {
     if (sorted.length <= most) return [...sorted];
@@ -19,6 +21,20 @@ export function cumulative(values: readonly number[], most: number): [number, nu
     const last = sorted[sorted.length - 1];
     if (last !== undefined && points[points.length - 1]![1] < 1) points.push([last, 1]);
     return points;
+}
+
+/** Ranks of a phase that stay in the page, whatever their number (phase_sketch.py). */
+const SLOWEST = 16;
+
+/** The distribution of all ranks of a phase, also where the page holds only some: an even choice, and the slowest. */
+export function cumulativeOf({ seconds, rank_count }: PhaseSketch, most: number): [number, number][] {
+    if (seconds.length >= rank_count) return cumulative(seconds, most);
+    const few = seconds.length - SLOWEST;
+    const others = rank_count - SLOWEST;
+    return ascending(seconds).map((value, i) => {
+        const place = i < few ? Math.floor((i * others) / few) : others + i - few;
+        return [value, (place + 1) / rank_count];
+    });
 }
 
 /** The colour at `share` (0 to 1) of a ramp of colours #rrggbb. */

@@ -11,6 +11,11 @@ export interface Context {
     go: (route: Route) => void;
 }
 
+/** Whether the timeline has anything to show: a source may only have counted calls. */
+export function hasCalls({ calls }: Context): boolean {
+    return calls !== null && calls.timeline.calls + calls.timeline.summed_calls > 0;
+}
+
 export interface View {
     element: HTMLElement;
     /** Called when the reader comes to the view, and when the address changes while it is in sight. */

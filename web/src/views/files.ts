@@ -8,10 +8,12 @@ import { formatRoute } from "../route";
 import { table } from "../table";
 import { levelName } from "../theme";
 import { ABSENT, blockSize, count, percent, plural, rate, seconds, size } from "../units";
-import type { Context, View } from "./context";
+import { hasCalls, type Context, type View } from "./context";
 
 /** In a word how a file's bytes were walked through: what most of its reads and writes did. */
-export function pattern({ consecutive, strided, random }: File): string {
+export function pattern({ consecutive, strided, random, reads, writes }: File): string {
+    if (strided === null || random === null)
+        return reads + writes ? `${percent(consecutive / (reads + writes))} consecutive` : ABSENT;
     const all = consecutive + strided + random;
     if (!all) return ABSENT;
     const [name, most] = (
@@ -140,12 +142,16 @@ function fileTable(
 }
 
 function smallShare({ small, reads, writes }: File): number | null {
-    return reads + writes ? small / (reads + writes) : null;
+    return small !== null && reads + writes ? small / (reads + writes) : null;
 }
 
 function fileDetail(context: Context, file: File): HTMLElement {
-    const all = file.consecutive + file.strided + file.random;
-    const share = (n: number) => (all ? `${percent(n / all)} (${count(n)})` : ABSENT);
+    // Where a source does not tell the others, those that are consecutive are a share of all transfers.
+    const all =
+        file.strided === null || file.random === null
+            ? file.reads + file.writes
+            : file.consecutive + file.strided + file.random;
+    const share = (n: number | null) => (n === null ? null : all ? `${percent(n / all)} (${count(n)})` : ABSENT);
     const lines: [string, string | null][] = [
         ["written", `${size(file.bytes_written)} in ${plural(file.writes, "call")}`],
         ["read", `${size(file.bytes_read)} in ${plural(file.reads, "call")}`],
@@ -178,7 +184,7 @@ function fileDetail(context: Context, file: File): HTMLElement {
                 .filter(([, value]) => value !== null)
                 .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))),
         ),
-        context.calls
+        hasCalls(context)
             ? h(
                   "p",
                   {},

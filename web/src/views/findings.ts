@@ -5,7 +5,7 @@ import { h, nothing } from "../dom";
 import { formatRoute } from "../route";
 import { pathOf } from "../timeline/describe";
 import { count, plural, ranges, seconds, size } from "../units";
-import type { Context, View } from "./context";
+import { hasCalls, type Context, type View } from "./context";
 
 const SEVERITIES = ["high", "medium", "low"] as const;
 const MOST_FILES = 5;
@@ -70,8 +70,8 @@ export function findingCard(context: Context, finding: Finding, anchor = false):
 
 /** Links to the files, ranks and times that it concerns. */
 function places(context: Context, finding: Finding): HTMLElement | null {
-    const { files, ranks, start_s, end_s } = finding;
-    const span = start_s !== null && end_s !== null ? { from: start_s, to: end_s } : {};
+    const { files, ranks, when, worst } = finding;
+    const span = when ? { from: when.start_s, to: when.end_s } : {};
     const links: HTMLElement[] = files.slice(0, MOST_FILES).map((file) => {
         const path = pathOf(context.document.files, file) ?? `file ${file}`;
         return h("a", { href: formatRoute({ tab: "files", file }), title: path }, path.split("/").pop() || path);
@@ -79,15 +79,40 @@ function places(context: Context, finding: Finding): HTMLElement | null {
     if (files.length > MOST_FILES) links.push(h("span", {}, `and ${count(files.length - MOST_FILES)} more files`));
     if (ranks.length) {
         const text = `${ranks.length === 1 ? "rank" : "ranks"} ${ranges(ranks)}`;
-        links.push(h("a", { href: formatRoute({ tab: "timeline", rank: ranks[0]!, ...span }) }, text));
+        const href = formatRoute({ tab: "timeline", rank: ranks[0]!, ...span });
+        links.push(hasCalls(context) ? h("a", { href }, text) : h("span", {}, text));
     }
     const where = {
         ...(files.length === 1 ? { file: files[0]! } : {}),
         ...(ranks.length ? { rank: ranks[0]! } : {}),
         ...span,
     };
-    if (context.calls && Object.keys(where).length)
-        links.push(h("a", { href: formatRoute({ tab: "timeline", ...where }) }, "on the timeline"));
+    if (hasCalls(context) && Object.keys(where).length)
+        links.push(
+            h(
+                "a",
+                { href: formatRoute({ tab: "timeline", ...where }) },
+                when ? `from ${seconds(when.start_s)} to ${seconds(when.end_s)}` : "on the timeline",
+            ),
+        );
+    else if (when) links.push(h("span", {}, `from ${seconds(when.start_s)} to ${seconds(when.end_s)}`));
+    if (hasCalls(context) && worst)
+        links.push(
+            h(
+                "a",
+                {
+                    href: formatRoute({
+                        tab: "timeline",
+                        from: worst.start_s,
+                        to: worst.end_s,
+                        ...(worst.file !== null ? { file: worst.file } : {}),
+                        ...(ranks.length ? { rank: ranks[0]! } : {}),
+                    }),
+                    class: "worst",
+                },
+                `worst at ${seconds(worst.start_s)}`,
+            ),
+        );
     return links.length
         ? h("p", { class: "places" }, ...links.flatMap((link, i) => (i ? [" · ", link] : [link])))
         : null;

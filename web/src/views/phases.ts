@@ -1,13 +1,14 @@
 /** The run's I/O phases: how far the ranks lie apart within each, and the phases from one another. */
 
 import { chart, drawCharts, forgetCharts } from "../chart";
-import type { Phase, Straggler } from "../data";
+import type { PhaseSketch, Straggler } from "../data";
 import { h, nothing } from "../dom";
 import { gridShape, phaseByRank, phaseDistribution, phaseGrid, throughputRange } from "../options/phases";
 import { formatRoute } from "../route";
 import { table } from "../table";
 import { ABSENT, count, number, percent, plural, rate, seconds, size } from "../units";
 import type { Context, View } from "./context";
+import { rampLegend } from "./ramp";
 
 const PER_PAGE = 40;
 
@@ -57,14 +58,14 @@ export function phasesView(context: Context): View {
 }
 
 /** All there is to see of the phases of one kind; `wanted` is chosen first, else the one with the widest spread. */
-function phasesOfKind(context: Context, phases: Phase[], kind: string, wanted?: number): HTMLElement[] {
+function phasesOfKind(context: Context, phases: PhaseSketch[], kind: string, wanted?: number): HTMLElement[] {
     const first =
         phases.find(({ number }) => number === wanted) ??
         phases.reduce((a, b) => ((b.variation ?? 0) > (a.variation ?? 0) ? b : a));
     let page = Math.floor(phases.indexOf(first) / PER_PAGE);
     const grid = h("div");
     const detail = h("div", { "aria-live": "polite" });
-    const select = (phase: Phase) => {
+    const select = (phase: PhaseSketch) => {
         replace(detail, ...phaseDetail(context, phases, phase));
         drawGrid(phase.number);
     };
@@ -89,10 +90,10 @@ function replace(place: HTMLElement, ...children: HTMLElement[]): void {
 }
 
 function phasePictures(
-    all: Phase[],
+    all: PhaseSketch[],
     page: number,
     selected: number,
-    select: (phase: Phase) => void,
+    select: (phase: PhaseSketch) => void,
     turn: (page: number) => void,
 ): HTMLElement {
     const phases = all.slice(page * PER_PAGE, (page + 1) * PER_PAGE);
@@ -115,15 +116,7 @@ function phasePictures(
         h(
             "div",
             { class: "under-chart" },
-            range
-                ? h(
-                      "span",
-                      { class: "ramp-legend" },
-                      rate(range[0]),
-                      h("span", { class: "ramp", "aria-hidden": "true" }),
-                      rate(range[1]),
-                  )
-                : null,
+            rampLegend(range),
             pages > 1
                 ? h(
                       "span",
@@ -145,7 +138,7 @@ function phasePictures(
     );
 }
 
-function phaseDetail(context: Context, phases: Phase[], phase: Phase): HTMLElement[] {
+function phaseDetail(context: Context, phases: PhaseSketch[], phase: PhaseSketch): HTMLElement[] {
     return [
         h(
             "h3",
@@ -178,7 +171,7 @@ function phaseDetail(context: Context, phases: Phase[], phase: Phase): HTMLEleme
 }
 
 /** Says so when not all ranks are in the page. */
-function some({ ranks, rank_count }: Phase): string {
+function some({ ranks, rank_count }: PhaseSketch): string {
     if (ranks.length >= rank_count) return "";
     return ` Shown are ${count(ranks.length)} of ${count(rank_count)} ranks: spread over their order by time, and the slowest.`;
 }
@@ -227,7 +220,7 @@ function stragglerTable(stragglers: readonly Straggler[]): HTMLElement {
     });
 }
 
-function phaseTable(context: Context, phases: Phase[], select: (phase: Phase) => void): HTMLElement {
+function phaseTable(context: Context, phases: PhaseSketch[], select: (phase: PhaseSketch) => void): HTMLElement {
     return table({
         caption: "Phases",
         rows: phases,

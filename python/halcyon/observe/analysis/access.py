@@ -19,7 +19,8 @@ class SizeBin:
     lower: int
     upper: int
     calls: int
-    bytes: int
+    bytes: int | None
+    """None: the source counted calls alone."""
 
 
 def sizes(survey: Survey) -> list[SizeBin]:

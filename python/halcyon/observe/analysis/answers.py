@@ -7,7 +7,9 @@ from ibis import _
 from halcyon.observe.analysis.access import OrderTotal, Pattern, Sharing, SizeBin, orders, patterns, sharing, sizes
 from halcyon.observe.analysis.activity import Activity, activity
 from halcyon.observe.analysis.bandwidth import Bandwidth, bandwidths
+from halcyon.observe.analysis.collectives import Collectives
 from halcyon.observe.analysis.concurrency import Concurrency, concurrency
+from halcyon.observe.analysis.counted import Counted, counted
 from halcyon.observe.analysis.decomposition import (
     CallExample,
     FunctionShares,
@@ -47,12 +49,17 @@ class Answers:
         self.settings = self.survey.settings
 
     @cached_property
+    def counted(self) -> Counted | None:
+        """For sources that kept no calls: what their counters say."""
+        return counted(self.survey)
+
+    @cached_property
     def bandwidths(self) -> list[Bandwidth]:
-        return bandwidths(self.survey)
+        return self.counted.bandwidths() if self.counted else bandwidths(self.survey)
 
     @cached_property
     def times(self) -> list[TimeSpent]:
-        return times(self.survey)
+        return self.counted.times() if self.counted else times(self.survey)
 
     @cached_property
     def ranks(self) -> list[RankTotal]:
@@ -106,7 +113,7 @@ class Answers:
 
     @cached_property
     def sizes(self) -> list[SizeBin]:
-        return sizes(self.survey)
+        return self.counted.sizes() if self.counted else sizes(self.survey)
 
     @cached_property
     def patterns(self) -> list[Pattern]:
@@ -122,7 +129,7 @@ class Answers:
 
     @cached_property
     def files(self) -> list[File]:
-        return files(self.survey)
+        return self.counted.files() if self.counted else files(self.survey)
 
     @cached_property
     def metadata(self) -> Metadata:
@@ -141,6 +148,10 @@ class Answers:
         return Revisits(self.survey)
 
     @cached_property
+    def collectives(self) -> Collectives:
+        return Collectives(self.survey)
+
+    @cached_property
     def hosts(self) -> dict[int, str | None]:
         """Of each rank."""
         rows = self.survey.processes.select("shown_rank", "host").to_pyarrow().to_pylist()
@@ -154,7 +165,14 @@ class Answers:
     @cached_property
     def io_s(self) -> float:
         """Time in the application's own I/O calls, in sum over processes."""
-        return self.survey.io_ns / 1e9
+        return self.counted.io_s if self.counted else self.survey.io_ns / 1e9
+
+    @cached_property
+    def bytes_moved(self) -> tuple[int, int]:
+        """Read and written, between processes and files."""
+        if self.counted:
+            return self.counted.bytes_moved
+        return sum(rank.bytes_read for rank in self.ranks), sum(rank.bytes_written for rank in self.ranks)
 
     @cached_property
     def facts(self) -> dict[str, str]:

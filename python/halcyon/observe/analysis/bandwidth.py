@@ -21,7 +21,8 @@ ALL = "all"
 class Bandwidth:
     """Bytes, times in seconds and rates in bytes per second of one kind, in one file or (`file` None) in the whole run.
 
-    None: there was no such call, or it took no time. `*_wall_s`: union over all processes (Survey.resolution_ns).
+    None: there was no such call, or it took no time. `*_wall_s`: union over all processes (Survey.resolution_ns); None:
+    calls were only counted (counted.py).
     `perceived_posix_low`, `…_high`: bounds from MPI-IO's side; `perceived_posix` is measured on the run's common clock.
     """
 
@@ -29,12 +30,14 @@ class Bandwidth:
     kind: str
     mpi_bytes: int
     mpi_s: float
-    mpi_wall_s: float
+    mpi_wall_s: float | None
     posix_bytes: int
     posix_s: float
-    posix_wall_s: float
+    posix_wall_s: float | None
     processes: int
-    """That made POSIX transfers: with collective buffering, fewer than there are ranks."""
+    """That made POSIX transfers: with collective buffering, fewer than there are ranks. 0: not known."""
+    posix_span_s: float | None = None
+    """Where calls were only counted: from the first to the last transfer, which bounds their union."""
 
     @property
     def bytes(self) -> int:
@@ -60,16 +63,16 @@ class Bandwidth:
     @property
     def perceived_posix_low(self) -> float | None:
         """POSIX calls are at least as fast as the MPI-IO calls that they are made by."""
-        return self.perceived_mpi
+        return self.perceived_mpi or _rate(self.posix_bytes, self.posix_span_s)
 
     @property
     def perceived_posix_high(self) -> float | None:
         """As if all processes that transfer did so at once, all the time."""
-        return None if self.effective_posix is None else self.effective_posix * self.processes
+        return self.effective_posix * self.processes if self.effective_posix and self.processes else None
 
 
-def _rate(volume: int, seconds: float) -> float | None:
-    return volume / seconds if volume and seconds > 0 else None
+def _rate(volume: int, seconds: float | None) -> float | None:
+    return volume / seconds if volume and seconds else None
 
 
 def bandwidths(survey: Survey) -> list[Bandwidth]:

@@ -12,8 +12,8 @@ from halcyon.observe.schema import Kind
 
 
 @dataclass(frozen=True)
-class File:
-    """One file. Counts of patterns, sizes and alignment are of transfers (POSIX, and stdio's own)."""
+class FileUse:
+    """What was done to one file. Counts of patterns, sizes and alignment are of transfers (POSIX, and stdio's own)."""
 
     file: int
     path: str
@@ -32,23 +32,29 @@ class File:
     seconds: float
     """In all calls that the application itself made on it, in sum over processes."""
     consecutive: int
-    strided: int
-    """At a constant distance that is not 0, by one process."""
-    random: int
+    strided: int | None
+    """At a constant distance that is not 0, by one process; None, as of the next two: the source does not tell."""
+    random: int | None
     """All others that did not begin where the one before ended: at differing distances."""
-    small: int
+    small: int | None
     unaligned: int | None
     """Off the file's block; None: its block is not known."""
     crossing: int | None
     """Would fit one stripe and touch two; None: its stripes are not known."""
-    ranks: list[int]
-    """That transferred; without MPI, processes."""
     high: int | None
     """The byte after the last one touched."""
 
     @property
     def name(self) -> str:
         return PurePath(self.path).name or self.path
+
+
+@dataclass(frozen=True)
+class File(FileUse):
+    """One file, and who used it."""
+
+    ranks: list[int]
+    """That transferred (of counters: that opened it); without MPI, processes."""
 
 
 def files(survey: Survey) -> list[File]:

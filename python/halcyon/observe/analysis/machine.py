@@ -1,66 +1,24 @@
 """Many runs of one machine: who loads which server when, and how variability depends on an experiment's parameters."""
 
-import re
-from collections.abc import Callable, Iterable
+import os
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from pathlib import Path, PurePath
+from functools import partial
+from pathlib import Path
+
+import numpy as np
 
 from halcyon.errors import HalcyonError, UsageError
-from halcyon.observe.analysis.answers import Answers
-from halcyon.observe.analysis.phases import Phase, Variability
-from halcyon.observe.analysis.servers import Servers
+from halcyon.observe.analysis.find_runs import Unread, find_runs
+from halcyon.observe.analysis.phase_sketch import PhaseSketch
+from halcyon.observe.analysis.run_load import RunLoad, load_run
+from halcyon.observe.analysis.run_workers import workers
 from halcyon.observe.analysis.settings import Settings
-from halcyon.observe.dataset import Dataset
-from halcyon.observe.engines import DUCKDB, Engine, connect
+from halcyon.observe.engines import DUCKDB
 from halcyon.observe.recording.folder import run_of
-from halcyon.observe.schema import Kind
 
-DEEPEST = 4
-"""Folders below the one named in which data sets are looked for."""
-
-
-@dataclass(frozen=True)
-class RunLoad:
-    """One run among many."""
-
-    name: str
-    """Its folder, from the one that was searched."""
-    user: str | None
-    program: str | None
-    job: str | None
-    start: float | None
-    """Seconds of the epoch; None: not known, the run has no place in pictures over time."""
-    duration_s: float
-    ranks: int
-    calls: int
-    bytes_read: int
-    bytes_written: int
-    io_s: float
-    parameters: dict[str, str]
-    servers: Servers
-    phases: list[Phase]
-    """Its write phases."""
-    variability: list[Variability]
-
-    @property
-    def month(self) -> str | None:
-        """Of its start, in UTC: 2026-11."""
-        return None if self.start is None else datetime.fromtimestamp(self.start, UTC).strftime("%Y-%m")
-
-    @property
-    def write_throughput(self) -> float | None:
-        """Bytes per second over its write phases, each by its slowest rank."""
-        seconds = sum(max(phase.seconds, default=0.0) for phase in self.phases)
-        return sum(phase.bytes for phase in self.phases) / seconds if seconds > 0 else None
-
-
-@dataclass(frozen=True)
-class Unread:
-    """A folder that looks like a data set and could not be read."""
-
-    name: str
-    why: str
+FEW = 4
+"""Runs that are read here; for more, processes are started, one per core: each takes seconds to load its libraries."""
 
 
 @dataclass(frozen=True)
@@ -71,77 +29,56 @@ class Machine:
     unread: list[Unread]
 
 
-def find_datasets(directory: Path) -> list[Path]:
-    """Data sets in `directory`, at most DEEPEST folders down; hidden folders are left out.
+def read_machine(
+    directory: Path,
+    engine: str = DUCKDB,
+    settings: Settings | None = None,
+    told: Callable[[int, int], None] = lambda done, total: None,
+) -> Machine:
+    """Reads each run in `directory` (find_runs). Those that cannot be read are named, and left out.
 
-    UsageError: there are none.
+    Runs that are no data sets are packed first: recordings into their own folder, where it stays; other tools' traces
+    into a temporary one, which is gone afterwards. What is kept in memory is a few kilobytes of each (RunLoad).
+    `told`: is called with how many runs are done, and how many there are.
     """
-    found: list[Path] = []
-
-    def search(folder: Path, depth: int) -> None:
-        if (folder / "run.json").is_file() and (folder / "calls").is_dir():
-            found.append(folder)
-        elif depth < DEEPEST:
-            for inner in sorted(folder.iterdir()):
-                if inner.is_dir() and not inner.name.startswith("."):
-                    search(inner, depth + 1)
-
-    if directory.is_dir():
-        search(directory, 0)
-    if not found:
-        raise UsageError(f"{directory}: no data set here; `halcyon pack` makes one of a run's traces")
-    return found
-
-
-def read_machine(directory: Path, engine: str | Engine = DUCKDB, settings: Settings | None = None) -> Machine:
-    """Reads each data set in `directory`, one after the other. Those that cannot be read are named, and left out."""
-    opened = connect(engine) if isinstance(engine, str) else engine
-    runs: list[RunLoad] = []
-    unread: list[Unread] = []
-    try:
-        for path in find_datasets(directory):
-            name = str(run_of(path).relative_to(directory))
-            try:
-                runs.append(_load(name, Answers(Dataset.open(path, opened), settings)))
-            except HalcyonError as why:
-                unread.append(Unread(name, str(why)))
-    finally:
-        if isinstance(engine, str):
-            opened.close()
-    return Machine(sorted(runs, key=lambda run: (run.start is None, run.start or 0.0, run.name)), unread)
-
-
-def _load(name: str, answers: Answers) -> RunLoad:
-    info = answers.survey.dataset.info
-    programs = sorted({rank.program for rank in answers.ranks if rank.program})
-    return RunLoad(
-        name=name,
-        user=info.user,
-        program=PurePath(programs[0]).name if programs else None,
-        job=info.job,
-        start=info.start,
-        duration_s=answers.survey.end_ns / 1e9,
-        ranks=answers.survey.ranks,
-        calls=answers.survey.calls,
-        bytes_read=sum(rank.bytes_read for rank in answers.ranks),
-        bytes_written=sum(rank.bytes_written for rank in answers.ranks),
-        io_s=answers.io_s,
-        parameters=parameters_of(name, answers.facts) | {"ranks": str(answers.survey.ranks)},
-        servers=answers.servers,
-        phases=answers.phases_of[Kind.WRITE],
-        variability=answers.variability,
+    found = find_runs(directory)
+    return read_runs(
+        [(path, str(run_of(path).relative_to(directory))) for path in found.runs], found.unread, engine, settings, told
     )
 
 
-_FACT = "parameter."
-_PAIR = re.compile(r"([A-Za-z][A-Za-z0-9]*)=([^,/_=]+)")
+def read_runs(
+    named: list[tuple[Path, str]],
+    unread: Iterable[Unread] = (),
+    engine: str = DUCKDB,
+    settings: Settings | None = None,
+    told: Callable[[int, int], None] = lambda done, total: None,
+) -> Machine:
+    """Reads runs, each with the name it is to have. Errors of single runs: see read_machine."""
+    runs: list[RunLoad] = []
+    left_out = list(unread)
+    for number, (name, loaded) in enumerate(_loaded(named, engine, settings)):
+        try:
+            runs.append(loaded())
+        except (HalcyonError, OSError) as why:
+            left_out.append(Unread(name, str(why)))
+        told(number + 1, len(named))
+    return Machine(sorted(runs, key=lambda run: (run.start is None, run.start or 0.0, run.name)), left_out)
 
 
-def parameters_of(name: str, facts: dict[str, str]) -> dict[str, str]:
-    """Of a run in an experiment: facts called `parameter.X`, and pairs `X=value` in the names of its folders."""
-    return dict(_PAIR.findall(name)) | {
-        key.removeprefix(_FACT): value for key, value in facts.items() if key.startswith(_FACT)
-    }
+def _loaded(
+    named: list[tuple[Path, str]], engine: str, settings: Settings | None
+) -> Iterator[tuple[str, Callable[[], RunLoad]]]:
+    """Names, each with what gives the run or raises its error."""
+    cores = len(os.sched_getaffinity(0))
+    if len(named) <= FEW or cores < 2 or engine != DUCKDB:
+        for path, name in named:
+            yield name, partial(load_run, path, name, engine, settings)
+        return
+    with workers(min(cores, len(named))) as pool:
+        waiting = [(name, pool.submit(path, name, settings)) for path, name in named]
+        for name, future in waiting:
+            yield name, future.result
 
 
 @dataclass(frozen=True)
@@ -259,7 +196,13 @@ class Cell:
     row: str
     column: str
     runs: list[int]
-    phases: list[Phase]
+    phases: list[PhaseSketch]
+
+    @property
+    def across_ranks(self) -> float | None:
+        """Median over its phases of the coefficient of variation over ranks."""
+        known = [phase.variation for phase in self.phases if phase.variation is not None]
+        return float(np.median(known)) if known else None
 
 
 @dataclass(frozen=True)
@@ -273,11 +216,24 @@ class Grid:
     cells: list[Cell]
 
 
+MOST_VALUES = 16
+"""Of a parameter that makes rows or columns: more fit no picture, and are names of outputs more often than settings."""
+
+
 def differing(machine: Machine) -> list[str]:
-    """Parameters that all runs have and that differ among them; those with the fewest values first."""
+    """Parameters that all runs have and that differ among them; those with the fewest values first.
+
+    Of several that divide the runs alike (`-n` and `ranks`), one: a word rather than an option, an option rather than
+    a place in the command.
+    """
     common = set.intersection(*(set(run.parameters) for run in machine.runs)) if machine.runs else set()
-    counts = {name: len({run.parameters[name] for run in machine.runs}) for name in common}
-    return sorted((name for name, count in counts.items() if count > 1), key=lambda name: (counts[name], name))
+    values = {name: [run.parameters[name] for run in machine.runs] for name in common}
+    counts = {name: len(set(own)) for name, own in values.items()}
+    wanted = [name for name, count in counts.items() if 1 < count <= MOST_VALUES]
+    parts: dict[tuple[int, ...], str] = {}
+    for name in sorted(wanted, key=lambda name: (counts[name], name.startswith("word "), name.startswith("-"), name)):
+        parts.setdefault(tuple(values[name].index(value) for value in values[name]), name)
+    return list(parts.values())
 
 
 def variability_grid(machine: Machine, row: str | None = None, column: str | None = None) -> Grid | None:

@@ -132,16 +132,49 @@ def phase_shares(calls: ibis.Table, lookup: ibis.Table, width_ns: int) -> ibis.T
     )
 
 
+def collectives(calls: ibis.Table, clocks: ibis.Table) -> ibis.Table:
+    """One row per collective call: the `turn`-th of a function on a file by each of its processes.
+
+    `calls`: those to look at. `clocks`: `clock_process` and `clock_error_ns`. `arrived_ns` is when the last process
+    began, `last` that process, `left_ns` when the last one ended, `begin_ns` when the first began. `waited_ns`: what
+    the others waited for the last one, in sum: from their own begin to its begin less the clocks' error, at most their
+    own time (without calls below); none of those that were through before it began, which cannot have waited for it.
+    `parts_ns` is the longest time that any process spent in calls below, `own_ns` the sum of the processes' own times.
+    """
+    rows = _timed(calls).filter(_.self_ns.notnull())
+    rows = rows.inner_join(clocks, rows.process == clocks.clock_process).mutate(end_ns=_.start_ns + _.duration_ns)
+    same = ibis.window(group_by=["process", "file", "call"], order_by=["start_ns", "duration_ns"])
+    rows = rows.mutate(turn=ibis.row_number().over(same).cast("int64"))
+    together = ibis.window(group_by=["file", "call", "turn"])
+    rows = rows.mutate(arrived_ns=_.start_ns.max().over(together))
+    late = _.arrived_ns - _.start_ns - _.clock_error_ns
+    rows = rows.mutate(waited=ibis.ifelse((_.end_ns >= _.arrived_ns) & (late > 0), ibis.least(late, _.self_ns), 0))
+    return rows.aggregate(
+        by=["file", "call", "turn", "arrived_ns"],
+        processes=_.count(),
+        begin_ns=_.start_ns.min(),
+        left_ns=_.end_ns.max(),
+        last=_.process.argmax(_.start_ns),
+        duration_ns=_total(_.duration_ns),
+        own_ns=_total(_.self_ns),
+        parts_ns=(_.duration_ns - _.self_ns).max().cast("int64"),
+        waited_ns=_total(_.waited),
+        volume=_total(_volume(_)),
+    )
+
+
 def stripes(calls: ibis.Table, layouts: ibis.Table, width_ns: int) -> ibis.Table:
     """Sums per file, kind, step of time, place among the servers of the first stripe touched, and stripes touched.
 
     `layouts`: file, stripe, width (number of servers). `front` bytes lie in the first stripe touched, `back` in the
-    last where that is another one; all between are whole.
+    last where that is another one; all between are whole. Transfers without an offset are left out, but for files that
+    lie on one server.
     """
     rows = _timed(calls).filter(
         ((_.level == Level.POSIX) & _.kind.isin(MOVING) | (_.level == Level.STDIO)) & (_.moved > 0)
     )
     rows = rows.inner_join(layouts, rows.file == layouts.layout_file)
+    rows = rows.filter(_.offset.notnull() | (_.width == 1)).mutate(offset=_.offset.fill_null(0))
     rows = rows.mutate(within=_.offset % _.stripe).mutate(touched=(_.within + _.moved - 1) // _.stripe + 1)
     rows = rows.mutate(
         bin=_.start_ns // width_ns,

@@ -1,8 +1,7 @@
 """What each server or storage target was asked for, where files' layouts are known.
 
 Stripe i of a file lies on the i-th of its servers, in turn; a transfer's bytes are dealt out accordingly. In pictures
-over
-time, a transfer counts when it began (the 'cardiogram' of a server: Dorier's slides on Damaris).
+over time, a transfer counts when it began (the 'cardiogram' of a server: Dorier's slides on Damaris).
 """
 
 from collections.abc import Sequence
@@ -52,7 +51,10 @@ class Server:
 
 @dataclass(frozen=True)
 class Servers:
-    """All servers of a run. `unknown_bytes`: moved to or from files whose layout is not known."""
+    """All servers of a run.
+
+    `unknown_bytes`: moved to or from files whose layout is not known, or at places that are not known in striped ones.
+    """
 
     bin_s: float
     servers: list[Server]

@@ -88,5 +88,10 @@ class Settings:
     """And when it has served so many calls alone: fewer say nothing about a server."""
     again_share: float = 0.2
     """Bytes read again are a finding when they are this share of all bytes read."""
+    waiting_share: float = 0.3
+    """Waiting for the last rank is a finding when it takes this share of collective calls: some scatter of ranks is
+    everywhere."""
+    exchange_share: float = 0.6
+    """So is the exchange between ranks and aggregators: below, moving the data takes about as long."""
     overlap: float = 2.0
     """Ranks' accesses to a shared file are interleaved when their extents add up to so many times the file's own."""

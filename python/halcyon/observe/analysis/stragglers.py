@@ -12,8 +12,9 @@ _SCALE = 1.4826  # makes the median absolute deviation comparable with a standar
 
 @dataclass(frozen=True)
 class Straggler:
-    """A rank that is slow in many phases."""
+    """A rank that is slow in many phases of one kind: write or read."""
 
+    kind: str
     rank: int
     host: str | None
     phases: int
@@ -24,26 +25,50 @@ class Straggler:
     """The same of its bytes: when this is as large, the rank is slow because it has more to do."""
     seconds_lost: float
     """Sum over its slow phases of its time less the slowest other rank's: what the run would have been shorter."""
+    first_slow: int
+    """Number of the first phase in which it is slow …"""
+    last_slow: int
+    """… of the last one …"""
+    slowest: int
+    """… and of the one that lost the most."""
+
+
+@dataclass(frozen=True)
+class _Slow:
+    """One rank in one phase in which it is slow."""
+
+    rank: int
+    phase: int
+    factor: float
+    """Its time over the median rank's …"""
+    bytes_factor: float | None
+    """… and its bytes."""
+    lost_s: float
+    """Its time less that of the slowest of the others."""
 
 
 def stragglers(phases: list[Phase], hosts: dict[int, str | None], settings: Settings) -> list[Straggler]:
     """Of phases of one kind. Needs three ranks in a phase: of two, nobody knows which one is the odd one."""
     taken: dict[int, int] = {}
-    slow: dict[int, list[tuple[float, float | None, float]]] = {}
+    slow: dict[int, list[_Slow]] = {}
     for phase in phases:
         for rank in phase.ranks:
             taken[rank] = taken.get(rank, 0) + 1
-        for rank, figures in _slow_ranks(phase, settings):
-            slow.setdefault(rank, []).append(figures)
+        for one in _slow_ranks(phase, settings):
+            slow.setdefault(one.rank, []).append(one)
     found = [
         Straggler(
+            kind=phases[0].kind,
             rank=rank,
             host=hosts.get(rank),
             phases=taken[rank],
             slow_phases=len(each),
-            factor=float(np.median([factor for factor, _, _ in each])),
-            bytes_factor=_median([factor for _, factor, _ in each]),
-            seconds_lost=sum(lost for _, _, lost in each),
+            factor=float(np.median([one.factor for one in each])),
+            bytes_factor=_median([one.bytes_factor for one in each]),
+            seconds_lost=sum(one.lost_s for one in each),
+            first_slow=min(one.phase for one in each),
+            last_slow=max(one.phase for one in each),
+            slowest=max(each, key=lambda one: one.lost_s).phase,
         )
         for rank, each in slow.items()
         if len(each) >= settings.slow_phases and len(each) >= settings.slow_share * taken[rank]
@@ -51,8 +76,7 @@ def stragglers(phases: list[Phase], hosts: dict[int, str | None], settings: Sett
     return sorted(found, key=lambda one: (-one.seconds_lost, one.rank))
 
 
-def _slow_ranks(phase: Phase, settings: Settings) -> list[tuple[int, tuple[float, float | None, float]]]:
-    """Rank; its time and bytes over the median rank's, seconds by which it exceeds the slowest of the others."""
+def _slow_ranks(phase: Phase, settings: Settings) -> list[_Slow]:
     if len(phase.ranks) < 3:
         return []
     seconds = np.asarray(phase.seconds)
@@ -65,13 +89,12 @@ def _slow_ranks(phase: Phase, settings: Settings) -> list[tuple[int, tuple[float
     slow = [i for i, value in enumerate(phase.seconds) if value > bound]
     calm = [value for value in phase.seconds if value <= bound]
     return [
-        (
-            phase.ranks[i],
-            (
-                phase.seconds[i] / middle if middle else float("inf"),
-                phase.bytes_each[i] / bytes_middle if bytes_middle else None,
-                phase.seconds[i] - max(calm, default=0.0),
-            ),
+        _Slow(
+            rank=phase.ranks[i],
+            phase=phase.number,
+            factor=phase.seconds[i] / middle if middle else float("inf"),
+            bytes_factor=phase.bytes_each[i] / bytes_middle if bytes_middle else None,
+            lost_s=phase.seconds[i] - max(calm, default=0.0),
         )
         for i in slow
     ]

@@ -3,6 +3,8 @@
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings import (
     collective_buffering,
+    collective_waiting,
+    counted,
     data_sieving,
     frequent_sync,
     metadata_storm,
@@ -14,13 +16,14 @@ from halcyon.observe.findings import (
     slow_server,
     small_transfers,
 )
-from halcyon.observe.findings.finding import Evidence, Finding, Severity
+from halcyon.observe.findings.finding import Evidence, Finding, Severity, Span
 
-__all__ = ["Evidence", "Finding", "Severity", "findings"]
+__all__ = ["Evidence", "Finding", "Severity", "Span", "findings"]
 
 _KINDS = (
     data_sieving,
     collective_buffering,
+    collective_waiting,
     small_transfers,
     misalignment,
     metadata_storm,
@@ -30,6 +33,7 @@ _KINDS = (
     one_rank_moves_all,
     redundant_reads,
     read_modify_write,
+    counted,
 )
 _ORDER = [Severity.HIGH, Severity.MEDIUM, Severity.LOW]
 

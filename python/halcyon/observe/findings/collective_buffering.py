@@ -43,6 +43,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     return found(
         answers,
         key=f"collective-buffering-{verb}",
+        concerned=_pieces(answers, direction).filter(_.file.isin([one.file for one in interleaved])),
         seconds_lost=saved.seconds,
         title=f"Ranks {verb} interleaved pieces of a shared file, each on its own",
         explanation=(
@@ -74,13 +75,17 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     )
 
 
-def _interleaved(answers: Answers, direction: str) -> list[_Interleaved]:
-    settings = answers.settings
+def _pieces(answers: Answers, direction: str) -> ibis.Table:
+    """The transfers of MPI-IO's reads, or writes: reads inside writes are data sieving's (data_sieving.py)."""
     rows = answers.survey.profile.filter(
         _.transfer & (_.direction == direction) & (_.parent_level == Level.MPIIO) & _.file.notnull()
     )
-    # Reads inside writes are data sieving's (data_sieving.py).
-    rows = rows.filter(_.parent_call.lower().contains(direction))
+    return rows.filter(_.parent_call.lower().contains(direction))
+
+
+def _interleaved(answers: Answers, direction: str) -> list[_Interleaved]:
+    settings = answers.settings
+    rows = _pieces(answers, direction)
     all_call = _.parent_call.re_search("_all(_begin|_end)?$|_ordered")
     each = rows.aggregate(
         by=["file", "process"],

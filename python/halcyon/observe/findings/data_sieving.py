@@ -127,6 +127,7 @@ def _finding(
     return found(
         answers,
         key=key,
+        concerned=_inside_writes(answers).filter((_.direction == READ) & _.file.isin([one.file for one in sieved])),
         seconds_lost=read_s + lock_s + surplus_s,
         title=title,
         explanation=explanation,
@@ -154,13 +155,18 @@ def _finding(
     )
 
 
+def _inside_writes(answers: Answers) -> ibis.Table:
+    """What MPI-IO's writes are made of."""
+    profile = answers.survey.profile
+    writers = profile.filter((_.level == Level.MPIIO) & (_.direction == WRITE)).select("call").distinct()
+    below = profile.filter((_.parent_level == Level.MPIIO) & _.file.notnull())
+    return below.semi_join(writers, profile.parent_call == writers.call)
+
+
 def _sieved(answers: Answers) -> list[_Sieved]:
     profile = answers.survey.profile
     outer = (_.level == Level.MPIIO) & (_.parent_level != Level.MPIIO).fill_null(True)
-    writers = profile.filter((_.level == Level.MPIIO) & (_.direction == WRITE)).select("call").distinct()
-    below = profile.filter((_.parent_level == Level.MPIIO) & _.file.notnull()).semi_join(
-        writers, profile.parent_call == writers.call
-    )
+    below = _inside_writes(answers)
 
     def total(condition: ibis.Deferred, column: str) -> ibis.Value:
         return ibis.ifelse(condition, _[column], 0).sum().cast("int64")

@@ -4,6 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+import ibis
+from ibis import _
+
 from halcyon.observe.analysis.answers import Answers
 
 
@@ -21,6 +24,16 @@ class Evidence:
 
     what: str
     value: str
+
+
+@dataclass(frozen=True)
+class Span:
+    """A stretch of the run in which a finding shows, from the begin of a first call to the end of a last one."""
+
+    start_s: float
+    end_s: float
+    file: int | None
+    """Of which file these calls are; None: of several, or of none."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +55,29 @@ class Finding:
     evidence: list[Evidence] = field(default_factory=list)
     files: list[int] = field(default_factory=list)
     ranks: list[int] = field(default_factory=list)
+    when: Span | None = None
+    """From the first to the last call that it concerns; None: the source has no times."""
+    worst: Span | None = None
+    """Where to look first: the file, phase or call in which it took longest."""
+
+
+def when(rows: ibis.Table) -> Span | None:
+    """From the first to the last call of rows of Survey.profile."""
+    ends = rows.aggregate(first=_.first_ns.min(), last=_.last_ns.max()).to_pyarrow().to_pylist()[0]
+    return _span(ends["first"], ends["last"])
+
+
+def worst(rows: ibis.Table) -> Span | None:
+    """The calls of rows of Survey.profile on the file in which they took longest."""
+    each = rows.filter(_.file.notnull()).aggregate(
+        by="file", first=_.first_ns.min(), last=_.last_ns.max(), spent=_.duration_ns.sum()
+    )
+    longest = each.filter(_.first.notnull()).order_by([ibis.desc("spent"), "file"]).limit(1).to_pyarrow().to_pylist()
+    return _span(longest[0]["first"], longest[0]["last"], longest[0]["file"]) if longest else None
+
+
+def _span(first_ns: int | None, last_ns: int | None, file: int | None = None) -> Span | None:
+    return None if first_ns is None or last_ns is None else Span(first_ns / 1e9, last_ns / 1e9, file)
 
 
 def severity(answers: Answers, seconds_lost: float | None) -> str | None:
@@ -50,7 +86,7 @@ def severity(answers: Answers, seconds_lost: float | None) -> str | None:
         return Severity.LOW
     settings = answers.settings
     of_io = seconds_lost / answers.io_s if answers.io_s else 0.0
-    of_run = seconds_lost / (answers.survey.end_ns / 1e9 * max(len(answers.ranks), 1))
+    of_run = seconds_lost / (answers.survey.end_ns / 1e9 * max(len(answers.ranks) or answers.survey.ranks, 1))
     if seconds_lost < settings.worth_seconds or of_io < settings.worth_share or of_run < settings.worth_run_share:
         return None
     grade = min(of_io / settings.grave_share, of_run / settings.grave_run_share)
@@ -60,11 +96,22 @@ def severity(answers: Answers, seconds_lost: float | None) -> str | None:
 
 
 def found(
-    answers: Answers, *, key: str, seconds_lost: float | None, ranks: Iterable[int] = (), **values: object
+    answers: Answers,
+    *,
+    key: str,
+    seconds_lost: float | None,
+    ranks: Iterable[int] = (),
+    concerned: ibis.Table | None = None,
+    **values: object,
 ) -> list[Finding]:
-    """One finding, or none when it is not worth a line. `ranks` below 0 (processes beside MPI's) are left out."""
+    """One finding, or none when it is not worth a line. `ranks` below 0 (processes beside MPI's) are left out.
+
+    `concerned`: the rows of Survey.profile that it is about, which tell `when` and `worst`.
+    """
     grade = severity(answers, seconds_lost)
     if grade is None:
         return []
     own = sorted(rank for rank in ranks if rank >= 0)
+    if concerned is not None:
+        values |= {"when": when(concerned), "worst": worst(concerned)}
     return [Finding(key=key, severity=grade, seconds_lost=seconds_lost, ranks=own, **values)]  # type: ignore[arg-type]

@@ -12,10 +12,11 @@ def find(answers: Answers) -> list[Finding]:
     """One finding at most."""
     settings = answers.settings
     low = answers.survey.profile.filter(_.level.isin([Level.POSIX, Level.STDIO]))
-    syncs = low.filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX)).aggregate(
+    syncs = low.filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX))
+    each = syncs.aggregate(
         by=["file", "process"], calls=_.calls.sum().cast("int64"), duration_ns=_.duration_ns.sum().cast("int64")
     )
-    rows = syncs.to_pyarrow().to_pylist()
+    rows = each.to_pyarrow().to_pylist()
     writes = low.filter(_.transfer & (_.direction == Kind.WRITE))
     write_s = float(writes.duration_ns.sum().to_pyarrow().as_py() or 0) / 1e9
     written = int(writes.calls.sum().to_pyarrow().as_py() or 0)
@@ -27,6 +28,7 @@ def find(answers: Answers) -> list[Finding]:
     return found(
         answers,
         key="frequent-sync",
+        concerned=syncs,
         seconds_lost=lost,
         title="Writers wait for the storage again and again",
         explanation=(

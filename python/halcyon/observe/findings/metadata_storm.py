@@ -15,7 +15,8 @@ def find(answers: Answers) -> list[Finding]:
         return []
     if load.seconds < settings.metadata_share * answers.io_s:
         return []
-    sums = at_the_door(answers.survey.profile).aggregate(
+    asked = at_the_door(answers.survey.profile)
+    sums = asked.aggregate(
         by=["kind", "process", "file"],
         calls=_.calls.sum().cast("int64"),
         duration_ns=_.duration_ns.sum().cast("int64"),
@@ -28,6 +29,7 @@ def find(answers: Answers) -> list[Finding]:
     return found(
         answers,
         key="metadata-storm",
+        concerned=asked,
         seconds_lost=again if repeated else load.seconds,
         title="The metadata servers are asked more often than the data servers",
         explanation=(

@@ -39,6 +39,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     return found(
         answers,
         key=f"misaligned-{direction}s",
+        concerned=moves.filter(~_.aligned & _.file.isin([row["file"] for row in own])),
         seconds_lost=lost,
         title=f"{'Writes' if direction == Kind.WRITE else 'Reads'} begin off the file system's blocks",
         explanation=(

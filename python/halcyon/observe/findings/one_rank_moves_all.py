@@ -41,6 +41,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     return found(
         answers,
         key=f"one-rank-{verb}",
+        concerned=rows.filter(_.process == most["process"]),
         seconds_lost=spent * (1 - 1 / (len(hosts) if most["gathered"] else ranks)),
         title=f"Rank {rank} {verb} nearly everything",
         explanation=(

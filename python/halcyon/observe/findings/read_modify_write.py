@@ -1,6 +1,9 @@
 """Reads of what the same process overwrites next, by the application itself."""
 
+from ibis import _
+
 from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.volumes import READ
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.schema import Level
 from halcyon.quantities import plural, seconds, size
@@ -15,9 +18,11 @@ def find(answers: Answers) -> list[Finding]:
     library = any(one.inside == Level.HDF5 for one in own)
     locked = sum(one.locked for one in own)
     lock_s = sum(one.lock_s for one in own if one.locked)
+    files = sorted({one.file for one in own})
     return found(
         answers,
         key="read-modify-write",
+        concerned=answers.survey.profile.filter(_.transfer & (_.direction == READ) & _.file.isin(files)),
         seconds_lost=sum(one.read_s for one in own) + lock_s,
         title="Data is read only to be overwritten",
         explanation=(
@@ -41,6 +46,6 @@ def find(answers: Answers) -> list[Finding]:
             Evidence("time in the reads", seconds(sum(one.read_s for one in own))),
             Evidence("examined", f"{plural(answers.revisits.examined, 'call')} of {answers.revisits.candidates:,}"),
         ],
-        files=sorted({one.file for one in own}),
+        files=files,
         ranks=sorted({rank for one in own for rank in one.ranks}),
     )

@@ -1,6 +1,9 @@
 """Bytes that are read again though nobody wrote in between."""
 
+from ibis import _
+
 from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.volumes import READ
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.quantities import percent, plural, seconds, size
 
@@ -23,6 +26,7 @@ def find(answers: Answers) -> list[Finding]:
     return found(
         answers,
         key="redundant-reads",
+        concerned=answers.survey.profile.filter(_.transfer & (_.direction == READ) & _.file.isin(sorted(again))),
         seconds_lost=lost,
         title="The same bytes are read again and again",
         explanation=(

@@ -2,7 +2,7 @@
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.stragglers import Straggler
-from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.finding import Evidence, Finding, Span, found
 from halcyon.quantities import number, seconds
 
 
@@ -15,6 +15,8 @@ def _find(answers: Answers, kind: str, one: Straggler) -> list[Finding]:
     more = one.bytes_factor is not None and one.bytes_factor >= answers.settings.slow_factor
     where = f" on {one.host}" if one.host else ""
     others = max(answers.survey.ranks - 1, 1)
+    phases = {phase.number: phase for phase in answers.phases_of[kind]}
+    first, last, longest = (phases[number] for number in (one.first_slow, one.last_slow, one.slowest))
     return found(
         answers,
         key=f"slow-rank-{kind}",
@@ -44,4 +46,6 @@ def _find(answers: Answers, kind: str, one: Straggler) -> list[Finding]:
             ),
         ],
         ranks=[one.rank],
+        when=Span(first.start_s, last.end_s, None),
+        worst=Span(longest.start_s, longest.end_s, None),
     )

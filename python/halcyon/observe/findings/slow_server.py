@@ -3,7 +3,8 @@
 from statistics import median
 
 from halcyon.observe.analysis.answers import Answers
-from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.analysis.servers import Server
+from halcyon.observe.findings.finding import Evidence, Finding, Span, found
 from halcyon.quantities import number, percent, plural, rate, size
 
 
@@ -45,6 +46,7 @@ def _slow(answers: Answers) -> list[Finding]:
                 Evidence("median of its peers", rate(usual)),
                 Evidence("transfers", plural(server.alone_calls, "call")),
             ],
+            when=_in_use(server, answers.servers.bin_s),
         )
     return result
 
@@ -76,4 +78,11 @@ def _uneven(answers: Answers) -> list[Finding]:
             Evidence("its bytes", f"{size(busiest.bytes)}, {percent(share)} of all"),
             Evidence("servers in use", plural(sum(1 for one in known.servers if one.bytes), "server")),
         ],
+        when=_in_use(busiest, known.bin_s),
     )
+
+
+def _in_use(server: Server, bin_s: float) -> Span:
+    """From the first to the last step of its load over time in which it had anything to do."""
+    busy = [step for step, both in enumerate(zip(server.read, server.written, strict=True)) if any(both)]
+    return Span(busy[0] * bin_s, (busy[-1] + 1) * bin_s, None)

@@ -18,7 +18,8 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     settings = answers.settings
     rows = answers.survey.profile.filter(_.transfer & (_.direction == direction))
     every = int(rows.calls.sum().to_pyarrow().as_py() or 0)
-    few = rows.filter(small(answers)).aggregate(
+    little = rows.filter(small(answers))
+    few = little.aggregate(
         by=["file", "process"],
         calls=_.calls.sum().cast("int64"),
         volume=_.volume.sum().cast("int64"),
@@ -34,6 +35,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     return found(
         answers,
         key=f"small-{noun}",
+        concerned=little,
         seconds_lost=saved.seconds,
         title=f"Data is {verb} in small pieces",
         explanation=(

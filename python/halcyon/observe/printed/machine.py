@@ -1,20 +1,35 @@
 """Many runs of a machine, for people."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.text import Text
 
-from halcyon.observe.analysis.machine import Grid, Machine, RunLoad, server_totals, totals, variability_grid
-from halcyon.observe.analysis.phases import variability
+from halcyon.observe.analysis.machine import Grid, Machine, server_totals, totals, variability_grid
+from halcyon.observe.analysis.run_load import RunLoad
 from halcyon.observe.printed.tables import console_for_tables, print_table
 from halcyon.quantities import ABSENT, percent, plural, rate, seconds, size
+
+
+@contextmanager
+def reading_runs() -> Iterator[Callable[[int, int], None]]:
+    """Shows on a terminal how many runs are read: to be called with how many are done, and how many there are."""
+    columns = (TextColumn("reading runs"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda done, total: progress.update(task, completed=done, total=total)
 
 
 def print_machine(machine: Machine, console: Console | None = None) -> None:
     """Prints the runs, who made them, the servers, and the grid of an experiment where there is one."""
     console = console or console_for_tables()
     console.print(Text(plural(len(machine.runs), "run"), style="bold"))
+    if machine.unread:
+        console.print(Text(f"{plural(len(machine.unread), 'run')} could not be read", style="bold red"))
     for one in machine.unread:
         console.print(Text(f"left out: {one.name}: {one.why}", style="bold red"), soft_wrap=True)
     heads = ("run", "user", "program", "start (UTC)", "ranks", "duration", "written", "read", "I/O time", "throughput")
@@ -63,8 +78,7 @@ def _grid(grid: Grid, console: Console) -> None:
 
     def told(row: str, column: str) -> str:
         cell = cells.get((row, column))
-        found = variability(cell.phases) if cell else None
-        return percent(found.across_ranks) if found else ABSENT
+        return percent(cell.across_ranks) if cell else ABSENT
 
     title = f"Variation of ranks' write times within phases, over {grid.column_parameter}"
     if grid.row_parameter:

@@ -16,7 +16,7 @@ def as_json(results: object) -> str:
 def plain(value: Any) -> Any:
     """Dataclasses become dicts, paths strings; what is no number becomes null."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: plain(getattr(value, name)) for name in _names(type(value))}
+        return {name: plain(getattr(value, name)) for name in names_of(type(value))}
     if isinstance(value, dict):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, (set, frozenset)):
@@ -31,6 +31,7 @@ def plain(value: Any) -> Any:
 
 
 @cache
-def _names(kind: type) -> tuple[str, ...]:
+def names_of(kind: type) -> tuple[str, ...]:
+    """A dataclass's fields in their order, then its properties by name."""
     own = tuple(field.name for field in fields(kind))
     return own + tuple(name for name in dir(kind) if isinstance(getattr(kind, name), property))

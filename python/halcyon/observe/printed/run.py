@@ -42,8 +42,8 @@ def _heading(tables: ReportTables, console: Console) -> None:
         plural(info.ranks, "rank") if info.ranks else plural(tables.processes, "process", "processes"),
         plural(tables.hosts, "node") if tables.hosts else None,
         seconds(tables.duration_s),
-        plural(tables.calls, "call"),
-        f"{seconds(tables.io_s)} in the application's I/O calls (in sum over processes)" if tables.calls else None,
+        plural(tables.calls, "call") if tables.calls or not tables.counted else None,
+        f"{seconds(tables.io_s)} in the application's I/O calls (in sum over processes)" if tables.io_s else None,
         plural(tables.file_count, "file"),
     ]
     console.print(", ".join(part for part in parts if part), soft_wrap=True)
@@ -57,7 +57,9 @@ def _heading(tables: ReportTables, console: Console) -> None:
     if tables.resolution_s > 2e-9:
         note = f"times that overlap are merged in steps of {seconds(tables.resolution_s)}"
         console.print(Text(note, style="dim"), soft_wrap=True)
-    if not tables.calls:
+    if tables.counted:
+        console.print("The source holds no single calls: what follows is from its counters.")
+    elif not tables.calls:
         console.print("The source holds no single calls: there is nothing to look at but what it counted itself.")
 
 
@@ -70,7 +72,7 @@ def _absence(absence: Absence) -> str:
 
 
 def _findings(tables: ReportTables, console: Console) -> None:
-    if not tables.calls:
+    if not tables.calls and not tables.counted:
         return
     console.print()
     if not tables.findings:
@@ -240,7 +242,7 @@ def _phase(phase: Phase) -> tuple[str, ...]:
 
 
 def _access(tables: ReportTables, console: Console) -> None:
-    rows = [(one.level, one.kind, binary_size(one.lower), f"{one.calls:,}", size(one.bytes)) for one in tables.sizes]
+    rows = [(one.level, one.kind, _from(one.lower), f"{one.calls:,}", size(one.bytes)) for one in tables.sizes]
     print_table(console, "Sizes", ("level", "kind", "from", "calls", "bytes"), rows, words=2)
     orders = [
         (one.kind, one.order, f"{one.pairs:,}", f"{one.calls:,}", size(one.bytes), seconds(one.seconds))
@@ -261,6 +263,11 @@ def _access(tables: ReportTables, console: Console) -> None:
     ]
     heads = ("kind", "approach", "shared files", "bytes", "single files", "bytes")
     print_table(console, "Who shares files", heads, shared, words=2)
+
+
+def _from(lower: int) -> str:
+    """Powers of two as such; Darshan's bins begin a byte after one, or after a round number of kibibytes."""
+    return binary_size(lower) if lower and not lower & (lower - 1) else f"{lower:,} B"
 
 
 def _files(tables: ReportTables, console: Console) -> None:

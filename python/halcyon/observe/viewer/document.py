@@ -1,5 +1,8 @@
 """What the viewer is told: small tables as JSON. web/src/data.ts declares the same, a test compares the two.
 
+Most of them are the tables of the analyses as they are, with what follows from their fields; classes here are of what a
+page holds less of, or what it alone needs.
+
 Times are seconds since the run's start, rates are bytes per second, both as floats; sizes and counts are whole numbers.
 None means that the source does not tell. `file` and `process` are the data set's indices; `rank` is of MPI_COMM_WORLD,
 or the process's index where there was no MPI.
@@ -7,7 +10,43 @@ or the process's index where there was no MPI.
 
 from dataclasses import dataclass, field
 
-VERSION = 1
+from halcyon.observe.analysis.access import SizeBin
+from halcyon.observe.analysis.activity import Activity, ActivitySeries
+from halcyon.observe.analysis.concurrency import Concurrency, ConcurrencySeries
+from halcyon.observe.analysis.decomposition import FunctionShares, Part
+from halcyon.observe.analysis.files import FileUse
+from halcyon.observe.analysis.find_runs import Unread
+from halcyon.observe.analysis.phase_sketch import PhaseSketch
+from halcyon.observe.analysis.phases import Distribution
+from halcyon.observe.analysis.servers import Server, Servers
+from halcyon.observe.analysis.stragglers import Straggler
+from halcyon.observe.analysis.times import TimeSpent
+from halcyon.observe.findings import Evidence, Finding, Span
+from halcyon.observe.report_tables import Absence
+
+TABLES = (
+    Absence,
+    Activity,
+    ActivitySeries,
+    Concurrency,
+    ConcurrencySeries,
+    Distribution,
+    Evidence,
+    Finding,
+    FunctionShares,
+    Part,
+    PhaseSketch,
+    Server,
+    Servers,
+    SizeBin,
+    Span,
+    Straggler,
+    TimeSpent,
+    Unread,
+)
+"""Tables of the analyses that the page takes as they are."""
+
+VERSION = 2
 """Of this contract. A viewer says so when it is given another one."""
 
 
@@ -39,18 +78,6 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Absence:
-    """Something the data set does not hold: `what` is not-seen, lost or partial."""
-
-    what: str
-    subject: str
-    count: int | None
-    processes: int | None
-    """How many processes it concerns; None: the run."""
-    detail: str | None
-
-
-@dataclass(frozen=True)
 class Bandwidth:
     """Bandwidths of one kind (read, write or all), in one file or (`file` None) in the whole run.
 
@@ -69,234 +96,12 @@ class Bandwidth:
 
 
 @dataclass(frozen=True)
-class TimeSpent:
-    """Time of all processes in calls of one level and kind; `self_s` leaves out the calls that these made."""
+class File(FileUse):
+    """One file, and who used it."""
 
-    level: str
-    kind: str
-    calls: int
-    errors: int
-    bytes: int
-    seconds: float
-    self_s: float | None
-    waited_s: float | None
-    """Before the calls, for Halcyon to let them pass."""
-
-
-@dataclass(frozen=True)
-class FunctionShares:
-    """Where the time of one MPI-IO or HDF5 function went; the parts add up to `seconds`.
-
-    `communicate_s` is the function's own time: what is left without the calls below it.
-    """
-
-    level: str
-    function: str
-    calls: int
-    seconds: float
-    lock_s: float
-    read_s: float
-    write_s: float
-    unlock_s: float
-    other_s: float
-    communicate_s: float
-
-
-@dataclass(frozen=True)
-class Part:
-    """One lower function that `function` called, over all its calls."""
-
-    level: str
-    function: str
-    part_level: str
-    part: str
-    kind: str
-    calls: int
-    bytes: int
-    seconds: float
-
-
-@dataclass(frozen=True)
-class ConcurrencySeries:
-    """Calls of one level and kind in progress at once: the mean of each bin."""
-
-    level: str
-    kind: str
-    mean: list[float]
-
-
-@dataclass(frozen=True)
-class Concurrency:
-    """Calls in progress over time, from second 0 in bins of `bin_s`."""
-
-    bin_s: float
-    series: list[ConcurrencySeries]
-
-
-@dataclass(frozen=True)
-class ActivitySeries:
-    """`bytes[i]`: moved in bin i."""
-
-    kind: str
-    bytes: list[float]
-
-
-@dataclass(frozen=True)
-class Activity:
-    """Bytes moved over time by all processes, from second 0 in bins of `bin_s`.
-
-    `counted`: by the source, whose `module` it is; else from the calls.
-    """
-
-    bin_s: float
-    counted: bool
-    module: str | None
-    series: list[ActivitySeries]
-
-
-@dataclass(frozen=True)
-class Phase:
-    """A burst of I/O between two pauses. `seconds[i]` is the I/O time of `ranks[i]` within it.
-
-    `kind`: of writes, of reads, or of all calls; the same burst has the same number in each.
-    """
-
-    number: int
-    kind: str
-    start_s: float
-    end_s: float
-    bytes: int
-    throughput: float | None
-    """Bytes over the time of the slowest rank."""
-    rank_count: int
-    """Of many ranks, `ranks` and `seconds` hold only some: spread evenly over their order by time, and the slowest."""
-    ranks: list[int]
-    seconds: list[float]
-    median_s: float
-    """Of all ranks, as the following."""
-    variation: float | None
-    """Coefficient of variation of `seconds`."""
-    max_over_median: float | None
-
-
-@dataclass(frozen=True)
-class Straggler:
-    """A rank that is among the slowest again and again, in phases of one kind."""
-
-    kind: str
-    rank: int
-    host: str | None
-    phases: int
-    slow_phases: int
-    factor: float
-    """Median over its slow phases of its time over the median rank's."""
-    bytes_factor: float | None
-    """The same of its bytes: as large when it has more to do than the others."""
-    seconds_lost: float
-
-
-@dataclass(frozen=True)
-class SizeBin:
-    """Reads or writes of one level that ask for `lower` <= bytes < `upper`."""
-
-    level: str
-    kind: str
-    lower: int
-    upper: int
-    calls: int
-    bytes: int
-
-
-@dataclass(frozen=True)
-class File:
-    """One file. The counts of patterns are of reads and writes at the POSIX level."""
-
-    file: int
-    path: str
-    filesystem: str | None
-    block_bytes: int | None
-    stripe_bytes: int | None
-    servers: list[str]
-    opens: int
-    stats: int
-    syncs: int
-    reads: int
-    writes: int
-    bytes_read: int
-    bytes_written: int
-    seconds: float
-    consecutive: int
-    strided: int
-    random: int
-    small: int
-    unaligned: int | None
-    crossing: int | None
-    """Accesses that would fit one stripe and touch two."""
     rank_count: int
     ranks: str
     """As text: 0–63, 70."""
-
-
-@dataclass(frozen=True)
-class Server:
-    """One server: bytes per bin of `Servers.bin_s`, from second 0."""
-
-    name: str
-    files: int
-    bytes_read: int
-    bytes_written: int
-    read: list[float]
-    written: list[float]
-
-
-@dataclass(frozen=True)
-class Servers:
-    """What each server or storage target was asked for, as far as the files' layouts are known."""
-
-    bin_s: float
-    imbalance: float | None
-    """Load of the busiest over the mean load; 1 is even."""
-    servers: list[Server]
-    unknown_bytes: int
-    """Moved to or from files whose layout is not known."""
-
-
-@dataclass(frozen=True)
-class Distribution:
-    """Cumulated: `share[i]` of the values are at most `seconds[i]`."""
-
-    name: str
-    seconds: list[float]
-    share: list[float]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """One measured figure behind a finding, ready to be read: ("bytes read before they were overwritten", "1.2 GB")."""
-
-    what: str
-    value: str
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What is wrong, how it is known, what to change. `severity` is high, medium or low."""
-
-    key: str
-    title: str
-    severity: str
-    explanation: str
-    change: str
-    seconds_lost: float | None
-    estimate: str | None
-    """How seconds_lost was estimated."""
-    calls: int | None
-    bytes: int | None
-    evidence: list[Evidence]
-    files: list[int]
-    ranks: list[int]
-    start_s: float | None
-    end_s: float | None
 
 
 @dataclass(frozen=True)
@@ -352,8 +157,42 @@ class Timeline:
 
 
 @dataclass(frozen=True)
+class ExperimentRun:
+    """One of several runs that are compared: what it was given, and its write phases."""
+
+    name: str
+    user: str | None
+    program: str | None
+    start_epoch_s: float | None
+    duration_s: float
+    ranks: int
+    bytes_written: int
+    bytes_read: int
+    io_share: float | None
+    """Of its ranks' time, in I/O calls."""
+    write_throughput: float | None
+    parameters: dict[str, str]
+    """Those of Experiment.parameters."""
+    phases: list[PhaseSketch]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Several runs, and the parameters in which they differ: those with the fewest values first.
+
+    `row` and `column`: the parameters that the grid begins with; None: there are not so many.
+    """
+
+    parameters: list[str]
+    row: str | None
+    column: str | None
+    runs: list[ExperimentRun]
+    unread: list[Unread]
+
+
+@dataclass(frozen=True)
 class Document:
-    """All of it."""
+    """All of it: of one run, or (`experiment`) of several that are compared."""
 
     run: Run
     facts: list[Fact] = field(default_factory=list)
@@ -366,11 +205,12 @@ class Document:
     """How long calls took, a distribution per function."""
     concurrency: Concurrency | None = None
     activity: Activity | None = None
-    phases: list[Phase] = field(default_factory=list)
+    phases: list[PhaseSketch] = field(default_factory=list)
     stragglers: list[Straggler] = field(default_factory=list)
     sizes: list[SizeBin] = field(default_factory=list)
     files: list[File] = field(default_factory=list)
     servers: Servers | None = None
     findings: list[Finding] = field(default_factory=list)
     timeline: Timeline | None = None
+    experiment: Experiment | None = None
     version: int = VERSION

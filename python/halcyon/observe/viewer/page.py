@@ -2,13 +2,13 @@
 
 import dataclasses
 import json
-import math
 import os
 from importlib.resources import files
 from pathlib import Path
 
 from halcyon.errors import HalcyonSystemError, UnavailableError
 from halcyon.observe.dataset import Dataset
+from halcyon.observe.printed.plain import plain
 from halcyon.observe.report_tables import ReportTables
 from halcyon.observe.viewer import columns
 from halcyon.observe.viewer.document import Document
@@ -76,16 +76,16 @@ def template() -> str:
 
 def _json(document: Document) -> str:
     """JSON that may stand inside a script element: no `<`, and no NaN, which JSON does not know."""
-    text = json.dumps(_finite(dataclasses.asdict(document)), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(_rounded(plain(document)), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.replace("<", "\\u003c")
 
 
-def _finite(value: object) -> object:
-    """The same with None for numbers that are none: a rate over no time at all is not known."""
+def _rounded(value: object) -> object:
+    """The same with twelve digits of each number."""
     if isinstance(value, float):
-        return float(f"{value:.12g}") if math.isfinite(value) else None
+        return float(f"{value:.12g}")
     if isinstance(value, dict):
-        return {key: _finite(entry) for key, entry in value.items()}
+        return {key: _rounded(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(entry) for entry in value]
+        return [_rounded(entry) for entry in value]
     return value

@@ -7,7 +7,9 @@ from typing import Any, TypeVar
 from halcyon.observe.analysis.activity import Activity
 from halcyon.observe.analysis.concurrency import Concurrency
 from halcyon.observe.analysis.files import File
+from halcyon.observe.analysis.phase_sketch import SLOWEST, PhaseSketch, short, sketch
 from halcyon.observe.analysis.phases import Phase
+from halcyon.observe.analysis.run_load import grouped
 from halcyon.observe.analysis.servers import Servers
 from halcyon.observe.recording.folder import run_of
 from halcyon.observe.report_tables import ReportTables
@@ -17,8 +19,6 @@ PHASE_VALUES = 300_000
 """Times of ranks in phases, over all phases: about 3 MB of the page."""
 SERVER_VALUES = 200_000
 """Bins of activity, over all servers."""
-SLOWEST = 16
-"""Ranks of each phase that stay, whatever the number of ranks."""
 MOST_RANGES = 6
 
 Row = TypeVar("Row")
@@ -29,23 +29,20 @@ def document_of(tables: ReportTables) -> d.Document:
     return d.Document(
         run=_run(tables),
         facts=[d.Fact(key, value) for key, value in tables.facts.items()],
-        absences=_rows(d.Absence, tables.absences),
+        absences=tables.absences,
         bandwidths=_bandwidths(tables),
-        times=_rows(d.TimeSpent, tables.times),
-        functions=_rows(d.FunctionShares, tables.functions),
-        parts=_rows(d.Part, tables.parts),
-        durations=_rows(d.Distribution, tables.call_durations),
+        times=tables.times,
+        functions=tables.functions,
+        parts=tables.parts,
+        durations=tables.call_durations,
         concurrency=_concurrency(tables.concurrency),
         activity=_activity(tables.activity),
         phases=_phases([phase for own in tables.phases.values() for phase in own]),
-        stragglers=[_row(d.Straggler, one, kind=str(kind)) for kind, own in tables.stragglers.items() for one in own],
-        sizes=_rows(d.SizeBin, tables.sizes),
+        stragglers=[one for own in tables.stragglers.values() for one in own],
+        sizes=tables.sizes,
         files=[_file(file) for file in sorted(tables.files, key=lambda file: file.file)],
         servers=_servers(tables.servers),
-        findings=[
-            _row(d.Finding, one, evidence=_rows(d.Evidence, one.evidence), start_s=None, end_s=None)
-            for one in tables.findings
-        ],
+        findings=tables.findings,
     )
 
 
@@ -84,47 +81,18 @@ def _bandwidths(tables: ReportTables) -> list[d.Bandwidth]:
     return _rows(d.Bandwidth, (one for one in tables.bandwidths if one.file is None or one.file in told))
 
 
-def _concurrency(source: Concurrency) -> d.Concurrency | None:
-    series = [_row(d.ConcurrencySeries, one, mean=[_short(mean) for mean in one.mean]) for one in source.series]
-    return d.Concurrency(source.bin_s, series) if series else None
+def _concurrency(source: Concurrency) -> Concurrency | None:
+    series = [dataclasses.replace(one, mean=[short(mean) for mean in one.mean]) for one in source.series]
+    return Concurrency(source.bin_s, series) if series else None
 
 
-def _activity(source: Activity) -> d.Activity | None:
-    if not any(sum(one.bytes) for one in source.series):
-        return None
-    return _row(d.Activity, source, series=_rows(d.ActivitySeries, source.series))
+def _activity(source: Activity) -> Activity | None:
+    return source if any(sum(one.bytes) for one in source.series) else None
 
 
-def _phases(sources: Sequence[Phase]) -> list[d.Phase]:
+def _phases(sources: Sequence[Phase]) -> list[PhaseSketch]:
     most = max(2 * SLOWEST, PHASE_VALUES // max(1, len(sources)))
-    return [_phase(phase, most) for phase in sources if phase.seconds]
-
-
-def _phase(phase: Phase, most: int) -> d.Phase:
-    order = sorted(range(len(phase.ranks)), key=lambda i: (phase.seconds[i], phase.ranks[i]))
-    middle = (phase.seconds[order[(len(order) - 1) // 2]] + phase.seconds[order[len(order) // 2]]) / 2
-    kept = _spread(order, most)
-    return _row(
-        d.Phase,
-        phase,
-        rank_count=len(order),
-        ranks=[phase.ranks[i] for i in kept],
-        seconds=[_short(phase.seconds[i]) for i in kept],
-        median_s=middle,
-    )
-
-
-def _spread(order: list[int], most: int) -> list[int]:
-    """At most `most` of a list: the last SLOWEST, and of the others an even choice with the first among them."""
-    if len(order) <= most:
-        return order
-    others, few = order[:-SLOWEST], most - SLOWEST
-    return [others[i * len(others) // few] for i in range(few)] + order[-SLOWEST:]
-
-
-def _short(value: float) -> float:
-    """Seven digits: more than a picture shows, at half the bytes."""
-    return float(f"{value:.7g}")
+    return [sketch(phase, most) for phase in sources if phase.seconds]
 
 
 def _file(file: File) -> d.File:
@@ -144,22 +112,10 @@ def _ranges(values: Sequence[int]) -> str:
     return f"{text} and {rest:,} more" if rest else text
 
 
-def _servers(source: Servers) -> d.Servers | None:
+def _servers(source: Servers) -> Servers | None:
     if not source.servers:
         return None
     bins = max(len(server.read) for server in source.servers)
     group = max(1, -(-bins * len(source.servers) * 2 // SERVER_VALUES))
-    return _row(
-        d.Servers,
-        source,
-        bin_s=source.bin_s * group,
-        servers=[
-            _row(d.Server, server, read=_grouped(server.read, group), written=_grouped(server.written, group))
-            for server in source.servers
-        ],
-    )
-
-
-def _grouped(values: Sequence[float], group: int) -> list[float]:
-    """Sums of `group` neighbours each."""
-    return [_short(sum(values[at : at + group])) for at in range(0, len(values), group)]
+    servers = [grouped(server, group) for server in source.servers]
+    return dataclasses.replace(source, bin_s=source.bin_s * group, servers=servers)

@@ -194,3 +194,17 @@ def updates_in_place() -> Trace:
             trace.write(rank, file, offset, MIB, at + 8, 6)
             trace.add(rank, "posix", "fcntl", "unlock", at + 15, 1, file=file)
     return trace
+
+
+def late_rank(late_ms: float = 80.0, *, own_ms: float = 0.0) -> Trace:
+    """A collective write in which rank 3 of 4 begins `late_ms` after the others; `own_ms` more of exchange in each."""
+    trace = Trace(4)
+    file = trace.file("/scratch/shared", stripe_bytes=MIB, servers=SERVERS)
+    for step in range(20):
+        for rank in range(4):
+            begin = step * 500.0 + (late_ms if rank == 3 else 0.0)
+            end = step * 500.0 + late_ms + own_ms + 45
+            offset = (step * 4 + rank) * 4 * MIB
+            outer = trace.mpi_write(rank, file, offset, 4 * MIB, begin, end - begin, call="MPI_File_write_at_all")
+            trace.write(rank, file, offset, 4 * MIB, end - 41, 40, inside=outer)
+    return trace

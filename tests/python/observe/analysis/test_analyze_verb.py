@@ -87,7 +87,7 @@ def test_several_data_sets_are_compared(tmp_path: Path, capsys: pytest.CaptureFi
 
 def test_a_folder_without_data_is_a_wrong_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyze", str(tmp_path)]) == 2
-    assert "no data set here" in capsys.readouterr().err
+    assert "no run here" in capsys.readouterr().err
 
 
 def test_an_unknown_engine_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,7 @@ from observe.analysis.conftest import Ask, FindingsOf
 from observe.synthetic import MIB, Trace
 
 from halcyon.observe.analysis.settings import Settings
-from halcyon.observe.findings import Finding, findings
+from halcyon.observe.findings import Finding, Span, findings
 
 
 def pick(every: list[Finding], key: str) -> Finding:
@@ -211,3 +211,28 @@ def test_every_finding_says_all_that_is_asked_of_it(findings_of: FindingsOf) -> 
             assert one.change.endswith(".")
             assert one.estimate
             assert one.evidence
+
+
+def test_findings_say_when_and_where_to_look_first(findings_of: FindingsOf) -> None:
+    small = pick(findings_of(scenarios.small_writes, with_large=True), "small-writes")
+    assert small.when == Span(0.0, 3.0 - 0.0005, None)  # not to the end of the run, where the large ones are
+    assert small.worst == Span(0.0, 3.0 - 0.0005, 0)
+    slow = pick(findings_of(scenarios.slow_rank), "slow-rank-write")
+    assert slow.when is not None
+    assert slow.worst is not None
+    assert 0 < slow.when.start_s < 1
+    assert slow.when.end_s > 25
+    assert slow.worst.end_s - slow.worst.start_s < 5  # one phase of six
+    server = pick(findings_of(scenarios.uneven_servers), "uneven-servers")
+    assert server.when is not None
+    assert server.when.start_s == 0
+    assert server.when.end_s == pytest.approx(1.24, abs=0.01)  # a transfer counts when it begins
+
+
+def test_every_finding_of_calls_says_when(findings_of: FindingsOf) -> None:
+    for run in (scenarios.sieving, scenarios.interleaved, scenarios.misaligned, scenarios.metadata_storm):
+        assert all(one.when is not None and one.worst is not None for one in findings_of(run))
+    for run in (scenarios.frequent_sync, scenarios.rank_0_writes, scenarios.all_read_the_same):
+        assert all(one.when is not None and one.worst is not None for one in findings_of(run))
+    for run in (scenarios.updates_in_place, scenarios.slow_server):
+        assert all(one.when is not None for one in findings_of(run))

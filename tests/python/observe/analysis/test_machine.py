@@ -1,23 +1,29 @@
 """Many runs of one machine."""
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 from observe.analysis import scenarios
 from observe.synthetic import MIB, Trace
+from traces import DATA
 
-from halcyon.errors import UsageError
+from halcyon.errors import ConfigError, UsageError
+from halcyon.observe.analysis import machine as machine_module
+from halcyon.observe.analysis.find_runs import find_runs
 from halcyon.observe.analysis.machine import (
     Machine,
     differing,
-    find_datasets,
-    parameters_of,
     read_machine,
     server_totals,
     server_uses,
     totals,
     variability_grid,
 )
+from halcyon.observe.analysis.run_load import grouped, options_of, parameters_of
+from halcyon.observe.analysis.run_workers import workers
+from halcyon.observe.analysis.servers import Server
 
 NOVEMBER = 1_793_491_200.0  # 2026-11-01 00:00 UTC
 
@@ -101,7 +107,7 @@ def test_an_experiment_is_a_grid_of_its_parameters(tmp_path: Path) -> None:
     assert grid is not None
     assert (grid.row_parameter, grid.column_parameter) == ("nodes", "mode")
     assert grid.rows == ["4", "16"]  # as numbers
-    assert all(len(cell.phases) == 2 and len(cell.phases[0].ranks) == 4 for cell in grid.cells)
+    assert all(len(cell.phases) == 2 and cell.phases[0].rank_count == 4 for cell in grid.cells)
     assert len(grid.cells) == 4
     with pytest.raises(UsageError, match="size: no parameter that differs among the runs; those that do: mode, nodes"):
         variability_grid(machine, row="size")
@@ -111,6 +117,83 @@ def test_runs_alike_make_no_grid(machine: Machine) -> None:
     assert variability_grid(machine) is None
 
 
-def test_a_folder_without_data_sets_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no data set here; `halcyon pack`"):
-        find_datasets(tmp_path)
+def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("nothing")
+    with pytest.raises(UsageError, match="no run here, nor 4 folders down"):
+        find_runs(tmp_path)
+
+
+def test_runs_of_every_kind_are_found_and_broken_ones_are_named(tmp_path: Path) -> None:
+    run_of("ost0").store(tmp_path / "a")
+    day = tmp_path / "2026" / "11" / "21"
+    day.mkdir(parents=True)
+    shutil.copy(DATA / "darshan" / "ior-hdf5.darshan", day / "ior.darshan")
+    (day / "cut.darshan").write_bytes((DATA / "darshan" / "ior-hdf5.darshan").read_bytes()[:900])
+    (day / "none.darshan").write_bytes(b"")
+    (day / "job.out").write_text("not spoken of")
+    shutil.copytree(DATA / "recorder" / "mpi", tmp_path / "recorder")
+    machine = read_machine(tmp_path)
+    assert {run.name for run in machine.runs} == {"a", "2026/11/21/ior.darshan", "recorder"}
+    assert [one.name for one in machine.unread] == ["2026/11/21/none.darshan", "2026/11/21/cut.darshan"]
+    log = next(run for run in machine.runs if run.name.endswith("ior.darshan"))
+    assert (log.calls, log.program, log.user) == (0, "ior", "1000")
+    assert (log.bytes_read, log.bytes_written) == (4_202_504, 4_195_800 + 2_050)  # to its file and its output
+    assert log.io_s == pytest.approx(0.0171, abs=0.0001)
+
+
+def test_many_runs_are_read_by_several_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("a", "b"):
+        run_of("ost0").store(tmp_path / name, start=NOVEMBER)
+    (tmp_path / "cut.darshan").write_bytes((DATA / "darshan" / "ior-hdf5.darshan").read_bytes()[:900])
+    told: list[tuple[int, int]] = []
+    monkeypatch.setattr(machine_module, "FEW", 1)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {0, 1})
+    machine = read_machine(tmp_path, told=lambda done, total: told.append((done, total)))
+    assert [run.name for run in machine.runs] == ["a", "b"]
+    assert [one.name for one in machine.unread] == ["cut.darshan"]
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_parameters_come_from_the_command_and_the_environment_too() -> None:
+    assert options_of("mpirun -n 4 ./app --size=8 -v mode=own input") == {
+        "word 1": "mpirun",
+        "-n": "4",
+        "word 2": "./app",
+        "--size": "8",
+        "-v": "yes",
+        "mode": "own",
+        "word 3": "input",
+    }
+    facts = {"environment.ROMIO_HINTS": "/h", "mpi.hint.cb_nodes": "2", "mpi.library": "x", "parameter.mode": "all"}
+    found = parameters_of("run1", facts, "./app mode=own")
+    assert found == {"word 1": "./app", "mode": "all", "ROMIO_HINTS": "/h", "cb_nodes": "2"}
+
+
+def test_of_parameters_that_divide_runs_alike_one_is_taken(tmp_path: Path) -> None:
+    for ranks in (2, 4):
+        for number in (1, 2):
+            command = f"mpirun -n {ranks} ./app --seed {number}"
+            run_of("ost0").store(tmp_path / f"{ranks}-{number}", ranks=ranks, command=command)
+    assert differing(read_machine(tmp_path)) == ["ranks", "--seed"]
+
+
+def test_grouped_steps_keep_their_sum() -> None:
+    server = grouped(Server("a", read=[1.0, 2.0, 3.0, 4.0, 5.0], written=[0.0] * 5), 2)
+    assert (server.read, server.written) == ([3.0, 7.0, 5.0], [0.0] * 3)
+
+
+def test_a_run_that_kills_its_reader_takes_nobody_with_it(tmp_path: Path) -> None:
+    path = run_of("ost0").store(tmp_path / "a")
+    with workers(1) as pool:
+        doomed = pool.submit(path, "doomed", Killer())  # type: ignore[arg-type]
+        after = pool.submit(path, "after", None)
+        with pytest.raises(ConfigError, match="the process that read it died"):
+            doomed.result()
+        assert after.result().bytes_written == 10 * MIB
+
+
+class Killer:
+    """What kills the process that unpickles it."""
+
+    def __reduce__(self) -> tuple[object, tuple[int]]:
+        return os._exit, (9,)

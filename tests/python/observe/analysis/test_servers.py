@@ -65,3 +65,14 @@ def test_files_without_a_layout_are_counted_apart(ask: Ask) -> None:
     found = ask(trace).servers
     assert found.unknown_bytes == 3 * MIB
     assert found.servers[0].bytes == MIB
+
+
+def test_transfers_of_unknown_place_count_only_where_one_server_has_the_whole_file(ask: Ask) -> None:
+    trace = Trace(1)
+    striped = trace.file("/scratch/striped", stripe_bytes=MIB, servers=["a", "b"])
+    whole = trace.file("/scratch/whole", servers=["c"])
+    for file in (striped, whole):
+        trace.add(0, "posix", "write", "write", 10 * file, 5, file=file, bytes=MIB, moved=MIB)
+    found = ask(trace).servers
+    assert {one.name: one.bytes for one in found.servers} == {"a": 0, "b": 0, "c": MIB}
+    assert found.unknown_bytes == MIB

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from halcyon.errors import HalcyonSystemError, UnavailableError
+from halcyon.observe.analysis.phase_sketch import SLOWEST, spread
 from halcyon.observe.dataset import Dataset
+from halcyon.observe.printed.plain import names_of
 from halcyon.observe.report_tables import report_tables
 from halcyon.observe.viewer import Document, document, page, render, write_page
-from halcyon.observe.viewer.tables import SLOWEST, _grouped, _ranges, _spread
+from halcyon.observe.viewer.tables import _ranges
 
 ROOT = Path(__file__).parents[4]
 
@@ -27,12 +29,13 @@ def _interfaces() -> dict[str, list[str]]:
 
 
 def test_python_and_typescript_declare_the_same_fields() -> None:
-    ours = {
-        name: [field.name for field in dataclasses.fields(kind)]
-        for name, kind in vars(document).items()
-        if dataclasses.is_dataclass(kind) and isinstance(kind, type)
-    }
-    assert _interfaces() == ours
+    own = [
+        kind
+        for kind in vars(document).values()
+        if dataclasses.is_dataclass(kind) and isinstance(kind, type) and kind.__module__ == document.__name__
+    ]
+    theirs = {name: set(fields) for name, fields in _interfaces().items()}
+    assert theirs == {kind.__name__: set(names_of(kind)) for kind in (*own, *document.TABLES)}
     version = re.search(r"VERSION = (\d+)", (ROOT / "web/src/data.ts").read_text())
     assert version is not None
     assert int(version[1]) == document.VERSION
@@ -95,22 +98,18 @@ def test_a_viewer_that_was_not_built_is_named(monkeypatch: pytest.MonkeyPatch, t
         write_page(Document(_run("x")), None, tmp_path / "page.html")
 
 
-def test_of_many_ranks_the_slowest_stay_and_the_others_are_spread() -> None:
+def test_of_many_ranks_the_slowest_stay_and_the_others_arespread() -> None:
     order = list(range(10_000))
-    kept = _spread(order, 200)
+    kept = spread(order, 200)
     assert len(kept) == 200
     assert kept[-SLOWEST:] == order[-SLOWEST:]
     assert kept[0] == 0
     steps = {b - a for a, b in pairwise(kept[:-SLOWEST])}
     assert max(steps) - min(steps) <= 1
-    assert _spread(order[:50], 200) == order[:50]
+    assert spread(order[:50], 200) == order[:50]
 
 
 def test_ranks_are_told_as_ranges() -> None:
     assert _ranges([3, 1, 2, 7]) == "1–3, 7"
     assert _ranges([]) == ""
     assert _ranges(range(0, 20, 2)) == "0, 2, 4, 6, 8, 10 and 4 more"
-
-
-def test_grouped_bins_keep_their_sum() -> None:
-    assert _grouped([1.0, 2.0, 3.0, 4.0, 5.0], 2) == [3.0, 7.0, 5.0]

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from observe.analysis import scenarios
 
 from halcyon.cli import main
 from halcyon.observe.viewer import page
@@ -20,7 +21,32 @@ def test_writes_a_page_and_says_where(small_dataset: Path, tmp_path: Path, capsy
     assert f"{output} (" in capsys.readouterr().out
 
 
-def test_wants_one_run(small_dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["report", str(small_dataset), str(small_dataset), "-o", str(tmp_path / "page.html")]) == 2
-    assert "is of one run" in capsys.readouterr().err
+def test_several_runs_make_a_page_that_compares_them(
+    small_dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    output = tmp_path / "page.html"
+    assert main(["report", str(small_dataset), str(small_dataset), "-o", str(output)]) == 0
+    assert '"experiment":{"parameters":[]' in output.read_text("utf-8")
+    capsys.readouterr()
+
+
+def test_a_folder_of_runs_makes_such_a_page_over_its_parameters(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for mode in ("shared", "own"):
+        scenarios.healthy(ranks=4, phases=2).store(tmp_path / "runs" / f"mode={mode}")
+    (tmp_path / "runs" / "broken.darshan").write_bytes(b"no log")
+    output = tmp_path / "page.html"
+    assert main(["report", str(tmp_path / "runs"), "--columns", "mode", "-o", str(output)]) == 0
+    text = output.read_text("utf-8")
+    assert '"parameters":["mode"]' in text
+    assert '"column":"mode"' in text
+    assert "left out: broken.darshan" in capsys.readouterr().err
+
+
+def test_runs_of_two_kinds_are_refused(small_dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    assert main(["report", str(small_dataset), str(other), "-o", str(tmp_path / "page.html")]) == 2
+    assert f"{other}: no recorded run" in capsys.readouterr().err
     assert not (tmp_path / "page.html").exists()

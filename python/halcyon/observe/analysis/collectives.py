@@ -1,0 +1,129 @@
+"""Collective MPI-IO calls, taken together over the ranks that made them: who waits for whom, how long they exchange.
+
+A collective call of a rank has time of its own (Wright 2014, figure 4.8: communicate). Here it is divided: waiting for
+the last rank to begin, which nothing inside MPI-IO can mend; and the exchange of data between ranks and aggregators.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import ibis
+from ibis import _
+
+from halcyon.observe.analysis import passes
+from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.schema import Level
+
+NAMES = "_all(_begin|_end)?$|_ordered(_begin|_end)?$|^MPI_File_(open|close|sync|set_size|set_view|preallocate)$"
+"""Functions that all ranks of a file's communicator call."""
+
+
+@dataclass(frozen=True)
+class Collective:
+    """All calls of one function on one file; times in sum over ranks unless said otherwise."""
+
+    function: str
+    file: int
+    calls: int
+    turns: int
+    """How often the ranks called it together."""
+    ranks: int
+    seconds: float
+    communicate_s: float
+    """Time of its own, in which no call below was under way."""
+    waited_s: float
+    """Of that: for the last rank to begin."""
+    exchange_s: float
+    """From the begin of the last rank to the end of all, less the longest time that one rank spent in calls below;
+    times the ranks."""
+    bytes: int
+    start_s: float
+    end_s: float
+    worst_start_s: float
+    """Of the turn in which ranks waited longest …"""
+    worst_end_s: float
+    last_rank: int
+    """… the rank that began last in most turns, by what was waited for it."""
+    last_share: float
+    """The share of `waited_s` that was for this rank."""
+
+
+class Collectives:
+    """Groups of collective calls, of at most settings.examined_calls calls: whole files, the most expensive first."""
+
+    def __init__(self, survey: Survey) -> None:
+        self.survey = survey
+
+    @cached_property
+    def _files(self) -> ibis.Table:
+        rows = self.survey.profile.filter(
+            (_.level == Level.MPIIO) & _.call.re_search(NAMES) & _.file.notnull() & _.self_ns.notnull()
+        )
+        each = rows.aggregate(by="file", calls=_.calls.sum().cast("int64"), spent=_.duration_ns.sum())
+        order = ibis.cumulative_window(order_by=[ibis.desc("spent"), "file"])
+        return self.survey.keep(each.mutate(so_far=_.calls.sum().over(order).cast("int64")))
+
+    @cached_property
+    def comparable(self) -> bool:
+        """Whether the begins of different ranks can be compared: on one node, or with clocks of a known error."""
+        rows = self.survey.processes.filter(_.rank.notnull())
+        known = rows.aggregate(
+            hosts=_.host.nunique(), unsaid=_.host.isnull().any(), unknown=_.clock_error_ns.isnull().any()
+        )
+        row = known.to_pyarrow().to_pylist()[0]
+        return bool(not row["unknown"] or (row["hosts"] == 1 and not row["unsaid"]))
+
+    @cached_property
+    def all(self) -> list[Collective]:
+        """The longest first; none where clocks cannot be compared, or of one rank."""
+        chosen = self._files.filter(_.so_far <= self.survey.settings.examined_calls).select(chosen_file="file")
+        if not self.comparable or not chosen.count().to_pyarrow().as_py():
+            return []
+        files = chosen.to_pyarrow().column("chosen_file").to_pylist()
+        calls = self.survey.rows.filter((_.level == Level.MPIIO) & _.call.re_search(NAMES) & _.file.isin(files))
+        clocks = self.survey.dataset.processes.select(
+            clock_process="process", clock_error_ns=_.clock_error_ns.fill_null(0)
+        )
+        turns = self.survey.keep(passes.collectives(calls, clocks)).filter(_.processes > 1)
+        turns = turns.mutate(exchange_ns=ibis.greatest(_.left_ns - _.arrived_ns - _.parts_ns, 0) * _.processes)
+        for_whom = turns.aggregate(by=["file", "call", "last"], waited=_.waited_ns.sum())
+        for_whom = for_whom.aggregate(by=["file", "call"], last=_.last.argmax(_.waited), most=_.waited.max())
+        sums = turns.aggregate(
+            by=["file", "call"],
+            turns=_.count(),
+            calls=_.processes.sum(),
+            ranks=_.processes.max(),
+            **{name: _[name].sum().cast("int64") for name in _SUMS},
+            begin_ns=_.begin_ns.min(),
+            end_ns=_.left_ns.max(),
+            worst_begin_ns=_.begin_ns.argmax(_.waited_ns),
+            worst_end_ns=_.left_ns.argmax(_.waited_ns),
+        )
+        rows = sums.join(for_whom, ["file", "call"])
+        named = rows.join(self.survey.processes.select(last="process", last_rank="shown_rank"), "last")
+        ordered = named.order_by([ibis.desc("duration_ns"), "file", "call"])
+        return [_collective(row) for row in ordered.to_pyarrow().to_pylist()]
+
+
+_SUMS = ("duration_ns", "own_ns", "waited_ns", "exchange_ns", "volume")
+
+
+def _collective(row: dict) -> Collective:  # type: ignore[type-arg]
+    return Collective(
+        function=row["call"],
+        file=row["file"],
+        calls=row["calls"],
+        turns=row["turns"],
+        ranks=row["ranks"],
+        seconds=row["duration_ns"] / 1e9,
+        communicate_s=row["own_ns"] / 1e9,
+        waited_s=row["waited_ns"] / 1e9,
+        exchange_s=row["exchange_ns"] / 1e9,
+        bytes=row["volume"],
+        start_s=row["begin_ns"] / 1e9,
+        end_s=row["end_ns"] / 1e9,
+        worst_start_s=row["worst_begin_ns"] / 1e9,
+        worst_end_s=row["worst_end_ns"] / 1e9,
+        last_rank=row["last_rank"],
+        last_share=row["most"] / row["waited_ns"] if row["waited_ns"] else 0.0,
+    )

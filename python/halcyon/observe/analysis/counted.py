@@ -1,0 +1,296 @@
+"""What can be said of a run whose source kept no single calls but counted them: Darshan without DXT.
+
+Sums are exact. What a counter does not carry (the union of times, the order of calls, sizes between two marks of a
+histogram) is None here.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import ibis
+from ibis import _
+
+from halcyon.observe.analysis.access import SizeBin
+from halcyon.observe.analysis.bandwidth import ALL, Bandwidth
+from halcyon.observe.analysis.files import File
+from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.analysis.times import TimeSpent
+from halcyon.observe.schema import Kind, Level
+
+LEVELS = {"POSIX": Level.POSIX, "STDIO": Level.STDIO, "MPI-IO": Level.MPIIO}
+"""Of Darshan's modules."""
+METADATA = "metadata"
+"""Opens, closes, stats and seeks: Darshan sums their times up together."""
+
+_WHOLE = {
+    "reads": ("READS", "INDEP_READS", "COLL_READS", "SPLIT_READS", "NB_READS"),
+    "writes": ("WRITES", "INDEP_WRITES", "COLL_WRITES", "SPLIT_WRITES", "NB_WRITES"),
+    "opens": ("OPENS", "FDOPENS", "INDEP_OPENS", "COLL_OPENS"),
+    "stats": ("STATS",),
+    "syncs": ("FSYNCS", "FDSYNCS", "SYNCS", "FLUSHES"),
+    "bytes_read": ("BYTES_READ",),
+    "bytes_written": ("BYTES_WRITTEN",),
+    "consecutive": ("CONSEC_READS", "CONSEC_WRITES"),
+    "unaligned": ("FILE_NOT_ALIGNED",),
+    "collective": ("COLL_READS", "COLL_WRITES"),
+    "slowest_rank": ("SLOWEST_RANK",),
+    "slowest_bytes": ("SLOWEST_RANK_BYTES",),
+}
+_REAL = {
+    "read_s": ("F_READ_TIME",),
+    "write_s": ("F_WRITE_TIME",),
+    "metadata_s": ("F_META_TIME",),
+    "slowest_s": ("F_SLOWEST_RANK_TIME",),
+    "variance": ("F_VARIANCE_RANK_TIME",),
+}
+_MARKS = (
+    ("0_100", 0, 101),
+    ("100_1K", 101, 1025),
+    ("1K_10K", 1025, 10241),
+    ("10K_100K", 10241, 102401),
+    ("100K_1M", 102401, 1048577),
+    ("1M_4M", 1048577, 4194305),
+    ("4M_10M", 4194305, 10485761),
+    ("10M_100M", 10485761, 104857601),
+    ("100M_1G", 104857601, 1073741825),
+    ("1G_PLUS", 1073741825, 1 << 62),
+)
+"""Of Darshan's histograms of sizes: a bin's last size is a whole number of kibibytes, and belongs to it."""
+SMALL = ("0_100", "100_1K", "1K_10K")
+"""Bins of which all is small (settings.small_bytes); of 10K_100K nobody knows which part is."""
+
+
+@dataclass(frozen=True)
+class Volume:
+    """Sums over all records of a level."""
+
+    level: str
+    opens: int
+    stats: int
+    reads: int
+    writes: int
+    bytes_read: int
+    bytes_written: int
+    read_s: float
+    write_s: float
+    metadata_s: float
+
+
+class Counted:
+    """The tables that counters can fill."""
+
+    def __init__(self, survey: Survey) -> None:
+        self.survey = survey
+
+    @cached_property
+    def records(self) -> ibis.Table:
+        """One row per module, process (null: all ranks together) and file; sums of calls, bytes and seconds.
+
+        `reads_0_100` … `writes_1G_PLUS` count sizes. `read_from`, `read_to`, `write_from`, `write_to`: seconds of the
+        run; null where nothing was read or written. `slowest_rank`, `slowest_s`, `slowest_bytes`, `variance` (of the
+        ranks' times): of records that all ranks share.
+        """
+        counters = self.survey.dataset.counters.filter(_.module.isin(list(LEVELS)) & _.file.notnull())
+        rows = counters.mutate(name=_.counter.re_replace("^(POSIX|STDIO|MPIIO)_", ""))
+
+        def whole(names: Iterable[str]) -> ibis.Value:
+            return ibis.ifelse(_.name.isin(list(names)) & (_.integer >= 0), _.integer, ibis.null("int64")).sum()
+
+        def real(names: Iterable[str]) -> ibis.Value:
+            return ibis.ifelse(_.name.isin(list(names)) & (_.real >= 0), _.real, ibis.null("float64")).sum()
+
+        def stamp(name: str) -> ibis.Value:
+            return ibis.ifelse((_.name == f"F_{name}_TIMESTAMP") & (_.real > 0), _.real, ibis.null("float64")).max()
+
+        sums = {name: whole(names).cast("int64").fill_null(0) for name, names in _WHOLE.items()}
+        sums["slowest_rank"] = whole(_WHOLE["slowest_rank"]).cast("int64")  # rank 0 is a rank
+        sums |= {name: real(names).fill_null(0.0) for name, names in _REAL.items()}
+        for kind, agg in (("read", "reads"), ("write", "writes")):
+            sums |= {
+                f"{agg}_{mark}": whole([f"SIZE_{kind.upper()}_{mark}", f"SIZE_{kind.upper()}_AGG_{mark}"])
+                .cast("int64")
+                .fill_null(0)
+                for mark, _low, _high in _MARKS
+            }
+            sums |= {f"{kind}_from": stamp(f"{kind.upper()}_START"), f"{kind}_to": stamp(f"{kind.upper()}_END")}
+        return self.survey.keep(rows.aggregate(by=["module", "process", "file"], **sums))
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether the source had room for all files of POSIX: else it may hold less of one than MPI-IO wrote."""
+        absences = self.survey.dataset.absences
+        return not absences.filter((_.what == "partial") & (_.subject == "POSIX")).count().to_pyarrow().as_py()
+
+    @cached_property
+    def own(self) -> ibis.Table:
+        """The records of what the application itself called: of files of MPI-IO, not what that made of POSIX."""
+        upper = self.records.filter(_.module == "MPI-IO").select("file").distinct()
+        low = self.records.filter(_.module == "POSIX").anti_join(upper, "file")
+        return self.records.filter(_.module != "POSIX").union(low)
+
+    @cached_property
+    def transfers(self) -> ibis.Table:
+        """The records of what reached the file system."""
+        return self.records.filter(_.module != "MPI-IO")
+
+    @cached_property
+    def volumes(self) -> list[Volume]:
+        """By level: MPI-IO, POSIX, stdio (those that there are)."""
+        names = [name for name in Volume.__dataclass_fields__ if name != "level"]
+        rows = self.records.aggregate(by="module", **{name: _[name].sum() for name in names}).order_by("module")
+        return [Volume(level=LEVELS[row.pop("module")], **row) for row in rows.to_pyarrow().to_pylist()]
+
+    @cached_property
+    def io_s(self) -> float:
+        """Time in the application's own calls, in sum over processes."""
+        return float(self.own.aggregate(s=(_.read_s + _.write_s + _.metadata_s).sum()).to_pyarrow()[0][0].as_py() or 0)
+
+    @cached_property
+    def bytes_moved(self) -> tuple[int, int]:
+        """Read and written, between processes and files."""
+        low = [one for one in self.volumes if one.level != Level.MPIIO]
+        return sum(one.bytes_read for one in low), sum(one.bytes_written for one in low)
+
+    @cached_property
+    def whole_files(self) -> tuple[dict[int, int], int]:
+        """Bytes of each file of which as much was transferred as MPI-IO was asked for; and the bytes of all files."""
+        volume = _.bytes_read + _.bytes_written
+        sums = self.records.aggregate(
+            by="file",
+            upper=ibis.ifelse(_.module == "MPI-IO", volume, 0).sum(),
+            lower=ibis.ifelse(_.module == "MPI-IO", 0, volume).sum(),
+        )
+        rows = sums.to_pyarrow().to_pylist()
+        whole = {row["file"]: row["lower"] for row in rows if row["lower"] >= 0.99 * row["upper"] and row["lower"]}
+        return whole, sum(max(row["upper"], row["lower"]) for row in rows)
+
+    def times(self) -> list[TimeSpent]:
+        """By the time spent, the most first."""
+        found = [
+            TimeSpent(one.level, kind, calls, 0, volume, spent, None, 0.0)
+            for one in self.volumes
+            for kind, calls, volume, spent in (
+                (Kind.READ.value, one.reads, one.bytes_read, one.read_s),
+                (Kind.WRITE.value, one.writes, one.bytes_written, one.write_s),
+                (METADATA, one.opens + one.stats, 0, one.metadata_s),
+            )
+            if calls or spent
+        ]
+        return sorted(found, key=lambda one: (-one.seconds, one.level, one.kind))
+
+    def sizes(self) -> list[SizeBin]:
+        """Darshan's own bins; how many bytes each holds, it does not tell."""
+        columns = {f"{kind}_{mark}": _[f"{kind}_{mark}"].sum() for kind in ("reads", "writes") for mark, *_b in _MARKS}
+        rows = self.records.aggregate(by="module", **columns).order_by("module").to_pyarrow().to_pylist()
+        return [
+            SizeBin(LEVELS[row["module"]], kind, low, high, row[f"{kind}s_{mark}"], None)
+            for row in rows
+            for kind in (Kind.READ.value, Kind.WRITE.value)
+            for mark, low, high in _MARKS
+            if row[f"{kind}s_{mark}"]
+        ]
+
+    def bandwidths(self) -> list[Bandwidth]:
+        """As of calls, but for what is perceived: it is bounded by the time from the first to the last of them."""
+        whole = {side: self._sides(rows, "module") for side, rows in self._by_side.items()}
+        files = {side: self._sides(rows, "file") for side, rows in self._by_side.items()}
+        scopes = sorted({file for rows in files.values() for file in rows if file is not None})
+        found = [self._bandwidth(None, kind, {s: list(r.values()) for s, r in whole.items()}) for kind in _KINDS]
+        for file in scopes:
+            own = {side: [rows[file]] if file in rows else [] for side, rows in files.items()}
+            found += [self._bandwidth(file, kind, own) for kind in _KINDS]
+        totals = {one.file: one.bytes for one in found if one.kind == ALL}
+        found = [one for one in found if one.mpi_bytes or one.posix_bytes or one.mpi_s or one.posix_s]
+        order = list(_KINDS)
+        return sorted(found, key=lambda e: (e.file is not None, -totals[e.file], e.file or 0, order.index(e.kind)))
+
+    @cached_property
+    def _by_side(self) -> dict[str, ibis.Table]:
+        return {"mpi": self.records.filter(_.module == "MPI-IO"), "posix": self.transfers}
+
+    def _sides(self, rows: ibis.Table, by: str) -> dict[Any, dict[str, float]]:
+        sums = rows.aggregate(
+            by=by,
+            **{name: _[name].sum() for name in ("bytes_read", "bytes_written", "read_s", "write_s")},
+            **{name: _[name].min() for name in ("read_from", "write_from")},
+            **{name: _[name].max() for name in ("read_to", "write_to")},
+            shared=_.process.isnull().any(),
+            processes=_.process.nunique(),
+        )
+        return {row[by]: row for row in sums.to_pyarrow().to_pylist()}
+
+    def _bandwidth(self, file: int | None, kind: str, sides: dict[str, list[dict[str, float]]]) -> Bandwidth:
+        def total(side: str, *names: str) -> float:
+            return sum(row[name] for row in sides[side] for name in names)
+
+        volumes, spent, ends = _KINDS[kind]
+        stamps = [
+            (row[f"{each}_from"], row[f"{each}_to"])
+            for row in sides["posix"]
+            for each in ends
+            if row[f"{each}_from"] is not None and row[f"{each}_to"] is not None
+        ]
+        known = bool(stamps) and self.complete
+        span = max(end for _begin, end in stamps) - min(begin for begin, _end in stamps) if known else None
+        shared = any(row["shared"] for row in sides["posix"])
+        users = self.survey.ranks if shared else int(max((row["processes"] for row in sides["posix"]), default=0))
+        return Bandwidth(
+            file=file,
+            kind=kind,
+            mpi_bytes=int(total("mpi", *volumes)),
+            mpi_s=total("mpi", *spent),
+            mpi_wall_s=None,
+            posix_bytes=int(total("posix", *volumes)),
+            posix_s=total("posix", *spent),
+            posix_wall_s=None,
+            processes=users if self.complete else 0,
+            posix_span_s=span,
+        )
+
+    def files(self) -> list[File]:
+        """By bytes, then by time. Order, and what is small, is not known; ranks are those with records of their own."""
+        spent = self.own.aggregate(by="file", seconds=(_.read_s + _.write_s + _.metadata_s).sum())
+        names = ("opens", "stats", "syncs", "reads", "writes", "bytes_read", "bytes_written", "consecutive")
+        sums = self.transfers.aggregate(
+            by="file",
+            **{name: _[name].sum() for name in names},
+            unaligned=_.unaligned.sum(),
+            ranks=_.process.collect(distinct=True),
+            shared=_.process.isnull().any(),
+        )
+        rows = sums.join(spent, "file").join(self.survey.files, "file")
+        rows = rows.order_by([ibis.desc(_.bytes_read + _.bytes_written), ibis.desc("seconds"), "file"])
+        return [_file(row, self.survey.ranks) for row in rows.to_pyarrow().to_pylist()]
+
+
+_KINDS = {
+    Kind.WRITE.value: (("bytes_written",), ("write_s",), ("write",)),
+    Kind.READ.value: (("bytes_read",), ("read_s",), ("read",)),
+    ALL: (("bytes_read", "bytes_written"), ("read_s", "write_s"), ("read", "write")),
+}
+
+
+def _file(row: dict, all_ranks: int) -> File:  # type: ignore[type-arg]
+    counts = ("opens", "stats", "syncs", "reads", "writes", "bytes_read", "bytes_written", "consecutive", "seconds")
+    return File(
+        **{name: row[name] for name in ("file", "path", "filesystem", "block_bytes", "stripe_bytes", *counts)},
+        servers=list(row["servers"] or []),
+        strided=None,
+        random=None,
+        small=None,
+        unaligned=row["unaligned"] if row["block_bytes"] else None,
+        crossing=None,
+        high=None,
+        # Darshan makes one record of those of all ranks when each of them opened the file.
+        ranks=list(range(all_ranks)) if row["shared"] else sorted(row["ranks"] or []),
+    )
+
+
+def counted(survey: Survey) -> Counted | None:
+    """None where there are calls, which tell more, or no counters of reads and writes."""
+    if survey.calls:
+        return None
+    found = Counted(survey)
+    return found if found.records.count().to_pyarrow().as_py() else None

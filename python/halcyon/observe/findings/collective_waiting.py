@@ -1,0 +1,97 @@
+"""Time that ranks lose to one another in collective MPI-IO calls: waiting for the last one, and exchanging data."""
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.collectives import Collective
+from halcyon.observe.findings.finding import Evidence, Finding, Span, found
+from halcyon.quantities import percent, plural, seconds, size
+
+
+def find(answers: Answers) -> list[Finding]:
+    """One finding at most for waiting, one for the exchange."""
+    every = answers.collectives.all
+    return [*_waiting(answers, every), *_exchange(answers, every)]
+
+
+def _waiting(answers: Answers, every: list[Collective]) -> list[Finding]:
+    share = answers.settings.waiting_share
+    own = [one for one in every if one.waited_s >= share * one.seconds]
+    if not own:
+        return []
+    waited, spent = sum(one.waited_s for one in own), sum(one.seconds for one in own)
+    worst = max(own, key=lambda one: one.waited_s)
+    one_rank = worst.last_share >= answers.settings.one_rank_share
+    return found(
+        answers,
+        key="collective-wait",
+        seconds_lost=waited,
+        title="Ranks wait in collective calls for the last one to come",
+        explanation=(
+            "A collective call cannot begin before all ranks have made it. "
+            + (
+                f"In {worst.function}, nearly all waiting is for rank {worst.last_rank}."
+                if one_rank
+                else "It is not always the same rank that comes last: the work before the calls is uneven."
+            )
+        ),
+        change=(
+            f"Find out what rank {worst.last_rank} does before it comes (other work, other I/O, a slow node), and let "
+            "it do that afterwards, or share it out."
+            if one_rank
+            else "Balance the work between the calls; or let ranks go on while others come: MPI_File_iwrite_all, "
+            "or a core that is dedicated to I/O."
+        ),
+        estimate="from each rank's begin of such a call to the last rank's, less the error of the clocks",
+        calls=sum(one.calls for one in own),
+        bytes=sum(one.bytes for one in own),
+        evidence=[
+            Evidence("share of these calls' time", percent(waited / spent)),
+            Evidence("time in them", seconds(spent)),
+            Evidence("of it, not in calls below", seconds(sum(one.communicate_s for one in own))),
+            Evidence("times that ranks met", plural(sum(one.turns for one in own), "call")),
+            Evidence("most waiting in", f"{worst.function}: {seconds(worst.waited_s)}"),
+        ],
+        files=sorted({one.file for one in own}),
+        ranks=[worst.last_rank] if one_rank else [],
+        when=Span(min(one.start_s for one in own), max(one.end_s for one in own), None),
+        worst=Span(worst.worst_start_s, worst.worst_end_s, worst.file),
+    )
+
+
+def _exchange(answers: Answers, every: list[Collective]) -> list[Finding]:
+    share = answers.settings.exchange_share
+    own = [one for one in every if one.bytes and one.exchange_s >= share * one.seconds]
+    if not own:
+        return []
+    exchange, spent = sum(one.exchange_s for one in own), sum(one.seconds for one in own)
+    worst = max(own, key=lambda one: one.exchange_s)
+    volume, calls = sum(one.bytes for one in own), sum(one.calls for one in own)
+    return found(
+        answers,
+        key="collective-exchange",
+        seconds_lost=exchange,
+        title="Collective calls take longer to exchange data between ranks than to move it",
+        explanation=(
+            "Two-phase I/O sends all data to a few aggregators first. While all ranks were there, for most of the time "
+            "none of them was in a read or write of the file."
+        ),
+        change=(
+            "More aggregators (cb_nodes: one or more per node) with larger buffers (cb_buffer_size: 16 MiB or more) "
+            "need fewer rounds; where each rank's part is large and contiguous, independent calls, or "
+            "romio_cb_write=disable, need none. `halcyon advise --try` measures it."
+        ),
+        estimate=(
+            "at most: from the begin of the last rank to the end of all, less the longest time of a rank in calls "
+            "below; times the ranks"
+        ),
+        calls=calls,
+        bytes=volume,
+        evidence=[
+            Evidence("share of these calls' time", percent(exchange / spent)),
+            Evidence("time in them", seconds(spent)),
+            Evidence("mean bytes of a rank's call", size(volume / calls)),
+            Evidence("most in", f"{worst.function}: {seconds(worst.exchange_s)}"),
+        ],
+        files=sorted({one.file for one in own}),
+        when=Span(min(one.start_s for one in own), max(one.end_s for one in own), None),
+        worst=Span(worst.start_s, worst.end_s, worst.file),
+    )

@@ -1,0 +1,63 @@
+"""Time that ranks lose to one another in collective calls."""
+
+import pytest
+from observe.analysis import scenarios
+from observe.analysis.conftest import Ask, FindingsOf
+from observe.analysis.test_findings import pick
+from observe.synthetic import MIB, Trace
+
+from halcyon.observe.findings import findings
+
+
+def test_waiting_for_the_last_rank_is_found_with_that_rank(findings_of: FindingsOf) -> None:
+    one = pick(findings_of(scenarios.late_rank), "collective-wait")
+    assert one.seconds_lost == pytest.approx(20 * 3 * 0.080)
+    assert (one.ranks, one.files, one.calls) == ([3], [0], 80)
+    assert one.worst is not None
+    assert one.worst.end_s - one.worst.start_s == pytest.approx(0.125)
+    assert "rank 3" in one.explanation
+
+
+def test_ranks_that_come_together_wait_for_nobody(findings_of: FindingsOf) -> None:
+    assert findings_of(scenarios.late_rank, late_ms=2.0) == []
+
+
+def test_an_exchange_that_takes_longest_is_found(findings_of: FindingsOf) -> None:
+    one = pick(findings_of(scenarios.late_rank, late_ms=0.0, own_ms=100.0), "collective-exchange")
+    assert one.seconds_lost == pytest.approx(20 * 4 * 0.105)
+    assert "collective-wait" not in {each.key for each in findings_of(scenarios.late_rank, late_ms=0.0, own_ms=100.0)}
+
+
+def test_clocks_that_cannot_be_compared_make_no_finding(ask: Ask) -> None:
+    trace = scenarios.late_rank()
+    trace.hosts = ("n0", "n1")
+    answers = ask(trace)
+    assert not answers.collectives.comparable
+    assert findings(answers) == []
+
+
+def test_the_error_of_clocks_is_no_waiting(ask: Ask) -> None:
+    trace = scenarios.late_rank()
+    trace.hosts, trace.clock_error_ns = ("n0", "n1"), 75_000_000
+    (one,) = ask(trace).collectives.all
+    assert one.waited_s == pytest.approx(20 * 3 * 0.005)
+
+
+def test_calls_that_did_not_meet_are_not_taken_for_waiting(ask: Ask) -> None:
+    trace = Trace(2)  # each opens the file for itself, one after the other
+    file = trace.file("/scratch/own")
+    for rank in range(2):
+        outer = trace.add(rank, "mpiio", "MPI_File_open", "open", rank * 1000.0, 50, file=file)
+        trace.add(rank, "posix", "open", "open", rank * 1000.0 + 5, 5, file=file, inside=outer)
+    (one,) = ask(trace).collectives.all
+    assert (one.turns, one.waited_s) == (1, 0.0)
+
+
+def test_aggregators_that_write_for_all_are_as_it_should_be(ask: Ask) -> None:
+    trace = scenarios.collective()
+    trace.clock_error_ns = 0
+    answers = ask(trace)
+    (one,) = answers.collectives.all
+    assert (one.ranks, one.turns, one.bytes) == (8, 40, 40 * 8 * 2 * MIB)
+    assert one.communicate_s > one.exchange_s > 0
+    assert findings(answers) == []

@@ -1,0 +1,216 @@
+"""Runs of which the source kept counters alone: what they tell is told, all else is null."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from observe.synthetic import MIB
+from traces import DATA
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.dataset import Dataset, DatasetWriter
+from halcyon.observe.findings import Finding, findings
+from halcyon.observe.open_run import open_run
+from halcyon.observe.schema import TABLES, RunInfo
+
+PREFIX = {"POSIX": "POSIX", "STDIO": "STDIO", "MPI-IO": "MPIIO"}
+
+
+@dataclass
+class Log:
+    """Counters in the making; `record("POSIX", 0, None, READS=3)`: of file 0, all ranks together."""
+
+    ranks: int = 4
+    rows: list[dict[str, object]] = field(default_factory=list)
+    absences: list[dict[str, object]] = field(default_factory=list)
+
+    def record(self, module: str, file: int, rank: int | None, **counters: float) -> None:
+        for name, value in counters.items():
+            whole = isinstance(value, int)
+            self.rows.append(
+                {
+                    "process": rank,
+                    "file": file,
+                    "module": module,
+                    "counter": f"{PREFIX[module]}_{name}",
+                    "integer": value if whole else None,
+                    "real": None if whole else value,
+                }
+            )
+
+    def writes(
+        self, module: str, file: int, rank: int | None, calls: int, size: int, spent: float, **more: float
+    ) -> None:
+        """Writes of one size from second 1 to second 9."""
+        collective = {"COLL_WRITES" if module == "MPI-IO" else "WRITES": calls}
+        stamps = {"F_WRITE_START_TIMESTAMP": 1.0, "F_WRITE_END_TIMESTAMP": 9.0}
+        sums = {"BYTES_WRITTEN": calls * size, "F_WRITE_TIME": spent}
+        self.record(module, file, rank, **collective, **sums, **stamps, **more)  # type: ignore[arg-type]
+
+    def store(self, directory: Path) -> Path:
+        info = RunInfo("darshan 3.4", 1.7e9, 10_000_000_000, self.ranks)
+        files = sorted({row["file"] for row in self.rows})  # type: ignore[type-var]
+        with DatasetWriter(directory, info) as writer:
+            writer.write("counters", pa.Table.from_pylist(self.rows, TABLES["counters"]))
+            rows = [{"file": file, "path": f"/scratch/{file}", "block_bytes": 4096} for file in files]
+            writer.write("files", pa.Table.from_pylist(rows, TABLES["files"]))
+            writer.write("absences", pa.Table.from_pylist(self.absences, TABLES["absences"]))
+            ranks = range(self.ranks)
+            writer.write(
+                "processes", pa.table({"process": pa.array(ranks, pa.int32()), "rank": pa.array(ranks, pa.int32())})
+            )
+        return directory
+
+
+def keys(log: Log, directory: Path) -> dict[str, Finding]:
+    with Dataset.open(log.store(directory)) as dataset:
+        return {one.key: one for one in findings(Answers(dataset))}
+
+
+def test_bandwidths_are_what_counters_carry_and_no_more(tmp_path: Path) -> None:
+    log = Log()
+    log.writes("MPI-IO", 0, None, 8, MIB, 4.0)
+    log.writes("POSIX", 0, None, 8, MIB, 2.0)
+    with Dataset.open(log.store(tmp_path / "run")) as dataset:
+        answers = Answers(dataset)
+        whole = next(one for one in answers.bandwidths if one.file is None and one.kind == "write")
+        assert whole.effective_mpi == pytest.approx(8 * MIB / 4)
+        assert whole.effective_posix == pytest.approx(8 * MIB / 2)
+        assert whole.perceived_mpi is None
+        assert whole.perceived_posix is None
+        assert whole.perceived_posix_low == pytest.approx(8 * MIB / 8)
+        assert whole.perceived_posix_high == pytest.approx(8 * MIB / 2 * 4)
+        assert answers.io_s == pytest.approx(4.0)  # MPI-IO's: that of POSIX is in it
+        assert answers.bytes_moved == (0, 8 * MIB)
+        (file,) = answers.files
+        assert (file.writes, file.bytes_written, file.seconds, file.ranks) == (8, 8 * MIB, 4.0, [0, 1, 2, 3])
+        assert (file.small, file.strided, file.random, file.high) == (None, None, None, None)
+
+
+def test_what_was_cut_short_bounds_nothing(tmp_path: Path) -> None:
+    log = Log(absences=[{"what": "partial", "subject": "POSIX"}])
+    log.writes("POSIX", 0, None, 8, MIB, 2.0)
+    with Dataset.open(log.store(tmp_path / "run")) as dataset:
+        whole = Answers(dataset).bandwidths[0]
+        assert whole.effective_posix == pytest.approx(8 * MIB / 2)
+        assert (whole.perceived_posix_low, whole.perceived_posix_high) == (None, None)
+
+
+def test_a_healthy_log_has_no_findings(tmp_path: Path) -> None:
+    log = Log()
+    for rank in range(4):
+        log.writes("POSIX", rank, rank, 200, 4 * MIB, 2.0, SIZE_WRITE_4M_10M=200, FILE_NOT_ALIGNED=1, OPENS=1, STATS=2)
+        log.record("POSIX", rank, rank, F_META_TIME=0.05)
+    even = {
+        "SLOWEST_RANK": 2,
+        "SLOWEST_RANK_BYTES": 50 * 4 * MIB,
+        "F_SLOWEST_RANK_TIME": 0.6,
+        "F_VARIANCE_RANK_TIME": 0.01,
+    }
+    log.writes("POSIX", 4, None, 200, 4 * MIB, 2.0, SIZE_WRITE_4M_10M=200, OPENS=4, **even)
+    assert keys(log, tmp_path / "run") == {}
+
+
+def test_small_writes_are_counted_and_timed_where_all_of_a_file_are_small(tmp_path: Path) -> None:
+    log = Log()
+    for rank in range(4):
+        log.writes("POSIX", 0, rank, 1000, 1000, 2.0, SIZE_WRITE_100_1K=1000)
+    one = keys(log, tmp_path / "run")["small-writes"]
+    assert one.calls == 4000
+    assert one.seconds_lost == pytest.approx(8 * (1 - 1000 / MIB))
+    assert one.when is not None
+    assert (one.when.start_s, one.when.end_s) == (1.0, 9.0)
+    mixed = Log()
+    mixed.writes("POSIX", 0, 0, 2000, 100_000, 8.0, SIZE_WRITE_100_1K=1500, SIZE_WRITE_100K_1M=500)
+    assert keys(mixed, tmp_path / "mixed")["small-writes"].seconds_lost is None
+
+
+def test_small_writes_that_take_no_time_are_no_finding(tmp_path: Path) -> None:
+    log = Log()
+    log.writes("POSIX", 0, 0, 1000, 100, 0.0001, SIZE_WRITE_0_100=900, SIZE_WRITE_10K_100K=100)
+    for rank in range(4):
+        log.writes("POSIX", 1, rank, 100, 4 * MIB, 2.0, SIZE_WRITE_4M_10M=100)
+    assert keys(log, tmp_path / "run") == {}
+
+
+def test_misalignment_is_counted_where_blocks_are_known(tmp_path: Path) -> None:
+    log = Log()
+    for rank in range(4):
+        log.writes("POSIX", 0, rank, 200, MIB, 2.0, SIZE_WRITE_100K_1M=200, FILE_NOT_ALIGNED=150)
+    one = keys(log, tmp_path / "run")["misaligned-transfers"]
+    assert (one.calls, one.seconds_lost, one.severity) == (600, None, "low")
+
+
+def test_a_metadata_storm_takes_time_and_outnumbers_transfers(tmp_path: Path) -> None:
+    log = Log()
+    for rank in range(4):
+        log.writes("POSIX", 0, rank, 10, MIB, 1.0, OPENS=500, STATS=500, F_META_TIME=3.0)
+    one = keys(log, tmp_path / "run")["metadata-storm"]
+    assert (one.calls, one.seconds_lost) == (4000, pytest.approx(12.0))
+    calm = Log()
+    for rank in range(4):
+        calm.writes("POSIX", 0, rank, 10, MIB, 1.0, OPENS=500, STATS=500, F_META_TIME=0.1)
+    assert keys(calm, tmp_path / "calm") == {}
+
+
+def test_data_sieving_shows_in_reads_that_nobody_asked_for(tmp_path: Path) -> None:
+    log = Log()
+    log.writes("MPI-IO", 0, None, 100, MIB, 20.0)
+    log.writes("POSIX", 0, None, 100, 4 * MIB, 8.0, READS=100, BYTES_READ=1000, F_READ_TIME=6.0)
+    one = keys(log, tmp_path / "run")["data-sieving"]
+    assert one.seconds_lost == pytest.approx(6 + 8 * 3 / 4)
+    update = Log()  # the application reads this file itself
+    update.writes("MPI-IO", 0, None, 100, MIB, 20.0, INDEP_READS=100)
+    update.writes("POSIX", 0, None, 100, 4 * MIB, 8.0, READS=100, BYTES_READ=1000, F_READ_TIME=6.0)
+    assert "data-sieving" not in keys(update, tmp_path / "update")
+
+
+def shared(log: Log, spent: float, variance: float, volume: int) -> None:
+    """A file of all ranks, 100 MiB in 10 s, whose slowest rank is 2."""
+    slowest = {"SLOWEST_RANK": 2, "SLOWEST_RANK_BYTES": volume}
+    times = {"F_SLOWEST_RANK_TIME": spent, "F_VARIANCE_RANK_TIME": variance}
+    log.writes("POSIX", 0, None, 100, MIB, 10.0, **slowest, **times)
+
+
+def test_one_slow_rank_stands_alone_with_no_more_to_do(tmp_path: Path) -> None:
+    log = Log()
+    shared(log, 7.0, 6.0**2 * 3 / 16, 25 * MIB)  # the others took 1 s each
+    one = keys(log, tmp_path / "run")["slow-rank"]
+    assert (one.ranks, one.seconds_lost) == ([2], pytest.approx(6 * 3))
+
+
+@pytest.mark.parametrize(
+    ("spent", "variance", "volume"),
+    [
+        (2.7, 0.01, 25 * MIB),  # hardly slower
+        (7.0, 6.0**2 * 3 / 16, 60 * MIB),  # it has more to do
+        (4.5, 5.0, 25 * MIB),  # others are far from the mean, too
+    ],
+)
+def test_other_slow_ranks_are_no_finding(tmp_path: Path, spent: float, variance: float, volume: int) -> None:
+    log = Log()
+    shared(log, spent, variance, volume)
+    assert keys(log, tmp_path / "run") == {}
+
+
+@pytest.fixture(scope="module")
+def imbalanced() -> Iterator[Answers]:
+    with open_run(DATA / "darshan" / "imbalanced-io.darshan") as dataset:
+        yield Answers(dataset)
+
+
+def test_the_rank_that_moves_all_is_found_in_a_real_log(imbalanced: Answers) -> None:
+    (one,) = findings(imbalanced)
+    assert (one.key, one.severity, one.ranks) == ("one-rank-moves-all", "high", [0])
+    assert one.seconds_lost == pytest.approx(287_000, rel=0.01)  # all wait for it in collective calls
+
+
+def test_a_real_logs_sums_are_those_of_its_counters(imbalanced: Answers) -> None:
+    levels = {one.level: one for one in imbalanced.counted.volumes} if imbalanced.counted else {}
+    assert (levels["posix"].reads, levels["posix"].writes) == (67_861, 50_832)
+    assert levels["mpiio"].writes == 101_535
+    sizes = [one for one in imbalanced.sizes if one.level == "posix" and one.kind == "read"]
+    assert sum(one.calls for one in sizes) == 67_861
+    assert all(one.bytes is None for one in sizes)
