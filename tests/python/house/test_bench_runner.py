@@ -44,3 +44,9 @@ def test_a_benchmark_without_a_figure_fails(tree: Path) -> None:
     assert done.returncode == 1
     assert "first printed no figure" in done.stderr
     assert done.stdout == ""
+
+
+def test_figures_with_units_in_their_names_count(tree: Path) -> None:
+    figures = "room.overhead_ns_4KiB 87 ns\nroom.memory_MiB 3.0 MiB\n"
+    done = bench(tree, first=f"printf '{figures}'")
+    assert (done.returncode, done.stdout) == (0, figures), done.stderr
