@@ -79,8 +79,6 @@ class PhaseSplit:
     end_ns: Times
     gap_ns: int
     """Pauses longer than this part phases."""
-    floor_ns: int
-    """Pauses below it were not considered."""
     crumbs: int
     """Bursts that were set aside."""
 
@@ -98,13 +96,13 @@ def split(survey: Survey) -> PhaseSplit:
     begin, end, spent = (rows.column(name).to_numpy() for name in ("begin_ns", "end_ns", "duration_ns"))
     first, last = merge(begin, end, floor)
     if not len(first):
-        return PhaseSplit(first, last, floor, floor, 0)
+        return PhaseSplit(first, last, floor, 0)
     moved = survey.moments.filter(_.transfer).select("begin_ns", "volume").to_pyarrow()
     volumes = _per_island(first, moved.column("begin_ns").to_numpy(), moved.column("volume").to_numpy())
     keep = _weighty(_per_island(first, begin, spent), volumes, settings.crumbs_share)
     gap = _gap(first[keep], last[keep], settings, floor)
     begins, ends = merge(first[keep], last[keep], gap)
-    return PhaseSplit(begins, ends, gap, floor, int((~keep).sum()))
+    return PhaseSplit(begins, ends, gap, int((~keep).sum()))
 
 
 def _per_island(first: Times, times: Times, values: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
@@ -257,14 +255,6 @@ class Distribution:
     name: str
     seconds: list[float]
     share: list[float]
-
-
-def cumulated(name: str, seconds: list[float], most: int = 500) -> Distribution:
-    """The distribution of values, thinned to `most` points (the smallest and the largest stay)."""
-    ordered = np.sort(np.asarray(seconds, dtype=np.float64))
-    share = np.arange(1, len(ordered) + 1) / max(len(ordered), 1)
-    at = np.unique(np.linspace(0, max(len(ordered) - 1, 0), min(most, len(ordered))).round().astype(np.int64))
-    return Distribution(name, [float(ordered[i]) for i in at], [float(share[i]) for i in at])
 
 
 def call_durations(survey: Survey) -> list[Distribution]:

@@ -8,7 +8,7 @@ from observe.analysis.conftest import Ask
 from observe.synthetic import MIB, Trace
 
 from halcyon.observe.analysis.intervals import merge
-from halcyon.observe.analysis.phases import Phase, cumulated, variability
+from halcyon.observe.analysis.phases import Phase, variability
 
 
 def bursts(pauses_ms: list[float], ranks: int = 4, *, within_ms: float = 1.0) -> Trace:
@@ -114,15 +114,6 @@ def test_variability_over_ranks_and_phases() -> None:
     assert found.across_phases == pytest.approx(np.std([1, 3]) / 2)
     assert found.waited_s == pytest.approx(2.0)
     assert variability([]) is None
-
-
-def test_a_distribution_keeps_its_ends_when_thinned() -> None:
-    found = cumulated("writes", [float(n) for n in range(10_000)], most=50)
-    assert len(found.seconds) <= 50
-    assert (found.seconds[0], found.seconds[-1], found.share[-1]) == (0.0, 9999.0, 1.0)
-    at = dict(zip(found.seconds, found.share, strict=True))
-    assert all(share == pytest.approx((value + 1) / 10_000) for value, share in at.items())
-    assert cumulated("none", []).seconds == []
 
 
 def test_durations_of_calls_are_cumulated_per_function(ask: Ask) -> None:
