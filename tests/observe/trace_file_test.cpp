@@ -86,7 +86,7 @@ TEST(record_buffer, takes_notes_from_many_threads) {
         });
     }
     for (auto& thread : threads) thread.join();
-    buffer->flush(true);
+    buffer->flush();
     file->abandon();
     buffer->abandon();
     const trace_reader reader(folder.path("many.trace"));
@@ -106,7 +106,7 @@ TEST(record_buffer, paths_that_are_alike_come_out_whole) {
                                             "/a/" + std::string(300, 'b') + "d", "", "/a"};
     std::vector<file_section> sections = {{1, 5, 512}, {2, 5, 512}, {3, 5, 512}, {9, 5, 512}, {10, 6, -1}};
     for (size_t i = 0; i < paths.size(); ++i) EXPECT_TRUE(buffer->note_file(sections[i], paths[i]));
-    buffer->flush(true);
+    buffer->flush();
     file->abandon();
     buffer->abandon();
     const trace_reader reader(folder.path("paths.trace"));

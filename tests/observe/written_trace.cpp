@@ -116,7 +116,7 @@ std::string write_trace(const scratch_folder& folder, const std::string& name, c
     buffer->note(note_kind::absence, bytes_of(absence), "io_uring");
     for (const call_record& record : records) buffer->append(record);
     if (ended) {
-        buffer->flush(true);
+        buffer->flush();
         const end_section end{0, 0, 0, anchor_now()};
         file->append(section_kind::end, bytes_of(end));
     }

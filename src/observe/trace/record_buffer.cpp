@@ -317,16 +317,11 @@ bool record_buffer::note_file(const file_section& file, std::string_view path) {
     return add_note([&] { return notes_.add_file(file, path); });
 }
 
-void record_buffer::flush(bool last) {
+void record_buffer::flush() {
     if (header_ == nullptr || direct_.load(std::memory_order_relaxed)) return;
-    // Full chunks first, so that a fresh one can be had.
     while (code_next()) continue;
-    uint32_t fresh = 0;
-    if (last)
-        direct_.store(true, std::memory_order_release);
-    else if (!open_chunk(fresh))
-        return;
-    const uint64_t seen = next_.exchange(last ? no_more_slots : uint64_t{fresh} << 32, std::memory_order_acq_rel);
+    direct_.store(true, std::memory_order_release);
+    const uint64_t seen = next_.exchange(no_more_slots, std::memory_order_acq_rel);
     const auto used = static_cast<uint32_t>(seen & slot_mask);
     const auto chunk = static_cast<uint32_t>(seen >> 32);
     if (!lock_coding()) return;
@@ -335,11 +330,11 @@ void record_buffer::flush(bool last) {
     bool all = used >= chunk_records || code(chunk, used);
     // Those that were full a moment ago. Others that are open were opened by a thread that lost its core, and are
     // empty.
-    for (uint32_t i = 0; last && i < header_->chunk_count; ++i) {
+    for (uint32_t i = 0; i < header_->chunk_count; ++i) {
         if (header_->chunks[i].state.load() == ring_header::closed) all = code(i, chunk_records) && all;
     }
     unlock_coding();
-    if (last && all && flush_notes() && !out_->failed()) direct::unlink(path_);
+    if (all && flush_notes() && !out_->failed()) direct::unlink(path_);
 }
 
 void record_buffer::note_end(uint32_t how) {

@@ -15,7 +15,7 @@ namespace halcyon::observe::trace {
 /// What stands at the beginning of a ring file.
 struct ring_header {
     static constexpr uint32_t most_chunks = 64;
-    enum state : uint32_t { unused = 0, open, closed, coding };
+    enum state : uint32_t { unused = 0, open, closed };
 
     char magic[8];
     uint32_t version;
@@ -62,8 +62,8 @@ class record_buffer {
     bool note(note_kind kind, std::string_view section, std::string_view text);
     bool note_file(const file_section& file, std::string_view path);
 
-    /// Codes all that was appended. `last`: the file is removed, and what is appended later goes to the trace at once.
-    void flush(bool last);
+    /// Codes all that was appended and removes the file. What is appended later goes to the trace at once.
+    void flush();
 
     /// The process ends, and its trace cannot be written any more.
     void note_end(uint32_t how);

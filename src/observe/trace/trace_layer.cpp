@@ -183,7 +183,7 @@ void trace_layer::on_absence(std::string_view subject, uint64_t count) {
 
 void trace_layer::on_end(calls::ending how) {
     const calls::own_work ours;
-    buffer_.flush(true);
+    buffer_.flush();
     const end_section section{static_cast<uint32_t>(how), 0, buffer_.lost(), anchor_now()};
     file_.append(section_kind::end, bytes_of(section));
     move_to_directory();
