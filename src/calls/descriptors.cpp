@@ -98,13 +98,13 @@ uint32_t current_name(int fd, open_file& file) {
     const uint32_t generation = this_process().generation;
     if (file.generation.load(std::memory_order_relaxed) != generation) [[unlikely]] {
         file.file.store(known_files::of_descriptor(fd), std::memory_order_relaxed);
-        file.forks.store(UINT32_MAX, std::memory_order_relaxed);  // its position is shared with the parent
+        file.unseen_moves.store(UINT32_MAX, std::memory_order_relaxed);  // its position is shared with the parent
         file.generation.store(generation, std::memory_order_relaxed);
     }
     return file.file.load(std::memory_order_relaxed);
 }
 
-open_file* remember(int fd, int flags, uint32_t file, int64_t position, uint32_t forks) {
+open_file* remember(int fd, int flags, uint32_t file, int64_t position, uint32_t unseen_moves) {
     table* all = descriptors_of_process();
     if (all == nullptr || fd < 0 || fd >= capacity) return nullptr;
     const locked held;
@@ -118,7 +118,7 @@ open_file* remember(int fd, int flags, uint32_t file, int64_t position, uint32_t
     opened.references.store(1, std::memory_order_relaxed);
     opened.file.store(file, std::memory_order_relaxed);
     opened.generation.store(this_process().generation, std::memory_order_relaxed);
-    opened.forks.store(forks, std::memory_order_relaxed);
+    opened.unseen_moves.store(unseen_moves, std::memory_order_relaxed);
     opened.seekable.store(position >= 0, std::memory_order_relaxed);
     opened.position.store(position, std::memory_order_relaxed);
     opened.appends.store((flags & O_APPEND) != 0, std::memory_order_relaxed);
@@ -155,7 +155,7 @@ open_file* opened(int fd, int flags) {
     const bool seekable = file != known_files::ignored && direct::call(SYS_fstat, fd, direct::address(&kind)) == 0 &&
                           (S_ISREG(kind.st_mode) || S_ISBLK(kind.st_mode) || S_ISDIR(kind.st_mode));
     const int64_t position = seekable ? 0 : none;
-    return remember(fd, flags, file, position, this_process().forks.load(std::memory_order_relaxed));
+    return remember(fd, flags, file, position, this_process().unseen_moves.load(std::memory_order_relaxed));
 }
 
 void duplicated(int from, int to) {
@@ -241,8 +241,8 @@ void after_fork() {
 int64_t position(int fd, open_file& file, bool writes) {
     if (!file.seekable.load(std::memory_order_relaxed)) return none;
     if (writes && file.appends.load(std::memory_order_relaxed)) return none;
-    if (file.forks.load(std::memory_order_relaxed) != this_process().forks.load(std::memory_order_relaxed))
-        [[unlikely]] {
+    if (file.unseen_moves.load(std::memory_order_relaxed) !=
+        this_process().unseen_moves.load(std::memory_order_relaxed)) [[unlikely]] {
         file.position.store(direct::lseek(fd, 0, SEEK_CUR), std::memory_order_relaxed);
     }
     return file.position.load(std::memory_order_relaxed);

@@ -11,9 +11,10 @@ struct open_file {
     std::atomic<uint32_t> references;
     std::atomic<uint32_t> file;        ///< known_files id; `ignored` when nobody wants its calls
     std::atomic<uint32_t> generation;  ///< process in which `file` was named: ids are per process
-    std::atomic<uint32_t> forks;       ///< of the process when it was opened: later children share its position
-    std::atomic<int64_t> position;     ///< where the next read or write goes
-    std::atomic<bool> appends;         ///< O_APPEND: writes go to the end
+    std::atomic<uint32_t>
+        unseen_moves;  ///< of the process when it was opened: after later ones the kernel knows its position
+    std::atomic<int64_t> position;  ///< where the next read or write goes
+    std::atomic<bool> appends;      ///< O_APPEND: writes go to the end
     std::atomic<bool> seekable;
 };
 

@@ -26,7 +26,8 @@ struct process_state {
     int process_id;
     uint32_t generation;            ///< differs between a process and the one it was forked from
     std::atomic<uint32_t> threads;  ///< that made a call so far
-    std::atomic<uint32_t> forks;    ///< children that share descriptors with us
+    std::atomic<uint32_t>
+        unseen_moves;  ///< children that share descriptors with us, and I/O past us: positions may differ
     layer_chain layers;
     std::atomic<uint64_t> unrecorded;  ///< calls passed on without a record (may_record)
     std::atomic<uint64_t> left;        ///< calls that never returned, because a jump left them

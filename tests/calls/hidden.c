@@ -1,6 +1,7 @@
 // What a preloaded library cannot see. Usage: hidden <directory>
 #define _GNU_SOURCE
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -23,5 +24,12 @@ int main(int count, char** words) {
         syscall(SYS_getpid);
     }
     syscall(425, 1, parameters);
+    // What comes behind an unseen write stands where the kernel put it.
+    if (write(fd, "abc", 3) != 3 || syscall(SYS_write, fd, "defg", 4L) != 4 || write(fd, "h", 1) != 1) abort();
+    snprintf(path, sizeof path, "%s/folder", words[1]);
+    struct open_how how = {.flags = O_RDONLY};
+    if (syscall(SYS_mkdirat, AT_FDCWD, path, 0700L) != 0) abort();
+    const long folder = syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
+    if (folder >= 0) close((int)folder);
     return 0;
 }

@@ -242,7 +242,7 @@ struct spawn_shape {
     template <class... Rest>
     static void after(call_record& record, int result, const pid_t*, const char*, const Rest&...) {
         shapes::set_returned_error(record, result);
-        this_process().forks.fetch_add(1);  // the child has our descriptors
+        this_process().unseen_moves.fetch_add(1);  // the child has our descriptors
     }
 };
 }  // namespace
@@ -288,12 +288,12 @@ SPAWN(posix_spawnp, search::along_path)
 #endif
 
 // The child finds itself asleep (process_state); only the parent has something to note.
-#define FORK(symbol)                                                     \
-    HALCYON_WRAPPER(symbol, pid_t, ());                                  \
-    pid_t halcyon_wrap_##symbol() {                                      \
-        const pid_t child = HALCYON_REAL(symbol, pid_t, ())();           \
-        if (child > 0 && recording()) this_process().forks.fetch_add(1); \
-        return child;                                                    \
+#define FORK(symbol)                                                            \
+    HALCYON_WRAPPER(symbol, pid_t, ());                                         \
+    pid_t halcyon_wrap_##symbol() {                                             \
+        const pid_t child = HALCYON_REAL(symbol, pid_t, ())();                  \
+        if (child > 0 && recording()) this_process().unseen_moves.fetch_add(1); \
+        return child;                                                           \
     }
 FORK(fork)
 FORK(__fork)

@@ -216,7 +216,7 @@ void stream_transfer::after_close(const call_record& record, bool closed) {
     if (!closed) return;
     // Unless other descriptors stand for it, the description may be another's by now; its numbers of before are known.
     const int64_t position = file_->position.load(std::memory_order_relaxed);
-    if (shared_) file_->forks.store(UINT32_MAX, std::memory_order_relaxed);  // asked from now on
+    if (shared_) file_->unseen_moves.store(UINT32_MAX, std::memory_order_relaxed);  // asked from now on
     if (waiting_ <= 0) return;
     const bool appended = file_->appends.load(std::memory_order_relaxed);
     report_transfer(record, call_id::stdio_write, appended ? none : position, waiting_);

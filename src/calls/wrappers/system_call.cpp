@@ -21,6 +21,7 @@ bool does_io(long number) {
         case SYS_preadv2:
         case SYS_pwritev2:
         case SYS_openat:
+        case SYS_openat2:
         case SYS_close:
         case SYS_lseek:
         case SYS_fsync:
@@ -31,13 +32,21 @@ bool does_io(long number) {
         case SYS_splice:
         case SYS_copy_file_range:
         case SYS_statx:
+        case SYS_newfstatat:
+        case SYS_readlinkat:
         case SYS_unlinkat:
+        case SYS_renameat:
+        case SYS_renameat2:
+        case SYS_mkdirat:
         case SYS_getdents64:
         case SYS_io_submit:
 #ifdef SYS_open  // newer architectures have only openat
         case SYS_open:
         case SYS_stat:
+        case SYS_lstat:
         case SYS_unlink:
+        case SYS_rename:
+        case SYS_mkdir:
 #endif
             return true;
         default:
@@ -73,8 +82,10 @@ extern "C" __attribute__((visibility("hidden"), used)) void* halcyon_before_sysc
             end_with(ending::exec, number == SYS_execve ? c : d);
         else if (number == SYS_exit_group)
             end_with(ending::exit, 0);
-        else if (does_io(number))
+        else if (does_io(number)) {
             unseen::system_call_was_made();
+            this_process().unseen_moves.fetch_add(1);
+        }
     }
     return reinterpret_cast<void*>(HALCYON_REAL(syscall, long, (long)));
 }

@@ -12,7 +12,7 @@ namespace {
 void share_memory_with_child() {
     if (!recording()) return;
     this_thread().inside |= vforked;
-    this_process().forks.fetch_add(1);  // the child has our descriptors
+    this_process().unseen_moves.fetch_add(1);  // the child has our descriptors
 }
 
 }  // namespace
