@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from strace_comparison import Comparison
 
 from halcyon.observe.dataset import DatasetWriter
 from halcyon.observe.engines import DUCKDB, LOCAL_SPARK, Engine, connect
@@ -31,6 +32,15 @@ def duckdb() -> Iterator[Engine]:
     opened = connect(DUCKDB, threads=1, memory_bytes=1 << 30)
     yield opened
     opened.close()
+
+
+@pytest.fixture
+def compare(tmp_path: Path) -> Comparison:
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    made = Comparison(tmp_path.resolve())
+    made.directory.mkdir()
+    return made
 
 
 @pytest.fixture

@@ -2,19 +2,9 @@
 
 import os
 import shutil
-from pathlib import Path
 
 import pytest
 from strace_comparison import INSIDE_REALPATH, Comparison
-
-
-@pytest.fixture
-def compare(tmp_path: Path) -> Comparison:
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not installed")
-    made = Comparison(tmp_path.resolve())
-    made.directory.mkdir()
-    return made
 
 
 def test_tar(compare: Comparison) -> None:

@@ -53,15 +53,6 @@ def as_root(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(name, "1")
 
 
-@pytest.fixture
-def compare(tmp_path: Path) -> Comparison:
-    if shutil.which("strace") is None:
-        pytest.skip("strace is not installed")
-    made = Comparison(tmp_path.resolve())
-    made.directory.mkdir()
-    return made
-
-
 def flags_of(package: str) -> list[str]:
     """What pkg-config says of a library."""
     found = subprocess.run(["pkg-config", "--cflags", "--libs", package], capture_output=True, text=True, check=False)
