@@ -13,7 +13,7 @@ import {
 import { init, use, type ECharts, type EChartsCoreOption } from "echarts/core";
 import { CanvasRenderer, SVGRenderer } from "echarts/renderers";
 import { h } from "./dom";
-import { THEMES, type Scheme, type Theme } from "./theme";
+import { levelName, THEMES, type Scheme, type Theme } from "./theme";
 
 use([
     BarChart, CustomChart, HeatmapChart, LineChart, AriaComponent, DataZoomComponent, GridComponent, LegendComponent,
@@ -140,6 +140,16 @@ export function axis(theme: Theme, more: Record<string, unknown>): Record<string
         ...rest,
         axisLabel: { color: theme.muted, hideOverlap: true, fontSize: 11, ...(axisLabel as object | undefined) },
     };
+}
+
+/** A row for each interface, the application's side on top. */
+export function levelAxis(theme: Theme, levels: readonly string[]): Record<string, unknown> {
+    return axis(theme, {
+        type: "category",
+        data: levels.map(levelName),
+        inverse: true,
+        axisLabel: { fontSize: 12 },
+    });
 }
 
 export function legend(theme: Theme, more: Record<string, unknown> = {}): Record<string, unknown> {

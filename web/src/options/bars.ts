@@ -1,8 +1,8 @@
 /** Bars: time by level and kind, shares of a function's time, sizes of accesses, load of servers. */
 
-import { axis, legend, tooltip } from "../chart";
+import { axis, legend, levelAxis, tooltip } from "../chart";
 import type { FunctionShares, Server, SizeBin, TimeSpent } from "../data";
-import { CLASS_NAMES, CLASSES, classOf, levelName, type Theme } from "../theme";
+import { CLASS_NAMES, CLASSES, classOf, type Theme } from "../theme";
 import { byteScale, count, percent, seconds, size, timeScale } from "../units";
 
 /** Time of all processes in calls, a bar per level, its parts by what the calls do. */
@@ -21,12 +21,7 @@ export function timeByLevel(theme: Theme, times: readonly TimeSpent[]) {
             name: `time, summed over all processes (${scale.name})`,
             axisLabel: { formatter: scale.format },
         }),
-        yAxis: axis(theme, {
-            type: "category",
-            data: levels.map(levelName),
-            inverse: true,
-            axisLabel: { fontSize: 12 },
-        }),
+        yAxis: levelAxis(theme, levels),
         tooltip: { ...tooltip(theme), valueFormatter: (value: number) => seconds(value) },
         series: CLASSES.filter((kind) => levels.some((level) => sum(level, kind) > 0)).map((kind) => ({
             type: "bar",

@@ -1,7 +1,7 @@
 /** What one call was made of: the calls below it as nested bars, and their sums. After figures 4.9 and 4.10 of Wright 2014. */
 
 import type { CustomSeriesRenderItemAPI, CustomSeriesRenderItemParams } from "echarts";
-import { axis, chart, escapeHtml, tooltip } from "../chart";
+import { axis, chart, escapeHtml, levelAxis, tooltip } from "../chart";
 import { h, nothing } from "../dom";
 import { table } from "../table";
 import { classOf, levelName, type Theme } from "../theme";
@@ -129,12 +129,7 @@ function nestedBars(calls: Calls, call: number, parts: readonly number[], contex
             name: `time since it began (${scale.name})`,
             axisLabel: { formatter: scale.format },
         }),
-        yAxis: axis(theme, {
-            type: "category",
-            data: levels.map(levelName),
-            inverse: true,
-            axisLabel: { fontSize: 12 },
-        }),
+        yAxis: levelAxis(theme, levels),
         tooltip: {
             ...tooltip(theme),
             formatter: ({ value }: { value: number[] }) => {
