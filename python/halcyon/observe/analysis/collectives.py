@@ -47,6 +47,11 @@ class Collective:
     last_share: float
     """The share of `waited_s` that was for this rank."""
 
+    @property
+    def moves_data(self) -> bool:
+        """Others have bytes, too: of a size (set_size, preallocate) or of a type (set_view)."""
+        return "_read_" in self.function or "_write_" in self.function
+
 
 class Collectives:
     """Groups of collective calls, of at most settings.examined_calls calls: whole files, the most expensive first."""

@@ -59,7 +59,7 @@ def _waiting(answers: Answers, every: list[Collective]) -> list[Finding]:
 
 def _exchange(answers: Answers, every: list[Collective]) -> list[Finding]:
     share = answers.settings.exchange_share
-    own = [one for one in every if one.bytes and one.exchange_s >= share * one.seconds]
+    own = [one for one in every if one.moves_data and one.bytes and one.exchange_s >= share * one.seconds]
     if not own:
         return []
     exchange, spent = sum(one.exchange_s for one in own), sum(one.seconds for one in own)

@@ -28,6 +28,18 @@ def test_an_exchange_that_takes_longest_is_found(findings_of: FindingsOf) -> Non
     assert "collective-wait" not in {each.key for each in findings_of(scenarios.late_rank, late_ms=0.0, own_ms=100.0)}
 
 
+@pytest.mark.parametrize("function", ["MPI_File_set_view", "MPI_File_set_size"])
+def test_calls_that_move_nothing_exchange_nothing(ask: Ask, function: str) -> None:
+    trace = Trace(2)
+    file = trace.file("/scratch/shared")
+    for step in range(20):
+        for rank in range(2):
+            trace.add(rank, "mpiio", function, "view", step * 500.0, 100, file=file, bytes=64)
+    answers = ask(trace)
+    assert answers.collectives.all[0].exchange_s == pytest.approx(20 * 2 * 0.1)
+    assert findings(answers) == []
+
+
 def test_clocks_that_cannot_be_compared_make_no_finding(ask: Ask) -> None:
     trace = scenarios.late_rank()
     trace.hosts = ("n0", "n1")
