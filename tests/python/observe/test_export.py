@@ -152,6 +152,9 @@ def test_the_commands_pack_and_export(tmp_path: Path, capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == f"{run}: data set of a trace of dftracer\n"
     assert main(["export", "--to", "chrome", "-o", str(out), str(run)]) == 0
     assert json.loads(out.read_text())["traceEvents"]
+    straight = tmp_path / "straight.json"
+    assert main(["export", "--to", "chrome", "-o", str(straight), str(SOURCES["dftracer"])]) == 0
+    assert straight.read_bytes() == out.read_bytes()
     assert main(["export", "--to", "csv", "-o", str(out), str(run)]) == 2
     assert "exists already" in capsys.readouterr().err
     assert main(["pack", "-o", str(tmp_path / "x"), str(tmp_path / "trace.json")]) == 1
