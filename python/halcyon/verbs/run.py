@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", metavar="DIR", type=Path, help="folder for what is recorded; default: PROGRAM.halcyon"
     )
     parser.add_argument(
-        "--buffer", metavar="SIZE", help="room for calls not yet written, per process; default: 8 MiB, at least 1 MiB"
+        "--buffer", metavar="SIZE", help="room for calls not yet written, per process: 1 to 22 MiB; default: 8 MiB"
     )
     parser.add_argument(
         "--local",

@@ -9,6 +9,10 @@ from halcyon.quantities import parse_bytes
 LAYERS = ("trace",)
 """Those that this release has, in the order in which calls pass them."""
 
+LEAST_BUFFER = 1 << 20
+LARGEST_BUFFER = 22 << 20
+"""Bytes: 64 chunks, of which record_buffer.hpp has no more."""
+
 _PACKAGE = Path(__file__).resolve().parents[2]
 _LIBRARY = "libhalcyon-io.so"
 
@@ -36,7 +40,7 @@ def variables(layers: list[str], traces: Path, buffer: str | None = None, local:
     """The variables by which `layers` are switched on in a command and all that it starts.
 
     `buffer`: room for calls that are not written yet, per process, such as '8 MiB'. `local`: a folder on each node's
-    own disk, where traces lie until their process ends. UsageError: a layer that is none.
+    own disk, where traces lie until their process ends. UsageError: a layer that is none, a buffer out of bounds.
     """
     for layer in layers:
         if layer not in LAYERS:
@@ -46,5 +50,12 @@ def variables(layers: list[str], traces: Path, buffer: str | None = None, local:
     if local is not None:
         wanted["HALCYON_TRACE_LOCAL"] = str(local)
     if buffer is not None:
-        wanted["HALCYON_TRACE_BUFFER"] = str(parse_bytes(buffer, "--buffer"))
+        wanted["HALCYON_TRACE_BUFFER"] = str(_buffer_bytes(buffer))
     return wanted
+
+
+def _buffer_bytes(text: str) -> int:
+    size = parse_bytes(text, "--buffer")
+    if not LEAST_BUFFER <= size <= LARGEST_BUFFER:
+        raise UsageError(f"--buffer {text}: expected {LEAST_BUFFER >> 20} MiB to {LARGEST_BUFFER >> 20} MiB")
+    return size
