@@ -6,7 +6,10 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
+
+from figures import show
 
 from halcyon.compiled import core
 from halcyon.observe.recording.preload import variables
@@ -16,6 +19,8 @@ SKIPPED = 77
 RANKS = 4
 STEPS = {"": 250, "_long": 2500}
 """Those of the example, and ten times as many: starting is then a small part of the calls."""
+TIMES = {250: 5, 2500: 3}
+"""How often each is run."""
 
 
 def main() -> int:
@@ -23,13 +28,13 @@ def main() -> int:
         print("LAMMPS and its examples are not installed (Debian: lammps, lammps-examples)", file=sys.stderr)
         return SKIPPED
     for suffix, steps in STEPS.items():
-        print(f"observe.bytes_per_call_lammps{suffix} {bytes_per_call(steps):.4g} bytes", flush=True)
+        show(f"bytes_per_call_lammps{suffix}", [bytes_per_call(steps) for _ in range(TIMES[steps])], "bytes")
     return 0
 
 
 def bytes_per_call(steps: int) -> float:
     """Of all ranks together, of a run of so many steps."""
-    place = Path(f"run-{steps}").resolve()
+    place = Path(tempfile.mkdtemp(dir=".")).resolve()
     traces = place / "trace"
     traces.mkdir(parents=True)
     text = EXAMPLE.read_text(encoding="utf-8")

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from figures import show
+
 from halcyon.observe.recording.preload import variables
 
 PROGRAM = Path(os.environ["HALCYON_BUILD"]) / "bench/observe/mpiio_calls"
@@ -22,12 +24,6 @@ def ns_per_call(environment: dict[str, str]) -> float:
     return statistics.median(float(line) for line in told.stdout.split())
 
 
-def print_figure(name: str, values: list[float]) -> None:
-    deciles = statistics.quantiles(values, n=10, method="inclusive")
-    for suffix, value in (("", statistics.median(values)), ("_p10", deciles[0]), ("_p90", deciles[-1])):
-        print(f"observe.{name}{suffix} {value:.6g} ns", flush=True)
-
-
 def main() -> int:
     traces = Path("trace").resolve()
     traces.mkdir()
@@ -40,8 +36,8 @@ def main() -> int:
         overhead.append(took[1] - took[0])
         control.append(took[2] - took[0])
     FILE.unlink(missing_ok=True)
-    print_figure("mpiio_overhead_ns", overhead)
-    print_figure("mpiio_overhead_ns_control", control)
+    show("mpiio_overhead_ns", overhead, "ns")
+    show("mpiio_overhead_ns_control", control, "ns")
     return 0
 
 
