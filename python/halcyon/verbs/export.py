@@ -1,9 +1,9 @@
-"""`halcyon export --to otf2|chrome|csv -o PATH DATASET`"""
+"""`halcyon export --to otf2|chrome|csv -o PATH RUN`"""
 
 import argparse
 from pathlib import Path
 
-SUMMARY = "write a data set in another tool's format"
+SUMMARY = "write a run's calls in another tool's format"
 DESCRIPTION = (
     "otf2: a folder with an OTF2 archive, for Vampir and otf2-print. chrome: a JSON file of trace events for Perfetto "
     "and chrome://tracing, compressed when its name ends in .gz. csv: a folder with one CSV file for each table."
@@ -16,13 +16,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", metavar="PATH", type=Path, required=True, help="file or folder to write; must not exist"
     )
-    parser.add_argument("dataset", metavar="DATASET", type=Path, help="the data set's folder")
+    parser.add_argument("run_path", metavar="RUN", type=Path, help="a recorded run, a data set or a trace")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from halcyon.observe.dataset import Dataset
+    from halcyon.observe.open_run import open_run
     from halcyon.observe.writers import writer_of
 
-    with Dataset.open(arguments.dataset) as dataset:
+    with open_run(arguments.run_path) as dataset:
         writer_of(arguments.to)(dataset, arguments.output)
     return 0
