@@ -63,7 +63,10 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one verb; returns the exit code."""
-    arguments = build_parser().parse_args(argv)
+    parser = build_parser()
+    arguments, unknown = parser.parse_known_args(argv)
+    if unknown:
+        parser.exit(2, f"halcyon: unrecognized arguments: {' '.join(unknown)}\ntry: halcyon {arguments.verb} --help\n")
     try:
         code: int = arguments.run(arguments)
         sys.stdout.flush()

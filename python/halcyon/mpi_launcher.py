@@ -1,6 +1,7 @@
 """What a command such as `mpirun -n 64 --hostfile nodes ./simulation` says about where a job runs."""
 
 import os
+import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -95,6 +96,21 @@ def _hosts_in(file: str) -> int:
 def is_launcher(program: str) -> bool:
     """Whether a command begins with an mpirun, by its name."""
     return Path(program).name.startswith(("mpirun", "mpiexec", "orterun", "prterun"))
+
+
+def program_of(command: Sequence[str]) -> str:
+    """The program that a command is about: behind an mpirun the simulation, where all its options are known."""
+    if not is_launcher(command[0]):
+        return command[0]
+    following = {
+        option: count for family in (_PLACE, _OTHER) for own in family.values() for option, count in own.items()
+    }
+    at = 1
+    while at < len(command) and command[at].startswith("-") and command[at] != "--":
+        option, equals, _ = command[at].lstrip("-").partition("=")
+        at += 1 if equals else 1 + following.get(option, 0)
+    at += command[at : at + 1] == ["--"]
+    return command[at] if at < len(command) and shutil.which(command[at]) else command[0]
 
 
 def launcher_of(command: Sequence[str]) -> Launcher:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from halcyon.errors import UsageError
-from halcyon.mpi_launcher import MPICH, OPEN_MPI, launcher_of
+from halcyon.mpi_launcher import MPICH, OPEN_MPI, launcher_of, program_of
 
 SERVER = Path("/opt/server")
 
@@ -77,3 +77,18 @@ def test_a_launcher_of_an_unknown_family_is_refused(launchers: dict[str, str]) -
         launcher_of([launchers[""], "./a"])
     with pytest.raises(UsageError, match="has to begin with mpirun"):
         launcher_of(["srun", "./a"])
+
+
+@pytest.mark.parametrize(
+    ("command", "program"),
+    [
+        ("cp a b", "cp"),
+        ("mpirun -n 2 cp a b", "cp"),
+        ("mpiexec.hydra -genv NAME value -ppn=1 /bin/cp a b", "/bin/cp"),
+        ("mpirun --mca io romio321 -- cp a b", "cp"),
+        ("mpirun --not-known 7 cp a b", "mpirun"),
+        ("mpirun --version", "mpirun"),
+    ],
+)
+def test_a_recording_is_called_after_the_simulation(command: str, program: str) -> None:
+    assert program_of(command.split()) == program

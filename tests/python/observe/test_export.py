@@ -158,3 +158,6 @@ def test_the_commands_pack_and_export(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(["export", "--to", "csv", "-o", str(out), str(run)]) == 2
     assert "exists already" in capsys.readouterr().err
     assert main(["pack", "-o", str(tmp_path / "x"), str(tmp_path / "trace.json")]) == 1
+    assert "not recognized" in capsys.readouterr().err  # it is no list of DFTracer's
+    assert main(["export", "--to", "csv", "-o", str(tmp_path / "tables"), str(SOURCES["dftracer"])]) == 0
+    assert (tmp_path / "tables" / "calls.csv").is_file()

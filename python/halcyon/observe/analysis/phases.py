@@ -20,7 +20,6 @@ from halcyon.observe.analysis import passes
 from halcyon.observe.analysis.intervals import Times, merge
 from halcyon.observe.analysis.settings import Settings
 from halcyon.observe.analysis.survey import Survey
-from halcyon.observe.analysis.volumes import with_direction
 from halcyon.observe.schema import Kind
 
 IO = "all"
@@ -151,7 +150,7 @@ class Phases:
         """passes.phase_shares of the ranks, with columns `rank`, `direction` and `transfer`."""
         lookup, width = self._lookup()
         rows = passes.phase_shares(self.survey.rows, lookup, width)
-        kept = self.survey.keep(with_direction(rows))
+        kept = self.survey.keep(self.survey.directed(rows))
         ranks = self.survey.processes.filter(_.shown_rank >= 0).select("process", rank="shown_rank")
         return kept.join(ranks, "process")
 

@@ -13,7 +13,7 @@ from ibis import _
 
 from halcyon.observe.analysis.intervals import covered
 from halcyon.observe.analysis.survey import Survey
-from halcyon.observe.analysis.volumes import READ, WRITE, with_direction
+from halcyon.observe.analysis.volumes import READ, WRITE
 from halcyon.observe.schema import Kind, Level
 
 
@@ -99,7 +99,7 @@ class Revisits:
         rows = rows.mutate(volume=_.moved).select(
             "process", "file", "level", "kind", "parent_level", "offset", "volume", "start_ns", "duration_ns", "number"
         )
-        return self.survey.keep(with_direction(rows))
+        return self.survey.keep(self.survey.directed(rows))
 
     @cached_property
     def rereads(self) -> list[Reread]:

@@ -9,7 +9,7 @@ from ibis import _
 
 from halcyon.observe.analysis import passes
 from halcyon.observe.analysis.settings import Settings
-from halcyon.observe.analysis.volumes import with_direction
+from halcyon.observe.analysis.volumes import tells_stdio, with_direction
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.schema import Level
 
@@ -19,6 +19,19 @@ SETUP = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
 def without_setup(calls: ibis.Table) -> ibis.Table:
     """Rows with columns call and parent_call, without MPI's start and end and what these make."""
     return calls.filter(~_.call.isin(SETUP) & ~_.parent_call.isin(SETUP).fill_null(False))
+
+
+def _with_setup_named(calls: ibis.Table, buffered: pa.Table) -> ibis.Table:
+    """`calls`, in which what stdio moved for MPI's start and end has these as its `parent_call`, like stdio's call.
+
+    `buffered`: process, thread, number and parent_call of stdio's calls there.
+    """
+    names = ["of_process", "of_thread", "of_number", "setup"]
+    made = ibis.memtable(buffered.rename_columns(names)).mutate(of_thread=_.of_thread.fill_null(-1))
+    rows = calls.mutate(own_thread=_.thread.fill_null(-1))
+    same = [rows.process == made.of_process, rows.own_thread == made.of_thread, rows.parent == made.of_number]
+    named = rows.left_join(made, same).mutate(parent_call=ibis.coalesce(_.setup, _.parent_call))
+    return named.select(*calls.columns)
 
 
 class Survey:
@@ -49,11 +62,30 @@ class Survey:
     def rows(self) -> ibis.Table:
         """The calls, without MPI's start and end and what these make: they are no I/O of the application."""
         # A source without such calls need not pay for looking at each name.
-        return without_setup(self.dataset.calls) if self.setup_calls else self.dataset.calls
+        return without_setup(self._calls) if self.setup_calls else self._calls
+
+    @cached_property
+    def _calls(self) -> ibis.Table:
+        calls = self.dataset.calls
+        inner = calls.filter((_.level == Level.STDIO) & _.parent_call.isin(SETUP))
+        buffered = inner.select("process", "thread", "number", "parent_call").to_pyarrow()
+        return _with_setup_named(calls, buffered) if len(buffered) else calls
 
     @cached_property
     def _whole_profile(self) -> ibis.Table:
-        return self.keep(with_direction(passes.profile(self.dataset.calls, self.dataset.files)))
+        return self.keep(self.directed(self._plain_profile))
+
+    @cached_property
+    def _plain_profile(self) -> ibis.Table:
+        return self.keep(passes.profile(self._calls, self.dataset.files))
+
+    @cached_property
+    def _stdio_told(self) -> bool:
+        return self._number(tells_stdio(self._plain_profile).count()) > 0
+
+    def directed(self, rows: ibis.Table) -> ibis.Table:
+        """`rows` of calls or of their sums with columns `direction` and `transfer`."""
+        return with_direction(rows, stdio_told=self._stdio_told)
 
     @cached_property
     def profile(self) -> ibis.Table:
@@ -134,14 +166,14 @@ class Survey:
         groups = self._number(ibis.least(each.calls, each.steps).sum())
         if groups > self.settings.moment_groups:
             return None
-        return self.keep(with_direction(passes.file_moments(self.rows, self.resolution_ns)))
+        return self.keep(self.directed(passes.file_moments(self.rows, self.resolution_ns)))
 
     @cached_property
     def moments(self) -> ibis.Table:
         """passes.moments in steps of `resolution_ns`."""
         fine = self._fine_moments
         if fine is None:
-            return self.keep(with_direction(passes.moments(self.rows, self.resolution_ns)))
+            return self.keep(self.directed(passes.moments(self.rows, self.resolution_ns)))
         sums = {name: _[name].sum().cast("int64") for name in ("calls", "volume", "duration_ns", "late_ns")}
         keys = ["level", "kind", "parent_level", "direction", "transfer", "bin"]
         return self.keep(fine.aggregate(by=keys, **sums, begin_ns=_.begin_ns.min(), end_ns=_.end_ns.max()))
@@ -160,7 +192,7 @@ class Survey:
         fine = self._fine_moments
         if fine is not None:
             return fine.filter(_.file.notnull())
-        return self.keep(with_direction(passes.transfer_moments(self.rows, self.file_resolution_ns)))
+        return self.keep(self.directed(passes.transfer_moments(self.rows, self.file_resolution_ns)))
 
     @cached_property
     def ending_step_ns(self) -> int:

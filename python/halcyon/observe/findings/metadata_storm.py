@@ -1,11 +1,22 @@
 """More questions about files than data from them."""
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
 from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.metadata import at_the_door
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.quantities import number, percent, plural, seconds
+
+_OPEN_ONCE = "Open each file once and keep it open; ask once"
+_TELL_OTHERS = " and tell the other ranks (MPI_Bcast)."
+_FEWER = "Use fewer and larger files: put many small ones into one (an archive, a database, HDF5)."
+_FEWER_OF_ALL = (
+    "Write fewer files: one for all ranks of a node or of the run (MPI-IO, HDF5); for HDF5, "
+    "H5Pset_all_coll_metadata_ops and H5Pset_coll_metadata_write let one rank ask for all."
+)
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -25,22 +36,20 @@ def find(answers: Answers) -> list[Finding]:
     # Calls without a file (a path that is not there) repeat nothing that is known.
     again = sum(row["duration_ns"] * (1 - 1 / row["calls"]) for row in rows if row["file"] is not None) / 1e9
     repeated = again >= load.seconds / 2
+    parallel = bool(answers.survey.dataset.info.ranks)
     busiest = max(load.kinds, key=lambda one: one.most_per_second)
     return found(
         answers,
         key="metadata-storm",
         concerned=asked,
         seconds_lost=again if repeated else load.seconds,
-        title="The metadata servers are asked more often than the data servers",
+        title="Opening, closing and asking about files happens more often than moving data",
         explanation=(
             f"{plural(load.calls, 'call')} open, close, ask about or name files, for {load.data_calls:,} that move data"
             + (", and most of them repeat what the same process has asked before." if repeated else ".")
         ),
         change=(
-            "Open each file once and keep it open; ask once and tell the other ranks (MPI_Bcast)."
-            if repeated
-            else "Write fewer files: one for all ranks of a node or of the run (MPI-IO, HDF5); for HDF5, "
-            "H5Pset_all_coll_metadata_ops and H5Pset_coll_metadata_write let one rank ask for all."
+            (_OPEN_ONCE + (_TELL_OTHERS if parallel else ".")) if repeated else (_FEWER_OF_ALL if parallel else _FEWER)
         ),
         estimate=(
             "time of the calls that repeat one of the same kind by the same process on the same file"
@@ -57,6 +66,15 @@ def find(answers: Answers) -> list[Finding]:
             Evidence("time in them", seconds(load.seconds)),
             Evidence(f"{busiest.kind} calls in the busiest second", f"{number(busiest.most_per_second)} per second"),
         ],
-        files=sorted({row["file"] for row in rows if row["file"] is not None})[:1000],
+        files=_by_time(rows)[:1000],
         ranks=sorted({answers.shown_ranks.get(row["process"], row["process"]) for row in rows}),
     )
+
+
+def _by_time(rows: Iterable[Mapping[str, int | None]]) -> list[int]:
+    """The files, the one that took longest first."""
+    spent: Counter[int] = Counter()
+    for row in rows:
+        if (file := row["file"]) is not None:
+            spent[file] += row["duration_ns"] or 0
+    return [file for file, _ns in spent.most_common()]

@@ -39,7 +39,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         seconds_lost=saved.seconds,
         title=f"Data is {verb} in small pieces",
         explanation=(
-            f"{percent(calls / every)} of all {noun} move less than {size(settings.small_bytes)}. Each costs a "
+            f"{percent(calls / every)} of all {noun} move less than {settings.small_bytes / 1024:g} KiB. Each costs a "
             "round to the "
             "file system, whatever its size."
         ),

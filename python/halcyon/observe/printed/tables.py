@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from halcyon.quantities import ABSENT
+
 WIDE = 200
 """Columns of output that goes to a file or another program."""
 _GAP = 3  # between columns, as rich draws them
@@ -33,12 +35,15 @@ def print_table(
 ) -> None:
     """Prints a title, a note and the first `most` rows; nothing without rows.
 
-    The first `words` columns are text, the others numbers. The note says when there are more rows, or more columns than
-    fit the terminal.
+    The first `words` columns are text, the others numbers. Where not all fit, empty ones go first. The note says when
+    there are more rows, or more columns than fit the terminal.
     """
     if not rows:
         return
     shown = rows[:most]
+    if _columns_that_fit(columns, shown, words, console.width) < len(columns):
+        columns, rows = _without_empty(columns, rows, words)
+        shown = rows[:most]
     count = _columns_that_fit(columns, shown, words, console.width)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for number, name in enumerate(columns[:count]):
@@ -56,6 +61,14 @@ def print_table(
     if any(notes):
         console.print(Text("; ".join(each for each in notes if each), style="dim"), soft_wrap=True)
     console.print(table)
+
+
+def _without_empty(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], words: int
+) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
+    """Without columns of numbers in which no row has any."""
+    kept = [at for at in range(len(columns)) if at < words or any(row[at] not in ("", ABSENT) for row in rows)]
+    return [columns[at] for at in kept], [[row[at] for at in kept] for row in rows]
 
 
 def _columns_that_fit(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int, width: int) -> int:

@@ -82,6 +82,9 @@ def _format_of_file(path: Path) -> Format | None:
         except (EOFError, zlib.error, gzip.BadGzipFile) as why:
             raise ConfigError(f"{path}: its compression is damaged or cut off: {why}") from why
     text = head.lstrip(b"[ \t\r\n")
-    if (text.startswith(b"{") and b'"cat"' in text) or path.name.endswith((".pfw", ".pfw.gz")):
+    # An object of trace events (as Halcyon's own exports to Perfetto) is no list of DFTracer's.
+    if (text.startswith(b"{") and b'"cat"' in text and b'"traceEvents"' not in text) or path.name.endswith(
+        (".pfw", ".pfw.gz")
+    ):
         return Format.DFTRACER
     return None

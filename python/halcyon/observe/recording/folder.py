@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
+from halcyon.mpi_launcher import program_of
 
 VERSION = 1
 NAME = "recording.json"
@@ -83,7 +84,7 @@ def _changes_io(name: str) -> bool:
 def new_folder(wanted: Path | None, command: list[str]) -> Path:
     """Makes the folder of a run; by default `<program>.halcyon`, or with a number where that exists."""
     if wanted is None:
-        stem = Path(command[0]).name
+        stem = Path(program_of(command)).name
         names = (f"{stem}.halcyon" if n == 1 else f"{stem}.{n}.halcyon" for n in range(1, 10_000))
         wanted = next(Path(name) for name in names if not Path(name).exists())
     elif wanted.exists() and any(wanted.iterdir()):

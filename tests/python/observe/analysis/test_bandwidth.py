@@ -76,6 +76,34 @@ def test_buffered_writes_count_when_they_reach_the_file(ask: Ask) -> None:
     assert (found.posix_bytes, found.posix_s) == (80, 0.003)
 
 
+def test_what_stdio_moved_counts_not_what_it_was_asked_for(ask: Ask) -> None:
+    trace = Trace(1, mpi=False)
+    file = trace.file("/scratch/input")
+    first = trace.add(0, "stdio", "fgets", "read", 0, 1, file=file, bytes=256)
+    trace.read(0, file, 0, 349, 0, 1, inside=first)
+    trace.add(0, "stdio", "fgets", "read", 2, 1, file=file, bytes=256)
+    log = trace.file("/scratch/log")
+    trace.add(0, "stdio", "fprintf", "write", 4, 1, file=log, bytes=9)
+    last = trace.add(0, "stdio", "fclose", "close", 6, 1, file=log)
+    trace.write(0, log, 0, 9, 6, 1, inside=last)
+    answers = ask(trace)
+    assert (whole(answers.bandwidths, "read").posix_bytes, whole(answers.bandwidths).posix_bytes) == (349, 9)
+    assert {one.path: one.reads + one.writes for one in answers.files} == {"/scratch/input": 1, "/scratch/log": 1}
+    assert [(one.kind, one.lower, one.calls) for one in answers.sizes] == [("read", 256, 1), ("write", 8, 1)]
+
+
+def test_what_stdio_moves_for_mpi_s_start_is_left_out(ask: Ask) -> None:
+    trace = Trace(1)
+    file = trace.file("/etc/openmpi/openmpi-mca-params.conf")
+    start = trace.add(0, "mpiio", "MPI_Init", "control", 0, 10)
+    asked = trace.add(0, "stdio", "fgets", "read", 1, 1, file=file, bytes=256, inside=start)
+    trace.read(0, file, 0, 4096, 1, 1, inside=asked)
+    trace.write(0, trace.file("/scratch/out"), 0, MIB, 20, 1)
+    answers = ask(trace)
+    assert whole(answers.bandwidths, ALL).posix_bytes == MIB
+    assert answers.survey.calls == 1
+
+
 def test_waiting_for_transfers_belongs_to_all_but_to_no_direction(ask: Ask) -> None:
     trace = Trace(1)
     file = trace.file("/scratch/shared")

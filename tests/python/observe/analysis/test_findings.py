@@ -127,7 +127,16 @@ def test_repeated_questions_are_told_from_many_files(findings_of: FindingsOf) ->
     assert repeated.seconds_lost == pytest.approx(4 * 49 * 0.007)
     many = pick(findings_of(scenarios.metadata_storm, repeated=False), "metadata-storm")
     assert many.seconds_lost == pytest.approx(4 * 50 * 0.007)
-    assert "fewer files" in many.change
+    assert "Write fewer files: one for all ranks" in many.change
+
+
+@pytest.mark.parametrize("repeated", [True, False])
+def test_a_program_without_mpi_is_not_told_of_ranks(ask: Ask, repeated: bool) -> None:
+    trace = scenarios.metadata_storm(repeated=repeated)
+    trace.mpi = False
+    change = pick(findings(ask(trace)), "metadata-storm").change
+    assert "ranks" not in change
+    assert "MPI" not in change
 
 
 def test_a_slow_rank_is_named_with_its_node(findings_of: FindingsOf) -> None:
