@@ -14,6 +14,7 @@ from halcyon.observe.manifest import NAME
 from halcyon.observe.pack import pack
 from halcyon.observe.readers import Format, format_of
 from halcyon.observe.recording.folder import DATA
+from halcyon.observe.recording.folder import NAME as RECORDING
 
 
 @contextmanager
@@ -58,8 +59,8 @@ def names_a_run(path: Path) -> bool:
 
 
 def _is_fresh(run: Path) -> bool:
-    """Whether the run's data set is as new as its traces."""
+    """Whether the run's data set is as new as its traces and as what is known of its end."""
     if not is_dataset(run / DATA):
         return False
     packed = (run / DATA / NAME).stat().st_mtime
-    return all(trace.stat().st_mtime <= packed for trace in (run / "trace").iterdir())
+    return all(source.stat().st_mtime <= packed for source in (run / RECORDING, *(run / "trace").iterdir()))

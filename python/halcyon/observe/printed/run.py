@@ -1,13 +1,17 @@
 """One run, for people: what was lost first, then what is wrong, then the tables."""
 
-from pathlib import PurePath
+import signal
+from dataclasses import replace
 
 from rich.console import Console
 from rich.padding import Padding
+from rich.table import Table
 from rich.text import Text
 
+from halcyon.observe.analysis.bandwidth import ALL, Bandwidth
 from halcyon.observe.analysis.phases import IO, Phase
 from halcyon.observe.findings import Finding, Severity
+from halcyon.observe.printed.paths import below, common_folder
 from halcyon.observe.printed.tables import binary_size, console_for_tables, print_table
 from halcyon.observe.report_tables import Absence, ReportTables
 from halcyon.quantities import ABSENT, number, percent, plural, rate, seconds, size
@@ -36,6 +40,8 @@ def print_run(tables: ReportTables, console: Console | None = None) -> None:
 
 def _heading(tables: ReportTables, console: Console) -> None:
     info = tables.info
+    if info.exit_status:
+        console.print(Text(ended(info.exit_status), style="bold red"), soft_wrap=True)
     console.print(Text(info.command or str(tables.directory), style="bold"), soft_wrap=True)
     parts = [
         f"recorded by {info.source}",
@@ -61,6 +67,15 @@ def _heading(tables: ReportTables, console: Console) -> None:
         console.print("The source holds no single calls: what follows is from its counters.")
     elif not tables.calls:
         console.print("The source holds no single calls: there is nothing to look at but what it counted itself.")
+
+
+def ended(status: int) -> str:
+    """How the command ended, from an exit status that is not 0."""
+    try:
+        by_signal = f", which stands for {signal.Signals(status - 128).name}"
+    except ValueError:
+        by_signal = ""
+    return f"the command ended with exit status {status}{by_signal}"
 
 
 def _absence(absence: Absence) -> str:
@@ -89,10 +104,16 @@ def _finding(tables: ReportTables, finding: Finding, names: dict[int, str], cons
     if finding.seconds_lost is not None:
         share = f", {percent(finding.seconds_lost / tables.io_s)} of the I/O time" if tables.io_s else ""
         cost = f"about {seconds(finding.seconds_lost)}{share}"
-    line = Text(f"{finding.severity:<6} ", style=_STYLE[Severity(finding.severity)])
-    console.print(line.append(f"{finding.title} ({cost})", style="bold"))
+    line = Table.grid(padding=(0, 1, 0, 0))
+    line.add_column(width=6, no_wrap=True)
+    line.add_column()
+    line.add_row(
+        Text(finding.severity, style=_STYLE[Severity(finding.severity)]),
+        Text(f"{finding.title} ({cost})", style="bold"),
+    )
+    console.print(line)
     where = _some("file", [names.get(file, f"file {file}") for file in finding.files])
-    ranks = _some("rank", [str(rank) for rank in finding.ranks])
+    ranks = _some(_who(tables), [str(rank) for rank in finding.ranks])
     for text in (
         finding.explanation,
         "; ".join(f"{each.what}: {each.value}" for each in finding.evidence) + ".",
@@ -104,11 +125,20 @@ def _finding(tables: ReportTables, finding: Finding, names: dict[int, str], cons
             console.print(Padding(Text(text), (0, 0, 0, 7)))
 
 
+def _who(tables: ReportTables) -> str:
+    """What the numbers of processes are: ranks of MPI, or the processes' places in the data set."""
+    return "rank" if tables.mpi else "process"
+
+
+def _many(what: str) -> str:
+    return "processes" if what == "process" else f"{what}s"
+
+
 def _some(what: str, names: list[str], most: int = 5) -> str:
     if not names:
         return ""
     rest = f" and {len(names) - most:,} more" if len(names) > most else ""
-    what = what if len(names) == 1 else f"{what}s"
+    what = what if len(names) == 1 else _many(what)
     return f"{what} {', '.join(names[:most])}{rest}"
 
 
@@ -128,9 +158,15 @@ def _bandwidths(tables: ReportTables, console: Console) -> None:
             else ABSENT,
         )
         for one in tables.bandwidths
+        if one.kind != ALL or not _as_its_only(one, tables.bandwidths)
     ]
     heads = ("", "", "bytes", "MPI perceived", "effective", "POSIX effective", "perceived", "its bounds from MPI-IO")
     print_table(console, "Bandwidth", heads, rows, words=2, most=MOST)
+
+
+def _as_its_only(whole: Bandwidth, each: list[Bandwidth]) -> bool:
+    """Whether `whole`, of reads and writes together, says the same as one of the two."""
+    return any(one.file == whole.file and one.kind != ALL and replace(one, kind=ALL) == whole for one in each)
 
 
 def _times(tables: ReportTables, console: Console) -> None:
@@ -159,12 +195,12 @@ def _functions(tables: ReportTables, console: Console) -> None:
             seconds(one.seconds),
             *(
                 percent(part / one.seconds) if one.seconds else ABSENT
-                for part in (one.lock_s, one.read_s, one.write_s, one.unlock_s, one.other_s, one.communicate_s)
+                for part in (one.communicate_s, one.lock_s, one.read_s, one.write_s, one.unlock_s, one.other_s)
             ),
         )
         for one in tables.functions
     ]
-    heads = ("function", "calls", "time", "lock", "read", "write", "unlock", "other", "communicate")
+    heads = ("function", "calls", "time", "communicate", "lock", "read", "write", "unlock", "other")
     print_table(console, "What MPI-IO and HDF5 calls are made of", heads, rows, most=MOST)
     parts = [
         (
@@ -183,27 +219,13 @@ def _functions(tables: ReportTables, console: Console) -> None:
 
 
 def _phases(tables: ReportTables, console: Console) -> None:
+    who = _many(_who(tables))
     for kind in ("write", "read"):
-        rows = [_phase(phase) for phase in tables.phases[kind]]
-        heads = ("phase", "from", "to", "bytes", "ranks", "fastest", "median", "slowest", "variation", "throughput")
+        rows = [_phase(phase, tables.mpi) for phase in tables.phases[kind]]
+        heads = ("phase", "from", "to", "bytes", who, "fastest", "median", "slowest", "variation", "throughput")
         gap = f"parted by pauses of more than {seconds(tables.phase_gap_s)}"
         print_table(console, f"Phases: {kind}", heads, rows, most=MOST, note=gap)
-    print_table(
-        console,
-        "Variability (without phases that moved next to nothing)",
-        ("kind", "phases", "over ranks", "over phases", "slowest/median", "ranks waited"),
-        [
-            (
-                "all I/O" if one.kind == IO else one.kind,
-                str(one.phases),
-                percent(one.across_ranks),
-                percent(one.across_phases),
-                number(one.max_over_median) if one.max_over_median is not None else ABSENT,
-                seconds(one.waited_s),
-            )
-            for one in tables.variability
-        ],
-    )
+    _variability(tables, console)
     print_table(
         console,
         "Ranks that are slow again and again",
@@ -225,7 +247,38 @@ def _phases(tables: ReportTables, console: Console) -> None:
     )
 
 
-def _phase(phase: Phase) -> tuple[str, ...]:
+def _variability(tables: ReportTables, console: Console) -> None:
+    """Where there is something to compare: several phases, or several ranks."""
+    telling = [one for one in tables.variability if one.across_ranks is not None or one.across_phases is not None]
+    if tables.variability and not telling:
+        whose = "processes without MPI" if not tables.mpi and tables.processes > 1 else f"one {_who(tables)}"
+        console.print()
+        console.print(Text(f"Variability: nothing to compare in one phase of {whose}", style="dim"), soft_wrap=True)
+    note = (
+        "processes are not compared: without MPI they need not do the same, nor wait for one another"
+        if not tables.mpi and tables.processes > 1
+        else ""
+    )
+    print_table(
+        console,
+        "Variability (without phases that moved next to nothing)",
+        ("kind", "phases", "over ranks", "over phases", "slowest/median", "ranks waited"),
+        [
+            (
+                "all I/O" if one.kind == IO else one.kind,
+                str(one.phases),
+                percent(one.across_ranks),
+                percent(one.across_phases),
+                number(one.max_over_median) if one.max_over_median is not None else ABSENT,
+                seconds(one.waited_s) if one.waited_s is not None else ABSENT,
+            )
+            for one in telling
+        ],
+        note=note,
+    )
+
+
+def _phase(phase: Phase, mpi: bool) -> tuple[str, ...]:
     middle = phase.seconds[len(phase.seconds) // 2]
     return (
         str(phase.number),
@@ -236,7 +289,7 @@ def _phase(phase: Phase) -> tuple[str, ...]:
         seconds(phase.seconds[0]),
         seconds(middle),
         seconds(phase.seconds[-1]),
-        percent(phase.variation),
+        percent(phase.variation if mpi else None),
         rate(phase.throughput),
     )
 
@@ -271,9 +324,10 @@ def _from(lower: int) -> str:
 
 
 def _files(tables: ReportTables, console: Console) -> None:
+    top = common_folder([one.path for one in tables.files[:MOST]])
     rows = [
         (
-            str(PurePath(one.path)),
+            below(one.path, top),
             size(one.bytes_written),
             size(one.bytes_read),
             f"{one.writes + one.reads:,}",
@@ -286,17 +340,32 @@ def _files(tables: ReportTables, console: Console) -> None:
         )
         for one in tables.files
     ]
-    heads = ("file", "written", "read", "transfers", "small", "unaligned", "jumps", "opens", "ranks", "time")
-    print_table(console, "Files", heads, rows, most=MOST)
+    heads = (
+        "file",
+        "written",
+        "read",
+        "transfers",
+        "small",
+        "unaligned",
+        "jumps",
+        "opens",
+        _many(_who(tables)),
+        "time",
+    )
+    print_table(console, "Files", heads, rows, most=MOST, note=f"in {top}" if top else "")
 
 
 def _revisits(tables: ReportTables, console: Console) -> None:
-    names = {file.file: file.path for file in tables.files}
+    paths = {file.file: file.path for file in tables.files}
+    concerned = {one.file for one in (*tables.rereads[:MOST], *tables.cycles[:MOST])}
+    top = common_folder([paths[file] for file in concerned if file in paths])
+    names = {file: below(path, top) for file, path in paths.items() if file in concerned}
     again = [
         (names.get(one.file, f"file {one.file}"), size(one.bytes), size(one.others_bytes), size(one.own_bytes))
         for one in tables.rereads
     ]
     examined = f"{tables.examined_calls:,} of {tables.candidate_calls:,} calls examined"
+    examined += f"; files in {top}" if top else ""
     heads = ("file", "read", "again, after others", "again, by the same")
     print_table(console, "Read again", heads, again, most=MOST, note=examined)
     cycles = [
@@ -327,12 +396,14 @@ def _metadata(tables: ReportTables, console: Console) -> None:
             f"{one.errors:,}",
             seconds(one.seconds),
             number(one.per_second),
-            number(one.most_per_second),
+            number(one.most_per_second) if one.most_per_second is not None else ABSENT,
         )
         for one in load.kinds
     ]
     note = f"{number(load.per_data_call)} per transfer" if load.per_data_call is not None else "no transfers"
-    heads = ("kind", "calls", "failed", "time", "per second", "in the busiest")
+    if load.buffered:
+        note += f"; without {plural(load.buffered, 'call')} of readdir and the like, which the C library answers itself"
+    heads = ("kind", "calls", "failed", "time", "per second", "in the busiest second")
     print_table(console, "Metadata", heads, rows, note=note)
 
 

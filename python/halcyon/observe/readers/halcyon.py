@@ -141,6 +141,7 @@ class TraceFolder:
             command=" ".join(self.recording.command),
             user=self.recording.user,
             job=self.recording.job,
+            exit_status=self.recording.exit_code,
         )
 
     def calls(self) -> Iterator[pa.Table]:

@@ -35,7 +35,7 @@ from otf2.enums import (
 from halcyon.observe.analysis.volumes import tells_stdio
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.schema import Kind, Level
-from halcyon.observe.writers.target import new_file
+from halcyon.observe.writers.target import EXPORTED, new_file
 
 TICKS = 10**9
 UNKNOWN_BYTES = (1 << 64) - 1
@@ -72,10 +72,12 @@ Row = dict[str, Any]
 
 def write_otf2(dataset: Dataset, path: Path) -> None:
     """Writes the archive into folder `path`, which must not exist: `path`/traces.otf2 is its anchor file."""
-    with new_file(path) as hidden, otf2.writer.open(str(hidden), timer_resolution=TICKS) as archive:
-        archive._update_timestamps(0)  # times begin where the data set's begin, whenever the first call was
-        archive._realtime_timestamp = dataset.info.start or 0.0
-        _Archive(archive, dataset).write()
+    with new_file(path) as hidden:
+        with otf2.writer.open(str(hidden), timer_resolution=TICKS) as archive:
+            archive._update_timestamps(0)  # times begin where the data set's begin, whenever the first call was
+            archive._realtime_timestamp = dataset.info.start or 0.0
+            _Archive(archive, dataset).write()
+        (hidden / EXPORTED).write_text(f"{dataset.info.source}\n", encoding="utf-8")
 
 
 class _Lane:
