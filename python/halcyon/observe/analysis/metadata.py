@@ -1,6 +1,7 @@
 """How much is asked of the metadata servers: opens, stats, names, directories."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import ibis
 from ibis import _
@@ -90,7 +91,7 @@ def metadata(survey: Survey) -> Metadata:
     return Metadata(kinds, sum(one.calls for one in kinds), int(data or 0), sum(one.seconds for one in kinds), left_out)
 
 
-def _most(row: dict[str, int], short: bool, left_out: int) -> float | None:
+def _most(row: dict[str, Any], short: bool, left_out: int) -> float | None:
     if short:
         return float(row["calls"])
     return None if left_out and row["kind"] == Kind.DIRECTORY else float(row["most"] or 0)

@@ -4,13 +4,11 @@ import signal
 from dataclasses import replace
 
 from rich.console import Console
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from halcyon.observe.analysis.bandwidth import ALL, Bandwidth
 from halcyon.observe.analysis.phases import IO, Phase
-from halcyon.observe.findings import Finding, Severity
+from halcyon.observe.printed.findings import many, print_findings, who
 from halcyon.observe.printed.paths import below, common_folder
 from halcyon.observe.printed.tables import binary_size, console_for_tables, print_table
 from halcyon.observe.report_tables import Absence, ReportTables
@@ -18,14 +16,13 @@ from halcyon.quantities import ABSENT, number, percent, plural, rate, seconds, s
 
 MOST = 12
 """Rows of a table."""
-_STYLE = {Severity.HIGH: "bold red", Severity.MEDIUM: "yellow", Severity.LOW: "cyan"}
 
 
 def print_run(tables: ReportTables, console: Console | None = None) -> None:
     """Prints everything that fits a terminal; in colour on one, plain otherwise."""
     console = console or console_for_tables()
     _heading(tables, console)
-    _findings(tables, console)
+    print_findings(tables, console)
     _bandwidths(tables, console)
     _times(tables, console)
     _functions(tables, console)
@@ -84,62 +81,6 @@ def _absence(absence: Absence) -> str:
     where = f", in {plural(absence.processes, 'process', 'processes')}" if absence.processes else ""
     detail = f": {absence.detail}" if absence.detail else ""
     return f"{words.get(absence.what, absence.what)}: {absence.subject}{count}{where}{detail}"
-
-
-def _findings(tables: ReportTables, console: Console) -> None:
-    if not tables.calls and not tables.counted:
-        return
-    console.print()
-    if not tables.findings:
-        console.print(Text("No findings.", style="green"))
-        return
-    console.print(Text("Findings", style="bold"))
-    names = {file.file: file.name for file in tables.files}
-    for finding in tables.findings:
-        _finding(tables, finding, names, console)
-
-
-def _finding(tables: ReportTables, finding: Finding, names: dict[int, str], console: Console) -> None:
-    cost = "cost not estimated"
-    if finding.seconds_lost is not None:
-        share = f", {percent(finding.seconds_lost / tables.io_s)} of the I/O time" if tables.io_s else ""
-        cost = f"about {seconds(finding.seconds_lost)}{share}"
-    line = Table.grid(padding=(0, 1, 0, 0))
-    line.add_column(width=6, no_wrap=True)
-    line.add_column()
-    line.add_row(
-        Text(finding.severity, style=_STYLE[Severity(finding.severity)]),
-        Text(f"{finding.title} ({cost})", style="bold"),
-    )
-    console.print(line)
-    where = _some("file", [names.get(file, f"file {file}") for file in finding.files])
-    ranks = _some(_who(tables), [str(rank) for rank in finding.ranks])
-    for text in (
-        finding.explanation,
-        "; ".join(f"{each.what}: {each.value}" for each in finding.evidence) + ".",
-        f"Change: {finding.change}",
-        f"Cost: {finding.estimate}.",
-        "; ".join(part for part in (where, ranks) if part),
-    ):
-        if text:
-            console.print(Padding(Text(text), (0, 0, 0, 7)))
-
-
-def _who(tables: ReportTables) -> str:
-    """What the numbers of processes are: ranks of MPI, or the processes' places in the data set."""
-    return "rank" if tables.mpi else "process"
-
-
-def _many(what: str) -> str:
-    return "processes" if what == "process" else f"{what}s"
-
-
-def _some(what: str, names: list[str], most: int = 5) -> str:
-    if not names:
-        return ""
-    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
-    what = what if len(names) == 1 else _many(what)
-    return f"{what} {', '.join(names[:most])}{rest}"
 
 
 def _bandwidths(tables: ReportTables, console: Console) -> None:
@@ -219,10 +160,10 @@ def _functions(tables: ReportTables, console: Console) -> None:
 
 
 def _phases(tables: ReportTables, console: Console) -> None:
-    who = _many(_who(tables))
+    whose = many(who(tables))
     for kind in ("write", "read"):
         rows = [_phase(phase, tables.mpi) for phase in tables.phases[kind]]
-        heads = ("phase", "from", "to", "bytes", who, "fastest", "median", "slowest", "variation", "throughput")
+        heads = ("phase", "from", "to", "bytes", whose, "fastest", "median", "slowest", "variation", "throughput")
         gap = f"parted by pauses of more than {seconds(tables.phase_gap_s)}"
         print_table(console, f"Phases: {kind}", heads, rows, most=MOST, note=gap)
     _variability(tables, console)
@@ -251,7 +192,7 @@ def _variability(tables: ReportTables, console: Console) -> None:
     """Where there is something to compare: several phases, or several ranks."""
     telling = [one for one in tables.variability if one.across_ranks is not None or one.across_phases is not None]
     if tables.variability and not telling:
-        whose = "processes without MPI" if not tables.mpi and tables.processes > 1 else f"one {_who(tables)}"
+        whose = "processes without MPI" if not tables.mpi and tables.processes > 1 else f"one {who(tables)}"
         console.print()
         console.print(Text(f"Variability: nothing to compare in one phase of {whose}", style="dim"), soft_wrap=True)
     note = (
@@ -349,7 +290,7 @@ def _files(tables: ReportTables, console: Console) -> None:
         "unaligned",
         "jumps",
         "opens",
-        _many(_who(tables)),
+        many(who(tables)),
         "time",
     )
     print_table(console, "Files", heads, rows, most=MOST, note=f"in {top}" if top else "")
@@ -357,7 +298,7 @@ def _files(tables: ReportTables, console: Console) -> None:
 
 def _revisits(tables: ReportTables, console: Console) -> None:
     paths = {file.file: file.path for file in tables.files}
-    concerned = {one.file for one in (*tables.rereads[:MOST], *tables.cycles[:MOST])}
+    concerned = {one.file for one in tables.rereads[:MOST]} | {one.file for one in tables.cycles[:MOST]}
     top = common_folder([paths[file] for file in concerned if file in paths])
     names = {file: below(path, top) for file, path in paths.items() if file in concerned}
     again = [
