@@ -14,6 +14,7 @@ from halcyon.observe.manifest import NAME, engines_can_name
 from halcyon.observe.pack import pack
 from halcyon.observe.readers import Format, format_of
 from halcyon.observe.recording.folder import DATA
+from halcyon.observe.recording.folder import NAME as RECORDING
 
 
 @contextmanager
@@ -59,7 +60,7 @@ def names_a_run(path: Path) -> bool:
 
 
 def _is_fresh(run: Path) -> bool:
-    """Whether the run's data set is as new as its traces."""
+    """Whether the run's data set is as new as its traces and as what is known of its end."""
     if not is_dataset(run / DATA):
         return False
     packed = (run / DATA / NAME).stat().st_mtime
@@ -67,6 +68,6 @@ def _is_fresh(run: Path) -> bool:
     if not traces.is_dir():  # removed when they had been packed
         return True
     try:
-        return all(trace.lstat().st_mtime <= packed for trace in traces.iterdir())
+        return all(source.lstat().st_mtime <= packed for source in (run / RECORDING, *traces.iterdir()))
     except OSError as why:
         raise HalcyonSystemError.of(why, traces) from why

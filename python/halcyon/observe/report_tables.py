@@ -44,6 +44,9 @@ class ReportTables:
     info: RunInfo
     processes: int
     hosts: int | None
+    mpi: bool
+    """Processes have ranks; without MPI, what is called a rank here is a process's index, and processes are not
+    compared: they need not do the same, nor wait for one another."""
     calls: int
     """Without `setup_calls`."""
     counted: bool
@@ -98,6 +101,7 @@ def report_tables(dataset: Dataset, settings: Settings | None = None) -> ReportT
         info=dataset.info,
         processes=len(answers.shown_ranks),
         hosts=len(hosts) or None,
+        mpi=answers.mpi,
         calls=survey.calls,
         counted=answers.counted is not None,
         setup_calls=survey.setup_calls,

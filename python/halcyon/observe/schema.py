@@ -70,14 +70,16 @@ CALLS = pa.schema(
         _field(
             "offset",
             pa.int64(),
-            "where in the file it began to read, write, lock or map; for stdio: where `moved` began",
+            "where in the file it began to read, write, lock or map; null for stdio where the calls that it made tell "
+            "(see `moved`)",
         ),
         _field("bytes", pa.int64(), "how many the caller asked for"),
         _field(
             "moved",
             pa.int64(),
-            "read, write, copy: how many bytes were transferred. For stdio: between its buffer and the file during "
-            "this call, whichever call had asked for them",
+            "read, write, copy: how many bytes were transferred. Null for stdio in Halcyon's recordings: there, what "
+            "went between its buffer and the file, whichever call had asked for it, is a call `stdio read` or "
+            "`stdio write` of level posix, made by the call during which it went",
         ),
         _field("result", pa.int64(), "what it returned, where that is a number"),
         _field("error", pa.int32(), "errno, or the MPI error class; null when it succeeded"),
@@ -207,4 +209,6 @@ class RunInfo:
     user: str | None = None
     job: str | None = None
     """The scheduler's name for it."""
+    exit_status: int | None = None
+    """Of the recorded command as shells tell it: 128 + n where signal n ended it; null where it is not known."""
     version: int = VERSION

@@ -59,6 +59,7 @@ set of a newer Halcyon, are refused by name.
 | `duration_ns` | from the start of the run's first process to the end of its last |
 | `ranks` | size of MPI_COMM_WORLD; null where there was none |
 | `command`, `user`, `job` | command line, who ran it, the scheduler's name for it |
+| `exit_status` | of the recorded command, as shells tell it (128 + n: signal n ended it); null where not known |
 | `parts` | each Parquet file with `rows`, `bytes` and `crc32` |
 | `crc32` | of everything else in this file |
 """

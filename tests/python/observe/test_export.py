@@ -6,11 +6,14 @@ import json
 import re
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import otf2
 import pyarrow as pa
 import pytest
+from otf2.events import IoOperationBegin, IoOperationComplete
 from traces import DATA, Row, chosen, packed, rows
 
 from halcyon.cli import main
@@ -87,6 +90,49 @@ def test_otf2_spreads_calls_that_overlap(tmp_path: Path) -> None:
         assert chosen(rows(back, "calls"), "start_ns", "duration_ns", "moved", "thread") == [
             (0, 10, 1, 0), (5, 10, 2, 1), (8, 1, 3, 0),
         ]  # fmt: skip
+
+
+def partly_known(directory: Path) -> Path:
+    """A data set with calls whose bytes are told by others, asked for only, or none because they failed."""
+    calls = {
+        "level": ["stdio", "posix", "mpiio", "posix", "posix"],
+        "call": ["fwrite", "stdio write", "MPI_File_write_at", "pwrite", "fsync"],
+        "kind": ["write", "write", "write", "write", "sync"],
+        "number": [1, 2, 3, 4, 5],
+        "parent": [None, 1, None, None, None],
+        "parent_level": [None, "stdio", None, None, None],
+        "parent_call": [None, "fwrite", None, None, None],
+        "bytes": [100, 4096, 30, 7, None],
+        "moved": [None, 4096, None, None, None],
+        "error": [None, None, None, 28, None],
+        "start_ns": [0, 10, 100, 200, 300],
+        "duration_ns": [50, 20, 50, 50, 50],
+        "process": [0] * 5,
+        "thread": [0] * 5,
+        "file": [0] * 5,
+    }
+    with DatasetWriter(directory, RunInfo("test", 10.0, None, None)) as writer:
+        writer.write("processes", pa.table({"process": [0]}))
+        writer.write("files", pa.table({"file": [0], "path": ["/a"]}))
+        writer.write("calls", pa.table(calls))
+    return directory
+
+
+def test_otf2_operations_add_up_to_what_was_moved(tmp_path: Path) -> None:
+    with Dataset.open(partly_known(tmp_path / "run")) as dataset:
+        writer_of("otf2")(dataset, tmp_path / "archive")
+        kept = comparable(dataset, "level", "call", "kind", "path", "bytes", "moved", "error")
+    sums: Counter[str] = Counter()
+    with otf2.reader.open(str(tmp_path / "archive" / "traces.otf2")) as trace:
+        paradigms = {}
+        for _, event in trace.events:
+            if isinstance(event, IoOperationBegin):
+                paradigms[event.matching_id] = event.handle.io_paradigm.identification
+            if isinstance(event, IoOperationComplete):
+                sums[paradigms[event.matching_id]] += event.bytes_result
+    assert sums == {"POSIX": 4096, "MPI-IO": 30}
+    with packed(tmp_path / "archive", tmp_path / "back") as back:
+        assert comparable(back, "level", "call", "kind", "path", "bytes", "moved", "error") == kept
 
 
 @pytest.mark.parametrize("name", ["trace.json", "trace.json.gz"])

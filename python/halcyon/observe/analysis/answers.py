@@ -95,13 +95,20 @@ class Answers:
         return {kind: self.phases.of(kind) for kind in (Kind.WRITE, Kind.READ, IO)}
 
     @cached_property
+    def mpi(self) -> bool:
+        """Whether the run has ranks of MPI: only these are compared, and wait for one another."""
+        return self.survey.mpi
+
+    @cached_property
     def variability(self) -> list[Variability]:
-        found = (variability(weighty(own, self.settings)) for own in self.phases_of.values())
+        found = (variability(weighty(own, self.settings), ranked=self.mpi) for own in self.phases_of.values())
         return [one for one in found if one is not None]
 
     @cached_property
     def stragglers(self) -> dict[str, list[Straggler]]:
-        """Per kind: write, read."""
+        """Per kind: write, read; without MPI, nobody."""
+        if not self.mpi:
+            return {Kind.WRITE: [], Kind.READ: []}
         return {
             kind: stragglers(weighty(self.phases_of[kind], self.settings), self.hosts, self.settings)
             for kind in (Kind.WRITE, Kind.READ)

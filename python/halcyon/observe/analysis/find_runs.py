@@ -6,6 +6,7 @@ from pathlib import Path
 
 from halcyon.errors import ConfigError, HalcyonError, UsageError
 from halcyon.observe.open_run import names_a_run
+from halcyon.observe.writers.target import EXPORTED
 
 DEEPEST = 4
 """Folders below the one named in which runs are looked for: year, month, day and one more."""
@@ -27,6 +28,8 @@ class Found:
 
     runs: list[Path]
     unread: list[Unread]
+    exports: list[Path]
+    """OTF2 archives that Halcyon made of runs: left out where there is any other run."""
 
 
 def find_runs(directory: Path) -> Found:
@@ -36,9 +39,11 @@ def find_runs(directory: Path) -> Found:
     several links lead to is there once.
     UsageError: there is nothing that looks like a run.
     """
-    found = Found([], [])
+    found = Found([], [], [])
     if directory.is_dir():
         _search(directory, directory, 0, found, set())
+    if not found.runs:
+        found = Found(found.exports, found.unread, [])
     if not found.runs and not found.unread:
         raise UsageError(
             f"{directory}: no run here, nor {DEEPEST} folders down: no recording of `halcyon run --trace`, no data "
@@ -52,7 +57,9 @@ def _search(path: Path, top: Path, depth: int, found: Found, seen: set[str]) -> 
         if (place := os.path.realpath(path, strict=True)) in seen:
             return
         seen.add(place)
-        if names_a_run(path):
+        if (path / EXPORTED).is_file():
+            found.exports.append(path)
+        elif names_a_run(path):
             found.runs.append(path)
         elif path.is_dir() and depth <= DEEPEST:
             for inner in sorted(path.iterdir()):

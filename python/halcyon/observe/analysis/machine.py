@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -27,6 +27,8 @@ class Machine:
 
     runs: list[RunLoad]
     unread: list[Unread]
+    exports: list[str] = field(default_factory=list)
+    """Halcyon's own OTF2 exports, which would count a run twice: left out."""
 
 
 def read_machine(
@@ -42,9 +44,10 @@ def read_machine(
     `told`: is called with how many runs are done, and how many there are.
     """
     found = find_runs(directory)
-    return read_runs(
+    machine = read_runs(
         [(path, str(run_of(path).relative_to(directory))) for path in found.runs], found.unread, engine, settings, told
     )
+    return replace(machine, exports=[str(path.relative_to(directory)) for path in found.exports])
 
 
 def read_runs(

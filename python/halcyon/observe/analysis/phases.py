@@ -222,12 +222,15 @@ class Variability:
     """Coefficient of variation over phases of the slowest rank's time."""
     max_over_median: float | None
     """Median over phases of the slowest rank's time over the median rank's."""
-    waited_s: float
-    """What ranks waited for the slowest of their phase, in sum over ranks and phases."""
+    waited_s: float | None
+    """What ranks waited for the slowest of their phase, in sum over ranks and phases.
+
+    None, as `across_ranks` and `max_over_median`, of processes without MPI.
+    """
 
 
-def variability(phases: list[Phase]) -> Variability | None:
-    """Of phases of one kind; None without any."""
+def variability(phases: list[Phase], *, ranked: bool = True) -> Variability | None:
+    """Of phases of one kind; None without any. Not `ranked`: processes without MPI, which are not compared."""
     if not phases:
         return None
     slowest = [max(phase.seconds) for phase in phases]
@@ -235,10 +238,12 @@ def variability(phases: list[Phase]) -> Variability | None:
     return Variability(
         kind=phases[0].kind,
         phases=len(phases),
-        across_ranks=_median([phase.variation for phase in phases]),
+        across_ranks=_median([phase.variation for phase in phases]) if ranked else None,
         across_phases=float(np.std(slowest)) / mean if len(slowest) > 1 and mean else None,
-        max_over_median=_median([phase.max_over_median for phase in phases]),
-        waited_s=float(sum(max(phase.seconds) * len(phase.seconds) - sum(phase.seconds) for phase in phases)),
+        max_over_median=_median([phase.max_over_median for phase in phases]) if ranked else None,
+        waited_s=sum((max(phase.seconds) * len(phase.seconds) - sum(phase.seconds) for phase in phases), start=0.0)
+        if ranked
+        else None,
     )
 
 

@@ -65,6 +65,9 @@ class Settings:
     """A finding that costs this share of the I/O time is of high severity; a quarter of it, of medium …"""
     grave_run_share: float = 0.05
     """… if it costs this share of the run, too: who hardly does any I/O has graver things to mend."""
+    grave_seconds: float = 1.0
+    """And if it costs this much time, in sum over processes: below, it is of low severity, whatever its shares. Who
+    waits a second less for a whole run has gained nothing worth a change."""
     many_calls: int = 100
     """Fewer calls than this make no pattern."""
     small_share: float = 0.5

@@ -129,6 +129,11 @@ class Survey:
         return self.dataset.info.ranks or self._number(self.profile.process.nunique())
 
     @cached_property
+    def mpi(self) -> bool:
+        """Whether there are ranks of MPI."""
+        return bool(self.dataset.info.ranks) or self._number(self.processes.rank.count()) > 0
+
+    @cached_property
     def io_ns(self) -> int:
         """Time that all processes spent in I/O calls, in sum: of the calls that the application itself made.
 

@@ -11,7 +11,7 @@ from halcyon.observe.analysis.answers import Answers
 
 
 class Severity(StrEnum):
-    """By the shares of the I/O time and of the run that it costs (settings.grave_share, grave_run_share)."""
+    """By the shares of the I/O time and of the run that it costs, and by the time (settings.grave_…)."""
 
     HIGH = "high"
     MEDIUM = "medium"
@@ -89,6 +89,8 @@ def severity(answers: Answers, seconds_lost: float | None) -> str | None:
     of_run = seconds_lost / (answers.survey.end_ns / 1e9 * max(len(answers.ranks) or answers.survey.ranks, 1))
     if seconds_lost < settings.worth_seconds or of_io < settings.worth_share or of_run < settings.worth_run_share:
         return None
+    if seconds_lost < settings.grave_seconds:
+        return Severity.LOW
     grade = min(of_io / settings.grave_share, of_run / settings.grave_run_share)
     if grade >= 1:
         return Severity.HIGH

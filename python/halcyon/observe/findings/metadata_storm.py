@@ -37,7 +37,7 @@ def find(answers: Answers) -> list[Finding]:
     again = sum(row["duration_ns"] * (1 - 1 / row["calls"]) for row in rows if row["file"] is not None) / 1e9
     repeated = again >= load.seconds / 2
     parallel = bool(answers.survey.dataset.info.ranks)
-    busiest = max(load.kinds, key=lambda one: one.most_per_second)
+    busiest = max(load.kinds, key=lambda one: one.most_per_second or 0.0)
     return found(
         answers,
         key="metadata-storm",
@@ -64,7 +64,7 @@ def find(answers: Answers) -> list[Finding]:
             ),
             Evidence("share of the I/O time", percent(load.seconds / answers.io_s) if answers.io_s else "–"),
             Evidence("time in them", seconds(load.seconds)),
-            Evidence(f"{busiest.kind} calls in the busiest second", f"{number(busiest.most_per_second)} per second"),
+            Evidence(f"{busiest.kind} calls in the busiest second", number(busiest.most_per_second or 0.0)),
         ],
         files=_by_time(rows)[:1000],
         ranks=sorted({answers.shown_ranks.get(row["process"], row["process"]) for row in rows}),

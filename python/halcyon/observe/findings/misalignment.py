@@ -43,9 +43,8 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         seconds_lost=lost,
         title=f"{'Writes' if direction == Kind.WRITE else 'Reads'} begin off the file system's blocks",
         explanation=(
-            "A block that is touched in part is locked as a whole and, for a write, read before; ranks that "
-            "share one wait "
-            "for one another."
+            "A block that is touched in part is locked as a whole and, for a write, read before; processes that "
+            "share one wait for one another."
         ),
         change=(
             "H5Pset_alignment with the block or stripe size for HDF5, the hints striping_unit and (for Lustre) "

@@ -7,6 +7,8 @@ from halcyon.observe.analysis.volumes import READ
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.quantities import percent, plural, seconds, size
 
+_TELL_RANKS = "Let one rank (per node) read and tell the others: MPI_Bcast, MPI_File_read_all, H5FD_MPIO_COLLECTIVE."
+
 
 def find(answers: Answers) -> list[Finding]:
     """One finding at most."""
@@ -30,12 +32,14 @@ def find(answers: Answers) -> list[Finding]:
         seconds_lost=lost,
         title="The same bytes are read again and again",
         explanation=(
-            "Several ranks read the same parts of a file, each for itself."
+            f"Several {'ranks' if answers.mpi else 'processes'} read the same parts of a file, each for itself."
             if mostly_others
             else "Processes read parts of a file again that they had read before."
         ),
         change=(
-            "Let one rank (per node) read and tell the others: MPI_Bcast, MPI_File_read_all, H5FD_MPIO_COLLECTIVE."
+            _TELL_RANKS
+            if mostly_others and answers.mpi
+            else "Let one process read and hand it on to the others."
             if mostly_others
             else "Keep what was read: read once into memory; for HDF5 a chunk cache that holds the chunks in use "
             "(H5Pset_chunk_cache), and chunks shaped like the reads."

@@ -32,13 +32,19 @@ def print_machine(machine: Machine, console: Console | None = None) -> None:
         console.print(Text(f"{plural(len(machine.unread), 'run')} could not be read", style="bold red"))
     for one in machine.unread:
         console.print(Text(f"left out: {one.name}: {one.why}", style="bold red"), soft_wrap=True)
-    heads = ("run", "user", "program", "start (UTC)", "ranks", "duration", "written", "read", "I/O time", "throughput")
+    for name in machine.exports:
+        text = f"not read: {name}: an export that `halcyon export` made of a run, and no run of its own"
+        console.print(Text(text, style="dim"), soft_wrap=True)
+    heads = ("run", "user", "program", "start (UTC)", "processes", "duration", "written", "read", "I/O time", "throughput")
     print_table(console, "Runs", heads, [_run(run) for run in machine.runs], words=4)
     for title, of in (
         ("Users", lambda run: run.user),
         ("Programs", lambda run: run.program),
         ("Months", lambda run: run.month),
     ):
+        groups = totals(machine.runs, of)
+        if title == "Months":
+            groups.sort(key=lambda one: one.name)
         rows = [
             (
                 one.name,
@@ -47,7 +53,7 @@ def print_machine(machine: Machine, console: Console | None = None) -> None:
                 size(one.bytes_read),
                 percent(one.io_s / one.process_s) if one.process_s else ABSENT,
             )
-            for one in totals(machine.runs, of)
+            for one in groups
         ]
         print_table(console, title, ("", "runs", "written", "read", "time in I/O"), rows)
     servers = [(one.name, f"{one.runs:,}", size(one.bytes), str(one.most_at_once)) for one in server_totals(machine)]
@@ -84,4 +90,5 @@ def _grid(grid: Grid, console: Console) -> None:
     if grid.row_parameter:
         title += f" and {grid.row_parameter}"
     rows = [(row, *(told(row, column) for column in grid.columns)) for row in grid.rows]
-    print_table(console, title, (grid.row_parameter, *grid.columns), rows)
+    heads = [f"{grid.column_parameter}={column}" for column in grid.columns]
+    print_table(console, title, (grid.row_parameter, *heads), rows)

@@ -1,27 +1,28 @@
 """One run, for people: what was lost first, then what is wrong, then the tables."""
 
-from pathlib import PurePath
+import signal
+from dataclasses import replace
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
+from halcyon.observe.analysis.bandwidth import ALL, Bandwidth
 from halcyon.observe.analysis.phases import IO, Phase
-from halcyon.observe.findings import Finding, Severity
+from halcyon.observe.printed.findings import many, print_findings, who
+from halcyon.observe.printed.paths import below, common_folder
 from halcyon.observe.printed.tables import binary_size, console_for_tables, print_table
 from halcyon.observe.report_tables import Absence, ReportTables
 from halcyon.quantities import ABSENT, number, percent, plural, rate, seconds, size
 
 MOST = 12
 """Rows of a table."""
-_STYLE = {Severity.HIGH: "bold red", Severity.MEDIUM: "yellow", Severity.LOW: "cyan"}
 
 
 def print_run(tables: ReportTables, console: Console | None = None) -> None:
     """Prints everything that fits a terminal; in colour on one, plain otherwise."""
     console = console or console_for_tables()
     _heading(tables, console)
-    _findings(tables, console)
+    print_findings(tables, console)
     _bandwidths(tables, console)
     _times(tables, console)
     _functions(tables, console)
@@ -36,6 +37,8 @@ def print_run(tables: ReportTables, console: Console | None = None) -> None:
 
 def _heading(tables: ReportTables, console: Console) -> None:
     info = tables.info
+    if info.exit_status:
+        console.print(Text(ended(info.exit_status), style="bold red"), soft_wrap=True)
     console.print(Text(info.command or str(tables.directory), style="bold"), soft_wrap=True)
     parts = [
         f"recorded by {info.source}",
@@ -63,53 +66,21 @@ def _heading(tables: ReportTables, console: Console) -> None:
         console.print("The source holds no single calls: there is nothing to look at but what it counted itself.")
 
 
+def ended(status: int) -> str:
+    """How the command ended, from an exit status that is not 0."""
+    try:
+        by_signal = f", which stands for {signal.Signals(status - 128).name}"
+    except ValueError:
+        by_signal = ""
+    return f"the command ended with exit status {status}{by_signal}"
+
+
 def _absence(absence: Absence) -> str:
     words = {"lost": "lost", "partial": "cut short by its source", "not-seen": "could not be seen"}
     count = f" ({absence.count:,})" if absence.count is not None else ""
     where = f", in {plural(absence.processes, 'process', 'processes')}" if absence.processes else ""
     detail = f": {absence.detail}" if absence.detail else ""
     return f"{words.get(absence.what, absence.what)}: {absence.subject}{count}{where}{detail}"
-
-
-def _findings(tables: ReportTables, console: Console) -> None:
-    if not tables.calls and not tables.counted:
-        return
-    console.print()
-    if not tables.findings:
-        console.print(Text("No findings.", style="green"))
-        return
-    console.print(Text("Findings", style="bold"))
-    names = {file.file: file.name for file in tables.files}
-    for finding in tables.findings:
-        _finding(tables, finding, names, console)
-
-
-def _finding(tables: ReportTables, finding: Finding, names: dict[int, str], console: Console) -> None:
-    cost = "cost not estimated"
-    if finding.seconds_lost is not None:
-        share = f", {percent(finding.seconds_lost / tables.io_s)} of the I/O time" if tables.io_s else ""
-        cost = f"about {seconds(finding.seconds_lost)}{share}"
-    line = Text(f"{finding.severity:<6} ", style=_STYLE[Severity(finding.severity)])
-    console.print(line.append(f"{finding.title} ({cost})", style="bold"))
-    where = _some("file", [names.get(file, f"file {file}") for file in finding.files])
-    ranks = _some("rank", [str(rank) for rank in finding.ranks])
-    for text in (
-        finding.explanation,
-        "; ".join(f"{each.what}: {each.value}" for each in finding.evidence) + ".",
-        f"Change: {finding.change}",
-        f"Cost: {finding.estimate}.",
-        "; ".join(part for part in (where, ranks) if part),
-    ):
-        if text:
-            console.print(Padding(Text(text), (0, 0, 0, 7)))
-
-
-def _some(what: str, names: list[str], most: int = 5) -> str:
-    if not names:
-        return ""
-    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
-    what = what if len(names) == 1 else f"{what}s"
-    return f"{what} {', '.join(names[:most])}{rest}"
 
 
 def _bandwidths(tables: ReportTables, console: Console) -> None:
@@ -128,9 +99,15 @@ def _bandwidths(tables: ReportTables, console: Console) -> None:
             else ABSENT,
         )
         for one in tables.bandwidths
+        if one.kind != ALL or not _as_its_only(one, tables.bandwidths)
     ]
     heads = ("", "", "bytes", "MPI perceived", "effective", "POSIX effective", "perceived", "its bounds from MPI-IO")
     print_table(console, "Bandwidth", heads, rows, words=2, most=MOST)
+
+
+def _as_its_only(whole: Bandwidth, each: list[Bandwidth]) -> bool:
+    """Whether `whole`, of reads and writes together, says the same as one of the two."""
+    return any(one.file == whole.file and one.kind != ALL and replace(one, kind=ALL) == whole for one in each)
 
 
 def _times(tables: ReportTables, console: Console) -> None:
@@ -159,12 +136,12 @@ def _functions(tables: ReportTables, console: Console) -> None:
             seconds(one.seconds),
             *(
                 percent(part / one.seconds) if one.seconds else ABSENT
-                for part in (one.lock_s, one.read_s, one.write_s, one.unlock_s, one.other_s, one.communicate_s)
+                for part in (one.communicate_s, one.lock_s, one.read_s, one.write_s, one.unlock_s, one.other_s)
             ),
         )
         for one in tables.functions
     ]
-    heads = ("function", "calls", "time", "lock", "read", "write", "unlock", "other", "communicate")
+    heads = ("function", "calls", "time", "communicate", "lock", "read", "write", "unlock", "other")
     print_table(console, "What MPI-IO and HDF5 calls are made of", heads, rows, most=MOST)
     parts = [
         (
@@ -183,27 +160,13 @@ def _functions(tables: ReportTables, console: Console) -> None:
 
 
 def _phases(tables: ReportTables, console: Console) -> None:
+    whose = many(who(tables))
     for kind in ("write", "read"):
-        rows = [_phase(phase) for phase in tables.phases[kind]]
-        heads = ("phase", "from", "to", "bytes", "ranks", "fastest", "median", "slowest", "variation", "throughput")
+        rows = [_phase(phase, tables.mpi) for phase in tables.phases[kind]]
+        heads = ("phase", "from", "to", "bytes", whose, "fastest", "median", "slowest", "variation", "throughput")
         gap = f"parted by pauses of more than {seconds(tables.phase_gap_s)}"
         print_table(console, f"Phases: {kind}", heads, rows, most=MOST, note=gap)
-    print_table(
-        console,
-        "Variability (without phases that moved next to nothing)",
-        ("kind", "phases", "over ranks", "over phases", "slowest/median", "ranks waited"),
-        [
-            (
-                "all I/O" if one.kind == IO else one.kind,
-                str(one.phases),
-                percent(one.across_ranks),
-                percent(one.across_phases),
-                number(one.max_over_median) if one.max_over_median is not None else ABSENT,
-                seconds(one.waited_s),
-            )
-            for one in tables.variability
-        ],
-    )
+    _variability(tables, console)
     print_table(
         console,
         "Ranks that are slow again and again",
@@ -225,7 +188,38 @@ def _phases(tables: ReportTables, console: Console) -> None:
     )
 
 
-def _phase(phase: Phase) -> tuple[str, ...]:
+def _variability(tables: ReportTables, console: Console) -> None:
+    """Where there is something to compare: several phases, or several ranks."""
+    telling = [one for one in tables.variability if one.across_ranks is not None or one.across_phases is not None]
+    if tables.variability and not telling:
+        whose = "processes without MPI" if not tables.mpi and tables.processes > 1 else f"one {who(tables)}"
+        console.print()
+        console.print(Text(f"Variability: nothing to compare in one phase of {whose}", style="dim"), soft_wrap=True)
+    note = (
+        "processes are not compared: without MPI they need not do the same, nor wait for one another"
+        if not tables.mpi and tables.processes > 1
+        else ""
+    )
+    print_table(
+        console,
+        "Variability (without phases that moved next to nothing)",
+        ("kind", "phases", "over ranks", "over phases", "slowest/median", "ranks waited"),
+        [
+            (
+                "all I/O" if one.kind == IO else one.kind,
+                str(one.phases),
+                percent(one.across_ranks),
+                percent(one.across_phases),
+                number(one.max_over_median) if one.max_over_median is not None else ABSENT,
+                seconds(one.waited_s) if one.waited_s is not None else ABSENT,
+            )
+            for one in telling
+        ],
+        note=note,
+    )
+
+
+def _phase(phase: Phase, mpi: bool) -> tuple[str, ...]:
     middle = phase.seconds[len(phase.seconds) // 2]
     return (
         str(phase.number),
@@ -236,7 +230,7 @@ def _phase(phase: Phase) -> tuple[str, ...]:
         seconds(phase.seconds[0]),
         seconds(middle),
         seconds(phase.seconds[-1]),
-        percent(phase.variation),
+        percent(phase.variation if mpi else None),
         rate(phase.throughput),
     )
 
@@ -271,9 +265,10 @@ def _from(lower: int) -> str:
 
 
 def _files(tables: ReportTables, console: Console) -> None:
+    top = common_folder([one.path for one in tables.files[:MOST]])
     rows = [
         (
-            str(PurePath(one.path)),
+            below(one.path, top),
             size(one.bytes_written),
             size(one.bytes_read),
             f"{one.writes + one.reads:,}",
@@ -286,17 +281,32 @@ def _files(tables: ReportTables, console: Console) -> None:
         )
         for one in tables.files
     ]
-    heads = ("file", "written", "read", "transfers", "small", "unaligned", "jumps", "opens", "ranks", "time")
-    print_table(console, "Files", heads, rows, most=MOST)
+    heads = (
+        "file",
+        "written",
+        "read",
+        "transfers",
+        "small",
+        "unaligned",
+        "jumps",
+        "opens",
+        many(who(tables)),
+        "time",
+    )
+    print_table(console, "Files", heads, rows, most=MOST, note=f"in {top}" if top else "")
 
 
 def _revisits(tables: ReportTables, console: Console) -> None:
-    names = {file.file: file.path for file in tables.files}
+    paths = {file.file: file.path for file in tables.files}
+    concerned = {one.file for one in tables.rereads[:MOST]} | {one.file for one in tables.cycles[:MOST]}
+    top = common_folder([paths[file] for file in concerned if file in paths])
+    names = {file: below(path, top) for file, path in paths.items() if file in concerned}
     again = [
         (names.get(one.file, f"file {one.file}"), size(one.bytes), size(one.others_bytes), size(one.own_bytes))
         for one in tables.rereads
     ]
     examined = f"{tables.examined_calls:,} of {tables.candidate_calls:,} calls examined"
+    examined += f"; files in {top}" if top else ""
     heads = ("file", "read", "again, after others", "again, by the same")
     print_table(console, "Read again", heads, again, most=MOST, note=examined)
     cycles = [
@@ -327,12 +337,14 @@ def _metadata(tables: ReportTables, console: Console) -> None:
             f"{one.errors:,}",
             seconds(one.seconds),
             number(one.per_second),
-            number(one.most_per_second),
+            number(one.most_per_second) if one.most_per_second is not None else ABSENT,
         )
         for one in load.kinds
     ]
     note = f"{number(load.per_data_call)} per transfer" if load.per_data_call is not None else "no transfers"
-    heads = ("kind", "calls", "failed", "time", "per second", "in the busiest")
+    if load.buffered:
+        note += f"; without {plural(load.buffered, 'call')} of readdir and the like, which the C library answers itself"
+    heads = ("kind", "calls", "failed", "time", "per second", "in the busiest second")
     print_table(console, "Metadata", heads, rows, note=note)
 
 

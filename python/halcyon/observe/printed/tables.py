@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from halcyon.observe.printed.paths import folded
 from halcyon.quantities import ABSENT
 
 WIDE = 200
@@ -49,8 +50,10 @@ def print_table(
     for number, name in enumerate(columns[:count]):
         left = number < words
         table.add_column(Text(name), justify="left" if left else "right", no_wrap=not left, overflow="fold")
+    room = _room_for_first(columns[:count], shown, words, console.width)
     for row in shown:
-        table.add_row(*(Text(value) for value in row[:count]))
+        first = folded(row[0], room) if words and "/" in row[0] else row[0]
+        table.add_row(Text(first), *(Text(value) for value in row[1:count]))
     notes = [
         note,
         f"the first {most} of {len(rows):,}; --json has all" if len(rows) > most else "",
@@ -80,6 +83,15 @@ def _columns_that_fit(columns: Sequence[str], rows: Sequence[Sequence[str]], wor
         if used > width:
             return max(number, words)
     return len(columns)
+
+
+def _room_for_first(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int, width: int) -> int:
+    """What the other columns leave, of which those of words fold."""
+    used = 0
+    for number, name in enumerate(columns[1:], start=1):
+        own = max(len(name), *(len(row[number]) for row in rows))
+        used += (min(own, _NARROWEST) if number < words else own) + _GAP
+    return max(width - used, _NARROWEST)
 
 
 def binary_size(value: int) -> str:

@@ -147,6 +147,7 @@ class TraceFolder:
             command=_plain(" ".join(self.recording.command)),
             user=_plain(self.recording.user),
             job=self.recording.job,
+            exit_status=self.recording.exit_code,
         )
 
     def calls(self) -> Iterator[pa.Table]:

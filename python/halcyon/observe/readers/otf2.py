@@ -23,6 +23,8 @@ from halcyon.observe.schema import CALLS, Kind, Level, RunInfo
 
 LEVELS = {"POSIX": Level.POSIX, "ISOC": Level.STDIO, "MPI-IO": Level.MPIIO, "HDF5": Level.HDF5}
 """Of OTF2's names of I/O paradigms; other libraries (netCDF) call these."""
+_LEFT = ("offset", "bytes", "result", "error", "wait_ns", "argument")
+"""Attributes of the end of a call in Halcyon's export."""
 ROWS = 1 << 17
 """Calls that wait in memory before they are written."""
 
@@ -140,7 +142,8 @@ class _Reader:
             if event.matching_id in call.operations:
                 call.operations.discard(event.matching_id)
                 if call.row["kind"] in (Kind.READ, Kind.WRITE):
-                    call.row["moved"] = _known(event.bytes_result)
+                    assumed = _attributes(event).get("assumed")
+                    call.row["moved"] = None if assumed else _known(event.bytes_result)
                 if not call.region:
                     self.end(call, time)
                     at.stack.remove(call)
@@ -157,7 +160,7 @@ class _Reader:
             said = _attributes(event)
             if "file" in said:
                 call.row["file"] = self.files.of(said["file"])
-            call.row |= {name: said[name] for name in ("result", "error", "wait_ns", "argument") if name in said}
+            call.row |= {name: said[name] for name in _LEFT if name in said}
             self.end(call, time)
 
     def end(self, call: _Call, time: int) -> None:
@@ -251,7 +254,7 @@ def _host(group: Any) -> str | None:
 
 def _attributes(event: Any) -> dict[str, Any]:
     """What Halcyon's export adds to OTF2's own fields."""
-    kinds = dict.fromkeys(("offset", "result", "error", "wait_ns", "argument"), int) | {"file": str}
+    kinds = dict.fromkeys((*_LEFT, "assumed"), int) | {"file": str}
     found = {attribute.name: value for attribute, value in (event.attributes or {}).items()}
     return {name: value for name, value in found.items() if name in kinds and isinstance(value, kinds[name])}
 

@@ -28,7 +28,7 @@ def document_of(tables: ReportTables) -> d.Document:
     """The document of a run, without its timeline."""
     return d.Document(
         run=_run(tables),
-        facts=[d.Fact(key, value) for key, value in tables.facts.items()],
+        facts=_facts(tables),
         absences=tables.absences,
         bandwidths=_bandwidths(tables),
         times=tables.times,
@@ -73,6 +73,12 @@ def _run(tables: ReportTables) -> d.Run:
         calls=tables.calls,
         filesystems=sorted({file.filesystem for file in tables.files if file.filesystem}),
     )
+
+
+def _facts(tables: ReportTables) -> list[d.Fact]:
+    status = tables.info.exit_status
+    told = [d.Fact("command.exit_status", str(status))] if status is not None else []
+    return told + [d.Fact(key, value) for key, value in tables.facts.items()]
 
 
 def _bandwidths(tables: ReportTables) -> list[d.Bandwidth]:

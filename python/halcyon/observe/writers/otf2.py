@@ -3,6 +3,10 @@
 A location is a thread; calls that overlap without one being inside the other (sources that know no threads) are spread
 over several. What OTF2 has no field for is in attributes: offset, result, error, wait_ns, argument, and `file` for
 calls without I/O records.
+
+Bytes of I/O operations add up, per paradigm, to what was moved. A call of stdio whose transfers are calls of their own
+(volumes.tells_stdio) is a region without an operation, with `bytes`, what it asked for, as an attribute. Where it is
+not known what another call moved, its operation has what it asked for (none, if it failed) and the attribute `assumed`.
 """
 
 from collections.abc import Iterator
@@ -28,9 +32,10 @@ from otf2.enums import (
     Type,
 )
 
+from halcyon.observe.analysis.volumes import tells_stdio
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.schema import Kind, Level
-from halcyon.observe.writers.target import new_file
+from halcyon.observe.writers.target import EXPORTED, new_file
 
 TICKS = 10**9
 UNKNOWN_BYTES = (1 << 64) - 1
@@ -60,16 +65,19 @@ COLUMNS = (
     "argument",
 )
 EXTRA = ("offset", "result", "error", "wait_ns", "argument")
+ASSUMED = "assumed"
 
 Row = dict[str, Any]
 
 
 def write_otf2(dataset: Dataset, path: Path) -> None:
     """Writes the archive into folder `path`, which must not exist: `path`/traces.otf2 is its anchor file."""
-    with new_file(path) as hidden, otf2.writer.open(str(hidden), timer_resolution=TICKS) as archive:
-        archive._update_timestamps(0)  # times begin where the data set's begin, whenever the first call was
-        archive._realtime_timestamp = dataset.info.start or 0.0
-        _Archive(archive, dataset).write()
+    with new_file(path) as hidden:
+        with otf2.writer.open(str(hidden), timer_resolution=TICKS) as archive:
+            archive._update_timestamps(0)  # times begin where the data set's begin, whenever the first call was
+            archive._realtime_timestamp = dataset.info.start or 0.0
+            _Archive(archive, dataset).write()
+        (hidden / EXPORTED).write_text(f"{dataset.info.source}\n", encoding="utf-8")
 
 
 class _Lane:
@@ -104,7 +112,10 @@ class _Archive:
             for row in batch.to_pylist()
         }
         self.tree = self.definitions.system_tree_node("run", class_name="machine")
-        self.attributes = {name: self.definitions.attribute(name, "", Type.INT64) for name in EXTRA}
+        self.attributes = {
+            name: self.definitions.attribute(name, "", Type.INT64) for name in (*EXTRA, "bytes", ASSUMED)
+        }
+        self.stdio_told = int(tells_stdio(dataset.calls).count().to_pyarrow().as_py()) > 0
         self.file_name = self.definitions.attribute("file", "", Type.STRING)
         self.matching = 0
 
@@ -170,7 +181,10 @@ class _Archive:
         start, kind = row["start_ns"], row["kind"]
         region = self._region(row)
         begins: list[Any] = [events.Enter(start, region)]
-        ends: list[Any] = [events.Leave(end, region, self._said(row, EXTRA[1:]))]
+        # What stdio itself moved is told by the calls that it made: here it would count twice.
+        buffered = self.stdio_told and row["level"] == Level.STDIO and kind in (Kind.READ, Kind.WRITE)
+        said = (*EXTRA, "bytes") if buffered else EXTRA[1:]
+        ends: list[Any] = [events.Leave(end, region, self._said(row, said))]
         if row["file"] is None:
             return begins, ends
         known = handles.get((row["file"], row["level"]))
@@ -182,14 +196,10 @@ class _Archive:
                 0 if kind == Kind.OPEN and row["error"] is None else 1,
             ]
         handle = known[0]
-        if kind in MODES:
-            self.matching += 1
-            asked = row["bytes"] if row["bytes"] is not None else row["moved"]
-            mode = MODES[Kind(kind)]
-            offset = self._said(row, EXTRA[:1])
-            flags = IoOperationFlag.NONE
-            begins.append(events.IoOperationBegin(start, handle, mode, flags, _bytes(asked), self.matching, offset))
-            ends.insert(0, events.IoOperationComplete(end, handle, _bytes(row["moved"]), self.matching))
+        if kind in MODES and not buffered:
+            begun, complete = self._operation(row, end, handle)
+            begins.append(begun)
+            ends.insert(0, complete)
         elif kind == Kind.OPEN and row["error"] is None:
             known[1] += 1
             if known[1] == 1:
@@ -206,6 +216,24 @@ class _Archive:
             ends[-1].attributes[self.file_name] = self.paths.get(row["file"], str(row["file"]))
         return begins, ends
 
+    def _operation(self, row: Row, end: int, handle: Any) -> tuple[Any, Any]:
+        """Begin and completion of one I/O operation."""
+        self.matching += 1
+        asked, moved = row["bytes"], row["moved"]
+        request = UNKNOWN_BYTES if asked is None and moved is None else moved if asked is None else asked
+        result, notes = moved, {}
+        if row["kind"] == Kind.SYNC:
+            result = 0
+        elif moved is None:
+            result = 0 if asked is None or row["error"] is not None else asked
+            notes = {self.attributes[ASSUMED]: 1}
+        offset = self._said(row, EXTRA[:1])
+        mode, flags = MODES[Kind(row["kind"])], IoOperationFlag.NONE
+        return (
+            events.IoOperationBegin(row["start_ns"], handle, mode, flags, request, self.matching, offset),
+            events.IoOperationComplete(end, handle, result, self.matching, notes),
+        )
+
     def _said(self, row: Row, names: tuple[str, ...]) -> dict[Any, int]:
         return {self.attributes[name]: row[name] for name in names if row[name] is not None}
 
@@ -220,7 +248,3 @@ class _Archive:
         file = self.definitions.io_regular_file(self.paths.get(row["file"], str(row["file"])), scope=self.tree)
         how = IoHandleFlag.PRE_CREATED if pre_created else IoHandleFlag.NONE
         return self.definitions.io_handles.create("", file, paradigm, how)
-
-
-def _bytes(count: int | None) -> int:
-    return UNKNOWN_BYTES if count is None else count

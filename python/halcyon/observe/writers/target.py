@@ -8,6 +8,9 @@ from pathlib import Path
 
 from halcyon.errors import HalcyonSystemError, UsageError
 
+EXPORTED = "exported-by-halcyon"
+"""A file in an exported archive that tells it from the trace of a run of its own; it names the run's source."""
+
 
 @contextmanager
 def new_file(path: Path) -> Iterator[Path]:

@@ -114,6 +114,25 @@ def test_metadata_is_counted_where_it_reaches_the_file_system(ask: Ask) -> None:
     assert opens.most_per_second == 30
 
 
+def test_rates_of_a_short_run_are_not_extrapolated(ask: Ask) -> None:
+    trace = Trace(1)
+    for number in range(30):
+        trace.add(0, "posix", "stat", "stat", number * 3, 1, file=trace.file(f"/scratch/{number}"))
+    (stats,) = ask(trace).metadata.kinds
+    assert (stats.calls, stats.per_second, stats.most_per_second) == (30, 30.0, 30.0)
+
+
+def test_entries_that_the_c_library_has_are_no_requests(ask: Ask) -> None:
+    trace = Trace(1)
+    directory = trace.file("/scratch")
+    trace.add(0, "posix", "opendir", "directory", 0, 1, file=directory)
+    for number in range(40):
+        trace.add(0, "posix", "readdir", "directory", 10 + 50 * number, 1, file=directory)
+    found = ask(trace).metadata
+    assert (found.calls, found.buffered, found.seconds) == (1, 40, pytest.approx(0.001))
+    assert [(one.kind, one.calls, one.most_per_second) for one in found.kinds] == [("directory", 1, None)]
+
+
 def test_times_are_summed_by_level_and_kind_and_by_rank(ask: Ask) -> None:
     trace = random_trace(2)
     answers = ask(trace)

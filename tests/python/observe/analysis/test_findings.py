@@ -208,6 +208,14 @@ def test_cycles_cost_their_reads_and_locks(findings_of: FindingsOf) -> None:
     assert one.seconds_lost == pytest.approx(160 * (0.006 + 0.002))
 
 
+def test_a_short_run_has_no_grave_findings(ask: Ask) -> None:
+    trace = scenarios.small_writes()
+    for call in trace.calls:
+        call.start_ns, call.duration_ns = call.start_ns // 50, call.duration_ns // 50
+    assert {one.severity for one in findings(ask(trace, Settings(worth_seconds=0)))} == {"low"}
+    assert {one.severity for one in findings(ask(trace, Settings(worth_seconds=0, grave_seconds=0)))} == {"high"}
+
+
 def test_what_costs_little_is_no_finding(ask: Ask) -> None:
     trace = scenarios.healthy()
     log = trace.file("/scratch/log")

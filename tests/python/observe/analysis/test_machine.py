@@ -2,11 +2,13 @@
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from observe.analysis import scenarios
 from observe.synthetic import MIB, Trace
+from rich.console import Console
 from traces import DATA
 
 from halcyon.errors import ConfigError, UsageError
@@ -24,6 +26,9 @@ from halcyon.observe.analysis.machine import (
 from halcyon.observe.analysis.run_load import grouped, options_of, parameters_of
 from halcyon.observe.analysis.run_workers import workers
 from halcyon.observe.analysis.servers import Server
+from halcyon.observe.dataset import Dataset
+from halcyon.observe.printed.machine import print_machine
+from halcyon.observe.writers import writer_of
 
 NOVEMBER = 1_793_491_200.0  # 2026-11-01 00:00 UTC
 
@@ -66,6 +71,26 @@ def test_totals_per_user_and_month(machine: Machine) -> None:
     months = {one.name: one.runs for one in totals(machine.runs, lambda run: run.month)}
     assert months == {"2026-11": 2, "2026-12": 1, "?": 1}
     assert users[0].io_s / users[0].process_s == pytest.approx(0.91, abs=0.01)
+
+
+def test_months_are_printed_in_their_order(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
+    heavy = replace(machine.runs[2], bytes_written=10**12)  # of December
+    print_machine(replace(machine, runs=[*machine.runs[:2], heavy]), Console(width=120))
+    lines = capsys.readouterr().out.splitlines()
+    months = [line.split()[0] for line in lines[lines.index("Months") :] if line.startswith("2026-")]
+    assert months == ["2026-11", "2026-12"]
+
+
+def test_an_export_beside_its_run_is_no_second_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = run_of("ost0").store(tmp_path / "all" / "run")
+    with Dataset.open(run) as dataset:
+        writer_of("otf2")(dataset, tmp_path / "all" / "run.otf2")
+    machine = read_machine(tmp_path / "all")
+    assert ([one.name for one in machine.runs], machine.exports) == (["run"], ["run.otf2"])
+    print_machine(machine, Console(width=120))
+    assert "not read: run.otf2: an export" in capsys.readouterr().out
+    shutil.rmtree(run)
+    assert find_runs(tmp_path / "all").runs == [tmp_path / "all" / "run.otf2"]
 
 
 def test_servers_tell_who_loads_them_when(machine: Machine) -> None:

@@ -4,6 +4,7 @@ import random
 
 import numpy as np
 import pytest
+from observe.analysis import scenarios
 from observe.analysis.conftest import Ask
 from observe.synthetic import MIB, Trace
 
@@ -114,6 +115,16 @@ def test_variability_over_ranks_and_phases() -> None:
     assert found.across_phases == pytest.approx(np.std([1, 3]) / 2)
     assert found.waited_s == pytest.approx(2.0)
     assert variability([]) is None
+
+
+def test_processes_without_mpi_are_not_compared(ask: Ask) -> None:
+    trace = scenarios.slow_rank()
+    trace.mpi = False
+    answers = ask(trace)
+    assert answers.stragglers == {"write": [], "read": []}
+    for one in answers.variability:
+        assert (one.across_ranks, one.max_over_median, one.waited_s) == (None, None, None)
+    assert [one.across_phases is not None for one in answers.variability if one.kind == "write"] == [True]
 
 
 def test_durations_of_calls_are_cumulated_per_function(ask: Ask) -> None:

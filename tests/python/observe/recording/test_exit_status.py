@@ -1,0 +1,27 @@
+"""How a recorded command ended is known to whoever reads its recording."""
+
+from pathlib import Path
+
+import pytest
+
+from halcyon.cli import main
+from halcyon.observe.open_run import open_run
+from halcyon.observe.recording.record import record
+
+
+@pytest.mark.parametrize(
+    ("script", "status", "said"),
+    [
+        ("exit 3", 3, "the command ended with exit status 3"),
+        ("kill -KILL $$", 137, "the command ended with exit status 137, which stands for SIGKILL"),
+    ],
+)
+def test_a_failed_command_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], script: str, status: int, said: str
+) -> None:
+    code, folder = record(["sh", "-c", f"cat /etc/hostname; {script}"], ["trace"], tmp_path / "run")
+    assert code == status
+    with open_run(folder) as dataset:
+        assert dataset.info.exit_status == status
+    assert main(["analyze", str(folder)]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == said
