@@ -1,6 +1,7 @@
 /** Tables that sort by a click on their head, filter by words, and are walked through with the arrow keys. */
 
 import { h, nothing, type Child } from "./dom";
+import { sideways } from "./sideways";
 import { filterRows, sortRows, type Sorting, type Value } from "./table_rows";
 import { count } from "./units";
 
@@ -38,6 +39,7 @@ export function table<Row>(spec: TableSpec<Row>): HTMLElement {
     );
 
     const status = h("span", { class: "status", role: "status" });
+    const overflow = h("span", { class: "hint overflow" });
     const body = h("tbody");
     const more = h("button", { type: "button", class: "more", onclick: () => ((shown += 10 * SHOWN_AT_ONCE), fill()) });
     const heads = spec.columns.map((column) => {
@@ -120,11 +122,11 @@ export function table<Row>(spec: TableSpec<Row>): HTMLElement {
     return h(
         "div",
         { class: "table" },
-        h("div", { class: "table-head" }, h("h3", {}, spec.caption, " ", status), field),
-        h(
-            "div",
-            { class: "scroll" },
+        h("div", { class: "table-head" }, h("h3", {}, spec.caption, " ", status, overflow), field),
+        sideways(
+            spec.caption,
             h("table", { "aria-label": spec.caption }, h("thead", {}, h("tr", {}, ...heads)), body),
+            overflow,
         ),
         more,
     );
