@@ -7,6 +7,7 @@ import { percent, rate, seconds, timeScale } from "../units";
 import { comparable, median, slowestOf, type Cell, type Grid, type Names, type TimeAxis } from "./cells";
 import { throughputColour, throughputRange } from "./phases";
 import { cumulativeOf } from "./quantiles";
+import { roundStep } from "./time_series";
 
 const CELL_HEIGHT = 132;
 const MOST_LINES = 24;
@@ -103,7 +104,7 @@ function timeAxis(lines: readonly Line[], times: TimeAxis): Axis {
         times,
         name: "time of a rank in the phase, on a logarithmic axis: equal steps are equal factors",
         min: 10 ** Math.floor(Math.log10(Math.min(...known, max))),
-        max: 10 ** Math.ceil(Math.log10(max)),
+        max: roundStep(max, 1),
         label: (value) => seconds(value).replace(/\.0+ /, " "),
     };
 }
@@ -121,7 +122,7 @@ function cellAxis(theme: Theme, { cells, columns }: Grid, gridIndex: number, cel
             color: theme.muted,
             fontSize: 11,
             hideOverlap: true,
-            showMaxLabel: axis.times !== "linear" && last,
+            showMaxLabel: axis.times === "share" && last,
             formatter: axis.label,
         },
         axisTick: { show: false },
