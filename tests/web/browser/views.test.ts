@@ -122,6 +122,7 @@ describeInBrowser("a table wider than its window", () => {
         const [frame, box] = [table.locator(".sideways"), table.locator(".scroll")];
         expect(await frame.getAttribute("class")).toBe("sideways more-right");
         expect(await table.locator(".overflow").innerText()).toContain("scroll sideways");
+        expect(await box.getAttribute("tabindex")).toBe("0");
         await box.focus();
         await page.keyboard.press("ArrowRight");
         await table.locator(".more-left").waitFor();
