@@ -1,7 +1,16 @@
 # Builds everything under the sanitizers that HALCYON_SANITIZE names. Included before any target is made.
+#
+# address and thread bring a run time that wants to be the first to step in front of the C library, which libhalcyon-io
+# wants as well: HALCYON_INTERPOSERS is off with them. `undefined` alone needs none: its findings are illegal instructions.
+set(HALCYON_INTERPOSERS ON)
 if(NOT HALCYON_SANITIZE)
   return()
 endif()
+if(HALCYON_SANITIZE STREQUAL "undefined")
+  add_compile_options(-fsanitize=undefined -fsanitize-undefined-trap-on-error -fno-omit-frame-pointer)
+  return()
+endif()
+set(HALCYON_INTERPOSERS OFF)
 add_compile_options(-fsanitize=${HALCYON_SANITIZE} -fno-omit-frame-pointer)
 add_link_options(-fsanitize=${HALCYON_SANITIZE})
 # Indices within a vector's capacity but beyond its size, empty optionals and the like: no sanitizer sees them.

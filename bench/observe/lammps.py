@@ -50,7 +50,7 @@ def bytes_per_call(steps: int) -> float:
         raise SystemExit(f"error: {len(files)} traces; expected {RANKS}")
     calls = 0
     for file in files:
-        reader = core().TraceReader(os.fspath(file))
+        reader = core().TraceReader(os.fsencode(file))
         calls += sum(len(reader.chunk(index)["start"]) for index in range(reader.chunk_count))
     return sum(file.stat().st_size for file in files) / calls
 

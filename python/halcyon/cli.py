@@ -8,12 +8,13 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 from typing import NoReturn, Protocol, cast
 
 from rich_argparse import RichHelpFormatter
 
 from halcyon import __version__
-from halcyon.errors import HalcyonError, InternalError, UsageError
+from halcyon.errors import HalcyonError, HalcyonSystemError, InternalError, UsageError
 from halcyon.verbs import VERBS
 
 
@@ -63,11 +64,14 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one verb; returns the exit code."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be UTF-8
     parser = build_parser()
-    arguments, unknown = parser.parse_known_args(argv)
-    if unknown:
-        parser.exit(2, f"halcyon: unrecognized arguments: {' '.join(unknown)}\ntry: halcyon {arguments.verb} --help\n")
     try:
+        arguments, unknown = parser.parse_known_args(argv)
+        if unknown:
+            said = f"halcyon: unrecognized arguments: {' '.join(unknown)}\ntry: halcyon {arguments.verb} --help\n"
+            parser.exit(2, said)
         code: int = arguments.run(arguments)
         sys.stdout.flush()
     except UsageError as wrong:
@@ -79,6 +83,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `halcyon summary … | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as why:  # such as a full disk, where nobody knew more of it
+        return _fail(HalcyonSystemError.of(why, why.filename or "standard output or a temporary file"), 1)
     except KeyboardInterrupt:
         return 130
     return code

@@ -63,7 +63,7 @@ class Core(Protocol):
         """Replaces the view by rename; says how many iterations it shows."""
         ...
 
-    def TraceReader(self, path: str, salvage: bool = False) -> TraceReader:  # noqa: N802
+    def TraceReader(self, path: bytes, salvage: bool = False) -> TraceReader:  # noqa: N802
         """Opens a trace. ConfigError: it is damaged; the message names file and offset."""
         ...
 

@@ -1,5 +1,7 @@
 #include "calls/descriptors.hpp"
 
+#include <limits>
+
 #include "calls/direct_call.hpp"
 #include "calls/known_files.hpp"
 #include "calls/process_state.hpp"
@@ -203,14 +205,15 @@ void own(int fd) {
 }
 
 void disown(int fd) {
+    if (fd < 0 || fd == std::numeric_limits<int>::max()) return;
     for (auto& slot : own_descriptors) {
         int expected = fd + 1;
-        if (fd >= 0 && slot.number.compare_exchange_strong(expected, 0)) return;
+        if (slot.number.compare_exchange_strong(expected, 0)) return;
     }
 }
 
 bool is_own(int fd) {
-    if (fd < 0) return false;
+    if (fd < 0 || fd == std::numeric_limits<int>::max()) return false;
     for (const auto& slot : own_descriptors) {
         if (slot.number.load(std::memory_order_acquire) != fd + 1) continue;
         uint64_t device = 0;

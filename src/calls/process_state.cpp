@@ -54,6 +54,7 @@ bool started_by_other(process_state& process) {
 }  // namespace
 
 bool start_recording() {
+    if (!can_start_layers()) return false;
     process_state& process = process_page.state;
     uint32_t expected = process_state::asleep;
     if (!process.phase.compare_exchange_strong(expected, process_state::starting)) {

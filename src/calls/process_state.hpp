@@ -53,6 +53,9 @@ inline process_state& this_process() {
 /// thread that made its first call; must obey the rules of layer.
 void start_layers(layer_chain& layers);
 
+/// False while that cannot be decided yet: the process has not been given its environment. Also of that library.
+bool can_start_layers();
+
 /// True when calls of this process pass through layers; starts that on the first call.
 bool start_recording();
 

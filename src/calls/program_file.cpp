@@ -18,7 +18,7 @@ bool may_be_run(const char* path) {
 }
 
 bool has_capabilities(int fd) {
-    char value[64];
+    char value[64] = {};
     return direct::call(SYS_fgetxattr, fd, direct::address("security.capability"), direct::address(value),
                         sizeof value) > 0;
 }

@@ -18,6 +18,7 @@ int main(int count, char** words) {
     reading_input();
     writing_streams();
     writing_output();
+    writing_messages();
     starting();
     const char* name = "fcloseall";
     CHECK(CALL(int (*)(void))() == 0);

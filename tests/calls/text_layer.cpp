@@ -91,6 +91,10 @@ const char* shared_folder() {
     return "";
 }
 
+bool can_start_layers() {
+    return true;
+}
+
 void start_layers(layer_chain& layers) {
     const int saved = errno;
     layers.clear();

@@ -3,6 +3,10 @@
 
 namespace halcyon::calls {
 
+bool can_start_layers() {
+    return true;
+}
+
 void start_layers(layer_chain& layers) {
     layers.clear();
 }

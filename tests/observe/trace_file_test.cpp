@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -31,9 +32,22 @@ TEST(trace_file, that_is_removed_leaves_nothing) {
     trace_file file;
     ASSERT_TRUE(file.create(folder.path(""), "name"));
     file.remove();
-    EXPECT_EQ(access(folder.path("name.trace").c_str(), F_OK), -1);
     EXPECT_TRUE(file.create(folder.path(""), "name"));
+    EXPECT_TRUE(file.publish());
     file.remove();
+    EXPECT_TRUE(std::filesystem::is_empty(folder.path("")));
+}
+
+TEST(trace_file, has_its_name_when_it_is_published) {
+    const scratch_folder folder;
+    trace_file file;
+    ASSERT_TRUE(file.create(folder.path(""), "name"));
+    EXPECT_FALSE(std::filesystem::exists(folder.path("name.trace")));
+    EXPECT_TRUE(file.publish());
+    EXPECT_TRUE(std::filesystem::exists(folder.path("name.trace")));
+    EXPECT_FALSE(std::filesystem::exists(folder.path("name.begun")));
+    EXPECT_TRUE(std::string_view(file.path()).ends_with("/name.trace"));
+    file.abandon();
 }
 
 TEST(trace_file, stays_out_of_the_applications_numbers) {
@@ -61,7 +75,7 @@ TEST(trace_file, writes_into_no_file_that_took_its_number) {
     struct stat of_victim {};
     fstat(victim, &of_victim);
     EXPECT_EQ(of_victim.st_size, 0);
-    EXPECT_GT(read_bytes(folder.path("name.trace")).size(), sizeof(file_header));
+    EXPECT_GT(read_bytes(folder.path("name.begun")).size(), sizeof(file_header));
     close(victim);
     file.abandon();
 }
@@ -70,7 +84,7 @@ TEST(record_buffer, takes_notes_from_many_threads) {
     const scratch_folder folder;
     auto file = std::make_unique<trace_file>();
     auto buffer = std::make_unique<record_buffer>();
-    ASSERT_TRUE(file->create(folder.path(""), "many"));
+    ASSERT_TRUE(file->create(folder.path(""), "many") && file->publish());
     const process_section process{1, 1, {2, 2, 2}, 1, 0};
     file->append(section_kind::process, bytes_of(process), std::string("n\0p\0c\0b\0", 8));
     int error = 0;
@@ -97,7 +111,7 @@ TEST(record_buffer, paths_that_are_alike_come_out_whole) {
     const scratch_folder folder;
     auto file = std::make_unique<trace_file>();
     auto buffer = std::make_unique<record_buffer>();
-    ASSERT_TRUE(file->create(folder.path(""), "paths"));
+    ASSERT_TRUE(file->create(folder.path(""), "paths") && file->publish());
     const process_section process{1, 1, {2, 2, 2}, 1, 0};
     file->append(section_kind::process, bytes_of(process), std::string("n\0p\0c\0b\0", 8));
     int error = 0;

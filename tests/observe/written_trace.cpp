@@ -91,7 +91,8 @@ std::string write_trace(const scratch_folder& folder, const std::string& name, c
                         bool ended) {
     auto file = std::make_unique<trace_file>();
     auto buffer = std::make_unique<record_buffer>();
-    if (!file->create(folder.path(""), name)) throw std::runtime_error(folder.path(name) + ": not created");
+    if (!file->create(folder.path(""), name) || !file->publish())
+        throw std::runtime_error(folder.path(name) + ": not created");
     const process_section process{4711, 1, anchor_now(), 2, 0};
     file->append(section_kind::process, bytes_of(process), std::string("node\0/bin/program\0program a b\0boot\0", 35));
     int error = 0;

@@ -14,7 +14,7 @@ from halcyon.errors import ConfigError, HalcyonSystemError
 from halcyon.observe.conform import all_columns, plain_type
 from halcyon.observe.dataset_writer import DatasetWriter
 from halcyon.observe.engines import DUCKDB, Engine, connect
-from halcyon.observe.manifest import Manifest, Part, file_crc32, read_manifest
+from halcyon.observe.manifest import Manifest, Part, check_name, file_crc32, read_manifest
 from halcyon.observe.schema import TABLES, RunInfo
 
 __all__ = ["Dataset", "DatasetWriter"]
@@ -43,9 +43,11 @@ class Dataset:
 
         With `verify`, all files are read once and compared to their checksums, about a second per GiB; without, only
         their names, sizes, footers and columns are checked.
-        UsageError: no data set there. ConfigError: a file is missing, damaged, cut off, or of a newer schema.
+        UsageError: no data set there, or its path is not UTF-8.
+        ConfigError: a file is missing, damaged, cut off, or of a newer schema.
         """
         directory = Path(directory)
+        check_name(directory)
         manifest = read_manifest(directory)
         paths = _paths(directory, manifest)
         for name, part in manifest.parts.items():

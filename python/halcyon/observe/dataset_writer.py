@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from halcyon.errors import HalcyonSystemError, UsageError
 from halcyon.observe.conform import conform
-from halcyon.observe.manifest import Manifest, Part, write_manifest
+from halcyon.observe.manifest import Manifest, Part, check_name, write_manifest
 from halcyon.observe.schema import TABLES, RunInfo
 
 ROWS_PER_GROUP = 1 << 20
@@ -37,7 +37,8 @@ class DatasetWriter:
             for piece in pieces:
                 writer.write("calls", piece)
 
-    UsageError: `directory` is in use; a piece does not fit its table. HalcyonSystemError: a full disk, no permission.
+    UsageError: `directory` is in use, or its path is not UTF-8; a piece does not fit its table.
+    HalcyonSystemError: a full disk, no permission.
     """
 
     def __init__(self, directory: Path, info: RunInfo) -> None:
@@ -48,6 +49,7 @@ class DatasetWriter:
         self._hidden = Path()
 
     def __enter__(self) -> Self:
+        check_name(self.directory)
         if self.directory.exists() and (not self.directory.is_dir() or any(self.directory.iterdir())):
             raise UsageError(f"{self.directory}: exists already; name a folder that does not, or remove it")
         try:

@@ -37,6 +37,21 @@ class Manifest:
     parts: Mapping[str, Part]
 
 
+def engines_can_name(directory: Path) -> bool:
+    """Whether the absolute path is UTF-8: engines and Parquet libraries take no other."""
+    try:
+        str(directory.absolute()).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def check_name(directory: Path) -> None:
+    """UsageError: no engine could open a data set at that path."""
+    if not engines_can_name(directory):
+        raise UsageError(f"{directory}: its path is not UTF-8, in which alone data sets can be; name another folder")
+
+
 def file_crc32(path: Path) -> int:
     """CRC-32 (as in zlib) of a whole file; memory does not grow with it."""
     value = 0

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from halcyon.errors import ConfigError
+from halcyon.errors import ConfigError, HalcyonSystemError
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.engines import DUCKDB
-from halcyon.observe.manifest import NAME
+from halcyon.observe.manifest import NAME, engines_can_name
 from halcyon.observe.pack import pack
 from halcyon.observe.readers import Format, format_of
 from halcyon.observe.recording.folder import DATA
@@ -21,7 +21,8 @@ def open_run(path: Path, engine: str = DUCKDB, *, verify: bool = False) -> Itera
     """The data set of `path`, which is packed first where it is not one.
 
     A recorded run keeps its data set in `path`/data, which is made again when a trace is newer. Another tool's trace,
-    and a recorded run that may not be written to, is packed into a temporary folder. `verify`: see Dataset.open.
+    and a recorded run that may not be written to or whose path is not UTF-8, is packed into a temporary folder.
+    `verify`: see Dataset.open.
     UsageError: nothing there. ConfigError: damaged, or not recognized.
     """
     path = Path(path)
@@ -31,7 +32,7 @@ def open_run(path: Path, engine: str = DUCKDB, *, verify: bool = False) -> Itera
         elif format_of(path) == Format.HALCYON:
             directory = path / DATA
             if not _is_fresh(path):
-                if not os.access(path, os.W_OK):
+                if not os.access(path, os.W_OK) or not engines_can_name(path):
                     directory = Path(scratch) / DATA
                 shutil.rmtree(directory, ignore_errors=True)
                 pack(path, directory)
@@ -52,7 +53,7 @@ def names_a_run(path: Path) -> bool:
     try:
         return is_dataset(path) or bool(format_of(path))
     except ConfigError:
-        if path.is_file():
+        if not path.is_dir():
             raise
         return False
 
@@ -62,4 +63,10 @@ def _is_fresh(run: Path) -> bool:
     if not is_dataset(run / DATA):
         return False
     packed = (run / DATA / NAME).stat().st_mtime
-    return all(trace.stat().st_mtime <= packed for trace in (run / "trace").iterdir())
+    traces = run / "trace"
+    if not traces.is_dir():  # removed when they had been packed
+        return True
+    try:
+        return all(trace.lstat().st_mtime <= packed for trace in traces.iterdir())
+    except OSError as why:
+        raise HalcyonSystemError.of(why, traces) from why

@@ -247,12 +247,10 @@ struct spawn_shape {
 };
 }  // namespace
 
-#define SPAWN_PARAMETERS                                                                                            \
-    (pid_t * pid, const char* path, const posix_spawn_file_actions_t* actions, const posix_spawnattr_t* attributes, \
-     arguments_type arguments, arguments_type environment)
 using spawn_function = int(pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,
                            arguments_type, arguments_type);
 
+namespace versioned {
 namespace {
 template <search where>
 int spawn_with(spawn_function* real, pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
@@ -264,28 +262,24 @@ int spawn_with(spawn_function* real, pid_t* pid, const char* path, const posix_s
 }
 }  // namespace
 
-#define SPAWN(symbol, where)                                                                                  \
-    HALCYON_WRAPPER(symbol, int, SPAWN_PARAMETERS);                                                           \
-    int halcyon_wrap_##symbol SPAWN_PARAMETERS {                                                              \
-        return spawn_with<where>(HALCYON_REAL(symbol, int, SPAWN_PARAMETERS), pid, path, actions, attributes, \
-                                 arguments, environment);                                                     \
-    }
-#ifdef HALCYON_OLD_VERSIONS
-// The old one runs a file that is no program as a script of the shell.
-#define SPAWN_VERSION(symbol, where, name, at, version)                                                            \
-    HALCYON_VERSION(symbol, int, SPAWN_PARAMETERS, name, at)                                                       \
-    int halcyon_##symbol##_##name SPAWN_PARAMETERS {                                                               \
-        return spawn_with<where>(HALCYON_REAL_VERSION(symbol, int, SPAWN_PARAMETERS, version), pid, path, actions, \
-                                 attributes, arguments, environment);                                              \
-    }
-SPAWN_VERSION(posix_spawn, search::no, new, "@@GLIBC_2.15", "GLIBC_2.15")
-SPAWN_VERSION(posix_spawn, search::no, old, "@GLIBC_2.2.5", "GLIBC_2.2.5")
-SPAWN_VERSION(posix_spawnp, search::along_path, new, "@@GLIBC_2.15", "GLIBC_2.15")
-SPAWN_VERSION(posix_spawnp, search::along_path, old, "@GLIBC_2.2.5", "GLIBC_2.2.5")
-#else
-SPAWN(posix_spawn, search::no)
-SPAWN(posix_spawnp, search::along_path)
-#endif
+// The old ones run a file that is no program as a script of the shell.
+int posix_spawn(spawn_function* real, pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+                const posix_spawnattr_t* attributes, arguments_type arguments, arguments_type environment) {
+    return spawn_with<search::no>(real, pid, path, actions, attributes, arguments, environment);
+}
+
+int posix_spawnp(spawn_function* real, pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
+                 const posix_spawnattr_t* attributes, arguments_type arguments, arguments_type environment) {
+    return spawn_with<search::along_path>(real, pid, path, actions, attributes, arguments, environment);
+}
+
+// The old one runs the destructors of thread-local objects.
+void quick_exit(void (*real)(int), int status) {
+    before_end(ending::exit);
+    real(status);
+    __builtin_unreachable();
+}
+}  // namespace versioned
 
 // The child finds itself asleep (process_state); only the parent has something to note.
 #define FORK(symbol)                                                            \
@@ -308,20 +302,6 @@ FORK(_Fork)
     }
 ENDS(_exit, ending::exit)
 ENDS(_Exit, ending::exit)
-#ifdef HALCYON_OLD_VERSIONS
-// The old one runs the destructors of thread-local objects.
-#define QUICK_EXIT(name, at, version)                                   \
-    HALCYON_VERSION(quick_exit, void, (int status), name, at)           \
-    void halcyon_quick_exit_##name(int status) {                        \
-        before_end(ending::exit);                                       \
-        HALCYON_REAL_VERSION(quick_exit, void, (int), version)(status); \
-        __builtin_unreachable();                                        \
-    }
-QUICK_EXIT(new, "@@GLIBC_2.24", "GLIBC_2.24")
-QUICK_EXIT(old, "@GLIBC_2.10", "GLIBC_2.10")
-#else
-ENDS(quick_exit, ending::exit)
-#endif
 
 HALCYON_WRAPPER(abort, void, ());
 void halcyon_wrap_abort() {

@@ -87,7 +87,9 @@ struct map_file : nothing_after {
             return;
         }
         if ((flags & MAP_SHARED) != 0) file_mappings::note(result, bytes, record.file);
-        if ((protection & PROT_WRITE) != 0 && (flags & MAP_SHARED) != 0) {
+        // What MPI maps for itself is memory that its ranks share.
+        const bool by_application = record.parent == 0;
+        if (by_application && (protection & PROT_WRITE) != 0 && (flags & MAP_SHARED) != 0) {
             this_process().layers.each([](layer& l) { l.on_absence("stores into mapped files", 1); });
         }
     }

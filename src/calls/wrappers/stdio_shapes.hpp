@@ -63,6 +63,9 @@ struct close_stream {
 /// Writes all that waits in any stream, through the stream's own flush, so that each file's share is seen.
 void flush_streams(call_id because_of);
 
+/// Writes what waits in one stream, as a call of fflush.
+void flush_stream(FILE* stream);
+
 /// At the end of the process: standard output and error write at once what comes later.
 void stop_buffering();
 
@@ -113,6 +116,20 @@ struct read_line_checked : read_line {
     }
     void after(call_record& record, const char* result, const char*, size_t, int, FILE*) {
         read_line::after(record, result, nullptr, 0, nullptr);
+    }
+};
+
+/// gets, which does not know how much room there is.
+struct read_standard_line {
+    stream_transfer transfer;
+    template <class... Rest>
+    bool before(call_record& record, const char*, const Rest&...) {
+        return transfer.before(record, stdin);
+    }
+    template <class... Rest>
+    void after(call_record& record, const char*, const char*, const Rest&...) {
+        record.error = 0;
+        transfer.after(record, 0, stream_transfer::not_known);
     }
 };
 
@@ -251,7 +268,7 @@ struct write_standard_character : write_character {
 /// How many bytes wide characters become is the C library's business.
 struct write_wide_character {
     stream_transfer transfer;
-    bool before(call_record& record, wchar_t, FILE* stream) { return transfer.before(record, stream); }
+    bool before(call_record& record, wchar_t, FILE* stream) { return transfer.before_uncounted(record, stream); }
     void after(call_record& record, wint_t, wchar_t, FILE*) { transfer.after(record, stream_transfer::not_known, 0); }
 };
 
@@ -273,19 +290,37 @@ struct write_wide_overflow : write_wide_character {
 
 struct write_wide_text {
     stream_transfer transfer;
-    bool before(call_record& record, const wchar_t*, FILE* stream) { return transfer.before(record, stream); }
+    bool before(call_record& record, const wchar_t*, FILE* stream) { return transfer.before_uncounted(record, stream); }
     void after(call_record& record, int, const wchar_t*, FILE*) {
         transfer.after(record, stream_transfer::not_known, 0);
     }
 };
 
-/// perror, which may write through a stream of its own on the same descriptor.
+/// perror and its like, which may write through a stream of their own on the same descriptor, or past streams.
 struct write_standard_error {
     stream_transfer transfer;
-    bool before(call_record& record, const char*) { return transfer.before(record, stderr); }
+    template <class... Rest>
+    bool before(call_record& record, const Rest&...) {
+        return transfer.before_uncounted(record, stderr);
+    }
     template <class... Rest>
     void after(call_record& record, const Rest&...) {
         transfer.after(record, stream_transfer::not_known, 0);
+    }
+};
+
+/// A call that writes to a stream, and does not tell how much.
+struct write_uncounted {
+    stream_transfer transfer;
+    bool before(call_record& record, FILE* stream) { return transfer.before_uncounted(record, stream); }
+    void after(call_record& record, int, FILE*) { transfer.after(record, stream_transfer::not_known, 0); }
+};
+
+/// putpwent and its like: an entry, as a line of a stream.
+struct write_entry : write_uncounted {
+    bool before(call_record& record, const void*, FILE* stream) { return write_uncounted::before(record, stream); }
+    void after(call_record& record, int result, const void*, FILE* stream) {
+        write_uncounted::after(record, result, stream);
     }
 };
 

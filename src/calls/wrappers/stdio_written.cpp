@@ -1,24 +1,12 @@
 // stdio functions with variable arguments, and those that act on all streams at once.
 #include <stdarg.h>
 
-#include "calls/wrappers/stdio_shapes.hpp"
+#include "calls/wrappers/stdio_bound.hpp"
 #include "calls/wrappers/transfer_shapes.hpp"
 #include "calls/wrappers/wrapper.hpp"
 
 namespace halcyon::calls {
 namespace {
-
-/// Sends a formatted write or read through the layers; `function` is the C library's, with its arguments bound.
-template <class Shape, call_id id, class Function>
-int formatted(FILE* stream, Function function) {
-    if (!recording()) return function();
-    thread_state& thread = this_thread();
-    call_record record = blank_record(id);
-    Shape shape;
-    if ((thread.inside > 0 && !may_record(thread)) || !shape.before(record, stream)) return function();
-    return through_layers(thread, record, function,
-                          [&](call_record& called, int result) { shape.after(called, result, stream); });
-}
 
 struct read_formatted {
     stream_transfer transfer;
@@ -68,15 +56,12 @@ ON_STREAM(read_formatted, fscanf, fscanf, vfscanf, char)
 ON_STREAM(read_formatted, fscanf, __isoc99_fscanf, __isoc99_vfscanf, char)
 ON_STREAM_V(shapes::write_formatted, fprintf, vfprintf, char)
 ON_STREAM_V(read_formatted, fscanf, vfscanf, char)
+ON_STREAM_V(shapes::write_formatted, fprintf, _IO_vfprintf, char)
+ON_STREAM_V(read_formatted, fscanf, __vfscanf, char)
 ON_STREAM_V(read_formatted, fscanf, __isoc99_vfscanf, char)
 
-struct write_wide_formatted {
-    stream_transfer transfer;
-    bool before(call_record& record, FILE* stream) { return transfer.before(record, stream); }
-    void after(call_record& record, int, FILE*) { transfer.after(record, stream_transfer::not_known, 0); }
-};
-ON_STREAM(write_wide_formatted, fprintf, fwprintf, vfwprintf, wchar_t)
-ON_STREAM_V(write_wide_formatted, fprintf, vfwprintf, wchar_t)
+ON_STREAM(shapes::write_uncounted, fprintf, fwprintf, vfwprintf, wchar_t)
+ON_STREAM_V(shapes::write_uncounted, fprintf, vfwprintf, wchar_t)
 ON_STREAM(read_formatted, fscanf, fwscanf, vfwscanf, wchar_t)
 ON_STREAM(read_formatted, fscanf, __isoc99_fwscanf, __isoc99_vfwscanf, wchar_t)
 ON_STREAM_V(read_formatted, fscanf, vfwscanf, wchar_t)
@@ -84,7 +69,7 @@ ON_STREAM_V(read_formatted, fscanf, __isoc99_vfwscanf, wchar_t)
 
 HALCYON_WRAPPER(__vfwprintf_chk, int, (FILE * stream, int flag, const wchar_t* format, va_list values));
 int halcyon_wrap___vfwprintf_chk(FILE* stream, int flag, const wchar_t* format, va_list values) {
-    return formatted<write_wide_formatted, call_id::fprintf>(stream, [&] {
+    return formatted<shapes::write_uncounted, call_id::fprintf>(stream, [&] {
         return HALCYON_REAL(__vfwprintf_chk, int, (FILE*, int, const wchar_t*, va_list))(stream, flag, format, values);
     });
 }
@@ -122,14 +107,17 @@ int halcyon_wrap_vprintf(const char* format, va_list values) {
         stdout, [&] { return HALCYON_REAL(vfprintf, int, (FILE*, const char*, va_list))(stdout, format, values); });
 }
 
-HALCYON_WRAPPER(printf, int, (const char* format, ...));
-int halcyon_wrap_printf(const char* format, ...) {
-    va_list values;
-    va_start(values, format);
-    const int result = halcyon_wrap_vprintf(format, values);
-    va_end(values);
-    return result;
-}
+#define ON_STANDARD_OUTPUT(symbol)                               \
+    HALCYON_WRAPPER(symbol, int, (const char* format, ...));     \
+    int halcyon_wrap_##symbol(const char* format, ...) {         \
+        va_list values;                                          \
+        va_start(values, format);                                \
+        const int result = halcyon_wrap_vprintf(format, values); \
+        va_end(values);                                          \
+        return result;                                           \
+    }
+ON_STANDARD_OUTPUT(printf)
+ON_STANDARD_OUTPUT(_IO_printf)
 
 HALCYON_WRAPPER(__vprintf_chk, int, (int flag, const char* format, va_list values));
 int halcyon_wrap___vprintf_chk(int flag, const char* format, va_list values) {
@@ -149,7 +137,7 @@ int halcyon_wrap___printf_chk(int flag, const char* format, ...) {
 
 HALCYON_WRAPPER(vwprintf, int, (const wchar_t* format, va_list values));
 int halcyon_wrap_vwprintf(const wchar_t* format, va_list values) {
-    return formatted<write_wide_formatted, call_id::printf>(
+    return formatted<shapes::write_uncounted, call_id::printf>(
         stdout, [&] { return HALCYON_REAL(vfwprintf, int, (FILE*, const wchar_t*, va_list))(stdout, format, values); });
 }
 
@@ -164,7 +152,7 @@ int halcyon_wrap_wprintf(const wchar_t* format, ...) {
 
 HALCYON_WRAPPER(__vwprintf_chk, int, (int flag, const wchar_t* format, va_list values));
 int halcyon_wrap___vwprintf_chk(int flag, const wchar_t* format, va_list values) {
-    return formatted<write_wide_formatted, call_id::printf>(stdout, [&] {
+    return formatted<shapes::write_uncounted, call_id::printf>(stdout, [&] {
         return HALCYON_REAL(__vfwprintf_chk, int, (FILE*, int, const wchar_t*, va_list))(stdout, flag, format, values);
     });
 }
@@ -338,6 +326,10 @@ void flush_streams(call_id because_of) {
     _IO_list_unlock();
     if (held_by_others == 0) return;
     this_process().layers.each([&](layer& l) { l.on_absence("streams that were in use at the end", held_by_others); });
+}
+
+void flush_stream(FILE* stream) {
+    if (stream != nullptr && has_waiting(stream)) flush_one(stream, call_id::fflush);
 }
 
 void stop_buffering() {

@@ -2,6 +2,8 @@
 
 #include <pthread.h>
 
+#include <algorithm>
+
 #include "calls/direct_call.hpp"
 #include "calls/known_files.hpp"
 #include "calls/wrappers/wrapper.hpp"
@@ -116,10 +118,19 @@ bool stream_transfer::before(call_record& record, FILE* stream, bool locks) {
     return true;
 }
 
+bool stream_transfer::before_uncounted(call_record& record, FILE* stream) {
+    if (!before(record, stream)) return false;
+    struct stat now {};
+    if (file_->appends.load(std::memory_order_relaxed) && direct::call(SYS_fstat, fd_, direct::address(&now)) == 0 &&
+        S_ISREG(now.st_mode))
+        end_ = now.st_size;
+    return true;
+}
+
 bool stream_transfer::nothing_moved() const {
-    if ((stream_->_flags & putting) != 0) return waiting_in(stream_) > waiting_;
-    return waiting_ == 0 && stream_->_IO_read_base == read_base_ && stream_->_IO_read_end == read_end_ &&
-           stream_->_IO_read_ptr > read_at_;
+    // What waits to be written tells nothing: it may have been written, and as much come in again.
+    return (stream_->_flags & putting) == 0 && waiting_ == 0 && stream_->_IO_read_base == read_base_ &&
+           stream_->_IO_read_end == read_end_ && stream_->_IO_read_ptr > read_at_;
 }
 
 void stream_transfer::report_transfer(const call_record& record, call_id function, int64_t offset, int64_t bytes) {
@@ -158,7 +169,8 @@ void stream_transfer::after(const call_record& record, int64_t put, int64_t take
         if (nothing_moved()) return;
         const int64_t now = direct::lseek(fd_, 0, SEEK_CUR);
         if (now < 0) return;
-        const int64_t moved = at_least_zero(now - file_->position.load(std::memory_order_relaxed));
+        const int64_t position = file_->position.load(std::memory_order_relaxed);
+        const int64_t moved = now == position ? 0 : at_least_zero(now - std::max(position, end_));
         if (put == not_known)
             wrote(record, moved);
         else {

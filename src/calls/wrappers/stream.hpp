@@ -34,6 +34,10 @@ class stream_transfer {
     /// `locks`: false for a call that ends the stream's life.
     bool before(call_record& record, FILE* stream, bool locks = true);
 
+    /// The same before a call that does not tell how much it puts in. Where the file is appended to, others may have
+    /// made it longer than this descriptor's position tells.
+    bool before_uncounted(call_record& record, FILE* stream);
+
     /// Looks after a call that put `put` bytes into the stream and took `taken` out of it (not_known: the kernel is
     /// asked), and reports what was moved as calls made by this one.
     void after(const call_record& record, int64_t put, int64_t taken);
@@ -50,7 +54,7 @@ class stream_transfer {
     /// After fclose: the stream is gone, what waited in it was written if `closed`.
     void after_close(const call_record& record, bool closed);
 
-    /// True when the buffer changed only by what a call takes out of it or puts into it: nothing was moved.
+    /// True when the buffer changed only by what a call takes out of it: nothing was moved.
     [[nodiscard]] bool nothing_moved() const;
 
   private:
@@ -65,6 +69,7 @@ class stream_transfer {
     int fd_ = -1;
     int64_t waiting_ = 0;
     int64_t left_ = 0;
+    int64_t end_ = 0;  // of a file that is appended to, where it was asked for
     const char* read_base_ = nullptr;
     const char* read_at_ = nullptr;
     const char* read_end_ = nullptr;

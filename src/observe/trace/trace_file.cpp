@@ -11,6 +11,10 @@ namespace direct = calls::direct;
 
 namespace {
 
+constexpr std::string_view suffix = ".trace";
+constexpr std::string_view begun_suffix = ".begun";
+static_assert(suffix.size() == begun_suffix.size());
+
 // Descriptors near the limit are those that applications get last; a limit of a million is not taken as an invitation.
 int high_number() {
     struct {
@@ -60,8 +64,8 @@ bool trace_file::create(std::string_view directory, std::string_view name) {
 /// On success the file is the one that is written to from now on.
 bool trace_file::open_new(std::string_view directory, std::string_view name) {
     static char path[longest_path];  // by the thread that starts or ends the recording; stacks may be small
-    const int fd = join_path(path, directory, name, ".trace") ? open_out_of_the_way(path, O_RDWR | O_CREAT | O_EXCL)
-                                                              : -ENAMETOOLONG;
+    const int fd = join_path(path, directory, name, begun_suffix) ? open_out_of_the_way(path, O_RDWR | O_CREAT | O_EXCL)
+                                                                  : -ENAMETOOLONG;
     if (fd < 0) {
         error_ = -fd;
         return false;
@@ -73,6 +77,21 @@ bool trace_file::open_new(std::string_view directory, std::string_view name) {
     std::memcpy(path_, path, sizeof path_);
     calls::descriptors::own(fd);
     fd_ = fd;
+    return true;
+}
+
+bool trace_file::publish() {
+    if (failed()) return false;
+    static char whole[longest_path];  // as in open_new
+    std::memcpy(whole, path_, sizeof whole);
+    std::memcpy(whole + std::strlen(whole) - suffix.size(), suffix.data(), suffix.size());
+    const long renamed =
+        direct::call(SYS_renameat2, AT_FDCWD, direct::address(path_), AT_FDCWD, direct::address(whole), 0);
+    if (renamed < 0) {
+        give_up(static_cast<int>(-renamed));
+        return false;
+    }
+    std::memcpy(path_, whole, sizeof whole);
     return true;
 }
 
@@ -93,7 +112,7 @@ bool trace_file::move_to(std::string_view directory, std::string_view name) {
         if (!write_at({piece, static_cast<size_t>(bytes)}, at)) break;
         at += bytes;
     }
-    const bool moved = bytes == 0 && !failed();
+    const bool moved = bytes == 0 && !failed() && publish();
     const int gone = moved ? from : fd_.load();
     direct::unlink(moved ? before : path_);
     calls::descriptors::disown(gone);

@@ -20,8 +20,12 @@ class trace_file {
   public:
     static constexpr size_t longest_path = 3072;
 
-    /// Creates `<directory>/<name>.trace`. False when it cannot; `error()` says why (errno).
+    /// Creates `<directory>/<name>.begun`. False when it cannot; `error()` says why (errno).
     bool create(std::string_view directory, std::string_view name);
+
+    /// Gives it its name, `<name>.trace`, when all is in it that readers count on: of a process that is killed before,
+    /// no trace is left that nobody can read. False when it cannot.
+    bool publish();
 
     /// Moves what was written to `<directory>/<name>.trace`, on another file system, and goes on there. False when it
     /// cannot: then it stays where it is.

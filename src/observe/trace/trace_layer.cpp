@@ -99,12 +99,18 @@ bool trace_layer::start(const settings& wanted, char* complaint, size_t complain
     int error = ENAMETOOLONG;
     if (!join_path(ring, local, name_, ".ring") ||
         !buffer_.create(ring, wanted.buffer_bytes, file_, time_unit_, error)) {
-        snprintf(complaint, complaint_bytes, "%s: cannot record beside it: %s", file_.path(), strerrordesc_np(error));
-        file_.remove();
-        if (directory_[0] != '\0' && join_path(ring, directory_, name_, ".local")) direct::unlink(ring);
-        return false;
+        snprintf(complaint, complaint_bytes, "%s: cannot record here: %s", ring, strerrordesc_np(error));
+    } else if (file_.publish()) {
+        return true;
+    } else {
+        snprintf(complaint, complaint_bytes, "%s: cannot record here: %s", file_.path(),
+                 strerrordesc_np(file_.error()));
+        direct::unlink(ring);
+        buffer_.abandon();
     }
-    return true;
+    file_.remove();
+    if (directory_[0] != '\0' && join_path(ring, directory_, name_, ".local")) direct::unlink(ring);
+    return false;
 }
 
 /// For a process that is killed: `<name>.local` says on which node and where its trace lies.

@@ -3,6 +3,7 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -23,6 +24,10 @@ struct damage_found {
 };
 
 std::string read_whole(const std::string& path) {
+    std::error_code none;
+    const auto status = std::filesystem::status(path, none);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))  // a pipe is waited for for ever
+        throw error(error_kind::config, path + ": offset 0: a folder, pipe or device; expected a file");
     std::ifstream in(path, std::ios::binary);
     std::ostringstream all;
     if (in) all << in.rdbuf();

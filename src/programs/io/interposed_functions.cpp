@@ -43,6 +43,13 @@ bool is_inner_name(std::string_view symbol) {
     return !is_checked && !is_versioned;
 }
 
+/// Functions that static programs keep. Applications have functions of their own by such names (error, warn), which
+/// --wrap would take; and of each use of gets the linker warns.
+bool is_kept(call_id function) {
+    return function == call_id::warn || function == call_id::err || function == call_id::error ||
+           function == call_id::gets;
+}
+
 void print_symbols() {
     for (const symbol_entry& symbol : symbols())
         printf("%.*s\n", static_cast<int>(symbol.name.size()), symbol.name.data());
@@ -50,7 +57,7 @@ void print_symbols() {
 
 void print_linker_options() {
     for (const symbol_entry& symbol : symbols()) {
-        if (is_inner_name(symbol.name)) continue;
+        if (is_inner_name(symbol.name) || is_kept(symbol.function)) continue;
         printf("--wrap=%.*s\n", static_cast<int>(symbol.name.size()), symbol.name.data());
     }
     printf("--gc-sections\n");

@@ -55,10 +55,11 @@ void remember_preload(const char* list) {
     }
 }
 
+bool remembered = false;
+
 void remember_environment() {
-    static bool done = false;
-    if (done) return;
-    done = true;
+    if (remembered) return;
+    remembered = true;
     size_t count = 0;
     for (setting& s : settings) {
         const char* value = getenv(s.name);
@@ -116,6 +117,11 @@ const char* const* environment_of_children() {
 
 const char* shared_folder() {
     return value_of("HALCYON_TRACE_DIR");
+}
+
+// The runtimes of sanitizers make calls before the C library has been given its environment.
+bool can_start_layers() {
+    return remembered || environ != nullptr;
 }
 
 void start_layers(layer_chain& layers) {

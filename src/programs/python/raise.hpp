@@ -8,7 +8,9 @@ namespace halcyon::python {
 [[noreturn]] inline void raise(int kind, const char* message) {
     const nanobind::object by_code = nanobind::module_::import_("halcyon.errors").attr("BY_CODE");
     const nanobind::object type = by_code[nanobind::int_(kind)];
-    PyErr_SetObject(type.ptr(), type(nanobind::str(message)).ptr());
+    // It may name a file, whose name need not be UTF-8.
+    const auto text = nanobind::steal<nanobind::object>(PyUnicode_DecodeFSDefault(message));
+    PyErr_SetObject(type.ptr(), type(text).ptr());
     throw nanobind::python_error();
 }
 

@@ -100,9 +100,10 @@ void add_trace_reader(nb::module_& m) {
     nb::class_<trace_reader>(m, "TraceReader")
         .def(
             "__init__",
-            [](trace_reader* self, const std::string& path, bool salvage) {
+            [](trace_reader* self, const nb::bytes& path, bool salvage) {  // names of files need not be UTF-8
+                const std::string name(path.c_str(), path.size());
                 const nb::gil_scoped_release others_run;
-                new (self) trace_reader(path, salvage);
+                new (self) trace_reader(name, salvage);
             },
             nb::arg("path"), nb::arg("salvage") = false)
         .def_ro("pid", &trace_reader::pid)

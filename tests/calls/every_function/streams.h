@@ -1,6 +1,11 @@
 // Part of every_function.c: functions of stdio.
 #pragma once
 
+#include <grp.h>
+#include <gshadow.h>
+#include <pwd.h>
+#include <shadow.h>
+
 #include "calling.h"
 
 static void reading_streams(void) {
@@ -97,12 +102,17 @@ static void fresh_input(const char* name, int is_wide) {
 static void reading_input(void) {
     char data[1000];
     wchar_t wide[1000];
-    EACH("vfscanf", "__isoc99_vfscanf") {
+    EACH("vfscanf", "__vfscanf", "__isoc99_vfscanf") {
         CHECK(scan(name, fopen(made(name, 10000), "r"), "%99s", data) == 1);
         tell(name, "read", 4096);
     }
     EACH("vfwscanf", "__isoc99_vfwscanf") {
         CHECK(scan(name, fopen(made(name, 10000), "r"), L"%99ls", wide) == 1);
+        tell(name, "read", 4096);
+    }
+    EACH("gets", "_IO_gets", "__gets_chk") {
+        fresh_input(name, 0);
+        CHECK(CALL(char* (*)(char*, size_t))(data, sizeof data) != NULL && strlen(data) == 49);
         tell(name, "read", 4096);
     }
     EACH("scanf", "__isoc99_scanf", "vscanf", "__isoc99_vscanf", "getchar", "getchar_unlocked", "wscanf",
@@ -193,7 +203,7 @@ static void writing_streams(void) {
         CHECK(CALL(int (*)(FILE*, int, const char*, ...))(f, 1, "%d %s", 5, "words") == 7);
         CLOSED(f, 7);
     }
-    EACH("vfprintf", "__vfprintf_chk") {
+    EACH("vfprintf", "_IO_vfprintf", "__vfprintf_chk") {
         FILE* f = fopen(path_of(name), "w");
         CHECK(print(name, f, "%d %s", 5, "words") == 7);
         CLOSED(f, 7);
@@ -237,9 +247,24 @@ static void writing_streams(void) {
         CHECK(fgetc(f) == 's');
         tell(name, "read", 10);
     }
-    EACH("setvbuf", "_IO_setvbuf", "setbuf", "setbuffer", "setlinebuf") {
+    struct passwd user = {"u", "x", 1, 2, "n", "/", "s"};
+    struct group group = {"g", "x", 3, NULL};
+    struct spwd shadow = {"u", "x", 1, 2, 3, 4, 5, 6, 7};
+    struct sgrp shadow_group = {"g", "x", NULL, NULL};
+    EACH("putpwent", "putgrent", "putspent", "putsgent") {
+        const void* entry = strcmp(name, "putpwent") == 0   ? (void*)&user
+                            : strcmp(name, "putgrent") == 0 ? (void*)&group
+                            : strcmp(name, "putspent") == 0 ? (void*)&shadow
+                                                            : (void*)&shadow_group;
         FILE* f = fopen(path_of(name), "w");
-        if (name[3] == 'v' || name[0] == '_')
+        CHECK(CALL(int (*)(const void*, FILE*))(entry, f) == 0);
+        const long bytes = ftell(f);
+        CHECK(bytes > 5);
+        CLOSED(f, bytes);
+    }
+    EACH("setvbuf", "_IO_setvbuf", "setbuf", "setbuffer", "_IO_setbuffer", "setlinebuf") {
+        FILE* f = fopen(path_of(name), "w");
+        if (strstr(name, "setvbuf"))
             CALL(int (*)(FILE*, char*, int, size_t))(f, NULL, _IONBF, 0);
         else if (strcmp(name, "setlinebuf") == 0)
             CALL(void (*)(FILE*))(f);
@@ -261,8 +286,8 @@ static void fresh_output(const char* name, int is_wide) {
 
 static void writing_output(void) {
     usual_output = stdout;
-    EACH("printf", "__printf_chk", "vprintf", "__vprintf_chk", "wprintf", "__wprintf_chk", "vwprintf", "__vwprintf_chk",
-         "puts", "_IO_puts", "putchar", "putchar_unlocked", "putwchar", "putwchar_unlocked") {
+    EACH("printf", "_IO_printf", "__printf_chk", "vprintf", "__vprintf_chk", "wprintf", "__wprintf_chk", "vwprintf",
+         "__vwprintf_chk", "puts", "_IO_puts", "putchar", "putchar_unlocked", "putwchar", "putwchar_unlocked") {
         const int is_wide = strstr(name, "wp") != NULL || strstr(name, "wc") != NULL;
         const int checked = strstr(name, "_chk") != NULL;
         const void* format = is_wide ? (void*)L"%d words" : (void*)"%d words";
@@ -283,12 +308,56 @@ static void writing_output(void) {
         CHECK(fflush(stdout) == 0);
         tell(name, "write", bytes);
     }
-    EACH("perror") {
-        const int before = dup(2);
-        dup2(opened(name, 0), 2);
-        errno = ENOENT;
+}
+
+static void warn_in_list(const char* name, int status, const char* format, ...) {
+    va_list values;
+    va_start(values, format);
+    if (strstr(name, "err"))
+        CALL(void (*)(int, const char*, va_list))(status, format, values);
+    else
+        CALL(void (*)(const char*, va_list))(format, values);
+    va_end(values);
+}
+
+static void say(const char* name) {
+    siginfo_t signal = {.si_signo = SIGUSR1};
+    errno = ENOENT;
+    if (strcmp(name, "perror") == 0 || strcmp(name, "herror") == 0)
         CALL(void (*)(const char*))("words");
-        dup2(before, 2);
-        tell(name, "write", 33);
+    else if (strcmp(name, "psignal") == 0)
+        CALL(void (*)(int, const char*))(SIGUSR1, "words");
+    else if (strcmp(name, "psiginfo") == 0)
+        CALL(void (*)(siginfo_t*, const char*))(&signal, "words");
+    else if (strcmp(name, "error") == 0)
+        CALL(void (*)(int, int, const char*, ...))(3, ENOENT, "%d %s %.1f", 5, "words", 0.5);
+    else if (strcmp(name, "error_at_line") == 0)
+        CALL(void (*)(int, int, const char*, unsigned, const char*, ...))(3, 0, "file", 7, "%d words", 5);
+    else if (name[0] == 'v')
+        warn_in_list(name, 3, "%d words", 5);
+    else if (strstr(name, "err"))
+        CALL(void (*)(int, const char*, ...))(3, "%d %s %.1f", 5, "words", 0.5);
+    else
+        CALL(void (*)(const char*, ...))("%d %s %.1f", 5, "words", 0.5);
+}
+
+// Each in a process of its own, with its file as standard error; what waits for standard output is not lost either.
+static void writing_messages(void) {
+    EACH("perror", "herror", "psignal", "psiginfo", "warn", "warnx", "vwarn", "vwarnx", "err", "errx", "verr", "verrx",
+         "error", "error_at_line") {
+        const int ends = strstr(name, "err") != NULL && strcmp(name, "perror") != 0 && strcmp(name, "herror") != 0;
+        const int fd = opened(name, 0);
+        const pid_t child = fork();
+        if (child == 0) {
+            dup2(fd, 2);
+            say(name);
+            write(2, "after", 5);
+            _exit(0);
+        }
+        int status = 0;
+        CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == (ends ? 3 : 0));
+        struct stat now;
+        CHECK(fstat(fd, &now) == 0 && now.st_size > 5);
+        tell(name, "write", now.st_size);
     }
 }

@@ -4,6 +4,7 @@ import os
 import shutil
 
 import pytest
+from recorded_program import compiled
 from strace_comparison import INSIDE_REALPATH, Comparison
 
 
@@ -66,6 +67,13 @@ def test_git(compare: Comparison) -> None:
 def test_compiling(compare: Comparison) -> None:
     (compare.directory / "a.c").write_text('#include <stdio.h>\nint main(void) { return puts("x") < 0; }\n')
     assert compare("gcc", "-O1", "-o", "a", "a.c", inside=[INSIDE_REALPATH]) == []
+
+
+@pytest.mark.parametrize("end", ["err", "verrx", "error", "error_at_line"])
+def test_messages_to_standard_error(compare: Comparison, end: str) -> None:
+    program = compiled("messages.c", compare.place)
+    script = f"{program} {end} > out 2> said; {program} {end} buffered > both 2>&1; {program} {end} >> all 2>> all; :"
+    assert compare("bash", "-c", script) == []
 
 
 PYTHON = """

@@ -122,6 +122,19 @@ def test_jemalloc(directory: Path) -> None:
     assert sum(c["call"] == "pwrite" for c in run.calls) == 2000
 
 
+@pytest.mark.parametrize("sanitizer", ["address", "thread", "undefined"])
+def test_programs_built_with_a_sanitizer(directory: Path, sanitizer: str) -> None:
+    """Their runtimes make calls before the process has an environment that says what to record."""
+    runtime = f"lib{'ub' if sanitizer == 'undefined' else sanitizer[0]}san.so"
+    found = subprocess.run(["gcc", f"-print-file-name={runtime}"], capture_output=True, text=True, check=True).stdout
+    if found.strip() == runtime:
+        pytest.skip(f"gcc has no {sanitizer} sanitizer here")
+    program = compiled("few_writes.c", directory.parent, f"-fsanitize={sanitizer}")
+    run = recorded([program, directory / "file"], directory.parent / "run")
+    assert run.code == 0, run.complaints
+    assert run.moved(directory / "file", "write") == 10
+
+
 @pytest.mark.parametrize("attempt", range(5))
 def test_killed(directory: Path, attempt: int) -> None:
     """All calls that had returned are there; one more may be."""

@@ -57,7 +57,7 @@ def advise(answers: Answers) -> Advice:
     return Advice(list(suggestions.values()), beyond, facts.library, facts, observed)
 
 
-_SIEVED = ("data-sieving-new-data", "data-sieving")
+_SIEVED = ("data-sieving-new-data", "data-sieving", "data-sieving-small-pieces")
 
 
 def _hints(**values: str) -> _Settings:
@@ -79,6 +79,19 @@ def _sieving(facts: RunFacts) -> Iterator[_Settings]:
         yield _parameters(io=facts.library.romio_component)
         return
     yield _hints(romio_ds_write="disable")
+    yield from _longer_range(facts)
+
+
+def _sieving_of_small_pieces(facts: RunFacts) -> Iterator[_Settings]:
+    """The other way round: that they are slower one by one is expected, and measured all the same."""
+    if _own_mpiio(facts):
+        yield from _sieving(facts)
+        return
+    yield from _longer_range(facts)
+    yield _hints(romio_ds_write="disable")
+
+
+def _longer_range(facts: RunFacts) -> Iterator[_Settings]:
     if facts.number("ind_wr_buffer_size", 0) < _LONG_RANGE:
         yield _hints(ind_wr_buffer_size=str(_LONG_RANGE))
 
@@ -120,6 +133,7 @@ def _whole_stripes(facts: RunFacts) -> Iterator[_Settings]:
 _RULES: dict[str, Callable[[RunFacts], Iterator[_Settings]]] = {
     "data-sieving-new-data": _sieving,
     "data-sieving": _sieving,
+    "data-sieving-small-pieces": _sieving_of_small_pieces,
     "collective-buffering-write": _interleaved("write"),
     "collective-buffering-read": _interleaved("read"),
     "one-rank-writes": _more_aggregators,

@@ -1,5 +1,6 @@
 """Finds runs in a folder of many: recordings, data sets, and the traces of other tools."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,12 +32,13 @@ class Found:
 def find_runs(directory: Path) -> Found:
     """Runs in `directory`, at most DEEPEST folders down, by name; what is hidden is left out.
 
-    A folder that is a run (a recording, a data set, a folder of DFTracer, Recorder or OTF2) is one as a whole.
+    A folder that is a run (a recording, a data set, a folder of DFTracer, Recorder or OTF2) is one as a whole. What
+    several links lead to is there once.
     UsageError: there is nothing that looks like a run.
     """
     found = Found([], [])
     if directory.is_dir():
-        _search(directory, directory, 0, found)
+        _search(directory, directory, 0, found, set())
     if not found.runs and not found.unread:
         raise UsageError(
             f"{directory}: no run here, nor {DEEPEST} folders down: no recording of `halcyon run --trace`, no data "
@@ -45,14 +47,17 @@ def find_runs(directory: Path) -> Found:
     return found
 
 
-def _search(path: Path, top: Path, depth: int, found: Found) -> None:
+def _search(path: Path, top: Path, depth: int, found: Found, seen: set[str]) -> None:
     try:
+        if (place := os.path.realpath(path, strict=True)) in seen:
+            return
+        seen.add(place)
         if names_a_run(path):
             found.runs.append(path)
         elif path.is_dir() and depth <= DEEPEST:
             for inner in sorted(path.iterdir()):
                 if not inner.name.startswith("."):
-                    _search(inner, top, depth + 1, found)
+                    _search(inner, top, depth + 1, found, seen)
     except ConfigError as why:
         if path.name.endswith(_ENDINGS):
             found.unread.append(Unread(str(path.relative_to(top)), str(why)))

@@ -73,6 +73,9 @@ class Settings:
     """Misaligned transfers are a finding when they are this share."""
     sieving_share: float = 0.1
     """Reads made inside write calls are a finding when they take this share of these calls' time."""
+    call_s: float = 5e-6
+    """What a write of a few bytes takes when it is a call of its own, on a local file system that caches it. Over a
+    network it is more."""
     metadata_share: float = 0.2
     """Opens, stats and the like are a finding when they take this share of the I/O time …"""
     metadata_per_data: float = 1.0

@@ -8,7 +8,7 @@ from ibis import _
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.volumes import READ, WRITE
 from halcyon.observe.findings.finding import Evidence, Finding, found
-from halcyon.observe.findings.views import view_evidence
+from halcyon.observe.findings.views import piece_bytes, view_evidence
 from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import percent, plural, seconds, size
 
@@ -30,24 +30,42 @@ class _Sieved:
     write_s: float
     extent: int
     application_reads: int
+    piece_bytes: int | None
+    """What the view shows at a time, where it is known."""
 
     @property
     def new_data(self) -> bool:
         """The application wrote each byte once at most and never read it: nothing was there that had to be kept."""
         return self.asked <= self.extent and not self.application_reads
 
+    def piece_s(self, piece_bytes: int) -> float:
+        """What a piece takes now, cycles and all."""
+        return self.seconds * piece_bytes / self.asked
+
+    def alone_s(self, piece_bytes: int, call_s: float) -> float:
+        """What it would take as a call of its own, at the speed at which these writes moved their bytes."""
+        return call_s + (self.write_s * piece_bytes / self.written if self.written else 0.0)
+
+    def pays(self, call_s: float) -> bool:
+        """The pieces are so small that one call for each would take longer than the cycles do."""
+        piece = self.piece_bytes
+        return piece is not None and self.asked > 0 and self.piece_s(piece) < self.alone_s(piece, call_s)
+
 
 def find(answers: Answers) -> list[Finding]:
-    """One finding for files written for the first time, one for files that are updated."""
+    """One finding for files whose pieces are too small to be written one by one; of the others, one for those written
+    for the first time, and one for those that are updated."""
     share = answers.settings.sieving_share
     sieved = [
         one
         for one in _sieved(answers)
         if one.read_calls >= 10 and one.seconds and one.read_s + one.lock_s >= share * one.seconds
     ]
-    fresh = [one for one in sieved if one.new_data]
-    updated = [one for one in sieved if not one.new_data]
-    return [*_fresh(answers, fresh), *_updated(answers, updated)]
+    small = [one for one in sieved if one.pays(answers.settings.call_s)]
+    others = [one for one in sieved if one not in small]
+    fresh = [one for one in others if one.new_data]
+    updated = [one for one in others if not one.new_data]
+    return [*_small_pieces(answers, small), *_fresh(answers, fresh), *_updated(answers, updated)]
 
 
 def where_at_work(answers: Answers) -> list[str]:
@@ -74,6 +92,31 @@ _CHANGE = (
 )
 
 
+def _small_pieces(answers: Answers, sieved: list[_Sieved]) -> list[Finding]:
+    if not sieved:
+        return []
+    call_s = answers.settings.call_s
+    worst = max(sieved, key=lambda one: one.seconds)
+    piece = worst.piece_bytes or 0
+    return _finding(
+        answers,
+        sieved,
+        key="data-sieving-small-pieces",
+        title="Small pieces are written in cycles of lock, read, write, unlock",
+        explanation=(
+            f"A cycle writes {worst.asked / piece / worst.read_calls:,.0f} pieces of {piece:,} bytes at once, "
+            f"{seconds(worst.piece_s(piece))} for each; a call for each would take about "
+            f"{seconds(worst.alone_s(piece, call_s))}. Data sieving is right for such pieces (romio_ds_write=disable "
+            "would be slower); writing them together is better than both."
+        ),
+        change=(
+            "Write collectively (MPI_File_write_all, H5FD_MPIO_COLLECTIVE), so that no holes remain between the pieces "
+            "and nothing has to be read; or gather pieces in memory and write longer ones. Where the program cannot be "
+            "changed, a larger ind_wr_buffer_size makes fewer cycles."
+        ),
+    )
+
+
 def _fresh(answers: Answers, sieved: list[_Sieved]) -> list[Finding]:
     empty = sum(one.empty_reads for one in sieved)
     reads = sum(one.read_calls for one in sieved)
@@ -90,8 +133,8 @@ def _fresh(answers: Answers, sieved: list[_Sieved]) -> list[Finding]:
             "holes that other ranks left."
         ),
         change=(
-            f"{_CHANGE}; or write collectively, so that no holes remain between the pieces. Many small pieces can be "
-            "slower one by one: `halcyon advise --try` measures it."
+            f"{_CHANGE}; or write collectively, so that no holes remain between the pieces. `halcyon advise --try` "
+            "measures it: pieces of a few bytes can be slower one by one."
         ),
     )
 
@@ -192,6 +235,7 @@ def _sieved(answers: Answers) -> list[_Sieved]:
         duration_ns=total(_.direction == WRITE, "duration_ns"),
         application_reads=total(_.direction == READ, "calls"),
     )
+    pieces = piece_bytes(answers)
     rows = parts.join(asked, "file").order_by("file").to_pyarrow().to_pylist()
     return [
         _Sieved(
@@ -208,6 +252,7 @@ def _sieved(answers: Answers) -> list[_Sieved]:
             write_s=row["write_ns"] / 1e9,
             extent=row["extent"] or 0,
             application_reads=row["application_reads"],
+            piece_bytes=pieces.get(row["file"]),
         )
         for row in rows
     ]

@@ -4,7 +4,7 @@ from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence, Finding, found
-from halcyon.observe.schema import Kind
+from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import percent, plural, seconds, size
 
 
@@ -16,7 +16,10 @@ def find(answers: Answers) -> list[Finding]:
 
 
 def _find(answers: Answers, direction: str) -> list[Finding]:
-    rows = answers.survey.profile.filter(_.transfer & (_.direction == direction))
+    # What data sieving reads for a write is no reading of the application's.
+    other = Kind.WRITE if direction == Kind.READ else Kind.READ
+    sieved = (_.parent_level == Level.MPIIO) & _.parent_call.re_search(str(other))
+    rows = answers.survey.profile.filter(_.transfer & (_.direction == direction) & ~sieved.fill_null(False))
     sums = rows.aggregate(
         by="process",
         calls=_.calls.sum().cast("int64"),

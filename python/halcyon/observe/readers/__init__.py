@@ -65,6 +65,8 @@ def _format_of_folder(path: Path) -> Format | None:
 
 
 def _format_of_file(path: Path) -> Format | None:
+    if not path.is_file():  # whoever reads a pipe or a device may wait for ever
+        raise ConfigError(f"{path}: a pipe, socket or device; expected {EXPECTED}")
     with path.open("rb") as file:
         head = file.read(4096)
     if not head:

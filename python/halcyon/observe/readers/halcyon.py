@@ -98,10 +98,11 @@ class TraceFolder:
     def __init__(self, folder: Path, salvage: bool = False) -> None:
         self.recording = Recording.read(folder)
         self._elsewhere: list[str] = []
+        self._killed_at_start = len(list((folder / "trace").glob("*.begun")))
         paths = sorted([*(folder / "trace").glob("*.trace"), *self._left_on_this_node(folder / "trace")])
         if not paths:
             raise ConfigError(f"{folder / 'trace'}: no traces: nothing was recorded")
-        readers = [(path, core().TraceReader(str(path), salvage)) for path in paths]
+        readers = [(path, core().TraceReader(os.fsencode(path), salvage)) for path in paths]
         self._clocks = clocks_of([reader for _, reader in readers])
         begun = {id(r): self._clocks[r.clock].of_one(r.start_ns) for _, r in readers}
         self._start_ns = min(begun.values())
@@ -113,9 +114,14 @@ class TraceFolder:
         """Traces of killed processes that still lie on their node's own disk; those of other nodes are told."""
         for address in sorted(traces.glob("*.local")):
             host = address.name.split(".")[0]
-            place = Path(address.read_text(encoding="utf-8", errors="backslashreplace")) / f"{address.stem}.trace"
-            if host == platform.node().split(".")[0] and place.exists():
+            place = Path(os.fsdecode(address.read_bytes())) / f"{address.stem}.trace"
+            here = host == platform.node().split(".")[0]
+            if (traces / place.name).exists():
+                continue  # killed when it had moved its trace here
+            if here and place.exists():
                 yield place
+            elif here and place.with_suffix(".begun").exists():
+                self._killed_at_start += 1
             else:
                 self._elsewhere.append(
                     f"{host}: {place}: the process was killed, and its trace lies on its node's own disk; "
@@ -138,8 +144,8 @@ class TraceFolder:
             start=self._start_ns / 1e9,
             duration_ns=max(ends, default=None),
             ranks=max(sizes, default=None),
-            command=" ".join(self.recording.command),
-            user=self.recording.user,
+            command=_plain(" ".join(self.recording.command)),
+            user=_plain(self.recording.user),
             job=self.recording.job,
         )
 
@@ -179,7 +185,7 @@ class TraceFolder:
 
     def _fact_rows(self) -> Iterator[dict[str, Any]]:
         for name, setting in self.recording.environment.items():
-            yield {"key": f"environment.{name}", "value": setting}
+            yield {"key": f"environment.{name}", "value": _plain(setting)}
         for process in self.processes:
             for file, time_ns, key, value in process.reader.facts:
                 index = process.files[file] if file < len(process.files) else _NONE
@@ -194,6 +200,13 @@ class TraceFolder:
     def _absence_rows(self) -> Iterator[dict[str, Any]]:
         for where in self._elsewhere:
             yield _lost(None, "trace on another node", 1, where)
+        if self._killed_at_start:
+            yield {
+                "what": "not-seen",
+                "subject": "processes killed as they began",
+                "count": self._killed_at_start,
+                "detail": "before any call of theirs could be recorded",
+            }
         for process in self.processes:
             counts: Counter[str] = Counter()
             for subject, count in process.reader.absences:
@@ -283,3 +296,8 @@ def _rank(reader: TraceReader) -> int | None:
 def _text(text: bytes) -> str:
     """Paths are bytes: what is not UTF-8 stays readable, and apart from other paths."""
     return text.decode("utf-8", "backslashreplace")
+
+
+def _plain(text: str) -> str:
+    """Words of a command line are bytes, too, which Python holds in a form that no file can."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -70,9 +70,30 @@ class Recording:
         if content["version"] > VERSION:
             raise ConfigError(f"{path}: version: {content['version']}; this release reads up to {VERSION}")
         try:
-            return cls(**content)
+            read = cls(**content)
         except TypeError as why:
             raise ConfigError(f"{path}: {why}") from why
+        read._check(path)
+        return read
+
+    def _check(self, path: Path) -> None:
+        """ConfigError: a value is of a kind that no recording writes."""
+        right = {
+            "command": _are_words(self.command),
+            "layers": _are_words(self.layers),
+            "start": type(self.start) in (int, float),
+            "host": type(self.host) is str,
+            "user": type(self.user) is str,
+            "job": self.job is None or type(self.job) is str,
+            "environment": isinstance(self.environment, dict) and _are_words([*self.environment.values()]),
+        }
+        for name, is_right in right.items():
+            if not is_right:
+                raise ConfigError(f"{path}: {name}: {getattr(self, name)!r}; no recording writes such a value")
+
+
+def _are_words(value: object) -> bool:
+    return isinstance(value, list) and all(type(word) is str for word in value)
 
 
 def _changes_io(name: str) -> bool:

@@ -47,6 +47,9 @@ def variables(layers: list[str], traces: Path, buffer: str | None = None, local:
             raise UsageError(f"--layers: no layer '{layer}'; known layers: {', '.join(LAYERS)}")
     preloaded = [str(find_library()), *filter(None, [os.environ.get("LD_PRELOAD")])]
     wanted = {"LD_PRELOAD": ":".join(preloaded), "HALCYON_LAYERS": ",".join(layers), "HALCYON_TRACE_DIR": str(traces)}
+    # Programs that were built with the sanitizer refuse to start where a library comes before its own.
+    options = filter(None, [os.environ.get("ASAN_OPTIONS"), "verify_asan_link_order=0"])
+    wanted["ASAN_OPTIONS"] = ":".join(options)
     if local is not None:
         wanted["HALCYON_TRACE_LOCAL"] = str(local)
     if buffer is not None:

@@ -89,6 +89,29 @@ def test_sieving_of_a_file_that_is_written_twice_is_an_update(ask: Ask) -> None:
     assert "data-sieving-new-data" not in keys
 
 
+@pytest.mark.parametrize(
+    ("piece", "key"),
+    [(64, "data-sieving-small-pieces"), (16384, "data-sieving-new-data"), (None, "data-sieving-new-data")],
+)
+def test_pieces_that_a_call_each_would_make_slower_are_better_sieved(ask: Ask, piece: int | None, key: str) -> None:
+    trace = scenarios.sieving()
+    if piece is not None:
+        trace.facts.append({"process": 0, "file": 0, "key": "mpi.view", "value": f"{piece} bytes every {4 * piece}"})
+    found = [one for one in findings(ask(trace)) if one.key.startswith("data-sieving")]
+    assert [one.key for one in found] == [key]
+    assert ("Set the MPI-IO hint romio_ds_write=disable" in found[0].change) == (piece != 64)
+    if piece == 64:
+        assert "A cycle writes 8,192 pieces of 64 bytes at once, 2.44 µs for each" in found[0].explanation
+
+
+def test_what_sieving_reads_is_no_ranks_reading(ask: Ask) -> None:
+    trace = scenarios.sieving()
+    for call in trace.calls:
+        if call.kind == "read" and call.process != 0:
+            call.moved = 0
+    assert not [one for one in findings(ask(trace)) if one.key == "one-rank-reads"]
+
+
 def test_collective_calls_without_buffering_need_the_hint(findings_of: FindingsOf) -> None:
     independent = pick(findings_of(scenarios.interleaved), "collective-buffering-write")
     collective = pick(findings_of(scenarios.interleaved, call="MPI_File_write_at_all"), "collective-buffering-write")

@@ -1,0 +1,107 @@
+"""Folders of runs that were tampered with, or whose names are no text, are read, or refused with a reason."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from recorded_program import Run, recorded
+
+from halcyon.errors import ConfigError, UsageError
+from halcyon.observe.analysis.find_runs import find_runs
+from halcyon.observe.open_run import open_run
+from halcyon.observe.pack import pack
+from halcyon.observe.recording.folder import NAME, Recording
+
+NOT_UTF8 = os.fsdecode(b"not \xff utf-8")
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    return recorded(["cat", "/etc/hostname"], tmp_path / "run")
+
+
+def halcyon(*words: object, **options: object) -> subprocess.CompletedProcess[bytes]:
+    command = [sys.executable, "-m", "halcyon", *map(str, words)]
+    return subprocess.run(command, check=False, stderr=subprocess.PIPE, **options)  # type: ignore[call-overload, no-any-return]
+
+
+def test_a_command_of_words_that_are_not_utf8(tmp_path: Path) -> None:
+    (tmp_path / NOT_UTF8).write_text("12345")
+    run = recorded(["cat", tmp_path / NOT_UTF8], tmp_path / "run")
+    assert run.data.info.command == rf"cat {tmp_path}/not \udcff utf-8"
+    assert run.moved(rf"{tmp_path}/not \xff utf-8", "read") == 5
+
+
+@pytest.mark.parametrize(
+    "words", [["analyze"], ["analyze", "--json"], ["advise"], ["report", "-o", NOT_UTF8 + ".html"]]
+)
+def test_a_folder_whose_name_is_not_utf8_is_read(tmp_path: Path, run: Run, words: list[str]) -> None:
+    place = tmp_path / NOT_UTF8 / "run"
+    place.parent.mkdir()
+    run.folder.rename(place)
+    done = halcyon(*words, place, cwd=tmp_path, stdout=subprocess.PIPE)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_no_data_set_has_a_name_that_is_not_utf8(tmp_path: Path, run: Run) -> None:
+    with pytest.raises(UsageError, match="its path is not UTF-8"):
+        pack(run.folder, tmp_path / NOT_UTF8)
+    assert not (tmp_path / NOT_UTF8).exists()
+
+
+def test_a_damaged_trace_is_named_also_where_its_name_is_not_utf8(tmp_path: Path, run: Run) -> None:
+    place = run.folder.rename(tmp_path / NOT_UTF8)
+    trace = next((place / "trace").iterdir())
+    trace.write_bytes(trace.read_bytes()[:40])
+    with pytest.raises(ConfigError, match=r"utf-8/trace/.*: offset 16: the file ends within a section"):
+        pack(place, tmp_path / "data")
+
+
+def test_traces_may_be_removed_when_they_are_packed(run: Run) -> None:
+    calls = len(run.calls)
+    shutil.rmtree(run.folder / "trace")
+    with open_run(run.folder) as dataset:
+        assert sum(batch.num_rows for batch in dataset.batches("calls")) == calls > 0
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("command", 1), ("command", [1]), ("user", None), ("environment", []), ("start", "then")]
+)
+def test_values_that_no_recording_writes_are_refused(run: Run, key: str, value: object) -> None:
+    path = run.folder / NAME
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+    with pytest.raises(ConfigError, match=rf"recording\.json: {key}: "):
+        Recording.read(run.folder)
+
+
+def test_a_pipe_among_traces_is_refused(tmp_path: Path, run: Run) -> None:
+    os.mkfifo(run.folder / "trace" / "pipe.trace")
+    with pytest.raises(ConfigError, match=r"pipe\.trace: offset 0: a folder, pipe or device"):
+        pack(run.folder, tmp_path / "data")
+
+
+def test_a_pipe_is_no_log(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.darshan")
+    with pytest.raises(ConfigError, match=r"pipe\.darshan: a pipe, socket or device"):
+        pack(tmp_path / "pipe.darshan", tmp_path / "data")
+
+
+def test_what_several_links_lead_to_is_one_run(tmp_path: Path, run: Run) -> None:
+    (tmp_path / "again").symlink_to(run.folder)
+    (tmp_path / "self").symlink_to(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    found = find_runs(tmp_path)
+    assert [os.path.realpath(path) for path in found.runs] == [os.path.realpath(run.folder)]
+    assert [one.name for one in found.unread] == ["loop"]
+
+
+def test_output_for_which_there_is_no_room(run: Run) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = halcyon("analyze", run.folder, stdout=full)
+    assert done.returncode == 1
+    assert done.stderr == b"halcyon: standard output or a temporary file: No space left on device\n"
