@@ -26,11 +26,11 @@ function timesOf(folder: string): number[] {
     });
 }
 
-/** When the first of the seven pages was written; long ago when one is missing. */
+/** When the first of the nine pages was written; long ago when one is missing. */
 function oldest(folder: string): number {
     try {
         const times = timesOf(folder);
-        return times.length === 7 ? Math.min(...times) : 0;
+        return times.length === 9 ? Math.min(...times) : 0;
     } catch {
         return 0;
     }

@@ -18,12 +18,13 @@ from halcyon.observe.viewer.timeline import Limits, read_timeline
 SHAPES = {
     "checkpoints": (Shape(ranks=64), Limits()),
     "posix": (Shape(ranks=8, mpi=False), Limits()),
+    "alone": (Shape(ranks=1, checkpoints=2, mpi=False, setup=True), Limits()),
     "million": (Shape(ranks=256, checkpoints=12, cycles=8), Limits()),
     "summed": (Shape(ranks=64), Limits(every_call=10_000, longest=5_000)),
 }
 
 
-MORE = ("empty", "experiment", "counted")
+MORE = ("empty", "experiment", "from-one-rank", "counted")
 LOG = Path(__file__).parents[1] / "data" / "darshan" / "imbalanced-io.darshan"
 
 
@@ -32,6 +33,9 @@ def write_sample(folder: Path, name: str) -> None:
     output = folder / f"{name}.html"
     if name == "experiment":
         write_experiment(output)
+        return
+    if name == "from-one-rank":
+        write_scaling(output)
         return
     if name == "counted":
         with open_run(LOG) as dataset:
@@ -66,6 +70,17 @@ def write_experiment(output: Path) -> None:
                     write_run(place, shape)
         (folder / "broken.darshan").write_bytes(b"")
         write_page(experiment_of(read_machine(folder), "storms"), None, output)
+
+
+def write_scaling(output: Path) -> None:
+    """The same program from one rank on; a rank of the large runs takes a hundred times as long."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch) / "scaling"
+        for ranks, variables in ((1, 2), (4, 1), (16, 100)):
+            place = folder / f"variables={variables}" / "run"
+            place.parent.mkdir(parents=True)
+            write_run(place, Shape(ranks=ranks, checkpoints=2, variables=variables, mpi=False))
+        write_page(experiment_of(read_machine(folder), "scaling"), None, output)
 
 
 def _run(timeline: Timeline) -> Run:

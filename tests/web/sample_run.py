@@ -32,6 +32,8 @@ class Shape:
     cycles: int = 5
     mpi: bool = True
     """False: each rank writes a file of its own through POSIX."""
+    setup: bool = False
+    """With MPI's start and end."""
     seed: int = 1
 
     @property
@@ -47,6 +49,8 @@ def write_run(folder: Path, shape: Shape) -> None:
     tables = [_startup(shape)]
     for checkpoint in range(shape.checkpoints):
         tables.append(_checkpoint(shape, checkpoint) if shape.mpi else _own_files(shape, checkpoint))
+    if shape.setup:
+        tables.append(_setup(shape))
     calls = pa.concat_tables(tables)
     info = RunInfo(
         source="halcyon 0.1.0",
@@ -231,6 +235,23 @@ def _startup(shape: Shape) -> pa.Table:
         }
     )
     return pa.concat_tables([posix, log])
+
+
+def _setup(shape: Shape) -> pa.Table:
+    """MPI_Init and MPI_Finalize of each rank, which take longer than any of its I/O."""
+    rows = 2 * shape.ranks
+    return _table(
+        {
+            "process": np.repeat(np.arange(shape.ranks), 2),
+            "thread": np.zeros(rows, np.int32),
+            "level": ["mpiio"] * rows,
+            "call": ["MPI_Init", "MPI_Finalize"] * shape.ranks,
+            "kind": ["control"] * rows,
+            "start_ns": np.tile([1_000_000, shape.duration_ns - 400_000_000], shape.ranks),
+            "duration_ns": np.full(rows, 300_000_000),
+            "self_ns": np.full(rows, 300_000_000),
+        }
+    )
 
 
 def _processes(shape: Shape, calls: pa.Table) -> list[dict[str, object]]:

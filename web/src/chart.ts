@@ -43,7 +43,7 @@ interface Drawn {
     redraw: () => void;
 }
 
-/** As in style.css; named, because the charts measure their words with it. */
+/** As in style/page.css; named, because the charts measure their words with it. */
 const FONT = 'system-ui, -apple-system, "Segoe UI", "DejaVu Sans", sans-serif';
 
 const drawn = new Set<Drawn>();

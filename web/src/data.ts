@@ -5,7 +5,7 @@
  * Times are seconds since the run's start, rates bytes per second; null means that the source does not tell.
  */
 
-export const VERSION = 2;
+export const VERSION = 3;
 
 export interface Document {
     run: Run;
@@ -41,8 +41,11 @@ export interface Run {
     processes: number;
     hosts: number | null;
     files: number;
+    /** Without `setup_calls`. */
     calls: number;
     filesystems: string[];
+    /** Of MPI's start and end: only the timeline has them. */
+    setup_calls: number;
 }
 
 export interface Fact {
@@ -275,6 +278,8 @@ export interface TimelineFunction {
     call: string;
     level: string;
     kind: string;
+    /** MPI's start or end. */
+    setup: boolean;
 }
 
 export interface Column {

@@ -27,6 +27,11 @@ export function add(element: Element, children: Child[]): void {
     }
 }
 
+/** Text in which `words between backticks` are code. */
+export function prose(text: string): Child[] {
+    return text.split(/`([^`]+)`/).map((part, i) => (i % 2 ? h("code", {}, part) : part));
+}
+
 /** A sentence in place of what is not there. */
 export function nothing(text: string): HTMLElement {
     return h("p", { class: "nothing" }, text);

@@ -2,7 +2,7 @@
 
 import "./style.css";
 import { VERSION, type Document } from "./data";
-import { h } from "./dom";
+import { h, prose } from "./dom";
 import { formatRoute } from "./route";
 import { Shell } from "./shell";
 import { readCalls } from "./timeline/calls";
@@ -14,7 +14,7 @@ async function start(place: HTMLElement): Promise<void> {
             h(
                 "p",
                 { class: "failure" },
-                "This is the viewer without data: `halcyon report RUN` writes pages that have some.",
+                prose("This is the viewer without data: `halcyon report RUN` writes pages that have some."),
             ),
         );
         return;

@@ -1,6 +1,7 @@
 /** Tables that sort by a click on their head, filter by words, and are walked through with the arrow keys. */
 
 import { h, nothing, type Child } from "./dom";
+import { sideways } from "./sideways";
 import { filterRows, sortRows, type Sorting, type Value } from "./table_rows";
 import { count } from "./units";
 
@@ -33,101 +34,109 @@ export function table<Row>(spec: TableSpec<Row>): HTMLElement {
     let sorting = spec.sorting;
     let filter = "";
     let shown = SHOWN_AT_ONCE;
-    const numeric = new Set(
-        spec.columns.filter((c) => spec.rows.some((row) => typeof c.value(row) === "number")).map((c) => c.key),
-    );
-
+    const numeric = numericColumns(spec);
     const status = h("span", { class: "status", role: "status" });
+    const overflow = h("span", { class: "hint overflow" });
     const body = h("tbody");
     const more = h("button", { type: "button", class: "more", onclick: () => ((shown += 10 * SHOWN_AT_ONCE), fill()) });
-    const heads = spec.columns.map((column) => {
-        const button = h(
-            "button",
-            { type: "button", title: column.hint ?? false, onclick: () => sortBy(column) },
-            column.title,
-        );
-        return h("th", { scope: "col", class: numeric.has(column.key) ? "number" : false }, button);
-    });
-
-    const sortBy = (column: TableColumn<Row>) => {
-        // What a reader looks for in numbers are the large ones.
-        sorting = {
-            key: column.key,
-            descending: sorting.key === column.key ? !sorting.descending : numeric.has(column.key),
-        };
-        fill();
-    };
+    const heads = spec.columns.map((column) =>
+        headOf(column, numeric, () => {
+            sorting = nextSorting(sorting, column.key, numeric);
+            fill();
+        }),
+    );
 
     const fill = () => {
-        const column = spec.columns.find(({ key }) => key === sorting.key) ?? spec.columns[0]!;
-        const matching = spec.text ? filterRows(spec.rows, spec.text, filter) : spec.rows;
-        const rows = sortRows(matching, column.value, sorting.descending);
-        body.replaceChildren(...rows.slice(0, shown).map(line));
-        heads.forEach((head, index) => {
-            const key = spec.columns[index]!.key;
-            head.setAttribute(
-                "aria-sort",
-                key !== sorting.key ? "none" : sorting.descending ? "descending" : "ascending",
-            );
-        });
-        status.textContent =
-            rows.length < spec.rows.length
-                ? `${count(rows.length)} of ${count(spec.rows.length)}`
-                : count(spec.rows.length);
+        const rows = rowsInOrder(spec, filter, sorting);
+        body.replaceChildren(...rows.slice(0, shown).map((row) => lineOf(spec, numeric, body, row)));
+        heads.forEach((head, index) => head.setAttribute("aria-sort", ariaSort(spec.columns[index]!.key, sorting)));
+        const all = count(spec.rows.length);
+        status.textContent = rows.length < spec.rows.length ? `${count(rows.length)} of ${all}` : all;
         more.hidden = rows.length <= shown;
         more.textContent = `Show more (${count(rows.length - shown)} are not shown)`;
         const focusable = body.querySelector<HTMLElement>('tr[aria-selected="true"], tr');
         if (spec.select && focusable) focusable.tabIndex = 0;
     };
 
-    const line = (row: Row) => {
-        const cells = spec.columns.map((column) => {
-            const content = column.show ? column.show(row) : String(column.value(row) ?? "–");
-            return h("td", { class: numeric.has(column.key) ? "number" : false }, content);
-        });
-        if (!spec.select) return h("tr", {}, ...cells);
-        const choose = (event: Event) => {
-            const element = event.currentTarget as HTMLElement;
-            for (const other of body.children) other.setAttribute("aria-selected", String(other === element));
-            spec.select?.(row);
-        };
-        return h(
-            "tr",
-            {
-                class: "choice",
-                tabindex: -1,
-                "aria-selected": String(spec.selected?.(row) ?? false),
-                onclick: choose,
-                onkeydown: (event) => walk(event as KeyboardEvent, choose),
-            },
-            ...cells,
-        );
-    };
-
     fill();
     const field = spec.text
-        ? h("input", {
-              type: "search",
-              "aria-label": spec.filterLabel ?? "Filter",
-              placeholder: spec.filterLabel ?? "Filter",
-              oninput: (event) => {
-                  filter = (event.target as HTMLInputElement).value;
-                  shown = SHOWN_AT_ONCE;
-                  fill();
-              },
+        ? filterField(spec.filterLabel ?? "Filter", (words) => {
+              filter = words;
+              shown = SHOWN_AT_ONCE;
+              fill();
           })
         : null;
     return h(
         "div",
         { class: "table" },
-        h("div", { class: "table-head" }, h("h3", {}, spec.caption, " ", status), field),
-        h(
-            "div",
-            { class: "scroll" },
+        h("div", { class: "table-head" }, h("h3", {}, spec.caption, " ", status, overflow), field),
+        sideways(
+            spec.caption,
             h("table", { "aria-label": spec.caption }, h("thead", {}, h("tr", {}, ...heads)), body),
+            overflow,
         ),
         more,
     );
+}
+
+/** Keys of the columns that hold numbers. */
+function numericColumns<Row>({ columns, rows }: TableSpec<Row>): ReadonlySet<string> {
+    return new Set(columns.filter((c) => rows.some((row) => typeof c.value(row) === "number")).map((c) => c.key));
+}
+
+/** The rows that the filter leaves, sorted. */
+function rowsInOrder<Row>({ columns, rows, text }: TableSpec<Row>, filter: string, sorting: Sorting): Row[] {
+    const column = columns.find(({ key }) => key === sorting.key) ?? columns[0]!;
+    return sortRows(text ? filterRows(rows, text, filter) : rows, column.value, sorting.descending);
+}
+
+/** After a click on the head of `key`: what a reader looks for in numbers are the large ones. */
+function nextSorting(sorting: Sorting, key: string, numeric: ReadonlySet<string>): Sorting {
+    return { key, descending: sorting.key === key ? !sorting.descending : numeric.has(key) };
+}
+
+function ariaSort(key: string, sorting: Sorting): string {
+    if (key !== sorting.key) return "none";
+    return sorting.descending ? "descending" : "ascending";
+}
+
+function headOf<Row>(column: TableColumn<Row>, numeric: ReadonlySet<string>, onclick: () => void): HTMLElement {
+    const button = h("button", { type: "button", title: column.hint ?? false, onclick }, column.title);
+    return h("th", { scope: "col", class: numeric.has(column.key) ? "number" : false }, button);
+}
+
+/** A row of the table; of a table to choose from, one that is chosen by a click or a key. */
+function lineOf<Row>(spec: TableSpec<Row>, numeric: ReadonlySet<string>, body: HTMLElement, row: Row): HTMLElement {
+    const cells = spec.columns.map((column) => {
+        const content = column.show ? column.show(row) : String(column.value(row) ?? "–");
+        return h("td", { class: numeric.has(column.key) ? "number" : false }, content);
+    });
+    if (!spec.select) return h("tr", {}, ...cells);
+    const choose = (event: Event) => {
+        const element = event.currentTarget as HTMLElement;
+        for (const other of body.children) other.setAttribute("aria-selected", String(other === element));
+        spec.select?.(row);
+    };
+    return h(
+        "tr",
+        {
+            class: "choice",
+            tabindex: -1,
+            "aria-selected": String(spec.selected?.(row) ?? false),
+            onclick: choose,
+            onkeydown: (event) => walk(event as KeyboardEvent, choose),
+        },
+        ...cells,
+    );
+}
+
+function filterField(label: string, changed: (words: string) => void): HTMLElement {
+    return h("input", {
+        type: "search",
+        "aria-label": label,
+        placeholder: label,
+        oninput: (event) => changed((event.target as HTMLInputElement).value),
+    });
 }
 
 /** Arrow keys go from row to row, Enter and Space choose one. */

@@ -21,7 +21,9 @@ describeInBrowser("a page of several runs", () => {
         expect(texts.filter((text) => text.startsWith("±")).length).toBe(5);
         const phases = await page.evaluate(() => {
             const { experiment } = JSON.parse(document.getElementById("halcyon-document")!.textContent!);
-            return experiment.runs.flatMap((run: { phases: unknown[] }) => run.phases).length;
+            return experiment.runs.flatMap((run: { phases: { rank_count: number }[] }) =>
+                run.phases.filter(({ rank_count }) => rank_count > 1),
+            ).length;
         });
         expect(phases).toBeGreaterThanOrEqual(24); // four checkpoints of six runs
         expect(await page.locator(LINES).count()).toBe(phases);
@@ -53,6 +55,19 @@ describeInBrowser("a page of several runs", () => {
         texts = await page.locator(TEXTS).allTextContents();
         expect(texts.filter((text) => text.startsWith("±")).length).toBe(2);
         expect(texts).toContain("100 %");
+        expect(complaints).toEqual([]);
+        await page.context().close();
+    });
+
+    test("says in words where one rank wrote alone, and chooses an axis that shows the fast runs", async () => {
+        const { page, complaints } = await openPage("from-one-rank");
+        const texts = (await page.locator(TEXTS).allTextContents()).join(" ");
+        expect(texts).toContain("One rank wrote, in ");
+        expect(texts).toContain("on a logarithmic axis");
+        expect(await page.locator("#grid-time").inputValue()).toBe("log");
+        expect(await page.locator(LINES).count()).toBe(4); // two phases each of 4 and of 16 ranks
+        const heads = (await page.locator("#panel-runs th").allInnerTexts()).map((head) => head.trim().toLowerCase());
+        expect(heads.filter((head) => head === "ranks").length).toBe(1);
         expect(complaints).toEqual([]);
         await page.context().close();
     });

@@ -4,7 +4,7 @@ import { closeBrowser, describeInBrowser, nextFrame, openPage, visit, VIEWS } fr
 afterAll(closeBrowser);
 
 describeInBrowser("every view", () => {
-    test.each(["checkpoints", "posix", "summed", "counted", "empty"])(
+    test.each(["checkpoints", "posix", "alone", "summed", "counted", "empty"])(
         "of the page %s stands without complaints",
         async (name) => {
             const { page, complaints } = await openPage(name);
@@ -55,6 +55,51 @@ describeInBrowser("every view", () => {
         await page.context().close();
     });
 
+    test("says that MPI's start and end are left out, and where they are not", async () => {
+        const { page } = await openPage("alone");
+        expect(await page.locator("#panel-overview").innerText()).toContain("68; 2 more of MPI's start and end");
+        await visit(page, "timeline");
+        const timeline = await page.locator("#panel-timeline").innerText();
+        expect(timeline).toContain("70 calls of 1 process");
+        expect(timeline).toContain("2 calls of MPI's start and end are among them");
+        await visit(page, "calls");
+        expect(await page.locator("#panel-calls").innerText()).not.toContain("MPI_Init");
+        await page.context().close();
+    });
+
+    test("says that a rank has none to be compared with", async () => {
+        const { page } = await openPage("alone");
+        await visit(page, "phases");
+        expect(await page.locator("#panel-phases").innerText()).toContain("Rank 0 alone did this phase's I/O");
+        expect(await page.locator("#panel-phases .pair").count()).toBe(0);
+        await page.context().close();
+    });
+
+    test("draws commands as code", async () => {
+        const { page } = await openPage("checkpoints");
+        await visit(page, "findings");
+        expect(await page.locator("#panel-findings code").allInnerTexts()).toContain("halcyon advise --try");
+        expect(await page.locator("#panel-findings").innerText()).not.toContain("`");
+        await page.context().close();
+    });
+
+    test("tells functions of the same colour apart in the legend, too", async () => {
+        const { page } = await openPage("checkpoints");
+        await visit(page, "calls");
+        const chart = page.locator("#panel-calls .chart", { hasText: "that took at most so long" });
+        const dashed = await chart
+            .locator("svg path[stroke-dasharray]")
+            .evaluateAll((paths) =>
+                paths
+                    .filter((path) => path.getAttribute("stroke-width") === "2")
+                    .map((path) => path.getAttribute("stroke")),
+            );
+        // Ten functions, seven colours: three lines are dashed, and so are their entries.
+        expect(dashed.length).toBe(6);
+        expect(new Set(dashed).size).toBe(3);
+        await page.context().close();
+    });
+
     test("opens with what is missing", async () => {
         const { page } = await openPage("checkpoints");
         const first = await page.locator("#panel-overview > div > *").first().innerText();
@@ -69,10 +114,36 @@ describeInBrowser("every view", () => {
     });
 });
 
+describeInBrowser("a table wider than its window", () => {
+    test("shows on which side columns are hidden, and scrolls by keys", async () => {
+        const { page } = await openPage("checkpoints", { width: 800 });
+        await visit(page, "phases");
+        const table = page.locator("#panel-phases .table", { hasText: "Throughput" });
+        const [frame, box] = [table.locator(".sideways"), table.locator(".scroll")];
+        expect(await frame.getAttribute("class")).toBe("sideways more-right");
+        expect(await table.locator(".overflow").innerText()).toContain("scroll sideways");
+        expect(await box.getAttribute("tabindex")).toBe("0");
+        await box.focus();
+        await page.keyboard.press("ArrowRight");
+        await table.locator(".more-left").waitFor();
+        expect(await box.evaluate((element) => element.scrollLeft)).toBeGreaterThan(0);
+        await page.context().close();
+    });
+
+    test("is no stop of the Tab key where all of it is seen", async () => {
+        const { page } = await openPage("checkpoints");
+        await visit(page, "phases");
+        const table = page.locator("#panel-phases .table", { hasText: "Throughput" });
+        expect(await table.locator(".sideways").getAttribute("class")).toBe("sideways");
+        expect(await table.locator(".scroll").getAttribute("tabindex")).toBeNull();
+        await page.context().close();
+    });
+});
+
 describeInBrowser("a page that cannot be shown", () => {
     test("says why", async () => {
         const { page } = await openPage("empty");
-        const html = (await page.content()).replace(/"version":2\}/, '"version":99}').replace(/ data-ready="yes"/, "");
+        const html = (await page.content()).replace(/"version":3\}/, '"version":99}').replace(/ data-ready="yes"/, "");
         await page.setContent(html);
         await page.locator("[role=alert]").waitFor();
         expect(await page.locator("[role=alert]").innerText()).toContain("The data is of version 99");

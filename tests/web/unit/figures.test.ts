@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import type { ExperimentRun, Finding, PhaseSketch } from "../../../web/src/data";
-import { gridOf, median } from "../../../web/src/options/experiment";
+import { fittingAxis, gridOf, median } from "../../../web/src/options/cells";
 import { gridShape, phaseGrid, throughputRange } from "../../../web/src/options/phases";
 import { cumulative, cumulativeOf, rampColour, thinned } from "../../../web/src/options/quantiles";
-import { roundStep } from "../../../web/src/options/time_series";
+import { legendRows, roundStep } from "../../../web/src/options/time_series";
 import { THEMES } from "../../../web/src/theme";
 import { keyed, moved, within, zoomed } from "../../../web/src/timeline/window";
 import { byWeight } from "../../../web/src/views/findings";
@@ -143,6 +143,25 @@ test("runs stand in the cells of their parameters, numbers in their order", () =
     expect(grid.cells.map(({ runs: own }) => own.map(({ name }) => name).join())).toEqual(["b", "c", "a", "", "d", ""]);
     expect(grid.cells[0]!.phases.length).toBe(1); // not the one without times
     expect(gridOf(runs, null, null).cells.map(({ runs: own }) => own.length)).toEqual([4]);
+});
+
+test("pictures whose ranks took very different times get a logarithmic axis", () => {
+    const run = (nodes: string, phases: PhaseSketch[]) =>
+        ({ parameters: { nodes }, phases }) as unknown as ExperimentRun;
+    const near = [run("1", [phase(0, [1, 2], 1)]), run("2", [phase(0, [3, 9], 1)])];
+    expect(fittingAxis(gridOf(near, "nodes", null))).toBe("linear");
+    const far = [...near, run("4", [phase(0, [20, 30], 1)])];
+    expect(fittingAxis(gridOf(far, "nodes", null))).toBe("log");
+    // One rank alone has no line that would need room.
+    const alone = [...near, run("4", [phase(0, [500], 1)])];
+    expect(fittingAxis(gridOf(alone, "nodes", null))).toBe("linear");
+    expect(fittingAxis(gridOf([], null, null))).toBe("linear");
+});
+
+test("a legend has as many rows as its names need", () => {
+    expect(legendRows(["read", "write"], 800)).toBe(1);
+    expect(legendRows(["read", "write"], 100)).toBe(2);
+    expect(legendRows(["a name that is wider than all the room there is"], 100)).toBe(1);
 });
 
 test("a median leaves out what is not known", () => {

@@ -189,8 +189,35 @@ export function activityChart(theme: Theme, { bin_s, series }: Activity) {
     };
 }
 
+/** The same colour again is drawn in the next of these; solid first. */
+const DASHES = ["solid", [7, 4], [2, 3], [9, 3, 2, 3]] as const;
+const LEGEND_ROW = 22;
+/** Line and gaps of an entry of the legend, and a character of its words, in pixels. */
+const ENTRY = { line: 30, gaps: 18, character: 7.5 };
+
+/** How many rows the names take in a legend so wide. */
+export function legendRows(names: readonly string[], width: number): number {
+    let [rows, used] = [1, 0];
+    for (const name of names) {
+        const own = ENTRY.line + ENTRY.gaps + ENTRY.character * name.length;
+        if (used > 0 && used + own > width) [rows, used] = [rows + 1, 0];
+        used += own;
+    }
+    return rows;
+}
+
+/** Above the picture: the legend, however many rows it has. */
+function durationTop(durations: readonly Distribution[], width: number): number {
+    const names = durations.map(({ name }) => name);
+    return 14 + LEGEND_ROW * legendRows(names, width);
+}
+
+export function durationHeight(durations: readonly Distribution[], width: number): number {
+    return 270 + durationTop(durations, width);
+}
+
 /** Cumulative distributions of how long the calls of each function took. */
-export function durationChart(theme: Theme, durations: readonly Distribution[]) {
+export function durationChart(theme: Theme, durations: readonly Distribution[], width: number) {
     const colours = [...Object.values(theme.classes).slice(0, 6), theme.muted];
     // No logarithm of nothing: what the clock did not see counts as a nanosecond.
     const points = ({ seconds: values, share }: Distribution) =>
@@ -201,8 +228,15 @@ export function durationChart(theme: Theme, durations: readonly Distribution[]) 
         Math.min(...durations.flatMap(({ seconds: values }) => values.filter((v) => v > 0))),
     );
     return {
-        grid: { left: 60, right: 20, top: 54, bottom: 46 },
-        legend: legend(theme, { type: "plain" }),
+        grid: { left: 60, right: 20, top: durationTop(durations, width), bottom: 46 },
+        // An entry shows its line as it is drawn, dashes and all.
+        legend: legend(theme, {
+            type: "plain",
+            icon: undefined,
+            itemWidth: ENTRY.line,
+            itemStyle: { opacity: 0 },
+            width,
+        }),
         xAxis: axis(theme, {
             type: "log",
             min: 10 ** Math.floor(Math.log10(Math.min(smallest, largest))),
@@ -225,11 +259,10 @@ export function durationChart(theme: Theme, durations: readonly Distribution[]) 
             type: "line",
             name: one.name,
             data: points(one),
-            showSymbol: false,
+            symbol: "none",
             triggerLineEvent: true,
             color: colours[i % colours.length],
-            // The same colour again is dashed.
-            lineStyle: { width: 2, type: i < colours.length ? "solid" : "dashed" },
+            lineStyle: { width: 2, type: DASHES[Math.floor(i / colours.length) % DASHES.length]! },
         })),
     };
 }

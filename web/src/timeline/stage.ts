@@ -181,19 +181,6 @@ export class Stage {
 
     private option(theme: Theme): Record<string, unknown> {
         const { duration, rows, label, activity } = this.spec;
-        const slider = {
-            type: "slider",
-            brushSelect: false,
-            borderColor: theme.grid,
-            fillerColor: `${theme.accent}22`,
-            handleStyle: { color: theme.panel, borderColor: theme.accent },
-            moveHandleStyle: { color: theme.muted, opacity: 0.4 },
-            dataBackground: { lineStyle: { color: theme.muted }, areaStyle: { color: theme.muted } },
-            selectedDataBackground: { lineStyle: { color: theme.accent }, areaStyle: { color: theme.accent } },
-            textStyle: { color: theme.muted, fontSize: 11 },
-            throttle: 0,
-        };
-        const inside = { type: "inside", throttle: 0, minValueSpan: LEAST_S, filterMode: "none" };
         return {
             animation: false,
             grid: MARGIN,
@@ -203,47 +190,8 @@ export class Stage {
                 splitLine: { show: false },
                 axisLabel: { formatter: (value: number) => moment(value, this.time.to - this.time.from) },
             }),
-            yAxis: [
-                axis(theme, {
-                    min: 0,
-                    max: rows,
-                    inverse: true,
-                    minInterval: 1,
-                    splitLine: { show: false },
-                    axisLabel: {
-                        formatter: (value: number) => (value < rows && Number.isInteger(value) ? label(value) : ""),
-                        verticalAlign: "top",
-                    },
-                }),
-                { type: "value", show: false },
-            ],
-            dataZoom: [
-                { ...inside, xAxisIndex: 0 },
-                { ...inside, yAxisIndex: 0, minValueSpan: 1, zoomOnMouseWheel: "ctrl", moveOnMouseWheel: "shift" },
-                {
-                    ...slider,
-                    xAxisIndex: 0,
-                    bottom: 8,
-                    height: 32,
-                    minValueSpan: LEAST_S,
-                    filterMode: "none",
-                    labelFormatter: (value: number) => moment(value, duration / 100),
-                },
-                ...(rows > 1
-                    ? [
-                          {
-                              ...slider,
-                              yAxisIndex: 0,
-                              right: 4,
-                              width: 18,
-                              minValueSpan: 1,
-                              filterMode: "none",
-                              showDetail: false,
-                              showDataShadow: false,
-                          },
-                      ]
-                    : []),
-            ],
+            yAxis: [rowAxis(theme, rows, label), { type: "value", show: false }],
+            dataZoom: zooms(theme, duration, rows),
             series: [
                 // Only seen in the slider. The empty one keeps the axis of the rows in use.
                 {
@@ -259,4 +207,63 @@ export class Stage {
             ],
         };
     }
+}
+
+function rowAxis(theme: Theme, rows: number, label: (row: number) => string): Record<string, unknown> {
+    return axis(theme, {
+        min: 0,
+        max: rows,
+        inverse: true,
+        minInterval: 1,
+        splitLine: { show: false },
+        axisLabel: {
+            formatter: (value: number) => (value < rows && Number.isInteger(value) ? label(value) : ""),
+            verticalAlign: "top",
+        },
+    });
+}
+
+/** Wheel and drag within the picture, and a slider along each axis: that of the rows only where there are several. */
+function zooms(theme: Theme, duration: number, rows: number): Record<string, unknown>[] {
+    const inside = { type: "inside", throttle: 0, minValueSpan: LEAST_S, filterMode: "none" };
+    const ofTime = {
+        ...slider(theme),
+        xAxisIndex: 0,
+        bottom: 8,
+        height: 32,
+        minValueSpan: LEAST_S,
+        filterMode: "none",
+        labelFormatter: (value: number) => moment(value, duration / 100),
+    };
+    const ofRows = {
+        ...slider(theme),
+        yAxisIndex: 0,
+        right: 4,
+        width: 18,
+        minValueSpan: 1,
+        filterMode: "none",
+        showDetail: false,
+        showDataShadow: false,
+    };
+    return [
+        { ...inside, xAxisIndex: 0 },
+        { ...inside, yAxisIndex: 0, minValueSpan: 1, zoomOnMouseWheel: "ctrl", moveOnMouseWheel: "shift" },
+        ofTime,
+        ...(rows > 1 ? [ofRows] : []),
+    ];
+}
+
+function slider(theme: Theme): Record<string, unknown> {
+    return {
+        type: "slider",
+        brushSelect: false,
+        borderColor: theme.grid,
+        fillerColor: `${theme.accent}22`,
+        handleStyle: { color: theme.panel, borderColor: theme.accent },
+        moveHandleStyle: { color: theme.muted, opacity: 0.4 },
+        dataBackground: { lineStyle: { color: theme.muted }, areaStyle: { color: theme.muted } },
+        selectedDataBackground: { lineStyle: { color: theme.accent }, areaStyle: { color: theme.accent } },
+        textStyle: { color: theme.muted, fontSize: 11 },
+        throttle: 0,
+    };
 }

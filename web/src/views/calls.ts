@@ -4,7 +4,7 @@ import { chart, drawCharts, forgetCharts } from "../chart";
 import type { Concurrency } from "../data";
 import { h, nothing, pathCell } from "../dom";
 import { functionShares } from "../options/bars";
-import { concurrencyChart, durationChart } from "../options/time_series";
+import { concurrencyChart, durationChart, durationHeight } from "../options/time_series";
 import { table } from "../table";
 import { levelName } from "../theme";
 import { functionOf, laneOf, type Calls } from "../timeline/calls";
@@ -47,8 +47,8 @@ export function callsView(context: Context): View {
         d.durations.length
             ? chart({
                   title: "Share of each function's calls that took at most so long",
-                  height: 320,
-                  option: (theme) => durationChart(theme, d.durations),
+                  height: (width) => durationHeight(d.durations, width),
+                  option: (theme, width) => durationChart(theme, d.durations, width),
               })
             : nothing("No calls with times in this run."),
     );
@@ -98,11 +98,13 @@ function atOnce(concurrency: Concurrency): HTMLElement {
     );
 }
 
-/** The functions that others can lie below: all but those of the lowest level. */
+/** The functions that others can lie below: all but those of the lowest level, and MPI's start and end. */
 export function upperFunctions(calls: Calls): number[] {
     const { levels, functions } = calls.timeline;
     const lowest = levels[levels.length - 1];
-    return functions.flatMap(({ level }, index) => (level === lowest || level === "stdio" ? [] : [index]));
+    return functions.flatMap(({ level, setup }, index) =>
+        setup || level === lowest || level === "stdio" ? [] : [index],
+    );
 }
 
 /** The longest calls of the given functions, the longest first. */

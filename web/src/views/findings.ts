@@ -1,7 +1,7 @@
 /** What is wrong with the run's I/O, how it is known, what to change. */
 
 import type { Finding } from "../data";
-import { h, nothing } from "../dom";
+import { h, nothing, prose } from "../dom";
 import { formatRoute } from "../route";
 import { pathOf } from "../timeline/describe";
 import { count, plural, ranges, seconds, size } from "../units";
@@ -50,17 +50,19 @@ export function findingCard(context: Context, finding: Finding, anchor = false):
     return h(
         "article",
         { class: `finding ${finding.severity}`, "data-finding": anchor && finding.key },
-        h("h3", {}, h("span", { class: "severity" }, finding.severity), " ", finding.title),
+        h("h3", {}, h("span", { class: "severity" }, finding.severity), " ", prose(finding.title)),
         h("p", { class: "figures" }, [lost, ...figures].filter(Boolean).join(" · ")),
-        h("p", {}, finding.explanation),
-        h("p", { class: "change" }, h("strong", {}, "Change: "), finding.change),
+        h("p", {}, prose(finding.explanation)),
+        h("p", { class: "change" }, h("strong", {}, "Change: "), prose(finding.change)),
         finding.evidence.length || finding.estimate
             ? h(
                   "dl",
                   { class: "facts" },
-                  ...finding.evidence.map(({ what, value }) => h("div", {}, h("dt", {}, what), h("dd", {}, value))),
+                  ...finding.evidence.map(({ what, value }) =>
+                      h("div", {}, h("dt", {}, what), h("dd", {}, prose(value))),
+                  ),
                   finding.estimate
-                      ? h("div", {}, h("dt", {}, "how the loss is estimated"), h("dd", {}, finding.estimate))
+                      ? h("div", {}, h("dt", {}, "how the loss is estimated"), h("dd", {}, prose(finding.estimate)))
                       : null,
               )
             : null,

@@ -2,7 +2,7 @@
 
 import { chart } from "../chart";
 import type { Absence, Activity, Bandwidth, Run } from "../data";
-import { h, nothing } from "../dom";
+import { h, nothing, prose } from "../dom";
 import { timeByLevel } from "../options/bars";
 import { activityChart } from "../options/time_series";
 import { formatRoute } from "../route";
@@ -64,7 +64,7 @@ function absences(list: readonly Absence[]): HTMLElement {
                     { class: what },
                     h("strong", {}, `${WHAT[what] ?? what}: ${n === null ? "" : `${count(n)} × `}${subject}`),
                     processes === null ? null : ` in ${plural(processes, "process", "processes")}`,
-                    detail ? h("span", { class: "detail" }, detail) : null,
+                    detail ? h("span", { class: "detail" }, prose(detail)) : null,
                 ),
             ),
         ),
@@ -85,7 +85,11 @@ function runFacts(run: Run): HTMLElement {
             "processes",
             run.hosts === null ? count(run.processes) : `${count(run.processes)} on ${plural(run.hosts, "node")}`,
         ],
-        ["calls", count(run.calls)],
+        [
+            "calls",
+            count(run.calls) +
+                (run.setup_calls ? `; ${count(run.setup_calls)} more of MPI's start and end are left out` : ""),
+        ],
         ["files", count(run.files)],
         ["file systems", run.filesystems.join(", ") || null],
         ["user", run.user],

@@ -152,22 +152,29 @@ function phaseDetail(context: Context, phases: PhaseSketch[], phase: PhaseSketch
                   )
                 : null,
         ),
-        h(
-            "div",
-            { class: "pair" },
-            chart({
-                title: `How many ranks were done after how long, phase ${phase.number} and the others`,
-                height: 260,
-                option: (theme) => phaseDistribution(theme, phases, phase.number),
-            }),
-            chart({
-                title: `I/O time of each rank in phase ${phase.number}`,
-                note: `Orange: more than 1.5 times the median.${some(phase)}`,
-                height: 236,
-                option: (theme) => phaseByRank(theme, phase),
-            }),
-        ),
+        phase.rank_count === 1
+            ? nothing(alone(phase))
+            : h(
+                  "div",
+                  { class: "pair" },
+                  chart({
+                      title: `How many ranks were done after how long, phase ${phase.number} and the others`,
+                      height: 260,
+                      option: (theme) => phaseDistribution(theme, phases, phase.number),
+                  }),
+                  chart({
+                      title: `I/O time of each rank in phase ${phase.number}`,
+                      note: `Orange: more than 1.5 times the median.${some(phase)}`,
+                      height: 236,
+                      option: (theme) => phaseByRank(theme, phase),
+                  }),
+              ),
     ];
+}
+
+/** Of one rank there is no distribution. */
+function alone({ ranks, median_s }: PhaseSketch): string {
+    return `Rank ${ranks[0]} alone did this phase's I/O, in ${seconds(median_s)}: there is no other rank to compare it with.`;
 }
 
 /** Says so when not all ranks are in the page. */

@@ -2,8 +2,9 @@
 
 import { chart, drawCharts, forgetCharts } from "../chart";
 import type { Experiment, ExperimentRun } from "../data";
-import { h, nothing } from "../dom";
-import { cellAt, experimentGrid, experimentHeight, gridOf, type Cell, type Names } from "../options/experiment";
+import { h, nothing, prose } from "../dom";
+import { fittingAxis, gridOf, type Cell, type Grid, type Names, type TimeAxis } from "../options/cells";
+import { cellAt, experimentGrid, experimentHeight } from "../options/experiment";
 import { throughputRange } from "../options/phases";
 import { table } from "../table";
 import { count, percent, plural, rate, seconds, size } from "../units";
@@ -16,17 +17,19 @@ export function runsView(context: Context): View {
     const { experiment } = context.document;
     if (!experiment) return { element: nothing("This page is of one run.") };
     const names: Names = { row: experiment.row, column: experiment.column };
-    let relative = false;
+    let grid = gridOf(experiment.runs, names.row, names.column);
+    let times = fittingAxis(grid);
     const place = h("div");
     const list = h("div", { "aria-live": "polite" });
     const select = (cell: Cell | null) => replace(list, ...runList(experiment, cell, () => select(null)));
-    const draw = () => replace(place, ...pictures(experiment, names, relative, select));
+    const draw = () => replace(place, ...pictures(experiment, grid, names, times, select));
     const choose = (name: keyof Names) => (event: Event) => {
         const other = name === "row" ? "column" : "row";
         const before = names[name];
         names[name] = (event.target as HTMLSelectElement).value || null;
         if (names[other] === names[name]) names[other] = before;
         for (const each of ["row", "column"] as const) choices[each].value = names[each] ?? NONE;
+        grid = gridOf(experiment.runs, names.row, names.column);
         draw();
     };
     const choices = {
@@ -37,11 +40,13 @@ export function runsView(context: Context): View {
         "select",
         {
             id: "grid-time",
-            onchange: (event) => ((relative = (event.target as HTMLSelectElement).value === "share"), draw()),
+            onchange: (event) => ((times = (event.target as HTMLSelectElement).value as TimeAxis), draw()),
         },
-        h("option", { value: "seconds" }, "on one axis"),
+        h("option", { value: "linear" }, "on one axis"),
+        h("option", { value: "log" }, "on one logarithmic axis"),
         h("option", { value: "share" }, "as a share of the slowest rank's"),
     );
+    unit.value = times;
     draw();
     select(null);
     return {
@@ -90,19 +95,19 @@ function unread({ unread: list }: Experiment): HTMLElement | null {
             "ul",
             {},
             ...list.map(({ name, why }) =>
-                h("li", { class: "lost" }, h("strong", {}, name), h("span", { class: "detail" }, why)),
+                h("li", { class: "lost" }, h("strong", {}, name), h("span", { class: "detail" }, prose(why))),
             ),
         ),
     );
 }
 
 function pictures(
-    { runs, parameters }: Experiment,
+    { parameters }: Experiment,
+    grid: Grid,
     names: Names,
-    relative: boolean,
+    times: TimeAxis,
     select: (cell: Cell) => void,
 ): HTMLElement[] {
-    const grid = gridOf(runs, names.row, names.column);
     const phases = grid.cells.flatMap(({ phases: own }) => own);
     if (!phases.length) return [nothing("Of none of these runs are write phases known.")];
     const range = throughputRange(phases);
@@ -110,11 +115,11 @@ function pictures(
         chart({
             title: "Which share of the ranks was done after how long, write phase by write phase",
             note:
-                "A line is a phase. Upright: all ranks took equally long. Above each picture: how far the ranks lie apart (coefficient of variation) and the phases' throughput, in the median; the colour is the throughput." +
+                "A line is a phase in which several ranks wrote. Upright: all ranks took equally long. Above each picture: how far the ranks lie apart (coefficient of variation) and the phases' throughput, in the median; the colour is the throughput." +
                 (parameters.length ? "" : " No parameter differs between these runs."),
             hint: "Click a picture for its runs.",
             height: experimentHeight(grid),
-            option: (theme, width) => experimentGrid(theme, width, grid, names, relative),
+            option: (theme, width) => experimentGrid(theme, width, grid, names, times),
             clickAt: (x, y, width) => {
                 const cell = cellAt(grid, names, width, x, y);
                 if (cell) select(cell);
@@ -143,12 +148,15 @@ function runTable({ parameters }: Experiment, runs: readonly ExperimentRun[]): H
         rows: runs,
         columns: [
             { key: "name", title: "Run", value: (run) => run.name },
-            ...parameters.map((name) => ({
-                key: `parameter ${name}`,
-                title: name,
-                value: (run: ExperimentRun) => natural(run.parameters[name]!),
-                show: (run: ExperimentRun) => run.parameters[name]!,
-            })),
+            // It has its own column, as every run has ranks.
+            ...parameters
+                .filter((name) => name !== "ranks")
+                .map((name) => ({
+                    key: `parameter ${name}`,
+                    title: name,
+                    value: (run: ExperimentRun) => natural(run.parameters[name]!),
+                    show: (run: ExperimentRun) => run.parameters[name]!,
+                })),
             { key: "user", title: "User", value: (run) => run.user },
             { key: "program", title: "Program", value: (run) => run.program },
             { key: "ranks", title: "Ranks", value: (run) => run.ranks, show: (run) => count(run.ranks) },

@@ -1,7 +1,7 @@
 /** What the servers and storage targets were asked for: how evenly, and when. */
 
 import { chart, drawCharts, forgetCharts } from "../chart";
-import type { Server } from "../data";
+import type { Server, Servers } from "../data";
 import { h, nothing } from "../dom";
 import { serverLoad } from "../options/bars";
 import { cardiogram, serverMap } from "../options/time_series";
@@ -15,18 +15,11 @@ const MANY = 40;
 export function serversView(context: Context): View {
     const { servers: load, run } = context.document;
     if (!load || !load.servers.length) {
-        return {
-            element: h(
-                "div",
-                {},
-                h("h2", {}, "Servers"),
-                nothing("The layout of the run's files over servers is not known, so neither is the servers' load."),
-            ),
-        };
+        const why = "The layout of the run's files over servers is not known, so neither is the servers' load.";
+        return { element: h("div", {}, h("h2", {}, "Servers"), nothing(why)) };
     }
     const { servers, bin_s } = load;
     const end = Math.max(run.duration_s ?? 0, bin_s * Math.max(...servers.map(({ read }) => read.length)));
-    const total = (server: Server) => server.bytes_read + server.bytes_written;
     const place = h("div", { "aria-live": "polite" });
     const select = (server: Server) => {
         forgetCharts(place);
@@ -46,18 +39,34 @@ export function serversView(context: Context): View {
         "div",
         {},
         h("h2", {}, plural(servers.length, "server")),
-        h(
-            "p",
-            {},
-            load.imbalance === null
-                ? null
-                : `The busiest, ${busiest.name}, was asked for ${number(load.imbalance)} times the mean. `,
-            "Loads follow from the layout of the files; what other jobs asked for is not in them." +
-                (load.unknown_bytes
-                    ? ` ${size(load.unknown_bytes)} more went to files whose layout is not known.`
-                    : "") +
-                "",
-        ),
+        evenness(load, busiest),
+        ...loadCharts(load, select),
+        place,
+        serverTable(servers, busiest, select),
+    );
+    return { element };
+}
+
+function total(server: Server): number {
+    return server.bytes_read + server.bytes_written;
+}
+
+/** How evenly the servers were asked, and what is not known of it. */
+function evenness(load: Servers, busiest: Server): HTMLElement {
+    return h(
+        "p",
+        {},
+        load.imbalance === null
+            ? null
+            : `The busiest, ${busiest.name}, was asked for ${number(load.imbalance)} times the mean. `,
+        "Loads follow from the layout of the files; what other jobs asked for is not in them.",
+        load.unknown_bytes ? ` ${size(load.unknown_bytes)} more went to files whose layout is not known.` : null,
+    );
+}
+
+function loadCharts(load: Servers, select: (server: Server) => void): HTMLElement[] {
+    const { servers } = load;
+    return [
         chart({
             title: "Bytes that each server was asked for",
             height: 90 + 24 * servers.length,
@@ -75,24 +84,25 @@ export function serversView(context: Context): View {
                 if (server) select(server);
             },
         }),
-        place,
-        table({
-            caption: "Servers: choose one to see its cardiogram",
-            rows: servers,
-            columns: [
-                { key: "name", title: "Server", value: (s) => s.name },
-                { key: "files", title: "Files", value: (s) => s.files, show: (s) => count(s.files) },
-                { key: "written", title: "Written", value: (s) => s.bytes_written, show: (s) => size(s.bytes_written) },
-                { key: "read", title: "Read", value: (s) => s.bytes_read, show: (s) => size(s.bytes_read) },
-                { key: "total", title: "Together", value: total, show: (s) => size(total(s)) },
-            ],
-            sorting: { key: "total", descending: true },
-            text: (s) => s.name,
-            filterLabel: "Filter servers",
-            select,
-            selected: (s) => s === busiest,
-            empty: "",
-        }),
-    );
-    return { element };
+    ];
+}
+
+function serverTable(servers: readonly Server[], busiest: Server, select: (server: Server) => void): HTMLElement {
+    return table({
+        caption: "Servers: choose one to see its cardiogram",
+        rows: servers,
+        columns: [
+            { key: "name", title: "Server", value: (s) => s.name },
+            { key: "files", title: "Files", value: (s) => s.files, show: (s) => count(s.files) },
+            { key: "written", title: "Written", value: (s) => s.bytes_written, show: (s) => size(s.bytes_written) },
+            { key: "read", title: "Read", value: (s) => s.bytes_read, show: (s) => size(s.bytes_read) },
+            { key: "total", title: "Together", value: total, show: (s) => size(total(s)) },
+        ],
+        sorting: { key: "total", descending: true },
+        text: (s) => s.name,
+        filterLabel: "Filter servers",
+        select,
+        selected: (s) => s === busiest,
+        empty: "",
+    });
 }

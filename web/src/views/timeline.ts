@@ -130,7 +130,11 @@ class Timeline implements TimelineView {
 
     private notes(): HTMLElement | null {
         const { summed_calls: summed, shorter_than_s: limit, without_times: without } = this.calls.timeline;
+        const { setup_calls: setup } = this.context.document.run;
         const notes = [
+            setup
+                ? `${plural(setup, "call")} of MPI's start and end are among them; the other views leave these out.`
+                : null,
             summed
                 ? `${plural(summed, "call")} shorter than ${seconds(limit)} are summed up in intervals of ${seconds(this.calls.timeline.bin_s)}; a search for files does not find them.`
                 : null,

@@ -46,7 +46,7 @@ TABLES = (
 )
 """Tables of the analyses that the page takes as they are."""
 
-VERSION = 2
+VERSION = 3
 """Of this contract. A viewer says so when it is given another one."""
 
 
@@ -66,7 +66,10 @@ class Run:
     hosts: int | None
     files: int
     calls: int
+    """Without `setup_calls`."""
     filesystems: list[str] = field(default_factory=list)
+    setup_calls: int = 0
+    """Of MPI's start and end: only the timeline has them."""
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,8 @@ class TimelineFunction:
     call: str
     level: str
     kind: str
+    setup: bool = False
+    """MPI's start or end."""
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,7 @@ def _run(tables: ReportTables) -> d.Run:
         files=tables.file_count,
         calls=tables.calls,
         filesystems=sorted({file.filesystem for file in tables.files if file.filesystem}),
+        setup_calls=tables.setup_calls,
     )
 
 

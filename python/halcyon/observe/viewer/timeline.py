@@ -8,6 +8,7 @@ import duckdb
 import numpy as np
 import numpy.typing as npt
 
+from halcyon.observe.analysis.survey import SETUP
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.schema import Kind, Level
 from halcyon.observe.viewer.columns import Values, describe
@@ -114,7 +115,7 @@ class _Reader:
 
     def _functions(self) -> list[TimelineFunction]:
         rows = self.database.execute("SELECT DISTINCT call, level, kind FROM every_call ORDER BY ALL").fetchall()
-        return [TimelineFunction(*row) for row in rows]
+        return [TimelineFunction(call, level, kind, setup=call in SETUP) for call, level, kind in rows]
 
     def _lane_view(self) -> None:
         """View `calls`: those with times, with their lane and the number of their function."""
