@@ -66,8 +66,8 @@ int call(Make make, Real real, void* status = nullptr, language spoken = languag
     asm volatile("" : : "r"(ahead) : "memory");
 }
 
-/// As call(), for a Fortran function: `real(status, &error)` leaves its error code in `error`, which is the application's
-/// where it wants to know (in mpi_f08 it may leave that argument out).
+/// As call(), for a Fortran function: `real(status, &error)` leaves its error code in `error`, which is the
+/// application's where it wants to know (in mpi_f08 it may leave that argument out).
 template <call_id id, class Make, class Real>
 void call_fortran(Make make, Real real, int* error, void* status = nullptr) {
     int unwanted = success;

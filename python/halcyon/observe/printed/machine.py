@@ -35,7 +35,18 @@ def print_machine(machine: Machine, console: Console | None = None) -> None:
     for name in machine.exports:
         text = f"not read: {name}: an export that `halcyon export` made of a run, and no run of its own"
         console.print(Text(text, style="dim"), soft_wrap=True)
-    heads = ("run", "user", "program", "start (UTC)", "processes", "duration", "written", "read", "I/O time", "throughput")
+    heads = (
+        "run",
+        "user",
+        "program",
+        "start (UTC)",
+        "processes",
+        "duration",
+        "written",
+        "read",
+        "I/O time",
+        "throughput",
+    )
     print_table(console, "Runs", heads, [_run(run) for run in machine.runs], words=4)
     for title, of in (
         ("Users", lambda run: run.user),
