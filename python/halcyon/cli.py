@@ -66,8 +66,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs one verb; returns the exit code."""
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names of files need not be UTF-8
-    parser = build_parser()
     try:
+        parser = build_parser()  # it prints, too
         arguments, unknown = parser.parse_known_args(argv)
         if unknown:
             said = f"halcyon: unrecognized arguments: {' '.join(unknown)}\ntry: halcyon {arguments.verb} --help\n"

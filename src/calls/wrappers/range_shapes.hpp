@@ -73,26 +73,31 @@ struct control_descriptor : nothing_after {
 
 // --- memory ---
 
-struct map_file : nothing_after {
-    static bool before(call_record& record, void*, size_t bytes, int protection, int flags, int fd, off_t offset) {
+class map_file {
+  public:
+    bool before(call_record& record, void*, size_t bytes, int protection, int flags, int fd, off_t offset) {
         if (fd < 0 || (flags & MAP_ANONYMOUS) != 0) return false;
         record.bytes = static_cast<int64_t>(bytes);
         record.offset = offset;
         record.argument = protection;
+        const thread_state& thread = this_thread();
+        const level outer = entry_of(static_cast<uint16_t>(thread.function)).at;
+        made_by_library_ = thread.current != 0 && (outer == level::mpiio || outer == level::hdf5);
         return set_file(record, fd);
     }
-    static void after(call_record& record, void* result, void*, size_t bytes, int protection, int flags, int, off_t) {
+    void after(call_record& record, void* result, void*, size_t bytes, int protection, int flags, int, off_t) const {
         if (result == MAP_FAILED) {
             record.error = static_cast<uint16_t>(errno);
             return;
         }
-        if ((flags & MAP_SHARED) != 0) file_mappings::note(result, bytes, record.file);
-        // What MPI maps for itself is memory that its ranks share.
-        const bool by_application = record.parent == 0;
-        if (by_application && (protection & PROT_WRITE) != 0 && (flags & MAP_SHARED) != 0) {
-            this_process().layers.each([](layer& l) { l.on_absence("stores into mapped files", 1); });
-        }
+        if ((flags & MAP_SHARED) == 0) return;
+        file_mappings::note(result, bytes, record.file);
+        if ((protection & PROT_WRITE) == 0 || made_by_library_) return;
+        this_process().layers.each([](layer& l) { l.on_absence("stores into mapped files", 1); });
     }
+
+  private:
+    bool made_by_library_ = false;  // memory that MPI's ranks share
 };
 
 /// Of memory that shows no file (a malloc's), it is no I/O.
