@@ -199,8 +199,13 @@ TEST(trace_reader, reads_what_is_written_when_a_chunk_is_full_and_at_the_end) {
     std::mt19937_64 random(15);
     const auto records = nested_records(4300, random);
     const std::string path = write_trace(folder, "run", records, true);
-    const std::vector<std::string> expected = {"chunk in planes", "chunk as bits", "notes as bits"};
-    EXPECT_EQ(sections_of(read_bytes(path)), expected);
+    // A full chunk is coded while the process runs, or with the rest where it ends before the coding thread has begun.
+    std::vector<std::string> sections = sections_of(read_bytes(path));
+    ASSERT_EQ(sections.size(), 3u);
+    EXPECT_TRUE(sections.front() == "chunk in planes" || sections.front() == "chunk as bits") << sections.front();
+    sections.erase(sections.begin());
+    const std::vector<std::string> expected = {"chunk as bits", "notes as bits"};
+    EXPECT_EQ(sections, expected);
     const auto found = all_calls(trace_reader(path));
     ASSERT_EQ(found.size(), records.size());
     for (size_t i = 0; i < found.size(); ++i) {
