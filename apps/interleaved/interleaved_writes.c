@@ -1,8 +1,5 @@
 // Each rank writes every n-th block of one file, on its own, through a view: what MPI-IO makes of it decides its speed.
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "interleaved.h"
 
 static void check(int code, const char* what) {
     if (code == MPI_SUCCESS) return;
@@ -11,15 +8,6 @@ static void check(int code, const char* what) {
     MPI_Error_string(code, text, &length);
     fprintf(stderr, "%s: %s\n", what, text);
     MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static long positive(const char* text, const char* what) {
-    char* end = NULL;
-    const long value = strtol(text, &end, 10);
-    if (*end == '\0' && value > 0) return value;
-    fprintf(stderr, "%s: '%s'; expected a whole number above 0\n", what, text);
-    MPI_Abort(MPI_COMM_WORLD, 2);
-    exit(2);
 }
 
 /// The file is a table: a row is one block of each rank. This type shows a rank its own column.
@@ -34,40 +22,18 @@ static MPI_Datatype column(long block, int ranks) {
 }
 
 int main(int argc, char** argv) {
-    MPI_Init(&argc, &argv);
-    int rank = 0;
-    int ranks = 0;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (argc < 4) {
-        if (rank == 0) fprintf(stderr, "%s FILE BLOCK-BYTES BLOCKS-PER-CALL [CALLS]\n", argv[0]);
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    }
-    const long block = positive(argv[2], "BLOCK-BYTES");
-    const long blocks = positive(argv[3], "BLOCKS-PER-CALL");
-    const long calls = argc > 4 ? positive(argv[4], "CALLS") : 1;
-    char* data = malloc((size_t)(block * blocks));
-    if (data == NULL) {
-        MPI_Abort(MPI_COMM_WORLD, 1);
-        exit(1);
-    }
-    memset(data, 'a' + rank % 26, (size_t)(block * blocks));
-
+    struct part own = begin(argc, argv, "BLOCKS-PER-CALL", "");
     MPI_File file;
     const int mode = MPI_MODE_CREATE | MPI_MODE_RDWR;  // data sieving has to read
     check(MPI_File_open(MPI_COMM_WORLD, argv[1], mode, MPI_INFO_NULL, &file), argv[1]);
-    MPI_Datatype view = column(block, ranks);
-    check(MPI_File_set_view(file, (MPI_Offset)rank * block, MPI_BYTE, view, "native", MPI_INFO_NULL), "view");
+    MPI_Datatype view = column(own.block, own.ranks);
+    check(MPI_File_set_view(file, (MPI_Offset)own.rank * own.block, MPI_BYTE, view, "native", MPI_INFO_NULL), "view");
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
-    for (long call = 0; call < calls; ++call)
-        check(MPI_File_write(file, data, (int)(block * blocks), MPI_BYTE, MPI_STATUS_IGNORE), "write");
+    for (long call = 0; call < own.calls; ++call)
+        check(MPI_File_write(file, own.data, (int)(own.block * own.rows), MPI_BYTE, MPI_STATUS_IGNORE), "write");
     check(MPI_File_close(&file), "close");
-    const double own = MPI_Wtime() - start;
-    double longest = 0;
-    MPI_Reduce(&own, &longest, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (rank == 0) printf("%ld bytes in %.4f s\n", block * blocks * calls * ranks, longest);
+    const double seconds = MPI_Wtime() - start;
     MPI_Type_free(&view);
-    free(data);
-    MPI_Finalize();
+    end(&own, seconds);
 }

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "growing_malloc.h"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int fd = -1;
 static long length;
@@ -39,22 +41,6 @@ void* malloc(size_t bytes) {
     place += whole;
     pthread_mutex_unlock(&lock);
     return given;
-}
-
-void free(void* memory) {
-    (void)memory;
-}
-
-void* calloc(size_t count, size_t bytes) {
-    return malloc(count * bytes);
-}
-
-void* realloc(void* old, size_t bytes) {
-    char* fresh = malloc(bytes);
-    size_t had = 0;
-    if (old != NULL) memcpy(&had, (char*)old - 16, sizeof had);
-    if (old != NULL) memcpy(fresh, old, had - 16 < bytes ? had - 16 : bytes);
-    return fresh;
 }
 
 static void* work(void* nothing) {

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "growing_malloc.h"
+
 static atomic_flag lock = ATOMIC_FLAG_INIT;
 static char* place;
 static size_t left;
@@ -33,24 +35,6 @@ void* malloc(size_t bytes) {
     left -= bytes;
     atomic_flag_clear(&lock);
     return given;
-}
-
-void free(void* memory) {
-    (void)memory;
-}
-
-void* calloc(size_t count, size_t bytes) {
-    return malloc(count * bytes);
-}
-
-void* realloc(void* old, size_t bytes) {
-    void* fresh = malloc(bytes);
-    if (old != NULL) {
-        size_t had;
-        memcpy(&had, (char*)old - 16, sizeof had);
-        memcpy(fresh, old, had - 16 < bytes ? had - 16 : bytes);
-    }
-    return fresh;
 }
 
 int main(int count, char** words) {
