@@ -74,7 +74,7 @@ const recorded_process& of_program(const recorded_run& run) {
 
 const recorded_run& serial_run() {
     static const recorded_run run = [] {
-        const scratch_folder files;
+        const temporary_folder files;
         return run_recorded("", HALCYON_TEST_PROGRAMS "/hdf5_calls_serial " + (files.path() / "a.h5").string());
     }();
     return run;
@@ -116,7 +116,7 @@ TEST(hdf5_test, records_collective_transfers_over_mpi) {
 #ifndef HALCYON_TEST_PARALLEL_HDF5
     GTEST_SKIP() << "no parallel HDF5 of this MPI";
 #else
-    const scratch_folder files;
+    const temporary_folder files;
     const recorded_run run = run_recorded(
         HALCYON_TEST_MPIRUN " -n 2", HALCYON_TEST_PROGRAMS "/hdf5_calls_parallel " + (files.path() / "a.h5").string());
     ASSERT_EQ(run.status, 0) << run.output;
@@ -137,7 +137,7 @@ TEST(hdf5_test, records_collective_transfers_over_mpi) {
 
 /// Runs modules in one process.
 recorded_run run_modules(const std::string& modules) {
-    const scratch_folder files;
+    const temporary_folder files;
     return run_recorded("", HALCYON_TEST_PROGRAMS "/module_host " + (files.path() / "file").string() + modules);
 }
 

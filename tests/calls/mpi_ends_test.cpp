@@ -7,7 +7,7 @@ namespace halcyon::tests {
 namespace {
 
 TEST(mpi_ends_test, records_what_concerns_files_and_the_end) {
-    const scratch_folder files;
+    const temporary_folder files;
     const recorded_run run = run_recorded(HALCYON_TEST_MPIRUN " -n 1",
                                           HALCYON_TEST_PROGRAMS "/mpi_ends " + (files.path() / "data").string());
     EXPECT_NE(run.status, 0);

@@ -173,7 +173,7 @@ class mpiio_test : public testing::TestWithParam<way> {
         static std::map<std::string, recorded_run> runs;
         const auto [at, is_new] = runs.try_emplace(how.program + how.environment);
         if (is_new) {
-            const scratch_folder files;
+            const temporary_folder files;
             const std::string command = std::string(HALCYON_TEST_PROGRAMS "/") + how.program + " " +
                                         (files.path() / "shared.dat").string() + how.arguments;
             at->second = run_recorded(HALCYON_TEST_MPIRUN " -n 2", command, how.environment);

@@ -95,17 +95,6 @@ const recorded_call* recorded_process::first(const std::string& function) const 
     return nullptr;
 }
 
-scratch_folder::scratch_folder() {
-    std::string name = std::filesystem::temp_directory_path() / "halcyon-calls-XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
-    path_ = name;
-}
-
-scratch_folder::~scratch_folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-}
-
 const recorded_process* recorded_run::with_rank(int rank) const {
     for (const recorded_process& process : processes) {
         if (process.fact("mpi.rank") == std::to_string(rank)) return &process;
@@ -115,7 +104,7 @@ const recorded_process* recorded_run::with_rank(int rank) const {
 
 recorded_run run_recorded(const std::string& launcher, const std::string& program_and_arguments,
                           const std::string& environment) {
-    const scratch_folder records;
+    const temporary_folder records;
     const std::string command = launcher + " env " + environment + " HALCYON_TEXT_DIR=" + records.path().string() +
                                 " LD_PRELOAD=" HALCYON_TEXT_IO " " + program_and_arguments + " 2>&1";
     FILE* pipe = popen(command.c_str(), "r");

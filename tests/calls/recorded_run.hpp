@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "temporary_folder.hpp"
+
 /// Runs of programs under the text layer (text_layer.cpp), and what it wrote down.
 namespace halcyon::tests {
 
@@ -31,19 +33,6 @@ struct recorded_process {
     [[nodiscard]] const recorded_call* parent_of(const recorded_call& call) const;
     [[nodiscard]] std::vector<const recorded_call*> children_of(const recorded_call& call) const;
     [[nodiscard]] const recorded_call* first(const std::string& function) const;
-};
-
-/// A folder of its own for a test, gone with it.
-class scratch_folder {
-  public:
-    scratch_folder();
-    ~scratch_folder();
-    scratch_folder(const scratch_folder&) = delete;
-    scratch_folder& operator=(const scratch_folder&) = delete;
-    [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
-  private:
-    std::filesystem::path path_;
 };
 
 struct recorded_run {

@@ -53,7 +53,7 @@ std::vector<traced_call> transfers(const trace_reader& trace, const std::string&
 }
 
 TEST(static_test, records_a_program_that_nothing_can_be_preloaded_into) {
-    const scratch_folder folder;
+    const temporary_folder folder;
     const trace_reader trace =
         trace_of(HALCYON_TEST_PROGRAMS "/static_calls " + (folder.path() / "data").string(), folder.path());
     // Streams' transfers are those that are derived from their buffers; the C library's own calls are not seen again.
@@ -67,7 +67,7 @@ TEST(static_test, records_mpi_io_of_an_archive) {
 #ifndef HALCYON_TEST_STATIC_MPI
     GTEST_SKIP() << "this MPI has no archive";
 #else
-    const scratch_folder folder;
+    const temporary_folder folder;
     const trace_reader trace =
         trace_of(HALCYON_TEST_PROGRAMS "/static_mpi_calls " + (folder.path() / "data").string(), folder.path());
     constexpr calls::level mpi = calls::level::mpiio;

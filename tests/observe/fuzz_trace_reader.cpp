@@ -74,13 +74,13 @@ void read_folder(const char* folder) {
 /// The inputs of tests/observe/corpus: a whole trace, one with a full chunk, one of a killed process with a ring cut
 /// short, and damaged ones.
 void make_corpus(const std::string& target, std::mt19937_64& random) {
-    const scratch_folder folder;
+    const halcyon::tests::temporary_folder folder;
     const std::string whole = read_bytes(write_trace(folder, "ended", usual_records(30, random), true));
     write_bytes(target + "/ended.trace", whole);
     write_bytes(target + "/nested.trace",
                 read_bytes(write_trace(folder, "nested", nested_records(4140, random), true)));
     write_bytes(target + "/killed.trace", read_bytes(write_trace(folder, "killed", usual_records(30, random), false)));
-    write_bytes(target + "/killed.ring", read_bytes(folder.path("killed.ring")).substr(0, 8192));
+    write_bytes(target + "/killed.ring", read_bytes(folder.file("killed.ring")).substr(0, 8192));
     for (int i = 0; i < 8; ++i) {
         std::string damaged = whole;
         damage(damaged, random, damaged.size());
@@ -108,12 +108,12 @@ int main(int count, char** words) {
     for (int i = 1; i + 1 < count; i += 2) {
         if (std::string_view(words[i]) == "--make") return make_corpus(words[i + 1], random), 0;
     }
-    const scratch_folder folder;
+    const halcyon::tests::temporary_folder folder;
     const std::string ended = read_bytes(write_trace(folder, "ended", usual_records(60, random), true));
     const std::string nested = read_bytes(write_trace(folder, "nested", nested_records(4300, random), true));
     const std::string killed = read_bytes(write_trace(folder, "killed", usual_records(4200, random), false));
-    const std::string ring = read_bytes(folder.path("killed.ring"));
-    const std::string path = folder.path("input.trace");
+    const std::string ring = read_bytes(folder.file("killed.ring"));
+    const std::string path = folder.file("input.trace");
     uint64_t done = 0;
     for (; done < runs && halcyon::monotonic_ns() < end_ns; ++done) {
         const bool with_ring = random() % 4 == 0;
@@ -121,11 +121,11 @@ int main(int count, char** words) {
         if (!with_ring || random() % 2 == 0) damage(trace, random, trace.size());
         if (random() % 4 != 0) mend_check_sums(trace);
         write_bytes(path, trace);
-        std::filesystem::remove(folder.path("input.ring"));
+        std::filesystem::remove(folder.file("input.ring"));
         if (with_ring) {
             std::string beside = ring;
             damage(beside, random, random() % 2 == 0 ? 1200 : beside.size());
-            write_bytes(folder.path("input.ring"), beside);
+            write_bytes(folder.file("input.ring"), beside);
         }
         read_all(path, random() % 2 == 0);
     }

@@ -28,34 +28,34 @@ TEST(trace_file, says_why_it_cannot_be_created) {
 }
 
 TEST(trace_file, that_is_removed_leaves_nothing) {
-    const scratch_folder folder;
+    const tests::temporary_folder folder;
     trace_file file;
-    ASSERT_TRUE(file.create(folder.path(""), "name"));
+    ASSERT_TRUE(file.create(folder.file(""), "name"));
     file.remove();
-    EXPECT_TRUE(file.create(folder.path(""), "name"));
+    EXPECT_TRUE(file.create(folder.file(""), "name"));
     EXPECT_TRUE(file.publish());
     file.remove();
-    EXPECT_TRUE(std::filesystem::is_empty(folder.path("")));
+    EXPECT_TRUE(std::filesystem::is_empty(folder.file("")));
 }
 
 TEST(trace_file, has_its_name_when_it_is_published) {
-    const scratch_folder folder;
+    const tests::temporary_folder folder;
     trace_file file;
-    ASSERT_TRUE(file.create(folder.path(""), "name"));
-    EXPECT_FALSE(std::filesystem::exists(folder.path("name.trace")));
+    ASSERT_TRUE(file.create(folder.file(""), "name"));
+    EXPECT_FALSE(std::filesystem::exists(folder.file("name.trace")));
     EXPECT_TRUE(file.publish());
-    EXPECT_TRUE(std::filesystem::exists(folder.path("name.trace")));
-    EXPECT_FALSE(std::filesystem::exists(folder.path("name.begun")));
+    EXPECT_TRUE(std::filesystem::exists(folder.file("name.trace")));
+    EXPECT_FALSE(std::filesystem::exists(folder.file("name.begun")));
     EXPECT_TRUE(std::string_view(file.path()).ends_with("/name.trace"));
     file.abandon();
 }
 
 TEST(trace_file, stays_out_of_the_applications_numbers) {
-    const scratch_folder folder;
+    const tests::temporary_folder folder;
     const int before = open("/dev/null", O_RDONLY);
     close(before);
     trace_file file;
-    ASSERT_TRUE(file.create(folder.path(""), "name"));
+    ASSERT_TRUE(file.create(folder.file(""), "name"));
     const int after = open("/dev/null", O_RDONLY);
     close(after);
     EXPECT_EQ(after, before);
@@ -63,10 +63,10 @@ TEST(trace_file, stays_out_of_the_applications_numbers) {
 }
 
 TEST(trace_file, writes_into_no_file_that_took_its_number) {
-    const scratch_folder folder;
+    const tests::temporary_folder folder;
     trace_file file;
-    ASSERT_TRUE(file.create(folder.path(""), "name"));
-    const int victim = open(folder.path("victim").c_str(), O_RDWR | O_CREAT, 0600);
+    ASSERT_TRUE(file.create(folder.file(""), "name"));
+    const int victim = open(folder.file("victim").c_str(), O_RDWR | O_CREAT, 0600);
     for (const int own : calls::descriptors::own_numbers()) {
         if (own >= 0) dup2(victim, own);
     }
@@ -75,20 +75,20 @@ TEST(trace_file, writes_into_no_file_that_took_its_number) {
     struct stat of_victim {};
     fstat(victim, &of_victim);
     EXPECT_EQ(of_victim.st_size, 0);
-    EXPECT_GT(read_bytes(folder.path("name.begun")).size(), sizeof(file_header));
+    EXPECT_GT(read_bytes(folder.file("name.begun")).size(), sizeof(file_header));
     close(victim);
     file.abandon();
 }
 
 TEST(record_buffer, takes_notes_from_many_threads) {
-    const scratch_folder folder;
+    const tests::temporary_folder folder;
     auto file = std::make_unique<trace_file>();
     auto buffer = std::make_unique<record_buffer>();
-    ASSERT_TRUE(file->create(folder.path(""), "many") && file->publish());
+    ASSERT_TRUE(file->create(folder.file(""), "many") && file->publish());
     const process_section process{1, 1, {2, 2, 2}, 1, 0};
     file->append(section_kind::process, bytes_of(process), std::string("n\0p\0c\0b\0", 8));
     int error = 0;
-    ASSERT_TRUE(buffer->create(folder.path("many.ring").c_str(), 1 << 20, *file, 1, error));
+    ASSERT_TRUE(buffer->create(folder.file("many.ring").c_str(), 1 << 20, *file, 1, error));
     std::vector<std::thread> threads;
     threads.reserve(8);
     for (int thread = 0; thread < 8; ++thread) {
@@ -103,19 +103,19 @@ TEST(record_buffer, takes_notes_from_many_threads) {
     buffer->flush();
     file->abandon();
     buffer->abandon();
-    const trace_reader reader(folder.path("many.trace"));
+    const trace_reader reader(folder.file("many.trace"));
     EXPECT_EQ(reader.absences.size(), 3200U);
 }
 
 TEST(record_buffer, paths_that_are_alike_come_out_whole) {
-    const scratch_folder folder;
+    const tests::temporary_folder folder;
     auto file = std::make_unique<trace_file>();
     auto buffer = std::make_unique<record_buffer>();
-    ASSERT_TRUE(file->create(folder.path(""), "paths") && file->publish());
+    ASSERT_TRUE(file->create(folder.file(""), "paths") && file->publish());
     const process_section process{1, 1, {2, 2, 2}, 1, 0};
     file->append(section_kind::process, bytes_of(process), std::string("n\0p\0c\0b\0", 8));
     int error = 0;
-    ASSERT_TRUE(buffer->create(folder.path("paths.ring").c_str(), 1 << 20, *file, 1, error));
+    ASSERT_TRUE(buffer->create(folder.file("paths.ring").c_str(), 1 << 20, *file, 1, error));
     const std::vector<std::string> paths = {"/a", "/a/" + std::string(300, 'b') + "c",
                                             "/a/" + std::string(300, 'b') + "d", "", "/a"};
     std::vector<file_section> sections = {{1, 5, 512}, {2, 5, 512}, {3, 5, 512}, {9, 5, 512}, {10, 6, -1}};
@@ -123,7 +123,7 @@ TEST(record_buffer, paths_that_are_alike_come_out_whole) {
     buffer->flush();
     file->abandon();
     buffer->abandon();
-    const trace_reader reader(folder.path("paths.trace"));
+    const trace_reader reader(folder.file("paths.trace"));
     ASSERT_EQ(reader.files.size(), paths.size());
     for (size_t i = 0; i < paths.size(); ++i) {
         EXPECT_EQ(reader.files[i].path, paths[i]);

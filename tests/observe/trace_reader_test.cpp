@@ -38,7 +38,7 @@ bool read_or_refuse(const std::string& path, bool salvage) {
 }
 
 struct trace_reader_test : testing::TestWithParam<bool> {
-    scratch_folder folder;
+    tests::temporary_folder folder;
     std::mt19937_64 random{3};
     std::vector<calls::call_record> records = usual_records(9000, random);
     std::string path = write_trace(folder, "whole", records, GetParam());
@@ -70,10 +70,10 @@ TEST_P(trace_reader_test, gives_back_every_call) {
 INSTANTIATE_TEST_SUITE_P(ends, trace_reader_test, testing::Values(true, false));
 
 struct damaged_trace : testing::TestWithParam<bool> {
-    scratch_folder folder;
+    tests::temporary_folder folder;
     std::mt19937_64 random{4};
     std::string whole = read_bytes(write_trace(folder, "whole", usual_records(20, random), true));
-    std::string path = folder.path("damaged.trace");
+    std::string path = folder.file("damaged.trace");
 };
 
 TEST_P(damaged_trace, cut_anywhere) {
@@ -108,10 +108,10 @@ TEST_P(damaged_trace, any_byte_changed_is_noticed) {
 INSTANTIATE_TEST_SUITE_P(salvage, damaged_trace, testing::Values(false, true));
 
 struct damaged_ring : testing::Test {
-    scratch_folder folder;
+    tests::temporary_folder folder;
     std::mt19937_64 random{5};
     std::string path = write_trace(folder, "killed", usual_records(20, random), false);
-    std::string ring = folder.path("killed.ring");
+    std::string ring = folder.file("killed.ring");
     std::string whole = read_bytes(ring);
 };
 
@@ -152,7 +152,7 @@ TEST_F(damaged_ring, a_section_that_was_being_written_is_no_damage) {
 }
 
 TEST(trace_reader, gives_back_chunks_that_cannot_be_compressed) {
-    const scratch_folder folder;
+    const tests::temporary_folder folder;
     std::mt19937_64 random(14);
     auto records = extreme_records(9000, random);
     for (auto& record : records) {
@@ -195,7 +195,7 @@ std::vector<std::string> sections_of(const std::string& trace) {
 }
 
 TEST(trace_reader, reads_what_is_written_when_a_chunk_is_full_and_at_the_end) {
-    const scratch_folder folder;
+    const tests::temporary_folder folder;
     std::mt19937_64 random(15);
     const auto records = nested_records(4300, random);
     const std::string path = write_trace(folder, "run", records, true);
@@ -238,7 +238,7 @@ TEST(trace_reader, reads_what_earlier_builds_wrote) {
 }
 
 TEST(trace_reader, refuses_other_versions) {
-    const scratch_folder folder;
+    const tests::temporary_folder folder;
     std::mt19937_64 random(6);
     const std::string path = write_trace(folder, "run", usual_records(3, random), true);
     std::string bytes = read_bytes(path);

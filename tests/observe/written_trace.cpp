@@ -76,27 +76,16 @@ std::vector<call_record> extreme_records(size_t count, std::mt19937_64& random) 
     return records;
 }
 
-scratch_folder::scratch_folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "halcyon-trace-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder in " + name);
-    folder_ = name;
-}
-
-scratch_folder::~scratch_folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-}
-
-std::string write_trace(const scratch_folder& folder, const std::string& name, const std::vector<call_record>& records,
-                        bool ended) {
+std::string write_trace(const tests::temporary_folder& folder, const std::string& name,
+                        const std::vector<call_record>& records, bool ended) {
     auto file = std::make_unique<trace_file>();
     auto buffer = std::make_unique<record_buffer>();
-    if (!file->create(folder.path(""), name) || !file->publish())
-        throw std::runtime_error(folder.path(name) + ": not created");
+    if (!file->create(folder.file(""), name) || !file->publish())
+        throw std::runtime_error(folder.file(name) + ": not created");
     const process_section process{4711, 1, anchor_now(), 2, 0};
     file->append(section_kind::process, bytes_of(process), std::string("node\0/bin/program\0program a b\0boot\0", 35));
     int error = 0;
-    const std::string ring = folder.path(name + ".ring");
+    const std::string ring = folder.file(name + ".ring");
     if (!buffer->create(ring.c_str(), 1 << 20, *file, 2, error)) throw std::runtime_error(ring + ": not created");
     for (const call_id id : {call_id::pwrite, call_id::pread}) {
         const auto& entry = calls::entry_of(static_cast<uint16_t>(id));
@@ -124,7 +113,7 @@ std::string write_trace(const scratch_folder& folder, const std::string& name, c
     while (buffer->codes()) std::this_thread::yield();
     file->abandon();
     buffer->abandon();
-    return folder.path(name + ".trace");
+    return folder.file(name + ".trace");
 }
 
 std::string read_bytes(const std::string& path) {

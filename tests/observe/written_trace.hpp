@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "calls/call_record.hpp"
+#include "temporary_folder.hpp"
 
 namespace halcyon::observe::trace {
 
@@ -15,22 +16,9 @@ std::vector<calls::call_record> usual_records(size_t count, std::mt19937_64& ran
 std::vector<calls::call_record> nested_records(size_t count, std::mt19937_64& random);
 std::vector<calls::call_record> extreme_records(size_t count, std::mt19937_64& random);
 
-/// A folder of its own, gone at the end.
-class scratch_folder {
-  public:
-    scratch_folder();
-    ~scratch_folder();
-    scratch_folder(const scratch_folder&) = delete;
-    scratch_folder& operator=(const scratch_folder&) = delete;
-    [[nodiscard]] std::string path(const std::string& name) const { return (folder_ / name).string(); }
-
-  private:
-    std::filesystem::path folder_;
-};
-
 /// Writes the trace of a process that made these calls; returns its path. `ended`: cleanly; otherwise as if it had been
 /// killed, with what was not coded in the ring.
-std::string write_trace(const scratch_folder& folder, const std::string& name,
+std::string write_trace(const tests::temporary_folder& folder, const std::string& name,
                         const std::vector<calls::call_record>& records, bool ended);
 
 std::string read_bytes(const std::string& path);

@@ -13,7 +13,7 @@
 #include "offload/model/model.hpp"
 #include "offload/segment/segment.hpp"
 #include "offload/segment/session_document.hpp"
-#include "offload/store/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 
 namespace halcyon {
 namespace {
@@ -62,7 +62,7 @@ class starting_server : public ::testing::Test {
     segment shared;
 
   private:
-    offload::testing::temporary_folder folder_;
+    halcyon::tests::temporary_folder folder_;
     pid_t server_ = -1;
 };
 

@@ -12,7 +12,7 @@
 
 #include "offload/output/run_mark.hpp"
 #include "offload/output/run_records.hpp"
-#include "offload/store/temporary_folder.hpp"
+#include "temporary_folder.hpp"
 
 namespace halcyon::offload {
 namespace {
@@ -49,7 +49,7 @@ class writing : public ::testing::Test {
     void leave(const std::string& name) const { std::ofstream(folder_.path() / "out" / name) << "half"; }
 
   private:
-    testing::temporary_folder folder_;
+    halcyon::tests::temporary_folder folder_;
     const model data_ = parse_model(configuration, "cloud.yaml", {}).value();
 };
 

@@ -30,7 +30,7 @@ std::vector<float> write_and_read(const std::string& path, const std::vector<flo
 }
 
 TEST(store_module, works_in_a_program_that_uses_the_parallel_hdf5) {
-    temporary_folder folder;
+    halcyon::tests::temporary_folder folder;
     const std::vector<float> values = counting<float>(1000);
     EXPECT_EQ(write_and_read(folder.file("own.h5"), values), values);
 

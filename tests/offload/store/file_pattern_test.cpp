@@ -82,7 +82,7 @@ class file_pattern : public ::testing::Test {
         EXPECT_TRUE(written(job, used) == file) << "nor the next one";
     }
 
-    temporary_folder folder_;
+    halcyon::tests::temporary_folder folder_;
 };
 
 TEST_F(file_pattern, gives_the_bytes_that_hdf5_gives) {

@@ -37,7 +37,7 @@ class tiny_disk : public ::testing::Test {
         EXPECT_TRUE(folder_.names().empty());
     }
 
-    temporary_folder folder_;
+    halcyon::tests::temporary_folder folder_;
     bool mounted_ = false;
     hdf5::hdf5_store store_;
 };

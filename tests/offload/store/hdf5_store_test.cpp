@@ -24,7 +24,7 @@ class hdf5_file : public ::testing::Test {
         return report.ok() ? *report : file_report{};
     }
 
-    temporary_folder folder_;
+    halcyon::tests::temporary_folder folder_;
     std::string path_ = folder_.file("sim.n0000.i00000000.h5");
     hdf5::hdf5_store store_;
     job_builder b_;

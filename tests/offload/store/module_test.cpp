@@ -19,7 +19,7 @@ TEST(store_module, is_found_through_the_module_path) {
 }
 
 TEST(store_module, a_missing_one_says_where_it_was_looked_for) {
-    temporary_folder folder;
+    halcyon::tests::temporary_folder folder;
     const std::string before = std::getenv("HALCYON_MODULE_PATH");
     setenv("HALCYON_MODULE_PATH", ("/nowhere:" + folder.path().string()).c_str(), 1);
     const result<store_module> module = load_store_module("none");

@@ -29,7 +29,7 @@ struct store_under_test {
 class store_conformance : public ::testing::TestWithParam<store_under_test> {
   protected:
     std::unique_ptr<file_store> store_ = GetParam().make();
-    temporary_folder folder_;
+    halcyon::tests::temporary_folder folder_;
 
     /// Writes and compares; the folder then holds the file alone.
     void expect_round_trip(const file_job& job) {

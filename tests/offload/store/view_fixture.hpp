@@ -86,7 +86,7 @@ class view : public ::testing::Test {
 
     reals shown(const std::string& dataset) { return numbers(view_, dataset); }
 
-    temporary_folder folder_;
+    halcyon::tests::temporary_folder folder_;
     std::string view_ = folder_.file("sim.h5");
     hdf5::hdf5_store store_;
     std::unique_ptr<view_builder> builder_ = std::make_unique<hdf5::hdf5_view>(folder_.path().string(), "sim");

@@ -138,7 +138,7 @@ TEST_F(view, is_made_again_when_it_was_removed) {
 TEST_F(view, works_from_another_folder_after_the_run_was_moved) {
     publish_line("n0000", 0, {0});
     EXPECT_EQ(rebuild({"n0000"}), 1);
-    temporary_folder other;
+    halcyon::tests::temporary_folder other;
     for (const std::string& name : folder_.names()) std::filesystem::rename(folder_.file(name), other.file(name));
     EXPECT_EQ(numbers(other.file("sim.h5"), "/v")[0], 0);
 }

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
-namespace halcyon::offload::testing {
+namespace halcyon::tests {
 
 /// A folder of its own for a test, gone with it.
 class temporary_folder {
   public:
     temporary_folder() {
-        std::string pattern = (std::filesystem::temp_directory_path() / "halcyon-store-XXXXXX").string();
-        if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+        std::string pattern = (std::filesystem::temp_directory_path() / "halcyon-test-XXXXXX").string();
+        if (mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp: " + pattern);
         path_ = pattern;
     }
     ~temporary_folder() {
@@ -38,4 +38,4 @@ class temporary_folder {
     std::filesystem::path path_;
 };
 
-}  // namespace halcyon::offload::testing
+}  // namespace halcyon::tests
