@@ -42,7 +42,8 @@ def write_sample(folder: Path, name: str) -> None:
             render(dataset, report_tables(dataset), output)
         return
     if name == "empty":
-        run = Run("nothing", "darshan 3.4.1", None, None, None, None, None, None, 0, None, 0, 0)
+        failed = "the command ended with exit status 139, which stands for SIGSEGV"
+        run = Run("nothing", "darshan 3.4.1", None, None, None, None, None, None, 0, None, 0, 0, ended_badly=failed)
         write_page(Document(run), None, output)
         return
     shape, limits = SHAPES[name]

@@ -46,6 +46,8 @@ export interface Run {
     filesystems: string[];
     /** Of MPI's start and end: only the timeline has them. */
     setup_calls: number;
+    /** How the command ended, in a sentence; null when it ended well, or nobody knows. */
+    ended_badly: string | null;
 }
 
 export interface Fact {

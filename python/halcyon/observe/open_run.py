@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from halcyon.errors import ConfigError, HalcyonSystemError
@@ -15,6 +15,7 @@ from halcyon.observe.pack import pack
 from halcyon.observe.readers import Format, format_of
 from halcyon.observe.recording.folder import DATA
 from halcyon.observe.recording.folder import NAME as RECORDING
+from halcyon.observe.recording.lock import RunLock, held_lock
 
 
 @contextmanager
@@ -27,21 +28,30 @@ def open_run(path: Path, engine: str = DUCKDB, *, verify: bool = False) -> Itera
     UsageError: nothing there. ConfigError: damaged, or not recognized.
     """
     path = Path(path)
-    with tempfile.TemporaryDirectory(prefix="halcyon-run-") as scratch:
+    with ExitStack() as stack:
         if is_dataset(path):
             directory = path
-        elif format_of(path) == Format.HALCYON:
+        elif format_of(path) == Format.HALCYON and os.access(path, os.W_OK) and engines_can_name(path):
             directory = path / DATA
-            if not _is_fresh(path):
-                if not os.access(path, os.W_OK) or not engines_can_name(path):
-                    directory = Path(scratch) / DATA
-                shutil.rmtree(directory, ignore_errors=True)
-                pack(path, directory)
+            _make_fresh(path, stack.enter_context(held_lock(path)))
+        elif format_of(path) == Format.HALCYON and _is_fresh(path):
+            directory = path / DATA
         else:
-            directory = Path(scratch) / DATA
+            directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="halcyon-run-"))) / DATA
             pack(path, directory)
-        with Dataset.open(directory, engine, verify=verify) as opened:
-            yield opened
+        yield stack.enter_context(Dataset.open(directory, engine, verify=verify))
+
+
+def _make_fresh(run: Path, lock: RunLock) -> None:
+    """Packs the run where its data set is older than its traces; in the end `lock` keeps it from changing."""
+    lock.to_read()
+    if _is_fresh(run):
+        return
+    lock.to_write()
+    if not _is_fresh(run):  # else another command was faster
+        shutil.rmtree(run / DATA, ignore_errors=True)
+        pack(run, run / DATA)
+    lock.to_read()
 
 
 def is_dataset(path: Path) -> bool:

@@ -1,6 +1,5 @@
 """Puts figures, tables and departures into the page."""
 
-import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,10 +14,10 @@ from markupsafe import Markup
 from halcyon import __version__, quantities
 from halcyon.comparison import Comparison, Entry
 from halcyon.departures import messages_of
-from halcyon.errors import HalcyonSystemError
 from halcyon.figures import FIGURES, Absent, Picture
 from halcyon.metrics import metrics_of
 from halcyon.run_statistics import Phase
+from halcyon.whole_file import whole_file
 
 RUNS_ABREAST = 4  # columns of one table of numbers; more would not fit on paper
 MOST_PHASES = 200  # lines of a run's table; the slowest phases are kept
@@ -35,17 +34,8 @@ def write_report(comparison: Comparison, output: Path, drawn: Drawn = _silent) -
 
     The page appears under its name only when it is complete. The same runs give the same bytes.
     """
-    part = output.with_name(f".{output.name}.{os.getpid()}.tmp")
-    try:
-        with part.open("wb") as file:  # before the drawing: a wrong path is said at once
-            file.write(render(comparison, drawn).encode())
-            size = file.tell()
-        part.replace(output)
-    except OSError as why:
-        raise HalcyonSystemError.of(why, output) from why
-    finally:
-        part.unlink(missing_ok=True)
-    return size
+    with whole_file(output) as hidden, hidden.open("wb") as file:  # before the drawing: a wrong path is said at once
+        return file.write(render(comparison, drawn).encode())
 
 
 def render(comparison: Comparison, drawn: Drawn = _silent) -> str:

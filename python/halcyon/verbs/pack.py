@@ -1,6 +1,7 @@
 """`halcyon pack [-o DIR] SOURCE`"""
 
 import argparse
+from contextlib import ExitStack
 from pathlib import Path
 
 SUMMARY = "turn a recorded run or another tool's trace into a data set"
@@ -32,10 +33,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.observe.pack import data_of, pack
+    from halcyon.observe.recording.lock import held_lock
 
     source: Path = arguments.source
     target: Path = arguments.output or data_of(source)
     memory_bytes = arguments.memory << 20
-    kind = pack(source, target, salvage=arguments.salvage, threads=arguments.threads, memory_bytes=memory_bytes)
+    with ExitStack() as stack:
+        if target.parent == source:
+            stack.enter_context(held_lock(source)).to_write()
+        kind = pack(source, target, salvage=arguments.salvage, threads=arguments.threads, memory_bytes=memory_bytes)
     print(f"{target}: data set of a trace of {kind}")
     return 0

@@ -14,10 +14,11 @@ import otf2
 import pyarrow as pa
 import pytest
 from otf2.events import IoOperationBegin, IoOperationComplete
+from small_disk import small_disk
 from traces import DATA, Row, chosen, packed, rows
 
 from halcyon.cli import main
-from halcyon.errors import UsageError
+from halcyon.errors import HalcyonSystemError, UsageError
 from halcyon.observe.dataset import Dataset, DatasetWriter
 from halcyon.observe.schema import TABLES, RunInfo
 from halcyon.observe.writers import writer_of
@@ -53,6 +54,13 @@ def test_otf2_reads_back_as_it_was(dataset: Dataset, tmp_path: Path) -> None:
         assert chosen(rows(back, "processes"), "rank", "host") == chosen(rows(dataset, "processes"), "rank", "host")
         assert back.info.ranks == dataset.info.ranks
         assert back.info.start == pytest.approx(dataset.info.start)
+
+
+def test_an_archive_that_finds_no_space_leaves_nothing(dataset: Dataset, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "small", "8k") as small:
+        with pytest.raises(HalcyonSystemError, match=r"small/a: OTF2's library .*: No space left on device"):
+            writer_of("otf2")(dataset, small / "a")
+        assert not list(small.iterdir())
 
 
 def test_otf2_print_reads_the_archive(dataset: Dataset, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from recorded_program import Run, recorded
+from small_disk import small_disk
 
 from halcyon.errors import ConfigError, UsageError
 from halcyon.observe.analysis.find_runs import find_runs
@@ -105,3 +106,34 @@ def test_output_for_which_there_is_no_room(run: Run) -> None:
         done = halcyon("analyze", run.folder, stdout=full)
     assert done.returncode == 1
     assert done.stderr == b"halcyon: standard output or a temporary file: No space left on device\n"
+
+
+def test_a_run_without_space_for_what_it_is_leaves_no_folder(tmp_path: Path) -> None:
+    with small_disk(tmp_path / "small", "64k") as small:
+        (small / "filling").write_bytes(bytes(64 << 10))
+        done = halcyon("run", "--trace", "-o", small / "run", "--", "true")
+        assert done.returncode == 1
+        assert b"run/recording.json: No space left on device" in done.stderr
+        assert not (small / "run").exists()
+
+
+def test_commands_that_pack_one_run_at_once_take_turns(run: Run) -> None:
+    command = [sys.executable, "-m", "halcyon", "analyze", "--json", str(run.folder)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    children = [subprocess.Popen(command, **pipes) for _ in range(4)]  # type: ignore[call-overload]
+    ends = [(*child.communicate(), child.returncode) for child in children]
+    assert {(error, code) for _, error, code in ends} == {(b"", 0)}
+    assert len({output for output, _, _ in ends}) == 1
+
+
+def test_a_run_that_is_read_is_not_packed_anew(run: Run) -> None:
+    with open_run(run.folder) as dataset:
+        os.utime(run.folder / NAME)
+        other = subprocess.Popen(
+            [sys.executable, "-m", "halcyon", "analyze", "--json", run.folder], stdout=subprocess.PIPE
+        )
+        with pytest.raises(subprocess.TimeoutExpired):
+            other.wait(3)
+        assert sum(batch.num_rows for batch in dataset.batches("calls")) > 0
+    assert other.communicate()[0]
+    assert other.returncode == 0

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from recorded_program import Run, compiled, recorded
+from small_disk import small_disk
 
 from halcyon.observe.pack import pack
 from halcyon.observe.recording.preload import find_library
@@ -281,14 +282,8 @@ def test_inherited_descriptors_keep_their_offsets(directory: Path) -> None:
 
 def test_full_disk(directory: Path) -> None:
     """Recording stops, is counted and told; the application is not concerned."""
-    if os.geteuid() != 0:
-        pytest.skip("mounting needs root")
     program = compiled("threads.c", directory.parent)
-    small = directory.parent / "small"
-    small.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=900k", "none", str(small)], check=False).returncode != 0:
-        pytest.skip("mounting is not allowed here")
-    try:
+    with small_disk(directory.parent / "small", "900k") as small:
         run = recorded([program, directory, 50, 6000], small / "run", buffer="1 MiB")
         assert run.code == 0, run.complaints
         assert "recording stopped: No space left on device" in run.complaints
@@ -298,8 +293,6 @@ def test_full_disk(directory: Path) -> None:
         assert 0 < there < 300_000
         # A call that another thread is making when the process ends may be neither.
         assert there + lost == pytest.approx(300_000, abs=100)
-    finally:
-        subprocess.run(["umount", "-l", str(small)], check=True)
 
 
 def _packed_elsewhere(run: Run, target: Path) -> list[dict[str, Any]]:

@@ -3,15 +3,12 @@
 import os
 import random
 import signal
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
 from running import Case, Outcome, expected_block, finish, stop_server, wait_for
+from small_disk import small_disk
 from world import finish_world, log_of, run_beside_world, start_beside_world, start_two_node_run
 
 from halcyon.diff import diff
@@ -220,25 +217,9 @@ def pid_in(log: str) -> int:
     return int(log.rsplit("process ", 1)[1].split(",")[0]) if "process " in log else 0
 
 
-@contextmanager
-def small_disk(folder: Path, megabytes: int) -> Iterator[None]:
-    if os.geteuid() != 0:
-        pytest.skip("mounting needs root")
-    folder.mkdir()
-    made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={megabytes}m", "tmpfs", folder], capture_output=True, text=True
-    )
-    if made.returncode != 0:
-        pytest.skip(f"no small file system can be mounted: {made.stderr.strip()}")
-    try:
-        yield
-    finally:
-        subprocess.run(["umount", "-l", folder], check=True)
-
-
 def test_a_full_disk_is_said_and_counted_and_what_was_stored_stays(openmpi_case: Case) -> None:
     openmpi_case.configure(store=TOGETHER, nz="512", server="threads: 1, retry: 300 ms")
-    with small_disk(openmpi_case.output, 2):
+    with small_disk(openmpi_case.output, "2m"):
         outcome: Outcome = run_beside_world(openmpi_case, "iterations=6")
         assert outcome.status != 0
         told = " ".join(rank["error"] for rank in outcome.ranks.values())

@@ -1,7 +1,6 @@
 """What happens when the buffer is full, the disk is full, or the configuration is wrong."""
 
 import json
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 from running import BUILDS, Case, Outcome, check_complete, finish, stop_server, stopped_server, wait_for
 from segment import Word, words
+from small_disk import small_disk
 
 # Room for little more than one iteration.
 TIGHT = {"nz": "32", "size": "500 KiB"}
@@ -140,40 +140,33 @@ def test_a_missing_spill_directory_fails_at_open(openmpi_case: Case) -> None:
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 2 MiB."""
-    where = tmp_path / "disk"
-    where.mkdir()
-    if os.geteuid() != 0:
-        pytest.skip("mounting a small file system needs root")
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(where)], capture_output=True, text=True)
-    if done.returncode != 0:
-        pytest.skip(f"no small file system can be mounted: {done.stderr.strip()}")
-    yield where
-    subprocess.run(["umount", "-l", str(where)], check=True)
+def two_mebibytes(tmp_path: Path) -> Iterator[Path]:
+    """A file system of that size."""
+    with small_disk(tmp_path / "disk", "2m") as where:
+        yield where
 
 
-def test_a_full_disk_is_said_and_the_simulation_goes_on(openmpi_case: Case, small_disk: Path) -> None:
+def test_a_full_disk_is_said_and_the_simulation_goes_on(openmpi_case: Case, two_mebibytes: Path) -> None:
     openmpi_case.configure(nz="64", server="retry: 200 ms")
-    (openmpi_case.directory / "out").symlink_to(small_disk)
+    (openmpi_case.directory / "out").symlink_to(two_mebibytes)
     outcome = openmpi_case.run("iterations=60", limit_s=120)
     assert set(outcome.ranks) == {0, 1}, outcome.text
     for told in outcome.ranks.values():
         assert told["blocks"] == 60, "the simulation did not reach its end"
         assert "No space left" in told["error"]
-    assert not list(small_disk.glob("*.tmp"))
+    assert not list(two_mebibytes.glob("*.tmp"))
 
 
-def test_a_disk_that_gets_room_in_time_loses_nothing(openmpi_case: Case, small_disk: Path) -> None:
+def test_a_disk_that_gets_room_in_time_loses_nothing(openmpi_case: Case, two_mebibytes: Path) -> None:
     openmpi_case.configure(nz="64", server="retry: 60 s")
-    (openmpi_case.directory / "out").symlink_to(small_disk)
-    ballast = small_disk / "ballast"
+    (openmpi_case.directory / "out").symlink_to(two_mebibytes)
+    ballast = two_mebibytes / "ballast"
     ballast.write_bytes(b"\0" * 1_700_000)
     run = openmpi_case.start("iterations=10", "pause_ms=1")
     wait_for(
         lambda: (
-            "trying again" in (small_disk / "server-n0000.log").read_text()
-            if (small_disk / "server-n0000.log").exists()
+            "trying again" in (two_mebibytes / "server-n0000.log").read_text()
+            if (two_mebibytes / "server-n0000.log").exists()
             else False
         ),
         what="the disk is full",
@@ -208,23 +201,23 @@ def test_counts_are_valid_json_while_the_run_goes_on(openmpi_case: Case) -> None
     assert finish(run).status == 0
 
 
-def test_waiting_for_an_iteration_that_was_given_up_fails(openmpi_case: Case, small_disk: Path) -> None:
+def test_waiting_for_an_iteration_that_was_given_up_fails(openmpi_case: Case, two_mebibytes: Path) -> None:
     """Long after the file was given up, too."""
     openmpi_case.configure(nz="64", server="retry: 1 ms")
-    (openmpi_case.directory / "out").symlink_to(small_disk)
-    (small_disk / "ballast").write_bytes(b"\0" * 1_900_000)
+    (openmpi_case.directory / "out").symlink_to(two_mebibytes)
+    (two_mebibytes / "ballast").write_bytes(b"\0" * 1_900_000)
     outcome = openmpi_case.run("iterations=40", "pause_ms=20", "final_wait=1", limit_s=120)
     for told in outcome.ranks.values():
         assert told["error"].startswith("files could not be written"), outcome.text
         assert "No space left" in told["error"]
 
 
-def test_what_the_clients_cannot_store_after_the_last_server_is_said(openmpi_case: Case, small_disk: Path) -> None:
+def test_what_the_clients_cannot_store_after_the_last_server_is_said(openmpi_case: Case, two_mebibytes: Path) -> None:
     openmpi_case.configure(nz="64", server="max-restarts: 0, retry: 60 s")
-    (openmpi_case.directory / "out").symlink_to(small_disk)
-    (small_disk / "ballast").write_bytes(b"\0" * 1_900_000)
+    (openmpi_case.directory / "out").symlink_to(two_mebibytes)
+    (two_mebibytes / "ballast").write_bytes(b"\0" * 1_900_000)
     run = openmpi_case.start("iterations=10", "pause_ms=1")
-    log = small_disk / "server-n0000.log"
+    log = two_mebibytes / "server-n0000.log"
     wait_for(lambda: log.exists() and "trying again" in log.read_text(), what="the disk is full")
     stop_server(openmpi_case.server_process())
     outcome = finish(run, 60)
@@ -240,27 +233,27 @@ def test_signals_of_scope_node_do_not_wait_for_a_client_that_died(openmpi_case: 
     assert openmpi_case.counts()["lost_signals"] == 0
 
 
-def test_a_full_disk_is_tried_again_with_pauses(openmpi_case: Case, small_disk: Path) -> None:
+def test_a_full_disk_is_tried_again_with_pauses(openmpi_case: Case, two_mebibytes: Path) -> None:
     """At the end of the run, too, when the server has nothing else to do."""
     openmpi_case.configure(nz="64", server="retry: 1 s")
-    (openmpi_case.directory / "out").symlink_to(small_disk)
+    (openmpi_case.directory / "out").symlink_to(two_mebibytes)
     logs = openmpi_case.directory / "logs"
     path = openmpi_case.directory / "halcyon.yaml"
     path.write_text(path.read_text().replace("server: {", f"server: {{log-directory: {logs}, "))
-    (small_disk / "ballast").write_bytes(b"\0" * 1_950_000)
+    (two_mebibytes / "ballast").write_bytes(b"\0" * 1_950_000)
     openmpi_case.run("iterations=3", limit_s=60)
     tries = (logs / "server-n0000.log").read_text().count("trying again")
     assert 3 <= tries <= 3 * 6, "a file is tried again every 200 ms for a second"
 
 
-def test_the_last_server_lost_on_a_full_disk_is_said(openmpi_case: Case, small_disk: Path) -> None:
+def test_the_last_server_lost_on_a_full_disk_is_said(openmpi_case: Case, two_mebibytes: Path) -> None:
     """What it had not stored is the clients' task then, and they cannot do it."""
     openmpi_case.configure(nz="32", server="max-restarts: 0, retry: 60 s")
-    (openmpi_case.directory / "out").symlink_to(small_disk)
+    (openmpi_case.directory / "out").symlink_to(two_mebibytes)
     run = openmpi_case.start("iterations=100", "pause_ms=5")
-    wait_for(lambda: len(list(small_disk.glob("tiny.n0000.*.h5"))) > 2, what="some files")
-    (small_disk / "ballast").write_bytes(b"\0" * 200_000)
-    log = small_disk / "server-n0000.log"
+    wait_for(lambda: len(list(two_mebibytes.glob("tiny.n0000.*.h5"))) > 2, what="some files")
+    (two_mebibytes / "ballast").write_bytes(b"\0" * 200_000)
+    log = two_mebibytes / "server-n0000.log"
     wait_for(lambda: "trying again" in log.read_text(), what="the disk is full")
     stop_server(openmpi_case.server_process())
     outcome = finish(run)

@@ -100,13 +100,15 @@ describeInBrowser("every view", () => {
         await page.context().close();
     });
 
-    test("opens with what is missing", async () => {
+    test("opens with how the command failed, and with what is missing", async () => {
         const { page } = await openPage("checkpoints");
         const first = await page.locator("#panel-overview > div > *").first().innerText();
         expect(first).toContain("lost: 3 × full buffer");
         expect(first).toContain("not seen: mmap stores");
         const whole = await openPage("empty");
-        expect(await whole.page.locator("#panel-overview > div > *").first().innerText()).toContain("Nothing was lost");
+        const [failed, missing] = await whole.page.locator("#panel-overview > div > *").allInnerTexts();
+        expect(failed).toContain("exit status 139");
+        expect(missing).toContain("Nothing was lost");
         await visit(whole.page, "findings");
         expect(await whole.page.locator("#panel-findings").innerText()).toContain("No findings");
         await page.context().close();

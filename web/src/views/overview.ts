@@ -20,6 +20,7 @@ export function overviewView(context: Context): View {
     const element = h(
         "div",
         {},
+        d.run.ended_badly ? h("p", { class: "failed" }, d.run.ended_badly) : null,
         absences(d.absences),
         runFacts(d.run),
         h("h2", {}, "Bandwidth"),

@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
 from halcyon.mpi_launcher import program_of
+from halcyon.whole_file import whole_file
 
 VERSION = 1
 NAME = "recording.json"
@@ -44,12 +45,8 @@ class Recording:
 
     def write(self, folder: Path) -> None:
         """Replaces `recording.json` by rename."""
-        path = folder / NAME
-        try:
-            path.with_suffix(".new").write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
-            path.with_suffix(".new").rename(path)
-        except OSError as why:
-            raise HalcyonSystemError.of(why, path) from why
+        with whole_file(folder / NAME) as hidden:
+            hidden.write_text(json.dumps(asdict(self), indent=1) + "\n", encoding="utf-8")
 
     @classmethod
     def read(cls, folder: Path) -> Self:

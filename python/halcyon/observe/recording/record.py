@@ -1,10 +1,12 @@
 """Runs a command with its I/O recorded."""
 
+import shutil
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from halcyon.errors import HalcyonSystemError
 from halcyon.observe.recording.folder import Recording, new_folder
 from halcyon.observe.recording.preload import variables
 from halcyon.server_world import run_alone, run_beside_world
@@ -28,7 +30,11 @@ def record(
     place = new_folder(folder, words)
     wanted = variables(list(layers), place / "trace", buffer, local)
     recording = Recording.of(words, list(layers), time.time())
-    recording.write(place)
+    try:
+        recording.write(place)
+    except HalcyonSystemError:
+        shutil.rmtree(place, ignore_errors=True)  # else it would be in the way of the next attempt
+        raise
     code = run_alone(words, wanted) if world_patience_s is None else run_beside_world(words, world_patience_s, wanted)
     recording.end = time.time()
     recording.exit_code = code

@@ -70,6 +70,8 @@ class Run:
     filesystems: list[str] = field(default_factory=list)
     setup_calls: int = 0
     """Of MPI's start and end: only the timeline has them."""
+    ended_badly: str | None = None
+    """How the command ended, in a sentence; None when it ended well, or nobody knows."""
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,10 @@
 
 import dataclasses
 import json
-import os
 from importlib.resources import files
 from pathlib import Path
 
-from halcyon.errors import HalcyonSystemError, UnavailableError
+from halcyon.errors import UnavailableError
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.printed.plain import plain
 from halcyon.observe.report_tables import ReportTables
@@ -14,6 +13,7 @@ from halcyon.observe.viewer import columns
 from halcyon.observe.viewer.document import Document
 from halcyon.observe.viewer.tables import document_of
 from halcyon.observe.viewer.timeline import Calls, read_timeline
+from halcyon.whole_file import whole_file
 
 TEMPLATE = "viewer.html"
 MARK = "<!-- halcyon: data -->"
@@ -48,15 +48,8 @@ def write_page(document: Document, calls: Calls | None, output: Path) -> int:
             after,
         ]
     )
-    part = output.with_name(f".{output.name}.{os.getpid()}.tmp")
-    try:
-        size = part.write_bytes(text.encode())
-        part.replace(output)
-    except OSError as why:
-        raise HalcyonSystemError.of(why, output) from why
-    finally:
-        part.unlink(missing_ok=True)
-    return size
+    with whole_file(output) as hidden:
+        return hidden.write_bytes(text.encode())
 
 
 def template() -> str:

@@ -32,8 +32,10 @@ from otf2.enums import (
     Type,
 )
 
+from halcyon.errors import HalcyonSystemError
 from halcyon.observe.analysis.volumes import tells_stdio
 from halcyon.observe.dataset import Dataset
+from halcyon.observe.isolation import LibraryError, call_isolated
 from halcyon.observe.schema import Kind, Level
 from halcyon.observe.writers.target import EXPORTED, new_file
 
@@ -71,13 +73,28 @@ Row = dict[str, Any]
 
 
 def write_otf2(dataset: Dataset, path: Path) -> None:
-    """Writes the archive into folder `path`, which must not exist: `path`/traces.otf2 is its anchor file."""
+    """Writes the archive into folder `path`, which must not exist: `path`/traces.otf2 is its anchor file.
+
+    In a process of its own: on a full disk the library aborts. HalcyonSystemError: it cannot be written.
+    """
     with new_file(path) as hidden:
-        with otf2.writer.open(str(hidden), timer_resolution=TICKS) as archive:
-            archive._update_timestamps(0)  # times begin where the data set's begin, whenever the first call was
-            archive._realtime_timestamp = dataset.info.start or 0.0
-            _Archive(archive, dataset).write()
+        try:
+            call_isolated(__name__, "write_archive", dataset.directory, hidden)
+        except LibraryError as why:
+            first = next((f": {line.partition('error: ')[2]}" for line in why.said if line.startswith("[OTF2]")), "")
+            raise HalcyonSystemError(f"{path}: OTF2's library {why.ended}{first}") from why
         (hidden / EXPORTED).write_text(f"{dataset.info.source}\n", encoding="utf-8")
+
+
+def write_archive(directory: Path, archive_path: Path) -> None:
+    """Writes the data set in `directory` as an archive; see write_otf2."""
+    with (
+        Dataset.open(directory, verify=False) as dataset,
+        otf2.writer.open(str(archive_path), timer_resolution=TICKS) as archive,
+    ):
+        archive._update_timestamps(0)  # times begin where the data set's begin, whenever the first call was
+        archive._realtime_timestamp = dataset.info.start or 0.0
+        _Archive(archive, dataset).write()
 
 
 class _Lane:

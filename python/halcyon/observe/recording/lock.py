@@ -1,0 +1,42 @@
+"""Lets one command at a time make the data set of a recorded run, and no command while another reads it."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from halcyon.errors import HalcyonSystemError
+
+
+class RunLock:
+    """A lock on a run's folder, advisory, for as long as the block of `held_lock` lasts."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def to_read(self) -> None:
+        """Waits until no other command writes; others may read."""
+        self._lock(fcntl.LOCK_SH)
+
+    def to_write(self) -> None:
+        """Waits until no other command reads or writes. What was read before may have changed meanwhile."""
+        self._lock(fcntl.LOCK_UN)  # two readers that both want to write would wait for each other
+        self._lock(fcntl.LOCK_EX)
+
+    def _lock(self, kind: int) -> None:
+        with suppress(OSError):  # file systems without locks: as many commands as there are
+            fcntl.flock(self._descriptor, kind)
+
+
+@contextmanager
+def held_lock(run: Path) -> Iterator[RunLock]:
+    """The lock of a run's folder, not yet taken; it is let go at the end of the block."""
+    try:
+        descriptor = os.open(run, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as why:
+        raise HalcyonSystemError.of(why, run) from why
+    try:
+        yield RunLock(descriptor)
+    finally:
+        os.close(descriptor)
