@@ -1,0 +1,63 @@
+"""Files that MPI-IO was asked only to write, and that were read all the same."""
+
+import ibis
+from ibis import _
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.counted import Counted
+from halcyon.observe.findings.counted.records import ranks_of, when
+from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.quantities import plural, seconds, size
+
+
+def find(answers: Answers, known: Counted) -> list[Finding]:
+    """Files that MPI-IO was asked only to write, and that were read all the same."""
+    names = ("reads", "writes", "bytes_read", "bytes_written", "read_s", "write_s")
+    each = known.records.filter(_.module.isin(["POSIX", "MPI-IO"])).aggregate(
+        by="file",
+        **{f"mpi_{name}": ibis.ifelse(_.module == "MPI-IO", _[name], 0).sum() for name in names},
+        **{name: ibis.ifelse(_.module == "POSIX", _[name], 0).sum() for name in names},
+    )
+    asked = each.filter((_.mpi_writes > 0) & (_.mpi_reads == 0)).order_by("file").to_pyarrow().to_pylist()
+    share = answers.settings.sieving_share
+    own = [
+        row
+        for row in asked
+        if row["reads"] >= 10
+        and row["bytes_written"] > row["mpi_bytes_written"]
+        and row["read_s"] > share * row["write_s"]
+    ]
+    if not own:
+        return []
+    surplus = sum((1 - row["mpi_bytes_written"] / row["bytes_written"]) * row["write_s"] for row in own)
+    written, wanted = sum(row["bytes_written"] for row in own), sum(row["mpi_bytes_written"] for row in own)
+    rows = known.records.filter((_.module == "POSIX") & _.file.isin([row["file"] for row in own]))
+    return found(
+        answers,
+        key="data-sieving",
+        seconds_lost=sum(row["read_s"] for row in own) + surplus,
+        title="MPI-IO reads and writes more than it was asked to write",
+        explanation=(
+            f"The application only writes {plural(len(own), 'file')}, {size(wanted)} in all. Data sieving reads what "
+            f"lies between the pieces, and writes it again: {size(written)}."
+        ),
+        change=(
+            "Set the MPI-IO hint romio_ds_write=disable, or write collectively with romio_cb_write=enable, so that no "
+            "holes remain between the pieces; `halcyon advise --try` measures which is faster."
+        ),
+        estimate=(
+            "time of the reads, and of the share of the bytes that were written beyond those asked for; locks, which "
+            "the counters do not tell, come on top"
+        ),
+        calls=sum(row["reads"] for row in own),
+        bytes=sum(row["bytes_read"] for row in own),
+        evidence=[
+            Evidence("reads of files that are only written", plural(sum(row["reads"] for row in own), "call")),
+            Evidence("bytes asked to write", size(wanted)),
+            Evidence("bytes written", size(written)),
+            Evidence("time in these reads", seconds(sum(row["read_s"] for row in own))),
+        ],
+        files=[row["file"] for row in own],
+        ranks=ranks_of(rows),
+        when=when(rows),
+    )

@@ -1,0 +1,52 @@
+"""Transfers off the file system's blocks."""
+
+from ibis import _
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.counted import Counted
+from halcyon.observe.findings.counted.records import NOT_TIMED, ranks_of, when, worth
+from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.quantities import percent, plural, seconds
+
+
+def find(answers: Answers, known: Counted) -> list[Finding]:
+    settings = answers.settings
+    files = known.survey.files.filter(_.block_bytes > 0).select("file")
+    posix = known.records.filter(_.module == "POSIX").semi_join(files, "file")
+    each = posix.aggregate(
+        by="file",
+        unaligned=_.unaligned.sum(),
+        calls=(_.reads + _.writes).sum(),
+        spent=(_.read_s + _.write_s).sum(),
+    )
+    own = [
+        row
+        for row in each.order_by("file").to_pyarrow().to_pylist()
+        if row["unaligned"] >= settings.many_calls and row["unaligned"] >= settings.unaligned_share * row["calls"]
+    ]
+    spent = sum(row["spent"] for row in own)
+    if not own or not worth(answers, spent):
+        return []
+    unaligned, calls = sum(row["unaligned"] for row in own), sum(row["calls"] for row in own)
+    rows = posix.filter(_.file.isin([row["file"] for row in own]))
+    return found(
+        answers,
+        key="misaligned-transfers",
+        seconds_lost=None,
+        title="Reads and writes begin off the file system's blocks",
+        explanation="A block that is touched in part is locked as a whole and, for a write, read before.",
+        change=(
+            "H5Pset_alignment with the block or stripe size for HDF5, the hints striping_unit and (for Lustre) "
+            "romio_cb_write=enable for MPI-IO; else begin each rank's part at a multiple of the block."
+        ),
+        estimate=NOT_TIMED,
+        calls=unaligned,
+        bytes=None,
+        evidence=[
+            Evidence("misaligned transfers", f"{plural(unaligned, 'call')}, {percent(unaligned / calls)}"),
+            Evidence("time of all transfers of these files", seconds(spent)),
+        ],
+        files=[row["file"] for row in own],
+        ranks=ranks_of(rows),
+        when=when(rows),
+    )

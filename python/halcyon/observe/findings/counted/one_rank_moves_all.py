@@ -1,0 +1,69 @@
+"""One rank that moves nearly everything."""
+
+import ibis
+from ibis import _
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.counted import Counted
+from halcyon.observe.findings.counted.records import files_of, when
+from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.quantities import percent, seconds, size
+
+
+def find(answers: Answers, known: Counted) -> list[Finding]:
+    """What a rank moved at least: in files of its own, and in shared ones whose slowest rank it was.
+
+    Of files whose transfers were counted whole; these must hold most of the run's bytes.
+    """
+    ranks = answers.survey.dataset.info.ranks or 0
+    whole, every = known.whole_files
+    total = sum(whole.values())
+    if ranks < 2 or not total or total < every / 2:
+        return []
+    rows = known.transfers.filter(_.file.isin(sorted(whole))).mutate(
+        rank=ibis.coalesce(_.process.cast("int64"), _.slowest_rank),
+        volume=ibis.ifelse(_.process.isnull(), _.slowest_bytes, _.bytes_read + _.bytes_written),
+        spent=ibis.ifelse(_.process.isnull(), _.slowest_s, _.read_s + _.write_s),
+    )
+    waiting = known.records.filter((_.module == "MPI-IO") & (_.collective > 0)).aggregate(
+        by="file", all_s=(_.read_s + _.write_s).sum()
+    )
+    rows = rows.left_join(waiting, "file").drop("file_right")
+    rows = rows.mutate(cost=ibis.ifelse(_.all_s.notnull(), ibis.least(_.spent * ranks, _.all_s), _.spent))
+    sums = rows.filter(_.rank.notnull()).aggregate(
+        by="rank", volume=_.volume.sum(), spent=_.spent.sum(), cost=_.cost.sum()
+    )
+    most = sums.order_by([ibis.desc("volume"), "rank"]).limit(1).to_pyarrow().to_pylist()
+    if not most or most[0]["volume"] < answers.settings.one_rank_share * total:
+        return []
+    rank, volume, spent, cost = (most[0][name] for name in ("rank", "volume", "spent", "cost"))
+    own = rows.filter((_.rank == rank) & (_.volume > 0))
+    return found(
+        answers,
+        key="one-rank-moves-all",
+        seconds_lost=cost * (1 - 1 / ranks),
+        title=f"Rank {rank} moves nearly everything",
+        explanation=(
+            f"It moves {percent(volume / total)} of the bytes of {ranks:,} ranks. One process has one stream to the "
+            "servers, and the data crosses the network twice."
+            + ("" if total == every else " (Files that were not counted whole are left out.)")
+        ),
+        change=(
+            "Let all ranks take part: collective MPI-IO or parallel HDF5 (H5Pset_fapl_mpio); where they do, set the "
+            "hint cb_nodes to at least the number of nodes."
+        ),
+        estimate=(
+            "its time (in files of collective calls: that of all ranks, which wait for it), less what would remain "
+            "if all ranks shared the transfers evenly"
+        ),
+        calls=None,
+        bytes=volume,
+        evidence=[
+            Evidence("its share of all bytes", percent(volume / total)),
+            Evidence("its bytes", size(volume)),
+            Evidence("time in its transfers and opens", seconds(spent)),
+        ],
+        files=files_of(own),
+        ranks=[rank],
+        when=when(own),
+    )

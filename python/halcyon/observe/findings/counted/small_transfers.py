@@ -1,0 +1,69 @@
+"""Reads and writes of 10 KiB or less, from Darshan's histograms of sizes."""
+
+from functools import reduce
+from operator import add
+
+import ibis
+from ibis import _
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.counted import SMALL, Counted
+from halcyon.observe.findings.counted.records import NOT_TIMED, files_of, ranks_of, when, worth
+from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.large_transfers import LARGE
+from halcyon.observe.schema import Kind
+from halcyon.quantities import percent, plural, seconds
+
+
+def find(answers: Answers, known: Counted) -> list[Finding]:
+    return [finding for kind in (Kind.WRITE, Kind.READ) for finding in _small(answers, known, kind)]
+
+
+def _small(answers: Answers, known: Counted, kind: str) -> list[Finding]:
+    settings = answers.settings
+    noun, spent = f"{kind}s", f"{kind}_s"
+    volume = "bytes_written" if kind == Kind.WRITE else "bytes_read"
+    posix = known.records.filter(_.module == "POSIX").mutate(
+        little=reduce(add, (_[f"{noun}_{mark}"] for mark in SMALL))
+    )
+    rows = posix.filter(_.little > 0)
+    sums = rows.aggregate(
+        little=_.little.sum(),
+        spent=_[spent].sum(),
+        # Of files in which all are small, time and bytes are those of small ones.
+        alone=ibis.ifelse(_.little == _[noun], _.little, 0).sum(),
+        alone_s=ibis.ifelse(_.little == _[noun], _[spent], 0.0).sum(),
+        alone_bytes=ibis.ifelse(_.little == _[noun], _[volume], 0).sum(),
+    )
+    row = sums.to_pyarrow().to_pylist()[0]
+    every = sum(one.reads if kind == Kind.READ else one.writes for one in known.volumes if one.level == "posix")
+    few = row["little"] or 0
+    if few < settings.many_calls or few < settings.small_share * every or not worth(answers, row["spent"]):
+        return []
+    timed = row["alone"] >= few / 2
+    return found(
+        answers,
+        key=f"small-{noun}",
+        seconds_lost=row["alone_s"] * max(1 - row["alone_bytes"] / row["alone"] / LARGE, 0.0) if timed else None,
+        title=f"Data is {'written' if kind == Kind.WRITE else 'read'} in small pieces",
+        explanation=f"{percent(few / every)} of all {noun} move 10 KiB or less. Each costs a round to the file system.",
+        change=(
+            "Gather data in memory and move at least 1 MiB at a time: a larger buffer, chunks of 1 MiB or more and "
+            "H5Pset_alignment for HDF5, collective calls for MPI-IO."
+        ),
+        estimate=(
+            f"at most: time of the files in which all {noun} are so small, if transfers of 1 MiB took no longer than "
+            "each of these"
+            if timed
+            else NOT_TIMED
+        ),
+        calls=few,
+        bytes=None,
+        evidence=[
+            Evidence(f"{noun} of 10 KiB or less", f"{plural(few, 'call')} of {every:,}"),
+            Evidence(f"time of all {noun} of these files", seconds(row["spent"])),
+        ],
+        files=files_of(rows),
+        ranks=ranks_of(rows),
+        when=when(rows),
+    )
