@@ -1,9 +1,11 @@
 // What libhalcyon-io.so shows to the programs that it is loaded into.
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cstdio>
 #include <iterator>
+#include <map>
 #include <set>
 #include <sstream>
 #include <stdexcept>
@@ -37,6 +39,45 @@ TEST(library_symbols_test, are_those_of_the_table_and_no_others) {
         if (!name.starts_with("GLIBC_2.")) shown.insert(name.substr(0, name.find('@')));
     }
     EXPECT_EQ(shown, words_of(table));
+}
+
+// The versions of each function that a library defines ("@@": those that new programs get), with their addresses.
+std::map<std::string, std::map<std::string, std::string>> versions_in(const std::string& library) {
+    std::map<std::string, std::map<std::string, std::string>> versions;
+    std::istringstream lines(output_of("readelf --wide --dyn-syms " + library));
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string number, address, size, type, binding, visibility, section, name;
+        words >> number >> address >> size >> type >> binding >> visibility >> section >> name;
+        const size_t at = name.find('@');
+        if (section != "UND" && at != std::string::npos) versions[name.substr(0, at)][name.substr(at)] = address;
+    }
+    return versions;
+}
+
+// A program asks for one version of a function, and an interposed one without it would answer with another's behaviour.
+TEST(library_symbols_test, have_the_versions_that_differ_in_the_c_library) {
+    Dl_info libc{};
+    ASSERT_NE(dladdr(reinterpret_cast<void*>(&fopen), &libc), 0);
+    const auto ours = versions_in(HALCYON_TEST_LIBRARY);
+    const auto theirs = versions_in(libc.dli_fname);
+    std::set<std::string> checked;
+    for (const std::string& name : words_of(output_of(HALCYON_TEST_TABLE " symbols"))) {
+        const auto known = theirs.find(name);
+        if (known == theirs.end()) continue;
+        std::set<std::string> versions, addresses;
+        for (const auto& [version, address] : known->second) {
+            versions.insert(version);
+            addresses.insert(address);
+        }
+        if (addresses.size() < 2) continue;
+        checked.insert(name);
+        std::set<std::string> here;
+        if (const auto own = ours.find(name); own != ours.end())
+            for (const auto& [version, address] : own->second) here.insert(version);
+        EXPECT_EQ(here, versions) << name;
+    }
+    EXPECT_TRUE(checked.contains("posix_spawn"));
 }
 
 TEST(library_symbols_test, need_nothing_but_the_c_library) {
