@@ -81,13 +81,19 @@ def main(argv: Sequence[str] | None = None) -> int:
     except HalcyonError as failure:
         return _fail(failure, 1)
     except BrokenPipeError:  # `halcyon summary … | head`: the reader has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
     except OSError as why:  # such as a full disk, where nobody knew more of it
+        _drop_output()
         return _fail(HalcyonSystemError.of(why, why.filename or "standard output or a temporary file"), 1)
     except KeyboardInterrupt:
         return 130
     return code
+
+
+def _drop_output() -> None:
+    """Of what is still in its buffer: else the interpreter would try once more at its end, and complain."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(what: object, code: int) -> int:
