@@ -41,6 +41,17 @@ const char* end_of_read(const FILE* stream) {
     return is_in_backup(stream) ? stream->_IO_save_end : stream->_IO_read_end;
 }
 
+/// A file of the C library's own (/etc/passwd). In static programs it reads them through our wrappers, and nobody sees
+/// them opened and closed.
+bool is_of_c_library([[maybe_unused]] const FILE* stream) {
+#ifdef HALCYON_STATIC_IO
+    constexpr int not_cancelled = 2;  // _IO_FLAGS2_NOTCANCEL, fopen's mode c: so it opens them
+    return (stream->_flags2 & not_cancelled) != 0;
+#else
+    return false;
+#endif
+}
+
 constexpr int no_reads = 0x4;  // _IO_NO_READS
 
 /// How many bytes a seek to `target` read that are in no buffer: glibc goes to the block before, reads it, and when
@@ -109,7 +120,7 @@ stream_transfer::~stream_transfer() {
 
 bool stream_transfer::before(call_record& record, FILE* stream, bool locks) {
     if (stream == nullptr) return false;
-    if (!is_of_file(stream)) return false;
+    if (!is_of_file(stream) || is_of_c_library(stream)) return false;
     fd_ = stream->_fileno;
     file_ = descriptors::find(fd_);
     if (file_ == nullptr) return false;
