@@ -1,4 +1,5 @@
-// Streams where what they move is hard to tell. Usage: streams; writes into the working directory, a file for each case.
+// Streams where what they move is hard to tell. Usage: streams; writes into the working directory, a file for each
+// case.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <locale.h>

@@ -13,11 +13,11 @@ OPTIMISATIONS = ["-O0", "-O1", "-O2", "-O3"]
 CHECKS = ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]
 
 
-def compiled_for_static(source: str, folder: Path, *options: str) -> Path:
-    halcyon_cc = find_library().parents[1] / "bin" / "halcyon-cc"
-    if not halcyon_cc.exists():
-        pytest.skip(f"no {halcyon_cc}")
-    return compiled(source, folder, "-static", *options, compiler=str(halcyon_cc))
+def compiled_for_static(source: str, folder: Path, *options: str, compiler: str = "halcyon-cc") -> Path:
+    named = find_library().parents[1] / "bin" / compiler
+    if not named.exists():
+        pytest.skip(f"no {named}")
+    return compiled(source, folder, "-static", *options, compiler=str(named))
 
 
 @pytest.mark.parametrize("optimisation", OPTIMISATIONS)
@@ -31,6 +31,27 @@ def test_streams(compare: Comparison, optimisation: str, checks: str) -> None:
 def test_streams_of_static_programs(compare: Comparison, optimisation: str, checks: str) -> None:
     program = compiled_for_static("streams.c", compare.place, optimisation, checks)
     assert compare(program, inside=[INSIDE_MAPPED_STREAM, *INSIDE_STATIC_PROGRAM]) == []
+
+
+def test_streams_of_a_static_program_of_cpp(compare: Comparison) -> None:
+    source = compare.place / "streams.cpp"
+    source.write_text("""
+        #include <cstdio>
+        #include <fstream>
+        #include <iostream>
+        #include <string>
+        int main() {
+            std::ofstream out("lines");
+            for (int i = 0; i < 5000; ++i) out << i << '\\n';
+            out.close();
+            std::ifstream in("lines");
+            for (std::string line; std::getline(in, line);) std::cout << line.size();
+            FILE* again = std::fopen("lines", "r");
+            while (getc_unlocked(again) != EOF) {}
+            std::fclose(again);
+        }""")
+    program = compiled_for_static(str(source), compare.place, "-O2", compiler="halcyon-c++")
+    assert compare(program, inside=INSIDE_STATIC_PROGRAM) == []
 
 
 def test_what_the_c_library_of_a_static_program_reads_for_itself_is_not_told(tmp_path: Path) -> None:
