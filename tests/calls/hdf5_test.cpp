@@ -26,22 +26,22 @@ std::vector<expected_call> expected(int64_t collective) {
     return {{"H5Fcreate", "open", none, truncate},
             {"H5Gcreate2", "namespace"},
             {"H5Dcreate2", "namespace"},
-            {"H5Dwrite", "write", 64 * 64 * 8, collective},  // all
-            {"H5Dwrite", "write", 10 * 20 * 4, collective},  // a hyperslab, floats in memory
-            {"H5Dread", "read", 10 * 20 * 8},                // selected in the file alone
+            {"H5Dwrite", "write", 64L * 64 * 8, collective},  // all
+            {"H5Dwrite", "write", 10L * 20 * 4, collective},  // a hyperslab, floats in memory
+            {"H5Dread", "read", 10L * 20 * 8},                // selected in the file alone
             {"H5Dclose", "control"},
             {"H5Acreate2", "namespace"},
-            {"H5Awrite", "write", 3 * 4},
+            {"H5Awrite", "write", 3L * 4},
             {"H5Aclose", "control"},
             {"H5Aopen", "control"},
-            {"H5Aread", "read", 3 * 4},
+            {"H5Aread", "read", 3L * 4},
             {"H5Aclose", "control"},
             {"H5Gclose", "control"},
             {"H5Fflush", "sync"},
             {"H5Fclose", "close"},
             {"H5Fopen", "open"},
             {"H5Dopen2", "control"},
-            {"H5Dread", "read", 64 * 64 * 8, collective},
+            {"H5Dread", "read", 64L * 64 * 8, collective},
             {"H5Dclose", "control"},
             {"H5Fclose", "close"},
             {"H5Fopen", "open"}};

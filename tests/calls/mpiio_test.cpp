@@ -48,7 +48,7 @@ call_list control() {
             file_call("get_view")};
 }
 
-call_list blocking(int rank) {
+call_list blocking(int64_t rank) {
     return {file_call("write_at", rank * 4096, 400, 400),
             file_call("write_at_all", rank * 4096 + 1000, 40, 40),
             file_call("seek", rank * 8192),
@@ -70,7 +70,7 @@ call_list blocking(int rank) {
 }
 
 /// Completions tell what was moved. The three of MPI_Waitall follow it.
-call_list started(int rank) {
+call_list started(int64_t rank) {
     return {file_call("iwrite_at", rank * 4096, 40),
             {"MPI_Wait", none, none, 40},
             file_call("seek", 0),
@@ -93,7 +93,7 @@ call_list started(int rank) {
             {"MPI_Testall", none, none, 24}};
 }
 
-call_list started_together(int rank) {
+call_list started_together(int64_t rank) {
     return {file_call("iwrite_at_all", rank * 4096, 28),
             {"MPI_Testany", none, none, 28},
             file_call("iread_at_all", rank * 4096, 32),
@@ -104,7 +104,7 @@ call_list started_together(int rank) {
             {"MPI_Wait", none, none, 40}};
 }
 
-call_list split(int rank) {
+call_list split(int64_t rank) {
     const int64_t at = rank * 4096;
     return {file_call("seek", at),
             file_call("write_all_begin", at, 44),
@@ -127,7 +127,7 @@ call_list through_a_view() {
             file_call("read", 1064, 8, 8),  file_call("set_view", 0, 1),       file_call("read_at", 3, 8, 8)};
 }
 
-call_list expected(int rank, bool with_started_collectives) {
+call_list expected(int64_t rank, bool with_started_collectives) {
     call_list all{{"MPI_Init"}, file_call("open")};
     append(all, control());
     append(all, blocking(rank));

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <filesystem>
 #include <string_view>
 
@@ -89,25 +90,8 @@ void make_corpus(const std::string& target, std::mt19937_64& random) {
     }
 }
 
-}  // namespace
-
-int main(int count, char** words) {
-    uint64_t runs = UINT64_MAX;
-    uint64_t seed = static_cast<uint64_t>(halcyon::realtime_ns());
-    int64_t end_ns = INT64_MAX;
-    for (int i = 1; i + 1 < count; i += 2) {
-        const std::string_view name = words[i];
-        if (name == "--runs") runs = strtoull(words[i + 1], nullptr, 10);
-        if (name == "--seed") seed = strtoull(words[i + 1], nullptr, 10);
-        if (name == "--corpus") read_folder(words[i + 1]);
-        if (name == "--minutes")
-            end_ns = halcyon::monotonic_ns() + static_cast<int64_t>(strtod(words[i + 1], nullptr) * 60e9);
-    }
-    std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
-    std::mt19937_64 random(seed);
-    for (int i = 1; i + 1 < count; i += 2) {
-        if (std::string_view(words[i]) == "--make") return make_corpus(words[i + 1], random), 0;
-    }
+// Reads damaged traces until there were `runs`, or until `end_ns`; how many there were.
+uint64_t fuzz(uint64_t runs, int64_t end_ns, std::mt19937_64& random) {
     const halcyon::tests::temporary_folder folder;
     const std::string ended = read_bytes(write_trace(folder, "ended", usual_records(60, random), true));
     const std::string nested = read_bytes(write_trace(folder, "nested", nested_records(4300, random), true));
@@ -129,6 +113,38 @@ int main(int count, char** words) {
         }
         read_all(path, random() % 2 == 0);
     }
+    return done;
+}
+
+void run(int count, char** words) {
+    uint64_t runs = UINT64_MAX;
+    uint64_t seed = static_cast<uint64_t>(halcyon::realtime_ns());
+    int64_t end_ns = INT64_MAX;
+    const char* make = nullptr;
+    for (int i = 1; i + 1 < count; i += 2) {
+        const std::string_view name = words[i];
+        if (name == "--runs") runs = strtoull(words[i + 1], nullptr, 10);
+        if (name == "--seed") seed = strtoull(words[i + 1], nullptr, 10);
+        if (name == "--corpus") read_folder(words[i + 1]);
+        if (name == "--make") make = words[i + 1];
+        if (name == "--minutes")
+            end_ns = halcyon::monotonic_ns() + static_cast<int64_t>(strtod(words[i + 1], nullptr) * 60e9);
+    }
+    std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+    std::mt19937_64 random(seed);
+    if (make != nullptr) return make_corpus(make, random);
+    const uint64_t done = fuzz(runs, end_ns, random);
     std::printf("%llu damaged traces: read or refused\n", static_cast<unsigned long long>(done));
-    return 0;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+    try {
+        run(count, words);
+        return 0;
+    } catch (const std::exception& why) {
+        std::fprintf(stderr, "%s\n", why.what());
+        return 1;
+    }
 }

@@ -19,12 +19,11 @@ from halcyon.observe.recording.lock import RunLock, held_lock
 
 
 @contextmanager
-def open_run(path: Path, engine: str = DUCKDB, *, verify: bool = False) -> Iterator[Dataset]:
+def open_run(path: Path, engine: str = DUCKDB) -> Iterator[Dataset]:
     """The data set of `path`, which is packed first where it is not one.
 
     A recorded run keeps its data set in `path`/data, which is made again when a trace is newer. Another tool's trace,
     and a recorded run that may not be written to or whose path is not UTF-8, is packed into a temporary folder.
-    `verify`: see Dataset.open.
     UsageError: nothing there. ConfigError: damaged, or not recognized.
     """
     path = Path(path)
@@ -39,7 +38,7 @@ def open_run(path: Path, engine: str = DUCKDB, *, verify: bool = False) -> Itera
         else:
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="halcyon-run-"))) / DATA
             pack(path, directory)
-        yield stack.enter_context(Dataset.open(directory, engine, verify=verify))
+        yield stack.enter_context(Dataset.open(directory, engine))
 
 
 def _make_fresh(run: Path, lock: RunLock) -> None:

@@ -45,9 +45,9 @@ with Dataset.open("run.halcyon") as run:
 ```
 
 A data set is whole or not there: it is written under a hidden name and gets its own when all is on the device.
-`run.json` names every file with its size and CRC-32. `Dataset.open` reads all files once and compares (about a second
-per GiB; `verify=False` leaves it at names, sizes and columns). A file that is missing, cut off or damaged, and a data
-set of a newer Halcyon, are refused by name.
+`run.json` names every file with its size and CRC-32. Whoever opens a data set reads all files once and compares (about
+a second per GiB; `Dataset.open` with `verify=False` leaves it at names, sizes and columns). A file that is missing, cut
+off or damaged, and a data set of a newer Halcyon, are refused by name.
 
 ## run.json
 

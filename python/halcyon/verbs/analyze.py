@@ -25,9 +25,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="duckdb, local-spark or spark://HOST:PORT (default: %(default)s)",
     )
     parser.add_argument("--json", action="store_true", help="print everything for machines, in SI units")
-    parser.add_argument(
-        "--verify", action="store_true", help="compare all files to their checksums first (about a second per GB)"
-    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -42,7 +39,7 @@ def _one(arguments: argparse.Namespace) -> int:
     from halcyon.observe.printed.run import print_run
     from halcyon.observe.report_tables import report_tables
 
-    with open_run(arguments.path, arguments.engine, verify=arguments.verify) as dataset:
+    with open_run(arguments.path, arguments.engine) as dataset:
         tables = report_tables(dataset)
     if arguments.json:
         sys.stdout.write(as_json(tables))

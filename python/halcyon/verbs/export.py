@@ -23,6 +23,6 @@ def run(arguments: argparse.Namespace) -> int:
     from halcyon.observe.open_run import open_run
     from halcyon.observe.writers import writer_of
 
-    with open_run(arguments.path, verify=True) as dataset:
+    with open_run(arguments.path) as dataset:
         writer_of(arguments.to)(dataset, arguments.output)
     return 0

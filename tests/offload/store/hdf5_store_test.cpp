@@ -112,6 +112,7 @@ TEST_F(hdf5_file, half_precision_is_ieee_half_and_counts_overflows) {
 
 TEST_F(hdf5_file, bitround_keeps_the_error_small_and_helps_compression) {
     std::vector<float> values;
+    values.reserve(50000);
     for (int i = 0; i < 50000; ++i) values.push_back(std::sin(static_cast<float>(i) * 0.37F) + 300);
     int64_t sizes[2] = {};
     for (const int rounded : {0, 1}) {
@@ -166,7 +167,7 @@ TEST_F(hdf5_file, index_bounds_the_stored_values_of_each_block) {
 TEST_F(hdf5_file, chunks_suit_the_expected_reader) {
     const variable& v = b_.add_variable("v", scalar_type::float64);
     for (const int64_t iteration : {0, 1, 2, 3})
-        b_.add_block(v, iteration, 0, {8, 64, 80}, counting<double>(8 * 64 * 80, static_cast<double>(iteration)));
+        b_.add_block(v, iteration, 0, {8, 64, 80}, counting<double>(8UL * 64 * 80, static_cast<double>(iteration)));
     file_job job = b_.job(path_, {0, 1, 2, 3});
     const auto chunk_for = [&](reader expected) {
         b_.target().expected_reader = expected;

@@ -9,6 +9,11 @@
 namespace halcyon::offload::testing {
 namespace {
 
+std::string module_path() {
+    const char* set = std::getenv("HALCYON_MODULE_PATH");
+    return set != nullptr ? set : "";
+}
+
 TEST(store_module, is_found_through_the_module_path) {
     const result<store_module> module = load_store_module("hdf5");
     ASSERT_TRUE(module.ok()) << module.why().message;
@@ -20,7 +25,7 @@ TEST(store_module, is_found_through_the_module_path) {
 
 TEST(store_module, a_missing_one_says_where_it_was_looked_for) {
     halcyon::tests::temporary_folder folder;
-    const std::string before = std::getenv("HALCYON_MODULE_PATH");
+    const std::string before = module_path();
     setenv("HALCYON_MODULE_PATH", ("/nowhere:" + folder.path().string()).c_str(), 1);
     const result<store_module> module = load_store_module("none");
     std::ofstream(folder.file("libhalcyon_store_broken.so")) << "not a library";
@@ -43,7 +48,7 @@ TEST(store_module, a_missing_one_says_where_it_was_looked_for) {
 
 /// Why the module of a type in the folder of foreign ones is not loaded.
 std::string refusal(const std::string& type) {
-    const std::string before = std::getenv("HALCYON_MODULE_PATH");
+    const std::string before = module_path();
     setenv("HALCYON_MODULE_PATH", FOREIGN_MODULES, 1);
     const result<store_module> module = load_store_module(type);
     setenv("HALCYON_MODULE_PATH", before.c_str(), 1);

@@ -74,7 +74,7 @@ TEST_F(view, a_file_of_all_servers_counts_for_each_and_is_joined_with_blocks_tha
             [&](job_builder& b) {
                 variable& v = b.add_variable("v", scalar_type::float32);
                 v.place_id = b.add_place("whole");
-                b.add_block(v, iteration, rank, {2}, std::vector<float>{value, value}, {4}, {2 * rank});
+                b.add_block(v, iteration, rank, {2}, std::vector<float>{value, value}, {4}, {2L * rank});
             },
             part);
     };

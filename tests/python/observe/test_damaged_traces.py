@@ -1,6 +1,7 @@
 """Damaged traces are refused with a reason, or read: never a crash, never a hang, never another error."""
 
 import random
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -56,10 +57,26 @@ def test_a_darshan_log_cut_off_is_refused(tmp_path: Path, length: int) -> None:
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.parametrize("log", sorted((DATA / "darshan").glob("*.darshan")), ids=lambda log: log.stem)
+def test_damage_in_a_darshan_log_is_told_with_its_place(tmp_path: Path, log: Path) -> None:
+    whole = log.read_bytes()
+    path = tmp_path / "harmed.darshan"
+    told = 0
+    for offset in range(len(whole) // 2, len(whole), len(whole) // 6):
+        path.write_bytes(whole[:offset] + bytes(200) + whole[offset + 200 :])
+        shutil.rmtree(tmp_path / "run", ignore_errors=True)
+        refusal = refusal_of(lambda: pack(path, tmp_path / "run")) or ""
+        if place := re.search(r"harmed\.darshan: offsets (\d+) to (\d+), module (\w+)", refusal):
+            told += 1
+            assert int(place[1]) < offset + 200
+            assert offset < int(place[2])
+    assert told
+
+
 def test_a_darshan_log_of_another_version_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "new.darshan"
     path.write_bytes(b"9.99" + DARSHAN.read_bytes()[4:])
-    with pytest.raises(ConfigError, match=r"new\.darshan: not a Darshan log that libdarshan-util \S+ reads"):
+    with pytest.raises(ConfigError, match=r"new\.darshan: offset 0: not a Darshan log that libdarshan-util \S+ reads"):
         pack(path, tmp_path / "run")
 
 

@@ -70,6 +70,13 @@ def test_traces_may_be_removed_when_they_are_packed(run: Run) -> None:
         assert sum(batch.num_rows for batch in dataset.batches("calls")) == calls > 0
 
 
+def test_keys_that_no_recording_has_are_refused(run: Run) -> None:
+    path = run.folder / NAME
+    path.write_text(path.read_text().replace('"host"', '"hosT"'))
+    with pytest.raises(ConfigError, match=r"recording\.json: hosT: no recording has such a key"):
+        Recording.read(run.folder)
+
+
 @pytest.mark.parametrize(
     ("key", "value"), [("command", 1), ("command", [1]), ("user", None), ("environment", []), ("start", "then")]
 )
@@ -115,6 +122,29 @@ def test_a_run_without_space_for_what_it_is_leaves_no_folder(tmp_path: Path) -> 
         assert done.returncode == 1
         assert b"run/recording.json: No space left on device" in done.stderr
         assert not (small / "run").exists()
+
+
+def test_a_run_whose_end_cannot_be_told_keeps_the_exit_code(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    done = halcyon("run", "--trace", "-o", folder, "--", "sh", "-c", f"rm -r {folder}; exit 7")
+    assert done.returncode == 7
+    assert b"recording.json: No such file or directory; how the command ended is not recorded" in done.stderr
+
+
+@pytest.mark.parametrize("table", ["calls/part-00000", "counters", "facts", "files"])
+def test_a_flipped_bit_in_a_data_set_is_found(tmp_path: Path, run: Run, table: str) -> None:
+    pack(run.folder, tmp_path / "data")
+    path = tmp_path / "data" / f"{table}.parquet"
+    whole = path.read_bytes()
+    for offset in range(4, len(whole), len(whole) // 9):
+        damaged = bytearray(whole)
+        damaged[offset] ^= 1 << offset % 8
+        path.write_bytes(damaged)
+        with (
+            pytest.raises(ConfigError, match=rf"{table}\.parquet: checksum .*: the file is damaged"),
+            open_run(path.parents[table.count("/")]),
+        ):
+            pass
 
 
 def test_commands_that_pack_one_run_at_once_take_turns(run: Run) -> None:

@@ -147,6 +147,7 @@ def test_killed(directory: Path, attempt: int) -> None:
     assert len(writes) in (returned, returned + 1)
     assert sorted(c["offset"] for c in writes) == sorted(i % 1000 * 8 for i in range(len(writes)))
     assert [row["ended"] for row in run.rows("processes")] == ["killed"]
+    assert "what was under way when a process was killed" in run.absences()
 
 
 def test_streams_of_cpp(directory: Path) -> None:

@@ -15,6 +15,7 @@ from darshan.backend.apxc import log_get_apxc_record
 
 from halcyon.errors import ConfigError
 from halcyon.observe.dataset_writer import DatasetWriter
+from halcyon.observe.readers.darshan_places import places_of
 from halcyon.observe.readers.file_index import FileIndex
 from halcyon.observe.schema import Kind, Level, RunInfo
 
@@ -61,7 +62,9 @@ class DarshanLog:
         backend.libdutil = _Checked(getattr(backend.libdutil, "_library", backend.libdutil), path)
         self.log = backend.log_open(str(path))
         if self.log["handle"] == backend.ffi.NULL:
-            raise ConfigError(f"{path}: not a Darshan log that {self._library()} reads: damaged, cut off or too new")
+            raise ConfigError(
+                f"{path}: offset 0: not a Darshan log that {self._library()} reads: damaged, cut off or too new"
+            )
         self.job = backend.log_get_job(self.log)
         if not 0 < self.job["nprocs"] <= MOST_PROCESSES:
             raise ConfigError(f"{path}: a run of {self.job['nprocs']} processes: the log is damaged")
@@ -90,24 +93,38 @@ class DarshanLog:
     def write(self, writer: DatasetWriter) -> None:
         """All modules, in the order of the log; then what they said of files and processes."""
         for module in self.modules:
-            if module in DXT_LEVELS:
-                self._write_dxt(writer, module)
-            elif module == "LUSTRE":
-                self._write_lustre(writer)
-            elif module == "HEATMAP":
-                self._write_heatmaps(writer)
-            elif module in AUTO_READERS:
-                self._write_auto(writer, module)
-            elif module in backend._structdefs and backend.counter_names(module) is not None:
-                self._write_counters(writer, module)
-            else:
-                _absent(writer, "not-seen", module, f"{self._library()} has no reader for this module")
+            try:
+                self._write_module(writer, module)
+            except ConfigError as why:
+                raise ConfigError(
+                    f"{self.path}: {self._place(module)}{str(why).removeprefix(f'{self.path}: ')}"
+                ) from why
         self._write_absences(writer)
         self._write_facts(writer)
         self._write_processes(writer)
         for row in self.files.rows:
             row.setdefault("filesystem", self._filesystem(row["path"]))
         writer.write("files", self.files.table())
+
+    def _write_module(self, writer: DatasetWriter, module: str) -> None:
+        if module in DXT_LEVELS:
+            self._write_dxt(writer, module)
+        elif module == "LUSTRE":
+            self._write_lustre(writer)
+        elif module == "HEATMAP":
+            self._write_heatmaps(writer)
+        elif module in AUTO_READERS:
+            self._write_auto(writer, module)
+        elif module in backend._structdefs and backend.counter_names(module) is not None:
+            self._write_counters(writer, module)
+        else:
+            _absent(writer, "not-seen", module, f"{self._library()} has no reader for this module")
+
+    def _place(self, module: str) -> str:
+        """The bytes of the file in which the module lies; its library does not tell where in them it fails."""
+        places = places_of(self.path, {known["idx"]: known["len"] for known in self.modules.values()})
+        place = places.get(self.modules[module]["idx"])
+        return f"offsets {place.start} to {place.stop}, module {module}: " if place else ""
 
     def _records(self, module: str) -> Iterator[dict[str, Any]]:
         while (record := backend.log_get_record(self.log, module, dtype="dict")) is not None:
@@ -146,7 +163,7 @@ class DarshanLog:
             rank, file_id, host, segments, writes = found
             process = self._process(rank)
             if process is None:
-                raise ConfigError(f"{self.path}: {module}: a transfer of rank {rank}: the log is damaged")
+                raise ConfigError(f"{self.path}: a transfer of rank {rank}: the log is damaged")
             self.hosts.setdefault(process, host)
             count = len(segments)
             words = pa.array([Kind.WRITE] * writes + [Kind.READ] * (count - writes), pa.string()).dictionary_encode()

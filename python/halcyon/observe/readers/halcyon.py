@@ -222,6 +222,13 @@ class TraceFolder:
                     "count": count,
                     "detail": path or _NOT_SEEN.get(subject),
                 }
+            if process.reader.ended is None:
+                yield {
+                    "process": process.index,
+                    "what": "not-seen",
+                    "subject": "what was under way when a process was killed",
+                    "detail": "at most one call of each thread; a write may have moved its bytes",
+                }
             if process.reader.lost:
                 yield _lost(
                     process.index,

@@ -4,7 +4,7 @@ import getpass
 import json
 import os
 import platform
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
@@ -66,10 +66,13 @@ class Recording:
             raise ConfigError(f"{path}: version: missing; expected {VERSION}")
         if content["version"] > VERSION:
             raise ConfigError(f"{path}: version: {content['version']}; this release reads up to {VERSION}")
+        names = {field.name for field in fields(cls)}
+        if unknown := content.keys() - names:
+            raise ConfigError(f"{path}: {min(unknown)}: no recording has such a key")
         try:
             read = cls(**content)
-        except TypeError as why:
-            raise ConfigError(f"{path}: {why}") from why
+        except TypeError as why:  # it says which are missing
+            raise ConfigError(f"{path}: keys are missing: {why}") from why
         read._check(path)
         return read
 
