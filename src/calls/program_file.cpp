@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "calls/direct_call.hpp"
+#include "calls/recorded_note.hpp"
 
 namespace halcyon::calls {
 namespace {
@@ -44,17 +45,42 @@ bool is_of_own_architecture(const char* begin) {
     return begin[EI_CLASS] == ELFCLASS64 && machine == own_machine;
 }
 
+/// Whether a segment of notes holds the one of programs that record themselves.
+bool holds_own_note(int fd, const Elf64_Phdr& segment) {
+    constexpr size_t owner_bytes = sizeof recorded_note::owner;
+    struct {
+        Elf64_Nhdr header;
+        char owner[owner_bytes];
+    } note{};
+    constexpr int most = 64;  // of a file that somebody spoiled
+    const uint64_t unit = segment.p_align == 8 ? 8 : 4;
+    const auto padded = [unit](uint64_t bytes) { return (bytes + unit - 1) & ~(unit - 1); };
+    uint64_t at = 0;
+    for (int i = 0; i < most && at + sizeof note <= segment.p_filesz; ++i) {
+        const long got = direct::call(SYS_pread64, fd, direct::address(&note), sizeof note,
+                                      static_cast<long>(segment.p_offset + at));
+        if (got != static_cast<long>(sizeof note)) return false;
+        if (note.header.n_type == recorded_note::type && note.header.n_namesz == owner_bytes &&
+            std::memcmp(note.owner, recorded_note::owner, owner_bytes) == 0)
+            return true;
+        at += padded(padded(sizeof note.header + uint64_t{note.header.n_namesz}) + note.header.n_descsz);
+    }
+    return false;
+}
+
 kind linking_of(int fd, const char* begin) {
     Elf64_Ehdr header;
     std::memcpy(&header, begin, sizeof header);
+    kind found = kind::static_;
     for (unsigned i = 0; i < header.e_phnum; ++i) {
         Elf64_Phdr segment{};
         const auto at = static_cast<long>(header.e_phoff + size_t{i} * header.e_phentsize);
         const long got = direct::call(SYS_pread64, fd, direct::address(&segment), sizeof segment, at);
         if (got != static_cast<long>(sizeof segment)) return kind::unknown;
         if (segment.p_type == PT_INTERP) return kind::recorded;
+        if (segment.p_type == PT_NOTE && holds_own_note(fd, segment)) found = kind::recorded;
     }
-    return kind::static_;
+    return found;
 }
 
 /// Of the file's first bytes; `interpreter` gets that of a script, or "".

@@ -8,7 +8,7 @@ namespace halcyon::calls {
 struct program_file {
     enum class kind {
         absent,      ///< there is none, or it may not be run: starting it will fail
-        recorded,    ///< the dynamic linker starts it, which loads us first
+        recorded,    ///< the dynamic linker starts it, which loads us first; or it was linked with us
         static_,     ///< has no dynamic linker
         privileged,  ///< changes its user, group or capabilities: the dynamic linker does not take us along
         foreign,     ///< is of another architecture than we are: so is its dynamic linker

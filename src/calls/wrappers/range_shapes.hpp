@@ -1,6 +1,7 @@
 #pragma once
 
 #include "calls/file_mappings.hpp"
+#include "calls/mpi_launcher.hpp"
 #include "calls/wrappers/name_shapes.hpp"
 
 /// As name_shapes.hpp: functions about a position, a size or a part of a file, and maps of it.
@@ -92,12 +93,12 @@ class map_file {
         }
         if ((flags & MAP_SHARED) == 0) return;
         file_mappings::note(result, bytes, record.file);
-        if ((protection & PROT_WRITE) == 0 || made_by_library_) return;
+        if ((protection & PROT_WRITE) == 0 || made_by_library_ || is_mpi_launcher()) return;
         this_process().layers.each([](layer& l) { l.on_absence("stores into mapped files", 1); });
     }
 
   private:
-    bool made_by_library_ = false;  // memory that MPI's ranks share
+    bool made_by_library_ = false;  // memory that MPI's ranks share; its launcher's, too, is no application's
 };
 
 /// Of memory that shows no file (a malloc's), it is no I/O.

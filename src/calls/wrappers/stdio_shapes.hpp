@@ -8,6 +8,28 @@
 /// Shapes of stdio functions: what they put into a stream's buffer or take out of it, and what was moved then.
 namespace halcyon::calls::shapes {
 
+/// In a static program, the C library's own calls of the functions that its headers put in place of others (__uflow in
+/// that of getc_unlocked) come to their wrappers, too. What such a call moves, the call that made it tells.
+inline bool made_by_c_library() {
+#ifdef HALCYON_STATIC_IO
+    const thread_state& thread = this_thread();
+    if (thread.current == 0) return false;
+    return entry_of(static_cast<uint16_t>(thread.function)).at == level::stdio ||
+           thread.function == static_cast<uint32_t>(call_id::dprintf);
+#else
+    return false;
+#endif
+}
+
+/// The shape of such a function.
+template <class Shape>
+struct inlined : Shape {
+    template <class... Parameters>
+    bool before(call_record& record, const Parameters&... parameters) {
+        return !made_by_c_library() && Shape::before(record, parameters...);
+    }
+};
+
 /// O_* flags of an fopen mode.
 inline int flags_of_mode(const char* mode) {
     if (mode == nullptr || *mode == '\0') return 0;
@@ -41,7 +63,7 @@ struct reopen_stream : open_path {
     bool before(call_record& record, const char*, const char*, FILE* stream) {
         call_record of_old_file = record;
         if (closed.before(of_old_file, stream, false)) closed.flush(of_old_file);
-        if (stream != nullptr && stream->_fileno >= 0) descriptors::closing(stream->_fileno);
+        if (stream != nullptr && is_of_file(stream)) descriptors::closing(stream->_fileno);
         return true;
     }
     void after(call_record& record, FILE* stream, const char* path, const char* mode, FILE*) {
@@ -53,8 +75,8 @@ struct close_stream {
     stream_transfer transfer;
     bool before(call_record& record, FILE* stream) {
         const bool wanted = transfer.before(record, stream, false);
-        if (wanted && stream->_mode > 0) transfer.flush(record);  // what waits in a wide stream cannot be counted
-        if (stream != nullptr && stream->_fileno >= 0) descriptors::closing(stream->_fileno);
+        if (wanted) transfer.flush_wide(record);
+        if (stream != nullptr && is_of_file(stream)) descriptors::closing(stream->_fileno);
         return wanted;
     }
     void after(call_record& record, int result, FILE*) { transfer.after_close(record, result == 0); }
@@ -337,7 +359,9 @@ struct seek_stream {
     stream_transfer transfer;
     template <class... Rest>
     bool before(call_record& record, FILE* stream, const Rest&...) {
-        return transfer.before(record, stream);
+        if (!transfer.before(record, stream)) return false;
+        transfer.flush_wide(record);
+        return true;
     }
     template <class... Rest>
     void after(call_record& record, int, FILE*, const Rest&...) {
@@ -352,5 +376,10 @@ struct set_buffer : seek_stream {
         transfer.after_flush(record);
     }
 };
+
+using inlined_read_character = inlined<read_character>;
+using inlined_read_delimited = inlined<read_delimited>;
+using inlined_read_wide = inlined<read_wide>;
+using inlined_write_wide_overflow = inlined<write_wide_overflow>;
 
 }  // namespace halcyon::calls::shapes

@@ -23,7 +23,13 @@ struct flush_shape {
     void after(call_record& record, int, FILE*) { transfer.after_flush(record); }
 };
 
-struct rewind_shape : flush_shape {
+struct rewind_shape {
+    stream_transfer transfer;
+    bool before(call_record& record, FILE* stream) {
+        if (!transfer.before(record, stream)) return false;
+        transfer.flush_wide(record);
+        return true;
+    }
     void after(call_record& record, int, FILE*) { transfer.after_seek(record); }
 };
 
@@ -275,6 +281,7 @@ void halcyon_wrap_rewind(FILE* stream) {
 HALCYON_WRAPPER(__overflow, int, (FILE * stream, int character));
 int halcyon_wrap___overflow(FILE* stream, int character) {
     const auto real = HALCYON_REAL(__overflow, int, (FILE*, int));
+    if (shapes::made_by_c_library()) return real(stream, character);
     return formatted<shapes::write_formatted, call_id::fputc>(stream,
                                                               [&] {
                                                                   const int written = real(stream, character);

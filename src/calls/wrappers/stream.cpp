@@ -22,13 +22,34 @@ int64_t waiting_in(const FILE* stream) {
     return (stream->_flags & putting) != 0 ? stream->_IO_write_ptr - stream->_IO_write_base : 0;
 }
 
-// What ungetc gave back lies in a buffer of its own (_IO_IN_BACKUP), before what was read.
-constexpr int in_backup = 0x100;
+// What ungetc gave back lies in a buffer of its own (_IO_IN_BACKUP), before what was read. (That of a wide stream keeps
+// wide characters.)
+bool is_in_backup(const FILE* stream) {
+    constexpr int in_backup = 0x100;
+    return (stream->_flags & in_backup) != 0 && stream->_mode <= 0;
+}
 
 int64_t left_in(const FILE* stream) {
     if ((stream->_flags & putting) != 0) return 0;
-    const int64_t behind = (stream->_flags & in_backup) != 0 ? stream->_IO_save_end - stream->_IO_save_base : 0;
+    const int64_t behind = is_in_backup(stream) ? stream->_IO_save_end - stream->_IO_save_base : 0;
     return stream->_IO_read_end - stream->_IO_read_ptr + behind;
+}
+
+/// Where what was read of the file ends; null while the buffer is for writing.
+const char* end_of_read(const FILE* stream) {
+    if ((stream->_flags & putting) != 0) return nullptr;
+    return is_in_backup(stream) ? stream->_IO_save_end : stream->_IO_read_end;
+}
+
+/// A file of the C library's own (/etc/passwd). In static programs it reads them through our wrappers, and nobody sees
+/// them opened and closed.
+bool is_of_c_library([[maybe_unused]] const FILE* stream) {
+#ifdef HALCYON_STATIC_IO
+    constexpr int not_cancelled = 2;  // _IO_FLAGS2_NOTCANCEL, fopen's mode c: so it opens them
+    return (stream->_flags2 & not_cancelled) != 0;
+#else
+    return false;
+#endif
 }
 
 constexpr int no_reads = 0x4;  // _IO_NO_READS
@@ -99,8 +120,9 @@ stream_transfer::~stream_transfer() {
 
 bool stream_transfer::before(call_record& record, FILE* stream, bool locks) {
     if (stream == nullptr) return false;
+    if (!is_of_file(stream) || is_of_c_library(stream)) return false;
     fd_ = stream->_fileno;
-    file_ = fd_ < 0 ? nullptr : descriptors::find(fd_);  // none: memory, or the application's own functions
+    file_ = descriptors::find(fd_);
     if (file_ == nullptr) return false;
     stream_ = stream;
     if (locks) {
@@ -108,29 +130,54 @@ bool stream_transfer::before(call_record& record, FILE* stream, bool locks) {
         locked_ = true;
     }
     record.file = file_->file.load(std::memory_order_relaxed);
-    waiting_ = waiting_in(stream);
-    left_ = left_in(stream);
-    read_base_ = stream->_IO_read_base;
-    read_at_ = stream->_IO_read_ptr;
-    read_end_ = stream->_IO_read_end;
+    look();
+    if (stream->_mode > 0 && (stream->_flags & putting) != 0) ask_for_end();
     shared_ = file_->references.load(std::memory_order_relaxed) > 1;
     descriptors::position(fd_, *file_, false);  // where others share it: asked again
     return true;
 }
 
+void stream_transfer::look() {
+    waiting_ = waiting_in(stream_);
+    left_ = left_in(stream_);
+    read_base_ = stream_->_IO_read_base;
+    read_at_ = stream_->_IO_read_ptr;
+    read_end_ = end_of_read(stream_);
+    offset_ = stream_->_offset;
+}
+
+/// fopen's mode m: the stream's buffer is the file, mapped; nothing is transferred. (Where the file cannot be mapped,
+/// the C library reads it into a buffer that it allocates.)
+bool stream_transfer::is_mapped() const {
+    constexpr int wants_map = 1;    // _IO_FLAGS2_MMAP
+    constexpr int not_its_own = 1;  // _IO_USER_BUF: the C library did not allocate the buffer
+    constexpr uintptr_t page = 4096;
+    return (stream_->_flags2 & wants_map) != 0 && (stream_->_flags & not_its_own) != 0 &&
+           reinterpret_cast<uintptr_t>(stream_->_IO_buf_base) % page == 0;
+}
+
+void stream_transfer::follow_position() {
+    if (const int64_t now = direct::lseek(fd_, 0, SEEK_CUR); now >= 0)
+        file_->position.store(now, std::memory_order_relaxed);
+}
+
 bool stream_transfer::before_uncounted(call_record& record, FILE* stream) {
     if (!before(record, stream)) return false;
+    ask_for_end();
+    return true;
+}
+
+void stream_transfer::ask_for_end() {
     struct stat now {};
     if (file_->appends.load(std::memory_order_relaxed) && direct::call(SYS_fstat, fd_, direct::address(&now)) == 0 &&
         S_ISREG(now.st_mode))
         end_ = now.st_size;
-    return true;
 }
 
 bool stream_transfer::nothing_moved() const {
     // What waits to be written tells nothing: it may have been written, and as much come in again.
     return (stream_->_flags & putting) == 0 && waiting_ == 0 && stream_->_IO_read_base == read_base_ &&
-           stream_->_IO_read_end == read_end_ && stream_->_IO_read_ptr > read_at_;
+           end_of_read(stream_) == read_end_ && stream_->_IO_read_ptr > read_at_;
 }
 
 void stream_transfer::report_transfer(const call_record& record, call_id function, int64_t offset, int64_t bytes) {
@@ -165,6 +212,7 @@ void stream_transfer::did_read(const call_record& record, int64_t bytes) {
 }
 
 void stream_transfer::after(const call_record& record, int64_t put, int64_t taken) {
+    if (is_mapped()) return follow_position();
     if (put == not_known || taken == not_known) {
         if (nothing_moved()) return;
         const int64_t now = direct::lseek(fd_, 0, SEEK_CUR);
@@ -189,11 +237,13 @@ void stream_transfer::after(const call_record& record, int64_t put, int64_t take
 }
 
 void stream_transfer::after_seek(const call_record& record) {
+    if (is_mapped()) return follow_position();
     wrote(record, at_least_zero(waiting_ - waiting_in(stream_)));
     const int64_t now = direct::lseek(fd_, 0, SEEK_CUR);
     if (now < 0) return;
-    const bool refilled = now != file_->position.load(std::memory_order_relaxed) ||
-                          stream_->_IO_read_base != read_base_ || stream_->_IO_read_end != read_end_;
+    // A stream that does not know its position reads the block anew even where it has it. Of one that does, no two
+    // blocks have the same position behind them and the same length.
+    const bool refilled = stream_->_offset != offset_ || end_of_read(stream_) != read_end_;
     const int64_t held = (stream_->_flags & putting) != 0 ? 0 : stream_->_IO_read_end - stream_->_IO_read_base;
     if (refilled && held > 0 && held <= now) {
         file_->position.store(now - held, std::memory_order_relaxed);
@@ -207,10 +257,11 @@ void stream_transfer::after_seek(const call_record& record) {
 }
 
 void stream_transfer::after_flush(const call_record& record) {
+    if (is_mapped()) return follow_position();
     const int64_t now = direct::lseek(fd_, 0, SEEK_CUR);
-    const bool counted = stream_->_mode <= 0 || file_->appends.load(std::memory_order_relaxed) || now < 0;
-    const int64_t moved =
-        counted ? waiting_ - waiting_in(stream_) : now - file_->position.load(std::memory_order_relaxed);
+    const bool counted = stream_->_mode <= 0 || now < 0;
+    const int64_t moved = counted ? waiting_ - waiting_in(stream_)
+                                  : now - std::max(file_->position.load(std::memory_order_relaxed), end_);
     wrote(record, at_least_zero(moved));
     if (now >= 0) file_->position.store(now, std::memory_order_relaxed);
 }
@@ -221,7 +272,11 @@ void stream_transfer::flush(const call_record& record) {
     caused.start = ticks();
     caused.duration = 0;
     after_flush(caused);
-    waiting_ = left_ = 0;
+    look();
+}
+
+void stream_transfer::flush_wide(const call_record& record) {
+    if (stream_->_mode > 0 && (stream_->_flags & putting) != 0) flush(record);
 }
 
 void stream_transfer::after_close(const call_record& record, bool closed) {

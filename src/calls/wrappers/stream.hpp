@@ -12,6 +12,12 @@ namespace halcyon::calls {
 /// The C library's own.
 int fflush_of_library(FILE* stream);
 
+/// False for streams of memory, in which `_fileno` may be anything, and for those of the application's own functions.
+inline bool is_of_file(const FILE* stream) {
+    constexpr int file_buffer = 0x2000;  // _IO_IS_FILEBUF
+    return (stream->_flags & file_buffer) != 0 && stream->_fileno >= 0;
+}
+
 /// What one stdio call moved between a stream's buffer and its file. The C library's transfers are calls inside itself
 /// that nobody can step in front of; they follow from the state of the buffer before and after:
 ///
@@ -51,6 +57,10 @@ class stream_transfer {
     /// Before a call that closes the file within: writes what waits, so that it is seen.
     void flush(const call_record& record);
 
+    /// Before a call that writes what waits, and then moves the position: flushes a wide stream, of which nobody can
+    /// tell afterwards how much that was.
+    void flush_wide(const call_record& record);
+
     /// After fclose: the stream is gone, what waited in it was written if `closed`.
     void after_close(const call_record& record, bool closed);
 
@@ -58,6 +68,10 @@ class stream_transfer {
     [[nodiscard]] bool nothing_moved() const;
 
   private:
+    void look();
+    void ask_for_end();
+    [[nodiscard]] bool is_mapped() const;
+    void follow_position();
     void report_transfer(const call_record& record, call_id function, int64_t offset, int64_t bytes);
     void wrote(const call_record& record, int64_t bytes);
     void did_read(const call_record& record, int64_t bytes);
@@ -69,7 +83,8 @@ class stream_transfer {
     int fd_ = -1;
     int64_t waiting_ = 0;
     int64_t left_ = 0;
-    int64_t end_ = 0;  // of a file that is appended to, where it was asked for
+    int64_t end_ = 0;      // of a file that is appended to, where it was asked for
+    int64_t offset_ = -1;  // the file's position as the stream knows it; -1: it does not
     const char* read_base_ = nullptr;
     const char* read_at_ = nullptr;
     const char* read_end_ = nullptr;

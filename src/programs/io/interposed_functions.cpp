@@ -3,8 +3,10 @@
 //   halcyon-interposed-functions symbols    what libhalcyon-io stands in front of, one a line
 //   halcyon-interposed-functions linker     options for programs that are linked with libhalcyon-io.a
 //   halcyon-interposed-functions page       the reference's page
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,9 +34,18 @@ const std::vector<symbol_entry>& symbols() {
     return all;
 }
 
-/// Names by which the C library calls its own functions. In a static program those calls pass the linker's eye, too,
-/// and a stream's transfer would be seen twice: as what the stream did, and as the call that it made for it.
+/// Functions that the C library's headers put in place of others in optimised programs, those of older releases among
+/// them.
+bool is_called_by_headers(std::string_view symbol) {
+    constexpr std::string_view all[] = {"__getdelim",   "__uflow",     "__underflow", "__overflow", "__wuflow",
+                                        "__wunderflow", "__woverflow", "_IO_getc",    "_IO_putc"};
+    return std::find(std::begin(all), std::end(all), symbol) != std::end(all);
+}
+
+/// Names by which the C library alone calls its own functions. In a static program those calls pass the linker's eye,
+/// too, and a stream's transfer would be seen twice: as what the stream did, and as the call that it made for it.
 bool is_inner_name(std::string_view symbol) {
+    if (is_called_by_headers(symbol)) return false;
     if (symbol.starts_with("_IO_")) return true;
     if (!symbol.starts_with("__")) return false;
     const bool is_checked = symbol.ends_with("_chk") || symbol.ends_with("_2");

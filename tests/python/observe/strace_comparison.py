@@ -23,6 +23,8 @@ memory)."""
 STDIO_INSIDE = {"seek", "stat", "control", "read", "write", "copy", "sync", "directory"}
 """Kinds of which stdio makes calls inside the C library: of files with a stream their number is not compared.
 Reads and writes are compared by bytes all the same."""
+STREAM_WITHIN = {"dprintf"}
+"""Functions of POSIX that make a stream for each call."""
 DIRECTORY_INSIDE = {"stat", "directory", "control", "seek"}
 """The same of directories that are listed: opendir asks for the block size, readdir gets many entries at once."""
 OPENED_INSIDE = {"opendir": "open", "closedir": "close"}
@@ -35,6 +37,10 @@ EMULATED_FCHMODAT = {"open": 1, "close": 1, "stat": 1, "namespace": -1}
 """fchmodat that does not follow links: the C library opens the file and changes it through /proc."""
 INSIDE_REALPATH = "readlink"
 """realpath asks about each part of a path."""
+INSIDE_MAPPED_STREAM = "mmap"
+"""fopen's mode m."""
+INSIDE_STATIC_PROGRAM = ("fstat", "fstatfs")
+"""The recorder's questions about files that are opened, which strace cannot tell from the program's there."""
 
 
 @dataclass
@@ -74,7 +80,7 @@ def sums_of_recording(run: Run, directory: Path) -> Recorded:
         name, kind = row["call"], row["kind"]
         if row["level"] in LIBRARIES:
             continue
-        if row["level"] == "stdio":
+        if row["level"] == "stdio" or name in STREAM_WITHIN:
             found.streams.add(path)
         if kind == "directory":
             found.listed.add(path)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from recorded_program import compiled
+from recorded_program import compiled, recorded
 from strace_comparison import Comparison
 
 
@@ -113,6 +113,17 @@ def test_every_function_of_mpi_io(compare: Comparison, which: str) -> None:
     ranks = {row["process"] for row in compare.run.rows("processes") if row["rank"] is not None}
     unseen = {row["subject"] for row in compare.run.rows("absences") if row["process"] in ranks}
     assert "stores into mapped files" not in unseen  # the memory that MPI's ranks share is none
+
+
+def test_the_launchers_own_memory_is_no_absence(tmp_path: Path, mpi: Library) -> None:
+    """The application's is, although it is no program of MPI and maps as the launcher does."""
+    program = compiled("remapped.c", tmp_path)
+    script = f"mpirun.{mpi.name} -n 1 {program} {tmp_path}; {program} {tmp_path}"
+    run = recorded(["bash", "-c", script], tmp_path / "run")
+    assert run.code == 0, run.complaints
+    names = {row["process"]: row["command"] for row in run.rows("processes")}
+    told = [names[row["process"]] for row in run.rows("absences") if row["subject"] == "stores into mapped files"]
+    assert [Path(command.split()[0]).name for command in told] == [program.name] * 2
 
 
 @pytest.mark.parametrize("interface", ["MPIF_H", "MPI", "MPI_F08"])

@@ -196,6 +196,16 @@ def test_programs_that_cannot_be_recorded_are_told(directory: Path) -> None:
     assert run.absences()["a static program: ../fixed"] == 1
 
 
+def test_a_static_program_that_records_itself_is_no_absence(directory: Path) -> None:
+    unseen, source = _static_program(directory.parent), directory.parent / "fixed.c"
+    halcyon_cc = find_library().parents[1] / "bin" / "halcyon-cc"
+    seen = directory.parent / "seen"
+    subprocess.run([halcyon_cc, "-static", str(source), "-o", str(seen)], check=True)
+    run = recorded(["bash", "-c", f"{seen}; {unseen}; exec {seen}"], directory.parent / "run")
+    assert run.code == 0, run.complaints
+    assert dict(run.absences()) == {"a static program": 1, f"a static program: {unseen}": 1}
+
+
 def test_static_programs_started_in_the_parents_memory_are_told(directory: Path) -> None:
     """Python's subprocess uses vfork, gcc and make posix_spawn."""
     program = _static_program(directory.parent)
