@@ -34,13 +34,16 @@ def _waiting(answers: Answers, every: list[Collective]) -> list[Finding]:
             )
         ),
         change=(
-            f"Find out what rank {worst.last_rank} does before it comes (other work, other I/O, a slow node), and let "
-            "it do that afterwards, or share it out."
+            f"Find out what rank {worst.last_rank} does before it comes: more work, work that it does alone, a slow "
+            "node. Let it do that afterwards, or share it out."
             if one_rank
             else "Balance the work between the calls; or let ranks go on while others come: MPI_File_iwrite_all, "
             "or a core that is dedicated to I/O."
         ),
-        estimate="from each rank's begin of such a call to the last rank's, less the error of the clocks",
+        estimate=(
+            "from each rank's begin of such a call to the last rank's, less what of it the last rank spent in calls "
+            "before (it is not late then, but still busy), less the error of the clocks"
+        ),
         calls=sum(one.calls for one in own),
         bytes=sum(one.bytes for one in own),
         evidence=[
@@ -80,8 +83,8 @@ def _exchange(answers: Answers, every: list[Collective]) -> list[Finding]:
             "romio_cb_write=disable, need none. `halcyon advise --try` measures it."
         ),
         estimate=(
-            "at most: from the begin of the last rank to the end of all, less the longest time of a rank in calls "
-            "below; times the ranks"
+            "at most: from the begin of the last rank to each one's end, or to the end of all less the longest time of "
+            "a rank in calls below, whichever is shorter"
         ),
         calls=calls,
         bytes=volume,
