@@ -60,7 +60,9 @@ def find(answers: Answers) -> list[Finding]:
     sieved = [
         one
         for one in _sieved(answers)
-        if one.read_calls >= 10 and one.seconds and one.read_s + one.lock_s >= share * one.seconds
+        if one.read_calls >= answers.settings.sieving_reads
+        and one.seconds
+        and one.read_s + one.lock_s >= share * one.seconds
     ]
     small = [one for one in sieved if one.pays(answers.settings.call_s)]
     others = [one for one in sieved if one not in small]
@@ -75,7 +77,7 @@ def where_at_work(answers: Answers) -> list[str]:
     names = {row["file"]: row["path"] for row in answers.survey.files.select("file", "path").to_pyarrow().to_pylist()}
     for one in _sieved(answers):
         spent = (one.read_s + one.lock_s) / one.seconds if one.seconds else 0.0
-        if one.read_calls < 10:
+        if one.read_calls < answers.settings.sieving_reads:
             continue
         view = "".join(f" ({each.value})" for each in view_evidence(answers, [one.file]))
         said.append(

@@ -24,7 +24,7 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
     own = [
         row
         for row in asked
-        if row["reads"] >= 10
+        if row["reads"] >= answers.settings.sieving_reads
         and row["bytes_written"] > row["mpi_bytes_written"]
         and row["read_s"] > share * row["write_s"]
     ]
