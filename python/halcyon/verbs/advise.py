@@ -129,11 +129,11 @@ def _measure(arguments: argparse.Namespace, command: list[str]) -> int:
 def _try(arguments: argparse.Namespace, command: list[str]) -> int:
     from rich.console import Console
 
-    from halcyon.observe.advise.library import library_of
     from halcyon.observe.advise.report_text import print_reasons, print_results
     from halcyon.observe.advise.settings import parse_settings
     from halcyon.observe.advise.trial import Launch
     from halcyon.observe.advise.try_settings import try_settings
+    from halcyon.observe.mpi_library import library_of
     from halcyon.observe.printed.plain import as_json
     from halcyon.observe.printed.tables import console_for_tables
 

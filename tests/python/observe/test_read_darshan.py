@@ -134,11 +134,12 @@ def test_lustre_layouts_become_servers_of_files(tmp_path: Path) -> None:
             assert file["stripe_bytes"] == record["LUSTRE_COMP_STRIPE_SIZE"]
 
 
-def test_hints_and_mounts_become_facts(tmp_path: Path) -> None:
+def test_mounts_and_the_hints_of_darshans_own_log_become_facts(tmp_path: Path) -> None:
     with packed(DATA / "darshan" / "e3sm_io_heatmap_only.darshan", tmp_path / "run") as dataset:
         facts = dict(chosen(rows(dataset, "facts"), "key", "value"))
-        assert facts["mpi.hint.romio_no_indep_rw"] == "true"
-        assert facts["mpi.hint.cb_nodes"] == "4"
+        assert facts["darshan.log_hint.romio_no_indep_rw"] == "true"
+        assert facts["darshan.log_hint.cb_nodes"] == "4"
+        assert not any(key.startswith("mpi.hint.") for key in facts)
         assert facts["darshan.lib_ver"] == "3.3.1"
         assert facts["mount./"] == "overlay"
         assert facts["darshan.log_version"] == "3.21"

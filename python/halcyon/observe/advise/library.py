@@ -1,45 +1,11 @@
-"""Which MPI library a run used, and what it reads settings from."""
+"""What an MPI library reads settings from."""
 
 import os
-import re
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from halcyon.observe.advise.settings import Setting
-
-
-class Family(StrEnum):
-    """Told apart by how they take hints."""
-
-    ROMIO = "ROMIO"  # MPICH and what is made of it: a file of hints
-    CRAY = "Cray MPICH"  # MPICH_MPIIO_HINTS
-    OPEN_MPI = "Open MPI"  # its own MPI-IO reads no hints from outside, its ROMIO component does
-
-
-@dataclass(frozen=True)
-class Library:
-    """The MPI library: its family and major version (0: not known)."""
-
-    family: Family = Family.ROMIO
-    major: int = 0
-
-    @property
-    def romio_component(self) -> str:
-        """Open MPI's name for the ROMIO that it brings along."""
-        return "romio341" if self.major >= 5 else "romio321"
-
-
-def library_of(text: str | None) -> Library:
-    """From what MPI_Get_library_version says; without it, a library that reads ROMIO's hints is assumed."""
-    if text is None:
-        return Library()
-    version = re.search(r"(?:Open MPI v|version:?\s*)(\d+)", text, re.IGNORECASE)
-    major = int(version[1]) if version else 0
-    if "Open MPI" in text:
-        return Library(Family.OPEN_MPI, major)
-    return Library(Family.CRAY if "CRAY MPICH" in text.upper() else Family.ROMIO, major)
-
+from halcyon.observe.mpi_library import Family, Library
 
 HINTS_FILE = "ROMIO_HINTS"
 CRAY_HINTS = "MPICH_MPIIO_HINTS"

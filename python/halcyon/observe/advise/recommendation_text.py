@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from halcyon.observe.advise.library import CRAY_HINTS, HINTS_FILE, Family, Library, recipe
+from halcyon.observe.advise.library import CRAY_HINTS, HINTS_FILE, recipe
 from halcyon.observe.advise.rounds import Result, Results
 from halcyon.observe.advise.settings import Setting, named
 from halcyon.observe.advise.try_settings import Tried
 from halcyon.observe.advise.verdict import Verdict
+from halcyon.observe.mpi_library import Family, Library
 from halcyon.quantities import number, seconds
 
 _STYLES = {Verdict.BETTER: "bold green", Verdict.WORSE: "yellow"}

@@ -5,13 +5,13 @@ from itertools import groupby
 from rich.console import Console
 from rich.text import Text
 
-from halcyon.observe.advise.library import Library
 from halcyon.observe.advise.recommendation_text import how_to_set, print_recommendation
 from halcyon.observe.advise.rounds import Result, Results, Variant
 from halcyon.observe.advise.settings import HINTS, named
 from halcyon.observe.advise.suggestions import Advice, Suggestion
 from halcyon.observe.advise.try_settings import Tried
 from halcyon.observe.advise.verdict import CONFIDENCE, Ratio, rounds_needed
+from halcyon.observe.mpi_library import Library
 from halcyon.observe.printed.tables import print_table
 from halcyon.observe.schema import Kind
 from halcyon.quantities import ABSENT, number, plural, rate, seconds, size

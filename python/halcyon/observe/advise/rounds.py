@@ -6,11 +6,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from halcyon.observe.advise.library import Library, Recipe, recipe
+from halcyon.observe.advise.library import Recipe, recipe
 from halcyon.observe.advise.mpiio_time import MpiIo
 from halcyon.observe.advise.settings import Setting, named
 from halcyon.observe.advise.trial import Launch, Trial
 from halcyon.observe.advise.verdict import Ratio, Verdict, ratio
+from halcyon.observe.mpi_library import Library
 
 _AGAIN = ", again"
 """The same command once more in each round: what differs between it and the unchanged one is chance."""

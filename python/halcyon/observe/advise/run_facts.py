@@ -7,14 +7,13 @@ from pathlib import Path
 
 from ibis import _
 
-from halcyon.observe.advise.library import Library, library_of
 from halcyon.observe.advise.settings import Setting
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.decomposition import FunctionShares
 from halcyon.observe.file_systems import name_of_file_system
+from halcyon.observe.mpi_library import COMPONENT, Library, MpiIo, mpiio_of
 from halcyon.observe.schema import Kind, Level
 
-_HINT = "mpi.hint."
 _DIRECTIONS = (Kind.WRITE, Kind.READ)
 _COLLECTIVE = re.compile(r"_all(_begin|_end)?$|_ordered")
 
@@ -41,9 +40,8 @@ class RunFacts:
     """Share of collective calls' time that passes outside of calls to the file system."""
 
     @property
-    def romio(self) -> bool:
-        """MPI-IO is ROMIO; Open MPI's own has none of these hints."""
-        return any(name.startswith("romio_") for name in self.hints)
+    def mpiio(self) -> MpiIo:
+        return mpiio_of(self.library, self.hints, self.environment.get(COMPONENT))
 
     @property
     def lustre(self) -> bool:
@@ -70,13 +68,14 @@ def run_facts(answers: Answers) -> RunFacts:
     files = _files(answers)
     shares = {kind: [one for one in answers.functions if _transfers(one, kind)] for kind in _DIRECTIONS}
     return RunFacts(
-        library=library_of(min(facts["mpi.library"]) if "mpi.library" in facts else None),
-        hints={key.removeprefix(_HINT): values for key, values in facts.items() if key.startswith(_HINT)},
+        library=answers.mpiio_used.library,
+        hints=answers.mpiio_used.hints,
         environment={
             key.removeprefix("environment."): min(values)
             for key, values in facts.items()
             if key.startswith("environment.")
-        },
+        }
+        | ({COMPONENT: answers.mpiio_used.component} if answers.mpiio_used.component else {}),
         ranks=answers.survey.ranks,
         hosts=max(len({host for host in answers.hosts.values() if host is not None}), 1),
         file_systems={row["path"]: kind for row in files if (kind := row["filesystem"] or _type_here(row["path"]))},

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from halcyon.observe.advise.library import Family, Library
 from halcyon.observe.advise.run_facts import RunFacts, run_facts
 from halcyon.observe.advise.settings import Setting
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings import Evidence, Finding, findings
 from halcyon.observe.findings.data_sieving import where_at_work
+from halcyon.observe.mpi_library import Library, MpiIo
 from halcyon.quantities import percent
 
 _Settings = tuple[Setting, ...]
@@ -70,7 +70,7 @@ def _parameters(**values: str) -> _Settings:
 
 def _own_mpiio(facts: RunFacts) -> bool:
     """Open MPI's, which reads parameters and no hints."""
-    return facts.library.family == Family.OPEN_MPI and not facts.romio
+    return facts.mpiio == MpiIo.OMPIO
 
 
 def _sieving(facts: RunFacts) -> Iterator[_Settings]:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from halcyon.errors import UsageError
 from halcyon.observe.advise.combination import Combination, combine
-from halcyon.observe.advise.library import library_of
 from halcyon.observe.advise.rounds import Results, run_rounds
 from halcyon.observe.advise.settings import Setting
 from halcyon.observe.advise.suggestions import Advice, advise
 from halcyon.observe.advise.trial import Launch, Trial, output_tail
 from halcyon.observe.advise.verdict import rounds_needed
 from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.mpi_library import library_of
 from halcyon.observe.open_run import open_run
 
 FIRST = "recorded"

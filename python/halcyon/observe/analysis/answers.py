@@ -21,6 +21,7 @@ from halcyon.observe.analysis.decomposition import (
 )
 from halcyon.observe.analysis.files import File, files
 from halcyon.observe.analysis.metadata import Metadata, metadata
+from halcyon.observe.analysis.mpiio_used import MpiIoUsed, mpiio_used
 from halcyon.observe.analysis.phases import (
     IO,
     Distribution,
@@ -31,6 +32,7 @@ from halcyon.observe.analysis.phases import (
     variability,
     weighty,
 )
+from halcyon.observe.analysis.private_files import private_files
 from halcyon.observe.analysis.revisits import Revisits
 from halcyon.observe.analysis.servers import Servers, servers
 from halcyon.observe.analysis.settings import Settings
@@ -157,6 +159,15 @@ class Answers:
     @cached_property
     def collectives(self) -> Collectives:
         return Collectives(self.survey)
+
+    @cached_property
+    def mpiio_used(self) -> MpiIoUsed:
+        return mpiio_used(self.survey)
+
+    @cached_property
+    def private_files(self) -> set[int]:
+        """Files that the MPI library keeps for itself."""
+        return private_files(self.survey)
 
     @cached_property
     def hosts(self) -> dict[int, str | None]:

@@ -2,6 +2,8 @@
 
 A collective call of a rank has time of its own (Wright 2014, figure 4.8: communicate). Here it is divided: waiting for
 the last rank to begin, which nothing inside MPI-IO can mend; and the exchange of data between ranks and aggregators.
+A rank that comes last because it was still in I/O calls is not waited for: an aggregator writes on for ranks that have
+handed over their data and are in the next collective call already.
 """
 
 from dataclasses import dataclass
@@ -32,15 +34,15 @@ class Collective:
     communicate_s: float
     """Time of its own, in which no call below was under way."""
     waited_s: float
-    """Of that: for the last rank to begin."""
+    """Of that: for the last rank to begin, as long as that rank was in no I/O call."""
     exchange_s: float
-    """From the begin of the last rank to the end of all, less the longest time that one rank spent in calls below;
-    times the ranks."""
+    """From the begin of the last rank to each rank's end, but at most to the end of all less the longest time that one
+    rank spent in calls below."""
     bytes: int
     start_s: float
     end_s: float
     worst_start_s: float
-    """Of the turn in which ranks waited longest …"""
+    """Of the turn in which ranks waited longest (of several, the first) …"""
     worst_end_s: float
     last_rank: int
     """… the rank that began last in most turns, by what was waited for it."""
@@ -89,10 +91,12 @@ class Collectives:
         clocks = self.survey.dataset.processes.select(
             clock_process="process", clock_error_ns=_.clock_error_ns.fill_null(0)
         )
-        turns = self.survey.keep(passes.collectives(calls, clocks)).filter(_.processes > 1)
-        turns = turns.mutate(exchange_ns=ibis.greatest(_.left_ns - _.arrived_ns - _.parts_ns, 0) * _.processes)
+        turns = self.survey.keep(passes.collectives(calls, self.survey.rows, clocks)).filter(_.processes > 1)
         for_whom = turns.aggregate(by=["file", "call", "last"], waited=_.waited_ns.sum())
-        for_whom = for_whom.aggregate(by=["file", "call"], last=_.last.argmax(_.waited), most=_.waited.max())
+        own = ibis.window(group_by=["file", "call"])
+        for_whom = for_whom.mutate(most=_.waited.max().over(own)).filter(_.waited == _.most)
+        for_whom = for_whom.aggregate(by=["file", "call"], last=_.last.min(), most=_.most.max())
+        turns = turns.mutate(worst=_.waited_ns == _.waited_ns.max().over(own))
         sums = turns.aggregate(
             by=["file", "call"],
             turns=_.count(),
@@ -101,8 +105,8 @@ class Collectives:
             **{name: _[name].sum().cast("int64") for name in _SUMS},
             begin_ns=_.begin_ns.min(),
             end_ns=_.left_ns.max(),
-            worst_begin_ns=_.begin_ns.argmax(_.waited_ns),
-            worst_end_ns=_.left_ns.argmax(_.waited_ns),
+            worst_begin_ns=_.begin_ns.min(where=_.worst),
+            worst_end_ns=_.left_ns.min(where=_.worst),
         )
         rows = sums.join(for_whom, ["file", "call"])
         named = rows.join(self.survey.processes.select(last="process", last_rank="shown_rank"), "last")

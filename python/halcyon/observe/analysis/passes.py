@@ -132,35 +132,74 @@ def phase_shares(calls: ibis.Table, lookup: ibis.Table, width_ns: int) -> ibis.T
     )
 
 
-def collectives(calls: ibis.Table, clocks: ibis.Table) -> ibis.Table:
+def collectives(calls: ibis.Table, every: ibis.Table, clocks: ibis.Table) -> ibis.Table:
     """One row per collective call: the `turn`-th of a function on a file by each of its processes.
 
-    `calls`: those to look at. `clocks`: `clock_process` and `clock_error_ns`. `arrived_ns` is when the last process
-    began, `last` that process, `left_ns` when the last one ended, `begin_ns` when the first began. `waited_ns`: what
-    the others waited for the last one, in sum: from their own begin to its begin less the clocks' error, at most their
-    own time (without calls below); none of those that were through before it began, which cannot have waited for it.
-    `parts_ns` is the longest time that any process spent in calls below, `own_ns` the sum of the processes' own times.
+    `calls`: those to look at, of `every`. `clocks`: `clock_process` and `clock_error_ns`. `arrived_ns` is when the last
+    process began, `last` that process, `left_ns` when the last one ended, `begin_ns` when the first began. `waited_ns`:
+    what the others waited for the last one, in sum: from their own begin to its begin, less the time that it was in
+    calls meanwhile (an aggregator that still writes what the others have handed over is not late) and the clocks'
+    error, at most their own time (without calls below); none of those that were through before it began, which cannot
+    have waited for it. `exchange_ns`: from the last one's begin to each one's end, in sum, but at most to the end of
+    all less `parts_ns`, the longest time that any process spent in calls below. `own_ns`: the processes' own times.
     """
-    rows = _timed(calls).filter(_.self_ns.notnull())
-    rows = rows.inner_join(clocks, rows.process == clocks.clock_process).mutate(end_ns=_.start_ns + _.duration_ns)
-    same = ibis.window(group_by=["process", "file", "call"], order_by=["start_ns", "duration_ns"])
-    rows = rows.mutate(turn=ibis.row_number().over(same).cast("int64"))
-    together = ibis.window(group_by=["file", "call", "turn"])
-    rows = rows.mutate(arrived_ns=_.start_ns.max().over(together))
-    late = _.arrived_ns - _.start_ns - _.clock_error_ns
-    rows = rows.mutate(waited=ibis.ifelse((_.end_ns >= _.arrived_ns) & (late > 0), ibis.least(late, _.self_ns), 0))
+    rows = _outside_of_last(_turns(calls), every)
+    rows = rows.inner_join(clocks, rows.process == clocks.clock_process)
+    whole = ibis.window(group_by=["file", "call", "turn"])
+    rows = rows.mutate(left_ns=_.end_ns.max().over(whole), parts_ns=(_.duration_ns - _.self_ns).max().over(whole))
+    late = _.outside_ns.max().over(whole) - _.outside_ns - _.clock_error_ns
+    together_ns = ibis.least(_.end_ns - _.arrived_ns, _.left_ns - _.arrived_ns - _.parts_ns)
+    rows = rows.mutate(late_ns=late, together_ns=ibis.greatest(together_ns, 0))
+    waits = (_.end_ns >= _.arrived_ns) & (_.late_ns > 0)
+    rows = rows.mutate(waited=ibis.ifelse(waits, ibis.least(_.late_ns, _.self_ns), 0))
     return rows.aggregate(
         by=["file", "call", "turn", "arrived_ns"],
         processes=_.count(),
         begin_ns=_.start_ns.min(),
-        left_ns=_.end_ns.max(),
-        last=_.process.argmax(_.start_ns),
+        left_ns=_.left_ns.max(),
+        last=_.last.max(),
         duration_ns=_total(_.duration_ns),
         own_ns=_total(_.self_ns),
-        parts_ns=(_.duration_ns - _.self_ns).max().cast("int64"),
+        parts_ns=_.parts_ns.max().cast("int64"),
         waited_ns=_total(_.waited),
+        exchange_ns=_total(_.together_ns),
         volume=_total(_volume(_)),
     )
+
+
+def _turns(calls: ibis.Table) -> ibis.Table:
+    """The timed calls with `end_ns`, `turn`, `arrived_ns` and `last` (of those that began last, the lowest number)."""
+    rows = _timed(calls).filter(_.self_ns.notnull()).mutate(end_ns=_.start_ns + _.duration_ns)
+    same = ibis.window(group_by=["process", "file", "call"], order_by=["start_ns", "duration_ns"])
+    rows = rows.mutate(turn=ibis.row_number().over(same).cast("int64"))
+    together = ibis.window(group_by=["file", "call", "turn"])
+    rows = rows.mutate(arrived_ns=_.start_ns.max().over(together))
+    latest = ibis.ifelse(_.start_ns == _.arrived_ns, _.process, ibis.null("int32"))
+    return rows.mutate(last=latest.min().over(together))
+
+
+def _outside_of_last(turns: ibis.Table, every: ibis.Table) -> ibis.Table:
+    """`turns` with `outside_ns`: how long their `last` process had been in no call until the moment they began.
+
+    Counted from an arbitrary moment of that process: only differences tell. The moments are put among the process'
+    calls as calls that take no time.
+    """
+    key = ["file", "call", "turn"]
+    moments = turns.select(*key, at=_.last, start_ns=_.start_ns, end_ns=_.start_ns, waiting=_.process)
+    outer = (
+        _timed(every).filter(_.parent_call.isnull()).semi_join(turns.select("last").distinct(), [("process", "last")])
+    )
+    nobody = {"file": -1, "call": "", "turn": -1, "waiting": -1}
+    own = outer.select(at=_.process, start_ns=_.start_ns, end_ns=_.start_ns + _.duration_ns)
+    own = own.mutate(**{name: ibis.literal(value) for name, value in nobody.items()})
+    rows = ibis.union(moments, own.select(*moments.columns).cast(moments.schema()))
+    order = ["start_ns", "end_ns", "waiting", *key]
+    before = ibis.rows_window(preceding=(None, 1), following=None, group_by="at", order_by=order)
+    rows = rows.mutate(busy_until_ns=_.end_ns.max().over(before))
+    rows = rows.mutate(idle_ns=ibis.greatest(_.start_ns - ibis.coalesce(_.busy_until_ns, _.start_ns), 0))
+    so_far = ibis.cumulative_window(group_by="at", order_by=order)
+    rows = rows.mutate(outside_ns=_.idle_ns.sum().over(so_far).cast("int64")).filter(_.waiting >= 0)
+    return turns.inner_join(rows.select(*key, "outside_ns", process="waiting"), [*key, "process"])
 
 
 def stripes(calls: ibis.Table, layouts: ibis.Table, width_ns: int) -> ibis.Table:

@@ -51,6 +51,8 @@ class Settings:
     """Accesses of a process to a file are called consecutive, strided or forward when this share of them is."""
     small_bytes: int = 65536
     """Transfers below it are small: at 1 ms latency to a server they stay below 66 MB/s, however fast its disks."""
+    large_calls: int = 10
+    """So many large transfers (512 KiB and more) of a run tell what its small ones could reach."""
     examined_calls: int = 1_000_000
     """Questions that need the order of calls (read again, read before write) look at most at so many calls, and say
     how many there were."""
@@ -76,6 +78,8 @@ class Settings:
     """Misaligned transfers are a finding when they are this share."""
     sieving_share: float = 0.1
     """Reads made inside write calls are a finding when they take this share of these calls' time."""
+    sieving_reads: int = 10
+    """And when there are so many: a few may be headers."""
     call_s: float = 5e-6
     """What a write of a few bytes takes when it is a call of its own, on a local file system that caches it. Over a
     network it is more."""
@@ -85,13 +89,18 @@ class Settings:
     """… and there are more of them than transfers."""
     sync_share: float = 0.2
     """Syncs are a finding when they take this share of the time of writes and syncs."""
+    sync_calls: int = 10
+    """And when there are so many of them …"""
+    syncs_per_write: float = 0.1
+    """… and so many for each write: a sync at the end of a checkpoint is what it should be."""
     one_rank_share: float = 0.9
     """One rank is a bottleneck when it moves this share of the bytes of a run of several ranks."""
     server_factor: float = 2.0
     """A server is slow when its bandwidth per call is below the others' median by this factor; a lone retry or a
     cache hit stays below it."""
     server_calls: int = 30
-    """And when it has served so many calls alone: fewer say nothing about a server."""
+    """And when it has served so many calls alone: fewer say nothing about a server. Nor do fewer aligned transfers say
+    what misaligned ones should take."""
     again_share: float = 0.2
     """Bytes read again are a finding when they are this share of all bytes read."""
     waiting_share: float = 0.3

@@ -8,9 +8,12 @@ from ibis import _
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.large_transfers import LARGE, saving
+from halcyon.observe.findings.mpiio_means import AGGREGATORS, hint, of_mpiio
 from halcyon.observe.findings.views import view_evidence
 from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import plural, seconds, size
+
+_OTHER_METHOD = "OMPI_MCA_fcoll=vulcan or OMPI_MCA_fcoll=two_phase"
 
 
 @dataclass(frozen=True)
@@ -53,12 +56,13 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
             "hands for each."
         ),
         change=(
-            f"Set the MPI-IO hint romio_cb_{verb}=enable, with cb_nodes (aggregators) a divisor or multiple of "
-            "the file's "
-            "number of servers."
+            f"Set {hint(answers, f'romio_cb_{verb}=enable', ompio=_OTHER_METHOD)}. Best is a number of aggregators "
+            f"({of_mpiio(answers, romio='cb_nodes', ompio=AGGREGATORS)}) that divides the file's number of servers, or "
+            "is a multiple of it."
             if collective
-            else f"Use collective calls (MPI_File_{verb}_all, H5FD_MPIO_COLLECTIVE) and the MPI-IO hint "
-            f"romio_cb_{verb}=enable."
+            else f"Use collective calls (MPI_File_{verb}_all, H5FD_MPIO_COLLECTIVE)"
+            + of_mpiio(answers, romio=f" and the MPI-IO hint romio_cb_{verb}=enable", ompio="")
+            + "."
         ),
         estimate=saved.estimate,
         calls=calls,

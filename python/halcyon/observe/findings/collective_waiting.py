@@ -3,6 +3,7 @@
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.collectives import Collective
 from halcyon.observe.findings.finding import Evidence, Finding, Span, found
+from halcyon.observe.findings.mpiio_means import AGGREGATORS, of_mpiio
 from halcyon.quantities import percent, plural, seconds, size
 
 
@@ -34,13 +35,16 @@ def _waiting(answers: Answers, every: list[Collective]) -> list[Finding]:
             )
         ),
         change=(
-            f"Find out what rank {worst.last_rank} does before it comes (other work, other I/O, a slow node), and let "
-            "it do that afterwards, or share it out."
+            f"Find out what rank {worst.last_rank} does before it comes: more work, work that it does alone, a slow "
+            "node. Let it do that afterwards, or share it out."
             if one_rank
             else "Balance the work between the calls; or let ranks go on while others come: MPI_File_iwrite_all, "
             "or a core that is dedicated to I/O."
         ),
-        estimate="from each rank's begin of such a call to the last rank's, less the error of the clocks",
+        estimate=(
+            "from each rank's begin of such a call to the last rank's, less what of it the last rank spent in calls "
+            "before (it is not late then, but still busy), less the error of the clocks"
+        ),
         calls=sum(one.calls for one in own),
         bytes=sum(one.bytes for one in own),
         evidence=[
@@ -65,6 +69,7 @@ def _exchange(answers: Answers, every: list[Collective]) -> list[Finding]:
     exchange, spent = sum(one.exchange_s for one in own), sum(one.seconds for one in own)
     worst = max(own, key=lambda one: one.exchange_s)
     volume, calls = sum(one.bytes for one in own), sum(one.calls for one in own)
+    direction = "read" if "_read" in worst.function else "write"
     return found(
         answers,
         key="collective-exchange",
@@ -75,13 +80,21 @@ def _exchange(answers: Answers, every: list[Collective]) -> list[Finding]:
             "none of them was in a read or write of the file."
         ),
         change=(
-            "More aggregators (cb_nodes: one or more per node) with larger buffers (cb_buffer_size: 16 MiB or more) "
-            "need fewer rounds; where each rank's part is large and contiguous, independent calls, or "
-            "romio_cb_write=disable, need none. `halcyon advise --try` measures it."
+            "Try "
+            + of_mpiio(
+                answers,
+                romio="more aggregators (cb_nodes: one or more per node) with larger buffers (cb_buffer_size: 16 MiB "
+                "or more), which need fewer rounds; where each rank's part is large and contiguous, independent calls, "
+                f"or romio_cb_{direction}=disable, which exchange nothing",
+                ompio=f"more aggregators ({AGGREGATORS}: one or more per node) or another method "
+                "(OMPI_MCA_fcoll=vulcan, OMPI_MCA_fcoll=two_phase); where each rank's part is large and contiguous, "
+                "independent calls, or OMPI_MCA_fcoll=individual, which exchange nothing",
+            )
+            + ". `halcyon advise --try` measures it."
         ),
         estimate=(
-            "at most: from the begin of the last rank to the end of all, less the longest time of a rank in calls "
-            "below; times the ranks"
+            "at most: from the begin of the last rank to each one's end, or to the end of all less the longest time of "
+            "a rank in calls below, whichever is shorter"
         ),
         calls=calls,
         bytes=volume,

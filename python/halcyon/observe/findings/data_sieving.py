@@ -8,6 +8,7 @@ from ibis import _
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.volumes import READ, WRITE
 from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.mpiio_means import SIEVING_OFF, hint, of_mpiio
 from halcyon.observe.findings.views import piece_bytes, view_evidence
 from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import percent, plural, seconds, size
@@ -59,7 +60,9 @@ def find(answers: Answers) -> list[Finding]:
     sieved = [
         one
         for one in _sieved(answers)
-        if one.read_calls >= 10 and one.seconds and one.read_s + one.lock_s >= share * one.seconds
+        if one.read_calls >= answers.settings.sieving_reads
+        and one.seconds
+        and one.read_s + one.lock_s >= share * one.seconds
     ]
     small = [one for one in sieved if one.pays(answers.settings.call_s)]
     others = [one for one in sieved if one not in small]
@@ -74,7 +77,7 @@ def where_at_work(answers: Answers) -> list[str]:
     names = {row["file"]: row["path"] for row in answers.survey.files.select("file", "path").to_pyarrow().to_pylist()}
     for one in _sieved(answers):
         spent = (one.read_s + one.lock_s) / one.seconds if one.seconds else 0.0
-        if one.read_calls < 10:
+        if one.read_calls < answers.settings.sieving_reads:
             continue
         view = "".join(f" ({each.value})" for each in view_evidence(answers, [one.file]))
         said.append(
@@ -85,11 +88,12 @@ def where_at_work(answers: Answers) -> list[str]:
     return said
 
 
-_CHANGE = (
-    "Set the MPI-IO hint romio_ds_write=disable (in the MPI_Info of MPI_File_open or H5Pset_fapl_mpio, or in a "
-    "file named "
-    "by the environment variable ROMIO_HINTS)"
-)
+def _without_sieving(answers: Answers) -> str:
+    where = (
+        " (in the MPI_Info of MPI_File_open or H5Pset_fapl_mpio, or in a file named by the environment variable "
+        "ROMIO_HINTS)"
+    )
+    return hint(answers, "romio_ds_write=disable", ompio=SIEVING_OFF, where=where)
 
 
 def _small_pieces(answers: Answers, sieved: list[_Sieved]) -> list[Finding]:
@@ -106,13 +110,17 @@ def _small_pieces(answers: Answers, sieved: list[_Sieved]) -> list[Finding]:
         explanation=(
             f"A cycle writes {worst.asked / piece / worst.read_calls:,.0f} pieces of {piece:,} bytes at once, "
             f"{seconds(worst.piece_s(piece))} for each; a call for each would take about "
-            f"{seconds(worst.alone_s(piece, call_s))}. Data sieving is right for such pieces (romio_ds_write=disable "
-            "would be slower); writing them together is better than both."
+            f"{seconds(worst.alone_s(piece, call_s))}. Data sieving is right for such pieces (a call for "
+            "each would be slower); writing them together is better than both."
         ),
         change=(
             "Write collectively (MPI_File_write_all, H5FD_MPIO_COLLECTIVE), so that no holes remain between the pieces "
-            "and nothing has to be read; or gather pieces in memory and write longer ones. Where the program cannot be "
-            "changed, a larger ind_wr_buffer_size makes fewer cycles."
+            "and nothing has to be read; or gather pieces in memory and write longer ones."
+            + of_mpiio(
+                answers,
+                romio=" Where the program cannot be changed, a larger ind_wr_buffer_size makes fewer cycles.",
+                ompio="",
+            )
         ),
     )
 
@@ -133,8 +141,8 @@ def _fresh(answers: Answers, sieved: list[_Sieved]) -> list[Finding]:
             "holes that other ranks left."
         ),
         change=(
-            f"{_CHANGE}; or write collectively, so that no holes remain between the pieces. `halcyon advise --try` "
-            "measures it: pieces of a few bytes can be slower one by one."
+            f"Set {_without_sieving(answers)}; or write collectively, so that no holes remain between the pieces. "
+            "`halcyon advise --try` measures it: pieces of a few bytes can be slower one by one."
         ),
     )
 
@@ -151,9 +159,11 @@ def _updated(answers: Answers, sieved: list[_Sieved]) -> list[Finding]:
             "this can be right when pieces lie close together; here the reads and locks take a large part of the time."
         ),
         change=(
-            "Write collectively (MPI_File_write_all, H5FD_MPIO_COLLECTIVE) with romio_cb_write=enable; where "
-            "pieces are far "
-            f"apart: {_CHANGE[0].lower()}{_CHANGE[1:]}; where they are close, a larger ind_wr_buffer_size."
+            "Write collectively (MPI_File_write_all, H5FD_MPIO_COLLECTIVE)"
+            + of_mpiio(answers, romio=" with romio_cb_write=enable", ompio="")
+            + f"; where pieces are far apart: set {_without_sieving(answers)}"
+            + of_mpiio(answers, romio="; where they are close, a larger ind_wr_buffer_size", ompio="")
+            + "."
         ),
     )
 

@@ -1,6 +1,6 @@
 """What a finding is: something wrong, how it is known, what it costs, and what to change."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -103,10 +103,13 @@ def found(
     key: str,
     seconds_lost: float | None,
     ranks: Iterable[int] = (),
+    files: Sequence[int] = (),
     concerned: ibis.Table | None = None,
     **values: object,
 ) -> list[Finding]:
     """One finding, or none when it is not worth a line. `ranks` below 0 (processes beside MPI's) are left out.
+
+    Of `files`, those that the MPI library keeps for itself are left out, unless there are no others.
 
     `concerned`: the rows of Survey.profile that it is about, which tell `when` and `worst`.
     """
@@ -114,6 +117,7 @@ def found(
     if grade is None:
         return []
     own = sorted(rank for rank in ranks if rank >= 0)
+    named = [file for file in files if file not in answers.private_files] or list(files)
     if concerned is not None:
         values |= {"when": when(concerned), "worst": worst(concerned)}
-    return [Finding(key=key, severity=grade, seconds_lost=seconds_lost, ranks=own, **values)]  # type: ignore[arg-type]
+    return [Finding(key=key, severity=grade, seconds_lost=seconds_lost, files=named, ranks=own, **values)]  # type: ignore[arg-type]

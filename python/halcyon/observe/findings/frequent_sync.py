@@ -23,7 +23,9 @@ def find(answers: Answers) -> list[Finding]:
     calls, spent = sum(row["calls"] for row in rows), sum(row["duration_ns"] for row in rows) / 1e9
     # One sync at the end of a checkpoint is what it should be.
     lost = sum(row["duration_ns"] * (1 - 1 / row["calls"]) for row in rows) / 1e9
-    if calls < 10 or calls < 0.1 * written or spent < settings.sync_share * (spent + write_s):
+    if calls < settings.sync_calls or calls < settings.syncs_per_write * written:
+        return []
+    if spent < settings.sync_share * (spent + write_s):
         return []
     return found(
         answers,

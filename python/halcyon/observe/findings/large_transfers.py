@@ -32,7 +32,7 @@ def saving(answers: Answers, direction: str, transfers: int, volume: int, second
         volume=_.volume.sum().cast("int64"), duration_ns=_.duration_ns.sum().cast("int64"), calls=_.calls.sum()
     )
     row = sums.to_pyarrow().to_pylist()[0]
-    if row["calls"] and row["calls"] >= 10 and row["duration_ns"]:
+    if row["calls"] and row["calls"] >= answers.settings.large_calls and row["duration_ns"]:
         measured = row["volume"] / (row["duration_ns"] / 1e9)
         text = f"their time less that of their bytes at {rate(measured)}, which this run's large transfers reach"
         return Saving(max(seconds - volume / measured, 0.0), text)

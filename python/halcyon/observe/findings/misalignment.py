@@ -5,6 +5,7 @@ from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.mpiio_means import whole_stripes
 from halcyon.observe.schema import Kind
 from halcyon.quantities import percent, plural, rate, seconds, size
 
@@ -47,8 +48,8 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
             "share one wait for one another."
         ),
         change=(
-            "H5Pset_alignment with the block or stripe size for HDF5, the hints striping_unit and (for Lustre) "
-            "romio_cb_write=enable for MPI-IO; else begin each rank's part at a multiple of the block."
+            f"H5Pset_alignment with the block or stripe size for HDF5, {whole_stripes(answers)}; else begin each "
+            "rank's part at a multiple of the block."
         ),
         estimate=estimate,
         calls=unaligned,

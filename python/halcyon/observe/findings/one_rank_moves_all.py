@@ -4,6 +4,7 @@ from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.mpiio_means import AGGREGATORS, of_mpiio
 from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import percent, plural, seconds, size
 
@@ -53,7 +54,8 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
             "to the servers, and the data crosses the network twice."
         ),
         change=(
-            "Set the MPI-IO hint cb_nodes to at least the number of nodes."
+            f"Set {of_mpiio(answers, romio='the MPI-IO hint cb_nodes', ompio=AGGREGATORS)} to at least the number of "
+            "nodes."
             if most["gathered"]
             else "Let all ranks take part: collective MPI-IO or parallel HDF5 (H5Pset_fapl_mpio), or one file per node."
         ),

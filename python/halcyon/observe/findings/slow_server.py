@@ -5,6 +5,7 @@ from statistics import median
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.servers import Server
 from halcyon.observe.findings.finding import Evidence, Finding, Span, found
+from halcyon.observe.findings.mpiio_means import striping
 from halcyon.quantities import number, percent, plural, rate, size
 
 
@@ -35,8 +36,7 @@ def _slow(answers: Answers) -> list[Finding]:
             explanation=f"Transfers that it serves alone reach {rate(own)}, those of its peers {rate(usual)}.",
             change=(
                 "Tell the operators. Until it is mended, create files without it (lfs setstripe with a list of "
-                "targets, or a "
-                "pool; start_iodevice and striping_factor as MPI-IO hints)."
+                f"targets, or a pool{striping(answers, 'start_iodevice', 'striping_factor')})."
             ),
             estimate="time of what it served alone, less that of its bytes at the peers' median bandwidth",
             calls=server.alone_calls,
@@ -67,9 +67,9 @@ def _uneven(answers: Answers) -> list[Finding]:
         title=f"Server {busiest.name} has {number(known.imbalance)} times its even share of the bytes",
         explanation="While one server works, the others idle: the run is as fast as the busiest one.",
         change=(
-            "Stripe large files over more servers (lfs setstripe -c, the MPI-IO hints striping_factor and "
-            "striping_unit), and do "
-            "not let all files begin on the same one (start_iodevice)."
+            "Stripe large files over more servers (lfs setstripe -c"
+            f"{striping(answers, 'striping_factor', 'striping_unit')}), and do not let all files begin on the same one "
+            f"(lfs setstripe -i -1{striping(answers, 'start_iodevice')})."
         ),
         estimate="time of the transfers in proportion to its bytes, less what an even load would leave it",
         calls=None,

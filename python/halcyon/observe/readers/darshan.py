@@ -246,7 +246,8 @@ class DarshanLog:
                 facts.append((f"darshan.{key}", value))
                 continue
             hints = [hint.partition("=") for hint in value.split(";")]
-            facts += [(f"mpi.hint.{name}", setting) for name, equals, setting in hints if equals]
+            # With which Darshan writes its log: they tell nothing of the application's files, nor of its MPI-IO.
+            facts += [(f"darshan.log_hint.{name}", setting) for name, equals, setting in hints if equals]
         writer.write("facts", pa.table({"key": [key for key, _ in facts], "value": [value for _, value in facts]}))
 
     def _write_processes(self, writer: DatasetWriter) -> None:

@@ -6,9 +6,10 @@ import pytest
 from observe.advise.conftest import hints_of
 
 from halcyon.errors import UsageError
-from halcyon.observe.advise.library import Family, Library, library_of, recipe
+from halcyon.observe.advise.library import recipe
 from halcyon.observe.advise.report_text import how_to_set
 from halcyon.observe.advise.settings import Setting, parse_settings
+from halcyon.observe.mpi_library import Family, Library, MpiIo, library_of, mpiio_of
 
 MPICH = Library(Family.ROMIO, 4)
 SIEVING_OFF = (Setting("romio_ds_write", "disable"),)
@@ -67,6 +68,27 @@ def test_cray_reads_hints_from_a_variable(tmp_path: Path, monkeypatch: pytest.Mo
 )
 def test_libraries_are_told_apart(text: str | None, library: Library) -> None:
     assert library_of(text) == library
+
+
+@pytest.mark.parametrize(
+    ("text", "hints", "component", "used"),
+    [
+        ("MPICH Version:\t4.0.2", [], None, MpiIo.ROMIO),
+        ("Intel(R) MPI Library 2021.10 for Linux* OS", [], None, MpiIo.ROMIO),
+        ("Open MPI v4.1.4, package: Debian OpenMPI", ["cb_nodes"], None, MpiIo.OMPIO),
+        ("Open MPI v4.1.4, package: Debian OpenMPI", ["cb_nodes", "romio_cb_write"], None, MpiIo.ROMIO),
+        (None, ["romio_cb_write"], None, MpiIo.ROMIO),
+        ("Open MPI v4.1.4", [], "romio321", MpiIo.ROMIO),
+        ("Open MPI v4.1.4", [], "^ompio", MpiIo.ROMIO),
+        ("Open MPI v4.1.4", [], "^romio321", MpiIo.OMPIO),
+        ("Open MPI v4.1.4", [], "ompio", MpiIo.OMPIO),
+        (None, ["cb_nodes"], None, MpiIo.UNKNOWN),
+    ],
+)
+def test_the_library_and_its_hints_tell_which_mpiio_it_was(
+    text: str | None, hints: list[str], component: str | None, used: MpiIo
+) -> None:
+    assert mpiio_of(library_of(text), hints, component) == used
 
 
 def test_lines_for_the_shell_set_what_was_tried(tmp_path: Path) -> None:

@@ -7,12 +7,12 @@ import pytest
 
 from halcyon.cli import main
 from halcyon.errors import UnavailableError, UsageError
-from halcyon.observe.advise.library import Family, Library
 from halcyon.observe.advise.run_facts import RunFacts
 from halcyon.observe.advise.settings import named
 from halcyon.observe.advise.sweep.command import MIB, check_swept, reach, settings_at
 from halcyon.observe.advise.sweep.space import Parameter
 from halcyon.observe.advise.sweep.striping import LFS, Striping, striping_of, targets_near
+from halcyon.observe.mpi_library import Family, Library
 
 POINT = (("striping_factor", 8), ("striping_unit", MIB), ("cb_nodes", 4))
 

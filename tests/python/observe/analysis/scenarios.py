@@ -208,3 +208,27 @@ def late_rank(late_ms: float = 80.0, *, own_ms: float = 0.0) -> Trace:
             outer = trace.mpi_write(rank, file, offset, 4 * MIB, begin, end - begin, call="MPI_File_write_at_all")
             trace.write(rank, file, offset, 4 * MIB, end - 41, 40, inside=outer)
     return trace
+
+
+def behind_the_aggregator(own_ms: float = 0.0) -> Trace:
+    """Collective writes whose one aggregator, rank 0 of 4, writes for 80 ms what the others handed over within 10 ms.
+
+    The others are in the next call while it is still in the last one; before each call it computes for `own_ms`.
+    """
+    trace = Trace(4)
+    file = trace.file("/scratch/shared", stripe_bytes=MIB, servers=SERVERS)
+    period = 100 + own_ms
+    for step in range(20):
+        for rank in range(4):
+            offset, call = (rank * 20 + step) * 4 * MIB, "MPI_File_write_at_all"
+            if rank:
+                begin = 0.0 if step == 0 else (step - 1) * period + own_ms + 10.0
+                end = step * period + own_ms + 9.9
+                trace.mpi_write(rank, file, offset, 4 * MIB, begin, end - begin, call=call)
+                continue
+            begin = step * period + own_ms
+            outer = trace.mpi_write(0, file, offset, 4 * MIB, begin, 99.9, call=call)
+            for piece in range(4):
+                at = begin + 12 + piece * 20
+                trace.write(0, file, (piece * 20 + step) * 4 * MIB, 4 * MIB, at, 20, inside=outer)
+    return trace

@@ -73,3 +73,49 @@ def test_aggregators_that_write_for_all_are_as_it_should_be(ask: Ask) -> None:
     assert (one.ranks, one.turns, one.bytes) == (8, 40, 40 * 8 * 2 * MIB)
     assert one.communicate_s > one.exchange_s > 0
     assert findings(answers) == []
+
+
+def test_an_aggregator_that_still_writes_is_not_waited_for(ask: Ask) -> None:
+    answers = ask(scenarios.behind_the_aggregator())
+    (one,) = answers.collectives.all
+    assert one.communicate_s > 5.0
+    assert one.waited_s == pytest.approx(19 * 3 * 0.0001)  # between two of its calls
+    assert "collective-wait" not in {each.key for each in findings(answers)}
+
+
+def test_what_an_aggregator_computes_between_its_calls_is_waited_for(findings_of: FindingsOf) -> None:
+    one = pick(findings_of(scenarios.behind_the_aggregator, own_ms=80.0), "collective-wait")
+    assert one.seconds_lost == pytest.approx(20 * 3 * 0.080 + 19 * 3 * 0.0001)
+    assert one.ranks == [0]
+    assert "I/O" not in one.change
+
+
+def test_ranks_that_left_before_the_last_one_came_exchange_nothing_more(ask: Ask) -> None:
+    (one,) = ask(scenarios.behind_the_aggregator()).collectives.all
+    # Rank 0 has 19.9 ms of its own in each call, of which the others see 9.9 ms after it came.
+    assert one.exchange_s == pytest.approx(20 * (0.0199 + 3 * 0.0099))
+
+
+@pytest.mark.parametrize("level", ["posix", "stdio", "hdf5"])
+def test_only_the_part_of_a_lateness_outside_of_io_counts(ask: Ask, level: str) -> None:
+    trace = scenarios.late_rank()
+    log = trace.file("/scratch/log")
+    for step in range(20):
+        for line in range(3):  # 30 ms of the 80 ms that rank 3 comes late; 10 ms more before that
+            begin = step * 500.0 + 5 + line * 10
+            trace.add(3, level, "write", "write", begin, 10, file=log, offset=0, bytes=80, moved=80)
+        if step:
+            trace.add(3, level, "write", "write", step * 500.0 - 20, 10, file=log, offset=0, bytes=80, moved=80)
+    (one,) = ask(trace).collectives.all
+    assert one.waited_s == pytest.approx(20 * 3 * 0.050)
+    assert one.last_rank == 3
+
+
+def test_calls_that_overlap_cover_their_union(ask: Ask) -> None:
+    trace = scenarios.late_rank()
+    log = trace.file("/scratch/log")
+    for step in range(20):
+        for begin, length in ((-10.0, 30.0), (0.0, 5.0), (10.0, 30.0), (70.0, 30.0)):  # of several threads
+            trace.write(3, log, 0, 80, max(step * 500.0 + begin, 0.0), length + min(step * 500.0 + begin, 0.0))
+    (one,) = ask(trace).collectives.all
+    assert one.waited_s == pytest.approx(20 * 3 * 0.030)

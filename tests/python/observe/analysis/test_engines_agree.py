@@ -5,8 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from observe.analysis import scenarios
 from observe.analysis.random_trace import random_trace
 
+from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.engines import Engine
 from halcyon.observe.printed.plain import plain
@@ -26,3 +28,11 @@ def test_all_engines_give_the_same_tables(reference: tuple[Path, dict[str, Any]]
     assert found["calls"] > 0
     for name, value in expected.items():
         assert found[name] == value, name
+
+
+def test_all_engines_divide_collective_calls_alike(tmp_path: Path, engine: Engine) -> None:
+    path = scenarios.behind_the_aggregator(own_ms=30.0).store(tmp_path / "run")
+    with Dataset.open(path) as dataset:
+        expected = Answers(dataset).collectives.all
+    assert expected[0].waited_s > 1.0
+    assert Answers(Dataset.open(path, engine)).collectives.all == expected

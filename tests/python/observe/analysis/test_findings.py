@@ -276,3 +276,116 @@ def test_every_finding_of_calls_says_when(findings_of: FindingsOf) -> None:
         assert all(one.when is not None and one.worst is not None for one in findings_of(run))
     for run in (scenarios.updates_in_place, scenarios.slow_server):
         assert all(one.when is not None for one in findings_of(run))
+
+
+OPEN_MPI = "Open MPI v4.1.4, package: Debian OpenMPI"
+MPICH = "MPICH Version:\t4.0.2"
+
+
+def told(trace: Trace, library: str | None, *hints: str) -> Trace:
+    """The run, with its MPI library and the names of its hints."""
+    facts = {f"mpi.hint.{name}": "automatic" for name in hints} | ({"mpi.library": library} if library else {})
+    trace.facts += [{"process": 0, "key": key, "value": value} for key, value in facts.items()]
+    return trace
+
+
+def one_aggregator() -> Trace:
+    trace = scenarios.collective()
+    trace.calls = [call for call in trace.calls if call.level == "mpiio" or call.process == 0]
+    return trace
+
+
+def misaligned_through_mpiio() -> Trace:
+    trace = Trace(1)
+    file = trace.file("/scratch/shared")
+    for number in range(120):
+        trace.write(0, file, 100 + number * MIB, MIB, number * 30.0, 20)
+    return trace
+
+
+ADVICE = [
+    (scenarios.sieving, "data-sieving-new-data", "romio_ds_write=disable", "OMPI_MCA_fbtl_posix_write_datasieving=0"),
+    (
+        lambda: scenarios.sieving(fresh=False),
+        "data-sieving",
+        "romio_ds_write=disable",
+        "OMPI_MCA_fbtl_posix_write_datasieving=0",
+    ),
+    (
+        lambda: scenarios.interleaved("MPI_File_write_at_all"),
+        "collective-buffering-write",
+        "romio_cb_write=enable",
+        "OMPI_MCA_fcoll=vulcan",
+    ),
+    (
+        lambda: scenarios.late_rank(late_ms=0.0, own_ms=100.0),
+        "collective-exchange",
+        "cb_nodes",
+        "OMPI_MCA_io_ompio_num_aggregators",
+    ),
+    (one_aggregator, "one-rank-writes", "cb_nodes", "OMPI_MCA_io_ompio_num_aggregators"),
+    (misaligned_through_mpiio, "misaligned-writes", "romio_cb_write=enable", "lfs setstripe"),
+]
+
+
+@pytest.mark.parametrize(("run", "key", "hint", "parameter"), ADVICE)
+def test_advice_is_for_the_mpiio_that_the_run_used(
+    ask: Ask, run: Callable[[], Trace], key: str, hint: str, parameter: str
+) -> None:
+    own = pick(findings(ask(told(run(), OPEN_MPI))), key).change
+    assert parameter in own
+    assert hint not in own.split("OMPI_MCA_io=romio321, which reads the hint")[0]
+    for library, hints in ((MPICH, ()), (OPEN_MPI, ("romio_cb_read",)), (None, ("romio_cb_read",))):
+        romio = pick(findings(ask(told(run(), library, *hints))), key).change
+        assert hint in romio
+        assert parameter not in romio
+    unknown = pick(findings(ask(run())), key).change
+    assert hint in unknown
+    assert parameter in unknown
+
+
+def test_open_mpis_romio_is_known_by_what_mpirun_was_told(ask: Ask) -> None:
+    words = ["mpirun", "--mca", "io", "romio321", "-n", "4", "./model"]
+    assert ask(told(scenarios.sieving(), OPEN_MPI), command=" ".join(words)).mpiio_used.implementation == "ROMIO"
+    assert ask(told(scenarios.sieving(), OPEN_MPI), command=" ".join(words[4:])).mpiio_used.implementation == "OMPIO"
+    trace = told(scenarios.sieving(), OPEN_MPI)
+    trace.facts.append({"key": "environment.OMPI_MCA_io", "value": "romio321"})
+    assert ask(trace).mpiio_used.implementation == "ROMIO"
+
+
+def test_hints_of_striping_are_not_for_open_mpis_own_mpiio(ask: Ask) -> None:
+    for run, key in ((scenarios.slow_server, "slow-server"), (scenarios.uneven_servers, "uneven-servers")):
+        own = pick(findings(ask(told(run(), OPEN_MPI))), key).change
+        assert "lfs setstripe" in own
+        assert "hint" not in own
+        assert "striping_factor" in pick(findings(ask(told(run(), MPICH))), key).change
+
+
+def with_shared_pointer(opened: str | None = "shared") -> tuple[Trace, int, int]:
+    """Small writes to a file, and to one beside it that MPI-IO wrote when it opened `opened`."""
+    trace = Trace(2)
+    shared, beside = trace.file("/scratch/shared"), trace.file("/tmp/session/shared_cid-0-19027.sm")
+    file = {"shared": shared, "beside": beside}.get(opened or "")
+    outer = trace.add(0, "mpiio", "MPI_File_open", "open", 0, 50, file=file)
+    trace.add(0, "posix", "open", "open", 1, 1, file=beside, inside=outer)
+    trace.write(0, beside, 0, 40, 3, 1, inside=outer)
+    for number in range(200):
+        trace.write(1, shared, number * 1000, 1000, 100 + number * 2.0, 1)
+    return trace, shared, beside
+
+
+def test_files_that_the_mpi_library_keeps_for_itself_are_not_listed(ask: Ask) -> None:
+    trace, shared, _ = with_shared_pointer()
+    assert pick(findings(ask(trace)), "small-writes").files == [shared]
+
+
+@pytest.mark.parametrize("opened", ["beside", None])
+def test_files_that_may_be_the_applications_are_listed(ask: Ask, opened: str | None) -> None:
+    trace, shared, beside = with_shared_pointer(opened)
+    assert pick(findings(ask(trace)), "small-writes").files == [shared, beside]
+
+
+def test_a_file_that_the_application_reads_itself_is_listed(ask: Ask) -> None:
+    trace, shared, beside = with_shared_pointer()
+    trace.read(1, beside, 0, 40, 60, 1)
+    assert pick(findings(ask(trace)), "small-writes").files == [shared, beside]

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from halcyon.errors import UsageError
-from halcyon.observe.advise.library import Family, recipe
+from halcyon.observe.advise.library import recipe
 from halcyon.observe.advise.rounds import not_in_effect
 from halcyon.observe.advise.run_facts import RunFacts
 from halcyon.observe.advise.settings import Setting
@@ -20,6 +20,7 @@ from halcyon.observe.advise.sweep.space import (
 )
 from halcyon.observe.advise.sweep.striping import StripeCommand, Striping, StripingError, striping_of, targets_near
 from halcyon.observe.advise.trial import Launch, Trial
+from halcyon.observe.mpi_library import MpiIo
 
 MIB = 1 << 20
 
@@ -167,7 +168,7 @@ _OTHER_SHARE = 0.05
 
 def check_swept(facts: RunFacts) -> None:
     """UsageError: these settings are none of its MPI-IO's."""
-    if facts.library.family == Family.OPEN_MPI and not facts.romio:
+    if facts.mpiio == MpiIo.OMPIO:
         component = facts.library.romio_component
         raise UsageError(
             "the command uses Open MPI's own MPI-IO, which reads no hints from outside; sweep its ROMIO: "

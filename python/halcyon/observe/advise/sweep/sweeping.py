@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from halcyon.errors import UsageError
-from halcyon.observe.advise.library import Library
 from halcyon.observe.advise.run_facts import run_facts
 from halcyon.observe.advise.settings import Setting
 from halcyon.observe.advise.sweep.choice import Choice, choose
@@ -19,6 +18,7 @@ from halcyon.observe.advise.sweep.striping import StripeCommand
 from halcyon.observe.advise.trial import Launch
 from halcyon.observe.advise.try_settings import FIRST, failed_as_it_is
 from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.mpi_library import Library
 from halcyon.observe.open_run import open_run
 from halcyon.quantities import rate
 

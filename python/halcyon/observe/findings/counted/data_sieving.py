@@ -7,6 +7,7 @@ from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.counted import Counted
 from halcyon.observe.findings.counted.records import ranks_of, when
 from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.mpiio_means import SIEVING_OFF, hint, of_mpiio
 from halcyon.quantities import plural, seconds, size
 
 
@@ -23,7 +24,7 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
     own = [
         row
         for row in asked
-        if row["reads"] >= 10
+        if row["reads"] >= answers.settings.sieving_reads
         and row["bytes_written"] > row["mpi_bytes_written"]
         and row["read_s"] > share * row["write_s"]
     ]
@@ -42,8 +43,9 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
             f"lies between the pieces, and writes it again: {size(written)}."
         ),
         change=(
-            "Set the MPI-IO hint romio_ds_write=disable, or write collectively with romio_cb_write=enable, so that no "
-            "holes remain between the pieces; `halcyon advise --try` measures which is faster."
+            f"Set {hint(answers, 'romio_ds_write=disable', ompio=SIEVING_OFF)}; or write collectively"
+            + of_mpiio(answers, romio=" with romio_cb_write=enable", ompio="")
+            + ", so that no holes remain between the pieces; `halcyon advise --try` measures which is faster."
         ),
         estimate=(
             "time of the reads, and of the share of the bytes that were written beyond those asked for; locks, which "

@@ -6,6 +6,7 @@ from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.counted import Counted
 from halcyon.observe.findings.counted.records import NOT_TIMED, ranks_of, when, worth
 from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.mpiio_means import whole_stripes
 from halcyon.quantities import percent, plural, seconds
 
 
@@ -36,8 +37,8 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
         title="Reads and writes begin off the file system's blocks",
         explanation="A block that is touched in part is locked as a whole and, for a write, read before.",
         change=(
-            "H5Pset_alignment with the block or stripe size for HDF5, the hints striping_unit and (for Lustre) "
-            "romio_cb_write=enable for MPI-IO; else begin each rank's part at a multiple of the block."
+            f"H5Pset_alignment with the block or stripe size for HDF5, {whole_stripes(answers)}; else begin each "
+            "rank's part at a multiple of the block."
         ),
         estimate=NOT_TIMED,
         calls=unaligned,

@@ -7,6 +7,7 @@ from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.counted import Counted
 from halcyon.observe.findings.counted.records import files_of, when
 from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.mpiio_means import AGGREGATORS, of_mpiio
 from halcyon.quantities import percent, seconds, size
 
 
@@ -49,8 +50,8 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
             + ("" if total == every else " (Files that were not counted whole are left out.)")
         ),
         change=(
-            "Let all ranks take part: collective MPI-IO or parallel HDF5 (H5Pset_fapl_mpio); where they do, set the "
-            "hint cb_nodes to at least the number of nodes."
+            "Let all ranks take part: collective MPI-IO or parallel HDF5 (H5Pset_fapl_mpio); where they do, set "
+            f"{of_mpiio(answers, romio='the hint cb_nodes', ompio=AGGREGATORS)} to at least the number of nodes."
         ),
         estimate=(
             "its time (in files of collective calls: that of all ranks, which wait for it), less what would remain "

@@ -1,0 +1,51 @@
+"""The MPI library and MPI-IO of a run, and its hints, from its facts."""
+
+from dataclasses import dataclass
+
+from ibis import _
+
+from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.mpi_library import COMPONENT, Library, MpiIo, library_of, mpiio_of
+
+_HINT = "mpi.hint."
+_LIBRARY = "mpi.library"
+
+
+@dataclass(frozen=True)
+class MpiIoUsed:
+    """Of one run."""
+
+    library: Library
+    hints: dict[str, set[str]]
+    """In force, over all files that MPI-IO opened: the values of each."""
+
+    component: str | None = None
+    """The MPI-IO that Open MPI was told to take, by the environment or by its mpirun; None: by neither."""
+
+    @property
+    def implementation(self) -> MpiIo:
+        return mpiio_of(self.library, self.hints, self.component)
+
+
+def mpiio_used(survey: Survey) -> MpiIoUsed:
+    """Of several libraries, which no run should have, the first by name."""
+    variable = f"environment.{COMPONENT}"
+    facts = survey.dataset.facts.filter(_.key.isin([_LIBRARY, variable]) | _.key.startswith(_HINT))
+    rows = facts.select("key", "value").distinct().to_pyarrow().to_pylist()
+    libraries = [row["value"] for row in rows if row["key"] == _LIBRARY]
+    components = [row["value"] for row in rows if row["key"] == variable]
+    hints: dict[str, set[str]] = {}
+    for row in rows:
+        if row["key"].startswith(_HINT):
+            hints.setdefault(row["key"].removeprefix(_HINT), set()).add(row["value"])
+    component = _of_command(survey.dataset.info.command or "") or min(components, default=None)
+    return MpiIoUsed(library_of(min(libraries, default=None)), hints, component)
+
+
+def _of_command(command: str) -> str | None:
+    """`romio321` of `mpirun --mca io romio321 …`, which goes before the environment."""
+    words = command.split()
+    for option, name, value in zip(words, words[1:], words[2:], strict=False):
+        if option.lstrip("-") in ("mca", "omca", "gmca") and option.startswith("-") and name == "io":
+            return value
+    return None
