@@ -34,7 +34,8 @@ TEST(grammar_file, a_second_run_goes_on_with_what_the_first_one_knew) {
         for (size_t i = 0; i < more.size(); ++i) {
             input.push_back(more[i]);
             second.append(more[i]);
-            if (i % 50 == 0) ASSERT_EQ(fault_of(second, input, input.size()), "") << "kind " << kind;
+            if (i % 50 != 0) continue;
+            ASSERT_EQ(fault_of(second, input, input.size()), "") << "kind " << kind;
         }
     }
 }
@@ -97,8 +98,9 @@ TEST(grammar_file, a_file_cut_short_or_too_long_is_refused) {
     model.push_back(0);
     EXPECT_NE(refusal(model), "");
     while (!model.empty()) {
+        EXPECT_NE(refusal(model), "") << model.size();
         model.pop_back();
-        if (model.size() != 56 + 12 + 4 + 24) EXPECT_NE(refusal(model), "") << model.size();
+        if (model.size() == 56 + 12 + 4 + 24) model.pop_back();  // as it was
     }
 }
 

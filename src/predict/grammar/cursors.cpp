@@ -10,6 +10,8 @@ namespace {
 
 /// Rules nested deeper than this are not entered: the step would not be bounded.
 constexpr unsigned deepest_descent = 64;
+/// Nodes that are visited on the way behind what has come, before the rest is lost.
+constexpr unsigned most_visits = 300;
 
 /// Which uses of a rule that has ended this one may have been, given the terminal that came before it.
 struct use_places {
@@ -134,9 +136,11 @@ void cursor_set::clear() {
     while (active_count_ > 0) drop(active_[--active_count_]);
     lost_ = 0;
     at_end_ = 0;
+    step_began_ = visited_;
 }
 
 void cursor_set::advance(symbol_index terminal) {
+    step_began_ = visited_;
     double all = 0;
     double right = 0;
     const unsigned count = active_count_;
@@ -200,7 +204,15 @@ void cursor_set::add(const cursor_set& other, double weight) {
 
 void cursor_set::settle() {
     at_end_ = 0;
-    while (pending_count_ > 0) go_on(pending_[--pending_count_]);
+    while (pending_count_ > 0) {
+        const slot s = pending_[--pending_count_];
+        if (visited_ - step_began_ < most_visits) {
+            go_on(s);
+        } else {
+            lost_ += slots_[s].weight;
+            drop(s);
+        }
+    }
     if (at_end_ == 0) return;
     const double rest = weight() + lost_;
     if (rest == 0) return;
@@ -273,6 +285,10 @@ bool cursor_set::descend(cursor& c) {
     return false;
 }
 
+double not_like_seen(double all, double seen, unsigned places) {
+    return std::max(0.0, 1 - seen / all) / (places + 1);
+}
+
 /// The rule in which a cursor's outermost frame stood has ended: tells its uses apart, by how often each occurred.
 void cursor_set::branch(const cursor& c, symbol_index rule) {
     const symbol_entry& ended = grammar_.symbol(rule);
@@ -305,10 +321,9 @@ void cursor_set::branch(const cursor& c, symbol_index rule) {
         }
         possible = seen;
     }
-    // Uses that were not looked at are taken to be like the others.
-    const double unseen = use == nothing ? 0 : std::max(0.0, static_cast<double>(ended.count) - seen);
-    const double scale = c.weight / (possible + unseen * possible / seen);
-    if (unseen > 0) lost_ += c.weight - possible * scale;
+    const double unseen = use == nothing ? 0 : not_like_seen(static_cast<double>(ended.count), seen, count);
+    const double scale = c.weight * (1 - unseen) / possible;
+    lost_ += c.weight * unseen;
     for (unsigned i = 0; i < count; ++i) {
         const use_places& place = places[i];
         const double weight = (place.first + place.later) * scale;

@@ -9,13 +9,17 @@
 
 namespace halcyon::predict {
 
+/// Of places of which only some were looked at, with the weight `seen` of `all`: the share that is expected to be like
+/// none of them. By the rule of succession one in `places + 1` of those that were not looked at.
+[[nodiscard]] double not_like_seen(double all, double seen, unsigned places);
+
 /// The predictors of Dorier 2014, section 7.2.2, as paths instead of marks alone: where in what was seen before the
 /// input may be now. Nodes in a path are marked, so that a change of the grammar that touches no path asks one bit
 /// field.
 ///
-/// The set is bounded: at most `most` cursors are kept, the heaviest ones, of a rule that ends at most 8 uses are
-/// followed, the newest ones, and a step visits a bounded number of nodes. What was not followed is `lost` weight, part
-/// of all probabilities' denominator: nobody's forecast becomes surer because others were dropped.
+/// The set is bounded: at most `most` cursors are kept, the heaviest ones; of a rule that ends at most 8 uses are
+/// followed, the newest ones; a step visits a bounded number of nodes. What goes on in a way that was not followed is
+/// `lost` weight, part of all probabilities' denominator: nobody's forecast becomes surer because others were dropped.
 class cursor_set {
   public:
     /// Without `marking` the cursors do not survive changes of the grammar: for looking ahead.
@@ -101,6 +105,7 @@ class cursor_set {
     double lost_ = 0;
     double at_end_ = 0;
     uint64_t visited_ = 0;
+    uint64_t step_began_ = 0;  // visited_ then
 };
 
 }  // namespace halcyon::predict

@@ -122,6 +122,13 @@ void grammar::remove_occurrence(node_index i) {
     }
 }
 
+/// Makes it the newest occurrence: lists are looked at from there, and what is used again and again is to be found.
+void grammar::bring_forward(node_index i) {
+    if (nodes_[i].newer() == nothing) return;
+    remove_occurrence(i);
+    add_occurrence(i);
+}
+
 /// Takes a node out of its body and frees it; its digrams are out of the table already.
 void grammar::remove(node_index i) {
     const symbol_index rule = rule_of(i);
@@ -263,6 +270,8 @@ void grammar::use_rule(node_index i, symbol_index rule) {
     queue_rule(nodes_[i].symbol());
     queue_rule(nodes_[second].symbol());
     symbols_[rule].count += symbols_[rule_of(i)].count;
+    bring_forward(first_of(rule));
+    bring_forward(last_of(rule));
     remove_occurrence(i);
     nodes_[i].set_run(make_run(rule, 1));
     add_occurrence(i);

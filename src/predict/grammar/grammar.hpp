@@ -110,6 +110,7 @@ class grammar {
     void link(node_index left, node_index right);
     void add_occurrence(node_index i);
     void remove_occurrence(node_index i);
+    void bring_forward(node_index i);
     void remove(node_index i);
     void free_rule(symbol_index rule);
 

@@ -20,7 +20,8 @@ constexpr uint64_t exponent_of(run r) {
 }
 
 /// One run in the body of a rule, 24 bytes. The bodies are rings: each has a guard between its last and first node.
-/// The nodes of one symbol are its occurrences, a list from the newest to the oldest.
+/// The nodes of one symbol are its occurrences, a list from the newest to the oldest; one at the beginning or the end
+/// of a rule is as new as the rule's last use.
 class node {
   public:
     static node fresh(uint32_t) { return {}; }

@@ -16,6 +16,7 @@ constexpr uint64_t longest_walk = 4096;
 /// Where fewer of the last predictions came true, fewer uses of rules are followed: it would be work for nothing.
 constexpr double little_luck = 0.1;
 constexpr unsigned uses_without_luck = 3;
+constexpr double little_lost = 0.1;
 
 }  // namespace
 
@@ -34,7 +35,15 @@ void predictor::append(uint32_t symbol) {
     cursors_.advance(terminal);
     count_run(terminal);
     grammar_.append(terminal);
-    if (cursors_.empty()) discover();
+    if (cursors_.empty() || too_little_is_followed()) discover();
+}
+
+/// A shorter context that is known as a whole is better than a part of a longer one, chosen by how new its places are,
+/// unless that part agrees.
+bool predictor::too_little_is_followed() {
+    const bool disagree = cursors_.lost() > cursors_.weight() * little_lost && next().size() > 1;
+    predictions_known_ = false;
+    return disagree;
 }
 
 void predictor::score_one(uint32_t symbol) {
@@ -236,9 +245,9 @@ void predictor::discover_by_occurrences(node_index tail) {
         taken += p.occurred;
         cursors_.add_behind(p.at, run_length_, p.occurred, p.begins ? before_run_ : nothing);
     }
-    // Places that were not looked at are taken to be like the others.
-    const double unseen = static_cast<double>(grammar_.symbol(last_).count) - seen;
-    if (i != nothing && unseen > 0) cursors_.add_lost(taken * unseen / seen);
+    if (i == nothing || count == 0) return;
+    const double unseen = not_like_seen(static_cast<double>(grammar_.symbol(last_).count), seen, count);
+    cursors_.add_lost(taken * unseen / (1 - unseen));
 }
 
 }  // namespace halcyon::predict

@@ -82,6 +82,7 @@ class predictor {
 
   private:
     void score_one(uint32_t symbol);
+    bool too_little_is_followed();
     void count_run(symbol_index terminal);
     void discover();
     bool discover_by_digrams(node_index previous, run last);
