@@ -72,18 +72,17 @@ TEST(grammar, growing_runs_take_two_nodes_for_each_count) {
 }
 
 TEST(grammar, all_short_words_are_right_at_each_step) {
-    for (size_t length = 1, words = 3; length <= 10; ++length, words *= 3) {
-        // Short ones are the beginnings of long ones: of these all steps are looked at.
-        for (size_t word = 0; length == 10 && word < words; ++word) {
-            stream input;
-            for (size_t rest = word; input.size() < length; rest /= 3) input.push_back(static_cast<uint32_t>(rest % 3));
-            predictor p({.bound_bytes = 1 << 16, .cursors = 4});
-            // The first five symbols were looked at when only those that follow differ.
-            for (size_t i = 0; i < length; ++i) {
-                p.append(input[i]);
-                if (i < 5 && word >= 243) continue;
-                ASSERT_EQ(fault_of(p, input, i + 1), "") << "word " << word << ", step " << i;
-            }
+    constexpr size_t length = 10;
+    constexpr size_t words = 59'049;  // of ten letters out of three; shorter ones are their beginnings
+    for (size_t word = 0; word < words; ++word) {
+        stream input;
+        for (size_t rest = word; input.size() < length; rest /= 3) input.push_back(static_cast<uint32_t>(rest % 3));
+        predictor p({.bound_bytes = 1 << 16, .cursors = 4});
+        for (size_t i = 0; i < length; ++i) {
+            p.append(input[i]);
+            // The beginning was looked at with an earlier word, which differs behind it only.
+            if (i < 5 && word >= 243) continue;
+            ASSERT_EQ(fault_of(p, input, i + 1), "") << "word " << word << ", step " << i;
         }
     }
 }
@@ -98,15 +97,15 @@ TEST(grammar, streams_of_all_kinds_are_right_at_each_step) {
 
 TEST(grammar, many_streams_are_right_in_the_end) {
     grammar::changes all;
-    for (unsigned seed = 0; seed < 50 * kinds; ++seed) {
+    for (unsigned seed = 0; seed < 20 * kinds; ++seed) {
         randomness random(seed);
         predictor p;
         ASSERT_EQ(fault_while_learning(p, of_kind(seed % kinds, 1000, random), 97), "") << "seed " << seed;
         all.rules_inlined += p.model().made().rules_inlined;
         all.runs_joined += p.model().made().runs_joined;
     }
-    EXPECT_GT(all.rules_inlined, 1000u);
-    EXPECT_GT(all.runs_joined, 1000u);
+    EXPECT_GT(all.rules_inlined, 500u);
+    EXPECT_GT(all.runs_joined, 500u);
 }
 
 TEST(grammar, long_streams_are_right) {
