@@ -30,35 +30,41 @@ class examination {
     }
 
   private:
-    bool holds(bool condition, const std::string& otherwise) {
-        if (!condition && wrong_.empty()) wrong_ = otherwise;
+    /// `otherwise()` says what is wrong: words are made only when they are needed.
+    template <class Otherwise>
+    bool holds(bool condition, Otherwise otherwise) {
+        if (!condition && wrong_.empty()) wrong_ = otherwise();
         return condition;
     }
 
     void labels(symbol_index s) {
         const symbol_entry& entry = g_.symbol(s);
         holds(entry.label < g_.symbols_end() && g_.symbol(entry.label).labelled == s,
-              "the label of symbol " + std::to_string(s) + " is another one's");
-        holds(!entry.queued, "rule " + std::to_string(s) + " still waits to be looked at");
+              [&] { return std::string("the label of symbol ") + std::to_string(s) + " is another one's"; });
+        holds(!entry.queued, [&] { return std::string("rule ") + std::to_string(s) + " still waits to be looked at"; });
     }
 
     void body(symbol_index rule) {
         const std::string name = "rule " + std::to_string(rule);
         const node_index guard = g_.guard_of(rule);
-        if (!holds(g_.at(guard).guard() && g_.at(guard).symbol() == rule, name + " has no guard")) return;
+        if (!holds(g_.at(guard).guard() && g_.at(guard).symbol() == rule, [&] { return name + " has no guard"; }))
+            return;
         uint32_t nodes = 0;
         for (node_index i = g_.first_of(rule); i != guard && wrong_.empty(); i = g_.at(i).next()) {
             const node& n = g_.at(i);
-            if (!holds(++nodes <= g_.symbol(rule).body, name + " has more nodes than it counts")) return;
-            if (!holds(!n.guard() && !n.freed(), name + " has a node that is free or a guard")) return;
-            holds(g_.at(n.next()).previous() == i, name + ": a node's next one has another previous one");
-            holds(g_.rule_of(i) == rule, name + ": " + text(g_, n.run()) + " is taken for one of another rule");
-            holds(!n.queued() || g_.full(), name + ": a digram still waits to be looked up");
+            if (!holds(++nodes <= g_.symbol(rule).body, [&] { return name + " has more nodes than it counts"; }))
+                return;
+            if (!holds(!n.guard() && !n.freed(), [&] { return name + " has a node that is free or a guard"; })) return;
+            holds(g_.at(n.next()).previous() == i,
+                  [&] { return name + ": a node's next one has another previous one"; });
+            holds(g_.rule_of(i) == rule,
+                  [&] { return name + ": " + text(g_, n.run()) + " is taken for one of another rule"; });
+            holds(!n.queued() || g_.full(), [&] { return name + ": a digram still waits to be looked up"; });
             ++places_[n.symbol()];
             digram(name, i);
         }
-        holds(nodes == g_.symbol(rule).body, name + " has fewer nodes than it counts");
-        holds(rule == start_rule || nodes >= 2 || g_.full(), name + " is a single run");
+        holds(nodes == g_.symbol(rule).body, [&] { return name + " has fewer nodes than it counts"; });
+        holds(rule == start_rule || nodes >= 2 || g_.full(), [&] { return name + " is a single run"; });
         nodes_ += nodes + 1;
         ++rules_;
     }
@@ -66,15 +72,17 @@ class examination {
     void digram(const std::string& name, node_index i) {
         const node& n = g_.at(i);
         const node& next = g_.at(n.next());
-        if (next.guard()) return void(holds(!n.indexed(), name + ": its last node begins an indexed digram"));
-        const std::string words = text(g_, n.run()) + " " + text(g_, next.run());
-        holds(n.symbol() != next.symbol(), name + ": two runs of one symbol side by side: " + words);
+        if (next.guard())
+            return void(holds(!n.indexed(), [&] { return name + ": its last node begins an indexed digram"; }));
+        const auto words = [&] { return text(g_, n.run()) + " " + text(g_, next.run()); };
+        holds(n.symbol() != next.symbol(), [&] { return name + ": two runs of one symbol side by side: " + words(); });
         if (n.next() == g_.tail())
-            return void(holds(!n.indexed(), "the digram of the growing run is indexed: " + words));
+            return void(holds(!n.indexed(),
+                              [&] { return std::string("the digram of the growing run is indexed: ") + words(); }));
         if (n.indexed()) ++indexed_;
         if (g_.full() && !n.indexed()) return;
         holds(g_.find_digram(n.run(), next.run()) == i,
-              name + ": the digram stands elsewhere, too, or is not indexed: " + words);
+              [&] { return name + ": the digram stands elsewhere, too, or is not indexed: " + words(); });
     }
 
     void symbol(symbol_index s) {
@@ -85,29 +93,33 @@ class examination {
         uint32_t listed = 0;
         node_index newer = nothing;
         for (node_index i = entry.newest; i != nothing && wrong_.empty(); i = g_.at(i).older()) {
-            if (!holds(++listed <= places_[s], name + " has more occurrences listed than there are")) return;
+            if (!holds(++listed <= places_[s], [&] { return name + " has more occurrences listed than there are"; }))
+                return;
             holds(g_.at(i).run() != nothing && g_.at(i).symbol() == s,
-                  name + ": an occurrence of another symbol is listed");
-            holds(g_.at(i).newer() == newer, name + ": an occurrence does not know the newer one");
+                  [&] { return name + ": an occurrence of another symbol is listed"; });
+            holds(g_.at(i).newer() == newer, [&] { return name + ": an occurrence does not know the newer one"; });
             uses += g_.at(i).exponent();
             newer = i;
         }
-        holds(listed == places_[s], name + " has fewer occurrences listed than there are");
+        holds(listed == places_[s], [&] { return name + " has fewer occurrences listed than there are"; });
         if (entry.kind == symbol_kind::terminal) {
             ++terminals_;
-            holds(g_.find(entry.value) == s, name + " is not found");
-            holds(entry.length == 1 && entry.first == s && entry.last == s, name + " is not a terminal of itself");
+            holds(g_.find(entry.value) == s, [&] { return name + " is not found"; });
+            holds(entry.length == 1 && entry.first == s && entry.last == s,
+                  [&] { return name + " is not a terminal of itself"; });
         } else if (s == start_rule) {
-            holds(uses == 0, "S is used");
+            holds(uses == 0, [&] { return std::string("S is used"); });
         } else {
-            holds(uses >= 2 || (g_.full() && uses == 1), name + " is used " + std::to_string(uses) + " times");
+            holds(uses >= 2 || (g_.full() && uses == 1),
+                  [&] { return name + " is used " + std::to_string(uses) + " times"; });
         }
     }
 
     void totals() {
-        holds(rules_ == g_.rules(), "rules are miscounted");
-        holds(nodes_ == g_.size() + g_.rules(), "nodes are miscounted");
-        holds(indexed_ == g_.indexed_digrams(), "the table of digrams has entries of no node");
+        holds(rules_ == g_.rules(), [&] { return std::string("rules are miscounted"); });
+        holds(nodes_ == g_.size() + g_.rules(), [&] { return std::string("nodes are miscounted"); });
+        holds(indexed_ == g_.indexed_digrams(),
+              [&] { return std::string("the table of digrams has entries of no node"); });
     }
 
     /// Rules in an order in which each comes after all that use it; lengths and counts follow.
@@ -123,12 +135,15 @@ class examination {
                 if (--open[s] == 0 && g_.symbol(s).is_rule()) order.push_back(s);
             }
         }
-        if (!holds(order.size() == g_.rules(), "rules use each other in a circle, or are not used")) return;
+        if (!holds(order.size() == g_.rules(),
+                   [&] { return std::string("rules use each other in a circle, or are not used"); }))
+            return;
         for (size_t k = order.size(); k-- > 0 && wrong_.empty();) expansion(order[k]);
         for (symbol_index s = 0; s < g_.symbols_end(); ++s) {
-            holds(g_.symbol(s).kind == symbol_kind::unused || counts[s] == g_.symbol(s).count,
-                  text(g_, make_run(s, 1)) + " occurs " + std::to_string(counts[s]) + " times and counts " +
-                      std::to_string(g_.symbol(s).count));
+            holds(g_.symbol(s).kind == symbol_kind::unused || counts[s] == g_.symbol(s).count, [&] {
+                return text(g_, make_run(s, 1)) + " occurs " + std::to_string(counts[s]) + " times and counts " +
+                       std::to_string(g_.symbol(s).count);
+            });
         }
     }
 
@@ -138,11 +153,12 @@ class examination {
         for (node_index i = g_.first_of(rule); !g_.at(i).guard(); i = g_.at(i).next())
             length += g_.at(i).exponent() * g_.symbol(g_.at(i).symbol()).length;
         const symbol_entry& entry = g_.symbol(rule);
-        holds(length == entry.length, name + " expands to another length than it says");
+        holds(length == entry.length, [&] { return name + " expands to another length than it says"; });
         if (rule == start_rule) return;
         holds(entry.first == g_.symbol(g_.at(g_.first_of(rule)).symbol()).first,
-              name + " begins with another terminal");
-        holds(entry.last == g_.symbol(g_.at(g_.last_of(rule)).symbol()).last, name + " ends with another terminal");
+              [&] { return name + " begins with another terminal"; });
+        holds(entry.last == g_.symbol(g_.at(g_.last_of(rule)).symbol()).last,
+              [&] { return name + " ends with another terminal"; });
     }
 
     const grammar& g_;
