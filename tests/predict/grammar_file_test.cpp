@@ -83,6 +83,15 @@ TEST(grammar_file, a_rule_reduced_to_a_single_run_gives_way_to_it) {
     EXPECT_EQ(g.at(g.tail()).exponent(), 6u);
 }
 
+/// S → a R c, R → a b: R is used once, and its a belongs to the run before it.
+TEST(grammar_file, runs_that_meet_when_a_rule_gives_way_are_joined) {
+    grammar g(1 << 16);
+    ASSERT_FALSE(load(g, written_model(terminals, {{{0, 1}, {4, 1}, {2, 1}}, {{0, 1}, {1, 1}}}, true), "run.model"));
+    EXPECT_EQ(check(g), "");
+    EXPECT_EQ(g.rules(), 1u);
+    EXPECT_EQ(g.at(g.first_of(start_rule)).exponent(), 2u);
+}
+
 TEST(grammar_file, other_files_and_versions_are_refused) {
     model_bytes model = written_model(terminals, {{{0, 1}, {1, 1}}});
     EXPECT_EQ(refusal(model), "");

@@ -195,6 +195,47 @@ TEST(predictor, progress_tells_how_much_of_each_loop_is_left) {
     EXPECT_EQ(levels[1].repetitions, 5u);
 }
 
+TEST(predictor, progress_counts_the_runs_behind) {
+    predictor p;
+    for (int i = 0; i < 5; ++i) learn(p, letters("abcccd"));
+    p.append('a');
+    std::vector<rule_progress> levels(8);
+    ASSERT_GE(p.progress(levels), 1u);
+    EXPECT_EQ(levels[0].length, 6u);
+    EXPECT_EQ(levels[0].remaining, 5u);
+}
+
+TEST(predictor, a_loop_entered_at_an_unknown_place_ends_as_likely_at_each) {
+    predictor p;
+    learn(p, letters("xababababcyxababababcyzab"));
+    ASSERT_EQ(p.next().size(), 2u);
+    EXPECT_NEAR(p.next()[0].probability, 0.75, 1e-9);
+    EXPECT_EQ(p.next()[1].symbol, uint32_t{'c'});
+    EXPECT_NEAR(p.next()[1].probability, 0.25, 1e-9);
+}
+
+TEST(predictor, what_came_before_a_loop_tells_that_it_has_just_begun) {
+    predictor p;
+    learn(p, letters("ababababckababababcab"));
+    EXPECT_EQ(p.next()[0].symbol, uint32_t{'a'});
+    EXPECT_NEAR(p.next()[0].probability, 1, 1e-9);
+}
+
+/// S → R c R a b, and a cursor between a and b: R^2 it is then, and the cursor in the second R.
+TEST(cursors, keep_their_repetition_when_runs_are_joined) {
+    grammar g(1 << 16);
+    cursor_set cursors(g, 15, true);
+    for (const uint32_t s : letters("abcabab")) g.append(g.intern(s));
+    cursors.add_behind(g.at(g.tail()).previous(), 1, 1, nothing);
+    ASSERT_EQ(cursors.size(), 1u);
+    g.append(g.intern('d'));
+    EXPECT_EQ(check(g, cursors), "");
+    ASSERT_EQ(cursors[0].depth, 2u);
+    EXPECT_EQ(g.at(cursors[0].frames[0].at()).exponent(), 2u);
+    EXPECT_EQ(cursors[0].frames[0].done(), 1u);
+    EXPECT_EQ(expected_by(g, cursors), "b");
+}
+
 TEST(predictor, a_symbol_never_seen_predicts_nothing) {
     predictor p;
     EXPECT_TRUE(p.next().empty());
