@@ -41,8 +41,8 @@ sanitize: setup ## all C, C++ and session tests under address/undefined behaviou
 faults: build ## sessions with random configurations and faults: make faults [MINUTES=10] [SEED=1]
 	@.venv/bin/python tests/python/session/fault_campaign.py $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
-fuzz: setup ## damaged traces, read under address and undefined behaviour sanitizers: make fuzz [MINUTES=10] [SEED=1]
-	@scripts/fuzz $(MINUTES) $(SEED)
+fuzz: setup ## damaged traces, long streams for the grammar, under sanitizers: make fuzz [OF=traces|grammar] [MINUTES=10] [SEED=1]
+	@scripts/fuzz "$(OF)" $(or $(MINUTES),10) $(SEED)
 
 docs: setup ## the documentation site (build/site)
 	@scripts/docs

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <type_traits>
+
+#include "predict/grammar/memory_bound.hpp"
+
+namespace halcyon::predict {
+
+/// An array that doubles within a memory bound, and says so when it cannot: nothing here throws.
+template <class T>
+class growing_array {
+    static_assert(std::is_trivially_copyable_v<T>);
+
+  public:
+    explicit growing_array(memory_bound& bound) : bound_(bound) {}
+    ~growing_array() {
+        std::free(data_);
+        bound_.give_back(size_t{capacity_} * sizeof(T));
+    }
+    growing_array(const growing_array&) = delete;
+    growing_array& operator=(const growing_array&) = delete;
+
+    T& operator[](uint32_t i) { return data_[i]; }
+    const T& operator[](uint32_t i) const { return data_[i]; }
+    [[nodiscard]] uint32_t size() const { return size_; }
+    [[nodiscard]] uint32_t capacity() const { return capacity_; }
+    [[nodiscard]] bool empty() const { return size_ == 0; }
+
+    /// False when there is no room for one more.
+    [[nodiscard]] bool push(const T& value) {
+        if (size_ == capacity_ && !grow()) return false;
+        data_[size_++] = value;
+        return true;
+    }
+    T pop() { return data_[--size_]; }
+
+  private:
+    /// Near the bound smaller steps still fit.
+    bool grow() {
+        constexpr uint32_t first = 32;
+        return resize(std::max(first, capacity_ * 2)) || (capacity_ >= first && resize(capacity_ + capacity_ / 4)) ||
+               (capacity_ >= first && resize(capacity_ + capacity_ / 16));
+    }
+
+    bool resize(uint32_t capacity) {
+        const size_t more = size_t{capacity - capacity_} * sizeof(T);
+        if (capacity <= capacity_ || !bound_.take(more)) return false;
+        auto* grown = static_cast<T*>(std::realloc(data_, size_t{capacity} * sizeof(T)));
+        if (grown == nullptr) {
+            bound_.give_back(more);
+            return false;
+        }
+        data_ = grown;
+        capacity_ = capacity;
+        return true;
+    }
+
+    memory_bound& bound_;
+    T* data_ = nullptr;
+    uint32_t size_ = 0;
+    uint32_t capacity_ = 0;
+};
+
+}  // namespace halcyon::predict
