@@ -8,7 +8,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from halcyon.errors import BY_CODE, HalcyonError
+from halcyon.errors import BY_CODE, HalcyonError, HalcyonSystemError
 
 
 class LibraryError(Exception):
@@ -23,8 +23,8 @@ class LibraryError(Exception):
 def call_isolated(module: str, function: str, source: Path, target: Path, limit_s: float | None = None) -> None:
     """Calls `function(source, target)` of `module` in a child process. Its errors are raised here.
 
-    LibraryError: the child died of a signal or of an error that is none of ours. TimeoutError: it took longer than
-    `limit_s` seconds.
+    LibraryError: the child died of a signal or of an error that is none of ours. HalcyonSystemError: it was killed, or
+    the system refused something. TimeoutError: it took longer than `limit_s` seconds.
     """
     command = [sys.executable, "-W", "ignore", "-m", __name__, module, function, str(source.absolute()), str(target)]
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -37,8 +37,10 @@ def call_isolated(module: str, function: str, source: Path, target: Path, limit_
     if child.returncode == 0:
         return
     said = child.stderr.decode("utf-8", "replace").strip().splitlines()
+    if child.returncode == -signal.SIGKILL:
+        raise HalcyonSystemError(f"{source}: the process that worked on it was killed: too little memory?")
     if child.returncode < 0:
-        raise LibraryError(f"died of {signal.Signals(-child.returncode).name}", said)
+        raise LibraryError(how_it_ended(child.returncode), said)
     try:
         error = json.loads(child.stdout)
         raised = BY_CODE[error["code"]](error["message"])
@@ -47,13 +49,35 @@ def call_isolated(module: str, function: str, source: Path, target: Path, limit_
     raise raised
 
 
+def how_it_ended(status: int) -> str:
+    """`died of SIGSEGV`, `ended with status 9`; `status` as subprocess has it."""
+    if status >= 0:
+        return f"ended with status {status}"
+    try:
+        return f"died of {signal.Signals(-status).name}"
+    except ValueError:  # of real time
+        return f"died of signal {-status}"
+
+
+def _ours(why: Exception, path: Path) -> HalcyonError | None:
+    """An error of ours, or what the system refused on the way, such as room in a temporary folder."""
+    if isinstance(why, HalcyonError):
+        return why
+    if isinstance(why, OSError) and why.errno is not None:
+        return HalcyonSystemError.of(why, why.filename or path)
+    return HalcyonSystemError(f"{path}: too little memory") if isinstance(why, MemoryError) else None
+
+
 def _main(module: str, function: str, source: Path, target: Path) -> int:
     # Whatever libraries print to standard output must not mix with the report of an error.
     report = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     try:
         getattr(import_module(module), function)(source, target)
-    except HalcyonError as error:
+    except Exception as why:
+        error = _ours(why, source)
+        if error is None:  # whatever a library makes of a damaged file
+            raise
         with report:
             json.dump({"code": error.code, "message": str(error)}, report)
         return 1

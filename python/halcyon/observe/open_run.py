@@ -13,7 +13,7 @@ from halcyon.observe.engines import DUCKDB
 from halcyon.observe.manifest import NAME, engines_can_name
 from halcyon.observe.pack import pack
 from halcyon.observe.readers import Format, format_of
-from halcyon.observe.recording.folder import DATA
+from halcyon.observe.recording.folder import DATA, run_of
 from halcyon.observe.recording.folder import NAME as RECORDING
 from halcyon.observe.recording.lock import RunLock, held_lock
 
@@ -30,11 +30,14 @@ def open_run(path: Path, engine: str = DUCKDB) -> Iterator[Dataset]:
     with ExitStack() as stack:
         if is_dataset(path):
             directory = path
+            if run_of(path) != path:
+                stack.enter_context(held_lock(run_of(path))).to_read()
         elif format_of(path) == Format.HALCYON and os.access(path, os.W_OK) and engines_can_name(path):
             directory = path / DATA
             _make_fresh(path, stack.enter_context(held_lock(path)))
         elif format_of(path) == Format.HALCYON and _is_fresh(path):
             directory = path / DATA
+            stack.enter_context(held_lock(path)).to_read()
         else:
             directory = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="halcyon-run-"))) / DATA
             pack(path, directory)

@@ -1,6 +1,7 @@
 """A reader that fails in the way that its file's name says."""
 
 import ctypes
+import errno
 import os
 import signal
 import sys
@@ -15,6 +16,12 @@ def read(path: Path, directory: Path) -> None:
             os.abort()
         case "segv":
             ctypes.string_at(0)
+        case "real-time":
+            os.kill(os.getpid(), 40)
+        case "killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "no-room":
+            raise OSError(errno.ENOSPC, "No space left on device", "/tmp/staged")
         case "circles":
             signal.pause()
         case "exits":

@@ -25,6 +25,7 @@ DARSHAN = DATA / "darshan" / "mpi-io-test-dxt.darshan"
     [
         ("abort", "abort: its reader died of SIGABRT: damaged"),
         ("segv", "segv: its reader died of SIGSEGV: damaged"),
+        ("real-time", "real-time: its reader died of signal 40: damaged"),
         ("exits", r"exits: its reader gave up \(libthing: error: no such record\): damaged"),
     ],
 )
@@ -40,6 +41,19 @@ def test_a_reader_that_goes_in_circles_is_stopped(tmp_path: Path, monkeypatch: p
     with pytest.raises(ConfigError, match="circles: not read within 1 s: its reader goes in circles"):
         isolation.read_isolated("fatal_reader", tmp_path / "circles", tmp_path / "run")
     assert subprocess.run(["pgrep", "-f", str(tmp_path / "circles")], check=False).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("killed", "killed: the process that worked on it was killed"),
+        ("no-room", "/tmp/staged: No space left on device"),
+    ],
+)
+def test_what_the_system_does_to_a_reader_is_no_damage(tmp_path: Path, name: str, message: str) -> None:
+    (tmp_path / name).touch()
+    with pytest.raises(HalcyonSystemError, match=message):
+        isolation.read_isolated("fatal_reader", tmp_path / name, tmp_path / "run")
 
 
 def test_errors_of_an_isolated_reader_keep_their_kind(tmp_path: Path) -> None:

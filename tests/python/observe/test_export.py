@@ -58,7 +58,7 @@ def test_otf2_reads_back_as_it_was(dataset: Dataset, tmp_path: Path) -> None:
 
 def test_an_archive_that_finds_no_space_leaves_nothing(dataset: Dataset, tmp_path: Path) -> None:
     with small_disk(tmp_path / "small", "8k") as small:
-        with pytest.raises(HalcyonSystemError, match=r"small/a: OTF2's library .*: No space left on device"):
+        with pytest.raises(HalcyonSystemError, match=r"small/a: the writer of OTF2 .*: No space left on device"):
             writer_of("otf2")(dataset, small / "a")
         assert not list(small.iterdir())
 

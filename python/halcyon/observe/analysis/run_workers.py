@@ -6,10 +6,8 @@ Not multiprocessing: it would start the program anew that calls this, whatever t
 import os
 import pickle
 import queue
-import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -19,7 +17,7 @@ from pathlib import Path
 from halcyon.errors import BY_CODE, ConfigError, HalcyonError, HalcyonSystemError
 from halcyon.observe.analysis.run_load import RunLoad, load_run
 from halcyon.observe.analysis.settings import Settings
-from halcyon.observe.readers.isolation import this_process_may_die
+from halcyon.observe.isolation import how_it_ended
 
 
 @dataclass(frozen=True)
@@ -35,12 +33,10 @@ class Worker:
 
     def __init__(self) -> None:
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed by close()
         self._child = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-m", __name__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._said,
             env=environment,
         )
 
@@ -53,29 +49,17 @@ class Worker:
         """As load_run. ConfigError also when the process dies of this run."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
-        self._said.seek(0)
-        self._said.truncate()
         try:
             pickle.dump((path, name, settings), self._child.stdin)
             self._child.stdin.flush()
             answer: RunLoad | Failure = pickle.load(self._child.stdout)
-        except (EOFError, BrokenPipeError, pickle.UnpicklingError) as why:
-            ended = self._how_it_ended()
+        except Exception as why:  # pickle raises whatever half an answer makes of it
             self.close()
+            ended = how_it_ended(self._child.returncode)
             raise ConfigError(f"{path}: the process that read it {ended}: damaged") from why
         if isinstance(answer, Failure):
             raise BY_CODE[answer.code](answer.message)
         return answer
-
-    def _how_it_ended(self) -> str:
-        self._child.kill()  # where it answered nonsense; of one that is dead, nothing changes
-        status = self._child.wait()
-        if status == -signal.SIGALRM:
-            return "went in circles"
-        self._said.seek(0)
-        last = self._said.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
-        name = signal.Signals(-status).name if status < 0 else f"exit status {status}"
-        return f"died of {name} ({last})" if last else f"died of {name}"
 
     def close(self) -> None:
         """Ends the process."""
@@ -84,7 +68,6 @@ class Worker:
         self._child.kill()
         self._child.wait()
         self._child.stdout.close()
-        self._said.close()
         with suppress(BrokenPipeError):  # it died with a request in its pipe
             self._child.stdin.close()
 
@@ -130,7 +113,6 @@ def workers(count: int) -> Iterator[Workers]:
 def _main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever libraries print must not mix with the answers
-    this_process_may_die()
     while True:
         try:
             path, name, settings = pickle.load(sys.stdin.buffer)

@@ -1,10 +1,8 @@
 """Runs a reader in a process of its own: a damaged file kills C libraries, or sends them in circles."""
 
-import signal
-from importlib import import_module
 from pathlib import Path
 
-from halcyon.errors import ConfigError, HalcyonError
+from halcyon.errors import ConfigError
 from halcyon.observe.isolation import LibraryError, call_isolated
 
 SECONDS = 60
@@ -12,42 +10,17 @@ SECONDS_PER_MIB = 10
 """Libraries that a damaged file sends in circles are stopped; whole files need a fraction of a second per MiB."""
 
 
-_may_die = False
-
-
-def this_process_may_die() -> None:
-    """Says that this process serves to read alone: read_isolated reads in it, and starts no other."""
-    global _may_die
-    _may_die = True
-
-
 def read_isolated(module: str, path: Path, directory: Path) -> None:
     """Calls `read(path, directory)` of `module` in a child process. Its errors are raised here.
 
-    ConfigError also when the child dies or does not end: that is a file on which the library fails. See also
-    this_process_may_die.
+    ConfigError also when the child dies or does not end: that is a file on which the library fails.
     """
     size = sum(each.stat().st_size for each in (path.rglob("*") if path.is_dir() else [path]) if each.is_file())
     limit = SECONDS + SECONDS_PER_MIB * (size >> 20)
     try:
-        if _may_die:
-            _read_here(module, path, directory, limit)
-        else:
-            call_isolated(module, "read", path, directory, limit)
+        call_isolated(module, "read", path, directory, limit)
     except TimeoutError as why:
         raise ConfigError(f"{path}: not read within {limit} s: its reader goes in circles: damaged") from why
     except LibraryError as why:
         last = f" ({why.said[-1]})" if why.said else ""
         raise ConfigError(f"{path}: its reader {why.ended}{last}: damaged, or of an unknown version") from why
-
-
-def _read_here(module: str, path: Path, directory: Path, limit_s: int) -> None:
-    signal.alarm(limit_s)  # SIGALRM ends the process
-    try:
-        import_module(module).read(path, directory)
-    except HalcyonError:
-        raise
-    except Exception as why:  # whatever a library makes of a damaged file
-        raise LibraryError("gave up", [str(why)]) from why
-    finally:
-        signal.alarm(0)

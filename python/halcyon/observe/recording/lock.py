@@ -1,9 +1,13 @@
-"""Lets one command at a time make the data set of a recorded run, and no command while another reads it."""
+"""Lets one command at a time make the data set of a recorded run, and none while another reads it.
+
+Among the commands of one machine: on network file systems, locks of folders often end there.
+"""
 
 import fcntl
 import os
+import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 from halcyon.errors import HalcyonSystemError
@@ -12,7 +16,8 @@ from halcyon.errors import HalcyonSystemError
 class RunLock:
     """A lock on a run's folder, advisory, for as long as the block of `held_lock` lasts."""
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, run: Path, descriptor: int) -> None:
+        self._run = run
         self._descriptor = descriptor
 
     def to_read(self) -> None:
@@ -25,8 +30,13 @@ class RunLock:
         self._lock(fcntl.LOCK_EX)
 
     def _lock(self, kind: int) -> None:
-        with suppress(OSError):  # file systems without locks: as many commands as there are
+        try:
+            fcntl.flock(self._descriptor, kind | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"halcyon: {self._run}: waiting for another command to be done with it", file=sys.stderr)
             fcntl.flock(self._descriptor, kind)
+        except OSError:  # a file system without locks: as many commands as there are
+            pass
 
 
 @contextmanager
@@ -37,6 +47,6 @@ def held_lock(run: Path) -> Iterator[RunLock]:
     except OSError as why:
         raise HalcyonSystemError.of(why, run) from why
     try:
-        yield RunLock(descriptor)
+        yield RunLock(run, descriptor)
     finally:
         os.close(descriptor)

@@ -27,13 +27,14 @@ def record(
     HalcyonSystemError: the command cannot be started.
     """
     words = list(command)
+    is_new = folder is None or not folder.exists()
     place = new_folder(folder, words)
     wanted = variables(list(layers), place / "trace", buffer, local)
     recording = Recording.of(words, list(layers), time.time())
     try:
         recording.write(place)
     except HalcyonSystemError:
-        shutil.rmtree(place, ignore_errors=True)  # else it would be in the way of the next attempt
+        shutil.rmtree(place if is_new else place / "trace", ignore_errors=True)  # in the way of the next attempt
         raise
     code = run_alone(words, wanted) if world_patience_s is None else run_beside_world(words, world_patience_s, wanted)
     recording.end = time.time()

@@ -81,8 +81,9 @@ def write_otf2(dataset: Dataset, path: Path) -> None:
         try:
             call_isolated(__name__, "write_archive", dataset.directory, hidden)
         except LibraryError as why:
-            first = next((f": {line.partition('error: ')[2]}" for line in why.said if line.startswith("[OTF2]")), "")
-            raise HalcyonSystemError(f"{path}: OTF2's library {why.ended}{first}") from why
+            own = [line.partition("error: ")[2] for line in why.said if line.startswith("[OTF2]")]
+            reason = next(filter(None, own), why.said[-1] if why.said else "it does not say why")
+            raise HalcyonSystemError(f"{path}: the writer of OTF2 {why.ended}: {reason}") from why
         (hidden / EXPORTED).write_text(f"{dataset.info.source}\n", encoding="utf-8")
 
 

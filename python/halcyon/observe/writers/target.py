@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from halcyon.errors import HalcyonSystemError, UsageError
+from halcyon.errors import HalcyonError, HalcyonSystemError, UsageError
 
 EXPORTED = "exported-by-halcyon"
 """A file in an exported archive that tells it from the trace of a run of its own; it names the run's source."""
@@ -24,6 +24,8 @@ def new_file(path: Path) -> Iterator[Path]:
     try:
         yield folder / path.name
         (folder / path.name).replace(path)
+    except HalcyonError:
+        raise
     except OSError as why:
         raise HalcyonSystemError.of(why, path) from why
     finally:
