@@ -2,8 +2,9 @@
 
 A collective call of a rank has time of its own (Wright 2014, figure 4.8: communicate). Here it is divided: waiting for
 the last rank to begin, which nothing inside MPI-IO can mend; and the exchange of data between ranks and aggregators.
-A rank that comes last because it was still in I/O calls is not waited for: an aggregator writes on for ranks that have
-handed over their data and are in the next collective call already.
+A rank that comes last because it was still in calls of MPI-IO on the same file is not waited for: an aggregator writes
+on for ranks that have handed over their data and are in the next collective call already. Other I/O of it is waited for
+like what it computes.
 """
 
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ class Collective:
     communicate_s: float
     """Time of its own, in which no call below was under way."""
     waited_s: float
-    """Of that: for the last rank to begin, as long as that rank was in no I/O call."""
+    """Of that: for the last rank to begin, as long as that rank was in no call of MPI-IO on this file."""
     exchange_s: float
     """From the begin of the last rank to each rank's end, but at most to the end of all less the longest time that one
     rank spent in calls below."""
@@ -56,17 +57,21 @@ class Collective:
 
 
 class Collectives:
-    """Groups of collective calls, of at most settings.examined_calls calls: whole files, the most expensive first."""
+    """Groups of collective calls, by at most settings.examined_calls calls of MPI-IO, collective or not.
+
+    Whole files, those first whose collective calls took longest.
+    """
 
     def __init__(self, survey: Survey) -> None:
         self.survey = survey
 
     @cached_property
     def _files(self) -> ibis.Table:
-        rows = self.survey.profile.filter(
-            (_.level == Level.MPIIO) & _.call.re_search(NAMES) & _.file.notnull() & _.self_ns.notnull()
-        )
-        each = rows.aggregate(by="file", calls=_.calls.sum().cast("int64"), spent=_.duration_ns.sum())
+        rows = self.survey.profile.filter((_.level == Level.MPIIO) & _.file.notnull())
+        collective = _.call.re_search(NAMES) & _.self_ns.notnull()
+        each = rows.aggregate(
+            by="file", calls=_.calls.sum().cast("int64"), spent=_.duration_ns.sum(where=collective)
+        ).filter(_.spent.notnull())
         order = ibis.cumulative_window(order_by=[ibis.desc("spent"), "file"])
         return self.survey.keep(each.mutate(so_far=_.calls.sum().over(order).cast("int64")))
 
@@ -87,11 +92,12 @@ class Collectives:
         if not self.comparable or not chosen.count().to_pyarrow().as_py():
             return []
         files = chosen.to_pyarrow().column("chosen_file").to_pylist()
-        calls = self.survey.rows.filter((_.level == Level.MPIIO) & _.call.re_search(NAMES) & _.file.isin(files))
+        every = self.survey.rows.filter((_.level == Level.MPIIO) & _.file.isin(files))
+        calls = every.filter(_.call.re_search(NAMES))
         clocks = self.survey.dataset.processes.select(
             clock_process="process", clock_error_ns=_.clock_error_ns.fill_null(0)
         )
-        turns = self.survey.keep(passes.collectives(calls, self.survey.rows, clocks)).filter(_.processes > 1)
+        turns = self.survey.keep(passes.collectives(calls, every, clocks)).filter(_.processes > 1)
         for_whom = turns.aggregate(by=["file", "call", "last"], waited=_.waited_ns.sum())
         own = ibis.window(group_by=["file", "call"])
         for_whom = for_whom.mutate(most=_.waited.max().over(own)).filter(_.waited == _.most)

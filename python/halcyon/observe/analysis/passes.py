@@ -135,13 +135,14 @@ def phase_shares(calls: ibis.Table, lookup: ibis.Table, width_ns: int) -> ibis.T
 def collectives(calls: ibis.Table, every: ibis.Table, clocks: ibis.Table) -> ibis.Table:
     """One row per collective call: the `turn`-th of a function on a file by each of its processes.
 
-    `calls`: those to look at, of `every`. `clocks`: `clock_process` and `clock_error_ns`. `arrived_ns` is when the last
-    process began, `last` that process, `left_ns` when the last one ended, `begin_ns` when the first began. `waited_ns`:
-    what the others waited for the last one, in sum: from their own begin to its begin, less the time that it was in
-    calls meanwhile (an aggregator that still writes what the others have handed over is not late) and the clocks'
-    error, at most their own time (without calls below); none of those that were through before it began, which cannot
-    have waited for it. `exchange_ns`: from the last one's begin to each one's end, in sum, but at most to the end of
-    all less `parts_ns`, the longest time that any process spent in calls below. `own_ns`: the processes' own times.
+    `calls`: those to look at, of `every` call of MPI-IO on their files. `clocks`: `clock_process` and `clock_error_ns`.
+    `arrived_ns` is when the last process began, `last` that process, `left_ns` when the last one ended, `begin_ns` when
+    the first began. `waited_ns`: what the others waited for the last one, in sum: from their own begin to its begin,
+    less the time that it was in calls of MPI-IO on the same file meanwhile (an aggregator that still writes what the
+    others have handed over is not late) and the clocks' error, at most their own time (without calls below); none of
+    those that were through before it began, which cannot have waited for it. `exchange_ns`: from the last one's begin
+    to each one's end, in sum, but at most to the end of all less `parts_ns`, the longest time that any process spent in
+    calls below. `own_ns`: the processes' own times.
     """
     rows = _outside_of_last(_turns(calls), every)
     rows = rows.inner_join(clocks, rows.process == clocks.clock_process)
@@ -179,27 +180,26 @@ def _turns(calls: ibis.Table) -> ibis.Table:
 
 
 def _outside_of_last(turns: ibis.Table, every: ibis.Table) -> ibis.Table:
-    """`turns` with `outside_ns`: how long their `last` process had been in no call until the moment they began.
+    """`turns` with `outside_ns`: how long their `last` process had been in no MPI-IO on their file when they began.
 
-    Counted from an arbitrary moment of that process: only differences tell. The moments are put among the process'
-    calls as calls that take no time.
+    Counted from an arbitrary moment of that process and file: only differences tell. The moments are put among the
+    process' calls on the file as calls that take no time.
     """
-    key = ["file", "call", "turn"]
-    moments = turns.select(*key, at=_.last, start_ns=_.start_ns, end_ns=_.start_ns, waiting=_.process)
-    outer = (
-        _timed(every).filter(_.parent_call.isnull()).semi_join(turns.select("last").distinct(), [("process", "last")])
-    )
-    nobody = {"file": -1, "call": "", "turn": -1, "waiting": -1}
-    own = outer.select(at=_.process, start_ns=_.start_ns, end_ns=_.start_ns + _.duration_ns)
-    own = own.mutate(**{name: ibis.literal(value) for name, value in nobody.items()})
+    order = ["start_ns", "duration_ns", "process", "call", "turn"]
+    numbered = ibis.row_number().over(ibis.window(group_by=["last", "file"], order_by=order))
+    turns = turns.mutate(moment=numbered.cast("int64"))
+    moments = turns.select("last", "file", "start_ns", end_ns=_.start_ns, moment=_.moment)
+    outer = _timed(every).filter((_.parent_level != Level.MPIIO).fill_null(True))
+    outer = outer.semi_join(turns.select("last", "file").distinct(), [("process", "last"), "file"])
+    own = outer.select("file", "start_ns", last=_.process, end_ns=_.start_ns + _.duration_ns, moment=ibis.literal(-1))
     rows = ibis.union(moments, own.select(*moments.columns).cast(moments.schema()))
-    order = ["start_ns", "end_ns", "waiting", *key]
-    before = ibis.rows_window(preceding=(None, 1), following=None, group_by="at", order_by=order)
+    order = ["start_ns", "end_ns", "moment"]
+    before = ibis.rows_window(preceding=(None, 1), following=None, group_by=["last", "file"], order_by=order)
     rows = rows.mutate(busy_until_ns=_.end_ns.max().over(before))
     rows = rows.mutate(idle_ns=ibis.greatest(_.start_ns - ibis.coalesce(_.busy_until_ns, _.start_ns), 0))
-    so_far = ibis.cumulative_window(group_by="at", order_by=order)
-    rows = rows.mutate(outside_ns=_.idle_ns.sum().over(so_far).cast("int64")).filter(_.waiting >= 0)
-    return turns.inner_join(rows.select(*key, "outside_ns", process="waiting"), [*key, "process"])
+    so_far = ibis.cumulative_window(group_by=["last", "file"], order_by=order)
+    rows = rows.mutate(outside_ns=_.idle_ns.sum().over(so_far).cast("int64")).filter(_.moment >= 0)
+    return turns.inner_join(rows.select("last", "file", "moment", "outside_ns"), ["last", "file", "moment"])
 
 
 def stripes(calls: ibis.Table, layouts: ibis.Table, width_ns: int) -> ibis.Table:

@@ -29,7 +29,8 @@ def _waiting(answers: Answers, every: list[Collective]) -> list[Finding]:
         explanation=(
             "A collective call cannot begin before all ranks have made it. "
             + (
-                f"In {worst.function}, nearly all waiting is for rank {worst.last_rank}."
+                f"In {worst.function}, nearly all waiting is for rank {worst.last_rank}, which is in other I/O or "
+                "computing until then."
                 if one_rank
                 else "It is not always the same rank that comes last: the work before the calls is uneven."
             )
@@ -42,8 +43,8 @@ def _waiting(answers: Answers, every: list[Collective]) -> list[Finding]:
             "or a core that is dedicated to I/O."
         ),
         estimate=(
-            "from each rank's begin of such a call to the last rank's, less what of it the last rank spent in calls "
-            "before (it is not late then, but still busy), less the error of the clocks"
+            "from each rank's begin of such a call to the last rank's, less what of it the last rank spent in other "
+            "MPI-IO calls on this file (it is not late then, but still busy), less the error of the clocks"
         ),
         calls=sum(one.calls for one in own),
         bytes=sum(one.bytes for one in own),

@@ -6,6 +6,7 @@ from observe.analysis.conftest import Ask, FindingsOf
 from observe.analysis.test_findings import pick
 from observe.synthetic import MIB, Trace
 
+from halcyon.observe.analysis.settings import Settings
 from halcyon.observe.findings import findings
 
 
@@ -96,26 +97,65 @@ def test_ranks_that_left_before_the_last_one_came_exchange_nothing_more(ask: Ask
     assert one.exchange_s == pytest.approx(20 * (0.0199 + 3 * 0.0099))
 
 
-@pytest.mark.parametrize("level", ["posix", "stdio", "hdf5"])
-def test_only_the_part_of_a_lateness_outside_of_io_counts(ask: Ask, level: str) -> None:
+@pytest.mark.parametrize("inside_hdf5", [False, True])
+def test_a_late_rank_that_is_in_mpiio_on_the_same_file_is_not_waited_for(ask: Ask, inside_hdf5: bool) -> None:
     trace = scenarios.late_rank()
-    log = trace.file("/scratch/log")
     for step in range(20):
-        for line in range(3):  # 30 ms of the 80 ms that rank 3 comes late; 10 ms more before that
-            begin = step * 500.0 + 5 + line * 10
-            trace.add(3, level, "write", "write", begin, 10, file=log, offset=0, bytes=80, moved=80)
-        if step:
-            trace.add(3, level, "write", "write", step * 500.0 - 20, 10, file=log, offset=0, bytes=80, moved=80)
+        for piece in (-2, 0, 1, 2):  # 30 ms of the 80 ms that rank 3 comes late; 10 ms more before that
+            begin = step * 500.0 + 5 + piece * 10
+            if begin < 0:
+                continue
+            outer = trace.add(3, "hdf5", "H5Dwrite", "write", begin, 10, file=0) if inside_hdf5 else None
+            trace.mpi_write(3, 0, 0, 80, begin, 10, inside=outer)
     (one,) = ask(trace).collectives.all
     assert one.waited_s == pytest.approx(20 * 3 * 0.050)
     assert one.last_rank == 3
 
 
-def test_calls_that_overlap_cover_their_union(ask: Ask) -> None:
+@pytest.mark.parametrize("level", ["posix", "stdio", "hdf5", "mpiio"])
+def test_a_late_rank_that_is_in_other_io_is_waited_for(ask: Ask, level: str) -> None:
     trace = scenarios.late_rank()
     log = trace.file("/scratch/log")
     for step in range(20):
+        trace.add(3, level, "write", "write", step * 500.0 + 5, 70, file=log, offset=0, bytes=80, moved=80)
+    (one,) = ask(trace).collectives.all
+    assert one.waited_s == pytest.approx(20 * 3 * 0.080)
+    assert one.last_rank == 3
+
+
+def test_what_hdf5_does_before_its_mpiio_call_is_waited_for(findings_of: FindingsOf) -> None:
+    one = pick(findings_of(_filtering_before_writing), "collective-wait")
+    assert one.seconds_lost == pytest.approx(20 * 3 * 0.080)
+    assert one.ranks == [3]
+
+
+def _filtering_before_writing() -> Trace:
+    """Each rank is in H5Dwrite all the time; rank 3 compresses 80 ms longer than the others before it writes."""
+    trace = Trace(4)
+    file = trace.file("/scratch/shared")
+    for step in range(20):
+        for rank in range(4):
+            begin, late = step * 500.0, 80.0 if rank == 3 else 0.0
+            outer = trace.add(rank, "hdf5", "H5Dwrite", "write", begin, 130, file=file)
+            call, offset = "MPI_File_write_at_all", (step * 4 + rank) * 4 * MIB
+            inner = trace.mpi_write(rank, file, offset, 4 * MIB, begin + 5 + late, 125 - late, call=call, inside=outer)
+            trace.write(rank, file, offset, 4 * MIB, begin + 89, 40, inside=inner)
+    return trace
+
+
+def test_calls_that_overlap_cover_their_union(ask: Ask) -> None:
+    trace = scenarios.late_rank()
+    for step in range(20):
         for begin, length in ((-10.0, 30.0), (0.0, 5.0), (10.0, 30.0), (70.0, 30.0)):  # of several threads
-            trace.write(3, log, 0, 80, max(step * 500.0 + begin, 0.0), length + min(step * 500.0 + begin, 0.0))
+            at = max(step * 500.0 + begin, 0.0)
+            trace.mpi_write(3, 0, 0, 80, at, length + min(step * 500.0 + begin, 0.0))
     (one,) = ask(trace).collectives.all
     assert one.waited_s == pytest.approx(20 * 3 * 0.030)
+
+
+def test_the_bound_counts_all_calls_of_mpiio_that_are_looked_at(ask: Ask) -> None:
+    trace = scenarios.late_rank()  # 80 collective calls
+    for step in range(20):
+        trace.mpi_write(0, 0, 0, 80, step * 500.0 + 300, 1)
+    assert ask(trace, Settings(examined_calls=99)).collectives.all == []
+    assert len(ask(trace, Settings(examined_calls=100)).collectives.all) == 1
