@@ -13,6 +13,9 @@ struct unseen_calls {
     std::atomic<uint64_t> more;  ///< that were not told yet
 };
 
+/// Whether a process is a part of MPI that starts the application.
+enum class mpi_role : uint8_t { not_asked = 0, launcher, other };
+
 /// What this process knows of itself. Lives in pages that the kernel empties in a child of fork (or of any clone that
 /// does not share memory), so that a child finds itself `asleep` and starts a recording of its own: it needs no wrapper
 /// around fork, and cannot write into its parent's.
@@ -33,6 +36,7 @@ struct process_state {
     std::atomic<uint64_t> left;        ///< calls that never returned, because a jump left them
     std::atomic<uint64_t> rings;       ///< of io_uring, that were noticed
     std::atomic<bool> aborts;          ///< it called MPI_Abort: however that ends the process
+    std::atomic<mpi_role> role;        ///< in MPI's launching (is_mpi_launcher)
     unseen_calls direct_calls;         ///< system calls on files that were made with syscall(2)
     unseen_calls submitted;            ///< requests given to the kernel with io_submit
 };

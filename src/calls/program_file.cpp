@@ -47,11 +47,7 @@ bool is_of_own_architecture(const char* begin) {
 
 /// Whether a segment of notes holds the one of programs that record themselves.
 bool holds_own_note(int fd, const Elf64_Phdr& segment) {
-    constexpr size_t owner_bytes = sizeof recorded_note::owner;
-    struct {
-        Elf64_Nhdr header;
-        char owner[owner_bytes];
-    } note{};
+    recorded_note note{};
     constexpr int most = 64;  // of a file that somebody spoiled
     const uint64_t unit = segment.p_align == 8 ? 8 : 4;
     const auto padded = [unit](uint64_t bytes) { return (bytes + unit - 1) & ~(unit - 1); };
@@ -60,9 +56,7 @@ bool holds_own_note(int fd, const Elf64_Phdr& segment) {
         const long got = direct::call(SYS_pread64, fd, direct::address(&note), sizeof note,
                                       static_cast<long>(segment.p_offset + at));
         if (got != static_cast<long>(sizeof note)) return false;
-        if (note.header.n_type == recorded_note::type && note.header.n_namesz == owner_bytes &&
-            std::memcmp(note.owner, recorded_note::owner, owner_bytes) == 0)
-            return true;
+        if (std::memcmp(&note, &own_note, sizeof note) == 0) return true;
         at += padded(padded(sizeof note.header + uint64_t{note.header.n_namesz}) + note.header.n_descsz);
     }
     return false;

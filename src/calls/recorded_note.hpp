@@ -1,13 +1,15 @@
 #pragma once
 
-#include <cstdint>
+#include <elf.h>
 
-/// The ELF note by which a program that was linked with libhalcyon-io.a tells whoever starts it that it records itself.
-#define HALCYON_NOTE_OWNER "Halcyon"
+namespace halcyon::calls {
 
-namespace halcyon::calls::recorded_note {
+/// The ELF note by which a program that was linked with libhalcyon-io.a tells whoever starts it that it records itself:
+/// an owner, and nothing else.
+struct recorded_note {
+    Elf64_Nhdr header;
+    char owner[8];  ///< with the zero behind it
+};
+inline constexpr recorded_note own_note{{sizeof recorded_note::owner, 0, 1}, "Halcyon"};
 
-inline constexpr char owner[] = HALCYON_NOTE_OWNER;  ///< the note's name, with the zero behind it
-inline constexpr uint32_t type = 1;                  ///< without a descriptor
-
-}  // namespace halcyon::calls::recorded_note
+}  // namespace halcyon::calls

@@ -296,10 +296,7 @@ namespace shapes {
 namespace {
 
 bool has_waiting(const FILE* stream) {
-    // Wide streams keep what waits in a buffer that only the C library knows.
-    constexpr int putting = 0x800;  // _IO_CURRENTLY_PUTTING
-    return stream->_fileno >= 0 &&
-           ((stream->_mode > 0 && (stream->_flags & putting) != 0) || stream->_IO_write_ptr > stream->_IO_write_base);
+    return is_of_file(stream) && (is_wide_and_putting(stream) || stream->_IO_write_ptr > stream->_IO_write_base);
 }
 
 void flush_one(FILE* stream, call_id because_of) {

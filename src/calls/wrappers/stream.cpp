@@ -11,9 +11,6 @@
 namespace halcyon::calls {
 namespace {
 
-// glibc's _IO_CURRENTLY_PUTTING: the buffer holds what is to be written, not what was read.
-constexpr int putting = 0x800;
-
 int64_t at_least_zero(int64_t value) {
     return value < 0 ? 0 : value;
 }
@@ -131,7 +128,7 @@ bool stream_transfer::before(call_record& record, FILE* stream, bool locks) {
     }
     record.file = file_->file.load(std::memory_order_relaxed);
     look();
-    if (stream->_mode > 0 && (stream->_flags & putting) != 0) ask_for_end();
+    if (is_wide_and_putting(stream)) ask_for_end();
     shared_ = file_->references.load(std::memory_order_relaxed) > 1;
     descriptors::position(fd_, *file_, false);  // where others share it: asked again
     return true;
@@ -163,7 +160,7 @@ void stream_transfer::follow_position() {
 
 bool stream_transfer::before_uncounted(call_record& record, FILE* stream) {
     if (!before(record, stream)) return false;
-    ask_for_end();
+    if (!is_wide_and_putting(stream)) ask_for_end();  // of the others, it was asked already
     return true;
 }
 
@@ -267,16 +264,16 @@ void stream_transfer::after_flush(const call_record& record) {
 }
 
 void stream_transfer::flush(const call_record& record) {
-    if (fflush_of_library(stream_) != 0) return;
     call_record caused = record;
     caused.start = ticks();
-    caused.duration = 0;
+    if (fflush_of_library(stream_) != 0) return;
+    caused.duration = ticks() - caused.start;
     after_flush(caused);
     look();
 }
 
 void stream_transfer::flush_wide(const call_record& record) {
-    if (stream_->_mode > 0 && (stream_->_flags & putting) != 0) flush(record);
+    if (is_wide_and_putting(stream_)) flush(record);
 }
 
 void stream_transfer::after_close(const call_record& record, bool closed) {

@@ -18,6 +18,14 @@ inline bool is_of_file(const FILE* stream) {
     return (stream->_flags & file_buffer) != 0 && stream->_fileno >= 0;
 }
 
+/// glibc's _IO_CURRENTLY_PUTTING: the buffer holds what is to be written, not what was read.
+inline constexpr int putting = 0x800;
+
+/// True of a wide stream that may hold what is to be written: how much, only the C library knows.
+inline bool is_wide_and_putting(const FILE* stream) {
+    return stream->_mode > 0 && (stream->_flags & putting) != 0;
+}
+
 /// What one stdio call moved between a stream's buffer and its file. The C library's transfers are calls inside itself
 /// that nobody can step in front of; they follow from the state of the buffer before and after:
 ///

@@ -214,6 +214,102 @@ def test_what_the_c_library_does_inside_itself(directory: Path) -> None:
     }
 
 
+def written_program(directory: Path, text: str) -> Path:
+    source = directory.parent / "program.c"
+    source.write_text(text)
+    return compiled(str(source), directory.parent)
+
+
+def recorded_under_strace(command: list[Any], directory: Path, *traced: str) -> tuple[Run, list[str]]:
+    """The run, and strace's lines of the system calls `traced`: the recorder's own among them."""
+    if shutil.which("strace") is None:
+        pytest.skip("strace is not installed")
+    log = directory.parent / "log"
+    run = recorded(
+        ["strace", "-f", "-y", "-e", f"trace={','.join(traced)}", "-o", log, *command], directory.parent / "run"
+    )
+    assert run.code == 0, run.complaints
+    return run, log.read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("function", "call"),
+    [
+        ("fclose", "fclose(file)"),
+        ("fseek", "fseek(file, 0, SEEK_SET)"),
+        ("rewind", "rewind(file)"),
+        ("setvbuf", "setvbuf(file, NULL, _IONBF, 0)"),
+    ],
+)
+def test_writes_before_a_call_on_a_wide_stream_take_their_time(directory: Path, function: str, call: str) -> None:
+    program = written_program(
+        directory,
+        f"""
+        #include <stdio.h>
+        #include <unistd.h>
+        #include <wchar.h>
+        int main(int count, char** words) {{
+            FILE* file = fopen(words[1], "w");
+            fputws(L"waiting", file);
+            {call};
+            _exit(0);
+        }}""",
+    )
+    path = directory / "data"
+    run = recorded([program, path], directory.parent / "run")
+    assert run.code == 0, run.complaints
+    (write,) = [c for c in run.calls_on(path) if c["call"] == "stdio write"]
+    (cause,) = [c for c in run.calls_on(path) if c["call"] == function]
+    assert (write["moved"], write["offset"]) == (7, 0)
+    assert write["duration_ns"] > 0
+    assert write["start_ns"] + write["duration_ns"] <= cause["start_ns"]
+
+
+def test_the_end_of_an_appended_file_is_asked_for_once_for_each_wide_write(directory: Path) -> None:
+    program = written_program(
+        directory,
+        """
+        #include <stdio.h>
+        #include <wchar.h>
+        int main(int count, char** words) {
+            FILE* file = fopen(words[1], "a");
+            for (int i = 0; i < 1000; ++i) fputws(L"x", file);
+            return fclose(file);
+        }""",
+    )
+    path = directory / "data"
+    run, lines = recorded_under_strace([program, path], directory, "fstat", "newfstatat")
+    assert run.moved(path, "write") == 1000
+    asked = sum(f"<{path}>" in line for line in lines)
+    assert 1000 <= asked < 1020, asked
+
+
+def test_the_name_of_the_program_is_asked_for_once_in_each_process(directory: Path) -> None:
+    program = written_program(
+        directory,
+        """
+        #include <fcntl.h>
+        #include <sys/mman.h>
+        #include <sys/wait.h>
+        #include <unistd.h>
+        int main(int count, char** words) {
+            int file = open(words[1], O_RDWR | O_CREAT, 0600);
+            ftruncate(file, 4096);
+            for (int process = 0; process < 2; ++process) {
+                for (int i = 0; i < 100; ++i) mmap(NULL, 4096, PROT_WRITE, MAP_SHARED, file, 0);
+                if (process == 0 && fork() != 0) break;
+            }
+            wait(NULL);
+        }""",
+    )
+    run, lines = recorded_under_strace([program, directory / "data"], directory, "readlinkat", "mmap")
+    assert run.absences()["stores into mapped files"] == 200
+    mapping = {line.split()[0] for line in lines if f"<{directory / 'data'}>" in line}
+    asked = [line.split()[0] for line in lines if '"/proc/self/exe"' in line]
+    # Once by the trace, which begins with that name.
+    assert sorted(asked.count(process) for process in mapping) == [2, 2]
+
+
 def test_fio_through_io_uring_and_libaio_is_told(directory: Path) -> None:
     """Programs as they are distributed: fio makes the system calls itself, or links libaio."""
     if shutil.which("fio") is None:

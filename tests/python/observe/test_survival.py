@@ -206,6 +206,17 @@ def test_a_static_program_that_records_itself_is_no_absence(directory: Path) -> 
     assert dict(run.absences()) == {"a static program": 1, f"a static program: {unseen}": 1}
 
 
+@pytest.mark.parametrize("options", [[], ["-Wl,--gc-sections"]])
+def test_readelf_shows_the_note_of_a_static_program_that_records_itself(directory: Path, options: list[str]) -> None:
+    _, source = _static_program(directory.parent), directory.parent / "fixed.c"
+    halcyon_cc = find_library().parents[1] / "bin" / "halcyon-cc"
+    program = directory.parent / "seen"
+    subprocess.run([halcyon_cc, "-static", *options, str(source), "-o", str(program)], check=True)
+    shown = subprocess.run(["readelf", "-n", str(program)], capture_output=True, text=True, check=True)
+    assert "Halcyon" in shown.stdout
+    assert shown.stderr == ""
+
+
 def test_static_programs_started_in_the_parents_memory_are_told(directory: Path) -> None:
     """Python's subprocess uses vfork, gcc and make posix_spawn."""
     program = _static_program(directory.parent)
