@@ -17,8 +17,9 @@ MPICH = "MPICH"
 # With the number of words that follow each.
 _PLACE = {
     OPEN_MPI: {
-        "hostfile": 1, "machinefile": 1, "default-hostfile": 1, "host": 1, "H": 1, "mca": 2, "gmca": 2, "prtemca": 2,
-        "pmixmca": 2, "prefix": 1, "path": 1, "x": 1, "am": 1, "tune": 1, "allow-run-as-root": 0, "oversubscribe": 0,
+        "hostfile": 1, "machinefile": 1, "default-hostfile": 1, "host": 1, "H": 1, "mca": 2, "omca": 2, "gmca": 2,
+        "prtemca": 2, "pmixmca": 2, "prefix": 1, "path": 1, "x": 1, "am": 1, "tune": 1, "allow-run-as-root": 0,
+        "oversubscribe": 0,
     },
     MPICH: {
         "f": 1, "hostfile": 1, "hosts": 1, "host": 1, "machinefile": 1, "launcher": 1, "launcher-exec": 1,
@@ -98,18 +99,36 @@ def is_launcher(program: str) -> bool:
     return Path(program).name.startswith(("mpirun", "mpiexec", "orterun", "prterun"))
 
 
+@dataclass(frozen=True)
+class OwnOptions:
+    """What stands between an mpirun and the program that it starts."""
+
+    options: tuple[tuple[str, ...], ...]
+    """Each without its dashes, with the words that belong to it: `mca`, `io`, `romio321`."""
+    program_at: int
+    """Where in the command the program stands, or should."""
+
+
+def own_options(command: Sequence[str]) -> OwnOptions:
+    """Of a command that begins with an mpirun. An option that is not known here is taken for one without words."""
+    following = {
+        option: count for family in (_PLACE, _OTHER) for own in family.values() for option, count in own.items()
+    }
+    options: list[tuple[str, ...]] = []
+    at = 1
+    while at < len(command) and command[at].startswith("-") and command[at] != "--":
+        option, equals, value = command[at].lstrip("-").partition("=")
+        words = 0 if equals else following.get(option, 0)
+        options.append((option, value) if equals else (option, *command[at + 1 : at + 1 + words]))
+        at += 1 + words
+    return OwnOptions(tuple(options), at + (list(command[at : at + 1]) == ["--"]))
+
+
 def program_of(command: Sequence[str]) -> str:
     """The program that a command is about: behind an mpirun the simulation, where all its options are known."""
     if not is_launcher(command[0]):
         return command[0]
-    following = {
-        option: count for family in (_PLACE, _OTHER) for own in family.values() for option, count in own.items()
-    }
-    at = 1
-    while at < len(command) and command[at].startswith("-") and command[at] != "--":
-        option, equals, _ = command[at].lstrip("-").partition("=")
-        at += 1 if equals else 1 + following.get(option, 0)
-    at += command[at : at + 1] == ["--"]
+    at = own_options(command).program_at
     return command[at] if at < len(command) and shutil.which(command[at]) else command[0]
 
 

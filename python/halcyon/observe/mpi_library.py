@@ -1,4 +1,4 @@
-"""Which MPI library a run used, and which of the two implementations of MPI-IO."""
+"""Which MPI library a run used, which of the two implementations of MPI-IO, and what Open MPI calls its parameters."""
 
 import re
 from collections.abc import Iterable
@@ -26,7 +26,28 @@ class Library:
     @property
     def romio_component(self) -> str:
         """Open MPI's name for the ROMIO that it brings along."""
-        return "romio341" if self.major >= 5 else "romio321"
+        return ROMIO_COMPONENTS[self.major >= 5]
+
+    @property
+    def collective_methods(self) -> tuple[str, str]:
+        """Values of COLLECTIVE_METHOD that this Open MPI has: version 5 has no two_phase any more."""
+        return ("two_phase" if 0 < self.major <= 4 else "dynamic_gen2"), "vulcan"
+
+
+ROMIO_COMPONENTS = ("romio321", "romio341")
+"""Of Open MPI: up to version 4, and from 5 on."""
+PARAMETER = "OMPI_MCA_"
+"""With it begins each variable that sets a parameter of Open MPI."""
+COMPONENT = f"{PARAMETER}io"
+"""Which MPI-IO Open MPI takes: ompio, romio321, ^ompio."""
+COLLECTIVE_METHOD = f"{PARAMETER}fcoll"
+"""How Open MPI's own MPI-IO does collective calls."""
+AGGREGATORS = f"{PARAMETER}io_ompio_num_aggregators"
+"""How many it takes, instead of the hint cb_nodes."""
+SIEVING = f"{PARAMETER}fbtl_posix_write_datasieving"
+"""Whether it sieves writes (0: no), instead of the hint romio_ds_write."""
+OWN_MPIIO = (COLLECTIVE_METHOD, f"{PARAMETER}fbtl", f"{PARAMETER}fs", f"{PARAMETER}io_ompio", f"{PARAMETER}sharedfp")
+"""With these begin the parameters of Open MPI's own MPI-IO."""
 
 
 def library_of(text: str | None) -> Library:
@@ -48,20 +69,22 @@ class MpiIo(StrEnum):
     UNKNOWN = "unknown"
 
 
-COMPONENT = "OMPI_MCA_io"
-"""The variable that tells Open MPI which MPI-IO to take: ompio, romio321, ^ompio."""
-
-
 def mpiio_of(library: Library, hints: Iterable[str], component: str | None = None) -> MpiIo:
     """`hints`: names of those in force on the files that MPI-IO opened. `component`: Open MPI's, where one was chosen.
 
     ROMIO tells hints of its own (`romio_…`) for each file, but not as a component of Open MPI 4. Open MPI takes its own
-    MPI-IO unless told otherwise. All other libraries bring ROMIO.
+    MPI-IO unless told otherwise; of a list of names, too, where it is one of them. All other libraries bring ROMIO.
     """
     if any(name.startswith("romio_") for name in hints):
         return MpiIo.ROMIO
     if not library.told:
         return MpiIo.UNKNOWN
-    chosen = component or ""
-    other = "ompio" in chosen if chosen.startswith("^") else "romio" in chosen
-    return MpiIo.OMPIO if library.family == Family.OPEN_MPI and not other else MpiIo.ROMIO
+    return MpiIo.OMPIO if library.family == Family.OPEN_MPI and not _is_other(component or "") else MpiIo.ROMIO
+
+
+def _is_other(component: str) -> bool:
+    """Whether Open MPI, told this, takes ROMIO."""
+    names = [name.strip() for name in component.lstrip("^").split(",")]
+    if component.startswith("^"):
+        return "ompio" in names
+    return "ompio" not in names and any(name.startswith("romio") for name in names)

@@ -8,6 +8,7 @@ Times are nanoseconds since the run's start (`run.json`: `start`, seconds of the
 Offsets and sizes are bytes. `process` and `file` are indices into the tables of those names.
 """
 
+import signal
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -212,3 +213,14 @@ class RunInfo:
     exit_status: int | None = None
     """Of the recorded command as shells tell it: 128 + n where signal n ended it; null where it is not known."""
     version: int = VERSION
+
+    @property
+    def ended_badly(self) -> str | None:
+        """How the command ended, in a sentence; None: well, or nobody knows."""
+        if not self.exit_status:
+            return None
+        try:
+            by_signal = f", which stands for {signal.Signals(self.exit_status - 128).name}"
+        except ValueError:
+            by_signal = ""
+        return f"the command ended with exit status {self.exit_status}{by_signal}"

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from halcyon.observe.advise.settings import Setting, named
+from halcyon.observe.mpi_library import COMPONENT, OWN_MPIIO, ROMIO_COMPONENTS
 
 _Settings = tuple[Setting, ...]
 
@@ -13,10 +14,8 @@ _WITHOUT_EFFECT = {
     "romio_ds_read=disable": r"ind_rd_buffer_size",
     "romio_cb_write=disable": r"cb_\w+",
     "romio_cb_read=disable": r"cb_\w+",
-    "OMPI_MCA_io=ompio": r"[a-z]\w*",
-    "OMPI_MCA_io=romio321": r"OMPI_MCA_(fcoll|fbtl|io_ompio)\w*",
-    "OMPI_MCA_io=romio341": r"OMPI_MCA_(fcoll|fbtl|io_ompio)\w*",
-}
+    f"{COMPONENT}=ompio": r"[a-z]\w*",
+} | {f"{COMPONENT}={name}": rf"({'|'.join(OWN_MPIIO)})\w*" for name in ROMIO_COMPONENTS}
 """Names that mean nothing beside a setting: what they turn is switched off."""
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halcyon.observe.advise.settings import Setting
-from halcyon.observe.mpi_library import Family, Library
+from halcyon.observe.mpi_library import COMPONENT, Family, Library
 
 HINTS_FILE = "ROMIO_HINTS"
 CRAY_HINTS = "MPICH_MPIIO_HINTS"
@@ -44,5 +44,5 @@ def recipe(settings: tuple[Setting, ...], library: Library) -> Recipe:
         before = os.environ.get(CRAY_HINTS)
         return Recipe({}, variables | {CRAY_HINTS: f"{before},*:{own}" if before else f"*:{own}"})
     if hints and library.family == Family.OPEN_MPI:
-        variables.setdefault("OMPI_MCA_io", library.romio_component)
+        variables.setdefault(COMPONENT, library.romio_component)
     return Recipe(hints, variables)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from halcyon.errors import UsageError
+from halcyon.observe.mpi_library import PARAMETER
 from halcyon.quantities import parse_bytes
 
 _SWITCH = ("enable", "disable", "automatic")
@@ -27,8 +28,6 @@ HINTS: dict[str, tuple[str, tuple[str, ...] | str]] = {
 """Hints of ROMIO, and of what is built on it (MPICH, MVAPICH, Intel MPI, Cray MPICH, Open MPI's romio components): what
 each changes, and its values. Others are passed on as they are."""
 
-_PARAMETER = "OMPI_MCA_"
-
 
 @dataclass(frozen=True, order=True)
 class Setting:
@@ -43,7 +42,7 @@ class Setting:
     @property
     def is_hint(self) -> bool:
         """Of MPI-IO; else it is a variable of the environment."""
-        return not self.name.isupper() and not self.name.startswith(_PARAMETER)
+        return not self.name.isupper() and not self.name.startswith(PARAMETER)
 
     @classmethod
     def parse(cls, text: str) -> Self:

@@ -8,7 +8,7 @@ from halcyon.observe.advise.settings import Setting
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings import Evidence, Finding, findings
 from halcyon.observe.findings.data_sieving import where_at_work
-from halcyon.observe.mpi_library import Library, MpiIo
+from halcyon.observe.mpi_library import COLLECTIVE_METHOD, COMPONENT, SIEVING, Library, MpiIo
 from halcyon.quantities import percent
 
 _Settings = tuple[Setting, ...]
@@ -64,19 +64,19 @@ def _hints(**values: str) -> _Settings:
     return tuple(Setting(name, value) for name, value in values.items())
 
 
-def _parameters(**values: str) -> _Settings:
-    return tuple(Setting(f"OMPI_MCA_{name}", value) for name, value in values.items())
-
-
 def _own_mpiio(facts: RunFacts) -> bool:
     """Open MPI's, which reads parameters and no hints."""
     return facts.mpiio == MpiIo.OMPIO
 
 
+def _its_romio(facts: RunFacts) -> _Settings:
+    return (Setting(COMPONENT, facts.library.romio_component),)
+
+
 def _sieving(facts: RunFacts) -> Iterator[_Settings]:
     if _own_mpiio(facts):
-        yield _parameters(fbtl_posix_write_datasieving="0")
-        yield _parameters(io=facts.library.romio_component)
+        yield _its_romio(facts)
+        yield (Setting(SIEVING, "0"),)
         return
     yield _hints(romio_ds_write="disable")
     yield from _longer_range(facts)
@@ -104,9 +104,8 @@ def _interleaved(direction: str) -> Callable[[RunFacts], Iterator[_Settings]]:
     def rule(facts: RunFacts) -> Iterator[_Settings]:
         if _own_mpiio(facts):
             if facts.collective[direction]:
-                yield _parameters(fcoll="two_phase")
-                yield _parameters(fcoll="vulcan")
-            yield _parameters(io=facts.library.romio_component)
+                yield from ((Setting(COLLECTIVE_METHOD, method),) for method in facts.library.collective_methods)
+            yield _its_romio(facts)
         elif facts.collective[direction]:
             yield _hints(**{f"romio_cb_{direction}": "enable"})
         elif facts.pieces_per_call[direction] >= 2:

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from ibis import _
 
+from halcyon.mpi_launcher import is_launcher, own_options
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.mpi_library import COMPONENT, Library, MpiIo, library_of, mpiio_of
 
@@ -43,9 +44,22 @@ def mpiio_used(survey: Survey) -> MpiIoUsed:
 
 
 def _of_command(command: str) -> str | None:
-    """`romio321` of `mpirun --mca io romio321 …`, which goes before the environment."""
+    """`romio321` of `mpirun --mca io romio321 …` or `-x OMPI_MCA_io=romio321`, which go before the environment.
+
+    What stands behind the program's name is the program's own.
+    """
     words = command.split()
-    for option, name, value in zip(words, words[1:], words[2:], strict=False):
-        if option.lstrip("-") in ("mca", "omca", "gmca") and option.startswith("-") and name == "io":
-            return value
-    return None
+    start = next((at for at, word in enumerate(words) if is_launcher(word)), len(words))
+    if start == len(words):
+        return None
+    options = own_options(words[start:]).options
+    told = [option[2] for option in options if option[0] in _PARAMETERS and len(option) == 3 and option[1] == "io"]
+    exported = [option[1].partition("=")[2] for option in options if len(option) == 2 and _exports(option)]
+    return next(iter([*told, *exported]), None)
+
+
+_PARAMETERS = ("mca", "omca", "gmca")
+
+
+def _exports(option: tuple[str, ...]) -> bool:
+    return option[0] == "x" and option[1].startswith(f"{COMPONENT}=")

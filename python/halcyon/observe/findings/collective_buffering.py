@@ -8,12 +8,11 @@ from ibis import _
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.large_transfers import LARGE, saving
-from halcyon.observe.findings.mpiio_means import AGGREGATORS, hint, of_mpiio
+from halcyon.observe.findings.mpiio_means import collective_methods, hint, of_mpiio
 from halcyon.observe.findings.views import view_evidence
+from halcyon.observe.mpi_library import AGGREGATORS
 from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import plural, seconds, size
-
-_OTHER_METHOD = "OMPI_MCA_fcoll=vulcan or OMPI_MCA_fcoll=two_phase"
 
 
 @dataclass(frozen=True)
@@ -43,6 +42,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     saved = saving(answers, direction, calls, volume, spent)
     collective = all(one.collective for one in interleaved)
     verb = "write" if direction == Kind.WRITE else "read"
+    methods = " or ".join(collective_methods(answers))
     return found(
         answers,
         key=f"collective-buffering-{verb}",
@@ -56,7 +56,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
             "hands for each."
         ),
         change=(
-            f"Set {hint(answers, f'romio_cb_{verb}=enable', ompio=_OTHER_METHOD)}. Best is a number of aggregators "
+            f"Set {hint(answers, f'romio_cb_{verb}=enable', ompio=methods)}. Best is a number of aggregators "
             f"({of_mpiio(answers, romio='cb_nodes', ompio=AGGREGATORS)}) that divides the file's number of servers, or "
             "is a multiple of it."
             if collective

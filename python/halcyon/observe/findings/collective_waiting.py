@@ -3,7 +3,8 @@
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.collectives import Collective
 from halcyon.observe.findings.finding import Evidence, Finding, Span, found
-from halcyon.observe.findings.mpiio_means import AGGREGATORS, of_mpiio
+from halcyon.observe.findings.mpiio_means import collective_methods, of_mpiio
+from halcyon.observe.mpi_library import AGGREGATORS, COLLECTIVE_METHOD
 from halcyon.quantities import percent, plural, seconds, size
 
 
@@ -88,8 +89,8 @@ def _exchange(answers: Answers, every: list[Collective]) -> list[Finding]:
                 "or more), which need fewer rounds; where each rank's part is large and contiguous, independent calls, "
                 f"or romio_cb_{direction}=disable, which exchange nothing",
                 ompio=f"more aggregators ({AGGREGATORS}: one or more per node) or another method "
-                "(OMPI_MCA_fcoll=vulcan, OMPI_MCA_fcoll=two_phase); where each rank's part is large and contiguous, "
-                "independent calls, or OMPI_MCA_fcoll=individual, which exchange nothing",
+                f"({', '.join(collective_methods(answers))}); where each rank's part is large and contiguous, "
+                f"independent calls, or {COLLECTIVE_METHOD}=individual, which exchange nothing",
             )
             + ". `halcyon advise --try` measures it."
         ),

@@ -8,7 +8,7 @@ from ibis import _
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.volumes import READ, WRITE
 from halcyon.observe.findings.finding import Evidence, Finding, found
-from halcyon.observe.findings.mpiio_means import SIEVING_OFF, hint, of_mpiio
+from halcyon.observe.findings.mpiio_means import of_mpiio, without_sieving
 from halcyon.observe.findings.views import piece_bytes, view_evidence
 from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import percent, plural, seconds, size
@@ -88,12 +88,10 @@ def where_at_work(answers: Answers) -> list[str]:
     return said
 
 
-def _without_sieving(answers: Answers) -> str:
-    where = (
-        " (in the MPI_Info of MPI_File_open or H5Pset_fapl_mpio, or in a file named by the environment variable "
-        "ROMIO_HINTS)"
-    )
-    return hint(answers, "romio_ds_write=disable", ompio=SIEVING_OFF, where=where)
+_WHERE = (
+    " (in the MPI_Info of MPI_File_open or H5Pset_fapl_mpio, or in a file named by the environment variable "
+    "ROMIO_HINTS)"
+)
 
 
 def _small_pieces(answers: Answers, sieved: list[_Sieved]) -> list[Finding]:
@@ -141,8 +139,8 @@ def _fresh(answers: Answers, sieved: list[_Sieved]) -> list[Finding]:
             "holes that other ranks left."
         ),
         change=(
-            f"Set {_without_sieving(answers)}; or write collectively, so that no holes remain between the pieces. "
-            "`halcyon advise --try` measures it: pieces of a few bytes can be slower one by one."
+            f"Set {without_sieving(answers, _WHERE)}; or write collectively, so that no holes remain between the "
+            "pieces. `halcyon advise --try` measures it: pieces of a few bytes can be slower one by one."
         ),
     )
 
@@ -161,7 +159,7 @@ def _updated(answers: Answers, sieved: list[_Sieved]) -> list[Finding]:
         change=(
             "Write collectively (MPI_File_write_all, H5FD_MPIO_COLLECTIVE)"
             + of_mpiio(answers, romio=" with romio_cb_write=enable", ompio="")
-            + f"; where pieces are far apart: set {_without_sieving(answers)}"
+            + f"; where pieces are far apart: set {without_sieving(answers, _WHERE)}"
             + of_mpiio(answers, romio="; where they are close, a larger ind_wr_buffer_size", ompio="")
             + "."
         ),

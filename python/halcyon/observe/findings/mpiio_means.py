@@ -1,12 +1,7 @@
 """By what means MPI-IO is told how to work: hints reach ROMIO, parameters (OMPI_MCA_…) Open MPI's own MPI-IO."""
 
 from halcyon.observe.analysis.answers import Answers
-from halcyon.observe.mpi_library import Family, MpiIo
-
-AGGREGATORS = "OMPI_MCA_io_ompio_num_aggregators"
-"""How many Open MPI's own MPI-IO takes, instead of the hint cb_nodes."""
-SIEVING_OFF = "OMPI_MCA_fbtl_posix_write_datasieving=0"
-"""Its own data sieving, instead of the hint romio_ds_write=disable."""
+from halcyon.observe.mpi_library import COLLECTIVE_METHOD, COMPONENT, SIEVING, Family, MpiIo
 
 
 def of_mpiio(answers: Answers, *, romio: str, ompio: str) -> str:
@@ -19,17 +14,29 @@ def of_mpiio(answers: Answers, *, romio: str, ompio: str) -> str:
     return f"{romio} (with Open MPI's own MPI-IO instead: {ompio})" if ompio else romio
 
 
-def hint(answers: Answers, text: str, *, ompio: str | None = None, where: str = "") -> str:
+def hint(answers: Answers, text: str, *, ompio: str | None = None, where: str = "", romio_first: bool = False) -> str:
     """`the MPI-IO hint romio_cb_write=enable`, or what there is in its place.
 
     `ompio`: parameters of Open MPI's own MPI-IO to the same effect; None: it has none. Its ROMIO has the hint, too.
-    `where`: to be said behind the hint, how ROMIO is given it.
+    `where`: to be said behind the hint, how ROMIO is given it. `romio_first`: its ROMIO is the better way.
     """
     library = answers.mpiio_used.library
-    component = f"OMPI_MCA_io={library.romio_component}" if library.family == Family.OPEN_MPI else "OMPI_MCA_io=romio…"
+    component = f"{COMPONENT}={library.romio_component if library.family == Family.OPEN_MPI else 'romio…'}"
     instead = f"{component}, which reads the hint {text} from the file that ROMIO_HINTS names"
-    own = f"{ompio}, or {instead}" if ompio is not None else instead
+    parts = [instead, ompio] if romio_first else [ompio, instead]
+    own = ", or ".join(part for part in parts if part is not None)
     return of_mpiio(answers, romio=f"the MPI-IO hint {text}{where}", ompio=own)
+
+
+def without_sieving(answers: Answers, where: str = "") -> str:
+    """By what MPI-IO writes pieces one by one. `where` as for `hint`."""
+    unsure = f"{SIEVING}=0 (without effect on independent writes where that was measured, Open MPI 4.1.4)"
+    return hint(answers, "romio_ds_write=disable", ompio=unsure, where=where, romio_first=True)
+
+
+def collective_methods(answers: Answers) -> list[str]:
+    """`OMPI_MCA_fcoll=vulcan`, …: other ways in which Open MPI's own MPI-IO can do collective calls."""
+    return [f"{COLLECTIVE_METHOD}={method}" for method in answers.mpiio_used.library.collective_methods]
 
 
 def whole_stripes(answers: Answers) -> str:

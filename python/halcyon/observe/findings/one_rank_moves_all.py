@@ -4,7 +4,8 @@ from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence, Finding, found
-from halcyon.observe.findings.mpiio_means import AGGREGATORS, of_mpiio
+from halcyon.observe.findings.mpiio_means import of_mpiio
+from halcyon.observe.mpi_library import AGGREGATORS
 from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import percent, plural, seconds, size
 

@@ -1,6 +1,5 @@
 """One run, for people: what was lost first, then what is wrong, then the tables."""
 
-import signal
 from dataclasses import replace
 
 from rich.console import Console
@@ -37,8 +36,8 @@ def print_run(tables: ReportTables, console: Console | None = None) -> None:
 
 def _heading(tables: ReportTables, console: Console) -> None:
     info = tables.info
-    if info.exit_status:
-        console.print(Text(ended(info.exit_status), style="bold red"), soft_wrap=True)
+    if info.ended_badly:
+        console.print(Text(info.ended_badly, style="bold red"), soft_wrap=True)
     console.print(Text(info.command or str(tables.directory), style="bold"), soft_wrap=True)
     parts = [
         f"recorded by {info.source}",
@@ -64,15 +63,6 @@ def _heading(tables: ReportTables, console: Console) -> None:
         console.print("The source holds no single calls: what follows is from its counters.")
     elif not tables.calls:
         console.print("The source holds no single calls: there is nothing to look at but what it counted itself.")
-
-
-def ended(status: int) -> str:
-    """How the command ended, from an exit status that is not 0."""
-    try:
-        by_signal = f", which stands for {signal.Signals(status - 128).name}"
-    except ValueError:
-        by_signal = ""
-    return f"the command ended with exit status {status}{by_signal}"
 
 
 def _absence(absence: Absence) -> str:

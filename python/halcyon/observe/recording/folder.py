@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
 from halcyon.mpi_launcher import program_of
+from halcyon.observe.mpi_library import COMPONENT, OWN_MPIIO
 from halcyon.whole_file import whole_file
 
 VERSION = 1
@@ -97,9 +98,7 @@ def _are_words(value: object) -> bool:
 
 
 def _changes_io(name: str) -> bool:
-    return name.startswith(
-        ("ROMIO_", "OMPI_MCA_io", "OMPI_MCA_fs", "OMPI_MCA_fcoll", "MPICH_MPIIO", "HDF5_", "PNETCDF_")
-    )
+    return name.startswith(("ROMIO_", COMPONENT, *OWN_MPIIO, "MPICH_MPIIO", "HDF5_", "PNETCDF_"))
 
 
 def new_folder(wanted: Path | None, command: list[str]) -> Path:

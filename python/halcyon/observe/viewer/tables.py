@@ -11,7 +11,6 @@ from halcyon.observe.analysis.phase_sketch import SLOWEST, PhaseSketch, short, s
 from halcyon.observe.analysis.phases import Phase
 from halcyon.observe.analysis.run_load import grouped
 from halcyon.observe.analysis.servers import Servers
-from halcyon.observe.printed.run import ended
 from halcyon.observe.recording.folder import run_of
 from halcyon.observe.report_tables import ReportTables
 from halcyon.observe.viewer import document as d
@@ -74,7 +73,7 @@ def _run(tables: ReportTables) -> d.Run:
         calls=tables.calls,
         filesystems=sorted({file.filesystem for file in tables.files if file.filesystem}),
         setup_calls=tables.setup_calls,
-        ended_badly=ended(tables.info.exit_status) if tables.info.exit_status else None,
+        ended_badly=tables.info.ended_badly,
     )
 
 

@@ -82,6 +82,10 @@ def test_libraries_are_told_apart(text: str | None, library: Library) -> None:
         ("Open MPI v4.1.4", [], "^ompio", MpiIo.ROMIO),
         ("Open MPI v4.1.4", [], "^romio321", MpiIo.OMPIO),
         ("Open MPI v4.1.4", [], "ompio", MpiIo.OMPIO),
+        ("Open MPI v4.1.4", [], "ompio,romio321", MpiIo.OMPIO),
+        ("Open MPI v4.1.4", [], "romio321,ompio", MpiIo.OMPIO),
+        ("Open MPI v4.1.4", [], "^romio321,ompio", MpiIo.ROMIO),
+        ("Open MPI v5.0.3", [], "romio341", MpiIo.ROMIO),
         (None, ["cb_nodes"], None, MpiIo.UNKNOWN),
     ],
 )

@@ -52,9 +52,15 @@ def test_what_the_run_had_is_not_suggested(ask: Ask) -> None:
 
 def test_open_mpi_is_given_its_own_parameters(ask: Ask) -> None:
     assert suggested(ask, scenarios.sieving(), library="Open MPI v4.1.4") == [
-        "OMPI_MCA_fbtl_posix_write_datasieving=0",
         "OMPI_MCA_io=romio321",
+        "OMPI_MCA_fbtl_posix_write_datasieving=0",
     ]
+
+
+@pytest.mark.parametrize(("library", "method"), [("Open MPI v4.1.4", "two_phase"), ("Open MPI v5.0.3", "dynamic_gen2")])
+def test_open_mpi_is_given_methods_that_it_has(ask: Ask, library: str, method: str) -> None:
+    found = suggested(ask, scenarios.interleaved("MPI_File_write_at_all"), library=library)
+    assert [one for one in found if "fcoll" in one] == [f"OMPI_MCA_fcoll={method}", "OMPI_MCA_fcoll=vulcan"]
 
 
 def test_open_mpi_with_romio_is_given_hints(ask: Ask) -> None:

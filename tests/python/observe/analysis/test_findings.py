@@ -1,5 +1,6 @@
 """What is wrong is found, with its cost; what is right is left alone."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -351,6 +352,44 @@ def test_open_mpis_romio_is_known_by_what_mpirun_was_told(ask: Ask) -> None:
     trace = told(scenarios.sieving(), OPEN_MPI)
     trace.facts.append({"key": "environment.OMPI_MCA_io", "value": "romio321"})
     assert ask(trace).mpiio_used.implementation == "ROMIO"
+
+
+@pytest.mark.parametrize(
+    ("command", "used"),
+    [
+        ("mpirun -x OMPI_MCA_io=romio321 -n 2 ./model", "ROMIO"),
+        ("nice mpirun -x OMPI_MCA_io -n 2 -x HOME --mca io romio321 ./model", "ROMIO"),
+        ("mpirun --map-by node -n 2 ./model --mca io romio321 -x OMPI_MCA_io=romio321", "OMPIO"),
+        ("mpirun -n 2 -- ./model -x OMPI_MCA_io=romio321", "OMPIO"),
+        ("mpirun -n 2 --mca io", "OMPIO"),
+        ("./model --mca io romio321", "OMPIO"),
+    ],
+)
+def test_only_options_of_mpirun_choose_the_mpiio(ask: Ask, command: str, used: str) -> None:
+    assert ask(told(scenarios.sieving(), OPEN_MPI), command=command).mpiio_used.implementation == used
+
+
+@pytest.mark.parametrize(
+    ("library", "there"),
+    [
+        ("Open MPI v4.1.4", ["two_phase", "vulcan"]),
+        ("Open MPI v5.0.3", ["dynamic_gen2", "vulcan"]),
+        ("Open MPI", ["dynamic_gen2", "vulcan"]),
+        (None, ["dynamic_gen2", "vulcan"]),
+    ],
+)
+def test_only_methods_that_the_library_has_are_named(ask: Ask, library: str | None, there: list[str]) -> None:
+    buffering = pick(
+        findings(ask(told(scenarios.interleaved("MPI_File_write_at_all"), library))), "collective-buffering-write"
+    )
+    exchange = pick(findings(ask(told(scenarios.late_rank(0.0, own_ms=100.0), library))), "collective-exchange")
+    for change in (buffering.change, exchange.change):
+        assert re.findall(r"OMPI_MCA_fcoll=(?!individual)(\w+)", change) == there
+
+
+def test_the_way_that_is_known_to_end_data_sieving_comes_first(ask: Ask) -> None:
+    own = pick(findings(ask(told(scenarios.sieving(), OPEN_MPI))), "data-sieving-new-data").change
+    assert own.index("OMPI_MCA_io=romio321") < own.index("OMPI_MCA_fbtl_posix_write_datasieving=0 (without effect")
 
 
 def test_hints_of_striping_are_not_for_open_mpis_own_mpiio(ask: Ask) -> None:

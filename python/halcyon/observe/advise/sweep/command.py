@@ -20,7 +20,7 @@ from halcyon.observe.advise.sweep.space import (
 )
 from halcyon.observe.advise.sweep.striping import StripeCommand, Striping, StripingError, striping_of, targets_near
 from halcyon.observe.advise.trial import Launch, Trial
-from halcyon.observe.mpi_library import MpiIo
+from halcyon.observe.mpi_library import COMPONENT, MpiIo
 
 MIB = 1 << 20
 
@@ -172,7 +172,7 @@ def check_swept(facts: RunFacts) -> None:
         component = facts.library.romio_component
         raise UsageError(
             "the command uses Open MPI's own MPI-IO, which reads no hints from outside; sweep its ROMIO: "
-            f"export OMPI_MCA_io={component}"
+            f"export {COMPONENT}={component}"
         )
     if not facts.hints:
         raise UsageError("the command's first run opened no file through MPI-IO: these settings have no part in it")

@@ -7,7 +7,7 @@ from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.counted import Counted
 from halcyon.observe.findings.counted.records import ranks_of, when
 from halcyon.observe.findings.finding import Evidence, Finding, found
-from halcyon.observe.findings.mpiio_means import SIEVING_OFF, hint, of_mpiio
+from halcyon.observe.findings.mpiio_means import of_mpiio, without_sieving
 from halcyon.quantities import plural, seconds, size
 
 
@@ -43,7 +43,7 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
             f"lies between the pieces, and writes it again: {size(written)}."
         ),
         change=(
-            f"Set {hint(answers, 'romio_ds_write=disable', ompio=SIEVING_OFF)}; or write collectively"
+            f"Set {without_sieving(answers)}; or write collectively"
             + of_mpiio(answers, romio=" with romio_cb_write=enable", ompio="")
             + ", so that no holes remain between the pieces; `halcyon advise --try` measures which is faster."
         ),

@@ -7,7 +7,8 @@ from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.counted import Counted
 from halcyon.observe.findings.counted.records import files_of, when
 from halcyon.observe.findings.finding import Evidence, Finding, found
-from halcyon.observe.findings.mpiio_means import AGGREGATORS, of_mpiio
+from halcyon.observe.findings.mpiio_means import of_mpiio
+from halcyon.observe.mpi_library import AGGREGATORS
 from halcyon.quantities import percent, seconds, size
 
 
