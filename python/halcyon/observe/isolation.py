@@ -1,5 +1,6 @@
 """Calls functions in a process of their own, so that a C library that gives up takes nobody with it."""
 
+import errno
 import json
 import os
 import signal
@@ -63,9 +64,9 @@ def _ours(why: Exception, path: Path) -> HalcyonError | None:
     """An error of ours, or what the system refused on the way, such as room in a temporary folder."""
     if isinstance(why, HalcyonError):
         return why
-    if isinstance(why, OSError) and why.errno is not None:
+    if isinstance(why, OSError) and why.errno not in (None, errno.ENOMEM):  # damaged lengths ask for any memory
         return HalcyonSystemError.of(why, why.filename or path)
-    return HalcyonSystemError(f"{path}: too little memory") if isinstance(why, MemoryError) else None
+    return None
 
 
 def _main(module: str, function: str, source: Path, target: Path) -> int:

@@ -95,10 +95,9 @@ class DarshanLog:
         for module in self.modules:
             try:
                 self._write_module(writer, module)
-            except ConfigError as why:
-                raise ConfigError(
-                    f"{self.path}: {self._place(module)}{str(why).removeprefix(f'{self.path}: ')}"
-                ) from why
+            except (ConfigError, MemoryError) as why:
+                reason = str(why).removeprefix(f"{self.path}: ") or "a length beyond all memory: the log is damaged"
+                raise ConfigError(f"{self.path}: {self._place(module)}{reason}") from why
         self._write_absences(writer)
         self._write_facts(writer)
         self._write_processes(writer)
