@@ -26,7 +26,8 @@ class Library:
     @property
     def romio_component(self) -> str:
         """Open MPI's name for the ROMIO that it brings along."""
-        return ROMIO_COMPONENTS[self.major >= 5]
+        old, new = ROMIO_COMPONENTS
+        return new if self.major >= 5 else old
 
     @property
     def collective_methods(self) -> tuple[str, str]:

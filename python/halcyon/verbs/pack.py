@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     target: Path = arguments.output or data_of(source)
     memory_bytes = arguments.memory << 20
     with ExitStack() as stack:
-        if source.is_dir() and target.resolve() == data_of(source).resolve():
+        if source.is_dir() and target.resolve().parent == source.resolve():
             stack.enter_context(held_lock(source)).to_write()
         kind = pack(source, target, salvage=arguments.salvage, threads=arguments.threads, memory_bytes=memory_bytes)
     print(f"{target}: data set of a trace of {kind}")

@@ -61,21 +61,12 @@ class RunFacts:
 
 def run_facts(answers: Answers) -> RunFacts:
     """Reads them from a data set."""
-    rows = answers.survey.dataset.facts.select("key", "value").distinct().to_pyarrow().to_pylist()
-    facts: dict[str, set[str]] = {}
-    for row in rows:
-        facts.setdefault(row["key"], set()).add(row["value"])
     files = _files(answers)
     shares = {kind: [one for one in answers.functions if _transfers(one, kind)] for kind in _DIRECTIONS}
     return RunFacts(
         library=answers.mpiio_used.library,
         hints=answers.mpiio_used.hints,
-        environment={
-            key.removeprefix("environment."): min(values)
-            for key, values in facts.items()
-            if key.startswith("environment.")
-        }
-        | ({COMPONENT: answers.mpiio_used.component} if answers.mpiio_used.component else {}),
+        environment=_environment(answers),
         ranks=answers.survey.ranks,
         hosts=max(len({host for host in answers.hosts.values() if host is not None}), 1),
         file_systems={row["path"]: kind for row in files if (kind := row["filesystem"] or _type_here(row["path"]))},
@@ -84,6 +75,15 @@ def run_facts(answers: Answers) -> RunFacts:
         pieces_per_call={kind: _pieces(answers, kind) for kind in _DIRECTIONS},
         outside={kind: _outside(own) for kind, own in shares.items()},
     )
+
+
+def _environment(answers: Answers) -> dict[str, str]:
+    """Variables that change how MPI-IO and HDF5 work; mpirun's own choice of MPI-IO counts as one."""
+    facts = answers.survey.dataset.facts.filter(_.key.startswith("environment."))
+    rows = facts.aggregate(by="key", value=_.value.min()).to_pyarrow().to_pylist()
+    environment = {row["key"].removeprefix("environment."): row["value"] for row in rows}
+    component = answers.mpiio_used.component
+    return environment if component is None else environment | {COMPONENT: component}
 
 
 def _files(answers: Answers) -> list[dict[str, str]]:
