@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 
 namespace halcyon::predict {
 
@@ -22,9 +21,9 @@ struct use_places {
 
 }  // namespace
 
-cursor_set::cursor_set(grammar& of, unsigned most, bool marking)
-    : grammar_(of), most_(std::clamp(most, 1u, most_cursors)), marking_(marking) {
-    slots_ = static_cast<cursor*>(std::malloc(size_t{2} * most_ * sizeof(cursor)));
+cursor_set::cursor_set(grammar& of, memory_bound& memory, unsigned most, bool marking)
+    : grammar_(of), memory_(memory), most_(std::clamp(most, 1u, most_cursors)), marking_(marking) {
+    slots_ = static_cast<cursor*>(memory_.take(slots_bytes()));
     if (slots_ != nullptr) free_ = (1u << 2 * most_) - 1;
     if (marking_) grammar_.watch(this);
 }
@@ -32,7 +31,7 @@ cursor_set::cursor_set(grammar& of, unsigned most, bool marking)
 cursor_set::~cursor_set() {
     clear();
     if (marking_) grammar_.watch(nullptr);
-    std::free(slots_);
+    memory_.give_back(slots_, slots_bytes());
 }
 
 // --- slots, marks, frames ---

@@ -23,7 +23,7 @@ namespace halcyon::predict {
 class cursor_set {
   public:
     /// Without `marking` the cursors do not survive changes of the grammar: for looking ahead.
-    cursor_set(grammar& of, unsigned most, bool marking);
+    cursor_set(grammar& of, memory_bound& memory, unsigned most, bool marking);
     ~cursor_set();
     cursor_set(const cursor_set&) = delete;
     cursor_set& operator=(const cursor_set&) = delete;
@@ -73,6 +73,7 @@ class cursor_set {
   private:
     using slot = uint8_t;
 
+    [[nodiscard]] size_t slots_bytes() const { return size_t{2} * most_ * sizeof(cursor); }
     void mark(node_index i) const;
     void unmark(node_index i) const;
     [[nodiscard]] bool take_slot(slot& taken);
@@ -93,6 +94,7 @@ class cursor_set {
     void change_frames_at(node_index at, Change change);
 
     grammar& grammar_;
+    memory_bound& memory_;
     unsigned most_;
     bool marking_;
     unsigned uses_followed_ = most_uses;

@@ -1,5 +1,6 @@
 #include "predict/grammar/grammar.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "predict/grammar/cursors.hpp"
@@ -7,6 +8,14 @@
 namespace halcyon::predict {
 
 grammar::grammar(size_t bound_bytes) : bound_(std::max(bound_bytes, least_bytes)) {
+    begin();
+}
+
+grammar::grammar(size_t bound_bytes, memory_bound& within) : bound_(std::max(bound_bytes, least_bytes), within) {
+    begin();
+}
+
+void grammar::begin() {
     usable_ = new_rule() != nothing;
     if (usable_) symbols_[start_rule].count = 1;
 }

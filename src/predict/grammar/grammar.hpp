@@ -36,6 +36,8 @@ class grammar {
   public:
     /// At least `least_bytes` are allowed in any case.
     explicit grammar(size_t bound_bytes);
+    /// Its memory is a part of that of `within`.
+    grammar(size_t bound_bytes, memory_bound& within);
     static constexpr size_t least_bytes = 4096;
 
     grammar(const grammar&) = delete;
@@ -105,6 +107,7 @@ class grammar {
         return hash_of(nodes_[i].run(), nodes_[nodes_[i].next()].run());
     }
 
+    void begin();
     symbol_index new_rule();
     node_index new_node(run what, symbol_index rule);
     void link(node_index left, node_index right);

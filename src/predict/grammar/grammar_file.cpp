@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "predict/grammar/grammar_builder.hpp"
-#include "predict/grammar/growing_array.hpp"
+#include "predict/memory/growing_array.hpp"
 
 namespace halcyon::predict {
 

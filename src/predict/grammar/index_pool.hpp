@@ -1,7 +1,7 @@
 #pragma once
 
-#include "predict/grammar/growing_array.hpp"
 #include "predict/grammar/index.hpp"
+#include "predict/memory/growing_array.hpp"
 
 namespace halcyon::predict {
 

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <cstdlib>
 #include <cstring>
 
 #include "predict/grammar/index.hpp"
-#include "predict/grammar/memory_bound.hpp"
+#include "predict/memory/memory_bound.hpp"
 
 namespace halcyon::predict {
 
@@ -23,10 +22,7 @@ constexpr uint64_t mixed(uint64_t word) {
 class index_table {
   public:
     explicit index_table(memory_bound& bound) : bound_(bound) {}
-    ~index_table() {
-        std::free(slots_);
-        bound_.give_back(bytes(capacity_));
-    }
+    ~index_table() { bound_.give_back(slots_, bytes(capacity_)); }
     index_table(const index_table&) = delete;
     index_table& operator=(const index_table&) = delete;
 
@@ -99,13 +95,10 @@ class index_table {
     template <class HashOf>
     bool rebuild(HashOf hash_of) {
         for (const uint32_t wanted : {live_ * 2 + 32, live_ + live_ / 2 + 32}) {
-            if (!bound_.take(bytes(wanted))) continue;
-            auto* slots = static_cast<uint32_t*>(std::malloc(bytes(wanted)));
-            if (slots != nullptr) {
-                move_to(slots, wanted, hash_of);
-                return true;
-            }
-            bound_.give_back(bytes(wanted));
+            auto* slots = static_cast<uint32_t*>(bound_.take(bytes(wanted)));
+            if (slots == nullptr) continue;
+            move_to(slots, wanted, hash_of);
+            return true;
         }
         return false;
     }
@@ -124,8 +117,7 @@ class index_table {
             while (slots_[at] != empty) at = after(at);
             slots_[at] = old[i];
         }
-        std::free(old);
-        bound_.give_back(bytes(old_capacity));
+        bound_.give_back(old, bytes(old_capacity));
     }
 
     memory_bound& bound_;

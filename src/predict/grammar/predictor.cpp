@@ -1,7 +1,6 @@
 #include "predict/grammar/predictor.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <new>
 
 namespace halcyon::predict {
@@ -21,11 +20,21 @@ constexpr double little_lost = 0.1;
 }  // namespace
 
 predictor::predictor(const settings& chosen)
-    : most_cursors_(chosen.cursors), grammar_(chosen.bound_bytes), cursors_(grammar_, chosen.cursors, true) {}
+    : most_cursors_(chosen.cursors),
+      memory_(SIZE_MAX),
+      grammar_(chosen.bound_bytes, memory_),
+      cursors_(grammar_, memory_, chosen.cursors, true) {}
+
+predictor::predictor(const settings& chosen, memory_bound& within)
+    : most_cursors_(chosen.cursors),
+      memory_(SIZE_MAX, within),
+      grammar_(chosen.bound_bytes, memory_),
+      cursors_(grammar_, memory_, chosen.cursors, true) {}
 
 predictor::~predictor() {
-    if (scratch_ != nullptr) scratch_->~cursor_set();
-    std::free(scratch_);
+    if (scratch_ == nullptr) return;
+    scratch_->~cursor_set();
+    memory_.give_back(scratch_, sizeof(cursor_set));
 }
 
 void predictor::append(uint32_t symbol) {
@@ -109,9 +118,9 @@ size_t predictor::gather(const cursor_set& from, std::span<prediction> out) cons
 
 size_t predictor::ahead(std::span<prediction> out) {
     if (scratch_ == nullptr) {
-        void* place = std::malloc(sizeof(cursor_set));
+        void* place = memory_.take(sizeof(cursor_set));
         if (place == nullptr) return 0;
-        scratch_ = new (place) cursor_set(grammar_, most_cursors_, false);
+        scratch_ = new (place) cursor_set(grammar_, memory_, most_cursors_, false);
     }
     scratch_->clear();
     scratch_->add_all(cursors_);

@@ -46,6 +46,8 @@ class predictor {
     };
 
     explicit predictor(const settings& chosen);
+    /// Its memory is a part of that of `within`.
+    predictor(const settings& chosen, memory_bound& within);
     predictor() : predictor(settings{}) {}
     ~predictor();
     predictor(const predictor&) = delete;
@@ -76,6 +78,8 @@ class predictor {
     [[nodiscard]] const score& scored() const { return score_; }
     [[nodiscard]] const grammar& model() const { return grammar_; }
     [[nodiscard]] grammar& model() { return grammar_; }
+    /// Of the grammar, its cursors, and those for looking ahead.
+    [[nodiscard]] size_t bytes_used() const { return memory_.used(); }
     [[nodiscard]] const cursor_set& cursors() const { return cursors_; }
     /// Nodes visited by cursors and discoveries so far.
     [[nodiscard]] uint64_t visited() const { return visited_ + cursors_.visited(); }
@@ -91,6 +95,7 @@ class predictor {
     [[nodiscard]] prediction run_goes_on() const;
 
     unsigned most_cursors_;
+    memory_bound memory_;
     grammar grammar_;
     cursor_set cursors_;
     cursor_set* scratch_ = nullptr;

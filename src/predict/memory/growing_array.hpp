@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <type_traits>
 
-#include "predict/grammar/memory_bound.hpp"
+#include "predict/memory/memory_bound.hpp"
 
 namespace halcyon::predict {
 
@@ -16,10 +15,7 @@ class growing_array {
 
   public:
     explicit growing_array(memory_bound& bound) : bound_(bound) {}
-    ~growing_array() {
-        std::free(data_);
-        bound_.give_back(size_t{capacity_} * sizeof(T));
-    }
+    ~growing_array() { bound_.give_back(data_, size_t{capacity_} * sizeof(T)); }
     growing_array(const growing_array&) = delete;
     growing_array& operator=(const growing_array&) = delete;
 
@@ -46,13 +42,10 @@ class growing_array {
     }
 
     bool resize(uint32_t capacity) {
-        const size_t more = size_t{capacity - capacity_} * sizeof(T);
-        if (capacity <= capacity_ || !bound_.take(more)) return false;
-        auto* grown = static_cast<T*>(std::realloc(data_, size_t{capacity} * sizeof(T)));
-        if (grown == nullptr) {
-            bound_.give_back(more);
-            return false;
-        }
+        if (capacity <= capacity_) return false;
+        auto* grown =
+            static_cast<T*>(bound_.resize(data_, size_t{capacity_} * sizeof(T), size_t{capacity} * sizeof(T)));
+        if (grown == nullptr) return false;
         data_ = grown;
         capacity_ = capacity;
         return true;

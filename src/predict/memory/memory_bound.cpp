@@ -1,0 +1,137 @@
+#include "predict/memory/memory_bound.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+namespace halcyon::predict {
+
+namespace {
+
+constexpr size_t page = 4096;
+constexpr size_t slab_bytes = size_t{64} << 10;
+constexpr size_t first_slab_bytes = size_t{16} << 10;
+
+constexpr size_t whole_pages(size_t bytes) {
+    return (bytes + page - 1) / page * page;
+}
+
+/// Which step: sizes below 64 are steps of 8, below 128 of 16, and so on.
+size_t class_of(size_t bytes, size_t smallest) {
+    const auto doubling = static_cast<size_t>(std::bit_width((bytes - 1) / smallest));
+    if (doubling == 0) return 0;
+    const size_t below = smallest << (doubling - 1);
+    const size_t step = below / 4;
+    return (doubling - 1) * 4 + (bytes - below + step - 1) / step;
+}
+
+size_t bytes_of(size_t size_class, size_t smallest) {
+    const size_t below = smallest << size_class / 4;
+    return below + below / 4 * (size_class % 4);
+}
+
+// Through the C library, which does not pass on what it does not interpose: mmap of our own is seen by no layer, since
+// layers run inside a call already.
+void* map(size_t bytes) {
+    void* block = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return block == MAP_FAILED ? nullptr : block;
+}
+
+}  // namespace
+
+memory_bound::~memory_bound() {
+    while (slabs_ != nullptr) {
+        slab* const last = slabs_;
+        slabs_ = last->next;
+        ::munmap(last, last->bytes);
+    }
+}
+
+bool memory_bound::count(size_t bytes) {
+    if (bytes > limit_ - used_) return false;
+    if (outer_ != nullptr && !outer_->count(bytes)) return false;
+    used_ += bytes;
+    peak_ = std::max(peak_, used_);
+    return true;
+}
+
+void memory_bound::uncount(size_t bytes) {
+    used_ -= bytes;
+    if (outer_ != nullptr) outer_->uncount(bytes);
+}
+
+void* memory_bound::cut(size_t bytes) {
+    if (rest_bytes_ < bytes) {
+        const size_t wanted = slabs_ == nullptr && bytes < first_slab_bytes / 2 ? first_slab_bytes : slab_bytes;
+        auto* added = static_cast<slab*>(map(wanted));
+        if (added == nullptr) return nullptr;
+        *added = {slabs_, wanted};
+        slabs_ = added;
+        rest_ = reinterpret_cast<char*>(added) + sizeof(slab);
+        rest_bytes_ = wanted - sizeof(slab);
+    }
+    char* const block = rest_;
+    rest_ += bytes;
+    rest_bytes_ -= bytes;
+    return block;
+}
+
+void* memory_bound::take(size_t bytes) {
+    if (bytes > largest) {
+        const size_t pages = whole_pages(bytes);
+        if (!count(pages)) return nullptr;
+        void* const block = map(pages);
+        if (block == nullptr) uncount(pages);
+        return block;
+    }
+    const size_t which = class_of(std::max(bytes, smallest), smallest);
+    const size_t size = bytes_of(which, smallest);
+    if (!count(size)) return nullptr;
+    memory_bound& source = outermost();
+    if (free_block* const block = source.free_[which]; block != nullptr) {
+        source.free_[which] = block->next;
+        return block;
+    }
+    void* const block = source.cut((size + 15) / 16 * 16);
+    if (block == nullptr) uncount(size);
+    return block;
+}
+
+void memory_bound::give_back(void* block, size_t bytes) {
+    if (block == nullptr) return;
+    if (bytes > largest) {
+        ::munmap(block, whole_pages(bytes));
+        uncount(whole_pages(bytes));
+        return;
+    }
+    const size_t which = class_of(std::max(bytes, smallest), smallest);
+    uncount(bytes_of(which, smallest));
+    memory_bound& source = outermost();
+    auto* const freed = static_cast<free_block*>(block);
+    freed->next = source.free_[which];
+    source.free_[which] = freed;
+}
+
+void* memory_bound::resize(void* block, size_t bytes, size_t wanted) {
+    if (block != nullptr && bytes > largest && wanted > largest) {
+        const size_t now = whole_pages(bytes);
+        const size_t then = whole_pages(wanted);
+        if (then > now && !count(then - now)) return nullptr;
+        void* const moved = ::mremap(block, now, then, MREMAP_MAYMOVE);
+        if (moved == MAP_FAILED) {
+            if (then > now) uncount(then - now);
+            return nullptr;
+        }
+        if (then < now) uncount(now - then);
+        return moved;
+    }
+    void* const moved = take(wanted);
+    if (moved == nullptr) return nullptr;
+    if (block != nullptr) std::memcpy(moved, block, std::min(bytes, wanted));
+    give_back(block, bytes);
+    return moved;
+}
+
+}  // namespace halcyon::predict
