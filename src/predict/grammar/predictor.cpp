@@ -40,6 +40,7 @@ predictor::~predictor() {
 void predictor::append(uint32_t symbol) {
     score_one(symbol);
     predictions_known_ = false;
+    walk_ = 0;
     const symbol_index terminal = grammar_.intern(symbol);
     cursors_.advance(terminal);
     count_run(terminal);
@@ -117,31 +118,58 @@ size_t predictor::gather(const cursor_set& from, std::span<prediction> out) cons
 }
 
 size_t predictor::ahead(std::span<prediction> out) {
+    walk_ = 0;
+    constexpr uint64_t own_walk = UINT64_MAX;
+    size_t filled = 0;
+    while (filled < out.size() && step_ahead(own_walk, out[filled])) ++filled;
+    return filled;
+}
+
+bool predictor::begin_scratch() {
     if (scratch_ == nullptr) {
         void* place = memory_.take(sizeof(cursor_set));
-        if (place == nullptr) return 0;
+        if (place == nullptr) return false;
         scratch_ = new (place) cursor_set(grammar_, memory_, most_cursors_, false);
     }
     scratch_->clear();
     scratch_->add_all(cursors_);
-    std::array<prediction, cursor_set::most_cursors> step;
-    double probability = 1;
-    size_t filled = 0;
-    for (; filled < out.size(); ++filled) {
-        if (scratch_->empty()) break;
-        gather(*scratch_, step);
-        probability *= step[0].probability;
-        out[filled] = {step[0].symbol, probability};
-        scratch_->advance(grammar_.find(step[0].symbol));
+    return true;
+}
+
+bool predictor::first_step(prediction& step) {
+    const auto predicted = next();
+    if (predicted.empty()) return false;
+    step = predicted[0];
+    return true;
+}
+
+bool predictor::step_ahead(uint64_t walk, prediction& step) {
+    if (walk != walk_) {
+        walk_ = walk;
+        walked_ = 0;
+        walked_to_ = {0, 1};
+    }
+    if (walked_++ == 0) {
+        if (!first_step(step)) return false;
+        walked_to_ = step;
+        return true;
+    }
+    if (cursors_.empty()) {
+        if (run_length_ < 2 || last_ == nothing) return false;
+        step = run_goes_on();
+    } else {
+        if (walked_ == 2 && !begin_scratch()) return false;
+        if (scratch_->empty()) return false;
+        scratch_->advance(grammar_.find(walked_to_.symbol));
         // The end of S is now: what follows it is what the cursors say.
         if (scratch_->empty() && scratch_->at_end() > 0) scratch_->add_all(cursors_);
+        std::array<prediction, cursor_set::most_cursors> expected;
+        if (gather(*scratch_, expected) == 0) return false;
+        step = expected[0];
     }
-    if (!cursors_.empty() || run_length_ < 2 || last_ == nothing) return filled;
-    for (const prediction goes_on = run_goes_on(); filled < out.size(); ++filled) {
-        probability *= goes_on.probability;
-        out[filled] = {goes_on.symbol, probability};
-    }
-    return filled;
+    step.probability *= walked_to_.probability;
+    walked_to_ = step;
+    return true;
 }
 
 size_t predictor::progress(std::span<rule_progress> out) const {

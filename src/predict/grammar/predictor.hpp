@@ -66,6 +66,9 @@ class predictor {
     /// any more. Changes nothing. Cost: out.size() steps of the cursors. The first call takes memory for its own
     /// cursors.
     size_t ahead(std::span<prediction> out);
+    /// ahead() in single steps. A walk has a number, never 0; the first step with another number begins a new walk.
+    /// False when nothing is known any more. What is appended ends all walks.
+    bool step_ahead(uint64_t walk, prediction& step);
 
     /// Where the heaviest cursor is, from the innermost rule to the outermost one; returns how many of `out` were
     /// filled. At the outermost frame the rule's uses are not told apart yet. Cost: O(depth + nodes behind the cursor
@@ -91,6 +94,8 @@ class predictor {
     void discover();
     bool discover_by_digrams(node_index previous, run last);
     void discover_by_occurrences(node_index tail);
+    bool begin_scratch();
+    bool first_step(prediction& step);
     size_t gather(const cursor_set& from, std::span<prediction> out) const;
     [[nodiscard]] prediction run_goes_on() const;
 
@@ -99,6 +104,9 @@ class predictor {
     grammar grammar_;
     cursor_set cursors_;
     cursor_set* scratch_ = nullptr;
+    uint64_t walk_ = 0;  // under way; 0: none
+    uint64_t walked_ = 0;
+    prediction walked_to_;
     std::array<prediction, cursor_set::most_cursors> predictions_;
     size_t prediction_count_ = 0;
     bool predictions_known_ = false;

@@ -36,7 +36,7 @@ class growing_array {
   private:
     /// Near the bound smaller steps still fit.
     bool grow() {
-        constexpr uint32_t first = 32;
+        constexpr uint32_t first = sizeof(T) <= 64 ? 32 : 4;
         return resize(std::max(first, capacity_ * 2)) || (capacity_ >= first && resize(capacity_ + capacity_ / 4)) ||
                (capacity_ >= first && resize(capacity_ + capacity_ / 16));
     }

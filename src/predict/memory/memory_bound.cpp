@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <new>
 
 namespace halcyon::predict {
 
@@ -13,13 +14,25 @@ namespace {
 constexpr size_t page = 4096;
 constexpr size_t slab_bytes = size_t{64} << 10;
 constexpr size_t first_slab_bytes = size_t{16} << 10;
+constexpr size_t smallest = 32;
+constexpr size_t largest = size_t{32} << 10;  // of those that are cut from slabs
+constexpr size_t classes = 41;                // 32, 40, 48, 56, 64, 80, … 32,768
+
+struct free_block {
+    free_block* next;
+};
+struct alignas(16) slab {
+    slab* next;
+    size_t bytes;
+};
 
 constexpr size_t whole_pages(size_t bytes) {
     return (bytes + page - 1) / page * page;
 }
 
 /// Which step: sizes below 64 are steps of 8, below 128 of 16, and so on.
-size_t class_of(size_t bytes, size_t smallest) {
+size_t class_of(size_t bytes) {
+    bytes = std::max(bytes, smallest);
     const auto doubling = static_cast<size_t>(std::bit_width((bytes - 1) / smallest));
     if (doubling == 0) return 0;
     const size_t below = smallest << (doubling - 1);
@@ -27,7 +40,7 @@ size_t class_of(size_t bytes, size_t smallest) {
     return (doubling - 1) * 4 + (bytes - below + step - 1) / step;
 }
 
-size_t bytes_of(size_t size_class, size_t smallest) {
+size_t bytes_of(size_t size_class) {
     const size_t below = smallest << size_class / 4;
     return below + below / 4 * (size_class % 4);
 }
@@ -41,12 +54,48 @@ void* map(size_t bytes) {
 
 }  // namespace
 
-memory_bound::~memory_bound() {
-    while (slabs_ != nullptr) {
-        slab* const last = slabs_;
-        slabs_ = last->next;
-        ::munmap(last, last->bytes);
+struct alignas(16) memory_bound::heap {
+    free_block* free[classes] = {};
+    slab* slabs = nullptr;
+    char* rest = nullptr;
+    size_t rest_bytes = 0;
+
+    [[nodiscard]] bool add_slab(size_t bytes) {
+        auto* added = static_cast<slab*>(map(bytes));
+        if (added == nullptr) return false;
+        *added = {slabs, bytes};
+        slabs = added;
+        rest = reinterpret_cast<char*>(added) + sizeof(slab);
+        rest_bytes = bytes - sizeof(slab);
+        return true;
     }
+    [[nodiscard]] void* cut(size_t bytes) {
+        bytes = (bytes + 15) / 16 * 16;
+        if (rest_bytes < bytes && !add_slab(slab_bytes)) return nullptr;
+        char* const block = rest;
+        rest += bytes;
+        rest_bytes -= bytes;
+        return block;
+    }
+};
+
+memory_bound::~memory_bound() {
+    if (heap_ == nullptr) return;
+    for (slab* last = heap_->slabs; last != nullptr;) {  // the heap lies in the first one, the last to go
+        slab* const next = last->next;
+        ::munmap(last, last->bytes);
+        last = next;
+    }
+}
+
+memory_bound::heap* memory_bound::outermost_heap() {
+    if (outer_ != nullptr) return outer_->outermost_heap();
+    if (heap_ == nullptr) {
+        heap begun;
+        if (!begun.add_slab(first_slab_bytes)) return nullptr;
+        heap_ = new (begun.cut(sizeof(heap))) heap(begun);
+    }
+    return heap_;
 }
 
 bool memory_bound::count(size_t bytes) {
@@ -62,22 +111,6 @@ void memory_bound::uncount(size_t bytes) {
     if (outer_ != nullptr) outer_->uncount(bytes);
 }
 
-void* memory_bound::cut(size_t bytes) {
-    if (rest_bytes_ < bytes) {
-        const size_t wanted = slabs_ == nullptr && bytes < first_slab_bytes / 2 ? first_slab_bytes : slab_bytes;
-        auto* added = static_cast<slab*>(map(wanted));
-        if (added == nullptr) return nullptr;
-        *added = {slabs_, wanted};
-        slabs_ = added;
-        rest_ = reinterpret_cast<char*>(added) + sizeof(slab);
-        rest_bytes_ = wanted - sizeof(slab);
-    }
-    char* const block = rest_;
-    rest_ += bytes;
-    rest_bytes_ -= bytes;
-    return block;
-}
-
 void* memory_bound::take(size_t bytes) {
     if (bytes > largest) {
         const size_t pages = whole_pages(bytes);
@@ -86,15 +119,15 @@ void* memory_bound::take(size_t bytes) {
         if (block == nullptr) uncount(pages);
         return block;
     }
-    const size_t which = class_of(std::max(bytes, smallest), smallest);
-    const size_t size = bytes_of(which, smallest);
-    if (!count(size)) return nullptr;
-    memory_bound& source = outermost();
-    if (free_block* const block = source.free_[which]; block != nullptr) {
-        source.free_[which] = block->next;
+    const size_t which = class_of(bytes);
+    const size_t size = bytes_of(which);
+    heap* const source = outermost_heap();
+    if (source == nullptr || !count(size)) return nullptr;
+    if (free_block* const block = source->free[which]; block != nullptr) {
+        source->free[which] = block->next;
         return block;
     }
-    void* const block = source.cut((size + 15) / 16 * 16);
+    void* const block = source->cut(size);
     if (block == nullptr) uncount(size);
     return block;
 }
@@ -106,12 +139,12 @@ void memory_bound::give_back(void* block, size_t bytes) {
         uncount(whole_pages(bytes));
         return;
     }
-    const size_t which = class_of(std::max(bytes, smallest), smallest);
-    uncount(bytes_of(which, smallest));
-    memory_bound& source = outermost();
+    const size_t which = class_of(bytes);
+    uncount(bytes_of(which));
+    heap* const source = outermost_heap();
     auto* const freed = static_cast<free_block*>(block);
-    freed->next = source.free_[which];
-    source.free_[which] = freed;
+    freed->next = source->free[which];
+    source->free[which] = freed;
 }
 
 void* memory_bound::resize(void* block, size_t bytes, size_t wanted) {

@@ -32,31 +32,16 @@ class memory_bound {
     [[nodiscard]] size_t peak() const { return peak_; }
 
   private:
-    struct free_block {
-        free_block* next;
-    };
-    struct slab {
-        slab* next;
-        size_t bytes;
-    };
-    static constexpr size_t smallest = 32;
-    static constexpr size_t largest = size_t{32} << 10;  // of those that are cut from slabs
-    static constexpr size_t classes = 41;                // 32, 40, 48, 56, 64, 80, … 32,768
-
+    struct heap;  // of the outermost one, in its first slab
     [[nodiscard]] bool count(size_t bytes);
     void uncount(size_t bytes);
-    [[nodiscard]] memory_bound& outermost() { return outer_ == nullptr ? *this : outer_->outermost(); }
-    [[nodiscard]] void* cut(size_t bytes);
+    [[nodiscard]] heap* outermost_heap();
 
     size_t limit_;
     size_t used_ = 0;
     size_t peak_ = 0;
     memory_bound* outer_ = nullptr;
-    // Of the outermost one.
-    free_block* free_[classes] = {};
-    slab* slabs_ = nullptr;
-    char* rest_ = nullptr;
-    size_t rest_bytes_ = 0;
+    heap* heap_ = nullptr;
 };
 
 }  // namespace halcyon::predict

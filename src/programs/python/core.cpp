@@ -17,6 +17,7 @@
 #include "offload/check/configuration_check.hpp"
 #include "offload/store/store.hpp"
 #include "programs/python/raise.hpp"
+#include "programs/python/replay.hpp"
 #include "programs/python/trace.hpp"
 
 namespace nb = nanobind;
@@ -98,4 +99,5 @@ NB_MODULE(_core, m) {
     m.def("check", check, nb::arg("path"), nb::arg("ranks") = 0, nb::arg("ranks_per_node") = 0,
           "Reads a configuration, for `ranks` processes where > 0, and says what `open` would refuse.");
     halcyon::python::add_trace_reader(m);
+    halcyon::python::add_replay(m);
 }

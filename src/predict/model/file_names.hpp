@@ -1,0 +1,64 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "predict/grammar/index_table.hpp"
+#include "predict/memory/growing_array.hpp"
+
+namespace halcyon::predict {
+
+/// Patterns of the names of a process' files, and how their numbers go on: `out.000041`, `out.000042` are of one class,
+/// `out.%06d`, and the next one is `out.000043`. A class is known by the last part of the path, so that a learnt model
+/// is of use in another folder. Paths longer than `longest_path` have no class and no name here.
+///
+/// For several threads: whoever calls holds the lock of those who share it. Class 0: not known.
+class file_names {
+  public:
+    static constexpr uint32_t unknown = 0;
+    static constexpr size_t longest_path = 512;
+    static constexpr size_t longest_pattern = 96;
+
+    explicit file_names(memory_bound& memory) : classes_(memory), found_(memory), files_(memory) {}
+
+    /// The file has this path from now on; returns its class. Counts as the next one of its class.
+    uint32_t name(uint32_t file, std::string_view path);
+    [[nodiscard]] uint32_t class_of(uint32_t file) const {
+        return file < files_.size() ? files_[file] : static_cast<uint32_t>(unknown);
+    }
+    [[nodiscard]] uint32_t classes() const { return classes_.size(); }
+    /// `out.%06d`; numbers whose width varies are `%d`.
+    [[nodiscard]] std::string_view pattern_of(uint32_t name_class, std::array<char, longest_pattern>& out) const;
+    /// A hash of the pattern without widths, the same in all runs.
+    [[nodiscard]] uint64_t key_of(uint32_t name_class) const;
+    /// The path that a new file of this class would have, `ahead` files after the last one; "": not known. Each number
+    /// goes on by what it last grew by.
+    [[nodiscard]] std::string_view next_path(uint32_t name_class, uint32_t ahead,
+                                             std::array<char, longest_path>& out) const;
+
+  private:
+    static constexpr uint32_t most_numbers = 6;
+    static constexpr uint32_t most_files = 65536;  // ids of known_files
+    struct number {
+        int64_t value;
+        int64_t step;
+        uint8_t width;  // of zero-padded ones; 0: as wide as it is
+    };
+    struct name_class {
+        uint64_t key;
+        number numbers[most_numbers];
+        uint32_t number_count;
+        uint32_t files;
+        uint16_t last_part;  // where the last part of the path begins
+        uint16_t length;
+        char path[longest_path];  // of the last file
+    };
+    struct reading;
+
+    growing_array<name_class> classes_;
+    index_table found_;
+    growing_array<uint32_t> files_;
+};
+
+}  // namespace halcyon::predict

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "predict/grammar/predictor.hpp"
+#include "predict/model/file_names.hpp"
+#include "predict/model/phases.hpp"
+#include "predict/model/symbol_table.hpp"
+#include "predict/model/transition_table.hpp"
+#include "predict/tables/limits.hpp"
+#include "predict/tables/recent_files.hpp"
+
+namespace halcyon::predict {
+
+/// What a model expects.
+struct forecast {
+    policy::expected_access access;
+    uint32_t symbol = 0;      ///< of the model
+    uint32_t name_class = 0;  ///< of the file, see file_names
+    uint32_t new_files = 0;   ///< how many new files of this class come before, and this one, when it opens a new one
+};
+
+/// Knows the I/O of one thread, and says what comes next (Dorier 2014, section 7.2): a grammar of where in the program
+/// calls come from, and tables of what they do there. It learns each call, and forgets nothing until its memory ends.
+///
+/// One thread at a time. Nothing throws and nothing is allocated but memory of the bound.
+class model {
+  public:
+    struct settings {
+        size_t bound_bytes = size_t{4} << 20;  ///< of everything: half for the grammar, the rest for the tables
+        limits cut_off;
+        int64_t least_pause_ns = 10'000'000;  ///< shorter ones never part phases
+        unsigned cursors = cursor_set::most_cursors;
+    };
+
+    /// `names` knows the classes of the files; it must outlive the model.
+    model(const settings& chosen, const file_names& names);
+    ~model();
+    model(const model&) = delete;
+    model& operator=(const model&) = delete;
+
+    void append(const observed_call& call);
+
+    /// What may come next: one forecast for each call site that may, the most probable first. Returns how many of `out`
+    /// were filled; 0: nothing is known.
+    size_t next(std::span<forecast> out);
+    /// What comes next, and then, and so on, each time what is most probable. Fewer than asked when nothing is known
+    /// any more.
+    size_t ahead(std::span<forecast> out);
+    /// All accesses that are expected to begin within `window_ns` of the end of the last call. Returns how many of
+    /// `out` were filled; `complete`: there are no more of them.
+    size_t within(int64_t window_ns, std::span<forecast> out, bool& complete);
+    /// What is left of the burst of calls under way. Walks ahead to the next pause, `longest_walk` calls at most; what
+    /// is beyond follows from the bursts before.
+    [[nodiscard]] policy::expected_phase phase();
+    [[nodiscard]] policy::expected_period period() const { return phases_.period(last_end_); }
+    static constexpr size_t longest_walk = 4096;
+
+    [[nodiscard]] const predictor& main() const { return predictor_; }
+    [[nodiscard]] const symbol_table& symbols() const { return symbols_; }
+    [[nodiscard]] const transition_table& transitions() const { return transitions_; }
+    [[nodiscard]] const phases& bursts() const { return phases_; }
+    [[nodiscard]] const file_names& names() const { return names_; }
+    /// Calls so far; of the learnt ones those whose symbol or transition found no room.
+    [[nodiscard]] uint64_t calls() const { return calls_; }
+    [[nodiscard]] uint64_t unlearned() const { return unlearned_; }
+    /// End of the last call; what forecasts count times from.
+    [[nodiscard]] int64_t last_end_ns() const { return last_end_; }
+    [[nodiscard]] uint32_t last_symbol() const { return last_; }
+    [[nodiscard]] const recent_files& files() const { return files_; }
+    [[nodiscard]] size_t bytes_used() const { return memory_.used(); }
+    [[nodiscard]] size_t bytes_peak() const { return memory_.peak(); }
+
+  private:
+    friend class model_file;
+    struct walk;
+
+    [[nodiscard]] walk* begin_walk();
+    [[nodiscard]] forecast expected(const walk& from, uint32_t symbol) const;
+    void go(walk& on, const forecast& step) const;
+    template <class Each>
+    void each_ahead(size_t most, Each each);
+    void learn_access(const observed_call& call, uint32_t symbol, transition* way, recent_files::file& file);
+    transition* way_to(uint32_t symbol);
+
+    settings settings_;
+    const file_names& names_;
+    memory_bound memory_;
+    memory_bound table_memory_;
+    predictor predictor_;
+    symbol_table symbols_;
+    transition_table transitions_;
+    recent_files files_;
+    phases phases_;
+    walk* walk_ = nullptr;
+    uint64_t walks_ = 0;
+    uint32_t last_ = 0;
+    bool began_ = false;
+    int64_t last_end_ = 0;
+    uint64_t calls_ = 0;
+    uint64_t unlearned_ = 0;
+};
+
+}  // namespace halcyon::predict

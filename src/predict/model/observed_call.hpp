@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include "policy/forecast.hpp"
+
+namespace halcyon::predict {
+
+/// A call that transferred something, or opened or closed a file: what models learn from. Calls that others of these
+/// were made by are none (an fwrite whose bytes went to the file by a write).
+struct observed_call {
+    uint32_t context = 0;               ///< number of the call stack; 0: not known
+    uint16_t function = 0;              ///< whatever number its source gives to functions
+    bool truncates = false;             ///< an open that empties the file
+    policy::access what;                ///< with the bytes that were asked for
+    int64_t moved = policy::not_known;  ///< bytes that were transferred; not known: all that were asked for
+    int64_t start_ns = 0;               ///< after any waiting
+    int64_t wait_ns = 0;                ///< how long Halcyon held it back before
+    int64_t duration_ns = 0;
+};
+
+[[nodiscard]] constexpr bool transfers(policy::operation what) {
+    return what == policy::operation::read || what == policy::operation::write || what == policy::operation::copy;
+}
+
+}  // namespace halcyon::predict

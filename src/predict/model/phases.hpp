@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+#include "policy/forecast.hpp"
+#include "predict/tables/time_estimate.hpp"
+
+namespace halcyon::predict {
+
+/// Bursts of calls, parted by pauses. A pause is longer than a tenth of the usual long ones, and than `least_pause_ns`.
+class phases {
+  public:
+    explicit phases(int64_t least_pause_ns) : least_pause_(least_pause_ns) {}
+
+    /// A call, after `gap_ns` without any; negative: the first one.
+    void learn(int64_t gap_ns, int64_t start_ns, int64_t end_ns, int64_t bytes);
+
+    /// Longer gaps part phases.
+    [[nodiscard]] int64_t pause_ns() const;
+    [[nodiscard]] uint64_t calls() const { return calls_; }
+    [[nodiscard]] uint64_t completed() const { return completed_; }
+    /// When the next one begins, `now_ns` being the end of the last call.
+    [[nodiscard]] policy::expected_period period(int64_t now_ns) const;
+    /// What is left of this one if it is like those before; for when no walk ahead can tell.
+    [[nodiscard]] policy::expected_phase rest_by_habit(int64_t now_ns) const;
+
+  private:
+    int64_t least_pause_;
+    int64_t long_pause_ = 0;
+    // Of the phase under way.
+    uint64_t calls_ = 0;
+    int64_t bytes_ = 0;
+    int64_t start_ = 0;
+    int64_t end_ = 0;
+    // Of those that are over.
+    uint64_t completed_ = 0;
+    time_estimate calls_of_;
+    time_estimate bytes_of_;
+    time_estimate duration_of_;
+    time_estimate interval_of_;  // from the beginning of one to that of the next
+    double interval_luck_ = 0;   // share of the last intervals that came within what was expected
+    double calls_luck_ = 0;
+};
+
+}  // namespace halcyon::predict

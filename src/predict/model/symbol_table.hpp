@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+
+#include "predict/grammar/index_table.hpp"
+#include "predict/memory/growing_array.hpp"
+#include "predict/model/observed_call.hpp"
+#include "predict/tables/size_table.hpp"
+#include "predict/tables/time_estimate.hpp"
+
+namespace halcyon::predict {
+
+/// What makes calls the same: where in the program, which function, what kind of file.
+struct call_site {
+    uint32_t context = 0;
+    uint32_t name_class = 0;  ///< of file_names
+    uint16_t function = 0;
+    policy::operation what = policy::operation::open;
+
+    friend bool operator==(const call_site&, const call_site&) = default;
+};
+
+/// What is known of the calls of one site.
+struct symbol_state {
+    call_site site;
+    uint32_t instead = 0;     ///< the symbol that stands for all classes of files of its context; 0: itself does
+    uint32_t transition = 0;  ///< the one that was taken last from here; 0: none
+    int64_t own_start = policy::not_known;  ///< of the last access
+    int64_t own_end = policy::not_known;
+    size_table sizes;
+    time_estimate durations;
+};
+
+/// The symbols of the main grammar: small numbers for call sites. Symbol 0 stands for all that there was no room for.
+class symbol_table {
+  public:
+    static constexpr uint32_t overflow = 0;
+
+    symbol_table(const limits& cut_off, memory_bound& memory);
+
+    /// The symbol of a site; a new one the first time. A context (with its function) that has used too many classes of
+    /// files has one symbol from then on, whatever the file.
+    uint32_t of(const call_site& site);
+    [[nodiscard]] uint32_t size() const { return symbols_.size(); }
+    symbol_state& operator[](uint32_t symbol) { return symbols_[symbol]; }
+    const symbol_state& operator[](uint32_t symbol) const { return symbols_[symbol]; }
+    /// Calls that got the symbol 0.
+    [[nodiscard]] uint64_t overflowed() const { return overflowed_; }
+    /// False when there was not even memory for symbol 0.
+    [[nodiscard]] bool usable() const { return symbols_.size() > 0; }
+
+  private:
+    struct origin {
+        uint32_t context;
+        uint16_t function;
+        uint16_t classes;
+        uint32_t any;  // the symbol that stands for all classes; 0: none yet
+    };
+    static uint64_t hash_of(const call_site& site);
+    static uint64_t hash_of(const origin& from);
+    [[nodiscard]] uint32_t find(const call_site& site) const;
+    uint32_t add(const call_site& site);
+    origin* origin_of(const call_site& site);
+
+    const limits& limits_;
+    growing_array<symbol_state> symbols_;
+    index_table sites_;
+    growing_array<origin> origins_;
+    index_table found_origins_;
+    uint64_t overflowed_ = 0;
+};
+
+}  // namespace halcyon::predict

@@ -1,0 +1,64 @@
+#include "predict/tables/local_sequence.hpp"
+
+#include <algorithm>
+#include <new>
+
+namespace halcyon::predict {
+
+namespace {
+
+constexpr unsigned cursors = 3;
+/// Longer beginnings are learnt as if they had this length: a run is a run.
+constexpr uint32_t longest_beginning = 64;
+constexpr float decay = 1.0f / 16;
+
+}  // namespace
+
+bool local_sequence::learn(uint32_t number, memory_bound& memory) {
+    if (const int predicted = next(); predicted != unknown) {
+        const bool hit = static_cast<uint32_t>(predicted) == number;
+        luck_ += ((hit ? 1.0f : 0.0f) - luck_) * decay;
+    }
+    if (grammar_ != nullptr) {
+        grammar_->append(number);
+        return true;
+    }
+    if (run_ == 0 || number == last_) {
+        last_ = number;
+        run_ = std::min(run_ + 1, longest_beginning);
+        return true;
+    }
+    void* const place = memory.take(sizeof(predictor));
+    if (place == nullptr) {
+        last_ = number;
+        return false;
+    }
+    grammar_ = new (place) predictor({.bound_bytes = bound_bytes, .cursors = cursors}, memory);
+    for (uint32_t i = 0; i < run_; ++i) grammar_->append(last_);
+    grammar_->append(number);
+    return true;
+}
+
+int local_sequence::next() const {
+    if (grammar_ != nullptr) {
+        const auto expected = grammar_->next();
+        return expected.empty() ? unknown : static_cast<int>(expected[0].symbol);
+    }
+    return run_ == 0 ? unknown : static_cast<int>(last_);
+}
+
+int local_sequence::next_on(uint64_t walk) const {
+    if (grammar_ == nullptr) return next();
+    prediction step;
+    return grammar_->step_ahead(walk, step) ? static_cast<int>(step.symbol) : unknown;
+}
+
+void local_sequence::release(memory_bound& memory) {
+    if (grammar_ != nullptr) {
+        grammar_->~predictor();
+        memory.give_back(grammar_, sizeof(predictor));
+    }
+    *this = {};
+}
+
+}  // namespace halcyon::predict

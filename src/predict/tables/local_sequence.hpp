@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+
+#include "predict/grammar/predictor.hpp"
+
+namespace halcyon::predict {
+
+/// What comes next in a sequence of few distinct numbers: the *local grammar* of Dorier 2014, section 7.2.2. As long as
+/// they are all the same it takes no memory; the grammar begins with the first other one. A plain value, which its
+/// owner releases: tables of these move in memory.
+class local_sequence {
+  public:
+    /// Memory of one grammar; a sequence that outgrows it goes on predicting with what it knows.
+    static constexpr size_t bound_bytes = size_t{16} << 10;
+    static constexpr int unknown = -1;
+
+    /// Scores what was predicted, and learns. False when a grammar is needed and there is no memory for one: then it
+    /// predicts that all stays as it is.
+    bool learn(uint32_t number, memory_bound& memory);
+    /// The most probable next one, or `unknown`.
+    [[nodiscard]] int next() const;
+    /// What comes on a walk ahead (predictor::step_ahead): the first time next(), and then what comes after that.
+    [[nodiscard]] int next_on(uint64_t walk) const;
+    /// Share of the last predictions that came true, 0 to 1; those of the last 16 weigh most.
+    [[nodiscard]] float luck() const { return luck_; }
+    [[nodiscard]] bool has_grammar() const { return grammar_ != nullptr; }
+
+    /// Forgets everything, and gives the memory back.
+    void release(memory_bound& memory);
+
+  private:
+    predictor* grammar_ = nullptr;
+    uint32_t last_ = 0;
+    uint32_t run_ = 0;  // how often the only one came; counts no further than it matters
+    float luck_ = 0;
+};
+
+}  // namespace halcyon::predict

@@ -1,0 +1,46 @@
+#include "predict/tables/recent_files.hpp"
+
+#include <algorithm>
+
+namespace halcyon::predict {
+
+uint32_t recent_files::rank_of(uint32_t id, uint32_t name_class) const {
+    uint32_t rank = 0;
+    for (uint32_t i = 0; i < count_; ++i) {
+        const file& one = files_[order_[i]];
+        if (one.id == id) return rank;
+        if (one.name_class == name_class) ++rank;
+    }
+    return none;
+}
+
+const recent_files::file* recent_files::at(uint32_t rank, uint32_t name_class) const {
+    for (uint32_t i = 0; i < count_; ++i) {
+        const file& one = files_[order_[i]];
+        if (one.name_class == name_class && rank-- == 0) return &one;
+    }
+    return nullptr;
+}
+
+const recent_files::file* recent_files::find(uint32_t id) const {
+    for (uint32_t i = 0; i < count_; ++i) {
+        if (files_[order_[i]].id == id) return &files_[order_[i]];
+    }
+    return nullptr;
+}
+
+recent_files::file& recent_files::use(uint32_t id, uint32_t name_class) {
+    uint32_t at = 0;
+    while (at < count_ && files_[order_[at]].id != id) ++at;
+    if (at == count_) {
+        if (count_ < most) order_[count_] = static_cast<uint8_t>(count_), ++count_;
+        at = count_ - 1;
+        files_[order_[at]] = {id, name_class, -1, 0, 0};
+    }
+    const uint8_t place = order_[at];
+    std::copy_backward(order_.begin(), order_.begin() + at, order_.begin() + at + 1);
+    order_[0] = place;
+    return files_[place];
+}
+
+}  // namespace halcyon::predict

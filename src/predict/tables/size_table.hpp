@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+
+#include "predict/tables/limits.hpp"
+#include "predict/tables/local_sequence.hpp"
+
+namespace halcyon::predict {
+
+/// How many bytes the calls of one context transfer (Dorier 2014, section 7.2.2, 'Tracking Access Sizes'): a constant;
+/// or a local grammar of the sizes; or, with too many distinct ones or where the grammar does worse, the best of the
+/// last size, the mean and the weighted mean.
+///
+/// A plain value, which its owner releases.
+class size_table {
+  public:
+    /// Negative sizes are not learnt.
+    void learn(int64_t bytes, const limits& cut_off, memory_bound& memory);
+    /// The expected size; policy::not_known before the first one.
+    [[nodiscard]] int64_t next(uint64_t walk) const;
+    void release(memory_bound& memory);
+
+    [[nodiscard]] uint64_t count() const { return count_; }
+    [[nodiscard]] int64_t least() const { return least_; }
+    [[nodiscard]] int64_t most() const { return most_; }
+    [[nodiscard]] double mean() const { return mean_; }
+    /// Distinct sizes that are told apart; 0: there are too many, or it is constant.
+    [[nodiscard]] uint32_t distinct() const { return value_count_; }
+    [[nodiscard]] bool constant() const { return count_ > 0 && least_ == most_; }
+
+  private:
+    enum method : uint8_t { by_sequence, by_last, by_mean, by_weighted, methods };
+
+    [[nodiscard]] int64_t said_by(method which, int number) const;
+    [[nodiscard]] method best(bool sequence_knows) const;
+    [[nodiscard]] int number_of(int64_t bytes) const;
+    void learn_value(int64_t bytes, const limits& cut_off, memory_bound& memory);
+    void give_up_values(memory_bound& memory);
+
+    uint64_t count_ = 0;
+    int64_t least_ = 0;
+    int64_t most_ = 0;
+    int64_t last_ = 0;
+    double mean_ = 0;
+    double weighted_ = 0;  // as equation 7.1
+    float likeness_[methods] = {};
+    bool too_many_ = false;
+    uint32_t value_count_ = 0;
+    int64_t* values_ = nullptr;  // limits::most_values, from the second size on
+    local_sequence sequence_;
+};
+
+}  // namespace halcyon::predict

@@ -1,0 +1,71 @@
+#include "predict/tables/time_estimate.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+namespace halcyon::predict {
+
+namespace {
+constexpr double decay = 1.0 / 32;
+}  // namespace
+
+int64_t time_estimate::median_of_last() const {
+    std::array<int64_t, window> sorted = last_;
+    const auto known = static_cast<ptrdiff_t>(std::min<uint64_t>(count_, window));
+    const auto middle = sorted.begin() + (known - 1) / 2;
+    std::nth_element(sorted.begin(), middle, sorted.begin() + known);
+    return *middle;
+}
+
+double time_estimate::said_by(method which) const {
+    switch (which) {
+        case weighted_mean:
+            return weighted_;
+        case plain_mean:
+            return mean_;
+        default:
+            return static_cast<double>(median_of_last());
+    }
+}
+
+time_estimate::method time_estimate::best() const {
+    method chosen = weighted_mean;
+    for (const method other : {median, plain_mean}) {
+        if (errors_[other] < errors_[chosen]) chosen = other;
+    }
+    return chosen;
+}
+
+int64_t time_estimate::next() const {
+    return count_ == 0 ? 0 : std::llround(said_by(best()));
+}
+
+void time_estimate::learn(int64_t value) {
+    const auto number = static_cast<double>(value);
+    if (count_ > 0) {
+        error_ += (std::abs(said_by(best()) - number) - error_) * decay;
+        for (const method m : {weighted_mean, plain_mean, median}) {
+            const auto off = static_cast<float>(std::abs(said_by(m) - number));
+            errors_[m] += (off - errors_[m]) * static_cast<float>(decay);
+        }
+    }
+    last_[count_ % window] = value;
+    ++count_;
+    least_ = count_ == 1 ? value : std::min(least_, value);
+    most_ = count_ == 1 ? value : std::max(most_, value);
+    const double before = number - mean_;
+    mean_ += before / static_cast<double>(count_);
+    squares_ += before * (number - mean_);
+    weighted_ = count_ == 1 ? number : (weighted_ + number) / 2;
+}
+
+double time_estimate::variance() const {
+    return count_ < 2 ? 0 : squares_ / static_cast<double>(count_ - 1);
+}
+
+int64_t time_estimate::deviation() const {
+    return std::llround(std::sqrt(variance()));
+}
+
+}  // namespace halcyon::predict

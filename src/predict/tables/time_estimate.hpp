@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace halcyon::predict {
+
+/// Statistics of a time, and the best guess at its next value (Dorier 2014, section 7.2.2, 'Tracking Interarrival
+/// Times'): the weighted mean of equation 7.1, the mean, or the median of the last five values, whichever was off by
+/// less until now. Nanoseconds.
+class time_estimate {
+  public:
+    void learn(int64_t value);
+    /// 0 before the first value.
+    [[nodiscard]] int64_t next() const;
+    [[nodiscard]] uint64_t count() const { return count_; }
+    [[nodiscard]] int64_t least() const { return least_; }
+    [[nodiscard]] int64_t most() const { return most_; }
+    [[nodiscard]] double mean() const { return mean_; }
+    [[nodiscard]] double weighted() const { return weighted_; }
+    [[nodiscard]] double variance() const;
+    [[nodiscard]] int64_t deviation() const;
+    /// Mean absolute error of what next() said, of the last 32 values for the most part.
+    [[nodiscard]] double error() const { return error_; }
+
+  private:
+    enum method : uint8_t { weighted_mean, plain_mean, median, methods };
+    static constexpr uint32_t window = 5;
+
+    [[nodiscard]] double said_by(method which) const;
+    [[nodiscard]] method best() const;
+    [[nodiscard]] int64_t median_of_last() const;
+
+    uint64_t count_ = 0;
+    int64_t least_ = 0;
+    int64_t most_ = 0;
+    double mean_ = 0;
+    double squares_ = 0;  // sum of squared differences from the mean
+    double weighted_ = 0;
+    double error_ = 0;
+    std::array<float, methods> errors_ = {};
+    std::array<int64_t, window> last_ = {};
+};
+
+}  // namespace halcyon::predict

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+#include "predict/tables/local_sequence.hpp"
+#include "predict/tables/time_estimate.hpp"
+
+namespace halcyon::predict {
+
+/// The time between the end of a call and the beginning of the next, for one transition between contexts. Beyond the
+/// statistics of the thesis: when a transition has times of several orders (a loop of writes, with a step of the
+/// simulation after each tenth), they are told apart into levels, and the sequence of levels is a local grammar.
+///
+/// A plain value, which its owner releases.
+class time_table {
+  public:
+    void learn(int64_t gap_ns, memory_bound& memory);
+    struct expectation {
+        int64_t ns = 0;
+        int64_t deviation_ns = 0;
+    };
+    [[nodiscard]] expectation next(uint64_t walk) const;
+    void release(memory_bound& memory);
+
+    /// Of all times.
+    [[nodiscard]] const time_estimate& all() const { return all_; }
+    /// Levels told apart; 0: there is one only.
+    [[nodiscard]] uint32_t levels() const { return level_count_; }
+
+  private:
+    static constexpr uint32_t most_levels = 6;
+
+    [[nodiscard]] uint32_t level_of(int64_t gap_ns) const;
+    [[nodiscard]] bool make_levels(memory_bound& memory);
+    void give_up_levels(memory_bound& memory);
+
+    time_estimate all_;
+    time_estimate* levels_ = nullptr;  // most_levels
+    uint32_t level_count_ = 0;
+    bool no_levels_ = false;
+    float levels_error_ = 0;  // mean absolute error, as that of all_
+    local_sequence sequence_;
+};
+
+}  // namespace halcyon::predict
