@@ -27,6 +27,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="where traces lie until their process ends; default: --output if that is a disk of the node, else /tmp",
     )
+    parser.add_argument(
+        "--contexts", action="store_true", help="record with each call of POSIX and of streams its call stack, too"
+    )
     parser.add_argument("--servers-per-node", metavar="N", type=int, help="start a server world; N has to be 1")
     parser.add_argument(
         "--patience",
@@ -57,9 +60,11 @@ def run(arguments: argparse.Namespace) -> int:
     layers: list[str] = ["trace"] if arguments.trace else []
     layers += [layer for layer in (arguments.layers or "").split(",") if layer and layer not in layers]
     if layers:
-        code, place = record(command, layers, arguments.output, arguments.buffer, arguments.local, patience)
+        code, place = record(
+            command, layers, arguments.output, arguments.buffer, arguments.local, patience, arguments.contexts
+        )
         say_what_was_recorded(place)
         return code
-    if arguments.output or arguments.buffer or arguments.local:
-        raise UsageError("--output, --buffer and --local say how to record: add --trace")
+    if arguments.output or arguments.buffer or arguments.local or arguments.contexts:
+        raise UsageError("--output, --buffer, --local and --contexts say how to record: add --trace")
     return run_alone(command) if patience is None else run_beside_world(command, patience)
