@@ -19,7 +19,7 @@ BUILD = Path(os.environ.get("HALCYON_BUILD", ROOT / "build/release"))
 OPENFOAM = Path("/usr/share/openfoam")
 LIMIT_S = 600
 
-RECORDING = ("--trace",)
+RECORDING = ("--trace", "--contexts")
 """How `halcyon run` is told what to record."""
 
 MPI_ENVIRONMENT = {
