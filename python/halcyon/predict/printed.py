@@ -10,8 +10,8 @@ from rich.text import Text
 from halcyon.observe.printed.tables import console_for_tables, print_table
 from halcyon.predict.accuracy import EVEN, LIKELY, Accuracy
 from halcyon.predict.scores import Detail, Prediction, Score, Stretch
-from halcyon.predict.words import contexts, left_out, level_note, name_of, share
-from halcyon.quantities import ABSENT, number, plural, seconds, size
+from halcyon.predict.words import contexts, left_out, level_note, name_of
+from halcyon.quantities import ABSENT, number, plural, seconds, share, size
 
 FEW = 16
 """Streams that are told one by one."""

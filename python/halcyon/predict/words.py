@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from halcyon.observe.schema import Level
 from halcyon.predict.streams import Selection, Stream
-from halcyon.quantities import ABSENT, plural
+from halcyon.quantities import plural, share
 
 _LEVELS = {
     Level.STDIO: "stdio's reads and writes stand for what reached the files: the source tells no others",
@@ -43,12 +43,3 @@ def name_of(stream: Stream, streams: Sequence[Stream]) -> str:
     name = f"rank {stream.rank}" if stream.rank is not None else f"process {stream.process}"
     several = any(one.process == stream.process and one != stream for one in streams)
     return f"{name}, thread {stream.thread}" if several or stream.thread else name
-
-
-def share(value: float | None) -> str:
-    """`98.7 %`; what is not all is not told as 100 %."""
-    if value is None:
-        return ABSENT
-    if value < 0.9995 or value >= 1:
-        return f"{value * 100:,.1f} %" if value < 0.9995 or value > 1 else "100 %"
-    return f"{min(value * 100, 99.99):.2f} %"
