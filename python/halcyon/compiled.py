@@ -62,7 +62,7 @@ class Replay(Protocol):
     def score(self, columns: dict[str, Any]) -> dict[str, Any]:
         """The thread's next calls in the order of their ends, as numpy arrays; their scores, likewise.
 
-        Given: context (uint32), function (uint16), operation, truncates (uint8), file (uint32), offset, bytes, moved,
+        Given: context, function, file (uint32), operation, truncates (uint8), offset, bytes, moved,
         start_ns, wait_ns, duration_ns (int64). Scores are from 0 to 1, NaN where there is nothing to score: of the
         forecasts weighed by their probabilities and (`…_even`) all alike; of a naive predictor `<its name>.…`.
         UsageError: a column is missing, or they differ in length.

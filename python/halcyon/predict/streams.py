@@ -303,14 +303,14 @@ class Streams:
         return columns
 
     @cached_property
-    def _lookup(self) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint16], npt.NDArray[np.uint8]]:
+    def _lookup(self) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
         """Context, function and operation of each site."""
         rows = self._codes.to_pylist()
         names = sorted({row["of_call"] for row in rows})
         operations = [str(kind) for kind in OPERATIONS]
         return (
             np.array([_context(row["of_parent"], row["of_call"]) for row in rows], np.uint32),
-            np.array([names.index(row["of_call"]) + 1 for row in rows], np.uint16),
+            np.array([names.index(row["of_call"]) + 1 for row in rows], np.uint32),
             np.array([operations.index(row["of_kind"]) for row in rows], np.uint8),
         )
 
