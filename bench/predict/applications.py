@@ -122,8 +122,8 @@ APPLICATIONS = (
     ),
     Application(
         "gtc-like",
-        "apps/plasma, a file per node and iteration in a loop over particles that move between ranks: as GTC",
-        100, 4, mini_app("plasma", 100, ranks_per_file=2), unbuilt("plasma"),
+        "apps/gtc-like, a file per node and iteration in a loop over particles that move between ranks: as GTC",
+        100, 4, mini_app("gtc-like", 100, ranks_per_file=2), unbuilt("gtc-like"),
     ),
     Application(
         "lammps",
