@@ -76,8 +76,8 @@ def mini_app(app: str, every: int, **settings: object) -> Callable[[Path, int], 
 
 
 def lammps(folder: Path, iterations: int) -> list[str]:
-    shutil.copy(INPUTS / "flow.lammps", folder)
-    return ["lmp", "-var", "DUMPS", str(iterations), "-in", "flow.lammps"]
+    shutil.copy(INPUTS / "melt.lammps", folder)
+    return ["lmp", "-var", "DUMPS", str(iterations), "-in", "melt.lammps"]
 
 
 def openfoam(folder: Path, iterations: int) -> list[str]:
@@ -127,8 +127,8 @@ APPLICATIONS = (
     ),
     Application(
         "lammps",
-        "flow past an obstacle: rank 0 appends the particles of all ranks to one file",
-        120, 4, lammps, uninstalled("lmp", "lammps"),
+        "a liquid: rank 0 appends the atoms of all ranks to two files, one rank's after the other",
+        120, 8, lammps, uninstalled("lmp", "lammps"),
     ),
     Application(
         "openfoam",
