@@ -61,8 +61,11 @@ uint32_t file_names::name(uint32_t file, std::string_view path) {
     while (files_.size() <= file % most_files) {
         if (!files_.push(unknown)) return unknown;
     }
-    uint32_t& found = files_[file % most_files];
-    found = unknown;
+    return files_[file % most_files] = learn(path);
+}
+
+/// The class of a path, which is its last one from now on; made if there is none.
+uint32_t file_names::learn(std::string_view path) {
     if (path.empty() || path.size() > longest_path) return unknown;
     const reading now(path);
     uint32_t index = found_.find(now.key, [&](uint32_t i) { return classes_[i].key == now.key; });
@@ -82,15 +85,36 @@ uint32_t file_names::name(uint32_t file, std::string_view path) {
         const bool padded = now.numbers[i].length > 1 && path[now.numbers[i].begin] == '0';
         number& kept = entry.numbers[i];
         const auto width = static_cast<uint8_t>(padded ? now.numbers[i].length : goes_on ? kept.width : 0);
-        kept = {value, goes_on ? value - kept.value : 0, width};
+        kept = {value, goes_on ? value - kept.value : 0, width, goes_on && (kept.varied || value != kept.value)};
     }
     entry.number_count = now.count;
     entry.length = static_cast<uint16_t>(path.size());
     const size_t slash = path.rfind('/');
     entry.last_part = static_cast<uint16_t>(slash == std::string_view::npos ? 0 : slash + 1);
     path.copy(entry.path, path.size());
-    ++entry.files;
-    found = index + 1;
+    return index + 1;
+}
+
+file_names::last_of_class file_names::last_of(uint32_t name_class) const {
+    if (name_class == unknown || name_class > classes_.size()) return {};
+    const auto& entry = classes_[name_class - 1];
+    last_of_class last{{entry.path, entry.length}, {}};
+    for (uint32_t i = 0; i < entry.number_count; ++i) last.steps[i] = entry.numbers[i].step;
+    return last;
+}
+
+uint32_t file_names::adopt(const last_of_class& last) {
+    if (last.path.empty() || last.path.size() > longest_path) return unknown;
+    const uint64_t key = reading(last.path).key;
+    if (const uint32_t known = found_.find(key, [&](uint32_t i) { return classes_[i].key == key; }); known != nothing)
+        return known + 1;
+    const uint32_t found = learn(last.path);
+    if (found == unknown) return found;
+    auto& entry = classes_[found - 1];
+    for (uint32_t i = 0; i < entry.number_count; ++i) {
+        entry.numbers[i].step = last.steps[i];
+        entry.numbers[i].varied = last.steps[i] != 0;
+    }
     return found;
 }
 
@@ -103,7 +127,7 @@ std::string_view file_names::pattern_of(uint32_t name_class, std::array<char, lo
     const auto put = [&](std::string_view text) { filled += text.copy(out.data() + filled, out.size() - filled); };
     size_t at = entry.last_part;
     for (uint32_t i = 0; i < now.count; ++i) {
-        if (now.numbers[i].begin < at) continue;
+        if (now.numbers[i].begin < at || !entry.numbers[i].varied) continue;
         put(path.substr(at, now.numbers[i].begin - at));
         char width[8] = "%d";
         if (entry.numbers[i].width > 0) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 namespace halcyon::predict {
@@ -23,6 +24,25 @@ class time_estimate {
     /// Mean absolute error of what next() said, of the last 32 values for the most part.
     [[nodiscard]] double error() const { return error_; }
 
+    /// For archives.
+    template <class Self, class Archive>
+    static void each_field(Self& self, Archive& archive) {
+        archive.number(self.count_);
+        archive.number(self.least_);
+        archive.number(self.most_);
+        archive.number(self.mean_);
+        archive.number(self.squares_);
+        archive.number(self.weighted_);
+        archive.number(self.error_);
+        for (auto& error : self.errors_) archive.number(error);
+        for (auto& value : self.last_) archive.number(value);
+        if constexpr (Archive::reads) {
+            constexpr auto farthest = static_cast<double>(Archive::farthest);
+            if (std::abs(self.mean_) > farthest || std::abs(self.weighted_) > farthest)
+                archive.fail("a mean beyond all times");
+        }
+    }
+
   private:
     enum method : uint8_t { weighted_mean, plain_mean, median, methods };
     static constexpr uint32_t window = 5;
@@ -40,6 +60,7 @@ class time_estimate {
     double error_ = 0;
     std::array<float, methods> errors_ = {};
     std::array<int64_t, window> last_ = {};
+    uint32_t place_ = 0;  // where in last_ the next one goes
 };
 
 }  // namespace halcyon::predict
