@@ -52,7 +52,7 @@ struct call_record {
     uint32_t parent;    ///< number of the call of this thread during which it was made; 0: the application's own
     uint16_t function;  ///< call_id (call_table.hpp)
     uint16_t error;     ///< errno or MPI error class; 0: it succeeded
-    uint32_t reserved;  ///< 0
+    uint32_t context;   ///< number of the call stack that it was made from (contexts.hpp); 0: none, or nobody wants it
 };
 static_assert(sizeof(call_record) == 88);
 

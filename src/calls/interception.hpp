@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "calls/call_table.hpp"
+#include "calls/contexts.hpp"
 #include "calls/direct_call.hpp"
 #include "calls/process_state.hpp"
 #include "calls/real_function.hpp"
@@ -81,6 +82,8 @@ auto through_layers(thread_state& thread, call_record& record, Function function
         std::conditional_t<std::is_void_v<result_type>, int, result_type> result;
         bool ran;
     } state{function, after, {}, false};
+    if (this_process().contexts) [[unlikely]]
+        contexts::put_into(record);
     const auto run = [](void* opaque, call_record& called) {
         auto& at = *static_cast<state_type*>(opaque);
         at.ran = true;
@@ -139,6 +142,8 @@ Result intercept(Result (*real)(Parameters...), std::type_identity_t<Parameters>
 
 /// Hands the layers a call that was not made through a wrapper but is known to have happened (`record` is complete).
 inline void report(thread_state& thread, call_record& record) {
+    if (this_process().contexts) [[unlikely]]
+        contexts::put_into(record);
     const call_in_progress here(thread, record);
     this_process().layers.invoke(record, next_call([](void*, call_record&) {}, nullptr));
 }

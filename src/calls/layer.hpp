@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "calls/call_record.hpp"
@@ -29,6 +30,12 @@ struct named_file {
     uint64_t filesystem;    ///< statfs' f_type; 0 where the file was not opened
 };
 
+/// A place in a call stack: a return address, as it is the same in every run.
+struct context_frame {
+    std::string_view object;  ///< base name of the program or library
+    uint64_t offset;          ///< from the address at which that was loaded
+};
+
 /// Why a process' recording ends.
 enum class ending : uint8_t { exit, exec, abort };
 
@@ -45,6 +52,11 @@ class layer {
     virtual void on_file(const named_file& /*file*/) {}
     /// Something about the process or a file that is no call: `mpi.rank`, `mpi.hint.romio_ds_write`.
     virtual void on_fact(uint32_t /*file*/, std::string_view /*key*/, std::string_view /*value*/) {}
+    /// Whether this layer looks at call_record::context. Asked once, when the process' recording starts.
+    [[nodiscard]] virtual bool wants_contexts() const { return false; }
+    /// A call stack got its number: before the first call of this process that refers to it; sometimes more than once.
+    /// `frames`: the innermost ones, from there outwards.
+    virtual void on_context(uint32_t /*id*/, std::span<const context_frame> /*frames*/) {}
     /// Calls that could not be seen, or were not recorded.
     virtual void on_absence(std::string_view /*subject*/, uint64_t /*count*/) {}
     /// The process is about to end or to become another program. Calls may still follow.

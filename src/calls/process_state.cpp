@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "calls/contexts.hpp"
 #include "calls/descriptors.hpp"
 #include "calls/direct_call.hpp"
 #include "calls/known_files.hpp"
@@ -70,6 +71,7 @@ bool start_recording() {
     ++thread.inside;
     choose_tick_source();
     start_layers(process.layers);
+    contexts::start();
     --thread.inside;
     const bool wanted = !process.layers.empty();
     process.phase.store(wanted ? process_state::recording : process_state::off, std::memory_order_release);

@@ -32,6 +32,7 @@ struct process_state {
     std::atomic<uint32_t>
         unseen_moves;  ///< children that share descriptors with us, and I/O past us: positions may differ
     layer_chain layers;
+    bool contexts;                     ///< calls get them (contexts.hpp); constant once the process records
     std::atomic<uint64_t> unrecorded;  ///< calls passed on without a record (may_record)
     std::atomic<uint64_t> left;        ///< calls that never returned, because a jump left them
     std::atomic<uint64_t> rings;       ///< of io_uring, that were noticed

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 
+#include "calls/contexts.hpp"
 #include "calls/direct_call.hpp"
 #include "calls/process_state.hpp"
 
@@ -10,6 +11,7 @@ namespace {
 
 constexpr std::string_view rings = "io_uring";
 constexpr std::string_view requests = "requests of io_submit";
+constexpr std::string_view stacks = "call stacks beyond the first 65536 of a process, but for their call sites";
 constexpr std::string_view system_calls = "calls made with syscall(2)";
 
 void tell(std::string_view subject, uint64_t count) {
@@ -86,6 +88,7 @@ void tell_end(ending how) {
         tell("calls of signal handlers, or between vfork and exec", process.unrecorded.exchange(0));
         tell("calls that a jump left", process.left.exchange(0));
         tell(system_calls, process.direct_calls.more.exchange(0));
+        tell(stacks, contexts::take_unkept());
         tell(requests, process.submitted.more.exchange(0));
         if (process.rings.load() == 0 && (process.rings = open_rings()) > 0) tell(rings, process.rings.load());
     }

@@ -14,6 +14,7 @@ int main(int count, char** words) {
     naming();
     asynchronous();
     jumping();
+    unloading();
     reading_streams();
     reading_input();
     writing_streams();

@@ -37,7 +37,8 @@ recorded_call call_of(const std::vector<std::string>& m) {
             std::stoll(m.at(10)),
             std::stoll(m.at(11)),
             std::stoll(m.at(12)),
-            number(m.at(13))};
+            number(m.at(13)),
+            number(m.at(14))};
 }
 
 void add_line(recorded_process& process, const std::vector<std::string>& members) {
@@ -47,6 +48,7 @@ void add_line(recorded_process& process, const std::vector<std::string>& members
         process.files[number(members.at(1))] = members.at(2);
         process.block_bytes[number(members.at(1))] = std::stoll(members.at(3));
     }
+    if (what == "context") process.contexts[number(members.at(1))] = members.at(2);
     if (what == "fact") {
         process.facts.emplace(members.at(2), members.size() > 3 ? members[3] : "");
         process.files_of_facts[members.at(2)] = number(members.at(1));

@@ -17,12 +17,14 @@ struct recorded_call {
     unsigned file;
     int64_t offset, bytes, moved, result, argument;
     unsigned error;
+    unsigned context;
 };
 
 struct recorded_process {
     std::vector<recorded_call> calls;  ///< in the order of their beginnings within each thread
     std::map<unsigned, std::string> files;
-    std::map<unsigned, int64_t> block_bytes;  ///< of their file systems; what was told last
+    std::map<unsigned, int64_t> block_bytes;   ///< of their file systems; what was told last
+    std::map<unsigned, std::string> contexts;  ///< their frames
     std::multimap<std::string, std::string> facts;
     std::map<std::string, unsigned> files_of_facts;
     std::vector<std::string> absences;

@@ -1,7 +1,8 @@
 // A library like libhalcyon-io whose one layer writes each call down as a line of text: what tests look into.
 //
 // Lines of `$HALCYON_TEXT_DIR/<process id>`, members between tabs:
-//   call thread number parent level function kind file offset bytes moved result argument error
+//   call thread number parent level function kind file offset bytes moved result argument error context
+//   context id frames
 //   file id path block-bytes | fact file key value | absence subject count | end how
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include "calls/descriptors.hpp"
 #include "calls/direct_call.hpp"
 #include "calls/process_state.hpp"
+#include "calls/unseen.hpp"
 #include "calls/wrappers/stdio_shapes.hpp"
 
 namespace halcyon::calls {
@@ -21,6 +23,7 @@ class text_layer final : public layer {
     bool start() {
         const char* directory = getenv("HALCYON_TEXT_DIR");
         if (directory == nullptr) return false;
+        contexts_ = getenv("HALCYON_TEXT_CONTEXTS") != nullptr;
         char path[4096];
         snprintf(path, sizeof path, "%s/%d", directory, direct::process_id());
         const int low = direct::open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -36,11 +39,12 @@ class text_layer final : public layer {
         if (record.file == known_files::ignored) return;
         const own_work ours;
         const function_entry& entry = entry_of(record.function);
-        write_line("call\t%u\t%u\t%u\t%s\t%s\t%s\t%u\t%lld\t%lld\t%lld\t%lld\t%lld\t%u", record.thread, record.number,
-                   record.parent, level_names[static_cast<int>(entry.at)], entry.name,
+        write_line("call\t%u\t%u\t%u\t%s\t%s\t%s\t%u\t%lld\t%lld\t%lld\t%lld\t%lld\t%u\t%u", record.thread,
+                   record.number, record.parent, level_names[static_cast<int>(entry.at)], entry.name,
                    kind_names[static_cast<int>(entry.does)], record.file, static_cast<long long>(record.offset),
                    static_cast<long long>(record.bytes), static_cast<long long>(record.moved),
-                   static_cast<long long>(record.result), static_cast<long long>(record.argument), record.error);
+                   static_cast<long long>(record.result), static_cast<long long>(record.argument), record.error,
+                   record.context);
     }
     void on_file(const named_file& file) override {
         write_line("file\t%u\t%.*s\t%lld", file.id, static_cast<int>(file.path.size()), file.path.data(),
@@ -49,6 +53,17 @@ class text_layer final : public layer {
     void on_fact(uint32_t file, std::string_view key, std::string_view value) override {
         write_line("fact\t%u\t%.*s\t%.*s", file, static_cast<int>(key.size()), key.data(),
                    static_cast<int>(value.size()), value.data());
+    }
+    [[nodiscard]] bool wants_contexts() const override { return contexts_; }
+    void on_context(uint32_t id, std::span<const context_frame> frames) override {
+        char text[16000];
+        int length = 0;
+        for (const context_frame& frame : frames) {
+            length += snprintf(text + length, sizeof text - length, "%s%.*s+0x%llx", length == 0 ? "" : " ",
+                               static_cast<int>(frame.object.size()), frame.object.data(),
+                               static_cast<unsigned long long>(frame.offset));
+        }
+        write_line("context\t%u\t%s", id, text);
     }
     void on_absence(std::string_view subject, uint64_t count) override {
         write_line("absence\t%.*s\t%llu", static_cast<int>(subject.size()), subject.data(),
@@ -70,6 +85,7 @@ class text_layer final : public layer {
     }
 
     int fd_ = -1;
+    bool contexts_ = false;
 };
 
 text_layer text;
@@ -77,7 +93,7 @@ text_layer text;
 __attribute__((destructor)) void end_of_process() {
     if (!recording() || !is_own_process()) return;
     shapes::flush_streams(call_id::exit_flush);
-    this_process().layers.each([](layer& l) { l.on_end(ending::exit); });
+    tell_end(ending::exit);
 }
 
 }  // namespace

@@ -184,6 +184,7 @@ void stream_transfer::report_transfer(const call_record& record, call_id functio
     transfer.offset = offset;
     transfer.bytes = transfer.moved = transfer.result = bytes;
     transfer.file = record.file;
+    transfer.context = record.context;
     report(this_thread(), transfer);
 }
 

@@ -44,6 +44,33 @@ inline constexpr size_t section_bytes(note_kind kind) {
     return 0;
 }
 
+/// The text of a note that is put together where it will stay.
+class note_text {
+  public:
+    note_text(char* memory, size_t room) : memory_(memory), room_(room) {}
+
+    void add(char character) {
+        full_ = full_ || used_ == room_;
+        if (!full_) memory_[used_++] = character;
+    }
+    void add(std::string_view text) {
+        for (const char character : text) add(character == '\0' ? ' ' : character);
+    }
+    /// With zeros in front up to `digits`.
+    void add_hexadecimal(uint64_t value, int digits) {
+        while (digits < 16 && value >> 4 * digits != 0) ++digits;
+        while (digits-- > 0) add("0123456789abcdef"[value >> 4 * digits & 0xF]);
+    }
+    [[nodiscard]] size_t used() const { return used_; }
+    [[nodiscard]] bool full() const { return full_; }
+
+  private:
+    char* memory_;
+    size_t room_;
+    size_t used_ = 0;
+    bool full_ = false;
+};
+
 /// Writes notes into memory of its owner. One thread at a time.
 class note_writer {
   public:
@@ -59,6 +86,22 @@ class note_writer {
     /// False when there is no room left.
     bool add(note_kind kind, std::string_view section, std::string_view text) {
         return put(kind, 0, section, text.substr(0, UINT16_MAX));
+    }
+
+    /// The same with a text that `write(note_text&)` puts together.
+    template <class Write>
+    bool add_written(note_kind kind, std::string_view section, Write write) {
+        const size_t head = sizeof(note_header) + section.size();
+        if (head > room_ - used_) return false;
+        const size_t left = room_ - used_ - head;
+        note_text text(memory_ + used_ + head, left < UINT16_MAX ? left : UINT16_MAX);
+        write(text);
+        if (text.full()) return false;
+        const note_header header{static_cast<uint8_t>(kind), 0, static_cast<uint16_t>(text.used())};
+        std::memcpy(memory_ + used_, &header, sizeof header);
+        std::memcpy(memory_ + used_ + sizeof header, section.data(), section.size());
+        used_ += head + text.used();
+        return true;
     }
 
     bool add_file(const file_section& file, std::string_view path) {

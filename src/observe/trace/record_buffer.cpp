@@ -292,16 +292,6 @@ void record_buffer::unlock_notes() {
     note_lock_.store(0, std::memory_order_release);
 }
 
-template <class Add>
-bool record_buffer::add_note(Add add) {
-    if (header_ == nullptr || out_->failed() || !lock_notes()) return false;
-    bool added = add() || (write_notes() && add());
-    if (added) header_->note_bytes.store(static_cast<uint32_t>(notes_.used()), std::memory_order_release);
-    if (direct_.load(std::memory_order_relaxed)) added = write_notes() && added;
-    unlock_notes();
-    return added;
-}
-
 bool record_buffer::flush_notes() {
     if (!lock_notes()) return false;
     const bool written = write_notes();

@@ -60,6 +60,10 @@ class record_buffer {
 
     /// Adds a note, behind which everything that refers to it comes. False when it could not be kept.
     bool note(note_kind kind, std::string_view section, std::string_view text);
+    template <class Write>
+    bool note_written(note_kind kind, std::string_view section, Write write) {
+        return add_note([&] { return notes_.add_written(kind, section, write); });
+    }
     bool note_file(const file_section& file, std::string_view path);
 
     /// Codes all that was appended and removes the file. What is appended later goes to the trace at once.
@@ -120,6 +124,16 @@ class record_buffer {
     int64_t next_anchor_ = 0;   // ticks
     int64_t anchor_after_ = 0;  // ticks
 };
+
+template <class Add>
+bool record_buffer::add_note(Add add) {
+    if (header_ == nullptr || out_->failed() || !lock_notes()) return false;
+    bool added = add() || (write_notes() && add());
+    if (added) header_->note_bytes.store(static_cast<uint32_t>(notes_.used()), std::memory_order_release);
+    if (direct_.load(std::memory_order_relaxed)) added = write_notes() && added;
+    unlock_notes();
+    return added;
+}
 
 /// This moment on all clocks.
 anchor anchor_now();

@@ -75,6 +75,7 @@ bool trace_layer::start(const settings& wanted, char* complaint, size_t complain
     file_.abandon();
     for (auto& named : named_) named = false;
     moving_ = false;
+    contexts_ = wanted.contexts;
     utsname node{};
     direct::call(SYS_uname, direct::address(&node));
     snprintf(name_, sizeof name_, "%.64s.%d.%lld", node.nodename, direct::process_id(),
@@ -179,6 +180,26 @@ void trace_layer::on_fact(uint32_t file, std::string_view key, std::string_view 
     texts.add(key);
     texts.add(value);
     buffer_.note(note_kind::fact, bytes_of(section), texts.all());
+}
+
+/// As a fact: `context.` and the number in eight digits; the frames, innermost first.
+void trace_layer::on_context(uint32_t id, std::span<const calls::context_frame> frames) {
+    const calls::own_work ours;
+    const fact_section section{0, 0, calls::ticks()};
+    buffer_.note_written(note_kind::fact, bytes_of(section), [&](note_text& text) {
+        text.add("context.");
+        text.add_hexadecimal(id, 8);
+        text.add('\0');
+        bool first = true;
+        for (const calls::context_frame& frame : frames) {
+            if (!first) text.add(' ');
+            first = false;
+            text.add(frame.object);
+            text.add("+0x");
+            text.add_hexadecimal(frame.offset, 1);
+        }
+        text.add('\0');
+    });
 }
 
 void trace_layer::on_absence(std::string_view subject, uint64_t count) {

@@ -18,6 +18,7 @@ class trace_layer final : public calls::layer {
         std::string_view local;      ///< where they lie until the process ends; "": `directory` if that is a disk of
                                      ///< this node, else /tmp
         size_t buffer_bytes;
+        bool contexts;  ///< calls are wanted with the number of their call stack
     };
 
     /// Begins a trace of this process. False when it cannot: `complaint` then says why, for standard error.
@@ -29,6 +30,8 @@ class trace_layer final : public calls::layer {
     }
     void on_file(const calls::named_file& file) override;
     void on_fact(uint32_t file, std::string_view key, std::string_view value) override;
+    [[nodiscard]] bool wants_contexts() const override { return contexts_; }
+    void on_context(uint32_t id, std::span<const calls::context_frame> frames) override;
     void on_absence(std::string_view subject, uint64_t count) override;
     void on_end(calls::ending how) override;
 
@@ -43,6 +46,7 @@ class trace_layer final : public calls::layer {
     trace_file file_;
     record_buffer buffer_;
     uint32_t time_unit_ = 1;
+    bool contexts_ = false;
     char directory_[trace_file::longest_path] = {};  // "": the trace lies there already
     char name_[160] = {};
     std::atomic<bool> moving_{false};  // one thread has begun to move the trace to its directory

@@ -20,8 +20,11 @@ struct setting {
     const char* name;
     char entry[longest_setting];  // "NAME=value", or "" when it is not set
 };
-setting settings[] = {
-    {"HALCYON_LAYERS", ""}, {"HALCYON_TRACE_DIR", ""}, {"HALCYON_TRACE_LOCAL", ""}, {"HALCYON_TRACE_BUFFER", ""}};
+setting settings[] = {{"HALCYON_LAYERS", ""},
+                      {"HALCYON_TRACE_DIR", ""},
+                      {"HALCYON_TRACE_LOCAL", ""},
+                      {"HALCYON_TRACE_BUFFER", ""},
+                      {"HALCYON_TRACE_CONTEXTS", ""}};
 char preload[longest_setting] = "";
 const char* children[sizeof settings / sizeof settings[0] + 2] = {};
 
@@ -131,7 +134,8 @@ void start_layers(layer_chain& layers) {
     if (wants("trace")) {
         static char complaint[observe::trace::trace_file::longest_path + 160];  // stacks may be small
         const observe::trace::trace_layer::settings wanted{value_of("HALCYON_TRACE_DIR"),
-                                                           value_of("HALCYON_TRACE_LOCAL"), buffer_bytes()};
+                                                           value_of("HALCYON_TRACE_LOCAL"), buffer_bytes(),
+                                                           std::strcmp(value_of("HALCYON_TRACE_CONTEXTS"), "1") == 0};
         if (trace.start(wanted, complaint, sizeof complaint))
             layers.add(trace);
         else

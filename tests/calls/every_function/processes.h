@@ -12,6 +12,13 @@ static void jumping(void) {
     }
 }
 
+static void unloading(void) {
+    EACH("dlclose") {
+        void* opened = dlopen("libc.so.6", RTLD_NOW);
+        CHECK(opened != NULL && CALL(int (*)(void*))(opened) == 0);
+    }
+}
+
 static int in_clone(void* path) {
     execl(path, "true", NULL);
     _exit(1);
