@@ -65,6 +65,7 @@ void predictor::score_one(uint32_t symbol) {
     const bool hit = predicted[0].symbol == symbol;
     ++(hit ? score_.hits : score_.misses);
     luck_ += (hit ? 1 - luck_ : -luck_) / 64;
+    if (predicted.size() == 1) agreed_luck_ += (hit ? 1 - agreed_luck_ : -agreed_luck_) / 64;
     cursors_.follow(luck_ < little_luck ? uses_without_luck : cursor_set::most_uses);
     for (const prediction& p : predicted) {
         if (p.symbol == symbol) score_.probability_sum += p.probability;
@@ -103,15 +104,18 @@ prediction predictor::run_goes_on() const {
 
 /// `out` holds as many as there may be cursors.
 size_t predictor::gather(const cursor_set& from, std::span<prediction> out) const {
-    const double all = from.weight() + from.lost();
+    const double followed = from.weight();
     size_t count = 0;
     for (unsigned i = 0; i < from.size(); ++i) {
         const uint32_t value = grammar_.symbol(from.expected(from[i])).value;
         const auto end = out.begin() + static_cast<std::ptrdiff_t>(count);
         const auto same = std::find_if(out.begin(), end, [&](const prediction& p) { return p.symbol == value; });
         if (same == end) out[count++] = {value, 0};
-        same->probability += from[i].weight / all;
+        same->probability += from[i].weight;
     }
+    // Where all that were followed agree, what was not followed goes on in another way as often as it did until now.
+    const double lost = count == 1 ? from.lost() * (1 - agreed_luck_) : from.lost();
+    for (size_t i = 0; i < count; ++i) out[i].probability /= followed + lost;
     std::stable_sort(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(count),
                      [](const prediction& a, const prediction& b) { return a.probability > b.probability; });
     return count;

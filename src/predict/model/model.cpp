@@ -27,7 +27,8 @@ struct model::walk {
     static constexpr size_t most_places = 128;
 
     uint64_t number = 0;
-    recent_files files;
+    const recent_files* files = nullptr;  // the model's until the first step, then its own
+    recent_files own_files;
     uint32_t last = 0;
     int64_t end_ns = 0;  // of the last call, from the end of the last one that was seen
     double variance = 0;
@@ -88,11 +89,7 @@ void model::append(const observed_call& call) {
         static_cast<void>(way->files.learn(files_.rank_of(call.what.file, name_class), table_memory_));
     }
     recent_files::file& file = files_.use(call.what.file, name_class);
-    if (call.what.what == policy::operation::open) {
-        file.start = -1;
-        file.end = 0;
-        if (call.truncates) file.highest = 0;
-    }
+    if (call.what.what == policy::operation::open) files_.open(file, call.truncates);
     learn_access(call, symbol, way, file);
     symbols_[symbol].durations.learn(call.duration_ns);
     predictor_.append(symbol);
@@ -108,14 +105,12 @@ void model::learn_access(const observed_call& call, uint32_t symbol, transition*
     if (call.what.offset < 0) return;
     if (way != nullptr) {
         offset_places places;
-        add_places(places, file);
+        files_.add_places(places, file);
         places.at[static_cast<uint32_t>(offset_base::own_start)] = state.own_start;
         places.at[static_cast<uint32_t>(offset_base::own_end)] = state.own_end;
         way->offsets.learn(places, call.what.offset, settings_.cut_off, table_memory_);
     }
-    file.start = call.what.offset;
-    file.end = end_of(call.what, call.moved);
-    file.highest = std::max(file.highest, file.end);
+    files_.access(file, call.what.offset, end_of(call.what, call.moved));
     state.own_start = file.start;
     state.own_end = file.end;
 }
@@ -129,7 +124,7 @@ model::walk* model::begin_walk() {
         walk_ = new (place) walk();
     }
     walk_->number = ++walks_;
-    walk_->files = files_;
+    walk_->files = &files_;
     walk_->last = last_;
     walk_->end_ns = 0;
     walk_->variance = 0;
@@ -160,9 +155,9 @@ forecast model::expected(const walk& from, uint32_t symbol) const {
         way == nullptr ? (opens ? static_cast<int>(recent_files::none) : 0) : way->files.next_on(from.number);
     const recent_files::file* file = nullptr;
     if (rank >= 0 && rank != static_cast<int>(recent_files::none))
-        file = from.files.at(static_cast<uint32_t>(rank), result.name_class);
+        file = from.files->at(static_cast<uint32_t>(rank), result.name_class);
     // A file that is used without having been opened here: the one used last.
-    if (file == nullptr && !opens) file = from.files.last();
+    if (file == nullptr && !opens) file = from.files->last();
     if (file != nullptr) {
         access.what.file = file->id;
         result.name_class = file->name_class;
@@ -172,7 +167,7 @@ forecast model::expected(const walk& from, uint32_t symbol) const {
     if (!transfers(access.what.what)) return result;
     access.what.bytes = state.sizes.next(from.number);
     offset_places places;
-    if (file != nullptr) add_places(places, *file);
+    if (file != nullptr) from.files->add_places(places, *file);
     const walk::own_place* const own = from.place_of(symbol);
     places.at[static_cast<uint32_t>(offset_base::own_start)] = own == nullptr ? state.own_start : own->start;
     places.at[static_cast<uint32_t>(offset_base::own_end)] = own == nullptr ? state.own_end : own->end;
@@ -184,16 +179,15 @@ forecast model::expected(const walk& from, uint32_t symbol) const {
 
 void model::go(walk& on, const forecast& step) const {
     const policy::access& what = step.access.what;
-    const uint32_t id = step.access.new_file ? UINT32_MAX - on.new_files++ : what.file;
-    recent_files::file& file = on.files.use(id, step.name_class);
-    if (what.what == policy::operation::open) {
-        file.start = -1;
-        file.end = 0;
+    if (on.files != &on.own_files) {
+        on.own_files = *on.files;
+        on.files = &on.own_files;
     }
+    const uint32_t id = step.access.new_file ? UINT32_MAX - on.new_files++ : what.file;
+    recent_files::file& file = on.own_files.use(id, step.name_class);
+    if (what.what == policy::operation::open) on.own_files.open(file, false);
     if (transfers(what.what) && what.offset >= 0) {
-        file.start = what.offset;
-        file.end = end_of(what, policy::not_known);
-        file.highest = std::max(file.highest, file.end);
+        on.own_files.access(file, what.offset, end_of(what, policy::not_known));
         on.own[step.symbol % walk::most_places] = {on.number, step.symbol, file.start, file.end};
     }
     const auto deviation = static_cast<double>(step.access.deviation_ns);

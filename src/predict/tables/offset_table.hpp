@@ -14,13 +14,14 @@ enum class offset_base : uint8_t {
     highest,    ///< end of all accesses to the file so far
     own_start,  ///< of the last access of the same context
     own_end,    ///< of the last access of the same context
+    hole,       ///< the first byte behind the last access that was not accessed since the file was opened
     zero,
 };
-inline constexpr uint32_t offset_bases = 6;
+inline constexpr uint32_t offset_bases = 7;
 
 /// Where the bases are before an access. -1: there is none, no access came before.
 struct offset_places {
-    int64_t at[offset_bases] = {-1, -1, -1, -1, -1, 0};
+    int64_t at[offset_bases] = {-1, -1, -1, -1, -1, -1, 0};
     [[nodiscard]] int64_t of(offset_base base) const { return at[static_cast<uint32_t>(base)]; }
 };
 

@@ -43,4 +43,38 @@ recent_files::file& recent_files::use(uint32_t id, uint32_t name_class) {
     return files_[place];
 }
 
+recent_files::touched& recent_files::touched_of(uint32_t id) {
+    for (touched& one : touched_) {
+        if (one.file == id) return one;
+    }
+    touched& fresh = touched_[next_touched_++ % most_touched];
+    fresh.file = id;
+    fresh.extents.clear();
+    return fresh;
+}
+
+void recent_files::open(file& opened, bool empties) {
+    opened.start = -1;
+    opened.end = 0;
+    if (empties) opened.highest = 0;
+    touched_of(opened.id).extents.clear();
+}
+
+void recent_files::access(file& accessed, int64_t begin, int64_t end) {
+    accessed.start = begin;
+    accessed.end = end;
+    accessed.highest = std::max(accessed.highest, end);
+    touched_of(accessed.id).extents.add(begin, end);
+}
+
+void recent_files::add_places(offset_places& places, const file& of) const {
+    const auto set = [&](offset_base base, int64_t at) { places.at[static_cast<uint32_t>(base)] = at; };
+    set(offset_base::end, of.end);
+    set(offset_base::start, of.start);
+    set(offset_base::highest, of.highest);
+    for (const touched& one : touched_) {
+        if (one.file == of.id) set(offset_base::hole, one.extents.next_hole(of.end));
+    }
+}
+
 }  // namespace halcyon::predict

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "predict/tables/offset_table.hpp"
+#include "predict/tables/touched_extents.hpp"
 
 namespace halcyon::predict {
 
@@ -31,17 +32,26 @@ class recent_files {
     file& use(uint32_t id, uint32_t name_class);
     [[nodiscard]] const file* last() const { return count_ == 0 ? nullptr : &files_[order_[0]]; }
 
+    /// It was opened: what is known of places in it is over, but for its size unless it was emptied.
+    void open(file& opened, bool empties);
+    /// Bytes `begin` up to `end` of it were accessed.
+    void access(file& accessed, int64_t begin, int64_t end);
+    /// Where offsets in it may be counted from, but for a context's own places.
+    void add_places(offset_places& places, const file& of) const;
+
   private:
+    static constexpr uint32_t most_touched = 4;
+    struct touched {
+        uint32_t file = 0;
+        touched_extents extents;
+    };
+    [[nodiscard]] touched& touched_of(uint32_t id);
+
     std::array<file, most> files_;
     std::array<uint8_t, most> order_ = {};  // places in files_, the last one used first
     uint32_t count_ = 0;
+    std::array<touched, most_touched> touched_;  // of the files that were accessed last
+    uint32_t next_touched_ = 0;
 };
-
-/// Where offsets may be counted from in a file of recent_files, but for a context's own places.
-inline void add_places(offset_places& places, const recent_files::file& file) {
-    places.at[static_cast<uint32_t>(offset_base::end)] = file.end;
-    places.at[static_cast<uint32_t>(offset_base::start)] = file.start;
-    places.at[static_cast<uint32_t>(offset_base::highest)] = file.highest;
-}
 
 }  // namespace halcyon::predict

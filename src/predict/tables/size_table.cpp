@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "policy/forecast.hpp"
 
@@ -9,7 +10,7 @@ namespace halcyon::predict {
 
 namespace {
 
-constexpr float decay = 1.0f / 16;
+constexpr float decay = 1.0f / 32;
 constexpr size_t values_bytes = limits::most_values * sizeof(int64_t);
 
 /// 1 for equal sizes, towards 0 the less of the larger one the smaller one is.
@@ -20,6 +21,44 @@ float likeness(int64_t predicted, int64_t observed) {
 }
 
 }  // namespace
+
+/// The last sizes, and how like they were to those a fixed number of calls before.
+struct size_table::lags {
+    static constexpr uint32_t most = 64;
+
+    int64_t sizes[most] = {};
+    float as_float[most] = {};
+    float likeness[most] = {};  // [i]: to the size i + 1 calls before
+    uint64_t count = 0;
+    uint32_t best = 0;
+    // Of the walk ahead that came by last.
+    uint64_t walk = 0;
+    uint32_t visits = 0;
+
+    [[nodiscard]] int64_t before(uint32_t calls) const { return sizes[(count - calls) % most]; }
+    void learn(int64_t bytes) {
+        const auto size = static_cast<float>(bytes);
+        const auto known = static_cast<uint32_t>(std::min<uint64_t>(count, most));
+        for (uint32_t i = 0; i < known; ++i) {
+            const float other = as_float[(count - 1 - i) % most];
+            const float like = std::min(size, other) / std::max(std::max(size, other), 1.0f);
+            likeness[i] += (like - likeness[i]) * decay;
+        }
+        best = 0;
+        for (uint32_t i = 1; i < known; ++i) {
+            if (likeness[i] > likeness[best]) best = i;
+        }
+        sizes[count % most] = bytes;
+        as_float[count % most] = size;
+        ++count;
+    }
+    /// What is expected the next time that this walk comes by.
+    [[nodiscard]] int64_t next_on(uint64_t number) {
+        if (walk != number) walk = number, visits = 0;
+        const uint32_t lag = best + 1;
+        return before(lag - visits++ % lag);
+    }
+};
 
 int64_t size_table::said_by(method which, int number) const {
     switch (which) {
@@ -37,7 +76,7 @@ int64_t size_table::said_by(method which, int number) const {
 /// An equal size is worth more than one that is nearly so: ties go to the grammar, then to the last one.
 size_table::method size_table::best(bool sequence_knows) const {
     method chosen = sequence_knows ? by_sequence : by_last;
-    for (const method other : {by_last, by_mean, by_weighted}) {
+    for (const method other : {by_last, by_mean, by_weighted, by_lag}) {
         if (likeness_[other] > likeness_[chosen]) chosen = other;
     }
     return chosen;
@@ -47,16 +86,19 @@ int64_t size_table::next(uint64_t walk) const {
     if (count_ == 0) return policy::not_known;
     if (constant()) return last_;
     const int number = values_ == nullptr ? local_sequence::unknown : sequence_.next_on(walk);
-    return said_by(best(number >= 0), number);
+    const method chosen = best(number >= 0);
+    if (chosen == by_lag && lags_ != nullptr && lags_->count > 0) return lags_->next_on(walk);
+    return said_by(chosen, number);
 }
 
 void size_table::learn(int64_t bytes, const limits& cut_off, memory_bound& memory) {
     if (bytes < 0) return;
     if (count_ > 0 && (bytes != last_ || !constant())) {
         const int number = values_ == nullptr ? local_sequence::unknown : sequence_.next();
-        for (const method m : {by_sequence, by_last, by_mean, by_weighted})
+        for (const method m : {by_sequence, by_last, by_mean, by_weighted, by_lag})
             likeness_[m] += (likeness(said_by(m, number), bytes) - likeness_[m]) * decay;
     }
+    if (count_ > 0 && (lags_ != nullptr || bytes != last_)) learn_lags(bytes, memory);
     if (!too_many_ && (count_ > 0 && (values_ != nullptr || bytes != last_))) learn_value(bytes, cut_off, memory);
     const auto size = static_cast<double>(bytes);
     ++count_;
@@ -65,6 +107,16 @@ void size_table::learn(int64_t bytes, const limits& cut_off, memory_bound& memor
     mean_ += (size - mean_) / static_cast<double>(count_);
     weighted_ = count_ == 1 ? size : (weighted_ + size) / 2;
     last_ = bytes;
+}
+
+void size_table::learn_lags(int64_t bytes, memory_bound& memory) {
+    if (lags_ == nullptr) {
+        void* const place = memory.take(sizeof(lags));
+        if (place == nullptr) return;
+        lags_ = new (place) lags();
+        for (uint64_t i = 0; i < std::min<uint64_t>(count_, lags::most); ++i) lags_->learn(last_);
+    }
+    lags_->learn(bytes);
 }
 
 int size_table::number_of(int64_t bytes) const {
@@ -105,6 +157,7 @@ void size_table::give_up_values(memory_bound& memory) {
 
 void size_table::release(memory_bound& memory) {
     give_up_values(memory);
+    memory.give_back(lags_, sizeof(lags));
     *this = {};
 }
 

@@ -9,7 +9,8 @@ namespace halcyon::predict {
 
 /// How many bytes the calls of one context transfer (Dorier 2014, section 7.2.2, 'Tracking Access Sizes'): a constant;
 /// or a local grammar of the sizes; or, with too many distinct ones or where the grammar does worse, the best of the
-/// last size, the mean and the weighted mean.
+/// last size, the mean, the weighted mean, and the size that came a fixed number of calls ago: a program that writes
+/// the pieces of its ranks in turn writes those of one rank with nearly the same size each time.
 ///
 /// A plain value, which its owner releases.
 class size_table {
@@ -29,13 +30,14 @@ class size_table {
     [[nodiscard]] bool constant() const { return count_ > 0 && least_ == most_; }
 
   private:
-    enum method : uint8_t { by_sequence, by_last, by_mean, by_weighted, methods };
+    enum method : uint8_t { by_sequence, by_last, by_mean, by_weighted, by_lag, methods };
 
     [[nodiscard]] int64_t said_by(method which, int number) const;
     [[nodiscard]] method best(bool sequence_knows) const;
     [[nodiscard]] int number_of(int64_t bytes) const;
     void learn_value(int64_t bytes, const limits& cut_off, memory_bound& memory);
     void give_up_values(memory_bound& memory);
+    void learn_lags(int64_t bytes, memory_bound& memory);
 
     uint64_t count_ = 0;
     int64_t least_ = 0;
@@ -48,6 +50,8 @@ class size_table {
     uint32_t value_count_ = 0;
     int64_t* values_ = nullptr;  // limits::most_values, from the second size on
     local_sequence sequence_;
+    struct lags;
+    lags* lags_ = nullptr;  // from the first size on that the values did not tell
 };
 
 }  // namespace halcyon::predict
