@@ -57,12 +57,19 @@ struct file_names::reading {
     }
 };
 
+file_names::file_names(memory_bound& memory)
+    : memory_(memory),
+      classes_(memory),
+      found_(memory),
+      files_(static_cast<uint32_t*>(memory.take(most_files * sizeof(uint32_t)))) {}
+
+file_names::~file_names() {
+    memory_.give_back(files_, most_files * sizeof(uint32_t));
+}
+
 uint32_t file_names::name(uint32_t file, std::string_view path) {
-    while (files_.size() <= file % most_files) {
-        if (!files_.push(unknown)) return unknown;
-    }
-    uint32_t& found = files_[file % most_files];
-    found = unknown;
+    if (files_ == nullptr) return unknown;
+    set_class(file, unknown);
     if (path.empty() || path.size() > longest_path) return unknown;
     const reading now(path);
     uint32_t index = found_.find(now.key, [&](uint32_t i) { return classes_[i].key == now.key; });
@@ -90,8 +97,8 @@ uint32_t file_names::name(uint32_t file, std::string_view path) {
     entry.last_part = static_cast<uint16_t>(slash == std::string_view::npos ? 0 : slash + 1);
     path.copy(entry.path, path.size());
     ++entry.files;
-    found = index + 1;
-    return found;
+    set_class(file, index + 1);
+    return index + 1;
 }
 
 std::string_view file_names::pattern_of(uint32_t name_class, std::array<char, longest_pattern>& out) const {
