@@ -116,7 +116,7 @@ class predictor {
     uint64_t run_length_ = 0;            // how many times it has just come
     symbol_index before_run_ = nothing;  // the terminal before those
     double luck_ = 1;                    // share of hits, of the last 64 predictions for the most part
-    double agreed_luck_ = 0;  // likewise, of those with one symbol only
+    double agreed_luck_ = 0;             // likewise, of those with one symbol only
     uint64_t visited_ = 0;
     score score_;
 };

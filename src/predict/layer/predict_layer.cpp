@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <sys/utsname.h>
 
+#include <array>
 #include <new>
 
 #include "base/clock.hpp"
@@ -54,6 +55,13 @@ policy::operation operation_of(calls::kind kind) {
     }
 }
 
+/// Numbers of functions that are the same in all builds.
+constexpr auto name_numbers = [] {
+    std::array<uint32_t, static_cast<size_t>(calls::call_id::count)> numbers{};
+    for (uint16_t i = 0; i < numbers.size(); ++i) numbers[i] = call_name_number(calls::functions[i].name);
+    return numbers;
+}();
+
 bool has_ended(int thread) {
     constexpr int no_signal = 0;
     return direct::call(SYS_tgkill, direct::process_id(), thread, no_signal) == -ESRCH;
@@ -101,7 +109,7 @@ void predict_layer::learn(const calls::call_record& record) {
         const int64_t start = known_->times.ns(record.start);
         observed_call call;
         call.context = record.context;
-        call.function = record.function;
+        call.function = name_numbers[record.function];
         call.what = {operation_of(entry.does), record.file, record.offset, record.bytes};
         call.truncates = entry.does == calls::kind::open && (record.argument & O_TRUNC) != 0;
         call.moved = record.moved;

@@ -68,8 +68,14 @@ file_names::~file_names() {
 }
 
 uint32_t file_names::name(uint32_t file, std::string_view path) {
+    const uint32_t found = learn(path);
     if (files_ == nullptr) return unknown;
-    set_class(file, unknown);
+    std::atomic_ref(files_[file % most_files]).store(found, std::memory_order_relaxed);
+    return found;
+}
+
+/// The class of a path, which is its last one from now on; made if there is none.
+uint32_t file_names::learn(std::string_view path) {
     if (path.empty() || path.size() > longest_path) return unknown;
     const reading now(path);
     uint32_t index = found_.find(now.key, [&](uint32_t i) { return classes_[i].key == now.key; });
@@ -96,9 +102,27 @@ uint32_t file_names::name(uint32_t file, std::string_view path) {
     const size_t slash = path.rfind('/');
     entry.last_part = static_cast<uint16_t>(slash == std::string_view::npos ? 0 : slash + 1);
     path.copy(entry.path, path.size());
-    ++entry.files;
-    set_class(file, index + 1);
     return index + 1;
+}
+
+file_names::last_of_class file_names::last_of(uint32_t name_class) const {
+    if (name_class == unknown || name_class > classes_.size()) return {};
+    const auto& entry = classes_[name_class - 1];
+    last_of_class last{{entry.path, entry.length}, {}};
+    for (uint32_t i = 0; i < entry.number_count; ++i) last.steps[i] = entry.numbers[i].step;
+    return last;
+}
+
+uint32_t file_names::adopt(const last_of_class& last) {
+    if (last.path.empty() || last.path.size() > longest_path) return unknown;
+    const uint64_t key = reading(last.path).key;
+    if (const uint32_t known = found_.find(key, [&](uint32_t i) { return classes_[i].key == key; }); known != nothing)
+        return known + 1;
+    const uint32_t found = learn(last.path);
+    if (found == unknown) return found;
+    auto& entry = classes_[found - 1];
+    for (uint32_t i = 0; i < entry.number_count; ++i) entry.numbers[i].step = last.steps[i];
+    return found;
 }
 
 std::string_view file_names::pattern_of(uint32_t name_class, std::array<char, longest_pattern>& out) const {

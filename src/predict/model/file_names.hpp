@@ -21,6 +21,7 @@ class file_names {
     static constexpr uint32_t unknown = 0;
     static constexpr size_t longest_path = 512;
     static constexpr size_t longest_pattern = 96;
+    static constexpr uint32_t most_numbers = 6;  ///< of a path; with more of them the last ones
 
     explicit file_names(memory_bound& memory);
     ~file_names();
@@ -43,8 +44,16 @@ class file_names {
     [[nodiscard]] std::string_view next_path(uint32_t name_class, uint32_t ahead,
                                              std::array<char, longest_path>& out) const;
 
+    /// The path of the last file of a class, and the step of each of its numbers: what archives keep.
+    struct last_of_class {
+        std::string_view path;
+        std::array<int64_t, most_numbers> steps = {};
+    };
+    [[nodiscard]] last_of_class last_of(uint32_t name_class) const;
+    /// Makes the class of such a file known, if it is not; returns it, `unknown` when there is no room.
+    uint32_t adopt(const last_of_class& last);
+
   private:
-    static constexpr uint32_t most_numbers = 6;
     static constexpr uint32_t most_files = 65536;  // ids of known_files
     struct number {
         int64_t value;
@@ -55,16 +64,13 @@ class file_names {
         uint64_t key;
         number numbers[most_numbers];
         uint32_t number_count;
-        uint32_t files;
         uint16_t last_part;  // where the last part of the path begins
         uint16_t length;
         char path[longest_path];  // of the last file
     };
     struct reading;
 
-    void set_class(uint32_t file, uint32_t name_class) {
-        std::atomic_ref(files_[file % most_files]).store(name_class, std::memory_order_relaxed);
-    }
+    [[nodiscard]] uint32_t learn(std::string_view path);
 
     memory_bound& memory_;
     growing_array<name_class> classes_;

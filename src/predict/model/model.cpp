@@ -9,6 +9,9 @@ namespace halcyon::predict {
 
 namespace {
 
+/// Forecasts go no farther, in bytes and in nanoseconds.
+constexpr int64_t farthest = int64_t{1} << 60;
+
 int64_t end_of(const policy::access& what, int64_t moved) {
     const int64_t bytes = moved >= 0 ? moved : what.bytes;
     return what.offset + std::max<int64_t>(bytes, 0);
@@ -173,6 +176,8 @@ forecast model::expected(const walk& from, uint32_t symbol) const {
     places.at[static_cast<uint32_t>(offset_base::own_end)] = own == nullptr ? state.own_end : own->end;
     access.what.offset =
         way == nullptr ? std::max<int64_t>(places.of(offset_base::end), 0) : way->offsets.next(places, from.number);
+    // A distance that was added again and again, or that a file made up.
+    if (access.what.offset > farthest) access.what.offset = policy::not_known;
     if (access.what.offset < 0) access.what.offset = std::max<int64_t>(places.of(offset_base::end), 0);
     return result;
 }
@@ -197,7 +202,7 @@ void model::go(walk& on, const forecast& step) const {
 }
 
 size_t model::next(std::span<forecast> out) {
-    walk* const here = calls_ == 0 ? nullptr : begin_walk();
+    walk* const here = begin_walk();
     if (here == nullptr) return 0;
     size_t filled = 0;
     for (const prediction& one : predictor_.next()) {
@@ -211,13 +216,13 @@ size_t model::next(std::span<forecast> out) {
 
 template <class Each>
 void model::each_ahead(size_t most, Each each) {
-    walk* const on = calls_ == 0 ? nullptr : begin_walk();
+    walk* const on = begin_walk();
     if (on == nullptr) return;
     prediction ahead;
     for (size_t i = 0; i < most && predictor_.step_ahead(on->number, ahead); ++i) {
         forecast step = expected(*on, ahead.symbol);
         step.access.probability = ahead.probability;
-        if (!each(step)) return;
+        if (!each(step) || step.access.begins_ns > farthest) return;
         go(*on, step);
     }
 }

@@ -73,9 +73,17 @@ class model {
     [[nodiscard]] size_t bytes_used() const { return memory_.used(); }
     [[nodiscard]] size_t bytes_peak() const { return memory_.peak(); }
 
+    /// For archives; `class_of` translates the numbers of classes of files between here and there. Read into a new one:
+    /// the input is about to begin anew.
+    template <class Self, class Archive, class ClassOf>
+    static void each_field(Self& self, Archive& archive, const ClassOf& class_of);
+
   private:
-    friend class model_file;
     struct walk;
+    template <class Self, class Archive, class ClassOf>
+    static void each_symbol(Self& self, Archive& archive, const ClassOf& class_of);
+    template <class Self, class Archive>
+    static void each_transition(Self& self, Archive& archive);
 
     [[nodiscard]] walk* begin_walk();
     [[nodiscard]] forecast expected(const walk& from, uint32_t symbol) const;
@@ -102,5 +110,67 @@ class model {
     uint64_t calls_ = 0;
     uint64_t unlearned_ = 0;
 };
+
+template <class Self, class Archive, class ClassOf>
+void model::each_symbol(Self& self, Archive& archive, const ClassOf& class_of) {
+    uint32_t count = self.symbols_.size();
+    archive.number(count);
+    for (uint32_t i = 1; i < count && archive.good(); ++i) {
+        call_site site;
+        if constexpr (!Archive::reads) {
+            site = self.symbols_[i].site;
+            site.name_class = class_of(site.name_class);
+        }
+        archive.number(site.context);
+        archive.number(site.function);
+        archive.number(site.what);
+        archive.number(site.name_class);
+        if constexpr (Archive::reads) {
+            if (site.what > policy::operation::sync) return archive.fail("an unknown operation");
+            site.name_class = class_of(site.name_class);
+            if (self.symbols_.restore(site) != i) return archive.fail("a call site twice, or no room for it");
+        }
+        size_table::each_field(self.symbols_[i].sizes, archive);
+        time_estimate::each_field(self.symbols_[i].durations, archive);
+    }
+}
+
+template <class Self, class Archive>
+void model::each_transition(Self& self, Archive& archive) {
+    uint32_t count = self.transitions_.size();
+    archive.number(count);
+    for (uint32_t i = 1; i < count && archive.good(); ++i) {
+        uint32_t from = 0;
+        uint32_t to = 0;
+        if constexpr (!Archive::reads) {
+            from = self.transitions_[i].from;
+            to = self.transitions_[i].to;
+        }
+        archive.number(from);
+        archive.number(to);
+        if constexpr (Archive::reads) {
+            if (from >= self.symbols_.size() || to >= self.symbols_.size())
+                return archive.fail("a transition between unknown symbols");
+            if (self.transitions_.of(from, to) != i) return archive.fail("a transition twice, or no room for it");
+        }
+        auto& way = self.transitions_[i];
+        archive.number(way.count);
+        local_sequence::each_field(way.files, archive, recent_files::none + 1);
+        offset_table::each_field(way.offsets, archive);
+        time_table::each_field(way.gaps, archive);
+    }
+}
+
+template <class Self, class Archive, class ClassOf>
+void model::each_field(Self& self, Archive& archive, const ClassOf& class_of) {
+    if constexpr (Archive::reads) archive.use(self.table_memory_);
+    each_symbol(self, archive, class_of);
+    each_transition(self, archive);
+    phases::each_field(self.phases_, archive);
+    if constexpr (Archive::reads)
+        archive.grammar(self.predictor_, self.symbols_.size());
+    else
+        archive.grammar(self.predictor_);
+}
 
 }  // namespace halcyon::predict

@@ -24,6 +24,16 @@ class phases {
     /// What is left of this one if it is like those before; for when no walk ahead can tell.
     [[nodiscard]] policy::expected_phase rest_by_habit(int64_t now_ns) const;
 
+    /// For archives: what is known of those that are over.
+    template <class Self, class Archive>
+    static void each_field(Self& self, Archive& archive) {
+        archive.number(self.long_pause_);
+        for (auto* estimate : {&self.calls_of_, &self.bytes_of_, &self.duration_of_, &self.interval_of_})
+            time_estimate::each_field(*estimate, archive);
+        archive.number(self.interval_luck_);
+        archive.number(self.calls_luck_);
+    }
+
   private:
     int64_t least_pause_;
     int64_t long_pause_ = 0;

@@ -15,7 +15,7 @@ uint64_t symbol_table::hash_of(const call_site& site) {
 }
 
 uint64_t symbol_table::hash_of(const origin& from) {
-    return mixed(uint64_t{from.context} << 16 | from.function);
+    return mixed(uint64_t{from.context} << 32 | from.function);
 }
 
 uint32_t symbol_table::find(const call_site& site) const {
@@ -63,16 +63,33 @@ uint32_t symbol_table::of(const call_site& site) {
     }
     if (from->any == 0) {
         call_site any = site;
-        any.name_class = UINT32_MAX;
+        any.name_class = any_class;
         from->any = add(any);
         if (from->any == 0) return ++overflowed_, overflow;
-        for (uint32_t i = 1; i < symbols_.size(); ++i) {
-            const call_site& other = symbols_[i].site;
-            if (i != from->any && other.context == site.context && other.function == site.function)
-                symbols_[i].instead = from->any;
-        }
+        replace_all(*from);
     }
     return from->any;
+}
+
+void symbol_table::replace_all(const origin& from) {
+    for (uint32_t i = 1; i < symbols_.size(); ++i) {
+        const call_site& other = symbols_[i].site;
+        if (i != from.any && other.context == from.context && other.function == from.function)
+            symbols_[i].instead = from.any;
+    }
+}
+
+uint32_t symbol_table::restore(const call_site& site) {
+    if (find(site) != overflow) return overflow;
+    origin* const from = origin_of(site);
+    const uint32_t made = from == nullptr ? static_cast<uint32_t>(overflow) : add(site);
+    if (made == overflow) return overflow;
+    if (site.name_class == any_class)
+        from->any = made;
+    else
+        ++from->classes;
+    if (from->any != 0) replace_all(*from);
+    return made;
 }
 
 }  // namespace halcyon::predict

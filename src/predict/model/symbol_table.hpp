@@ -14,7 +14,7 @@ namespace halcyon::predict {
 struct call_site {
     uint32_t context = 0;
     uint32_t name_class = 0;  ///< of file_names
-    uint16_t function = 0;
+    uint32_t function = 0;
     policy::operation what = policy::operation::open;
 
     friend bool operator==(const call_site&, const call_site&) = default;
@@ -35,6 +35,8 @@ struct symbol_state {
 class symbol_table {
   public:
     static constexpr uint32_t overflow = 0;
+    /// Class of file of the symbols that stand for all classes.
+    static constexpr uint32_t any_class = UINT32_MAX;
 
     symbol_table(const limits& cut_off, memory_bound& memory);
 
@@ -44,6 +46,8 @@ class symbol_table {
     [[nodiscard]] uint32_t size() const { return symbols_.size(); }
     symbol_state& operator[](uint32_t symbol) { return symbols_[symbol]; }
     const symbol_state& operator[](uint32_t symbol) const { return symbols_[symbol]; }
+    /// From a file: the next symbol is of this site; what stands for all classes has any_class. 0: no room.
+    uint32_t restore(const call_site& site);
     /// Calls that got the symbol 0.
     [[nodiscard]] uint64_t overflowed() const { return overflowed_; }
     /// False when there was not even memory for symbol 0.
@@ -52,14 +56,15 @@ class symbol_table {
   private:
     struct origin {
         uint32_t context;
-        uint16_t function;
-        uint16_t classes;
+        uint32_t function;
+        uint32_t classes;
         uint32_t any;  // the symbol that stands for all classes; 0: none yet
     };
     static uint64_t hash_of(const call_site& site);
     static uint64_t hash_of(const origin& from);
     [[nodiscard]] uint32_t find(const call_site& site) const;
     uint32_t add(const call_site& site);
+    void replace_all(const origin& from);
     origin* origin_of(const call_site& site);
 
     const limits& limits_;

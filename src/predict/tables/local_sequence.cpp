@@ -28,14 +28,19 @@ bool local_sequence::learn(uint32_t number, memory_bound& memory) {
         run_ = std::min(run_ + 1, longest_beginning);
         return true;
     }
-    void* const place = memory.take(sizeof(predictor));
-    if (place == nullptr) {
+    if (!make_grammar(memory)) {
         last_ = number;
         return false;
     }
-    grammar_ = new (place) predictor({.bound_bytes = bound_bytes, .cursors = cursors}, memory);
     for (uint32_t i = 0; i < run_; ++i) grammar_->append(last_);
     grammar_->append(number);
+    return true;
+}
+
+bool local_sequence::make_grammar(memory_bound& memory) {
+    void* const place = memory.take(sizeof(predictor));
+    if (place == nullptr) return false;
+    grammar_ = new (place) predictor({.bound_bytes = bound_bytes, .cursors = cursors}, memory);
     return true;
 }
 

@@ -29,7 +29,27 @@ class local_sequence {
     /// Forgets everything, and gives the memory back.
     void release(memory_bound& memory);
 
+    /// For archives; numbers below `most` are right. Read into a new one.
+    template <class Self, class Archive>
+    static void each_field(Self& self, Archive& archive, [[maybe_unused]] uint32_t most) {
+        archive.number(self.last_);
+        archive.number(self.run_);
+        archive.number(self.luck_);
+        bool grammar = self.grammar_ != nullptr;
+        archive.number(grammar);
+        if constexpr (Archive::reads) {
+            if (self.last_ >= most) archive.fail("a number that is not of its sequence");
+            if (!grammar || !archive.good()) return;
+            if (!self.make_grammar(archive.memory())) return archive.fail(Archive::too_large);
+            archive.grammar(*self.grammar_, most);
+        } else if (grammar) {
+            archive.grammar(*self.grammar_);
+        }
+    }
+
   private:
+    [[nodiscard]] bool make_grammar(memory_bound& memory);
+
     predictor* grammar_ = nullptr;
     uint32_t last_ = 0;
     uint32_t run_ = 0;  // how often the only one came; counts no further than it matters

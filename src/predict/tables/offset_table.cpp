@@ -84,8 +84,7 @@ void offset_table::learn_transformation(const offset_places& places, int64_t off
             first_ = made;
         } else {
             if (transformations_ == nullptr) {
-                transformations_ = static_cast<transformation*>(memory.take(limits::most_values * sizeof made));
-                if (transformations_ == nullptr) return give_up_transformations(memory);
+                if (!take_transformations(memory)) return give_up_transformations(memory);
                 transformations_[0] = first_;
                 transformation_count_ = 1;
             }
@@ -96,6 +95,11 @@ void offset_table::learn_transformation(const offset_places& places, int64_t off
         number = transformations_ == nullptr ? 0 : static_cast<int>(transformation_count_) - 1;
     }
     if (!sequence_.learn(static_cast<uint32_t>(number), memory)) give_up_transformations(memory);
+}
+
+bool offset_table::take_transformations(memory_bound& memory) {
+    transformations_ = static_cast<transformation*>(memory.take(limits::most_values * sizeof(transformation)));
+    return transformations_ != nullptr;
 }
 
 void offset_table::give_up_transformations(memory_bound& memory) {

@@ -40,6 +40,30 @@ class offset_table {
     [[nodiscard]] int64_t next(const offset_places& places, uint64_t walk) const;
     void release(memory_bound& memory);
 
+    /// For archives; read into a new one.
+    template <class Self, class Archive>
+    static void each_field(Self& self, Archive& archive) {
+        for (auto& habit : self.habits_) {
+            archive.number(habit.distance);
+            archive.number(habit.luck);
+            archive.number(habit.known);
+        }
+        archive.number(self.consecutive_luck_);
+        archive.number(self.learnt_);
+        archive.number(self.too_many_);
+        transformation::each_field(self.first_, archive);
+        uint32_t count = self.transformation_count_;
+        archive.number(count);
+        if constexpr (Archive::reads) {
+            if (count > limits::most_values) archive.fail("too many transformations of offsets");
+            if (!archive.good()) return;
+            if (count > 0 && !self.take_transformations(archive.memory())) return archive.fail(Archive::too_large);
+            self.transformation_count_ = count;
+        }
+        for (uint32_t i = 0; i < count; ++i) transformation::each_field(self.transformations_[i], archive);
+        local_sequence::each_field(self.sequence_, archive, count == 0 ? 1 : count);
+    }
+
     /// Transformations told apart; 0: there are too many, or there is one only.
     [[nodiscard]] uint32_t distinct() const { return transformation_count_; }
     /// Share of the last predictions that were right, 0 to 1.
@@ -53,6 +77,17 @@ class offset_table {
         [[nodiscard]] int64_t applied_to(const offset_places& places) const {
             return places.of(base) < 0 ? -1 : places.of(base) + distance;
         }
+        template <class Self, class Archive>
+        static void each_field(Self& self, Archive& archive) {
+            archive.number(self.distance);
+            archive.number(self.base);
+            if constexpr (Archive::reads) {
+                if (static_cast<uint32_t>(self.base) >= offset_bases) {
+                    self.base = offset_base::zero;
+                    archive.fail("an offset from an unknown place");
+                }
+            }
+        }
     };
     /// That the distance to this base stays what it was.
     struct habit {
@@ -64,6 +99,7 @@ class offset_table {
     [[nodiscard]] int best_habit(const offset_places& places) const;
     [[nodiscard]] int explained_by(const offset_places& places, int64_t offset, int predicted) const;
     void learn_transformation(const offset_places& places, int64_t offset, const limits& cut_off, memory_bound& memory);
+    [[nodiscard]] bool take_transformations(memory_bound& memory);
     void give_up_transformations(memory_bound& memory);
 
     habit habits_[offset_bases];

@@ -128,8 +128,7 @@ int size_table::number_of(int64_t bytes) const {
 /// From the second distinct size on; what came until then was the first one, however often.
 void size_table::learn_value(int64_t bytes, const limits& cut_off, memory_bound& memory) {
     if (values_ == nullptr) {
-        values_ = static_cast<int64_t*>(memory.take(values_bytes));
-        if (values_ == nullptr) {
+        if (!take_values(memory)) {
             too_many_ = true;
             return;
         }
@@ -144,6 +143,11 @@ void size_table::learn_value(int64_t bytes, const limits& cut_off, memory_bound&
         values_[value_count_++] = bytes;
     }
     if (!sequence_.learn(static_cast<uint32_t>(number), memory)) give_up_values(memory);
+}
+
+bool size_table::take_values(memory_bound& memory) {
+    values_ = static_cast<int64_t*>(memory.take(values_bytes));
+    return values_ != nullptr;
 }
 
 void size_table::give_up_values(memory_bound& memory) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 #include "predict/tables/limits.hpp"
@@ -21,6 +22,36 @@ class size_table {
     [[nodiscard]] int64_t next(uint64_t walk) const;
     void release(memory_bound& memory);
 
+    /// For archives; read into a new one. What came a number of calls ago is of the run that learnt it, and stays
+    /// there.
+    template <class Self, class Archive>
+    static void each_field(Self& self, Archive& archive) {
+        archive.number(self.count_);
+        archive.number(self.least_);
+        archive.number(self.most_);
+        archive.number(self.last_);
+        archive.number(self.mean_);
+        archive.number(self.weighted_);
+        for (auto& likeness : self.likeness_) archive.number(likeness);
+        if constexpr (Archive::reads) {
+            constexpr auto farthest = static_cast<double>(Archive::farthest);
+            if (std::abs(self.mean_) > farthest || std::abs(self.weighted_) > farthest)
+                archive.fail("a mean beyond all sizes");
+        }
+        archive.number(self.too_many_);
+        uint32_t count = self.value_count_;
+        archive.number(count);
+        if constexpr (Archive::reads) {
+            self.likeness_[by_lag] = 0;
+            if (count > limits::most_values) archive.fail("too many sizes");
+            if (count == 0 || !archive.good()) return;
+            if (!self.take_values(archive.memory())) return archive.fail(Archive::too_large);
+            self.value_count_ = count;
+        }
+        for (uint32_t i = 0; i < count; ++i) archive.number(self.values_[i]);
+        if (count > 0) local_sequence::each_field(self.sequence_, archive, count);
+    }
+
     [[nodiscard]] uint64_t count() const { return count_; }
     [[nodiscard]] int64_t least() const { return least_; }
     [[nodiscard]] int64_t most() const { return most_; }
@@ -36,6 +67,7 @@ class size_table {
     [[nodiscard]] method best(bool sequence_knows) const;
     [[nodiscard]] int number_of(int64_t bytes) const;
     void learn_value(int64_t bytes, const limits& cut_off, memory_bound& memory);
+    [[nodiscard]] bool take_values(memory_bound& memory);
     void give_up_values(memory_bound& memory);
     void learn_lags(int64_t bytes, memory_bound& memory);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 namespace halcyon::predict {
@@ -22,6 +23,25 @@ class time_estimate {
     [[nodiscard]] int64_t deviation() const;
     /// Mean absolute error of what next() said, of the last 32 values for the most part.
     [[nodiscard]] double error() const { return error_; }
+
+    /// For archives.
+    template <class Self, class Archive>
+    static void each_field(Self& self, Archive& archive) {
+        archive.number(self.count_);
+        archive.number(self.least_);
+        archive.number(self.most_);
+        archive.number(self.mean_);
+        archive.number(self.squares_);
+        archive.number(self.weighted_);
+        archive.number(self.error_);
+        for (auto& error : self.errors_) archive.number(error);
+        for (auto& value : self.last_) archive.number(value);
+        if constexpr (Archive::reads) {
+            constexpr auto farthest = static_cast<double>(Archive::farthest);
+            if (std::abs(self.mean_) > farthest || std::abs(self.weighted_) > farthest)
+                archive.fail("a mean beyond all times");
+        }
+    }
 
   private:
     enum method : uint8_t { weighted_mean, plain_mean, median, methods };

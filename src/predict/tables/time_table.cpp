@@ -53,7 +53,6 @@ void time_table::learn(int64_t gap_ns, memory_bound& memory) {
         uint32_t level = level_of(gap_ns);
         if (!alike(levels_[level].weighted(), gap) && level_count_ < most_levels) {
             level = level_count_++;
-            new (&levels_[level]) time_estimate();
         }
         levels_[level].learn(gap_ns);
         if (!sequence_.learn(level, memory)) give_up_levels(memory);
@@ -61,11 +60,18 @@ void time_table::learn(int64_t gap_ns, memory_bound& memory) {
     all_.learn(gap_ns);
 }
 
+bool time_table::take_levels(memory_bound& memory) {
+    void* const place = memory.take(most_levels * sizeof(time_estimate));
+    if (place == nullptr) return false;
+    levels_ = static_cast<time_estimate*>(place);
+    for (uint32_t i = 0; i < most_levels; ++i) new (&levels_[i]) time_estimate();
+    return true;
+}
+
 /// What came until now was one level.
 bool time_table::make_levels(memory_bound& memory) {
-    levels_ = static_cast<time_estimate*>(memory.take(most_levels * sizeof(time_estimate)));
-    if (levels_ == nullptr) return false;
-    new (&levels_[0]) time_estimate(all_);
+    if (!take_levels(memory)) return false;
+    levels_[0] = all_;
     level_count_ = 1;
     levels_error_ = static_cast<float>(all_.error());
     for (uint64_t i = 0; i < std::min<uint64_t>(all_.count(), 64); ++i) {

@@ -22,6 +22,24 @@ class time_table {
     [[nodiscard]] expectation next(uint64_t walk) const;
     void release(memory_bound& memory);
 
+    /// For archives; read into a new one.
+    template <class Self, class Archive>
+    static void each_field(Self& self, Archive& archive) {
+        time_estimate::each_field(self.all_, archive);
+        archive.number(self.no_levels_);
+        archive.number(self.levels_error_);
+        uint32_t count = self.level_count_;
+        archive.number(count);
+        if constexpr (Archive::reads) {
+            if (count > most_levels) archive.fail("too many levels of time");
+            if (count == 0 || !archive.good()) return;
+            if (!self.take_levels(archive.memory())) return archive.fail(Archive::too_large);
+            self.level_count_ = count;
+        }
+        for (uint32_t i = 0; i < count; ++i) time_estimate::each_field(self.levels_[i], archive);
+        if (count > 0) local_sequence::each_field(self.sequence_, archive, count);
+    }
+
     /// Of all times.
     [[nodiscard]] const time_estimate& all() const { return all_; }
     /// Levels told apart; 0: there is one only.
@@ -31,6 +49,7 @@ class time_table {
     static constexpr uint32_t most_levels = 6;
 
     [[nodiscard]] uint32_t level_of(int64_t gap_ns) const;
+    [[nodiscard]] bool take_levels(memory_bound& memory);
     [[nodiscard]] bool make_levels(memory_bound& memory);
     void give_up_levels(memory_bound& memory);
 

@@ -27,7 +27,7 @@ using column = nb::ndarray<const Value, nb::ndim<1>, nb::c_contig, nb::device::c
 /// A thread's calls, in the order of their ends.
 struct call_columns {
     column<uint32_t> context;
-    column<uint16_t> function;
+    column<uint32_t> function;
     column<uint8_t> operation;
     column<uint8_t> truncates;
     column<uint32_t> file;
@@ -35,7 +35,7 @@ struct call_columns {
 
     explicit call_columns(const nb::dict& columns)
         : context(of<uint32_t>(columns, "context")),
-          function(of<uint16_t>(columns, "function")),
+          function(of<uint32_t>(columns, "function")),
           operation(of<uint8_t>(columns, "operation")),
           truncates(of<uint8_t>(columns, "truncates")),
           file(of<uint32_t>(columns, "file")),

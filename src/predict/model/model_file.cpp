@@ -1,0 +1,156 @@
+#include "predict/model/model_file.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "predict/model/archive.hpp"
+
+namespace halcyon::predict {
+
+namespace {
+
+constexpr std::string_view magic = "HALCMODL";
+constexpr size_t check_at = 24;
+constexpr size_t header_bytes = 32;
+
+uint64_t check_sum(std::span<const unsigned char> bytes) {
+    uint64_t sum = mixed(bytes.size());
+    for (size_t at = 0; at < bytes.size(); at += 8) {
+        uint64_t word = 0;
+        for (size_t i = std::min<size_t>(8, bytes.size() - at); i-- > 0;) word = word << 8 | bytes[at + i];
+        sum = mixed(sum ^ word);
+    }
+    return sum;
+}
+
+template <class Archive>
+void each_class(const file_names& names, Archive& archive) {
+    archive.number(names.classes());
+    for (uint32_t i = 1; i <= names.classes(); ++i) {
+        const file_names::last_of_class last = names.last_of(i);
+        archive.text(last.path);
+        for (const int64_t step : last.steps) archive.number(step);
+    }
+}
+
+void write(const process_models& of, archive_writer& archive) {
+    for (const char c : magic) archive.number(c);
+    archive.number(model_file_version);
+    archive.number(static_cast<uint32_t>(of.models.size()));
+    archive.number(uint64_t{0});  // bytes of the file
+    archive.number(uint64_t{0});  // check sum
+    each_class(of.names, archive);
+    archive.number(of.labels.size());
+    for (uint32_t i = 0; i < of.labels.size(); ++i) {
+        archive.number(of.labels[i].of);
+        archive.number(of.labels[i].number);
+        archive.text(of.labels.text_of(of.labels[i]));
+    }
+    for (const model* one : of.models) model::each_field(*one, archive, [](uint32_t name_class) { return name_class; });
+}
+
+void put(std::span<unsigned char> out, size_t at, uint64_t value) {
+    archive_writer(out.subspan(at, 8)).number(value);
+}
+
+failure wrong(std::string_view file, size_t offset, const std::string& what, error_kind kind = error_kind::config) {
+    return {kind, std::string(file) + ": at byte " + std::to_string(offset) + ": " + what, 0};
+}
+
+/// The numbers of classes of files in a file, and those of the same classes here.
+class translated_classes {
+  public:
+    explicit translated_classes(memory_bound& memory) : own_(memory) {}
+
+    void read(archive_reader& archive, file_names& names) {
+        uint32_t count = 0;
+        archive.number(count);
+        for (uint32_t i = 0; i < count && archive.good(); ++i) {
+            file_names::last_of_class last;
+            last.path = archive.text(file_names::longest_path);
+            for (int64_t& step : last.steps) archive.number(step);
+            if (archive.good() && !own_.push(names.adopt(last))) archive.fail(archive_reader::too_large);
+        }
+    }
+    [[nodiscard]] uint32_t operator()(uint32_t there) const {
+        if (there == symbol_table::any_class || there == file_names::unknown) return there;
+        return there - 1 < own_.size() ? own_[there - 1] : static_cast<uint32_t>(file_names::unknown);
+    }
+
+  private:
+    growing_array<uint32_t> own_;
+};
+
+void read_labels(archive_reader& archive, label_table& labels) {
+    uint32_t count = 0;
+    archive.number(count);
+    for (uint32_t i = 0; i < count && archive.good(); ++i) {
+        label_table::subject of{};
+        uint32_t number = 0;
+        archive.number(of);
+        archive.number(number);
+        const std::string_view text = archive.text(label_table::longest);
+        if (of > label_table::subject::context) archive.fail("a label of an unknown subject");
+        if (archive.good() && !labels.name(of, number, text)) archive.fail(archive_reader::too_large);
+    }
+}
+
+}  // namespace
+
+size_t saved_bytes(const process_models& of) {
+    archive_writer counting;
+    write(of, counting);
+    return counting.written();
+}
+
+bool save(const process_models& of, std::span<unsigned char> out) {
+    archive_writer archive(out);
+    write(of, archive);
+    if (!archive.good() || archive.written() != out.size()) return false;
+    put(out, check_at - 8, out.size());
+    put(out, check_at, check_sum(out.subspan(header_bytes)));
+    return true;
+}
+
+std::optional<failure> model_file::open(std::span<const unsigned char> bytes, std::string_view name,
+                                        model_file& opened) {
+    if (bytes.size() < header_bytes || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
+        return wrong(name, 0, "no saved model: such a file begins with HALCMODL and has 32 bytes at least");
+    archive_reader header(bytes.subspan(magic.size()));
+    uint32_t version = 0;
+    uint64_t length = 0;
+    uint64_t sum = 0;
+    header.number(version);
+    header.number(opened.models_);
+    header.number(length);
+    header.number(sum);
+    if (version != model_file_version)
+        return wrong(name, magic.size(),
+                     "version " + std::to_string(version) + "; this Halcyon reads version " +
+                         std::to_string(model_file_version));
+    if (length != bytes.size())
+        return wrong(name, check_at - 8,
+                     "a length of " + std::to_string(length) + " bytes, and the file has " +
+                         std::to_string(bytes.size()) + ": cut off, or not whole");
+    if (sum != check_sum(bytes.subspan(header_bytes)))
+        return wrong(name, check_at, "the check sum is that of other contents: the file is damaged");
+    opened.bytes_ = bytes;
+    opened.name_ = name;
+    return std::nullopt;
+}
+
+std::optional<failure> model_file::load(file_names& names, label_table& labels, std::span<model* const> into) const {
+    archive_reader archive(bytes_.subspan(header_bytes));
+    memory_bound memory(SIZE_MAX);
+    translated_classes classes(memory);
+    classes.read(archive, names);
+    read_labels(archive, labels);
+    for (size_t i = 0; i < std::min<size_t>(into.size(), models_) && archive.good(); ++i)
+        model::each_field(*into[i], archive, classes);
+    if (archive.good()) return std::nullopt;
+    const bool room = std::strcmp(archive.what(), archive_reader::too_large) == 0;
+    return wrong(name_, header_bytes + archive.where(), archive.what(), room ? error_kind::usage : error_kind::config);
+}
+
+}  // namespace halcyon::predict

@@ -1,0 +1,200 @@
+#include "predict/model/model_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "predict/score/replay.hpp"
+#include "recorded_program.hpp"
+
+namespace halcyon::predict {
+namespace {
+
+using tests::recorded_program;
+
+/// Sizes, offsets and times of all kinds that tables know.
+recorded_program varied_program(int steps) {
+    recorded_program program;
+    std::mt19937_64 random(11);
+    for (int step = 0; step < steps; ++step) {
+        program.computes(step % 4 == 0 ? 900'000'000 : 100'000'000);
+        std::array<char, 64> path;
+        snprintf(path.data(), path.size(), "/first/run/out.%06d.dat", step);
+        program.opens(1, path.data(), true);
+        program.writes(2, 0, 96);
+        int64_t at = 2048;
+        for (const int64_t bytes : {100, 700, 700, 30, 4096}) program.writes(3, at, bytes), at += bytes;
+        for (int i = 0; i < 5; ++i) {
+            const auto bytes = static_cast<int64_t>(5000 + random() % 300);
+            program.writes(4, at, bytes);
+            at += bytes + 64;
+        }
+        program.writes(2, 0, 96);
+        program.closes(5);
+    }
+    return program;
+}
+
+struct learnt_models {
+    memory_bound memory{SIZE_MAX};
+    label_table labels{memory};
+    replay first{{}, memory};
+    replay second{{}, memory};
+
+    learnt_models() {
+        const recorded_program varied = varied_program(40);
+        for (const auto& one : varied.calls()) first.score(one.call, one.path);
+        labels.name(label_table::subject::function, 7, "pwrite");
+        labels.name(label_table::subject::context, 2, "out.c:12 main");
+    }
+    [[nodiscard]] std::vector<unsigned char> saved() {
+        const std::array<const model*, 1> models{&first.learnt()};
+        const process_models of{first.names(), labels, models};
+        std::vector<unsigned char> bytes(saved_bytes(of));
+        EXPECT_TRUE(save(of, bytes));
+        return bytes;
+    }
+};
+
+struct loaded {
+    memory_bound memory{SIZE_MAX};
+    file_names names{memory};
+    label_table labels{memory};
+    std::unique_ptr<model> knows;
+    std::optional<failure> wrong;
+
+    explicit loaded(std::span<const unsigned char> bytes, const model::settings& settings = {})
+        : knows(std::make_unique<model>(settings, names)) {
+        model_file file;
+        wrong = model_file::open(bytes, "old.model", file);
+        if (wrong) return;
+        EXPECT_EQ(file.models(), 1u);
+        const std::array<model*, 1> into{knows.get()};
+        wrong = file.load(names, labels, into);
+    }
+};
+
+void resum(std::vector<unsigned char>& bytes);
+
+TEST(model_file, a_second_run_knows_what_the_first_one_learnt) {
+    learnt_models learnt;
+    loaded again(learnt.saved());
+    ASSERT_FALSE(again.wrong) << again.wrong->message;
+    EXPECT_EQ(again.labels.of(label_table::subject::function, 7), "pwrite");
+    EXPECT_EQ(again.labels.of(label_table::subject::context, 2), "out.c:12 main");
+    EXPECT_EQ(again.knows->symbols().size(), learnt.first.learnt().symbols().size());
+    EXPECT_EQ(again.knows->transitions().size(), learnt.first.learnt().transitions().size());
+
+    // The program once more, in another folder: the first step is known already.
+    recorded_program program = varied_program(3);
+    size_t right = 0;
+    size_t asked = 0;
+    std::array<forecast, 16> out;
+    uint32_t named = 0;
+    for (const auto& one : program.calls()) {
+        const size_t count = again.knows->next(out);
+        if (one.call.what.file != named) again.names.name(named = one.call.what.file, "/second/" + one.path.substr(11));
+        again.knows->append(one.call);
+        ++asked;
+        if (count > 0 && out[0].symbol == again.knows->last_symbol()) ++right;
+        if (one.call.context == 3 && count > 0) {
+            EXPECT_EQ(out[0].access.what.bytes, one.call.what.bytes);
+            EXPECT_EQ(out[0].access.what.offset, one.call.what.offset);
+        }
+    }
+    EXPECT_EQ(right, asked) << "of the first step, too";
+    EXPECT_EQ(again.knows->symbols().size(), learnt.first.learnt().symbols().size()) << "the same call sites";
+}
+
+TEST(model_file, what_is_saved_again_is_the_same) {
+    learnt_models learnt;
+    const auto bytes = learnt.saved();
+    loaded again(bytes);
+    ASSERT_FALSE(again.wrong) << again.wrong->message;
+    const std::array<const model*, 1> models{again.knows.get()};
+    const process_models of{again.names, again.labels, models};
+    std::vector<unsigned char> twice(saved_bytes(of));
+    ASSERT_TRUE(save(of, twice));
+    loaded third(twice);
+    ASSERT_FALSE(third.wrong);
+    EXPECT_EQ(third.knows->main().model().length(), learnt.first.learnt().main().model().length());
+}
+
+TEST(model_file, other_files_and_versions_are_refused_with_their_place) {
+    learnt_models learnt;
+    const auto bytes = learnt.saved();
+    for (size_t length = 0; length < bytes.size(); length += length < 64 ? 1 : 997) {
+        const loaded cut(std::span<const unsigned char>(bytes.data(), length));
+        ASSERT_TRUE(cut.wrong) << length;
+        EXPECT_EQ(cut.wrong->kind, error_kind::config);
+        EXPECT_NE(cut.wrong->message.find("old.model: at byte"), std::string::npos) << cut.wrong->message;
+    }
+    auto newer = bytes;
+    newer[8] = 2;
+    EXPECT_NE(loaded(newer).wrong->message.find("version 2"), std::string::npos);
+    auto swapped = bytes;  // written by a big-endian machine that did not convert
+    std::swap(swapped[8], swapped[11]);
+    EXPECT_TRUE(loaded(swapped).wrong);
+    auto flipped = bytes;
+    flipped[bytes.size() / 2] ^= 4;
+    EXPECT_NE(loaded(flipped).wrong->message.find("check sum"), std::string::npos);
+}
+
+TEST(model_file, contents_that_make_no_sense_are_refused_or_harmless) {
+    learnt_models learnt;
+    const auto bytes = learnt.saved();
+    std::mt19937_64 random(3);
+    const recorded_program more = varied_program(2);
+    size_t refused = 0;
+    for (int round = 0; round < 1000; ++round) {
+        auto damaged = bytes;
+        for (int i = 0; i < 1 + round % 4; ++i) {
+            const size_t at = 32 + random() % (bytes.size() - 32);
+            damaged[at] = round % 3 == 0 ? 0xFF : static_cast<unsigned char>(random());
+        }
+        resum(damaged);
+        loaded strange(damaged);
+        if (strange.wrong) {
+            ++refused;
+            continue;
+        }
+        // Whatever it says, it can be asked and goes on learning.
+        std::array<forecast, 64> out;
+        bool complete = false;
+        strange.knows->next(out);
+        for (const auto& one : more.calls()) {
+            strange.knows->append(one.call);
+            strange.knows->ahead(out);
+            strange.knows->within(1'000'000'000, out, complete);
+            static_cast<void>(strange.knows->phase());
+        }
+    }
+    EXPECT_GT(refused, 100u);
+}
+
+TEST(model_file, a_model_larger_than_the_bound_says_so) {
+    learnt_models learnt;
+    model::settings small;
+    small.bound_bytes = size_t{16} << 10;
+    const loaded cramped(learnt.saved(), small);
+    ASSERT_TRUE(cramped.wrong);
+    EXPECT_NE(cramped.wrong->message.find("room"), std::string::npos) << cramped.wrong->message;
+}
+
+/// The check sum of a file is made right again.
+void resum(std::vector<unsigned char>& bytes) {
+    uint64_t sum = mixed(bytes.size() - 32);
+    for (size_t at = 32; at < bytes.size(); at += 8) {
+        uint64_t word = 0;
+        for (size_t i = std::min<size_t>(8, bytes.size() - at); i-- > 0;) word = word << 8 | bytes[at + i];
+        sum = mixed(sum ^ word);
+    }
+    for (size_t i = 0; i < 8; ++i) bytes[24 + i] = static_cast<unsigned char>(sum >> 8 * i);
+}
+
+}  // namespace
+}  // namespace halcyon::predict
