@@ -3,48 +3,16 @@
 #include <cstring>
 
 #include "calls/direct_call.hpp"
-#include "calls/process_state.hpp"
 
 namespace halcyon::predict {
 namespace direct = calls::direct;
-
-class file_book::locked {
-  public:
-    explicit locked(std::atomic<uint32_t>& lock) : thread_(calls::this_thread()), lock_(lock) {
-        constexpr int patience = 10'000;
-        ++thread_.inside;
-        for (int tries = 0; lock_.exchange(1, std::memory_order_acquire) != 0; ++tries) {
-            if (tries == patience) return;
-            direct::yield();
-        }
-        before_ = thread_.held;
-        thread_.held = &lock_;
-        held_ = true;
-    }
-    ~locked() {
-        if (held_) {
-            thread_.held = before_;
-            lock_.store(0, std::memory_order_release);
-        }
-        --thread_.inside;
-    }
-    locked(const locked&) = delete;
-    locked& operator=(const locked&) = delete;
-    explicit operator bool() const { return held_; }
-
-  private:
-    calls::thread_state& thread_;
-    std::atomic<uint32_t>& lock_;
-    std::atomic<uint32_t>* before_ = nullptr;
-    bool held_ = false;
-};
 
 file_book::~file_book() {
     if (pages_ != nullptr) direct::call(SYS_munmap, direct::address(pages_), sizeof(pages));
 }
 
 void file_book::name(const calls::named_file& file) {
-    const locked here(lock_);
+    const patient_lock::guard here(lock_);
     if (!here) {
         unnamed_.fetch_add(1, std::memory_order_relaxed);
         return;
@@ -64,7 +32,7 @@ void file_book::keep(uint32_t file, std::string_view path) {
 
 bool file_book::path_of(uint32_t file, char* out, size_t room) {
     out[0] = '\0';
-    const locked here(lock_);
+    const patient_lock::guard here(lock_);
     if (!here || pages_ == nullptr) return false;
     const place& kept = pages_->places[file % most_files];
     const bool there = kept.begin != 0 && kept.file == file && kept.begin - 1 + text_bytes >= written_;
@@ -77,7 +45,7 @@ bool file_book::path_of(uint32_t file, char* out, size_t room) {
 bool file_book::next_path(uint32_t name_class, uint32_t ahead, char* out, size_t room) {
     out[0] = '\0';
     std::array<char, file_names::longest_path> text;
-    const locked here(lock_);
+    const patient_lock::guard here(lock_);
     if (!here) return false;
     const std::string_view path = names_.next_path(name_class, ahead, text);
     if (path.empty() || path.size() >= room) return false;

@@ -5,14 +5,13 @@
 #include <string_view>
 
 #include "calls/layer.hpp"
+#include "predict/layer/patient_lock.hpp"
 #include "predict/model/file_names.hpp"
 
 namespace halcyon::predict {
 
 /// The paths of the process' files, and their classes.
-///
-/// Whoever looks at paths holds `lock_`, for short code that calls nothing; one who does not get it goes without, since
-/// the thread that holds it may have been stopped for good. A jump out of it lets it go (thread_state::held).
+/// Whoever looks at paths holds `lock_`.
 class file_book {
   public:
     explicit file_book(memory_bound& memory) : names_(memory) {}
@@ -28,6 +27,8 @@ class file_book {
     bool next_path(uint32_t name_class, uint32_t ahead, char* out, size_t room);
 
     [[nodiscard]] const file_names& names() const { return names_; }
+    /// For one who fills it before anybody else has it.
+    [[nodiscard]] file_names& own_names() { return names_; }
     /// Files whose path was not written down.
     [[nodiscard]] uint64_t unnamed() const { return unnamed_.load(std::memory_order_relaxed); }
 
@@ -44,12 +45,11 @@ class file_book {
         place places[most_files];
         char text[text_bytes];
     };
-    class locked;
 
     void keep(uint32_t file, std::string_view path);
 
     file_names names_;
-    std::atomic<uint32_t> lock_{0};
+    patient_lock lock_;
     pages* pages_ = nullptr;
     uint64_t written_ = 0;
     std::atomic<uint64_t> unnamed_{0};

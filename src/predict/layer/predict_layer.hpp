@@ -7,10 +7,7 @@
 #include "base/io_forecast.hpp"
 #include "calls/call_table.hpp"
 #include "calls/layer.hpp"
-#include "calls/process_state.hpp"
-#include "predict/layer/file_book.hpp"
-#include "predict/layer/thread_model.hpp"
-#include "predict/layer/tick_times.hpp"
+#include "predict/layer/knowledge.hpp"
 
 namespace halcyon::predict {
 
@@ -18,20 +15,21 @@ namespace halcyon::predict {
 ///
 /// Learnt are opening, closing, reading, writing, copying and syncing at the level posix, and opening and closing at
 /// the level stdio, whose transfers come as those of posix; calls that failed are not. MPI-IO and HDF5 come by the
-/// calls that they make.
+/// calls that they make. After fork the child knows nothing, and begins anew.
 ///
-/// A thread's model is made when it makes its first such call, or taken over from a thread that has ended. Models of
-/// more than `most_threads` threads at a time are not kept. After fork the child knows nothing, and begins anew.
+/// Of each process that learnt anything, a file `<host>.<process id>.<time>.predict` says how much, and what it could
+/// not learn (write_facts).
 class predict_layer final : public calls::layer {
   public:
-    static constexpr uint32_t most_threads = 256;
-
     struct settings {
         model::settings each;        ///< of each thread
-        std::string_view directory;  ///< where a file says what was learnt; "": nowhere
+        std::string_view directory;  ///< where the file of facts goes; "": nowhere
+        std::string_view save;       ///< folder where the models go when the process ends; "": nowhere
+        std::string_view load;       ///< folder with models to begin with; "": none
+        std::string_view rank;       ///< of the process in its MPI job; "": none
     };
 
-    /// False when it cannot: `complaint` then says why, for standard error.
+    /// False when it cannot; what it says in `complaint`, for standard error, may also be of less.
     bool start(const settings& wanted, char* complaint, size_t complaint_bytes);
 
     void invoke(calls::call_record& record, const calls::next_call& next) override {
@@ -40,39 +38,30 @@ class predict_layer final : public calls::layer {
     }
     void on_file(const calls::named_file& file) override;
     [[nodiscard]] bool wants_contexts() const override { return true; }
+    void on_context(uint32_t id, std::span<const calls::context_frame> frames) override;
+    void on_absence(std::string_view subject, uint64_t count) override;
     void on_end(calls::ending how) override;
 
     /// See io_forecast::source.
     bool forecast(const io_forecast::question& asked, io_forecast::access* accesses, io_forecast::answer& found);
 
   private:
-    struct kept_thread {
-        std::atomic<int> id;                 // of the system; 0: none
-        std::atomic<thread_model*> learnt;
-    };
-    /// All that a process has learnt: in memory of its own, which a child of fork forgets.
-    struct knowledge {
-        explicit knowledge(const model::settings& chosen) : each(chosen), names_memory(names_bytes), files(names_memory) {}
-
-        model::settings each;
-        memory_bound names_memory;
-        file_book files;
-        tick_times times;
-        kept_thread threads[most_threads]{};
-        std::atomic<uint64_t> of_other_threads{0};  // calls of threads that there was no model for
-        std::atomic<uint32_t> other_threads{0};
-    };
-    static constexpr size_t names_bytes = size_t{4} << 20;
+    static constexpr size_t longest_path = 1024;
 
     void learn(const calls::call_record& record);
-    thread_model* model_of(calls::thread_state& thread);
-    thread_model* find_model(calls::thread_state& thread);
-    thread_model* make_model(uint32_t thread);
+    bool name_files(const settings& wanted, char* load_from);
     void write_facts(const char* ending);
+    void save();
 
     knowledge* known_ = nullptr;
     bool learnt_[static_cast<size_t>(calls::call_id::count)] = {};
-    char path_[512] = {};  // of the file of facts; "": none
+    char facts_path_[longest_path] = {};  // "": none
+    char save_path_[longest_path] = {};   // "": none
+    bool loaded_ = false;
+    bool saved_ = false;
+    patient_lock absences_lock_;
+    char absences_[1024] = {};  // lines
+    size_t absences_bytes_ = 0;
     std::atomic<bool> began_{false};
 };
 

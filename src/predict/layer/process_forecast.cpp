@@ -35,27 +35,29 @@ bool process_forecast::begin(const io_forecast::question& asked, int64_t now_ns)
 }
 
 void process_forecast::add(thread_model& thread) {
-    bool late = false;
-    const bool had = thread.ask([&](model& of, const thread_model&) {
-        if (of.calls() == 0) return;
-        const int64_t elapsed = std::max<int64_t>(now_ - of.last_end_ns(), 0);
-        course gone = walk_ahead(of, elapsed);
-        if (gone.steps > 0) {
-            const policy::expected_access& first = pages_->walk[0].access;
-            const int64_t lateness = elapsed - first.begins_ns;
-            late = lateness > first.begins_ns + 3 * first.deviation_ns + least_pause_;
-            if (late) return;
-            gone.delay = -std::min(elapsed, first.begins_ns);
-        } else {
-            gone.delay = -elapsed;
-        }
-        ++found_.threads;
-        add_phase(of, thread, gone);
-        add_period(of.period(), elapsed);
-        merge(gone, thread.thread());
-    });
-    if (!had) ++found_.busy;
-    if (late) ++found_.late;
+    model* const of = thread.hold();
+    if (of == nullptr)
+        ++found_.busy;
+    else if (!add(*of, thread))
+        ++found_.late;
+    if (of != nullptr) thread.release();
+}
+
+bool process_forecast::add(model& of, const thread_model& thread) {
+    // A model that was loaded, and has seen nothing yet, begins now.
+    const int64_t elapsed = of.calls() == 0 ? 0 : std::max<int64_t>(now_ - of.last_end_ns(), 0);
+    course gone = walk_ahead(of, elapsed);
+    gone.delay = -elapsed;
+    if (gone.steps > 0) {
+        const policy::expected_access& first = pages_->walk[0].access;
+        if (elapsed - first.begins_ns > first.begins_ns + 3 * first.deviation_ns + least_pause_) return false;
+        gone.delay = -std::min(elapsed, first.begins_ns);
+    }
+    ++found_.threads;
+    add_phase(of, thread, gone);
+    add_period(of.period(), elapsed);
+    merge(gone, thread.thread());
+    return true;
 }
 
 /// Walks ahead in ever longer steps, until there is as much as was asked for and two pauses.

@@ -48,6 +48,7 @@ class process_forecast {
     };
     static constexpr size_t npos = SIZE_MAX;
 
+    bool add(model& of, const thread_model& thread);
     course walk_ahead(model& of, int64_t elapsed);
     [[nodiscard]] bool reaches_far_enough(const course& gone, size_t room, int64_t pause, int64_t elapsed) const;
     void find_pauses(course& gone, int64_t pause) const;

@@ -24,16 +24,16 @@ class thread_model {
     /// By its thread alone.
     void learn(const observed_call& call);
 
-    /// use(model, *this) by any thread; false when the model could not be had for so long that its thread must have
-    /// been stopped in its middle.
-    template <class Use>
-    bool ask(Use use) {
-        if (!take_patiently()) return false;
+    /// The model for any thread, until it is released; null when it could not be had for so long that its thread must
+    /// have been stopped in the middle of learning.
+    [[nodiscard]] model* hold() {
+        if (!take_patiently()) return nullptr;
         learn_waiting();
-        use(model_, *this);
+        return &model_;
+    }
+    void release() {
         learn_waiting();
         let_go();
-        return true;
     }
 
     /// Another thread goes on with this model: the one before has ended.

@@ -29,7 +29,10 @@ setting settings[] = {{"HALCYON_LAYERS", ""},
                       {"HALCYON_TRACE_CONTEXTS", ""},
                       {"HALCYON_PREDICT_MEMORY", ""},
                       {"HALCYON_PREDICT_CUT_OFF", ""},
-                      {"HALCYON_PREDICT_LEAST_PAUSE_NS", ""}};
+                      {"HALCYON_PREDICT_LEAST_PAUSE_NS", ""},
+                      {"HALCYON_PREDICT_SAVE", ""},
+                      {"HALCYON_PREDICT_LOAD", ""}};
+char rank[32] = "";  // of this process in its MPI job, as its launcher says it
 char preload[longest_setting] = "";
 const char* children[sizeof settings / sizeof settings[0] + 2] = {};
 
@@ -81,6 +84,10 @@ void remember_environment() {
             s.entry[0] = '\0';
         }
     }
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
+        const char* value = getenv(name);
+        if (value != nullptr && rank[0] == '\0' && std::strlen(value) < sizeof rank) std::strcpy(rank, value);
+    }
     remember_preload(getenv("LD_PRELOAD"));
     if (preload[0] != '\0') children[count++] = preload;
 }
@@ -108,7 +115,11 @@ bool wants(const char* layer) {
 }
 
 predict::predict_layer::settings prediction_settings() {
-    predict::predict_layer::settings wanted{{}, value_of("HALCYON_TRACE_DIR")};
+    predict::predict_layer::settings wanted{{},
+                                            value_of("HALCYON_TRACE_DIR"),
+                                            value_of("HALCYON_PREDICT_SAVE"),
+                                            value_of("HALCYON_PREDICT_LOAD"),
+                                            rank};
     predict::model::settings& of_model = wanted.each;
     of_model.bound_bytes = number_of("HALCYON_PREDICT_MEMORY", of_model.bound_bytes);
     const auto cut_off = number_of("HALCYON_PREDICT_CUT_OFF", of_model.cut_off.distinct_values);
@@ -165,9 +176,8 @@ void start_layers(layer_chain& layers) {
         if (prediction.start(prediction_settings(), complaint, sizeof complaint)) {
             layers.add(prediction);
             predicts = true;
-        } else {
-            complain(complaint);
         }
+        if (complaint[0] != '\0') complain(complaint);
     }
     errno = saved;
 }
