@@ -95,7 +95,7 @@ uint32_t file_names::learn(std::string_view path) {
         const bool padded = now.numbers[i].length > 1 && path[now.numbers[i].begin] == '0';
         number& kept = entry.numbers[i];
         const auto width = static_cast<uint8_t>(padded ? now.numbers[i].length : goes_on ? kept.width : 0);
-        kept = {value, goes_on ? value - kept.value : 0, width};
+        kept = {value, goes_on ? value - kept.value : 0, width, goes_on && (kept.varied || value != kept.value)};
     }
     entry.number_count = now.count;
     entry.length = static_cast<uint16_t>(path.size());
@@ -121,7 +121,10 @@ uint32_t file_names::adopt(const last_of_class& last) {
     const uint32_t found = learn(last.path);
     if (found == unknown) return found;
     auto& entry = classes_[found - 1];
-    for (uint32_t i = 0; i < entry.number_count; ++i) entry.numbers[i].step = last.steps[i];
+    for (uint32_t i = 0; i < entry.number_count; ++i) {
+        entry.numbers[i].step = last.steps[i];
+        entry.numbers[i].varied = last.steps[i] != 0;
+    }
     return found;
 }
 
@@ -134,7 +137,7 @@ std::string_view file_names::pattern_of(uint32_t name_class, std::array<char, lo
     const auto put = [&](std::string_view text) { filled += text.copy(out.data() + filled, out.size() - filled); };
     size_t at = entry.last_part;
     for (uint32_t i = 0; i < now.count; ++i) {
-        if (now.numbers[i].begin < at) continue;
+        if (now.numbers[i].begin < at || !entry.numbers[i].varied) continue;
         put(path.substr(at, now.numbers[i].begin - at));
         char width[8] = "%d";
         if (entry.numbers[i].width > 0) {

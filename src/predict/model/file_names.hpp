@@ -35,7 +35,7 @@ class file_names {
         return std::atomic_ref(files_[file % most_files]).load(std::memory_order_relaxed);
     }
     [[nodiscard]] uint32_t classes() const { return classes_.size(); }
-    /// `out.%06d`; numbers whose width varies are `%d`.
+    /// `out.%06d`; numbers that are not padded are `%d`, those that were always the same stand there.
     [[nodiscard]] std::string_view pattern_of(uint32_t name_class, std::array<char, longest_pattern>& out) const;
     /// A hash of the pattern without widths, the same in all runs.
     [[nodiscard]] uint64_t key_of(uint32_t name_class) const;
@@ -59,6 +59,7 @@ class file_names {
         int64_t value;
         int64_t step;
         uint8_t width;  // of zero-padded ones; 0: as wide as it is
+        bool varied;
     };
     struct name_class {
         uint64_t key;

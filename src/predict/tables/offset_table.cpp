@@ -10,6 +10,10 @@ namespace {
 
 constexpr float decay = 1.0f / 16;
 constexpr int none = -1;
+/// After so many transformations a sequence has a pattern, or it costs more than it says.
+constexpr uint32_t patience = 256;
+constexpr float least_told = 0.05f;
+constexpr float told_decay = 1.0f / 128;
 constexpr auto to_end = static_cast<uint32_t>(offset_base::end);
 
 }  // namespace
@@ -30,14 +34,19 @@ float offset_table::luck() const {
     return most;
 }
 
+const offset_table::transformation* offset_table::numbered(int number) const {
+    if (number < 0) return nullptr;
+    if (transformations_ == nullptr) return number == 0 ? &first_ : nullptr;
+    return static_cast<uint32_t>(number) < transformation_count_ ? &transformations_[number] : nullptr;
+}
+
 int64_t offset_table::next(const offset_places& places, uint64_t walk) const {
     if (!learnt_) return policy::not_known;
     const int base = best_habit(places);
     const float habit_luck = base == none ? -1 : habits_[base].luck;
-    const int number = too_many_ ? local_sequence::unknown : sequence_.next_on(walk);
-    if (number >= 0 && sequence_.luck() >= habit_luck) {
-        const transformation& said = transformations_ == nullptr ? first_ : transformations_[number];
-        if (const int64_t offset = said.applied_to(places); offset >= 0) return offset;
+    const transformation* const said = too_many_ ? nullptr : numbered(sequence_.next_on(walk));
+    if (said != nullptr && sequence_.luck() >= habit_luck) {
+        if (const int64_t offset = said->applied_to(places); offset >= 0) return offset;
     }
     // What the thesis falls back to: consecutive.
     if (places.at[to_end] >= 0 && consecutive_luck_ > habit_luck) return places.at[to_end];
@@ -45,56 +54,88 @@ int64_t offset_table::next(const offset_places& places, uint64_t walk) const {
     return places.at[base] + habits_[base].distance;
 }
 
+void offset_table::habit::learn(int64_t observed) {
+    if (!known) {
+        distance = last = observed;
+        known = true;
+        return;
+    }
+    luck += ((distance == observed ? 1 : 0) - luck) * decay;
+    if (last == observed) distance = observed;
+    last = observed;
+}
+
 void offset_table::learn(const offset_places& places, int64_t offset, const limits& cut_off, memory_bound& memory) {
     learn_transformation(places, offset, cut_off, memory);
     if (places.at[to_end] >= 0)
         consecutive_luck_ += ((places.at[to_end] == offset ? 1 : 0) - consecutive_luck_) * decay;
     for (uint32_t i = 0; i < offset_bases; ++i) {
-        if (places.at[i] < 0) continue;
-        habit& one = habits_[i];
-        const int64_t distance = offset - places.at[i];
-        if (one.known) one.luck += ((one.distance == distance ? 1 : 0) - one.luck) * decay;
-        one.distance = distance;
-        one.known = true;
+        if (places.at[i] >= 0) habits_[i].learn(offset - places.at[i]);
     }
     learnt_ = true;
 }
 
 int offset_table::explained_by(const offset_places& places, int64_t offset, int predicted) const {
     if (transformations_ == nullptr) return learnt_ && first_.applied_to(places) == offset ? 0 : none;
-    if (predicted >= 0 && transformations_[predicted].applied_to(places) == offset) return predicted;
+    const transformation* const said = numbered(predicted);
+    if (said != nullptr && said->applied_to(places) == offset) return predicted;
+    int chosen = none;
     for (uint32_t i = 0; i < transformation_count_; ++i) {
-        if (transformations_[i].applied_to(places) == offset) return static_cast<int>(i);
+        if (transformations_[i].applied_to(places) != offset) continue;
+        if (chosen == none || transformations_[i].uses > transformations_[chosen].uses) chosen = static_cast<int>(i);
     }
-    return none;
+    return chosen;
+}
+
+/// Counted from the base that has explained most; at first from the end of the access before.
+offset_table::transformation offset_table::made_for(const offset_places& places, int64_t offset) const {
+    const int base = best_habit(places);
+    offset_base from = base == none ? offset_base::zero : static_cast<offset_base>(base);
+    if (places.at[to_end] >= 0 && (base == none || places.at[to_end] == offset || habits_[base].luck == 0))
+        from = offset_base::end;
+    return {offset - places.of(from), 0, from};
+}
+
+/// The number of a new transformation: one that is free; `other`, and then it takes the place of another one which came
+/// once, so that it has a number the next time.
+uint32_t offset_table::keep(const transformation& made, const limits& cut_off, memory_bound& memory) {
+    if (!learnt_) {
+        first_ = made;
+        return 0;
+    }
+    if (transformations_ == nullptr) {
+        if (!take_transformations(memory)) return other;
+        transformations_[0] = first_;
+        transformations_[0].uses = 2;
+        transformation_count_ = 1;
+    }
+    if (transformation_count_ < std::min(cut_off.distinct_values, limits::most_values)) {
+        transformations_[transformation_count_] = made;
+        return transformation_count_++;
+    }
+    for (uint32_t i = 0; i < transformation_count_; ++i) {
+        const uint32_t at = (next_victim_ + i) % transformation_count_;
+        if (transformations_[at].uses > 1) continue;
+        next_victim_ = at + 1;
+        transformations_[at] = made;
+        transformations_[at].uses = 1;
+        break;
+    }
+    return other;
 }
 
 void offset_table::learn_transformation(const offset_places& places, int64_t offset, const limits& cut_off,
                                         memory_bound& memory) {
     if (too_many_) return;
-    int number = explained_by(places, offset, sequence_.next());
-    if (number == none) {
-        // A new one, counted from the base that has explained most; at first from the end of the access before.
-        const int base = best_habit(places);
-        offset_base from = base == none ? offset_base::zero : static_cast<offset_base>(base);
-        if (places.at[to_end] >= 0 && (base == none || places.at[to_end] == offset || habits_[base].luck == 0))
-            from = offset_base::end;
-        const transformation made{offset - places.of(from), from};
-        if (!learnt_) {
-            first_ = made;
-        } else {
-            if (transformations_ == nullptr) {
-                if (!take_transformations(memory)) return give_up_transformations(memory);
-                transformations_[0] = first_;
-                transformation_count_ = 1;
-            }
-            if (transformation_count_ >= std::min(cut_off.distinct_values, limits::most_values))
-                return give_up_transformations(memory);
-            transformations_[transformation_count_++] = made;
-        }
-        number = transformations_ == nullptr ? 0 : static_cast<int>(transformation_count_) - 1;
-    }
-    if (!sequence_.learn(static_cast<uint32_t>(number), memory)) give_up_transformations(memory);
+    const int known = explained_by(places, offset, sequence_.next());
+    const uint32_t number =
+        known == none ? keep(made_for(places, offset), cut_off, memory) : static_cast<uint32_t>(known);
+    if (transformations_ != nullptr && number != other) ++transformations_[number].uses;
+    const int said = sequence_.next();
+    told_ += ((numbered(said) != nullptr && static_cast<uint32_t>(said) == number ? 1.0f : 0.0f) - told_) * told_decay;
+    ++observed_;
+    const bool without_pattern = observed_ > patience && told_ < least_told;
+    if (!sequence_.learn(number, memory) || without_pattern) give_up_transformations(memory);
 }
 
 bool offset_table::take_transformations(memory_bound& memory) {

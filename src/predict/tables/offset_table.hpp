@@ -30,7 +30,8 @@ struct offset_places {
 /// Here an offset may be counted from any offset_base, since formats write relative to the end of the file, to the same
 /// field of the block before, or over what they have just written. Which base explains a transition is learnt: a
 /// transformation (base, distance) that explains what came before is taken again before a new one is made. Their
-/// sequence is a local grammar; with too many of them the base whose distance stays the same most often says where.
+/// sequence is a local grammar. Beyond the cut-off those that came once give way; of what finds no room the base whose
+/// distance stays the same most often says where, and of everything when the sequence has no pattern.
 ///
 /// A plain value, which its owner releases.
 class offset_table {
@@ -45,12 +46,15 @@ class offset_table {
     static void each_field(Self& self, Archive& archive) {
         for (auto& habit : self.habits_) {
             archive.number(habit.distance);
+            archive.number(habit.last);
             archive.number(habit.luck);
             archive.number(habit.known);
         }
         archive.number(self.consecutive_luck_);
         archive.number(self.learnt_);
         archive.number(self.too_many_);
+        archive.number(self.observed_);
+        archive.number(self.told_);
         transformation::each_field(self.first_, archive);
         uint32_t count = self.transformation_count_;
         archive.number(count);
@@ -61,7 +65,7 @@ class offset_table {
             self.transformation_count_ = count;
         }
         for (uint32_t i = 0; i < count; ++i) transformation::each_field(self.transformations_[i], archive);
-        local_sequence::each_field(self.sequence_, archive, count == 0 ? 1 : count);
+        local_sequence::each_field(self.sequence_, archive, other + 1);
     }
 
     /// Transformations told apart; 0: there are too many, or there is one only.
@@ -72,6 +76,7 @@ class offset_table {
   private:
     struct transformation {
         int64_t distance;
+        uint32_t uses;
         offset_base base;
 
         [[nodiscard]] int64_t applied_to(const offset_places& places) const {
@@ -80,6 +85,7 @@ class offset_table {
         template <class Self, class Archive>
         static void each_field(Self& self, Archive& archive) {
             archive.number(self.distance);
+            archive.number(self.uses);
             archive.number(self.base);
             if constexpr (Archive::reads) {
                 if (static_cast<uint32_t>(self.base) >= offset_bases) {
@@ -89,16 +95,24 @@ class offset_table {
             }
         }
     };
-    /// That the distance to this base stays what it was.
+    /// That the distance to this base stays what it was; another one takes its place when it comes twice in a row.
     struct habit {
         int64_t distance = 0;
+        int64_t last = 0;
         float luck = 0;
         bool known = false;
+
+        void learn(int64_t observed);
     };
+    /// In the sequence: a transformation that found no room.
+    static constexpr uint32_t other = limits::most_values;
 
     [[nodiscard]] int best_habit(const offset_places& places) const;
     [[nodiscard]] int explained_by(const offset_places& places, int64_t offset, int predicted) const;
     void learn_transformation(const offset_places& places, int64_t offset, const limits& cut_off, memory_bound& memory);
+    [[nodiscard]] transformation made_for(const offset_places& places, int64_t offset) const;
+    [[nodiscard]] uint32_t keep(const transformation& made, const limits& cut_off, memory_bound& memory);
+    [[nodiscard]] const transformation* numbered(int number) const;
     [[nodiscard]] bool take_transformations(memory_bound& memory);
     void give_up_transformations(memory_bound& memory);
 
@@ -107,6 +121,9 @@ class offset_table {
     bool learnt_ = false;
     bool too_many_ = false;
     uint32_t transformation_count_ = 0;
+    uint32_t observed_ = 0;
+    uint32_t next_victim_ = 0;
+    float told_ = 0;  // share of the last transformations that the sequence told
     transformation first_ = {};
     transformation* transformations_ = nullptr;  // limits::most_values, from the second one on
     local_sequence sequence_;

@@ -11,7 +11,11 @@ namespace halcyon::predict {
 namespace {
 
 constexpr float decay = 1.0f / 32;
-constexpr size_t values_bytes = limits::most_values * sizeof(int64_t);
+
+/// After so many sizes a sequence has a pattern, or it costs more than it says.
+constexpr uint64_t patience = 256;
+constexpr float least_told = 0.05f;
+constexpr float told_decay = 1.0f / 128;
 
 /// 1 for equal sizes, towards 0 the less of the larger one the smaller one is.
 float likeness(int64_t predicted, int64_t observed) {
@@ -63,13 +67,15 @@ struct size_table::lags {
 int64_t size_table::said_by(method which, int number) const {
     switch (which) {
         case by_sequence:
-            return number < 0 ? last_ : values_[number];
+            return tells(number) ? values_[number].bytes : last_;
         case by_last:
             return last_;
         case by_mean:
             return std::llround(mean_);
-        default:
+        case by_weighted:
             return std::llround(weighted_);
+        default:
+            return lags_ == nullptr || lags_->count == 0 ? last_ : lags_->before(lags_->best + 1);
     }
 }
 
@@ -86,7 +92,7 @@ int64_t size_table::next(uint64_t walk) const {
     if (count_ == 0) return policy::not_known;
     if (constant()) return last_;
     const int number = values_ == nullptr ? local_sequence::unknown : sequence_.next_on(walk);
-    const method chosen = best(number >= 0);
+    const method chosen = best(tells(number));
     if (chosen == by_lag && lags_ != nullptr && lags_->count > 0) return lags_->next_on(walk);
     return said_by(chosen, number);
 }
@@ -119,10 +125,24 @@ void size_table::learn_lags(int64_t bytes, memory_bound& memory) {
     lags_->learn(bytes);
 }
 
-int size_table::number_of(int64_t bytes) const {
-    const int64_t* const end = values_ + value_count_;
-    const int64_t* const found = std::find(static_cast<const int64_t*>(values_), end, bytes);
-    return found == end ? local_sequence::unknown : static_cast<int>(found - values_);
+/// The number of a size: its own, or one that is free; `other`, and then it takes the place of another size which came
+/// once, so that it has a number the next time.
+uint32_t size_table::number_of(int64_t bytes, const limits& cut_off) {
+    for (uint32_t i = 0; i < value_count_; ++i) {
+        if (values_[i].bytes == bytes) return i;
+    }
+    if (value_count_ < std::min(cut_off.distinct_values, limits::most_values)) {
+        values_[value_count_] = {bytes, 0};
+        return value_count_++;
+    }
+    for (uint32_t i = 0; i < value_count_; ++i) {
+        const uint32_t at = (next_victim_ + i) % value_count_;
+        if (values_[at].uses > 1) continue;
+        next_victim_ = at + 1;
+        values_[at] = {bytes, 1};
+        break;
+    }
+    return other;
 }
 
 /// From the second distinct size on; what came until then was the first one, however often.
@@ -132,27 +152,26 @@ void size_table::learn_value(int64_t bytes, const limits& cut_off, memory_bound&
             too_many_ = true;
             return;
         }
-        values_[0] = last_;
+        values_[0] = {last_, 2};
         value_count_ = 1;
         for (uint64_t i = 0; i < std::min<uint64_t>(count_, 64); ++i) static_cast<void>(sequence_.learn(0, memory));
     }
-    int number = number_of(bytes);
-    if (number < 0) {
-        if (value_count_ >= std::min(cut_off.distinct_values, limits::most_values)) return give_up_values(memory);
-        number = static_cast<int>(value_count_);
-        values_[value_count_++] = bytes;
-    }
-    if (!sequence_.learn(static_cast<uint32_t>(number), memory)) give_up_values(memory);
+    const uint32_t number = number_of(bytes, cut_off);
+    if (number != other) ++values_[number].uses;
+    const int said = sequence_.next();
+    told_ += ((tells(said) && static_cast<uint32_t>(said) == number ? 1.0f : 0.0f) - told_) * told_decay;
+    const bool without_pattern = count_ > patience && told_ < least_told;
+    if (!sequence_.learn(number, memory) || without_pattern) give_up_values(memory);
 }
 
 bool size_table::take_values(memory_bound& memory) {
-    values_ = static_cast<int64_t*>(memory.take(values_bytes));
+    values_ = static_cast<value*>(memory.take(limits::most_values * sizeof(value)));
     return values_ != nullptr;
 }
 
 void size_table::give_up_values(memory_bound& memory) {
     sequence_.release(memory);
-    memory.give_back(values_, values_bytes);
+    memory.give_back(values_, limits::most_values * sizeof(value));
     values_ = nullptr;
     value_count_ = 0;
     likeness_[by_sequence] = 0;

@@ -9,7 +9,8 @@
 namespace halcyon::predict {
 
 /// How many bytes the calls of one context transfer (Dorier 2014, section 7.2.2, 'Tracking Access Sizes'): a constant;
-/// or a local grammar of the sizes; or, with too many distinct ones or where the grammar does worse, the best of the
+/// or a local grammar of the sizes, in which beyond the cut-off those that came once give way; or, where that has no
+/// pattern, or for a size that found no room, or where the grammar does worse, the best of the
 /// last size, the mean, the weighted mean, and the size that came a fixed number of calls ago: a program that writes
 /// the pieces of its ranks in turn writes those of one rank with nearly the same size each time.
 ///
@@ -39,6 +40,7 @@ class size_table {
                 archive.fail("a mean beyond all sizes");
         }
         archive.number(self.too_many_);
+        archive.number(self.told_);
         uint32_t count = self.value_count_;
         archive.number(count);
         if constexpr (Archive::reads) {
@@ -48,8 +50,11 @@ class size_table {
             if (!self.take_values(archive.memory())) return archive.fail(Archive::too_large);
             self.value_count_ = count;
         }
-        for (uint32_t i = 0; i < count; ++i) archive.number(self.values_[i]);
-        if (count > 0) local_sequence::each_field(self.sequence_, archive, count);
+        for (uint32_t i = 0; i < count; ++i) {
+            archive.number(self.values_[i].bytes);
+            archive.number(self.values_[i].uses);
+        }
+        if (count > 0) local_sequence::each_field(self.sequence_, archive, other + 1);
     }
 
     [[nodiscard]] uint64_t count() const { return count_; }
@@ -63,9 +68,13 @@ class size_table {
   private:
     enum method : uint8_t { by_sequence, by_last, by_mean, by_weighted, by_lag, methods };
 
+    /// In the sequence: a size that found no room.
+    static constexpr uint32_t other = limits::most_values;
+
     [[nodiscard]] int64_t said_by(method which, int number) const;
     [[nodiscard]] method best(bool sequence_knows) const;
-    [[nodiscard]] int number_of(int64_t bytes) const;
+    [[nodiscard]] bool tells(int number) const { return number >= 0 && static_cast<uint32_t>(number) < value_count_; }
+    [[nodiscard]] uint32_t number_of(int64_t bytes, const limits& cut_off);
     void learn_value(int64_t bytes, const limits& cut_off, memory_bound& memory);
     [[nodiscard]] bool take_values(memory_bound& memory);
     void give_up_values(memory_bound& memory);
@@ -80,7 +89,13 @@ class size_table {
     float likeness_[methods] = {};
     bool too_many_ = false;
     uint32_t value_count_ = 0;
-    int64_t* values_ = nullptr;  // limits::most_values, from the second size on
+    struct value {
+        int64_t bytes;
+        uint32_t uses;
+    };
+    uint32_t next_victim_ = 0;
+    float told_ = 0;           // share of the last sizes that the sequence told
+    value* values_ = nullptr;  // limits::most_values, from the second size on
     local_sequence sequence_;
     struct lags;
     lags* lags_ = nullptr;  // from the first size on that the values did not tell

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 
 namespace halcyon::predict {
 
@@ -10,12 +9,13 @@ namespace {
 constexpr double decay = 1.0 / 32;
 }  // namespace
 
+/// Of fewer than five: those that are missing are as the first one.
 int64_t time_estimate::median_of_last() const {
-    std::array<int64_t, window> sorted = last_;
-    const auto known = static_cast<ptrdiff_t>(std::min<uint64_t>(count_, window));
-    const auto middle = sorted.begin() + (known - 1) / 2;
-    std::nth_element(sorted.begin(), middle, sorted.begin() + known);
-    return *middle;
+    const auto [a, b, c, d, e] = last_;
+    // Of a pair, neither the smaller of both smaller ones nor the larger of both larger ones is in the middle of five.
+    const int64_t low = std::max(std::min(a, b), std::min(c, d));
+    const int64_t high = std::min(std::max(a, b), std::max(c, d));
+    return std::max(std::min(low, high), std::min(std::max(low, high), e));
 }
 
 double time_estimate::said_by(method which) const {
@@ -49,15 +49,20 @@ void time_estimate::learn(int64_t value) {
             const auto off = static_cast<float>(std::abs(said_by(m) - number));
             errors_[m] += (off - errors_[m]) * static_cast<float>(decay);
         }
+    } else {
+        last_.fill(value);
+        least_ = most_ = value;
+        weighted_ = number;
     }
-    last_[count_ % window] = value;
+    last_[place_] = value;
+    place_ = place_ + 1 == window ? 0 : place_ + 1;
     ++count_;
-    least_ = count_ == 1 ? value : std::min(least_, value);
-    most_ = count_ == 1 ? value : std::max(most_, value);
+    least_ = std::min(least_, value);
+    most_ = std::max(most_, value);
     const double before = number - mean_;
     mean_ += before / static_cast<double>(count_);
     squares_ += before * (number - mean_);
-    weighted_ = count_ == 1 ? number : (weighted_ + number) / 2;
+    weighted_ = (weighted_ + number) / 2;
 }
 
 double time_estimate::variance() const {

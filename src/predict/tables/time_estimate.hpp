@@ -60,6 +60,7 @@ class time_estimate {
     double error_ = 0;
     std::array<float, methods> errors_ = {};
     std::array<int64_t, window> last_ = {};
+    uint32_t place_ = 0;  // where in last_ the next one goes
 };
 
 }  // namespace halcyon::predict
