@@ -47,6 +47,22 @@ TEST(layer_test, a_loop_goes_on_with_new_files_and_old_ones) {
     EXPECT_EQ(found.ended("exit").at("threads"), "1");
 }
 
+TEST(layer_test, programs_of_all_languages_are_told_the_same) {
+    for (const char* command : {HALCYON_TEST_LANGUAGES}) {
+        const temporary_folder files;
+        const predicted_run found = run_predicted(std::string(command) + " " + files.path().string());
+        EXPECT_EQ(found.status, 0) << command;
+        std::string expected;
+        for (const std::string number : {"10", "11"}) {
+            expected += "open out.00" + number + " new -1 -1\n";
+            for (const int offset : {0, 4096, 8192})
+                expected += "write out.00" + number + " " + std::to_string(offset) + " 4096\n";
+            expected += "close out.00" + number + " -1 -1\n";
+        }
+        EXPECT_EQ(found.output, expected + "within 7\n") << command;
+    }
+}
+
 TEST(layer_test, each_kind_of_file_is_counted_on_by_itself_and_failures_count_nothing) {
     const predicted_run found = run("two-kinds");
     EXPECT_EQ(found.output,
