@@ -15,14 +15,17 @@ module halcyon
     implicit none
     private
 
-    public :: halcyon_session, halcyon_stats_t
+    public :: halcyon_session, halcyon_stats_t, halcyon_forecast_t, halcyon_expected_access
     public :: halcyon_open, halcyon_close, halcyon_set_parameter, halcyon_write, halcyon_alloc, halcyon_commit, &
               halcyon_clear, halcyon_signal, halcyon_end_iteration, halcyon_wait, halcyon_stats, &
-              halcyon_error_message, halcyon_version
+              halcyon_forecast, halcyon_forecast_window, halcyon_error_message, halcyon_version
 
     integer, parameter, public :: HALCYON_OK = 0, HALCYON_ERROR_CONFIG = 1, HALCYON_ERROR_USAGE = 2, &
                                   HALCYON_ERROR_SYSTEM = 3, HALCYON_ERROR_UNAVAILABLE = 4, HALCYON_ERROR_INTERNAL = 5
     integer, parameter, public :: HALCYON_ACCEPTED = 0, HALCYON_STORED = 1, HALCYON_DURABLE = 2
+    integer, parameter, public :: HALCYON_ACCESS_OPEN = 0, HALCYON_ACCESS_CLOSE = 1, HALCYON_ACCESS_READ = 2, &
+                                  HALCYON_ACCESS_WRITE = 3, HALCYON_ACCESS_COPY = 4, HALCYON_ACCESS_SYNC = 5
+    integer, parameter, public :: HALCYON_MAX_FORECAST_PATH = 512
 
     !> One process's connection to the server of its node.
     type :: halcyon_session
@@ -35,6 +38,47 @@ module halcyon
         integer(c_int64_t) :: iteration, blocks, bytes, signals, visible_ns, blocked_ns, skipped_blocks, skipped_bytes, &
                               spilled_blocks, spilled_bytes, inlined_blocks, inlined_bytes, server_restarts, &
                               arena_bytes, arena_free_bytes
+    end type
+
+    !> An access to a file that this process is expected to make; halcyon.h describes each member. A path that is not
+    !> known is blank.
+    type :: halcyon_expected_access
+        integer :: operation = HALCYON_ACCESS_OPEN
+        logical :: new_file = .false.
+        integer(int64) :: offset = -1, bytes = -1
+        real(real64) :: begins_s = 0, deviation_s = 0, duration_s = 0, probability = 0
+        integer :: thread = 0
+        character(HALCYON_MAX_FORECAST_PATH) :: path = ""
+    end type
+
+    !> What this process is about to do, but for the accesses; halcyon.h describes each member.
+    type :: halcyon_forecast_t
+        integer(int64) :: count = 0
+        logical :: complete = .false.
+        integer :: threads = 0, threads_left_out = 0
+        integer(int64) :: phase_calls_done = 0, phase_calls_left = 0, phase_bytes_left = 0
+        real(real64) :: phase_time_left_s = 0, phase_confidence = 0
+        real(real64) :: next_phase_s = -1, next_phase_deviation_s = 0, next_phase_confidence = 0
+        integer(int64) :: rest_buffer_bytes = 0, phase_buffer_bytes = 0
+        real(real64) :: flush_in_s = -1, flush_for_s = -1
+    end type
+
+    type, bind(c) :: c_access
+        integer(c_int) :: operation, new_file
+        integer(c_int64_t) :: offset, bytes
+        real(c_double) :: begins_s, deviation_s, duration_s, probability
+        integer(c_int) :: thread
+        character(kind=c_char) :: path(HALCYON_MAX_FORECAST_PATH)
+    end type
+
+    type, bind(c) :: c_forecast
+        type(c_ptr) :: accesses
+        integer(c_int64_t) :: capacity, count
+        integer(c_int) :: complete, threads, threads_left_out
+        integer(c_int64_t) :: phase_calls_done, phase_calls_left, phase_bytes_left
+        real(c_double) :: phase_time_left_s, phase_confidence, next_phase_s, next_phase_deviation_s, next_phase_confidence
+        integer(c_int64_t) :: rest_buffer_bytes, phase_buffer_bytes
+        real(c_double) :: flush_in_s, flush_for_s
     end type
 
     !> halcyon_open(config, comm, h [, ierr]): comm is an integer handle or a type(MPI_Comm). Collective.
@@ -115,6 +159,18 @@ module halcyon
             import
             type(c_ptr), value :: h
             type(halcyon_stats_t), intent(out) :: stats
+        end function
+        integer(c_int) function c_forecast_next(h, n, forecast) bind(c, name="halcyon_forecast")
+            import
+            type(c_ptr), value :: h
+            integer(c_int64_t), value :: n
+            type(c_forecast), intent(inout) :: forecast
+        end function
+        integer(c_int) function c_forecast_window(h, seconds, forecast) bind(c, name="halcyon_forecast_window")
+            import
+            type(c_ptr), value :: h
+            real(c_double), value :: seconds
+            type(c_forecast), intent(inout) :: forecast
         end function
         integer(c_int) function c_conclude(code) bind(c, name="halcyon_fortran_conclude")
             import
@@ -275,6 +331,40 @@ contains
         call conclude(c_stats(h%handle, stats), ierr)
     end subroutine
 
+    !> The next accesses of this process to files, as many as `accesses` has room for: the first forecast%count are set.
+    !> Of the process, not of a session.
+    subroutine halcyon_forecast(accesses, forecast, ierr)
+        type(halcyon_expected_access), intent(inout) :: accesses(:)
+        type(halcyon_forecast_t), intent(out) :: forecast
+        integer, intent(out), optional :: ierr
+        type(c_access), allocatable, target :: found(:)
+        type(c_forecast) :: whole
+        integer(c_int) :: code
+
+        allocate (found(size(accesses)))
+        whole = with_room(found)
+        code = c_forecast_next(c_null_ptr, size(accesses, kind=c_int64_t), whole)
+        if (code == HALCYON_OK) call take_forecast(found, whole, accesses, forecast)
+        call conclude(code, ierr)
+    end subroutine
+
+    !> Those that begin within the next `seconds`, as many as `accesses` has room for.
+    subroutine halcyon_forecast_window(seconds, accesses, forecast, ierr)
+        real(real64), intent(in) :: seconds
+        type(halcyon_expected_access), intent(inout) :: accesses(:)
+        type(halcyon_forecast_t), intent(out) :: forecast
+        integer, intent(out), optional :: ierr
+        type(c_access), allocatable, target :: found(:)
+        type(c_forecast) :: whole
+        integer(c_int) :: code
+
+        allocate (found(size(accesses)))
+        whole = with_room(found)
+        code = c_forecast_window(c_null_ptr, seconds, whole)
+        if (code == HALCYON_OK) call take_forecast(found, whole, accesses, forecast)
+        call conclude(code, ierr)
+    end subroutine
+
     !> The message of the last failed call of this thread; empty when none failed.
     function halcyon_error_message() result(message)
         character(:), allocatable :: message
@@ -308,6 +398,40 @@ contains
 #define ALLOC alloc_real64
 #define ELEMENT real(c_double)
 #include "alloc.inc"
+
+    type(c_forecast) function with_room(found) result(whole)
+        type(c_access), intent(in), target :: found(:)
+
+        whole%accesses = c_null_ptr
+        if (size(found) > 0) whole%accesses = c_loc(found)
+        whole%capacity = size(found, kind=c_int64_t)
+        whole%count = 0
+    end function
+
+    subroutine take_forecast(found, whole, accesses, forecast)
+        type(c_access), intent(in) :: found(:)
+        type(c_forecast), intent(in) :: whole
+        type(halcyon_expected_access), intent(inout) :: accesses(:)
+        type(halcyon_forecast_t), intent(out) :: forecast
+        integer(int64) :: i
+        integer :: k
+
+        forecast = halcyon_forecast_t(whole%count, whole%complete /= 0, int(whole%threads), int(whole%threads_left_out), &
+                                      whole%phase_calls_done, whole%phase_calls_left, whole%phase_bytes_left, &
+                                      whole%phase_time_left_s, whole%phase_confidence, whole%next_phase_s, &
+                                      whole%next_phase_deviation_s, whole%next_phase_confidence, &
+                                      whole%rest_buffer_bytes, whole%phase_buffer_bytes, whole%flush_in_s, &
+                                      whole%flush_for_s)
+        do i = 1, whole%count
+            accesses(i) = halcyon_expected_access(int(found(i)%operation), found(i)%new_file /= 0, found(i)%offset, &
+                                                  found(i)%bytes, found(i)%begins_s, found(i)%deviation_s, &
+                                                  found(i)%duration_s, found(i)%probability, int(found(i)%thread), "")
+            do k = 1, HALCYON_MAX_FORECAST_PATH
+                if (found(i)%path(k) == c_null_char) exit
+                accesses(i)%path(k:k) = found(i)%path(k)
+            end do
+        end do
+    end subroutine
 
     subroutine conclude(code, ierr)
         integer(c_int), intent(in) :: code

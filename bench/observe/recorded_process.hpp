@@ -26,16 +26,22 @@ inline double wall_ns() {
     return clock_ns(CLOCK_MONOTONIC);
 }
 
-/// Where this process' trace goes; the program is started again with the library preloaded if it has none yet.
-inline std::string become_recorded(char** arguments) {
+/// Starts the program again with the library preloaded, its calls passing `layers`, if it has none yet. Returns the
+/// folder for what they record.
+inline std::string become_layered(char** arguments, const char* layers) {
     const std::string folder = std::filesystem::current_path().string() + "/trace";
     if (std::getenv("HALCYON_LAYERS") != nullptr) return folder;
     std::filesystem::create_directories(folder);
-    setenv("HALCYON_LAYERS", "trace", 1);
+    setenv("HALCYON_LAYERS", layers, 1);
     setenv("HALCYON_TRACE_DIR", folder.c_str(), 1);
     setenv("LD_PRELOAD", HALCYON_IO_LIBRARY, 1);
     execv("/proc/self/exe", arguments);
     stop("cannot start again with the library preloaded");
+}
+
+/// Where this process' trace goes.
+inline std::string become_recorded(char** arguments) {
+    return become_layered(arguments, "trace");
 }
 
 /// The C library's own function, past the one that stands in front of it.

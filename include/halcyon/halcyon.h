@@ -85,6 +85,59 @@ typedef struct halcyon_stats_t {
     uint64_t arena_free_bytes; /**< of it, free now (blocks the server has released count as free) */
 } halcyon_stats_t;
 
+/** What an access does to its file. */
+typedef enum halcyon_operation {
+    HALCYON_ACCESS_OPEN = 0,
+    HALCYON_ACCESS_CLOSE,
+    HALCYON_ACCESS_READ,
+    HALCYON_ACCESS_WRITE,
+    HALCYON_ACCESS_COPY, /**< into its file */
+    HALCYON_ACCESS_SYNC
+} halcyon_operation;
+
+/** The room for a path in a forecast, its ending zero included. */
+#define HALCYON_MAX_FORECAST_PATH 512
+
+/** An access to a file that this process is expected to make. Times are in seconds. */
+typedef struct halcyon_expected_access {
+    halcyon_operation operation;
+    int new_file;       /**< 1: an open of a file that the process did not use before */
+    int64_t offset;     /**< where in the file; -1: not known, or the operation has none */
+    int64_t bytes;      /**< likewise */
+    double begins_s;    /**< from the moment of the forecast; 0: it should have begun */
+    double deviation_s; /**< standard deviation of begins_s */
+    double duration_s;
+    double probability;                   /**< 0 to 1: that it comes, and all before it of its thread came */
+    int thread;                           /**< of this process, counted from 0 in the order of their first calls */
+    char path[HALCYON_MAX_FORECAST_PATH]; /**< of a new file: the name it is likely to have; "": not known */
+} halcyon_expected_access;
+
+/** What this process is about to do. A phase is a burst of accesses between two pauses; with several threads, what is
+ * left of it is the sum of theirs, and it ends when the last of them does. */
+typedef struct halcyon_forecast_t {
+    /* Set by the caller. */
+    halcyon_expected_access* accesses; /**< where the accesses go; may be NULL with a capacity of 0 */
+    int64_t capacity;                  /**< how many there is room for */
+    /* Filled in. */
+    int64_t count; /**< of the accesses, in the order in which they begin */
+    int complete;  /**< 1: these are all that were asked for; 0: there was no room for more, or no more is known */
+    int threads;   /**< whose accesses are forecast */
+    int threads_left_out; /**< they have not done for long what was expected of them, or could not be asked */
+    int64_t phase_calls_done;
+    int64_t phase_calls_left; /**< 0: the phase is over */
+    int64_t phase_bytes_left;
+    double phase_time_left_s;
+    double phase_confidence; /**< 0 to 1, for what is left of the phase */
+    double next_phase_s;     /**< until the next phase begins; -1: not known */
+    double next_phase_deviation_s;
+    double next_phase_confidence; /**< 0 to 1: how often such a time was right so far */
+    int64_t rest_buffer_bytes;    /**< a buffer that holds what is still written in this phase */
+    int64_t phase_buffer_bytes;   /**< a buffer that holds what is written in a whole phase */
+    double flush_in_s;  /**< when to empty such a buffer: the longest time in which no access is expected begins
+                         * then; -1: none is known */
+    double flush_for_s; /**< how long it is; -1: none is known */
+} halcyon_forecast_t;
+
 /** Sets a parameter for the next halcyon_open of this process, whether that succeeds or not (handle NULL), or, for a
  * parameter declared `mutable` in the configuration, from now on for this client's blocks. Collective agreement is not
  * needed: extents and offsets of blocks are evaluated per client. Usage error: unknown name, or not mutable after open.
@@ -143,6 +196,16 @@ HALCYON_API int halcyon_wait(halcyon_handle h, int64_t iteration, halcyon_stage 
 
 /** Fills *stats. */
 HALCYON_API int halcyon_stats(halcyon_handle h, halcyon_stats_t* stats);
+
+/** Says what this process will do next: its next `n` accesses to files, over all threads, and what is left of the phase
+ * of I/O that it is in. Of the process, not of a session: `h` may be NULL, and MPI need not run. Learnt while the
+ * program runs; the first times are known when something has come twice.
+ * Unavailable error: nothing learns the process' I/O; start the program by `halcyon run --predict -- PROGRAM`. Usage
+ * error: there is no room for n accesses. */
+HALCYON_API int halcyon_forecast(halcyon_handle h, int64_t n, halcyon_forecast_t* forecast);
+
+/** halcyon_forecast of all accesses that begin within the next `seconds`, as many as there is room for. */
+HALCYON_API int halcyon_forecast_window(halcyon_handle h, double seconds, halcyon_forecast_t* forecast);
 
 /** Collective over the communicator of open: returns when all is stored (`close: detach`: when all is accepted).
  * *h becomes NULL. Blocks allocated and never cleared are handed over first. */

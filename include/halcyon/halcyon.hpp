@@ -13,6 +13,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "halcyon/error.hpp"
 #include "halcyon/halcyon.h"
@@ -248,6 +249,41 @@ class session {
     bool alone_ = false;
     int unwinding_at_open_ = std::uncaught_exceptions();
 };
+
+/// What this process is about to do; halcyon.h describes each member.
+struct forecast {
+    std::vector<halcyon_expected_access> accesses;  ///< in the order in which they begin
+    halcyon_forecast_t whole{};                     ///< the rest; its own `accesses` is null
+};
+
+namespace detail {
+
+template <class Ask>
+forecast forecast_with_room(int64_t room, Ask ask) {
+    forecast found;
+    found.accesses.resize(room > 0 ? static_cast<size_t>(room) : 0);
+    found.whole.accesses = found.accesses.data();
+    found.whole.capacity = static_cast<int64_t>(found.accesses.size());
+    check(ask(found.whole));
+    found.accesses.resize(static_cast<size_t>(found.whole.count));
+    found.whole.accesses = nullptr;
+    found.whole.capacity = 0;
+    return found;
+}
+
+}  // namespace detail
+
+/// The next `count` accesses of this process to files. Unavailable error: not started by `halcyon run --predict`.
+inline forecast next_accesses(int64_t count) {
+    return detail::forecast_with_room(count,
+                                      [&](halcyon_forecast_t& into) { return halcyon_forecast(nullptr, count, &into); });
+}
+
+/// Those that begin within the next `seconds`, `most` of them.
+inline forecast accesses_within(double seconds, int64_t most = 1024) {
+    return detail::forecast_with_room(
+        most, [&](halcyon_forecast_t& into) { return halcyon_forecast_window(nullptr, seconds, &into); });
+}
 
 /// Sets a parameter for the next session of this process.
 inline void set_parameter(name parameter, double value) {

@@ -11,6 +11,7 @@ Calls raise the errors of halcyon.errors. A session is used by one thread at a t
 
 import math
 import os
+import sys
 import warnings
 import weakref
 from collections.abc import Mapping
@@ -49,6 +50,57 @@ class Stats:
     server_restarts: int
     arena_bytes: int
     arena_free_bytes: int
+
+
+Operation = Literal["open", "close", "read", "write", "copy", "sync"]
+
+
+@dataclass(frozen=True)
+class ExpectedAccess:
+    """An access to a file that this process is expected to make; halcyon.h describes each member."""
+
+    operation: Operation
+    path: str | None
+    new_file: bool
+    offset: int | None
+    bytes: int | None
+    begins_s: float
+    deviation_s: float
+    duration_s: float
+    probability: float
+    thread: int
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What this process is about to do; halcyon.h describes each member. None: not known."""
+
+    accesses: list[ExpectedAccess]
+    complete: bool
+    threads: int
+    threads_left_out: int
+    phase_calls_done: int
+    phase_calls_left: int
+    phase_bytes_left: int
+    phase_time_left_s: float
+    phase_confidence: float
+    next_phase_s: float | None
+    next_phase_deviation_s: float
+    next_phase_confidence: float
+    rest_buffer_bytes: int
+    phase_buffer_bytes: int
+    flush_in_s: float | None
+    flush_for_s: float | None
+
+
+def next_accesses(count: int) -> Forecast:
+    """The next `count` accesses of this process to files. UnavailableError: not started by `halcyon run --predict`."""
+    return _forecast(_load_client().next_accesses(count))
+
+
+def accesses_within(seconds: float, most: int = 1024) -> Forecast:
+    """Those that begin within the next `seconds`, `most` of them."""
+    return _forecast(_load_client().accesses_within(seconds, most))
 
 
 class Session:
@@ -168,6 +220,31 @@ class Session:
 
 def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(n for n in shape if n != 1)
+
+
+def _forecast(found: dict[str, Any]) -> Forecast:
+    accesses = [
+        ExpectedAccess(
+            **access
+            | {
+                "path": os.fsdecode(access["path"]) or None,
+                "offset": _known(access["offset"]),
+                "bytes": _known(access["bytes"]),
+            }
+        )
+        for access in found["accesses"]
+    ]
+    times = {name: _known(found[name]) for name in ("next_phase_s", "flush_in_s", "flush_for_s")}
+    return Forecast(**found | times | {"accesses": accesses})
+
+
+def _known(value: Any) -> Any:
+    return None if value < 0 else value
+
+
+def _load_client() -> ModuleType:
+    """halcyon._client for calls that need no MPI; programs may well use it, in which case it has to be the same."""
+    return _load()[0] if "mpi4py.MPI" in sys.modules else load_compiled("_client")
 
 
 def _load() -> tuple[ModuleType, ModuleType]:

@@ -141,6 +141,18 @@ TEST_F(cpp_session, passes_arguments_on) {
         "set_parameter next nx 64\nset_parameter open ny 0.5\nsignal snapshot\nend_iteration 0\nwait 0 2\nclose\n");
 }
 
+TEST_F(cpp_session, a_forecast_has_as_many_accesses_as_are_known) {
+    const halcyon::forecast next = halcyon::next_accesses(5);
+    ASSERT_EQ(next.accesses.size(), 2U);
+    EXPECT_STREQ(next.accesses[0].path, "/out/u.000042");
+    EXPECT_EQ(next.accesses[1].operation, HALCYON_ACCESS_SYNC);
+    EXPECT_EQ(next.whole.phase_bytes_left, 5000000000);
+    EXPECT_EQ(next.whole.accesses, nullptr);
+    EXPECT_EQ(halcyon::accesses_within(0.5, 1).accesses.size(), 1U);
+    EXPECT_TRUE(halcyon::next_accesses(0).accesses.empty());
+    EXPECT_EQ(calls(), "forecast process 5\nforecast_window process 0.5 1\nforecast process 0\n");
+}
+
 TEST_F(cpp_session, a_moved_session_is_closed_once) {
     {
         halcyon::session other = std::move(*h);

@@ -260,6 +260,56 @@ int halcyon_stats(halcyon_handle h, halcyon_stats_t* stats) {
     return HALCYON_OK;
 }
 
+/* Two accesses, each member of which differs. */
+static int forecast(halcyon_forecast_t* f) {
+    const int code = planned_failure();
+    if (code) return code;
+    halcyon_expected_access* const a = f->accesses;
+    const int64_t capacity = f->capacity;
+    *f = (halcyon_forecast_t){.accesses = a,
+                              .capacity = capacity,
+                              .count = capacity < 2 ? capacity : 2,
+                              .complete = 1,
+                              .threads = 101,
+                              .threads_left_out = 102,
+                              .phase_calls_done = 103,
+                              .phase_calls_left = 104,
+                              .phase_bytes_left = 5000000000,
+                              .phase_time_left_s = 0.5,
+                              .phase_confidence = 0.25,
+                              .next_phase_s = 1.5,
+                              .next_phase_deviation_s = 2.5,
+                              .next_phase_confidence = 0.75,
+                              .rest_buffer_bytes = 105,
+                              .phase_buffer_bytes = 106,
+                              .flush_in_s = 3.5,
+                              .flush_for_s = 4.5};
+    if (f->count > 0)
+        a[0] = (halcyon_expected_access){.operation = HALCYON_ACCESS_OPEN,
+                                         .new_file = 1,
+                                         .offset = -1,
+                                         .bytes = -1,
+                                         .begins_s = 5.5,
+                                         .deviation_s = 6.5,
+                                         .duration_s = 7.5,
+                                         .probability = 0.125,
+                                         .thread = 8,
+                                         .path = "/out/u.000042"};
+    if (f->count > 1)
+        a[1] = (halcyon_expected_access){.operation = HALCYON_ACCESS_SYNC, .offset = 6000000000, .bytes = 9};
+    return HALCYON_OK;
+}
+
+int halcyon_forecast(halcyon_handle h, int64_t n, halcyon_forecast_t* f) {
+    record("forecast %s %lld\n", h == NULL ? "process" : "session", (long long)n);
+    return forecast(f);
+}
+
+int halcyon_forecast_window(halcyon_handle h, double seconds, halcyon_forecast_t* f) {
+    record("forecast_window %s %.17g %lld\n", h == NULL ? "process" : "session", seconds, (long long)f->capacity);
+    return forecast(f);
+}
+
 int halcyon_close(halcyon_handle* h) {
     record("close\n");
     struct halcyon_session** link = &open_sessions;

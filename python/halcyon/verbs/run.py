@@ -1,12 +1,13 @@
-"""`halcyon run [--trace] [--servers-per-node 1] -- COMMAND`"""
+"""`halcyon run [--trace] [--predict] [--servers-per-node 1] -- COMMAND`"""
 
 import argparse
 from pathlib import Path
 
-SUMMARY = "run a command: with its I/O recorded, or beside a server world"
+SUMMARY = "run a command: with its I/O recorded or predicted, or beside a server world"
 DESCRIPTION = (
     "Runs COMMAND, for example `mpirun -n 64 ./simulation`. With --trace every I/O call of all its processes is "
     "recorded, without any change to it: `halcyon report` and `halcyon analyze` then say what it did. With "
+    "--predict its processes learn their I/O while they run, and can ask what comes next (halcyon_forecast). With "
     "--servers-per-node the servers of all nodes are started first, by the same launcher on the same nodes, as one MPI "
     "world: events of scope 'job' need that. The exit code is the command's."
 )
@@ -14,7 +15,8 @@ DESCRIPTION = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trace", action="store_true", help="record every I/O call; the same as --layers trace")
-    parser.add_argument("--layers", metavar="LIST", help="what calls pass, separated by commas; known: trace")
+    parser.add_argument("--predict", action="store_true", help="learn and forecast I/O; the same as --layers predict")
+    parser.add_argument("--layers", metavar="LIST", help="what calls pass, separated by commas; known: trace, predict")
     parser.add_argument(
         "-o", "--output", metavar="DIR", type=Path, help="folder for what is recorded; default: PROGRAM.halcyon"
     )
@@ -30,6 +32,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--contexts", action="store_true", help="record with each call of POSIX and of streams its call stack, too"
     )
+    parser.add_argument(
+        "--predict-memory", metavar="SIZE", help="room for what is learnt, per thread: from 256 KiB; default: 4 MiB"
+    )
+    parser.add_argument(
+        "--predict-cut-off",
+        metavar="N",
+        type=int,
+        help="sizes and offsets of one call site that are learnt one by one, not as an average: 1 to 64; default: 24",
+    )
+    parser.add_argument(
+        "--predict-least-pause",
+        metavar="SECONDS",
+        type=float,
+        help="shorter times without I/O do not part phases; default: 0.01",
+    )
+    parser.add_argument(
+        "--save-model", metavar="DIR", type=Path, help="keep there what each process has learnt when it ends"
+    )
+    parser.add_argument("--model", metavar="DIR", type=Path, help="begin with what was kept there by --save-model")
     parser.add_argument("--servers-per-node", metavar="N", type=int, help="start a server world; N has to be 1")
     parser.add_argument(
         "--patience",
@@ -43,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.errors import UsageError
+    from halcyon.observe.recording.preload import Prediction
     from halcyon.observe.recording.record import record, say_what_was_recorded
     from halcyon.server_world import run_alone, run_beside_world
 
@@ -57,14 +79,30 @@ def run(arguments: argparse.Namespace) -> int:
             "resources.server.threads in halcyon.yaml; the only value is 1"
         )
     patience: float | None = arguments.patience if arguments.servers_per_node else None
-    layers: list[str] = ["trace"] if arguments.trace else []
+    layers = [layer for layer in ("trace", "predict") if getattr(arguments, layer)]
     layers += [layer for layer in (arguments.layers or "").split(",") if layer and layer not in layers]
+    prediction = Prediction(
+        arguments.predict_memory,
+        arguments.predict_cut_off,
+        arguments.predict_least_pause,
+        arguments.save_model,
+        arguments.model,
+    )
+    if prediction != Prediction() and "predict" not in layers:
+        raise UsageError("--predict-…, --save-model and --model say how to learn: add --predict")
     if layers:
         code, place = record(
-            command, layers, arguments.output, arguments.buffer, arguments.local, patience, arguments.contexts
+            command,
+            layers,
+            arguments.output,
+            arguments.buffer,
+            arguments.local,
+            patience,
+            arguments.contexts,
+            prediction,
         )
-        say_what_was_recorded(place)
+        say_what_was_recorded(place, layers)
         return code
     if arguments.output or arguments.buffer or arguments.local or arguments.contexts:
-        raise UsageError("--output, --buffer, --local and --contexts say how to record: add --trace")
+        raise UsageError("--output, --buffer, --local and --contexts say how to record: add --trace or --predict")
     return run_alone(command) if patience is None else run_beside_world(command, patience)

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "halcyon/halcyon.h"
+#include "offload/client/forecast.hpp"
 #include "offload/client/session_opening.hpp"
 
 using halcyon::error_kind;
@@ -312,6 +313,26 @@ int halcyon_stats(halcyon_handle h, halcyon_stats_t* stats) {
                   client.arena_size(),
                   client.arena_free()};
         return static_cast<int>(HALCYON_OK);
+    });
+}
+
+int halcyon_forecast(halcyon_handle h, int64_t n, halcyon_forecast_t* forecast) {
+    return guarded([&] {
+        if (auto given = all_given("halcyon_forecast", {{"forecast", forecast}}); !given) return report(given);
+        if (h != nullptr) {
+            if (auto own = is_own("halcyon_forecast", h); !own) return report(own);
+        }
+        return report(halcyon::offload::forecast_next(n, *forecast));
+    });
+}
+
+int halcyon_forecast_window(halcyon_handle h, double seconds, halcyon_forecast_t* forecast) {
+    return guarded([&] {
+        if (auto given = all_given("halcyon_forecast_window", {{"forecast", forecast}}); !given) return report(given);
+        if (h != nullptr) {
+            if (auto own = is_own("halcyon_forecast_window", h); !own) return report(own);
+        }
+        return report(halcyon::offload::forecast_window(seconds, *forecast));
     });
 }
 

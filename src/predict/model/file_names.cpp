@@ -57,11 +57,21 @@ struct file_names::reading {
     }
 };
 
+file_names::file_names(memory_bound& memory)
+    : memory_(memory),
+      classes_(memory),
+      found_(memory),
+      files_(static_cast<uint32_t*>(memory.take(most_files * sizeof(uint32_t)))) {}
+
+file_names::~file_names() {
+    memory_.give_back(files_, most_files * sizeof(uint32_t));
+}
+
 uint32_t file_names::name(uint32_t file, std::string_view path) {
-    while (files_.size() <= file % most_files) {
-        if (!files_.push(unknown)) return unknown;
-    }
-    return files_[file % most_files] = learn(path);
+    const uint32_t found = learn(path);
+    if (files_ == nullptr) return unknown;
+    std::atomic_ref(files_[file % most_files]).store(found, std::memory_order_relaxed);
+    return found;
 }
 
 /// The class of a path, which is its last one from now on; made if there is none.

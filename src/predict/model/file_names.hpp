@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <string_view>
 
@@ -13,7 +14,8 @@ namespace halcyon::predict {
 /// `out.%06d`, and the next one is `out.000043`. A class is known by the last part of the path, so that a learnt model
 /// is of use in another folder. Paths longer than `longest_path` have no class and no name here.
 ///
-/// For several threads: whoever calls holds the lock of those who share it. Class 0: not known.
+/// For several threads: whoever calls holds the lock of those who share it, but for class_of, which may be asked at any
+/// time: it reads one word that is there from the beginning. Class 0: not known.
 class file_names {
   public:
     static constexpr uint32_t unknown = 0;
@@ -21,12 +23,16 @@ class file_names {
     static constexpr size_t longest_pattern = 96;
     static constexpr uint32_t most_numbers = 6;  ///< of a path; with more of them the last ones
 
-    explicit file_names(memory_bound& memory) : classes_(memory), found_(memory), files_(memory) {}
+    explicit file_names(memory_bound& memory);
+    ~file_names();
+    file_names(const file_names&) = delete;
+    file_names& operator=(const file_names&) = delete;
 
     /// The file has this path from now on; returns its class. Counts as the next one of its class.
     uint32_t name(uint32_t file, std::string_view path);
     [[nodiscard]] uint32_t class_of(uint32_t file) const {
-        return file < files_.size() ? files_[file] : static_cast<uint32_t>(unknown);
+        if (files_ == nullptr) return unknown;
+        return std::atomic_ref(files_[file % most_files]).load(std::memory_order_relaxed);
     }
     [[nodiscard]] uint32_t classes() const { return classes_.size(); }
     /// `out.%06d`; numbers that are not padded are `%d`, those that were always the same stand there.
@@ -67,9 +73,10 @@ class file_names {
 
     [[nodiscard]] uint32_t learn(std::string_view path);
 
+    memory_bound& memory_;
     growing_array<name_class> classes_;
     index_table found_;
-    growing_array<uint32_t> files_;
+    uint32_t* files_;  // class of each file: zero where none was named, in pages that are there once they are written
 };
 
 }  // namespace halcyon::predict

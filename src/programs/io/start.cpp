@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "calls/direct_call.hpp"
@@ -10,6 +11,7 @@
 #include "calls/unseen.hpp"
 #include "calls/wrappers/stdio_shapes.hpp"
 #include "observe/trace/trace_layer.hpp"
+#include "predict/layer/predict_layer.hpp"
 
 namespace halcyon {
 namespace {
@@ -24,12 +26,20 @@ setting settings[] = {{"HALCYON_LAYERS", ""},
                       {"HALCYON_TRACE_DIR", ""},
                       {"HALCYON_TRACE_LOCAL", ""},
                       {"HALCYON_TRACE_BUFFER", ""},
-                      {"HALCYON_TRACE_CONTEXTS", ""}};
+                      {"HALCYON_TRACE_CONTEXTS", ""},
+                      {"HALCYON_PREDICT_MEMORY", ""},
+                      {"HALCYON_PREDICT_CUT_OFF", ""},
+                      {"HALCYON_PREDICT_LEAST_PAUSE_NS", ""},
+                      {"HALCYON_PREDICT_SAVE", ""},
+                      {"HALCYON_PREDICT_LOAD", ""}};
+char rank[32] = "";  // of this process in its MPI job, as its launcher says it
 char preload[longest_setting] = "";
 const char* children[sizeof settings / sizeof settings[0] + 2] = {};
 
 // Calls come before constructors of libraries run, ours among them: nothing here may need one.
 constinit observe::trace::trace_layer trace;
+constinit predict::predict_layer prediction;
+constinit std::atomic<bool> predicts{false};
 
 void complain(const char* text) {
     char line[observe::trace::trace_file::longest_path + 200];
@@ -74,6 +84,10 @@ void remember_environment() {
             s.entry[0] = '\0';
         }
     }
+    for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
+        const char* value = getenv(name);
+        if (value != nullptr && rank[0] == '\0' && std::strlen(value) < sizeof rank) std::strcpy(rank, value);
+    }
     remember_preload(getenv("LD_PRELOAD"));
     if (preload[0] != '\0') children[count++] = preload;
 }
@@ -83,11 +97,10 @@ __attribute__((constructor)) void at_load() {
     remember_environment();
 }
 
-size_t buffer_bytes() {
-    constexpr size_t usual = 8 << 20;
-    const char* text = value_of("HALCYON_TRACE_BUFFER");
-    const unsigned long long bytes = strtoull(text, nullptr, 10);
-    return bytes == 0 ? usual : bytes;
+/// A setting that is a number above 0; otherwise `usual`.
+unsigned long long number_of(const char* name, unsigned long long usual) {
+    const unsigned long long set = strtoull(value_of(name), nullptr, 10);
+    return set == 0 ? usual : set;
 }
 
 bool wants(const char* layer) {
@@ -99,6 +112,22 @@ bool wants(const char* layer) {
         list += length + (list[length] == ',' ? 1 : 0);
     }
     return false;
+}
+
+predict::predict_layer::settings prediction_settings() {
+    predict::predict_layer::settings wanted{{},
+                                            value_of("HALCYON_TRACE_DIR"),
+                                            value_of("HALCYON_PREDICT_SAVE"),
+                                            value_of("HALCYON_PREDICT_LOAD"),
+                                            rank};
+    predict::model::settings& of_model = wanted.each;
+    of_model.bound_bytes = number_of("HALCYON_PREDICT_MEMORY", of_model.bound_bytes);
+    const auto cut_off = number_of("HALCYON_PREDICT_CUT_OFF", of_model.cut_off.distinct_values);
+    of_model.cut_off.distinct_values =
+        static_cast<uint32_t>(std::min<unsigned long long>(cut_off, predict::limits::most_values));
+    const auto pause = number_of("HALCYON_PREDICT_LEAST_PAUSE_NS", static_cast<uint64_t>(of_model.least_pause_ns));
+    of_model.least_pause_ns = static_cast<int64_t>(std::min<unsigned long long>(pause, INT64_MAX / 4));
+    return wanted;
 }
 
 // Streams are written after all destructors, inside the C library: what waits in them is written here, where it is
@@ -131,18 +160,38 @@ void start_layers(layer_chain& layers) {
     const int saved = errno;
     layers.clear();
     remember_environment();
+    static char complaint[observe::trace::trace_file::longest_path + 160];  // stacks may be small
     if (wants("trace")) {
-        static char complaint[observe::trace::trace_file::longest_path + 160];  // stacks may be small
         const observe::trace::trace_layer::settings wanted{value_of("HALCYON_TRACE_DIR"),
-                                                           value_of("HALCYON_TRACE_LOCAL"), buffer_bytes(),
+                                                           value_of("HALCYON_TRACE_LOCAL"),
+                                                           number_of("HALCYON_TRACE_BUFFER", 8 << 20),
                                                            std::strcmp(value_of("HALCYON_TRACE_CONTEXTS"), "1") == 0};
         if (trace.start(wanted, complaint, sizeof complaint))
             layers.add(trace);
         else
             complain(complaint);
     }
+    predicts = false;
+    if (wants("predict")) {
+        if (prediction.start(prediction_settings(), complaint, sizeof complaint)) {
+            layers.add(prediction);
+            predicts = true;
+        }
+        if (complaint[0] != '\0') complain(complaint);
+    }
     errno = saved;
 }
 
 }  // namespace calls
 }  // namespace halcyon
+
+/// How others in this process ask for forecasts (base/io_forecast.hpp); they find it by its name.
+extern "C" __attribute__((visibility("default"))) const halcyon::io_forecast::source* halcyon_io_forecast(
+    uint32_t wanted) {
+    static constexpr halcyon::io_forecast::source source{
+        halcyon::io_forecast::version,
+        [](const halcyon::io_forecast::question& asked, halcyon::io_forecast::access* accesses,
+           halcyon::io_forecast::answer& found) { return halcyon::prediction.forecast(asked, accesses, found); }};
+    const bool ours = halcyon::calls::recording() && halcyon::calls::is_own_process() && halcyon::predicts;
+    return ours && wanted == halcyon::io_forecast::version ? &source : nullptr;
+}

@@ -8,6 +8,7 @@
 #include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "halcyon/halcyon.h"
 #include "programs/python/raise.hpp"
@@ -144,6 +145,60 @@ class session {
     halcyon_handle handle_ = nullptr;
 };
 
+constexpr std::array<const char*, 6> operations = {"open", "close", "read", "write", "copy", "sync"};
+
+/// What `ask` fills in, with room for `most` accesses, by the names of the members in halcyon.h.
+template <class Ask>
+nb::dict forecast(int64_t most, Ask ask) {
+    std::vector<halcyon_expected_access> accesses(most > 0 ? static_cast<size_t>(most) : 0);
+    halcyon_forecast_t f{};
+    f.accesses = accesses.data();
+    f.capacity = static_cast<int64_t>(accesses.size());
+    call([&] { return ask(f); });
+    nb::list found;
+    for (int64_t i = 0; i < f.count; ++i) {
+        const halcyon_expected_access& from = accesses[static_cast<size_t>(i)];
+        nb::dict to;
+        to["operation"] = operations.at(from.operation);
+        to["new_file"] = from.new_file != 0;
+        to["offset"] = from.offset;
+        to["bytes"] = from.bytes;
+        to["begins_s"] = from.begins_s;
+        to["deviation_s"] = from.deviation_s;
+        to["duration_s"] = from.duration_s;
+        to["probability"] = from.probability;
+        to["thread"] = from.thread;
+        to["path"] = nb::bytes(from.path);
+        found.append(to);
+    }
+    nb::dict whole;
+    whole["accesses"] = found;
+    whole["complete"] = f.complete != 0;
+    whole["threads"] = f.threads;
+    whole["threads_left_out"] = f.threads_left_out;
+    whole["phase_calls_done"] = f.phase_calls_done;
+    whole["phase_calls_left"] = f.phase_calls_left;
+    whole["phase_bytes_left"] = f.phase_bytes_left;
+    whole["phase_time_left_s"] = f.phase_time_left_s;
+    whole["phase_confidence"] = f.phase_confidence;
+    whole["next_phase_s"] = f.next_phase_s;
+    whole["next_phase_deviation_s"] = f.next_phase_deviation_s;
+    whole["next_phase_confidence"] = f.next_phase_confidence;
+    whole["rest_buffer_bytes"] = f.rest_buffer_bytes;
+    whole["phase_buffer_bytes"] = f.phase_buffer_bytes;
+    whole["flush_in_s"] = f.flush_in_s;
+    whole["flush_for_s"] = f.flush_for_s;
+    return whole;
+}
+
+nb::dict next_accesses(int64_t count) {
+    return forecast(count, [&](halcyon_forecast_t& f) { return halcyon_forecast(nullptr, count, &f); });
+}
+
+nb::dict accesses_within(double seconds, int64_t most) {
+    return forecast(most, [&](halcyon_forecast_t& f) { return halcyon_forecast_window(nullptr, seconds, &f); });
+}
+
 std::string mpi_library_version() {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
@@ -160,6 +215,8 @@ NB_MODULE(_client, m) {
     m.def("set_parameter", [](const std::string& name, double value) {
         call([&] { return halcyon_set_parameter(nullptr, name.c_str(), value); });
     });
+    m.def("next_accesses", next_accesses);
+    m.def("accesses_within", accesses_within);
     nb::class_<session>(m, "Session")
         .def(nb::init<const std::string&, MPI_Fint>())
         .def("describe", &session::describe)

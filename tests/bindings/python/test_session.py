@@ -7,7 +7,7 @@ import pytest
 from conftest import ELEMENTS, Recording
 from mpi4py import MPI
 
-from halcyon.client import Session, Stats
+from halcyon.client import ExpectedAccess, Forecast, Session, Stats, accesses_within, next_accesses
 from halcyon.errors import BY_CODE, ConfigError, HalcyonSystemError, UnavailableError, UsageError
 
 
@@ -187,3 +187,34 @@ def test_an_exception_on_one_of_several_ranks_does_not_close(recording: Recordin
     with pytest.raises(ZeroDivisionError), Session("recorded.yaml", PairOfRanks()):
         _ = 1 / 0
     assert recording.calls == ["open recorded.yaml 1"]
+
+
+def test_a_forecast_has_as_many_accesses_as_are_known(recording: Recording) -> None:
+    opened = ExpectedAccess("open", "/out/u.000042", True, None, None, 5.5, 6.5, 7.5, 0.125, 8)
+    synced = ExpectedAccess("sync", None, False, 6_000_000_000, 9, 0, 0, 0, 0, 0)
+    assert next_accesses(5) == Forecast(
+        accesses=[opened, synced],
+        complete=True,
+        threads=101,
+        threads_left_out=102,
+        phase_calls_done=103,
+        phase_calls_left=104,
+        phase_bytes_left=5_000_000_000,
+        phase_time_left_s=0.5,
+        phase_confidence=0.25,
+        next_phase_s=1.5,
+        next_phase_deviation_s=2.5,
+        next_phase_confidence=0.75,
+        rest_buffer_bytes=105,
+        phase_buffer_bytes=106,
+        flush_in_s=3.5,
+        flush_for_s=4.5,
+    )
+    assert accesses_within(0.5, most=1).accesses == [opened]
+    assert recording.calls == ["forecast process 5", "forecast_window process 0.5 1"]
+
+
+def test_a_process_without_forecasts_says_how_to_have_them(recording: Recording) -> None:
+    recording.fail_next(4, "start the program by `halcyon run --predict -- PROGRAM`")
+    with pytest.raises(UnavailableError, match="halcyon run --predict"):
+        next_accesses(1)

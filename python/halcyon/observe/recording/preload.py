@@ -1,17 +1,23 @@
 """What a command needs in its environment to be recorded."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
-from halcyon.errors import UnavailableError, UsageError
+from halcyon.errors import HalcyonSystemError, UnavailableError, UsageError
 from halcyon.quantities import parse_bytes
 
-LAYERS = ("trace",)
+LAYERS = ("trace", "predict")
 """Those that this release has, in the order in which calls pass them."""
 
 LEAST_BUFFER = 1 << 20
 LARGEST_BUFFER = 22 << 20
 """Bytes: 64 chunks, of which record_buffer.hpp has no more."""
+
+LEAST_MODEL = 256 << 10
+"""Bytes of a thread's model: what it is made of takes some 100 KiB before it knows anything."""
+MOST_VALUES = 64
+"""limits.hpp has no more."""
 
 _PACKAGE = Path(__file__).resolve().parents[2]
 _LIBRARY = "libhalcyon-io.so"
@@ -60,6 +66,53 @@ def variables(
     if contexts:
         wanted["HALCYON_TRACE_CONTEXTS"] = "1"
     return wanted
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """How the layer `predict` learns; None: as it does by itself."""
+
+    memory: str | None = None
+    """Of each thread's model, such as '4 MiB'."""
+    cut_off: int | None = None
+    """Distinct sizes and offsets of one place in the program that are learnt one by one."""
+    least_pause: float | None = None
+    """Seconds; shorter times without I/O do not part phases."""
+    save: Path | None = None
+    """Folder where the models go when processes end."""
+    load: Path | None = None
+    """Folder with models to begin with."""
+
+    def variables(self) -> dict[str, str]:
+        """UsageError: a value out of bounds, or a folder that is none."""
+        wanted: dict[str, str] = {}
+        if self.memory is not None:
+            size = parse_bytes(self.memory, "--predict-memory")
+            if size < LEAST_MODEL:
+                raise UsageError(f"--predict-memory {self.memory}: expected {LEAST_MODEL >> 10} KiB at least")
+            wanted["HALCYON_PREDICT_MEMORY"] = str(size)
+        if self.cut_off is not None:
+            if not 1 <= self.cut_off <= MOST_VALUES:
+                raise UsageError(f"--predict-cut-off {self.cut_off}: expected 1 to {MOST_VALUES}")
+            wanted["HALCYON_PREDICT_CUT_OFF"] = str(self.cut_off)
+        if self.least_pause is not None:
+            if not 0 < self.least_pause <= _LONGEST_PAUSE_S:
+                raise UsageError(f"--predict-least-pause {self.least_pause}: expected 0 to {_LONGEST_PAUSE_S} seconds")
+            wanted["HALCYON_PREDICT_LEAST_PAUSE_NS"] = str(max(round(self.least_pause * 1e9), 1))
+        if self.load is not None:
+            if not self.load.is_dir():
+                raise UsageError(f"--model {self.load}: no such folder; one is made by --save-model")
+            wanted["HALCYON_PREDICT_LOAD"] = str(self.load.resolve())
+        if self.save is not None:
+            try:
+                self.save.mkdir(parents=True, exist_ok=True)
+            except OSError as why:
+                raise HalcyonSystemError.of(why, self.save) from why
+            wanted["HALCYON_PREDICT_SAVE"] = str(self.save.resolve())
+        return wanted
+
+
+_LONGEST_PAUSE_S = 86_400
 
 
 def _buffer_bytes(text: str) -> int:

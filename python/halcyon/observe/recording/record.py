@@ -8,7 +8,8 @@ from pathlib import Path
 
 from halcyon.errors import HalcyonSystemError
 from halcyon.observe.recording.folder import Recording, new_folder
-from halcyon.observe.recording.preload import variables
+from halcyon.observe.recording.learnt import say_what_was_learnt
+from halcyon.observe.recording.preload import Prediction, variables
 from halcyon.server_world import run_alone, run_beside_world
 
 
@@ -20,6 +21,7 @@ def record(
     local: Path | None = None,
     world_patience_s: float | None = None,
     contexts: bool = False,
+    prediction: Prediction | None = None,
 ) -> tuple[int, Path]:
     """Runs `command` with `layers` around its I/O calls; its exit code, and the folder with what was recorded.
 
@@ -28,9 +30,10 @@ def record(
     HalcyonSystemError: the command cannot be started.
     """
     words = list(command)
+    learning = prediction.variables() if prediction else {}
     is_new = folder is None or not folder.exists()
     place = new_folder(folder, words)
-    wanted = variables(list(layers), place / "trace", buffer, local, contexts)
+    wanted = variables(list(layers), place / "trace", buffer, local, contexts) | learning
     recording = Recording.of(words, list(layers), time.time())
     try:
         recording.write(place)
@@ -47,8 +50,15 @@ def record(
     return code, place
 
 
-def say_what_was_recorded(place: Path) -> None:
-    """One line on standard error."""
+def say_what_was_recorded(place: Path, layers: Sequence[str]) -> None:
+    """A line on standard error for each layer."""
+    if "predict" in layers:
+        say_what_was_learnt(place / "trace")
+    if "trace" in layers:
+        _say_how_many_were_traced(place)
+
+
+def _say_how_many_were_traced(place: Path) -> None:
     processes = len(list((place / "trace").glob("*.trace")))
     if processes == 0:
         print(

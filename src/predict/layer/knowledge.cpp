@@ -1,0 +1,196 @@
+#include "predict/layer/knowledge.hpp"
+
+#include <stdio.h>
+
+#include <new>
+
+#include "calls/call_table.hpp"
+#include "calls/direct_call.hpp"
+#include "predict/model/model_file.hpp"
+
+namespace halcyon::predict {
+namespace direct = calls::direct;
+
+namespace {
+
+/// Which model is a thread's own. Initial-exec and without destructor, as calls::thread_state.
+struct own_model {
+    uint32_t generation;  // of the process that it is of
+    thread_model* model;  // null: there was no room
+};
+constinit thread_local own_model own __attribute__((tls_model("initial-exec")));
+
+bool has_ended(int thread) {
+    constexpr int no_signal = 0;
+    return direct::call(SYS_tgkill, direct::process_id(), thread, no_signal) == -ESRCH;
+}
+
+/// Memory of the system that goes back to it.
+class pages {
+  public:
+    explicit pages(size_t bytes) : bytes_(bytes), begin_(static_cast<unsigned char*>(direct::map_memory(bytes))) {}
+    ~pages() {
+        if (begin_ != nullptr) direct::call(SYS_munmap, direct::address(begin_), static_cast<long>(bytes_));
+    }
+    pages(const pages&) = delete;
+    pages& operator=(const pages&) = delete;
+    [[nodiscard]] std::span<unsigned char> all() const { return {begin_, begin_ == nullptr ? 0 : bytes_}; }
+
+  private:
+    size_t bytes_;
+    unsigned char* begin_;
+};
+
+bool read_whole(int fd, std::span<unsigned char> into) {
+    size_t got = 0;
+    while (got < into.size()) {
+        const ssize_t bytes = direct::read(fd, into.data() + got, into.size() - got);
+        if (bytes <= 0) return false;
+        got += static_cast<size_t>(bytes);
+    }
+    return true;
+}
+
+/// 0, or an errno.
+int write_whole(int fd, std::span<const unsigned char> from) {
+    size_t put = 0;
+    while (put < from.size()) {
+        const ssize_t bytes = direct::pwrite(fd, from.data() + put, from.size() - put, static_cast<int64_t>(put));
+        if (bytes <= 0) return bytes == 0 ? ENOSPC : static_cast<int>(-bytes);
+        put += static_cast<size_t>(bytes);
+    }
+    return 0;
+}
+
+}  // namespace
+
+knowledge* knowledge::make(const model::settings& each) {
+    void* const place = direct::map_memory(sizeof(knowledge));
+    return place == nullptr ? nullptr : new (place) knowledge(each);
+}
+
+void knowledge::forget(knowledge* known) {
+    for (kept_thread& kept : known->threads_) {
+        thread_model* const one = kept.learnt.load();
+        if (one == nullptr) continue;
+        one->~thread_model();
+        direct::call(SYS_munmap, direct::address(one), sizeof(thread_model));
+    }
+    known->~knowledge();
+    direct::call(SYS_munmap, direct::address(known), sizeof(knowledge));
+}
+
+thread_model* knowledge::model_of(calls::thread_state& thread) {
+    thread_model* const found = own.generation == thread.generation ? own.model : find_model(thread);
+    if (found == nullptr) [[unlikely]]
+        calls_beyond_.fetch_add(1, std::memory_order_relaxed);
+    return found;
+}
+
+[[gnu::noinline]] thread_model* knowledge::find_model(calls::thread_state& thread) {
+    const int id = direct::thread_id();
+    own = {thread.generation, nullptr};
+    for (kept_thread& kept : threads_) {
+        int before = kept.id.load();
+        // The same id: of a thread that has ended, since this one is new.
+        if (before != 0 && before != id && !has_ended(before)) continue;
+        thread_model* held = kept.learnt.load();
+        if (held != nullptr && held->is_broken()) continue;
+        if (!kept.id.compare_exchange_strong(before, id)) continue;
+        held = kept.learnt.load();
+        if (held != nullptr)
+            held->pass_to(thread.index);
+        else
+            kept.learnt = held = make_model(thread.index);
+        own.model = held;
+        return held;
+    }
+    threads_beyond_.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+}
+
+thread_model* knowledge::make_model(uint32_t thread) {
+    void* const place = direct::map_memory(sizeof(thread_model));
+    return place == nullptr ? nullptr : new (place) thread_model(each_, files_.names(), thread);
+}
+
+void knowledge::name_context(uint32_t id, std::span<const calls::context_frame> frames) {
+    static char text[label_table::longest];
+    const patient_lock::guard here(labels_lock_);
+    if (!here) return;
+    size_t used = 0;
+    for (const calls::context_frame& frame : frames) {
+        const int added = snprintf(text + used, sizeof text - used, "%s%.*s+0x%llx", used == 0 ? "" : " ",
+                                   static_cast<int>(frame.object.size()), frame.object.data(),
+                                   static_cast<unsigned long long>(frame.offset));
+        if (static_cast<size_t>(added) >= sizeof text - used) break;
+        used += static_cast<size_t>(added);
+    }
+    static_cast<void>(labels_.name(label_table::subject::context, id, {text, used}));
+}
+
+bool knowledge::load(const char* path, bool& loaded, char* complaint, size_t complaint_bytes) {
+    loaded = false;
+    const int fd = direct::open(path, O_RDONLY | O_CLOEXEC);
+    if (fd == -ENOENT) return true;
+    const int64_t bytes = fd < 0 ? fd : direct::lseek(fd, 0, SEEK_END);
+    if (fd >= 0) direct::lseek(fd, 0, SEEK_SET);
+    const pages text(bytes > 0 ? static_cast<size_t>(bytes) : 1);
+    const bool read = bytes >= 0 && read_whole(fd, text.all().first(static_cast<size_t>(bytes)));
+    if (fd >= 0) direct::close(fd);
+    if (!read) {
+        snprintf(complaint, complaint_bytes, "%s: cannot be read: %s; it is learnt anew", path,
+                 strerrordesc_np(bytes < 0 ? static_cast<int>(-bytes) : EIO));
+        return false;
+    }
+    model_file file;
+    std::optional<failure> why = model_file::open(text.all().first(static_cast<size_t>(bytes)), path, file);
+    if (!why) {
+        std::array<model*, most_threads> models{};
+        uint32_t count = 0;
+        for (; count < file.models() && count < most_threads; ++count) {
+            thread_model* const one = make_model(count);
+            if (one == nullptr) break;
+            threads_[count].learnt = one;
+            models[count] = one->hold();
+        }
+        why = file.load(files_.own_names(), labels_, {models.data(), count});
+        for (uint32_t i = 0; i < count; ++i) threads_[i].learnt.load()->release();
+        loaded = !why && count > 0;
+    }
+    if (why) snprintf(complaint, complaint_bytes, "%s; it is learnt anew", why->message.c_str());
+    return !why;
+}
+
+int knowledge::save(const char* path) {
+    std::array<const model*, most_threads> models{};
+    std::array<thread_model*, most_threads> held{};
+    uint32_t count = 0;
+    for (kept_thread& kept : threads_) {
+        thread_model* const one = kept.learnt.load();
+        if (one == nullptr || (models[count] = one->hold()) == nullptr) continue;
+        held[count++] = one;
+    }
+    for (uint16_t i = 0; i < static_cast<uint16_t>(calls::call_id::count); ++i) {
+        const char* const name = calls::functions[i].name;
+        static_cast<void>(labels_.name(label_table::subject::function, call_name_number(name), name));
+    }
+    const process_models all{files_.names(), labels_, {models.data(), count}};
+    const pages text(saved_bytes(all));
+    const bool saved = !text.all().empty() && predict::save(all, text.all());
+    for (uint32_t i = 0; i < count; ++i) held[i]->release();
+    if (!saved) return ENOMEM;
+    static char hidden[1100];
+    snprintf(hidden, sizeof hidden, "%s.%d", path, direct::process_id());
+    const int fd = direct::open(hidden, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (fd < 0) return -fd;
+    int error = write_whole(fd, text.all());
+    direct::close(fd);
+    if (error == 0)
+        error = static_cast<int>(-direct::call(SYS_renameat2, AT_FDCWD, direct::address(hidden), AT_FDCWD,
+                                               direct::address(path), 0));
+    if (error != 0) direct::unlink(hidden);
+    return error;
+}
+
+}  // namespace halcyon::predict

@@ -1,0 +1,219 @@
+// Forecasts of a process of several threads, at times that are made up.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <deque>
+#include <thread>
+#include <vector>
+
+#include "predict/layer/process_forecast.hpp"
+
+namespace halcyon::tests {
+namespace {
+
+using namespace predict;
+using policy::operation;
+
+constexpr int64_t ms = 1'000'000;
+
+/// Threads that do what tests say, at a time that only tests let pass.
+class process {
+  public:
+    process() : memory(SIZE_MAX), files(memory) {}
+
+    size_t add_thread() {
+        threads.emplace_back(model::settings{}, files.names(), static_cast<uint32_t>(threads.size()));
+        return threads.size() - 1;
+    }
+    void name(uint32_t file, const std::string& path) { files.name({file, path, 4096, 1}); }
+    void call(size_t thread, operation what, uint32_t file, int64_t start, int64_t offset = -1, int64_t bytes = -1) {
+        observed_call made;
+        made.context = static_cast<uint32_t>(what) + 1;
+        made.what = {what, file, offset, bytes};
+        made.start_ns = start;
+        made.duration_ns = ms;
+        threads[thread].learn(made);
+    }
+    /// A burst: `count` writes of `bytes`, 2 ms from one to the next; the file is there already.
+    void burst(size_t thread, uint32_t file, int64_t start, int count, int64_t bytes) {
+        for (int i = 0; i < count; ++i) call(thread, operation::write, file, start + i * 2 * ms, i * bytes, bytes);
+    }
+    io_forecast::answer ask(uint64_t most, int64_t now, int64_t window = io_forecast::not_known) {
+        accesses.assign(most, {});
+        process_forecast whole(10 * ms);
+        EXPECT_TRUE(whole.begin({most, window}, now));
+        for (thread_model& one : threads) whole.add(one);
+        io_forecast::answer found{};
+        whole.finish(files, accesses.data(), found);
+        accesses.resize(found.count);
+        return found;
+    }
+
+    memory_bound memory;
+    file_book files;
+    std::deque<thread_model> threads;
+    std::vector<io_forecast::access> accesses;
+};
+
+/// Ten bursts of four writes, one each 100 ms; the last one ends at 907 ms.
+struct bursts : process {
+    bursts() {
+        add_thread();
+        name(1, "/a");
+        for (int i = 0; i < 10; ++i) burst(0, 1, i * 100 * ms, 4, 1000);
+    }
+};
+
+TEST(process_forecast_test, times_count_from_the_moment_of_the_forecast) {
+    bursts made;
+    const auto found = made.ask(2, 950 * ms);
+    ASSERT_EQ(found.count, 2U);
+    EXPECT_EQ(found.complete, 1U);
+    EXPECT_EQ(made.accesses[0].begins_ns, 50 * ms);
+    EXPECT_EQ(made.accesses[1].begins_ns, 52 * ms);
+    EXPECT_EQ(made.accesses[0].duration_ns, ms);
+    EXPECT_STREQ(made.accesses[0].path, "/a");
+    EXPECT_EQ(found.calls_left, 0U);
+    EXPECT_EQ(found.next_phase_ns, 50 * ms);
+    EXPECT_EQ(found.rest_buffer_bytes, 0);
+    EXPECT_EQ(found.phase_buffer_bytes, 4000);
+    EXPECT_EQ(found.flush_in_ns, 57 * ms);
+    EXPECT_EQ(found.flush_for_ns, 93 * ms);
+}
+
+TEST(process_forecast_test, what_is_left_of_a_phase_is_told_in_its_middle) {
+    bursts made;
+    made.burst(0, 1, 1000 * ms, 2, 1000);  // ends at 1003 ms
+    const auto found = made.ask(3, 1003 * ms);
+    EXPECT_EQ(found.calls_done, 2U);
+    EXPECT_EQ(found.calls_left, 2U);
+    EXPECT_EQ(found.bytes_left, 2000);
+    EXPECT_EQ(found.time_left_ns, 4 * ms);
+    EXPECT_GT(found.phase_confidence, 0.5);
+    EXPECT_EQ(found.rest_buffer_bytes, 2000);
+    EXPECT_EQ(found.phase_buffer_bytes, 4000);
+    EXPECT_EQ(found.next_phase_ns, 97 * ms);
+    EXPECT_EQ(found.flush_in_ns, 4 * ms);
+    ASSERT_EQ(found.count, 3U);
+    EXPECT_EQ(made.accesses[0].offset, 2000);
+    EXPECT_EQ(made.accesses[2].begins_ns, 97 * ms);
+}
+
+TEST(process_forecast_test, an_access_that_is_late_is_expected_now_and_those_behind_it_later) {
+    bursts made;
+    const auto found = made.ask(2, 1050 * ms);
+    ASSERT_EQ(found.count, 2U);
+    EXPECT_EQ(found.late, 0U);
+    EXPECT_EQ(made.accesses[0].begins_ns, 0);
+    EXPECT_EQ(made.accesses[1].begins_ns, 2 * ms);
+}
+
+TEST(process_forecast_test, a_thread_that_is_late_for_too_long_is_left_out_and_counted) {
+    bursts made;
+    const auto found = made.ask(2, 5000 * ms);
+    EXPECT_EQ(found.count, 0U);
+    EXPECT_EQ(found.late, 1U);
+    EXPECT_EQ(found.threads, 0U);
+    EXPECT_EQ(found.complete, 0U);
+    EXPECT_EQ(found.phase_confidence, 0);
+    EXPECT_EQ(found.flush_for_ns, io_forecast::not_known);
+}
+
+TEST(process_forecast_test, a_window_holds_what_begins_within_it) {
+    bursts made;
+    auto found = made.ask(100, 950 * ms, 60 * ms);
+    EXPECT_EQ(found.count, 4U);
+    EXPECT_EQ(found.complete, 1U);
+    found = made.ask(3, 950 * ms, 60 * ms);
+    EXPECT_EQ(found.count, 3U);
+    EXPECT_EQ(found.complete, 0U);
+    found = made.ask(3, 950 * ms, 10 * ms);
+    EXPECT_EQ(found.count, 0U);
+    EXPECT_EQ(found.complete, 1U);
+}
+
+/// Two threads that write in bursts, the second 40 ms behind the first.
+struct two_threads : bursts {
+    two_threads() {
+        add_thread();
+        name(2, "/b");
+        for (int i = 0; i < 10; ++i) burst(1, 2, (i * 100 + 40) * ms, 6, 500);
+    }
+};
+
+TEST(process_forecast_test, threads_are_merged_by_their_begins) {
+    two_threads made;
+    const auto found = made.ask(200, 960 * ms);
+    ASSERT_EQ(found.count, 200U);
+    EXPECT_EQ(found.threads, 2U);
+    EXPECT_EQ(made.accesses[0].begins_ns, 40 * ms);
+    EXPECT_EQ(made.accesses[4].begins_ns, 80 * ms);
+    int of_second = 0;
+    for (size_t i = 0; i < 200; ++i) {
+        EXPECT_GE(made.accesses[i].begins_ns, made.accesses[i == 0 ? 0 : i - 1].begins_ns) << i;
+        EXPECT_EQ(made.accesses[i].bytes, made.accesses[i].thread == 0 ? 1000 : 500);
+        EXPECT_STREQ(made.accesses[i].path, made.accesses[i].thread == 0 ? "/a" : "/b");
+        if (made.accesses[i].thread == 1) ++of_second;
+    }
+    EXPECT_EQ(of_second, 120);
+}
+
+TEST(process_forecast_test, phases_of_threads_add_up_and_a_flush_is_when_all_of_them_pause) {
+    two_threads made;
+    const auto found = made.ask(10, 960 * ms);
+    EXPECT_EQ(found.phase_buffer_bytes, 7000);
+    EXPECT_EQ(found.next_phase_ns, 40 * ms);
+    EXPECT_EQ(found.flush_in_ns, 91 * ms);  // from the end of the second's burst to the first's next one
+    EXPECT_EQ(found.flush_for_ns, 49 * ms);
+}
+
+TEST(process_forecast_test, new_files_of_one_kind_are_numbered_over_all_threads) {
+    process made;
+    made.add_thread();
+    made.add_thread();
+    for (uint32_t i = 0; i < 20; ++i) {
+        const size_t thread = i % 2;
+        const int64_t start = i * 50 * ms;
+        made.name(i + 1, "/out." + std::to_string(i));
+        made.call(thread, operation::open, i + 1, start);
+        made.call(thread, operation::write, i + 1, start + 2 * ms, 0, 100);
+        made.call(thread, operation::close, i + 1, start + 4 * ms);
+    }
+    const auto found = made.ask(9, 980 * ms);
+    ASSERT_EQ(found.count, 9U);
+    for (size_t i = 0; i < 9; ++i) {
+        EXPECT_EQ(made.accesses[i].path, "/out." + std::to_string(20 + i / 3)) << i;
+        EXPECT_EQ(made.accesses[i].new_file, i % 3 == 0 ? 1U : 0U);
+        EXPECT_EQ(made.accesses[i].thread, i / 3 % 2);
+    }
+}
+
+// Under the thread sanitizer, too: who holds a model and who puts calls aside for it.
+TEST(process_forecast_test, threads_learn_while_another_asks_and_nothing_is_lost) {
+    process made;
+    constexpr int calls = 20'000;
+    constexpr int learning = 4;
+    for (uint32_t i = 0; i < learning; ++i) {
+        made.add_thread();
+        made.name(i + 1, "/file." + std::to_string(i));
+    }
+    std::atomic<int> busy{learning};
+    std::vector<std::thread> running;
+    for (uint32_t t = 0; t < learning; ++t) {
+        running.emplace_back([&, t] {
+            for (int i = 0; i < calls; ++i) made.call(t, operation::write, t + 1, i * 2 * ms, i % 8 * 100, 100);
+            --busy;
+        });
+    }
+    while (busy.load() > 0) made.ask(50, 0);
+    for (std::thread& one : running) one.join();
+    for (thread_model& one : made.threads) {
+        const model* const learnt = one.hold();
+        ASSERT_NE(learnt, nullptr);
+        EXPECT_EQ(learnt->calls() + one.missed(), calls);
+        one.release();
+    }
+}
+
+}  // namespace
+}  // namespace halcyon::tests
