@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "predict/tables/limits.hpp"
 #include "predict/tables/local_sequence.hpp"
@@ -64,12 +65,6 @@ class offset_table {
         local_sequence::each_field(self.sequence_, archive, count == 0 ? 1 : count);
     }
 
-    /// Transformations told apart; 0: there are too many, or there is one only.
-    [[nodiscard]] uint32_t distinct() const { return transformation_count_; }
-    /// Share of the last predictions that were right, 0 to 1.
-    [[nodiscard]] float luck() const;
-
-  private:
     struct transformation {
         int64_t distance;
         offset_base base;
@@ -89,6 +84,18 @@ class offset_table {
             }
         }
     };
+
+    /// Transformations told apart; 0: there are too many, or there is one only.
+    [[nodiscard]] uint32_t distinct() const { return transformation_count_; }
+    /// They explain all offsets that were learnt. Empty: there are too many of them, or nothing was learnt.
+    [[nodiscard]] std::span<const transformation> transformations() const {
+        if (transformations_ != nullptr) return {transformations_, transformation_count_};
+        return {&first_, learnt_ && !too_many_ ? 1u : 0u};
+    }
+    /// Share of the last predictions that were right, 0 to 1.
+    [[nodiscard]] float luck() const;
+
+  private:
     /// That the distance to this base stays what it was.
     struct habit {
         int64_t distance = 0;
