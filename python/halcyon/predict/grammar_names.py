@@ -72,7 +72,7 @@ class Names:
                 self._tagged.add(symbol.number)
 
     def symbol(self, number: int, *, with_file: bool = True) -> str:
-        """`open out.%06d.h5`, `write 96 B`.
+        """`open out.%06d.dat`, `write 96 B`.
 
         Where two read the same it is their functions; with `#7`, the number, where these are the same, too.
         """

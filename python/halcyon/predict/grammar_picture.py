@@ -5,6 +5,7 @@ Where an edge begins stands how often the rule is repeated there.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from pathlib import Path
 from typing import Any
 
@@ -77,9 +78,7 @@ def draw_grammar(learnt: Learnt, path: Path) -> None:
     names, costs = Names(learnt), rule_costs(learnt)
     kept = _kept(learnt, costs)
     cards = {number: _card(learnt, learnt.rule[number], names, costs, kept) for number in kept}
-    # S comes first; what no drawn rule points to is not reached.
-    reached = _reached(cards)
-    boxes = [_box(cards[number]) for number in kept if number in reached]
+    boxes = [_box(cards[number]) for number in kept]
     layout = place(boxes, _GUTTER)
     legend = [name for name in OPERATIONS if any(one.operation == name for one in learnt.symbols)]
     title, subtitle = _titles(learnt, costs, len(boxes))
@@ -117,20 +116,22 @@ def _titles(learnt: Learnt, costs: dict[int, Cost], drawn: int) -> tuple[str, st
 
 
 def _kept(learnt: Learnt, costs: dict[int, Cost]) -> list[int]:
-    heaviest = sorted(learnt.rules[1:], key=lambda rule: -rule.uses * costs[rule.number].calls)[: RULES - 1]
-    chosen = {learnt.rules[0].number} | {rule.number for rule in heaviest}
+    """From S on, always what stands for most calls of what those taken are made of."""
+
+    def weight(number: int) -> float:
+        return -learnt.rule[number].uses * costs[number].calls
+
+    start = learnt.rules[0].number
+    chosen: set[int] = set()
+    to_come = [(weight(start), start)]
+    while to_come and len(chosen) < RULES:
+        _, number = heappop(to_come)
+        if number not in chosen:
+            chosen.add(number)
+            for run in learnt.rule[number].body:
+                if run.rule:
+                    heappush(to_come, (weight(run.number), run.number))
     return [rule.number for rule in learnt.rules if rule.number in chosen]
-
-
-def _reached(cards: dict[int, _Card]) -> set[int]:
-    reached: set[int] = set()
-    to_come = [next(iter(cards))]
-    while to_come:
-        number = to_come.pop()
-        if number not in reached:
-            reached.add(number)
-            to_come.extend(other for row in cards[number].rows for other in row.rules)
-    return reached
 
 
 def _card(learnt: Learnt, rule: Rule, names: Names, costs: dict[int, Cost], kept: Sequence[int]) -> _Card:

@@ -92,7 +92,6 @@ def _phases(learnt: Learnt) -> str:
         f"each {count_text(phases.calls.mean)} calls",
         size(phases.bytes.mean) if phases.bytes else "",
         f"{_time(phases.duration_ns)} long" if phases.duration_ns else "",
-        f"pauses between them are longer than {seconds(phases.pause_ns / 1e9)}",
     ]
     return ", ".join(part for part in parts if part)
 
@@ -116,7 +115,7 @@ def _rules(
     shown = learnt.rules if everything else _heaviest(learnt.rules, costs)
     columns = ("used", "calls", *(("bytes", "in calls", "share", "lasts") if timed else ()))
     rows = [_figures(rule, costs[rule.number], total)[: len(columns)] for rule in shown]
-    room = console.width - max(len(rule.name) for rule in shown) - 5
+    room = console.width - max(len("rule"), *(len(rule.name) + 2 for rule in shown)) - 3
     room -= sum(3 + max(len(name), *(len(row[at]) for row in rows)) for at, name in enumerate(columns))
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("rule", no_wrap=True)
@@ -145,10 +144,12 @@ def _figures(rule: Rule, cost: Cost, total_ns: float) -> list[str]:
 
 
 def _rule_notes(learnt: Learnt, shown: int, timed: bool, shorter: Learnt | None) -> Iterator[str]:
-    if len(learnt.rules) > 1:
-        figures = "; the figures are of one use, share is of the time in all calls, of all uses" if timed else ""
-        pauses = "; [2.0 s] is a pause" if learnt.phases else ""
-        yield f"S is the whole input, x^9 is x nine times{pauses}{figures}"
+    pauses = learnt.phases.pause_ns / 1e9 if learnt.phases else None
+    yield "S is the whole input, x^9 is x nine times" + (
+        f", [2.0 s] a pause that parts phases: of more than {seconds(pauses)}" if pauses is not None else ""
+    )
+    if timed:
+        yield "the figures are of one use; share is of the time in all calls, by all uses together"
     if shown < len(learnt.rules):
         yield f"{shown} of {len(learnt.rules):,} rules, those that stand for most calls; --all prints all"
     if shorter is not None and len(shorter.rules) < len(learnt.rules):
@@ -163,7 +164,7 @@ def _heaviest(rules: Sequence[Rule], costs: dict[int, Cost]) -> list[Rule]:
 
 
 def body_text(learnt: Learnt, rule: Rule, names: Names, costs: dict[int, Cost], everything: bool = True) -> list[str]:
-    """Pieces that stay whole: `open out.%06d.h5`, `· write 96 B`, `· B^9`, `[2.0 s] close`.
+    """Pieces that stay whole: `open out.%06d.dat`, `· write 96 B`, `· B^9`, `[2.0 s] close`.
 
     A file is named where it changes, a pause where it is one that parts phases.
     """

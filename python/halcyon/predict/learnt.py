@@ -54,7 +54,7 @@ class Symbol:
     any_file: bool = False
     """It stands for all files, which were too many to be told apart."""
     file: str = ""
-    """Pattern of the file's name: out.%06d.h5; "": not known."""
+    """Pattern of the file's name: out.%06d.dat; "": not known."""
     bytes: Sizes | None = None
     duration_ns: Spread | None = None
 

@@ -17,48 +17,47 @@ def with_open_counts(learnt: Learnt) -> Learnt:
     The rules are those of such runs. What they hold then has the least and the most repetitions, and their mean.
     UsageError: the input has too many runs.
     """
-    numbers: dict[tuple[int, int, int], int] = {}
+    runs = _joined(learnt)
+    repeated = {symbol for symbol, count in runs if count > 1}
+    numbers: dict[tuple[int, ...], int] = {}
     counts: dict[int, list[int]] = {}
     sequence: list[int] = []
-    for key, count in _between_others(learnt):
+    for place, (symbol, count) in enumerate(runs):
+        key: tuple[int, ...] = (symbol,)
+        if symbol in repeated:
+            after = runs[place + 1][0] if place + 1 < len(runs) else -1
+            key = (runs[place - 1][0] if place else -1, symbol, after)
         number = numbers.setdefault(key, len(numbers))
         counts.setdefault(number, []).append(count)
         sequence.append(number)
-        if len(sequence) > MOST_RUNS:
-            raise UsageError(f"{learnt.path}: more than {MOST_RUNS:,} runs of calls, too many to look for loops in")
-    runs = {}
-    for (_, symbol, _), number in numbers.items():
+    open_runs = {}
+    for key, number in numbers.items():
         own = counts[number]
-        runs[number] = Run(False, symbol, sum(own) / len(own), min(own), max(own))
+        symbol = key[len(key) // 2]
+        open_runs[number] = Run(False, symbol, sum(own) / len(own), min(own), max(own))
+    # Runs of one symbol are never neighbours: what is no rule has the exponent 1 there.
     rules = [
-        replace(rule, body=tuple(run if run.rule else _repeated(runs[run.number], run.exponent) for run in rule.body))
+        replace(rule, body=tuple(run if run.rule else open_runs[run.number] for run in rule.body))
         for rule in rules_from(core().rules_of(sequence))
     ]
     return replace(learnt, rules=rules)
 
 
-def _repeated(run: Run, times: float) -> Run:
-    """Runs of one symbol are never neighbours, so that `times` is 1."""
-    assert times == 1
-    return run
-
-
-def _between_others(learnt: Learnt) -> Iterator[tuple[tuple[int, int, int], int]]:
-    """Each run of the input: the symbol before (0: none), its own, the one after; its length."""
-    before, own, count = -1, -1, 0
-    for symbol, exponent in _runs(learnt):
-        if symbol == own:
-            count += exponent
+def _joined(learnt: Learnt) -> list[tuple[int, int]]:
+    """The input, run by run: symbol and length."""
+    joined: list[tuple[int, int]] = []
+    for symbol, count in _runs(learnt):
+        if joined and joined[-1][0] == symbol:
+            joined[-1] = (symbol, joined[-1][1] + count)
             continue
-        if count:
-            yield (before, own, symbol), count
-        before, own, count = own, symbol, exponent
-    if count:
-        yield (before, own, -1), count
+        joined.append((symbol, count))
+        if len(joined) > MOST_RUNS:
+            raise UsageError(f"{learnt.path}: more than {MOST_RUNS:,} runs of calls, too many to look for loops in")
+    return joined
 
 
 def _runs(learnt: Learnt) -> Iterator[tuple[int, int]]:
-    """The input, run by run; rules may be nested deeper than Python calls functions."""
+    """The input; neighbours may be of one symbol. Rules may be nested deeper than Python calls functions."""
     way = [iter(learnt.rule[START].body)]
     repeated: list[Run] = []
     while way:

@@ -74,10 +74,29 @@ nb::dict phases_of(const predict::phases& of) {
     return phases;
 }
 
-/// The rules of a grammar by small numbers, of which S has 0.
+/// The last digram of an input waits for what comes next, since its run may still grow: a loop's last turn stands apart
+/// from the others. Here nothing comes any more, which a symbol of its own tells the grammar.
+uint32_t end_input(grammar& of) {
+    uint32_t end = UINT32_MAX;
+    while (of.find(end) != predict::nothing) --end;
+    const bool room = of.append(of.intern(end));
+    if (!room) throw error(error_kind::system, "no memory for the grammar");
+    return end;
+}
+
+/// A grammar like this one.
+std::unique_ptr<grammar> copy_of(const grammar& other) {
+    std::vector<unsigned char> bytes(saved_bytes(other));
+    auto made = std::make_unique<grammar>(SIZE_MAX);
+    if (!save(other, bytes)) throw error(error_kind::system, "no memory for the grammar");
+    if (const auto wrong = predict::load(*made, bytes, "")) throw error(*wrong);
+    return made;
+}
+
+/// The rules of a grammar whose input has ended, by small numbers, of which S has 0.
 class numbered_rules {
   public:
-    explicit numbered_rules(const grammar& of) : grammar_(of), numbers_(of.symbols_end()) {
+    numbered_rules(const grammar& of, uint32_t end) : grammar_(of), end_(of.find(end)), numbers_(of.symbols_end()) {
         add(predict::start_rule);
         for (predict::symbol_index s = 0; s < of.symbols_end(); ++s) {
             if (s != predict::start_rule && of.symbol(s).is_rule()) add(s);
@@ -89,7 +108,7 @@ class numbered_rules {
         for (const predict::symbol_index rule : rules_) {
             nb::dict one;
             one["body"] = body_of(rule);
-            one["length"] = grammar_.symbol(rule).length;
+            one["length"] = grammar_.symbol(rule).length - (rule == predict::start_rule ? 1 : 0);
             // S is the input, once.
             one["uses"] = rule == predict::start_rule ? 1 : grammar_.symbol(rule).count;
             all.append(one);
@@ -107,6 +126,7 @@ class numbered_rules {
         nb::list body;
         for (predict::node_index i = grammar_.first_of(rule); !grammar_.at(i).guard(); i = grammar_.at(i).next()) {
             const predict::node& run = grammar_.at(i);
+            if (run.symbol() == end_) continue;
             const predict::symbol_entry& entry = grammar_.symbol(run.symbol());
             const uint64_t number = entry.is_rule() ? numbers_[run.symbol()] : entry.value;
             body.append(nb::make_tuple(entry.is_rule(), number, run.exponent()));
@@ -115,6 +135,7 @@ class numbered_rules {
     }
 
     const grammar& grammar_;
+    predict::symbol_index end_;
     std::vector<size_t> numbers_;
     std::vector<predict::symbol_index> rules_;
 };
@@ -126,7 +147,8 @@ nb::list rules_of(const std::vector<uint32_t>& sequence) {
         const nb::gil_scoped_release others_run;
         for (const uint32_t symbol : sequence) found.append(found.intern(symbol));
     }
-    return numbered_rules(found).all();
+    const uint32_t end = end_input(found);
+    return numbered_rules(found, end).all();
 }
 
 /// How often a symbol was learnt.
@@ -171,7 +193,9 @@ class saved_models {
         nb::dict result;
         result["length"] = learnt.length();
         result["unlearned"] = learnt.unlearned();
-        result["rules"] = numbered_rules(learnt).all();
+        const std::unique_ptr<grammar> whole = copy_of(learnt);
+        const uint32_t end = end_input(*whole);
+        result["rules"] = numbered_rules(*whole, end).all();
         result["symbols"] = grammar_ ? terminals_of(learnt) : symbols_of(*models_[index]);
         result["transitions"] = grammar_ ? nb::list() : transitions_of(*models_[index]);
         result["phases"] = grammar_ ? nb::object(nb::none()) : nb::object(phases_of(models_[index]->bursts()));
