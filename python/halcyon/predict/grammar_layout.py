@@ -13,6 +13,8 @@ GAP = 16.0
 LANE = 7.0
 """Height of a lane."""
 SWEEPS = 12
+EDGE, WIDEST = 2.0, 160.0
+"""What each edge adds to the gutter that it crosses, and all together at most."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,10 @@ class Layout:
 
 
 def place(boxes: Sequence[Box], gutter: float) -> Layout:
-    """The first box stands left; every box must be reached from it, and no way leads back. Sizes in any unit."""
+    """`gutter`: between columns, at the least; all in one unit.
+
+    The first box stands left; every box must be reached from it, and no way leads back.
+    """
     column = _columns(boxes)
     items = {box.key: Item(box.key, False, box.height, column=column[box.key]) for box in boxes}
     lanes: dict[tuple[int, int], Item] = {}
@@ -84,7 +89,8 @@ def place(boxes: Sequence[Box], gutter: float) -> Layout:
             _join(items[box.key], at, target)
     _order(columns)
     widths = [max((box.width for box in boxes if column[box.key] == n), default=0.0) for n in range(len(columns))]
-    lefts = [sum(widths[:n]) + n * gutter for n in range(len(columns))]
+    gutters = [gutter + min(EDGE * sum(len(item.ports) for item in items), WIDEST) for items in columns]
+    lefts = [sum(widths[:n]) + sum(gutters[:n]) for n in range(len(columns))]
     height = _settle(columns)
     for number, items_of in enumerate(columns):
         for item in items_of:
