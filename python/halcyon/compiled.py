@@ -1,6 +1,7 @@
 """Finds the compiled part of the package when a verb needs it, so that the rest works without it."""
 
 from importlib import import_module
+from os import PathLike
 from types import ModuleType
 from typing import Any, Protocol, cast
 
@@ -74,6 +75,22 @@ class Replay(Protocol):
         ...
 
 
+class SavedModels(Protocol):
+    """A file of the models of a process' threads, or of one grammar."""
+
+    kind: str
+    """model or grammar"""
+    threads: int
+
+    def length(self, index: int) -> int:
+        """Calls that the grammar of a thread stands for."""
+        ...
+
+    def thread(self, index: int) -> dict[str, Any]:
+        """What halcyon.predict.learnt makes a Learnt of."""
+        ...
+
+
 class Core(Protocol):
     """What the command line uses of halcyon._core. Its functions raise halcyon.errors."""
 
@@ -89,6 +106,14 @@ class Core(Protocol):
         self, paths: list[str], *, memory_bytes: int = ..., distinct_values: int = ..., least_pause_ns: int = ...
     ) -> Replay:
         """A new model. `paths`: of the files, by their numbers."""
+        ...
+
+    def SavedModels(self, path: str | bytes | PathLike[str]) -> SavedModels:  # noqa: N802
+        """Reads a file of models. ConfigError: it is damaged; the message names file and byte."""
+        ...
+
+    def rules_of(self, sequence: list[int]) -> list[dict[str, Any]]:
+        """The rules of the grammar of a sequence, as in SavedModels.thread."""
         ...
 
     def check(self, config: str, ranks: int = 0, ranks_per_node: int = 0) -> ConfigurationCheck:

@@ -5,6 +5,7 @@ VERBS = (
     "analyze",
     "advise",
     "predict",
+    "grammar",
     "summary",
     "report",
     "diff",

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "predict/tables/limits.hpp"
 #include "predict/tables/local_sequence.hpp"
@@ -69,12 +70,6 @@ class offset_table {
         local_sequence::each_field(self.sequence_, archive, other + 1);
     }
 
-    /// Transformations told apart; 0: there are too many, or there is one only.
-    [[nodiscard]] uint32_t distinct() const { return transformation_count_; }
-    /// Share of the last predictions that were right, 0 to 1.
-    [[nodiscard]] float luck() const;
-
-  private:
     /// The distance of an offset from every base, and from which of them all accesses that it explained had it: as long
     /// as they are several, nobody knows yet what the program counts from.
     struct transformation {
@@ -93,6 +88,18 @@ class offset_table {
             archive.number(self.bases);
         }
     };
+
+    /// Transformations told apart; 0: there are too many, or there is one only.
+    [[nodiscard]] uint32_t distinct() const { return transformation_count_; }
+    /// They explain all offsets that were learnt. Empty: there are too many of them, or nothing was learnt.
+    [[nodiscard]] std::span<const transformation> transformations() const {
+        if (transformations_ != nullptr) return {transformations_, transformation_count_};
+        return {&first_, learnt_ && !too_many_ ? 1u : 0u};
+    }
+    /// Share of the last predictions that were right, 0 to 1.
+    [[nodiscard]] float luck() const;
+
+  private:
     /// That the distance to this base stays what it was; another one takes its place when it comes twice in a row.
     struct habit {
         int64_t distance = 0;
