@@ -140,8 +140,8 @@ class held_replay {
         const policy::expected_period period = learnt.period();
         nb::dict result;
         result["calls"] = learnt.calls();
-        result["symbols"] = learnt.symbols().size() - 1;
-        result["transitions"] = learnt.transitions().size() - 1;
+        result["symbols"] = learnt.symbols().named();
+        result["transitions"] = learnt.transitions().named();
         result["file_classes"] = learnt.names().classes();
         result["grammar_runs"] = grammar.size();
         result["grammar_rules"] = grammar.rules();
