@@ -100,8 +100,10 @@ class Prediction:
 class _Replayed:
     """One stream on its way through the model."""
 
-    def __init__(self, streams: Streams, stream: Stream, settings: Settings, detailed: bool) -> None:
+    def __init__(self, streams: Streams, stream: Stream, calls: int, settings: Settings, detailed: bool) -> None:
+        """`calls`: how many will come."""
         self.stream = stream
+        self._half = calls // 2
         self._replay = core().Replay(
             streams.paths(stream),
             memory_bytes=settings.memory_bytes,
@@ -111,7 +113,7 @@ class _Replayed:
         self._tally = Tally()
         self._first_half: Tally | None = None
         self._beginnings = Beginnings(settings.least_pause_ns)
-        self._plotter = Plotter(stream.calls) if detailed else None
+        self._plotter = Plotter(calls) if detailed else None
         self._symbols: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
         self._sizes: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
 
@@ -130,7 +132,7 @@ class _Replayed:
     def _count(self, calls: Columns, scores: Columns) -> None:
         values = Values(calls, scores)
         first, count = self._tally.calls, len(calls["file"])
-        half = self.stream.calls // 2
+        half = self._half
         candidates = set(self._beginnings.candidates(scores["gap_observed_ns"], scores["symbol"]))
         stops = sorted(candidates | ({half - first} if first <= half < first + count else set()))
         done = 0
@@ -219,7 +221,8 @@ def predict(
     for stream, calls in streams.pieces(wanted, most_calls):
         if under_way is None or under_way.stream != stream:
             end()
-            under_way = _Replayed(streams, stream, settings, stream == chosen)
+            count = stream.calls if most_calls is None else min(stream.calls, most_calls)
+            under_way = _Replayed(streams, stream, count, settings, stream == chosen)
         under_way.add(calls, told)
         if done is not None:
             done(len(calls["file"]))

@@ -1,11 +1,16 @@
 """Scores of a program for which they can be worked out by hand."""
 
+import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 
+import ibis
+import pyarrow as pa
 import pytest
 from predict.known_program import CALLS, known_program, stored
 
 from halcyon.observe.dataset import Dataset
+from halcyon.observe.engines import DuckDbEngine, Engine
 from halcyon.predict import scores
 from halcyon.predict.accuracy import EVEN, LIKELY
 from halcyon.predict.page import predictability
@@ -74,6 +79,7 @@ def test_the_second_iteration_begins_like_the_first(tmp_path: Path) -> None:
 def test_one_phase_is_all_learning(tmp_path: Path) -> None:
     score = predicted(tmp_path, iterations=1).streams[0]
     assert score.settled is None
+    assert (score.whole.calls, score.half.calls) == (4, 2)
     assert score.model.phases == 1
     assert score.model.next_phase_s is None
 
@@ -84,6 +90,27 @@ def test_pieces_make_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     pieces = predicted(tmp_path / "pieces")
     assert whole.streams == pieces.streams
     assert whole.detail == pieces.detail
+
+
+class InPieces(DuckDbEngine):
+    """An engine that hands out a few rows at a time."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._real = engine
+
+    def stream(self, table: ibis.Table, rows: int = 7) -> Iterator[pa.RecordBatch]:
+        for batch in self._real.stream(table):
+            yield from (batch.slice(at, rows) for at in range(0, len(batch), rows))
+
+
+@pytest.mark.parametrize("most", [None, 30])
+def test_nor_does_how_the_engine_hands_out_the_calls(tmp_path: Path, most: int | None) -> None:
+    with Dataset.open(stored(known_program(ITERATIONS, ranks=2), tmp_path / "run")) as dataset:
+        whole = predict(Streams(dataset), most_calls=most)
+        pieces = predict(Streams(dataclasses.replace(dataset, engine=InPieces(dataset.engine))), most_calls=most)
+    assert whole == pieces
+    assert [one.whole.calls for one in whole.streams] == [most or ITERATIONS * CALLS] * 2
+    assert [one.half.calls for one in whole.streams] == [(most or ITERATIONS * CALLS) // 2] * 2
 
 
 def test_every_thread_has_a_model_of_its_own(tmp_path: Path) -> None:
