@@ -1,7 +1,10 @@
 // Programs that were linked by halcyon-cc: they record themselves, without anything preloaded.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <map>
 
 #include "calls/recorded_run.hpp"
 #include "observe/trace/trace_reader.hpp"
@@ -50,6 +53,42 @@ std::vector<traced_call> transfers(const trace_reader& trace, const std::string&
         }
     }
     return found;
+}
+
+TEST(static_test, walks_the_stacks_of_its_calls) {
+    const temporary_folder folder;
+    const trace_reader trace =
+        trace_of("HALCYON_TRACE_CONTEXTS=1 " HALCYON_TEST_PROGRAMS "/static_calls " + (folder.path() / "data").string(),
+                 folder.path());
+    const temporary_folder other_folder;
+    const trace_reader other = trace_of(
+        "HALCYON_TRACE_CONTEXTS=1 " HALCYON_TEST_PROGRAMS "/static_calls " + (other_folder.path() / "data").string(),
+        other_folder.path());
+    const auto contexts = [](const trace_reader& reader) {
+        std::map<std::string, std::string> found;
+        for (const trace_reader::fact& fact : reader.facts) {
+            if (fact.key.starts_with("context.")) found[fact.key] = fact.value;
+        }
+        return found;
+    };
+    const auto told = contexts(trace);
+    EXPECT_EQ(told, contexts(other));
+    EXPECT_EQ(told.at("context.unwinder"), "unwind tables");
+    size_t with_context = 0;
+    for (size_t chunk = 0; chunk < trace.chunk_count(); ++chunk) {
+        for (const calls::call_record& record : trace.chunk(chunk)) {
+            if (trace.functions.at(record.function).kind != calls::kind::write) continue;
+            ++with_context;
+            char key[32];
+            snprintf(key, sizeof key, "context.%08x", record.context);
+            ASSERT_TRUE(told.contains(key)) << key;
+            // Ours, the program's, and main's caller.
+            const std::string& frames = told.at(key);
+            EXPECT_GE(std::count(frames.begin(), frames.end(), ' '), 2) << frames;
+            EXPECT_TRUE(frames.starts_with("static_calls+0x")) << frames;
+        }
+    }
+    EXPECT_GT(with_context, 2U);
 }
 
 TEST(static_test, records_a_program_that_nothing_can_be_preloaded_into) {

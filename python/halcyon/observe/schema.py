@@ -101,7 +101,7 @@ CALLS = pa.schema(
             "context",
             pa.int64(),
             "number of the call stack from which it was made, 1 to 2³² - 1, the same in all runs of the same binaries; "
-            "its frames are a fact `context.` with the number in eight hexadecimal digits; null where none was kept",
+            "its frames are a fact `context.` with the number in eight hexadecimal digits; null without one",
         ),
     ]
 )

@@ -71,7 +71,8 @@ void print_linker_options() {
         if (is_inner_name(symbol.name) || is_kept(symbol.function)) continue;
         printf("--wrap=%.*s\n", static_cast<int>(symbol.name.size()), symbol.name.data());
     }
-    printf("--gc-sections\n");
+    // The index of unwind tables, which compilers ask for only where programs are linked with shared libraries.
+    printf("--gc-sections\n--eh-frame-hdr\n");
 }
 
 std::string symbols_of(call_id function, std::string_view name) {

@@ -78,16 +78,15 @@ static APART void raise_signals(void) {
     __asm__ volatile("");
 }
 
+// One place, before and after.
 static APART void put_in_child(void) {
-    put("forked", 6);
-    const pid_t child = fork();
-    if (child == 0) {
-        put_in_a_loop();
-        _exit(0);
+    pid_t child = -1;
+    for (volatile int i = 0; i < 2; ++i) {
+        put("forked", 6);
+        if (i == 0) child = fork();
     }
+    if (child == 0) _exit(0);
     waitpid(child, NULL, 0);
-    put_in_a_loop();
-    __asm__ volatile("");
 }
 
 static APART void put_by_stream(const char* folder) {
@@ -101,7 +100,7 @@ static APART void put_by_stream(const char* folder) {
     fclose(stream);
 }
 
-// Each time at another address, with others' code at the last one.
+// At one address and another, and then the next module where the last one was.
 static APART void load_module(const char* path) {
     for (volatile int i = 0; i < 3; ++i) {
         void* module = dlopen(path, RTLD_NOW);
