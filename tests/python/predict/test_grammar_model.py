@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from calls_by_hand import CALL_NS, GAP_NS, STACKS, Calls, simulation, with_changing_counts
+from model_bytes import join
 
 from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
 from halcyon.predict.grammar_names import Names, own_frame
@@ -169,6 +170,18 @@ def test_damaged_files_are_refused_with_their_byte(tmp_path: Path) -> None:
     assert f"{bad}: offset" in refused(bare[:-3])
     with pytest.raises(HalcyonSystemError, match="Is a directory"):
         read_learnt(tmp_path)
+
+
+def test_the_thread_with_most_calls_is_taken(tmp_path: Path) -> None:
+    few, many = simulation(3).save(tmp_path / "few", STACKS), simulation(50).save(tmp_path / "many", STACKS)
+    both = join(tmp_path / "both", few, many, few)
+    assert (read_learnt(both).thread, read_learnt(both).length) == (1, 603)
+    last = read_learnt(both, 2)
+    assert (last.threads, last.length, last.symbol[6].stack) == (3, 39, STACKS[3])
+    with pytest.raises(UsageError, match="no thread 3; the file has threads 0 to 2"):
+        read_learnt(both, 3)
+    with pytest.raises(UsageError, match="no thread -1"):
+        read_learnt(both, -1)
 
 
 def test_there_are_as_many_threads_as_there_are(tmp_path: Path) -> None:
