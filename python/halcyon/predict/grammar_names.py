@@ -53,7 +53,7 @@ def own_frame(stack: str) -> str:
 
 def _module(frame: str) -> str:
     """Of `module+0x12`, and of what code_places makes of it."""
-    return frame.rpartition("@")[2].rpartition("+0x")[0] or frame.rpartition("@")[2]
+    return frame.rpartition("@")[2].partition("+0x")[0]
 
 
 class Names:

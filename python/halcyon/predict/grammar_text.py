@@ -54,7 +54,7 @@ def print_grammar(
 
 
 def _heading(learnt: Learnt, costs: dict[int, Cost], console: Console) -> None:
-    of = f", thread {learnt.thread} of {learnt.threads}" if learnt.threads > 1 else ""
+    of = f", thread {learnt.thread} (of 0 to {learnt.threads - 1})" if learnt.threads > 1 else ""
     console.print(Text(f"{learnt.path}{of}", style="bold"), soft_wrap=True)
     whole = costs[learnt.rules[0].number]
     parts = [plural(learnt.length, "call"), f"from {plural(len(learnt.symbols), 'call site')}"]

@@ -1,13 +1,26 @@
 """What a saved model says of the calls that it learnt."""
 
+from itertools import islice
 from pathlib import Path
 
 import pytest
 from calls_by_hand import CALL_NS, GAP_NS, STACKS, Calls, simulation, with_changing_counts
+from model_bytes import join
 
 from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
-from halcyon.predict.grammar_names import Names, own_frame
-from halcyon.predict.learnt import Learnt, Phases, Rule, Run, Sizes, Symbol, model_files, read_learnt
+from halcyon.predict.grammar_names import Names, exact_size, own_frame
+from halcyon.predict.learnt import (
+    Learnt,
+    Phases,
+    Rule,
+    Run,
+    Sizes,
+    Symbol,
+    model_files,
+    read_learnt,
+    rule_names,
+    rules_from,
+)
 from halcyon.predict.loops import with_open_counts
 from halcyon.predict.rule_costs import rule_costs
 
@@ -98,6 +111,44 @@ def test_loops_that_differ_in_repetitions_are_one(tmp_path: Path) -> None:
     assert whole.calls == pytest.approx(exact.length), "with their mean, all calls are there"
 
 
+def by_hand(*bodies: tuple[Run, ...]) -> Learnt:
+    """A grammar of the symbols 1 to 3."""
+    rules = [Rule(number, str(number), body, 1) for number, body in enumerate(bodies)]
+    return Learnt(Path("hand"), "grammar", 0, 1, 0, 0, [Symbol(n, 1) for n in (1, 2, 3)], [], rules, None)
+
+
+def test_a_run_that_goes_on_behind_a_rule_is_one() -> None:
+    learnt = by_hand((Run(True, 1, 1), Run(False, 2, 3), Run(False, 3, 1)), (Run(False, 1, 1), Run(False, 2, 1)))
+    assert [(run.number, run.exponent) for run in with_open_counts(learnt).rules[0].body] == [(1, 1), (2, 4), (3, 1)]
+
+
+def test_repetitions_are_counted_apart_where_others_stand_around() -> None:
+    learnt = by_hand((Run(False, 1, 1), Run(False, 2, 7), Run(False, 3, 1), Run(False, 2, 9), Run(False, 1, 1)))
+    counts = [(run.least, run.most) for run in with_open_counts(learnt).rules[0].body if run.number == 2]
+    assert counts == [(7, 7), (9, 9)]
+
+
+def test_a_first_and_last_turn_belong_to_the_loop(tmp_path: Path) -> None:
+    loops = with_open_counts(read_learnt(with_changing_counts(40).save(tmp_path / "m")))
+    assert [(run.rule, run.exponent) for run in loops.rules[0].body] == [(True, 40)]
+
+
+def test_rules_are_named_in_the_order_of_their_use() -> None:
+    parts = [{"body": [(False, n, 1), (False, 3, 1)], "length": 2, "uses": 2} for n in (1, 2)]
+    start = {"body": [(True, 2, 2), (True, 1, 2)], "length": 8, "uses": 1}
+    rules = rules_from([start, *parts])
+    assert [(rule.name, rule.number) for rule in rules] == [("S", 0), ("A", 2), ("B", 1)]
+    names = list(islice(rule_names(), 60))
+    assert len(set(names)) == 60
+    assert names[18:21] == ["R", "T", "U"]
+    assert names[25:28] == ["Z", "AA", "AB"]
+
+
+def test_sizes_are_exact_where_they_are_whole() -> None:
+    sizes = [exact_size(value) for value in (96, 4096, 4100, 1 << 20, 3 << 30)]
+    assert sizes == ["96 B", "4 KiB", "4.10 kB", "1 MiB", "3 GiB"]
+
+
 def test_words_tell_call_sites_apart(tmp_path: Path) -> None:
     calls = Calls()
     for step in range(3):
@@ -169,6 +220,18 @@ def test_damaged_files_are_refused_with_their_byte(tmp_path: Path) -> None:
     assert f"{bad}: offset" in refused(bare[:-3])
     with pytest.raises(HalcyonSystemError, match="Is a directory"):
         read_learnt(tmp_path)
+
+
+def test_the_thread_with_most_calls_is_taken(tmp_path: Path) -> None:
+    few, many = simulation(3).save(tmp_path / "few", STACKS), simulation(50).save(tmp_path / "many", STACKS)
+    both = join(tmp_path / "both", few, many, few)
+    assert (read_learnt(both).thread, read_learnt(both).length) == (1, 603)
+    last = read_learnt(both, 2)
+    assert (last.threads, last.length, last.symbol[6].stack) == (3, 39, STACKS[3])
+    with pytest.raises(UsageError, match="no thread 3; the file has threads 0 to 2"):
+        read_learnt(both, 3)
+    with pytest.raises(UsageError, match="no thread -1"):
+        read_learnt(both, -1)
 
 
 def test_there_are_as_many_threads_as_there_are(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from calls_by_hand import STACKS, Calls, simulation, with_changing_counts
+from model_bytes import join
 
 from halcyon import cli
 from halcyon.errors import UsageError
@@ -31,6 +32,15 @@ def grammar(directory: Path, *arguments: str) -> str:
 def test_a_simulation(tmp_path: Path) -> None:
     simulation(100).save(tmp_path / "cloud.model", STACKS)
     assert grammar(tmp_path, "cloud.model") == SIMULATION
+
+
+def test_a_thread_of_several(tmp_path: Path) -> None:
+    one = simulation(3).save(tmp_path / "one")
+    join(tmp_path / "two", one, one)
+    assert grammar(tmp_path, "two", "--thread", "1").startswith("two, thread 1 (of 0 to 1)\n39 calls from")
+    assert grammar(tmp_path, "one", "--thread", "1") == (
+        "halcyon: one: no thread 1; the file has only thread 0\n[exit 2]"
+    )
 
 
 def test_whole_stacks(tmp_path: Path) -> None:
