@@ -1,7 +1,7 @@
-/// What the whole layer costs a call: a write of 64 bytes to a file in memory from 20 stack frames, with the layer and past
-/// it, in blocks in turn, so that both sides see the same machine; the control is the second kind against itself. Once
-/// from one place in the program, as in a loop over a buffer, and once from 20 places in turn. Then what an answer costs:
-/// the next 16 accesses, in the middle of the latter.
+/// What the whole layer costs a call: a write of 64 bytes to a file in memory from 20 stack frames, with the layer and
+/// past it, in blocks in turn, so that both sides see the same machine; the control is the second kind against itself.
+/// Once from one place in the program, as in a loop over a buffer, and once from 20 places in turn. Then what an answer
+/// costs: the next 16 accesses, in the middle of the latter.
 ///
 /// With HALCYON_LAYERS set, and the library preloaded, the same of other layers.
 #include <fcntl.h>

@@ -159,8 +159,9 @@ TEST(layer_test, records_beside_it_are_the_same) {
 
 TEST(layer_test, what_is_asked_for_wrongly_or_in_vain_is_refused) {
     const predicted_run without = run("refused", never_late, "trace");
-    EXPECT_TRUE(without.output.starts_with("4: halcyon_forecast: nothing learns the I/O of this process; start the "
-                                           "program by `halcyon run --predict -- PROGRAM`\n"))
+    EXPECT_TRUE(
+        without.output.starts_with("4: halcyon_forecast: nothing learns the I/O of this process; start the "
+                                   "program by `halcyon run --predict -- PROGRAM`\n"))
         << without.output;
     const predicted_run with = run("refused");
     std::istringstream lines(with.output);
@@ -177,8 +178,8 @@ TEST(layer_test, a_saved_model_knows_what_comes_from_the_beginning_on) {
     const temporary_folder models;
     const temporary_folder files;
     const std::string folder = models.path().string();
-    const predicted_run learning =
-        run_in(files, "steps 10", std::string(never_late) + " HALCYON_PREDICT_SAVE=" + folder + " OMPI_COMM_WORLD_RANK=3");
+    const predicted_run learning = run_in(
+        files, "steps 10", std::string(never_late) + " HALCYON_PREDICT_SAVE=" + folder + " OMPI_COMM_WORLD_RANK=3");
     EXPECT_EQ(learning.ended("exit").at("saved"), "yes");
     EXPECT_TRUE(std::filesystem::exists(models.path() / "forecasting.3.model"));
     const std::string again = std::string(never_late) + " HALCYON_PREDICT_LOAD=" + folder;

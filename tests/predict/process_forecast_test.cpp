@@ -1,12 +1,12 @@
 // Forecasts of a process of several threads, at times that are made up.
+#include "predict/layer/process_forecast.hpp"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <deque>
 #include <thread>
 #include <vector>
-
-#include "predict/layer/process_forecast.hpp"
 
 namespace halcyon::tests {
 namespace {

@@ -187,8 +187,8 @@ int knowledge::save(const char* path) {
     int error = write_whole(fd, text.all());
     direct::close(fd);
     if (error == 0)
-        error = static_cast<int>(-direct::call(SYS_renameat2, AT_FDCWD, direct::address(hidden), AT_FDCWD,
-                                               direct::address(path), 0));
+        error = static_cast<int>(
+            -direct::call(SYS_renameat2, AT_FDCWD, direct::address(hidden), AT_FDCWD, direct::address(path), 0));
     if (error != 0) direct::unlink(hidden);
     return error;
 }

@@ -107,9 +107,9 @@ bool predict_layer::name_files(const settings& wanted, char* load_from) {
     if (wanted.directory.empty()) return true;
     utsname node{};
     direct::call(SYS_uname, direct::address(&node));
-    const int length = snprintf(facts_path_, longest_path, "%.*s/%.64s.%d.%lld.predict",
-                                static_cast<int>(wanted.directory.size()), wanted.directory.data(), node.nodename,
-                                direct::process_id(), static_cast<long long>(realtime_ns()));
+    const int length =
+        snprintf(facts_path_, longest_path, "%.*s/%.64s.%d.%lld.predict", static_cast<int>(wanted.directory.size()),
+                 wanted.directory.data(), node.nodename, direct::process_id(), static_cast<long long>(realtime_ns()));
     return static_cast<size_t>(length) < longest_path;
 }
 
@@ -125,9 +125,9 @@ void predict_layer::on_context(uint32_t id, std::span<const calls::context_frame
 void predict_layer::on_absence(std::string_view subject, uint64_t count) {
     const patient_lock::guard here(absences_lock_);
     const size_t room = sizeof absences_ - absences_bytes_;
-    const int length = snprintf(absences_ + absences_bytes_, room, "absence %llu %.*s\n",
-                                static_cast<unsigned long long>(count), static_cast<int>(subject.size()),
-                                subject.data());
+    const int length =
+        snprintf(absences_ + absences_bytes_, room, "absence %llu %.*s\n", static_cast<unsigned long long>(count),
+                 static_cast<int>(subject.size()), subject.data());
     if (static_cast<size_t>(length) < room) absences_bytes_ += static_cast<size_t>(length);
 }
 

@@ -123,8 +123,8 @@ void process_forecast::add_phase(const model& of, const thread_model& thread, co
     found_.phase_confidence = std::min(found_.phase_confidence, rest.confidence);
     // Of a walk that ends before the phase does, what the phase before wrote is the best guess.
     const int64_t before = thread.written_before();
-    found_.rest_buffer_bytes += gone.first_end != npos ? written(0, gone.first_end)
-                                                       : std::max<int64_t>(before - thread.written(), 0);
+    found_.rest_buffer_bytes +=
+        gone.first_end != npos ? written(0, gone.first_end) : std::max<int64_t>(before - thread.written(), 0);
     found_.phase_buffer_bytes += std::max(gone.second_end != npos ? written(gone.first_end, gone.second_end) : 0,
                                           std::max(before, thread.written()));
 }
@@ -155,7 +155,8 @@ void process_forecast::merge(const course& gone, uint32_t thread) {
         merged[count] = {pages_->walk[added], thread};
         merged[count++].what.access.begins_ns = begin_of(added++);
     }
-    if (old < count_ || added < gone.steps) known_until_ = std::min(known_until_, merged[count - 1].what.access.begins_ns);
+    if (old < count_ || added < gone.steps)
+        known_until_ = std::min(known_until_, merged[count - 1].what.access.begins_ns);
     // A walk that has come to its end says nothing of what is behind.
     const int64_t end = gone.steps == 0 ? 0 : begin_of(gone.steps - 1);
     known_until_ = std::min(known_until_, end);

@@ -22,16 +22,11 @@ struct setting {
     const char* name;
     char entry[longest_setting];  // "NAME=value", or "" when it is not set
 };
-setting settings[] = {{"HALCYON_LAYERS", ""},
-                      {"HALCYON_TRACE_DIR", ""},
-                      {"HALCYON_TRACE_LOCAL", ""},
-                      {"HALCYON_TRACE_BUFFER", ""},
-                      {"HALCYON_TRACE_CONTEXTS", ""},
-                      {"HALCYON_PREDICT_MEMORY", ""},
-                      {"HALCYON_PREDICT_CUT_OFF", ""},
-                      {"HALCYON_PREDICT_LEAST_PAUSE_NS", ""},
-                      {"HALCYON_PREDICT_SAVE", ""},
-                      {"HALCYON_PREDICT_LOAD", ""}};
+setting settings[] = {{"HALCYON_LAYERS", ""},          {"HALCYON_TRACE_DIR", ""},
+                      {"HALCYON_TRACE_LOCAL", ""},     {"HALCYON_TRACE_BUFFER", ""},
+                      {"HALCYON_TRACE_CONTEXTS", ""},  {"HALCYON_PREDICT_MEMORY", ""},
+                      {"HALCYON_PREDICT_CUT_OFF", ""}, {"HALCYON_PREDICT_LEAST_PAUSE_NS", ""},
+                      {"HALCYON_PREDICT_SAVE", ""},    {"HALCYON_PREDICT_LOAD", ""}};
 char rank[32] = "";  // of this process in its MPI job, as its launcher says it
 char preload[longest_setting] = "";
 const char* children[sizeof settings / sizeof settings[0] + 2] = {};
@@ -115,11 +110,8 @@ bool wants(const char* layer) {
 }
 
 predict::predict_layer::settings prediction_settings() {
-    predict::predict_layer::settings wanted{{},
-                                            value_of("HALCYON_TRACE_DIR"),
-                                            value_of("HALCYON_PREDICT_SAVE"),
-                                            value_of("HALCYON_PREDICT_LOAD"),
-                                            rank};
+    predict::predict_layer::settings wanted{
+        {}, value_of("HALCYON_TRACE_DIR"), value_of("HALCYON_PREDICT_SAVE"), value_of("HALCYON_PREDICT_LOAD"), rank};
     predict::model::settings& of_model = wanted.each;
     of_model.bound_bytes = number_of("HALCYON_PREDICT_MEMORY", of_model.bound_bytes);
     const auto cut_off = number_of("HALCYON_PREDICT_CUT_OFF", of_model.cut_off.distinct_values);
@@ -162,10 +154,9 @@ void start_layers(layer_chain& layers) {
     remember_environment();
     static char complaint[observe::trace::trace_file::longest_path + 160];  // stacks may be small
     if (wants("trace")) {
-        const observe::trace::trace_layer::settings wanted{value_of("HALCYON_TRACE_DIR"),
-                                                           value_of("HALCYON_TRACE_LOCAL"),
-                                                           number_of("HALCYON_TRACE_BUFFER", 8 << 20),
-                                                           std::strcmp(value_of("HALCYON_TRACE_CONTEXTS"), "1") == 0};
+        const observe::trace::trace_layer::settings wanted{
+            value_of("HALCYON_TRACE_DIR"), value_of("HALCYON_TRACE_LOCAL"), number_of("HALCYON_TRACE_BUFFER", 8 << 20),
+            std::strcmp(value_of("HALCYON_TRACE_CONTEXTS"), "1") == 0};
         if (trace.start(wanted, complaint, sizeof complaint))
             layers.add(trace);
         else
