@@ -1,6 +1,7 @@
 // The layer `predict` in real processes (programs/forecasting.c): what it learns, what it forecasts, what it counts.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "predict/predicted_run.hpp"
@@ -115,6 +116,16 @@ TEST(layer_test, calls_of_handlers_that_interrupt_learning_are_counted_and_harm_
     if (const auto absence = facts.find("absence"); absence != facts.end()) unseen = std::stol(absence->second);
     EXPECT_EQ(number(facts, "calls_learnt") + unseen, calls);
     EXPECT_EQ(number(facts, "calls_missed"), 0);
+}
+
+// It holds its lock while it writes to a log: whoever allocated while a call is learnt would wait for ever.
+TEST(layer_test, a_program_with_a_malloc_of_its_own_that_writes_is_learnt) {
+    const temporary_folder files;
+    const predicted_run found = run_predicted("timeout 60 " HALCYON_TEST_OWN_MALLOC " " + files.path().string());
+    EXPECT_EQ(found.status, 0);
+    long most = 0;
+    for (const auto& facts : found.processes) most = std::max(most, number(facts, "calls_learnt"));
+    EXPECT_GE(most, 30'000);
 }
 
 TEST(layer_test, threads_beyond_the_most_are_counted) {

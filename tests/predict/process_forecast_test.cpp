@@ -188,6 +188,22 @@ TEST(process_forecast_test, new_files_of_one_kind_are_numbered_over_all_threads)
     }
 }
 
+TEST(process_forecast_test, calls_that_come_while_a_model_is_asked_are_learnt_then_or_counted) {
+    process made;
+    made.add_thread();
+    made.name(1, "/a");
+    thread_model& own = made.threads[0];
+    const model* learnt = own.hold();
+    ASSERT_NE(learnt, nullptr);
+    for (int i = 0; i < 300; ++i) made.call(0, operation::write, 1, i * 2 * ms, i * 10, 10);
+    EXPECT_EQ(learnt->calls(), 0U);
+    own.release();
+    EXPECT_EQ(learnt->calls(), 256U);
+    EXPECT_EQ(own.missed(), 44U);
+    made.call(0, operation::write, 1, 600 * ms, 2560, 10);
+    EXPECT_EQ(learnt->calls(), 257U);
+}
+
 // Under the thread sanitizer, too: who holds a model and who puts calls aside for it.
 TEST(process_forecast_test, threads_learn_while_another_asks_and_nothing_is_lost) {
     process made;
