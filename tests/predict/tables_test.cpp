@@ -65,6 +65,17 @@ TEST(size_table, a_fixed_size_among_varying_ones_keeps_its_place) {
     EXPECT_LE(wrong, 2);
 }
 
+TEST(size_table, a_size_that_comes_nearly_always_is_expected_whatever_else_comes) {
+    std::mt19937_64 random(9);
+    asked_sizes sizes;
+    int right = 0;
+    for (int i = 0; i < 4000; ++i) {
+        const int64_t bytes = random() % 100 == 0 ? 100 : 4096;
+        if (sizes.learn(bytes) == bytes && i >= 1000) ++right;
+    }
+    EXPECT_GT(right, 2850) << "95 %; the last size would be right in 98 %";
+}
+
 TEST(size_table, statistics_are_those_of_all_sizes) {
     asked_sizes sizes;
     for (const int64_t bytes : {10, 30, 20, 40}) sizes.learn(bytes);

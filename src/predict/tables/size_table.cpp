@@ -17,11 +17,19 @@ constexpr uint64_t patience = 256;
 constexpr float least_told = 0.05f;
 constexpr float told_decay = 1.0f / 128;
 
-/// 1 for equal sizes, towards 0 the less of the larger one the smaller one is.
+/// 1 for equal sizes; for others less than that by a tenth at least, towards 0 the less of the larger one the smaller
+/// one is: a size that comes nearly always is a better guess than a mean that never comes.
+constexpr float nearly = 0.9f;
+
+float likeness(float predicted, float observed) {
+    if (predicted == observed) return 1;
+    return nearly * std::min(predicted, observed) / std::max(std::max(predicted, observed), 1.0f);
+}
+
 float likeness(int64_t predicted, int64_t observed) {
     if (predicted == observed) return 1;
     if (predicted <= 0 || observed <= 0) return 0;
-    return static_cast<float>(std::min(predicted, observed)) / static_cast<float>(std::max(predicted, observed));
+    return std::min(likeness(static_cast<float>(predicted), static_cast<float>(observed)), nearly);
 }
 
 }  // namespace
@@ -44,8 +52,7 @@ struct size_table::lags {
         const auto size = static_cast<float>(bytes);
         const auto known = static_cast<uint32_t>(std::min<uint64_t>(count, most));
         for (uint32_t i = 0; i < known; ++i) {
-            const float other = as_float[(count - 1 - i) % most];
-            const float like = std::min(size, other) / std::max(std::max(size, other), 1.0f);
+            const float like = halcyon::predict::likeness(as_float[(count - 1 - i) % most], size);
             likeness[i] += (like - likeness[i]) * decay;
         }
         best = 0;
