@@ -70,6 +70,10 @@ class Replay(Protocol):
         """
         ...
 
+    def save(self, path: str, functions: dict[int, str], contexts: dict[int, str]) -> None:
+        """Writes the model into a file, whole, with names of functions and call stacks by their numbers."""
+        ...
+
     def state(self) -> dict[str, Any]:
         """What the model has become: counts, memory in bytes, phases, and when it expects the next one."""
         ...
@@ -114,6 +118,10 @@ class Core(Protocol):
 
     def rules_of(self, sequence: list[int]) -> list[dict[str, Any]]:
         """The rules of the grammar of a sequence, as in SavedModels.thread."""
+        ...
+
+    def call_name_number(self, name: str) -> int:
+        """The number that models have for a function."""
         ...
 
     def check(self, config: str, ranks: int = 0, ranks_per_node: int = 0) -> ConfigurationCheck:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -155,6 +156,11 @@ class _Replayed:
         while sum(map(len, self._symbols)) - len(self._symbols[0]) >= MOST_CALLS:
             del self._symbols[0], self._sizes[0]
 
+    def save(self, streams: Streams, directory: Path) -> None:
+        """Keeps the model, as the layer `predict` does."""
+        functions, contexts = streams.labels(self.stream)
+        self._replay.save(str(directory / streams.model_name(self.stream)), functions, contexts)
+
     def result(self) -> tuple[Score, Detail | None]:
         """When all calls have come."""
         state = self._replay.state()
@@ -197,10 +203,12 @@ def predict(
     most_calls: int | None = None,
     told: Callable[[Stream, Columns, Columns], None] | None = None,
     done: Callable[[int], None] | None = None,
+    models: Path | None = None,
 ) -> Prediction:
     """Replays all streams, or the one that is told in detail; of each the first `most_calls`.
 
-    `told` hears of every piece of calls and their scores, `done` of how many calls there were.
+    `told` hears of every piece of calls and their scores, `done` of how many calls there were. `models`: a folder that
+    keeps what each stream's model has become.
     """
     settings = settings or Settings()
     chosen = main_stream(streams.all)
@@ -217,6 +225,8 @@ def predict(
             score, more = under_way.result()
             scores.append(score)
             detail = more or detail
+            if models is not None:
+                under_way.save(streams, models)
 
     for stream, calls in streams.pieces(wanted, most_calls):
         if under_way is None or under_way.stream != stream:

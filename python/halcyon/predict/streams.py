@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import ibis
@@ -14,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from ibis import _
 
+from halcyon.compiled import core
 from halcyon.observe.analysis.survey import Survey, without_setup
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.schema import Kind, Level
@@ -26,6 +28,7 @@ TRUNCATES = 0o1000  # O_TRUNC
 _CREAT = ("creat", "creat64")
 _STACKS = "context"
 """Column of `calls` with the number of the call stack, where the source recorded stacks."""
+_STACK_FACT = r"^context\."
 
 Columns = dict[str, npt.NDArray[Any]]
 
@@ -236,6 +239,26 @@ class Streams:
         own = self._files.get(stream.process, np.array([], np.int64))
         return ["", *(self._paths.get(int(file), "") for file in own)]
 
+    def labels(self, stream: Stream) -> tuple[dict[int, str], dict[int, str]]:
+        """What the numbers of functions and of call stacks in a stream's columns mean, for people."""
+        names = {row["of_call"] for row in self._codes.to_pylist()}
+        sites = {_context(row["of_parent"], row["of_call"]): row["of_parent"] for row in self._codes.to_pylist()}
+        facts = self._dataset.facts.filter(
+            (_.process == stream.process) & _.key.re_search(_STACK_FACT + "[0-9a-f]{8}$")
+        )
+        stacks = {
+            int(row["key"][-8:], 16): row["value"] for row in facts.select("key", "value").to_pyarrow().to_pylist()
+        }
+        return {core().call_name_number(name): name for name in names}, sites | stacks
+
+    def model_name(self, stream: Stream) -> str:
+        """File name of the model of a stream, as the layer `predict` names those of processes."""
+        row = self._dataset.processes.filter(_.process == stream.process).select("program").to_pyarrow().to_pylist()
+        program = Path(row[0]["program"] or "program").name
+        rank = "" if stream.rank is None else f".{stream.rank}"
+        thread = f".thread{stream.thread}" if stream.thread else ""
+        return f"{program}{rank}{thread}.model"
+
     def pieces(self, streams: Sequence[Stream], most: int | None = None) -> Iterator[tuple[Stream, Columns]]:
         """The calls of these streams, of each the first `most`, one stream after the other, as Replay takes them.
 
@@ -306,11 +329,10 @@ class Streams:
     def _lookup(self) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.uint32], npt.NDArray[np.uint8]]:
         """Context, function and operation of each site."""
         rows = self._codes.to_pylist()
-        names = sorted({row["of_call"] for row in rows})
         operations = [str(kind) for kind in OPERATIONS]
         return (
             np.array([_context(row["of_parent"], row["of_call"]) for row in rows], np.uint32),
-            np.array([names.index(row["of_call"]) + 1 for row in rows], np.uint32),
+            np.array([core().call_name_number(row["of_call"]) for row in rows], np.uint32),
             np.array([operations.index(row["of_kind"]) for row in rows], np.uint8),
         )
 

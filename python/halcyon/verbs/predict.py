@@ -36,6 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--process", metavar="N", type=int, action="append", help="only this process, by its number in the data set"
     )
+    parser.add_argument(
+        "--save-model",
+        metavar="DIR",
+        type=Path,
+        help="keep there what was learnt, for `halcyon grammar` and `halcyon run --model`",
+    )
     parser.add_argument("--json", action="store_true", help="print everything for machines, in SI units")
     parser.add_argument(
         "--distinct-values",
@@ -62,7 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
     with open_run(arguments.path) as dataset:
         streams = Streams(dataset, arguments.rank, arguments.process)
         _check_chosen(arguments, streams)
-        prediction = replace(_replayed(streams, settings, arguments.output), directory=str(arguments.path))
+        prediction = replace(
+            _replayed(streams, settings, arguments.output, arguments.save_model), directory=str(arguments.path)
+        )
     if arguments.json:
         told = plain(prediction)
         if told["detail"]:
@@ -99,7 +107,7 @@ def _check_chosen(arguments: argparse.Namespace, streams: "Streams") -> None:
                 raise UsageError(f"--{what} {number}: the run has no such {what}; it has {known}")
 
 
-def _replayed(streams: "Streams", settings: "Settings", output: Path | None) -> "Prediction":
+def _replayed(streams: "Streams", settings: "Settings", output: Path | None, models: Path | None) -> "Prediction":
     from contextlib import ExitStack
 
     from rich.console import Console
@@ -115,17 +123,21 @@ def _replayed(streams: "Streams", settings: "Settings", output: Path | None) -> 
     bars = (TextColumn("replaying calls"), BarColumn(), TimeRemainingColumn())
     with ExitStack() as stack:
         told = None
-        if output is not None:
+        for folder in (output, models):
             try:
-                output.mkdir(parents=True, exist_ok=True)
+                if folder is not None:
+                    folder.mkdir(parents=True, exist_ok=True)
             except OSError as why:
-                raise HalcyonSystemError.of(why, output) from why
+                raise HalcyonSystemError.of(why, folder) from why
+        if output is not None:
             told = stack.enter_context(ScoredCalls(output / "calls.parquet")).add
         progress = stack.enter_context(
             Progress(*bars, console=console, transient=True, disable=not console.is_terminal)
         )
         task = progress.add_task("", total=sum(stream.calls for stream in streams.all))
-        prediction = predict(streams, settings, told=told, done=lambda calls: progress.advance(task, calls))
+        prediction = predict(
+            streams, settings, told=told, done=lambda calls: progress.advance(task, calls), models=models
+        )
         if output is not None and prediction.detail is not None:
             detail = prediction.detail
             draw(detail.figures, name_of(detail.score.stream, streams.all), output)

@@ -183,6 +183,9 @@ class held_replay {
 }  // namespace
 
 void add_replay(nb::module_& m) {
+    m.def(
+        "call_name_number", [](const std::string& name) { return predict::call_name_number(name); }, nb::arg("name"),
+        "The number that models have for a function.");
     nb::class_<held_replay>(m, "Replay", "Lets a model learn one recorded thread, and scores every forecast.")
         .def(
             "__init__",

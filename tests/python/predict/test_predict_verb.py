@@ -89,6 +89,17 @@ def test_figures_and_the_scores_of_every_call_are_written(tmp_path: Path, capsys
     assert table["gap_observed_ns"].null_count == 2
 
 
+def test_what_was_learnt_is_kept_for_halcyon_grammar(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = stored(known_program(200), tmp_path / "run", command="./model", source="halcyon 0.1.0")
+    said(capsys, run, "--save-model", tmp_path / "models")
+    kept = list((tmp_path / "models").iterdir())
+    assert [path.suffix for path in kept] == [".model"]
+    assert main(["grammar", str(kept[0])]) == 0
+    told = capsys.readouterr().out
+    assert "800 calls from 3 call sites" in told
+    assert "^200" in told
+
+
 def test_a_recorded_program_is_forecast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = f"for i in $(seq 40); do echo one; echo two >&2; echo three; done > {tmp_path}/a 2> {tmp_path}/b"
     run = recorded(["bash", "-c", script], tmp_path / "run").folder
