@@ -7,7 +7,7 @@ from halcyon.client import accesses_within, next_accesses
 
 
 def write_step(folder: Path, step: int) -> None:
-    with open(folder / f"out.{step:04}", "wb", buffering=0) as file:
+    with (folder / f"out.{step:04}").open("wb", buffering=0) as file:
         for _ in range(3):
             file.write(bytes(4096))
 
