@@ -123,7 +123,7 @@ APPLICATIONS = (
     Application(
         "gtc-like",
         "apps/gtc-like, a file per node and iteration in a loop over particles that move between ranks: as GTC",
-        100, 4, mini_app("gtc-like", 250, particles=131072, group=64, ranks_per_file=2), unbuilt("gtc-like"),
+        100, 2, mini_app("gtc-like", 250, particles=131072, group=128, ranks_per_file=1), unbuilt("gtc-like"),
     ),
     Application(
         "lammps",

@@ -1,0 +1,87 @@
+"""How well the calls of recorded applications are forecast: the bars that forecasts are held to."""
+
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+from applications import APPLICATIONS
+
+from halcyon.observe.dataset import Dataset
+from halcyon.predict.accuracy import LIKELY
+from halcyon.predict.scores import Score, predict
+from halcyon.predict.streams import Columns, Stream, Streams
+
+STORED = Path(__file__).resolve().parents[2] / "data/predict"
+NAMES = [application.name for application in APPLICATIONS]
+
+OFFSETS = {"cloud-posix": 0.97, "cloud-gzip": 0.92, "cloud-mpiio": 0.995}
+HITS = {"cloud-posix": 0.93, "cloud-gzip": 0.90, "cloud-mpiio": 0.985, "lammps": 0.995}
+GAP_ERROR = 0.10
+"""Of the time between calls, as a share of that time."""
+
+LAST_FILES = (".json", ".csv")
+"""What the cloud writes once, when its last phase is over: nothing could know of it."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Of rank 0, the learning phase included. `missed`: calls of which the call site was not the only one forecast."""
+
+    score: Score
+    missed: list[tuple[int, str]]
+    """Number and path."""
+
+
+@functools.cache
+def recorded(name: str) -> Recorded:
+    if not (STORED / name).exists():
+        pytest.skip(f"tests/data/predict/{name} is not there: bench/predict/small_data.py makes it")
+    missed: list[tuple[int, str]] = []
+    seen = 0
+    with Dataset.open(STORED / name) as dataset:
+        streams = Streams(dataset, ranks=[0])
+        paths = {stream: streams.paths(stream) for stream in streams.all}
+
+        def told(stream: Stream, calls: Columns, scores: Columns) -> None:
+            nonlocal seen
+            for at in np.flatnonzero(scores["context_even"] < 1):
+                missed.append((seen + int(at), paths[stream][calls["file"][at]]))
+            seen += len(calls["file"])
+
+        detail = predict(streams, only_detail=True, told=told).detail
+    assert detail is not None
+    return Recorded(detail.score, missed)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("cloud")])
+def test_every_call_site_of_the_cloud_is_forecast_after_its_first_iteration(name: str) -> None:
+    found = recorded(name)
+    assert found.score.settled is not None
+    # What begins the second iteration has never come after what ended the first one.
+    second = found.score.stream.calls - found.score.settled.calls
+    assert [one for one in found.missed if one[0] > second and not one[1].endswith(LAST_FILES)] == []
+
+
+@pytest.mark.parametrize(("name", "bar"), OFFSETS.items())
+def test_offsets_are_forecast(name: str, bar: float) -> None:
+    offset = recorded(name).score.whole.by[LIKELY].offset
+    assert offset is not None
+    assert offset >= bar
+
+
+@pytest.mark.parametrize(("name", "bar"), HITS.items())
+def test_segments_are_forecast(name: str, bar: float) -> None:
+    hit = recorded(name).score.whole.by[LIKELY].hit
+    assert hit is not None
+    assert hit >= bar
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_times_between_calls_are_forecast(name: str) -> None:
+    by = recorded(name).score.whole.by
+    error, between = by[LIKELY].gap_difference_s, by["immediate"].gap_difference_s
+    assert error is not None
+    assert between is not None
+    assert error <= GAP_ERROR * between
