@@ -149,6 +149,26 @@ TEST(model, tells_times_of_one_transition_apart) {
     EXPECT_LT(off / static_cast<double>(one.scores.size()), 100'000);
 }
 
+TEST(model, numbers_new_files_by_their_kind) {
+    recorded_program same;
+    for (int step = 0; step < 20; ++step) {
+        for (const char* kind : {"/run/data.", "/run/grid."}) {
+            same.opens(1, name(kind, step));
+            same.closes(9);
+        }
+    }
+    trained one(same);
+    std::array<forecast, 8> ahead;
+    ASSERT_EQ(one.knows().ahead(ahead), ahead.size());
+    std::array<char, file_names::longest_path> path;
+    for (int i = 0; i < 4; ++i) {
+        const forecast& opens = ahead[static_cast<size_t>(2 * i)];
+        ASSERT_TRUE(opens.access.new_file);
+        EXPECT_EQ(one.knows().names().next_path(opens.name_class, opens.new_files, path),
+                  name(i % 2 == 0 ? "/run/data." : "/run/grid.", 20 + i / 2));
+    }
+}
+
 TEST(model, follows_files_that_take_turns) {
     recorded_program program;
     for (int i = 0; i < 3; ++i) program.opens(1, name("/run/part.", i));

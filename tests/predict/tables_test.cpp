@@ -276,6 +276,19 @@ TEST(file_names, folders_with_numbers_go_on_too) {
     EXPECT_EQ(files.next(pressure), "/run/step15/p");
 }
 
+TEST(file_names, a_class_of_an_earlier_run_goes_on_in_this_ones_folder_and_from_its_first_number) {
+    memory_bound memory(SIZE_MAX);
+    file_names earlier(memory);
+    earlier.name(1, "/first/out.0010");
+    const uint32_t there = earlier.name(2, "/first/out.0012");
+    file_names names(memory);
+    const uint32_t here = names.adopt(earlier.last_of(there));
+    std::array<char, file_names::longest_path> out;
+    EXPECT_EQ(names.next_path(here, 1, out), "") << "nobody knows in which folder, and with which number it begins";
+    EXPECT_EQ(names.name(1, "/second/out.0000"), here);
+    EXPECT_EQ(names.next_path(here, 1, out), "/second/out.0002");
+}
+
 TEST(file_names, odd_paths_have_a_class_or_none_but_do_no_harm) {
     named_files files;
     EXPECT_EQ(files.name(""), static_cast<uint32_t>(file_names::unknown));

@@ -97,9 +97,11 @@ uint32_t file_names::learn(std::string_view path) {
         const bool padded = now.numbers[i].length > 1 && path[now.numbers[i].begin] == '0';
         number& kept = entry.numbers[i];
         const auto width = static_cast<uint8_t>(padded ? now.numbers[i].length : goes_on ? kept.width : 0);
-        kept = {value, goes_on ? value - kept.value : 0, width, goes_on && (kept.varied || value != kept.value)};
+        const int64_t step = entry.of_earlier_run ? kept.step : value - kept.value;
+        kept = {value, goes_on ? step : 0, width, goes_on && (kept.varied || value != kept.value)};
     }
     entry.number_count = now.count;
+    entry.of_earlier_run = false;
     entry.length = static_cast<uint16_t>(path.size());
     const size_t slash = path.rfind('/');
     entry.last_part = static_cast<uint16_t>(slash == std::string_view::npos ? 0 : slash + 1);
@@ -123,6 +125,7 @@ uint32_t file_names::adopt(const last_of_class& last) {
     const uint32_t found = learn(last.path);
     if (found == unknown) return found;
     auto& entry = classes_[found - 1];
+    entry.of_earlier_run = true;
     for (uint32_t i = 0; i < entry.number_count; ++i) {
         entry.numbers[i].step = last.steps[i];
         entry.numbers[i].varied = last.steps[i] != 0;
@@ -160,6 +163,7 @@ uint64_t file_names::key_of(uint32_t name_class) const {
 std::string_view file_names::next_path(uint32_t name_class, uint32_t ahead, std::array<char, longest_path>& out) const {
     if (name_class == unknown || name_class > classes_.size()) return {};
     const auto& entry = classes_[name_class - 1];
+    if (entry.of_earlier_run) return {};
     const std::string_view path(entry.path, entry.length);
     const reading now(path);
     size_t filled = 0;

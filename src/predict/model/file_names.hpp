@@ -41,7 +41,7 @@ class file_names {
     /// A hash of the pattern without widths, the same in all runs.
     [[nodiscard]] uint64_t key_of(uint32_t name_class) const;
     /// The path that a new file of this class would have, `ahead` files after the last one; "": not known. Each number
-    /// goes on by what it last grew by.
+    /// goes on by what it last grew by. Of a class that was adopted: when a file of it was named here.
     [[nodiscard]] std::string_view next_path(uint32_t name_class, uint32_t ahead,
                                              std::array<char, longest_path>& out) const;
 
@@ -69,7 +69,8 @@ class file_names {
         uint64_t key;
         number numbers[most_numbers];
         uint32_t number_count;
-        uint16_t last_part;  // where the last part of the path begins
+        bool of_earlier_run;  // no file of this run has been named yet: steps are known, values are not
+        uint16_t last_part;   // where the last part of the path begins
         uint16_t length;
         char path[longest_path];  // of the last file
     };

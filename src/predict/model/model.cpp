@@ -35,8 +35,30 @@ struct model::walk {
     uint32_t last = 0;
     int64_t end_ns = 0;  // of the last call, from the end of the last one that was seen
     double variance = 0;
-    uint32_t new_files = 0;  // of file_names; ids of files that are not there yet count down from the highest
+    uint32_t new_files = 0;  // ids of files that are not there yet count down from the highest
+    struct made_files {
+        uint32_t name_class;
+        uint32_t count;
+    };
+    std::array<made_files, 16> made = {};  // of classes with new files, as many as there is room for
+    size_t made_classes = 0;
     std::array<own_place, most_places> own;
+
+    /// New files of a class until now.
+    [[nodiscard]] uint32_t made_of(uint32_t name_class) const {
+        for (size_t i = 0; i < made_classes; ++i) {
+            if (made[i].name_class == name_class) return made[i].count;
+        }
+        return 0;
+    }
+    void make(uint32_t name_class) {
+        ++new_files;
+        size_t i = 0;
+        while (i < made_classes && made[i].name_class != name_class) ++i;
+        if (i == made.size()) return;
+        if (i == made_classes) made[made_classes++] = {name_class, 0};
+        ++made[i].count;
+    }
 
     [[nodiscard]] const own_place* place_of(uint32_t symbol) const {
         const own_place& place = own[symbol % most_places];
@@ -132,6 +154,7 @@ model::walk* model::begin_walk() {
     walk_->end_ns = 0;
     walk_->variance = 0;
     walk_->new_files = 0;
+    walk_->made_classes = 0;
     return walk_;
 }
 
@@ -166,7 +189,7 @@ forecast model::expected(const walk& from, uint32_t symbol) const {
         result.name_class = file->name_class;
     }
     access.new_file = opens && file == nullptr;
-    if (access.new_file) result.new_files = from.new_files + 1;
+    if (access.new_file) result.new_files = from.made_of(result.name_class) + 1;
     if (!transfers(access.what.what)) return result;
     access.what.bytes = state.sizes.next(from.number);
     offset_places places;
@@ -188,7 +211,8 @@ void model::go(walk& on, const forecast& step) const {
         on.own_files = *on.files;
         on.files = &on.own_files;
     }
-    const uint32_t id = step.access.new_file ? UINT32_MAX - on.new_files++ : what.file;
+    const uint32_t id = step.access.new_file ? UINT32_MAX - on.new_files : what.file;
+    if (step.access.new_file) on.make(step.name_class);
     recent_files::file& file = on.own_files.use(id, step.name_class);
     if (what.what == policy::operation::open) on.own_files.open(file, false);
     if (transfers(what.what) && what.offset >= 0) {
