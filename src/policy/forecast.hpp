@@ -25,7 +25,8 @@ struct expected_access {
     int64_t deviation_ns = 0;  ///< standard deviation of begins_ns
     int64_t duration_ns = 0;
     double probability = 0;  ///< that this access comes, and all before it came
-    bool new_file = false;   ///< an open of a file that has no number yet
+    bool new_file =
+        false;  ///< an open of a file that has no number yet: its own stands for it in the forecasts behind this one
 };
 
 /// What is left of a burst of accesses, between two pauses.

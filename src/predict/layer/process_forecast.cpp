@@ -197,11 +197,12 @@ void process_forecast::name(size_t i, file_book& files, io_forecast::access* out
         return;
     }
     if (files.path_of(what.access.what.file, out[i].path, sizeof out[i].path)) return;
-    // A file that is opened on this walk has a number from above, of which nobody else knows.
-    const uint32_t opened = UINT32_MAX - what.access.what.file + 1;
+    // Perhaps it is opened on this walk.
     for (size_t j = i; j-- > 0;) {
         const forecast& open = steps[j].what;
-        if (!open.access.new_file || steps[j].thread != steps[i].thread || open.new_files != opened) continue;
+        if (!open.access.new_file || steps[j].thread != steps[i].thread ||
+            open.access.what.file != what.access.what.file)
+            continue;
         std::memcpy(out[i].path, out[j].path, sizeof out[i].path);
         return;
     }

@@ -44,6 +44,7 @@ struct model::walk {
     size_t made_classes = 0;
     std::array<own_place, most_places> own;
 
+    [[nodiscard]] uint32_t next_new_file() const { return UINT32_MAX - new_files; }
     /// New files of a class until now.
     [[nodiscard]] uint32_t made_of(uint32_t name_class) const {
         for (size_t i = 0; i < made_classes; ++i) {
@@ -189,6 +190,7 @@ forecast model::expected(const walk& from, uint32_t symbol) const {
         result.name_class = file->name_class;
     }
     access.new_file = opens && file == nullptr;
+    if (access.new_file) access.what.file = from.next_new_file();
     if (access.new_file) result.new_files = from.made_of(result.name_class) + 1;
     if (!transfers(access.what.what)) return result;
     access.what.bytes = state.sizes.next(from.number);
@@ -211,9 +213,8 @@ void model::go(walk& on, const forecast& step) const {
         on.own_files = *on.files;
         on.files = &on.own_files;
     }
-    const uint32_t id = step.access.new_file ? UINT32_MAX - on.new_files : what.file;
     if (step.access.new_file) on.make(step.name_class);
-    recent_files::file& file = on.own_files.use(id, step.name_class);
+    recent_files::file& file = on.own_files.use(what.file, step.name_class);
     if (what.what == policy::operation::open) on.own_files.open(file, false);
     if (transfers(what.what) && what.offset >= 0) {
         on.own_files.access(file, what.offset, end_of(what, policy::not_known));
