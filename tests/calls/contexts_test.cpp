@@ -231,23 +231,38 @@ TEST(contexts_test, transfers_below_mpiio_know_the_program_and_the_library) {
     EXPECT_GT(transfers, 4U);
 }
 
-TEST(contexts_test, transfers_below_hdf5_know_the_program_and_the_library) {
-    const temporary_folder files;
-    const recorded_run found =
-        run_recorded("", HALCYON_TEST_PROGRAMS "/hdf5_calls_serial " + (files.path() / "a.h5").string(), wanted);
+/// Whether all writes of POSIX that were made by functions whose names begin so know the program and HDF5; how many
+/// there were.
+size_t expect_hdf5_below(const recorded_run& run, const std::string& functions, const std::string& program) {
     size_t transfers = 0;
-    for (const recorded_process& process : found.processes) {
+    for (const recorded_process& process : run.processes) {
         for (const recorded_call& call : process.calls) {
             const recorded_call* parent = process.parent_of(call);
-            if (call.level != "posix" || call.kind != "write" || parent == nullptr || parent->level != "hdf5") continue;
+            if (call.level != "posix" || call.kind != "write" || parent == nullptr) continue;
+            if (!parent->function.starts_with(functions)) continue;
             ++transfers;
             const auto stack = frames(process, call.context);
             EXPECT_TRUE(holds(stack, "libhdf5")) << parent->function;
-            EXPECT_TRUE(holds(stack, "hdf5_calls_serial+0x")) << parent->function;
+            EXPECT_TRUE(holds(stack, program + "+0x")) << parent->function;
         }
     }
-    EXPECT_GT(transfers, 3U);
+    return transfers;
 }
+
+TEST(contexts_test, transfers_below_hdf5_know_the_program_and_the_library) {
+    const temporary_folder files;
+    const std::string words = HALCYON_TEST_PROGRAMS "/hdf5_calls_serial " + files.file("a.h5");
+    EXPECT_GT(expect_hdf5_below(run_recorded("", words, wanted), "H5", "hdf5_calls_serial"), 3U);
+}
+
+#ifdef HALCYON_TEST_PARALLEL_HDF5
+TEST(contexts_test, transfers_below_hdf5_over_mpiio_know_the_program_and_the_library) {
+    const temporary_folder files;
+    const std::string words = HALCYON_TEST_PROGRAMS "/hdf5_calls_parallel " + files.file("a.h5");
+    const recorded_run found = run_recorded(HALCYON_TEST_MPIRUN " -n 2", words, wanted);
+    EXPECT_GT(expect_hdf5_below(found, "MPI_File_", "hdf5_calls_parallel"), 3U);
+}
+#endif
 
 }  // namespace
 }  // namespace halcyon::tests

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-__attribute__((noinline, noclone)) static void put(int file, const char* filler) {
+__attribute__((noinline)) static void put(int file, const char* filler) {
     char* volatile kept = (char*)filler;
     char room[HALCYON_FRAME_BYTES];
     room[0] = kept[0];

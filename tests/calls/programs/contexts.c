@@ -10,7 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#ifdef __clang__
+#define APART __attribute__((noinline))
+#else
 #define APART __attribute__((noinline, noclone))
+#endif
 
 static int file;
 
@@ -107,7 +111,7 @@ static APART void load_module(const char* path) {
         if (module == NULL) abort();
         ((void (*)(int))dlsym(module, "put_from_module"))(file);
         dlclose(module);
-        if (i == 0) mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (i == 0) (void)mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     }
 }
 
