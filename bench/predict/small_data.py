@@ -159,7 +159,8 @@ def versions() -> list[str]:
 
 def machine() -> str:
     model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
-    return f"{os.cpu_count()} cores ({model[1] if model else platform.machine()}), Linux {platform.release().split("-")[0]}"
+    kernel = platform.release().split("-")[0]
+    return f"{os.cpu_count()} cores ({model[1] if model else platform.machine()}), Linux {kernel}"
 
 
 def described(stored: Path) -> str:
