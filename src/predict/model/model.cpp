@@ -230,8 +230,9 @@ size_t model::next(std::span<forecast> out) {
     walk* const here = begin_walk();
     if (here == nullptr) return 0;
     size_t filled = 0;
-    for (const prediction& one : predictor_.next()) {
-        if (filled == out.size()) break;
+    const auto expected_symbols = predictor_.next();
+    for (const prediction& one : expected_symbols) {
+        if (filled == out.size() || one.probability < expected_symbols[0].probability * least_share) break;
         here->number = ++walks_;  // each looks at the next number of a sequence
         out[filled] = expected(*here, one.symbol);
         out[filled++].access.probability = one.probability;

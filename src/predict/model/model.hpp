@@ -43,8 +43,8 @@ class model {
 
     void append(const observed_call& call);
 
-    /// What may come next: one forecast for each call site that may, the most probable first. Returns how many of `out`
-    /// were filled; 0: nothing is known.
+    /// What may come next: one forecast for each call site that may, the most probable first, as far as they are at
+    /// least a quarter as probable as that one. Returns how many of `out` were filled; 0: nothing is known.
     size_t next(std::span<forecast> out);
     /// What comes next, and then, and so on, each time what is most probable. Fewer than asked when nothing is known
     /// any more.
@@ -57,6 +57,7 @@ class model {
     [[nodiscard]] policy::expected_phase phase();
     [[nodiscard]] policy::expected_period period() const { return phases_.period(last_end_); }
     static constexpr size_t longest_walk = 4096;
+    static constexpr double least_share = 0.25;
 
     [[nodiscard]] const predictor& main() const { return predictor_; }
     [[nodiscard]] const symbol_table& symbols() const { return symbols_; }
