@@ -99,6 +99,8 @@ def numbered_anew(calls: pa.Table, dataset: Dataset, neutral: Neutral) -> tuple[
     new = pc.index_in(calls["file"], used).cast(pa.int32())
     calls = calls.set_column(calls.schema.get_field_index("file"), "file", new)
     names = [neutral(paths[old]) for old in used.to_pylist()]
+    if not any(name.startswith("/run/") for name in names):
+        raise RuntimeError("no file below the run's folder: it was moved, and its paths still name where it was")
     return calls, pa.table({"file": pa.array(range(len(names)), pa.int32()), "path": names})
 
 
