@@ -172,8 +172,8 @@ TEST_F(cpp_session, calls_on_what_was_moved_from_are_refused) {
     refused([&] { h->close(); }, "session was moved from");
     auto block = other.alloc<float>("theta");
     const auto kept = std::move(block);
-    refused([&] { block.commit(); }, "block was moved from");
-    refused([&] { block.clear(); }, "block was moved from");
+    refused([&] { block.commit(); }, "block was moved from");  // NOLINT(bugprone-use-after-move)
+    refused([&] { block.clear(); }, "block was moved from");   // NOLINT(bugprone-use-after-move)
 }
 
 TEST_F(cpp_session, an_error_has_the_kind_of_the_code) {

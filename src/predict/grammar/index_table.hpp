@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstring>
+#include <initializer_list>
 
 #include "predict/grammar/index.hpp"
 #include "predict/memory/memory_bound.hpp"
