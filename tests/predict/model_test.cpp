@@ -138,7 +138,7 @@ TEST(model, lists_all_accesses_within_a_time) {
 TEST(model, tells_times_of_one_transition_apart) {
     recorded_program program;
     program.opens(1, "/run/log");
-    for (int i = 0; i < 1000; ++i) {
+    for (int64_t i = 0; i < 1000; ++i) {
         if (i % 10 == 0) program.computes(300'000'000);
         program.writes(2, i * 100, 100);
     }
@@ -162,7 +162,7 @@ TEST(model, numbers_new_files_by_their_kind) {
     ASSERT_EQ(one.knows().ahead(ahead), ahead.size());
     std::array<char, file_names::longest_path> path;
     for (int i = 0; i < 4; ++i) {
-        const forecast& opens = ahead[static_cast<size_t>(2 * i)];
+        const forecast& opens = ahead[size_t{2} * static_cast<size_t>(i)];
         ASSERT_TRUE(opens.access.new_file);
         EXPECT_EQ(one.knows().names().next_path(opens.name_class, opens.new_files, path),
                   name(i % 2 == 0 ? "/run/data." : "/run/grid.", 20 + i / 2));
@@ -175,7 +175,7 @@ TEST(model, follows_files_that_take_turns) {
     for (int step = 0; step < 40; ++step) {
         for (int i = 0; i < 3; ++i) {
             program.uses(name("/run/part.", i));
-            program.writes(2, step * 512, 512);
+            program.writes(2, int64_t{512} * step, 512);
         }
     }
     const trained one(program);

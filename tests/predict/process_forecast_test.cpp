@@ -36,7 +36,7 @@ class process {
     }
     /// A burst: `count` writes of `bytes`, 2 ms from one to the next; the file is there already.
     void burst(size_t thread, uint32_t file, int64_t start, int count, int64_t bytes) {
-        for (int i = 0; i < count; ++i) call(thread, operation::write, file, start + i * 2 * ms, i * bytes, bytes);
+        for (int64_t i = 0; i < count; ++i) call(thread, operation::write, file, start + i * 2 * ms, i * bytes, bytes);
     }
     io_forecast::answer ask(uint64_t most, int64_t now, int64_t window = io_forecast::not_known) {
         accesses.assign(most, {});
@@ -60,7 +60,7 @@ struct bursts : process {
     bursts() {
         add_thread();
         name(1, "/a");
-        for (int i = 0; i < 10; ++i) burst(0, 1, i * 100 * ms, 4, 1000);
+        for (int64_t i = 0; i < 10; ++i) burst(0, 1, i * 100 * ms, 4, 1000);
     }
 };
 
@@ -173,7 +173,7 @@ TEST(process_forecast_test, new_files_of_one_kind_are_numbered_over_all_threads)
     made.add_thread();
     for (uint32_t i = 0; i < 20; ++i) {
         const size_t thread = i % 2;
-        const int64_t start = i * 50 * ms;
+        const int64_t start = int64_t{i} * 50 * ms;
         made.name(i + 1, "/out." + std::to_string(i));
         made.call(thread, operation::open, i + 1, start);
         made.call(thread, operation::write, i + 1, start + 2 * ms, 0, 100);
@@ -195,7 +195,7 @@ TEST(process_forecast_test, calls_that_come_while_a_model_is_asked_are_learnt_th
     thread_model& own = made.threads[0];
     const model* learnt = own.hold();
     ASSERT_NE(learnt, nullptr);
-    for (int i = 0; i < 300; ++i) made.call(0, operation::write, 1, i * 2 * ms, i * 10, 10);
+    for (int64_t i = 0; i < 300; ++i) made.call(0, operation::write, 1, i * 2 * ms, i * 10, 10);
     EXPECT_EQ(learnt->calls(), 0U);
     own.release();
     EXPECT_EQ(learnt->calls(), 256U);
@@ -217,7 +217,7 @@ TEST(process_forecast_test, threads_learn_while_another_asks_and_nothing_is_lost
     std::vector<std::thread> running;
     for (uint32_t t = 0; t < learning; ++t) {
         running.emplace_back([&, t] {
-            for (int i = 0; i < calls; ++i) made.call(t, operation::write, t + 1, i * 2 * ms, i % 8 * 100, 100);
+            for (int64_t i = 0; i < calls; ++i) made.call(t, operation::write, t + 1, i * 2 * ms, i % 8 * 100, 100);
             --busy;
         });
     }

@@ -180,7 +180,7 @@ TEST(touched_extents, know_every_hole_as_long_as_they_are_few) {
 
 TEST(touched_extents, with_too_many_the_smallest_hole_is_forgotten) {
     touched_extents extents;
-    for (uint32_t i = 0; i < touched_extents::most; ++i) extents.add(100 * i, 100 * i + (i == 7 ? 99 : 10));
+    for (int64_t i = 0; i < touched_extents::most; ++i) extents.add(100 * i, 100 * i + (i == 7 ? 99 : 10));
     EXPECT_EQ(extents.next_hole(700), 799);
     extents.add(1'000'000, 1'000'001);
     EXPECT_EQ(extents.count(), touched_extents::most);

@@ -1,6 +1,6 @@
 /* Does I/O that repeats itself, and asks what comes next: forecasting MODE FOLDER. Standard output is no file that is
  * learnt. */
-#define _GNU_SOURCE
+#define _GNU_SOURCE  // NOLINT(bugprone-reserved-identifier)
 #include <fcntl.h>
 #include <halcyon/halcyon.h>
 #include <pthread.h>
@@ -120,7 +120,7 @@ static void threads(void) {
     pthread_barrier_init(&all, NULL, workers + 1);
     for (long i = 0; i < workers; ++i) pthread_create(&thread[i], NULL, work, (void*)i);
     pthread_barrier_wait(&all);
-    const halcyon_forecast_t f = ask(workers * (writes + 1));
+    const halcyon_forecast_t f = ask((int64_t)workers * (writes + 1));
     int of_thread[64] = {0}, ordered = 1, own_file = 1;
     int64_t bytes = 0;
     for (int64_t i = 0; i < f.count; ++i) {
@@ -147,7 +147,7 @@ static volatile int busy = workers;
 static void* work_on(void* number) {
     const int fd = open_numbered("t.%d", (int)(long)number, O_CREAT | O_WRONLY);
     for (int i = 0; i < 20000; ++i) {
-        if (pwrite(fd, data, 64, (i % 16) * 64) != 64) abort();
+        if (pwrite(fd, data, 64, (off_t)(i % 16) * 64) != 64) abort();
     }
     close(fd);
     __atomic_sub_fetch(&busy, 1, __ATOMIC_SEQ_CST);

@@ -7,7 +7,7 @@
 #include <halcyon/halcyon.hpp>
 #include <string>
 
-int main(int, char** words) {
+int main(int, char** words) {  // NOLINT(bugprone-exception-escape): it ends with a failure then
     const std::string folder = words[1];
     const std::array<char, 4096> data{};
     for (int step = 0; step < 10; ++step) {
