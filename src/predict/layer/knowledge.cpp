@@ -87,6 +87,10 @@ thread_model* knowledge::model_of(calls::thread_state& thread) {
     return found;
 }
 
+thread_model* knowledge::model_if_any(const calls::thread_state& thread) {
+    return own.generation == thread.generation ? own.model : nullptr;
+}
+
 [[gnu::noinline]] thread_model* knowledge::find_model(calls::thread_state& thread) {
     const int id = direct::thread_id();
     own = {thread.generation, nullptr};
@@ -187,8 +191,8 @@ int knowledge::save(const char* path) {
     int error = write_whole(fd, text.all());
     direct::close(fd);
     if (error == 0)
-        error = static_cast<int>(-direct::call(SYS_renameat2, AT_FDCWD, direct::address(hidden), AT_FDCWD,
-                                               direct::address(path), 0));
+        error = static_cast<int>(
+            -direct::call(SYS_renameat2, AT_FDCWD, direct::address(hidden), AT_FDCWD, direct::address(path), 0));
     if (error != 0) direct::unlink(hidden);
     return error;
 }
