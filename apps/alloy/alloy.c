@@ -11,10 +11,10 @@
 #include "key_value.h"
 #include "mixture.h"
 
-enum { side = 8 };  // cells along an element
+enum { side = 12 };  // cells along an element
 enum kind { boundary, first_metal, second_metal, kinds };
 
-static long cells = 128, steps = 96000, output_every = 800, percent = -10, seed = 1;
+static long cells = 192, steps = 96000, output_every = 800, percent = -10, seed = 1;
 static const char* directory = "out";
 
 /// The first 64 bytes of a file. Written twice: `complete` is 0 until all elements are there.

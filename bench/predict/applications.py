@@ -19,7 +19,7 @@ BUILD = Path(os.environ.get("HALCYON_BUILD", ROOT / "build/release"))
 OPENFOAM = Path("/usr/share/openfoam")
 LIMIT_S = 600
 
-RECORDING = ("--trace",)
+RECORDING = ("--trace", "--contexts")
 """How `halcyon run` is told what to record."""
 
 MPI_ENVIRONMENT = {
@@ -58,7 +58,7 @@ def uninstalled(program: str, package: str) -> Callable[[], str | None]:
 def cloud(**settings: object) -> Callable[[Path, int], list[str]]:
     def command(folder: Path, iterations: int) -> list[str]:
         shutil.copy(ROOT / "apps/cloud/soundings/20110522_OUN_12Z.txt", folder / "sounding.txt")
-        every = 4
+        every = 24
         grid = {"nx": 32, "ny": 32, "nz": 40, "bubble_radius": 8000}
         times = {"steps": every * iterations, "output_every": every}
         words = grid | times | {"sounding": "sounding.txt", "directory": "out"} | settings
@@ -76,8 +76,8 @@ def mini_app(app: str, every: int, **settings: object) -> Callable[[Path, int], 
 
 
 def lammps(folder: Path, iterations: int) -> list[str]:
-    shutil.copy(INPUTS / "flow.lammps", folder)
-    return ["lmp", "-var", "DUMPS", str(iterations), "-in", "flow.lammps"]
+    shutil.copy(INPUTS / "melt.lammps", folder)
+    return ["lmp", "-var", "DUMPS", str(iterations), "-in", "melt.lammps"]
 
 
 def openfoam(folder: Path, iterations: int) -> list[str]:
@@ -118,27 +118,27 @@ APPLICATIONS = (
     Application(
         "branching",
         "apps/alloy, elements written by a line that depends on the data: as Nek5000",
-        120, 2, mini_app("alloy", 800), unbuilt("alloy"),
+        120, 2, mini_app("alloy", 3500), unbuilt("alloy"),
     ),
     Application(
         "gtc-like",
-        "apps/plasma, a file per node and iteration in a loop over particles that move between ranks: as GTC",
-        100, 4, mini_app("plasma", 100, ranks_per_file=2), unbuilt("plasma"),
+        "apps/gtc-like, a file per node and iteration in a loop over particles that move between ranks: as GTC",
+        100, 4, mini_app("gtc-like", 250, particles=131072, group=64, ranks_per_file=2), unbuilt("gtc-like"),
     ),
     Application(
         "lammps",
-        "flow past an obstacle: rank 0 appends the particles of all ranks to one file",
-        120, 4, lammps, uninstalled("lmp", "lammps"),
+        "a liquid: rank 0 appends the atoms of all ranks to two files, one rank's after the other",
+        120, 8, lammps, uninstalled("lmp", "lammps"),
     ),
     Application(
         "openfoam",
-        "icoFoam, lid-driven cavity: each rank writes a folder of small text files per phase",
+        "icoFoam, a cavity under a lid that moves to and fro: each rank writes a folder of small text files per phase",
         100, 2, openfoam, openfoam_missing,
     ),
     Application(
         "shared-file",
         "apps/heat, MPI-IO: header, collective writes through a view, single writes, each snapshot read back",
-        80, 2, mini_app("heat", 500), unbuilt("heat"),
+        100, 2, mini_app("heat", 4200), unbuilt("heat"),
     ),
 )  # fmt: skip
 

@@ -1,13 +1,14 @@
 /// What a call costs the model that learns it, without a process around it: a loop of 20 call sites, as a simulation
 /// writes a step: one opens a file, 16 write to it, two sync, one closes. In turn with the grammar and its predictor
 /// alone, in changing order; the control is the second take of those over the first.
+#include "predict/model/model.hpp"
+
 #include <array>
 #include <memory>
 #include <string>
 
 #include "base/clock.hpp"
 #include "bench/figure.hpp"
-#include "predict/model/model.hpp"
 
 namespace {
 
@@ -33,10 +34,10 @@ double model_ns() {
             observed_call call;
             call.context = 100 + site;
             call.function = site == 0 ? 1 : site < 17 ? 2 : site < 19 ? 3 : 4;
-            call.what.what = site == 0    ? operation::open
-                             : site < 17  ? operation::write
-                             : site < 19  ? operation::sync
-                                          : operation::close;
+            call.what.what = site == 0   ? operation::open
+                             : site < 17 ? operation::write
+                             : site < 19 ? operation::sync
+                                         : operation::close;
             call.what.file = file;
             if (call.what.what == operation::write) {
                 call.what.offset = int64_t{site} * 4096;

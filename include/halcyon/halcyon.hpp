@@ -275,8 +275,8 @@ forecast forecast_with_room(int64_t room, Ask ask) {
 
 /// The next `count` accesses of this process to files. Unavailable error: not started by `halcyon run --predict`.
 inline forecast next_accesses(int64_t count) {
-    return detail::forecast_with_room(count,
-                                      [&](halcyon_forecast_t& into) { return halcyon_forecast(nullptr, count, &into); });
+    return detail::forecast_with_room(
+        count, [&](halcyon_forecast_t& into) { return halcyon_forecast(nullptr, count, &into); });
 }
 
 /// Those that begin within the next `seconds`, `most` of them.

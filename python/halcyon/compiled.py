@@ -1,6 +1,7 @@
 """Finds the compiled part of the package when a verb needs it, so that the rest works without it."""
 
 from importlib import import_module
+from os import PathLike
 from types import ModuleType
 from typing import Any, Protocol, cast
 
@@ -56,6 +57,40 @@ class TraceReader(Protocol):
         ...
 
 
+class Replay(Protocol):
+    """A model that learns one recorded thread, and scores each of its forecasts."""
+
+    def score(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """The thread's next calls in the order of their ends, as numpy arrays; their scores, likewise.
+
+        Given: context, function, file (uint32), operation, truncates (uint8), offset, bytes, moved,
+        start_ns, wait_ns, duration_ns (int64). Scores are from 0 to 1, NaN where there is nothing to score: of the
+        forecasts weighed by their probabilities and (`…_even`) all alike; of a naive predictor `<its name>.…`.
+        UsageError: a column is missing, or they differ in length.
+        """
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """What the model has become: counts, memory in bytes, phases, and when it expects the next one."""
+        ...
+
+
+class SavedModels(Protocol):
+    """A file of the models of a process' threads, or of one grammar."""
+
+    kind: str
+    """model or grammar"""
+    threads: int
+
+    def length(self, index: int) -> int:
+        """Calls that the grammar of a thread stands for."""
+        ...
+
+    def thread(self, index: int) -> dict[str, Any]:
+        """What halcyon.predict.learnt makes a Learnt of."""
+        ...
+
+
 class Core(Protocol):
     """What the command line uses of halcyon._core. Its functions raise halcyon.errors."""
 
@@ -65,6 +100,20 @@ class Core(Protocol):
 
     def TraceReader(self, path: bytes, salvage: bool = False) -> TraceReader:  # noqa: N802
         """Opens a trace. ConfigError: it is damaged; the message names file and offset."""
+        ...
+
+    def Replay(  # noqa: N802
+        self, paths: list[str], *, memory_bytes: int = ..., distinct_values: int = ..., least_pause_ns: int = ...
+    ) -> Replay:
+        """A new model. `paths`: of the files, by their numbers."""
+        ...
+
+    def SavedModels(self, path: str | bytes | PathLike[str]) -> SavedModels:  # noqa: N802
+        """Reads a file of models. ConfigError: it is damaged; the message names file and byte."""
+        ...
+
+    def rules_of(self, sequence: list[int]) -> list[dict[str, Any]]:
+        """The rules of the grammar of a sequence, as in SavedModels.thread."""
         ...
 
     def check(self, config: str, ranks: int = 0, ranks_per_node: int = 0) -> ConfigurationCheck:

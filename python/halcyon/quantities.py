@@ -84,6 +84,15 @@ def percent(share: float | None) -> str:
     return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.2g} %"
 
 
+def share(value: float | None) -> str:
+    """`98.7 %`; what is not all is never told as 100 %."""
+    if value is None:
+        return ABSENT
+    if value == 1:
+        return "100 %"
+    return f"{min(value * 100, 99.99):.2f} %" if 0.9995 <= value < 1 else f"{value * 100:,.1f} %"
+
+
 def plural(count: int, one: str, many: str | None = None) -> str:
     """`1 block`, `2 blocks`."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "observe/trace/trace_format.hpp"
 #include "observe/written_trace.hpp"
 
 namespace halcyon::observe::trace {
@@ -34,7 +35,7 @@ const way planes = {"planes",
                     },
                     [](std::span<const unsigned char> coded, uint32_t unit, std::vector<call_record>& records) {
                         std::vector<uint64_t> scratch(scratch_for(records.size()));
-                        return decode_columns(coded, unit, scratch, records);
+                        return decode_columns(format_version, coded, unit, scratch, records);
                     }};
 
 const way as_bits = {"bits",
@@ -46,7 +47,7 @@ const way as_bits = {"bits",
                      },
                      [](std::span<const unsigned char> coded, uint32_t unit, std::vector<call_record>& records) {
                          std::vector<uint64_t> scratch(scratch_for(records.size()));
-                         return decode_bits(coded, unit, scratch, model, records);
+                         return decode_bits(format_version, coded, unit, scratch, model, records);
                      }};
 
 /// All but the times.
@@ -117,6 +118,19 @@ TEST_P(chunk_coding, takes_anything_for_an_answer) {
         way_.decode(damaged, 1, back);
     }
     EXPECT_TRUE(way_.decode(coded, 1, back));  // nothing is left over from what failed
+}
+
+// A loop's contexts follow one another, and what follows is what is expected.
+TEST(chunk_coding_of_contexts, a_loop_costs_next_to_nothing) {
+    std::mt19937_64 random(12);
+    std::vector<call_record> records = usual_records(4096, random);
+    const auto bytes_of = [&] { return as_bits.encode(records, 1).size(); };
+    const size_t without = bytes_of();
+    uint32_t calls[3] = {};
+    for (call_record& record : records) record.context = 0x9E3779B1u * (1 + calls[record.thread]++ % 5);
+    EXPECT_LT(bytes_of(), without + 64);
+    for (call_record& record : records) record.context = static_cast<uint32_t>(random());
+    EXPECT_GT(bytes_of(), without + 4 * records.size());
 }
 
 std::string name_of(const testing::TestParamInfo<std::tuple<way, generator>>& tested) {

@@ -20,12 +20,14 @@ using namespace halcyon::observe::trace;
 /// Makes the check sums of damaged sections right, so that what stands behind the sums is reached.
 void mend_check_sums(std::string& trace) {
     size_t at = sizeof(file_header);
+    file_header begin{};
+    std::memcpy(&begin, trace.data(), std::min(sizeof begin, trace.size()));
     while (at + sizeof(section_header) <= trace.size()) {
         section_header header;
         std::memcpy(&header, trace.data() + at, sizeof header);
         const size_t payload = at + sizeof header;
         if (header.magic != section_magic || header.bytes > trace.size() - payload) return;
-        header.check = check_of(header.kind, trace.data() + payload, header.bytes);
+        header.check = check_of(begin.version, header.kind, trace.data() + payload, header.bytes);
         std::memcpy(trace.data() + at, &header, sizeof header);
         at = payload + filled_up(header.bytes);
     }

@@ -212,22 +212,26 @@ TEST(trace_reader, reads_what_is_written_when_a_chunk_is_full_and_at_the_end) {
         ASSERT_EQ(found[i].number, records[i].number) << i;
         ASSERT_EQ(found[i].parent, records[i].parent) << i;
         ASSERT_EQ(found[i].file, records[i].file) << i;
+        ASSERT_EQ(found[i].context, records[i].context) << i;
     }
 }
 
-/// What an earlier build of this version wrote is read as it was meant: whoever changes what is written gives it a new
-/// version, and makes these files anew.
+/// What an earlier build of this version, and of those that are still read, wrote is read as it was meant: whoever
+/// changes what is written gives it a new version, makes these files anew, and keeps those of the last version.
 TEST(trace_reader, reads_what_earlier_builds_wrote) {
-    for (const auto& [name, count] : {std::pair("ended", 30), std::pair("nested", 4140)}) {
-        const trace_reader reader(HALCYON_TRACE_CORPUS "/" + std::string(name) + ".trace");
+    for (const std::string name : {"ended", "nested", "ended.version2", "nested.version2"}) {
+        const bool nested = name.starts_with("nested");
+        const trace_reader reader(HALCYON_TRACE_CORPUS "/" + name + ".trace");
         EXPECT_EQ(reader.command, "program a b");
         ASSERT_EQ(reader.files.size(), 4U);
         EXPECT_EQ(reader.files[3].path, "/data/4");
         EXPECT_EQ(reader.absences.at(0).subject, "io_uring");
         const auto found = all_calls(reader);
-        ASSERT_EQ(found.size(), static_cast<size_t>(count));
+        ASSERT_EQ(found.size(), nested ? 4140U : 30U);
         for (size_t i = 0; i < found.size(); ++i) {
-            if (name == std::string("ended")) {
+            const bool has_context = name == "nested" && found[i].parent != 0;
+            ASSERT_EQ(found[i].context != 0, has_context) << i;
+            if (!nested) {
                 EXPECT_EQ(found[i].offset, static_cast<int64_t>(i) * 4096);
             } else {
                 ASSERT_EQ(found[i].result, found[i].parent == 0 ? 200 : 100) << i;
@@ -248,7 +252,7 @@ TEST(trace_reader, refuses_other_versions) {
         trace_reader reader(path);
         FAIL() << "was read";
     } catch (const error& why) {
-        EXPECT_STREQ(why.what(), (path + ": offset 8: version 1; this release reads version 2").c_str());
+        EXPECT_STREQ(why.what(), (path + ": offset 8: version 1; this release reads versions 2 to 3").c_str());
     }
 }
 

@@ -36,6 +36,11 @@ std::vector<call_record> usual_records(size_t count, std::mt19937_64& random) {
     return records;
 }
 
+/// Of calls in a loop, of which some are made from elsewhere.
+uint32_t usual_context(uint32_t number) {
+    return number % 29 == 0 ? 0xC0000000u + number * 12345 : 100 + number % 3;
+}
+
 std::vector<call_record> nested_records(size_t count, std::mt19937_64& random) {
     std::vector<call_record> records;
     int64_t now = calls::ticks();
@@ -51,7 +56,7 @@ std::vector<call_record> nested_records(size_t count, std::mt19937_64& random) {
             const int64_t begins = transfer ? start : passes(500);
             const int64_t lasts = passes(40'000) - begins;
             records.push_back({begins, lasts, 0, 4096, 100, 100, 100, 0, file, 0, ++number, outer,
-                               static_cast<uint16_t>(call_id::pwrite), 0, 0});
+                               static_cast<uint16_t>(call_id::pwrite), 0, usual_context(number)});
         }
         if (!transfer) passes(300);
         records.push_back({start, now - start, 0, calls::none, 200, calls::none, 200, 0, file, 0, outer, 0,
@@ -71,7 +76,7 @@ std::vector<call_record> extreme_records(size_t count, std::mt19937_64& random) 
         const auto word = static_cast<uint32_t>(any());
         records.push_back({any() & ~1, any() & ~1, any() & ~1, any(), any(), any(), any(), any(), word,
                            static_cast<uint32_t>(any()), static_cast<uint32_t>(random()), static_cast<uint32_t>(any()),
-                           static_cast<uint16_t>(any()), static_cast<uint16_t>(any()), 0});
+                           static_cast<uint16_t>(any()), static_cast<uint16_t>(any()), static_cast<uint32_t>(any())});
     }
     return records;
 }

@@ -10,8 +10,8 @@
 
 namespace halcyon::observe::trace {
 
-/// Records as applications make them: regular ones, calls during which others were made, and some of the most extreme
-/// values.
+/// Records as applications make them: regular ones, calls during which others were made (these with contexts), and some
+/// of the most extreme values.
 std::vector<calls::call_record> usual_records(size_t count, std::mt19937_64& random);
 std::vector<calls::call_record> nested_records(size_t count, std::mt19937_64& random);
 std::vector<calls::call_record> extreme_records(size_t count, std::mt19937_64& random);

@@ -1,6 +1,7 @@
 // The layer `predict` in real processes (programs/forecasting.c): what it learns, what it forecasts, what it counts.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <sstream>
 
 #include "predict/predicted_run.hpp"
@@ -45,6 +46,22 @@ TEST(layer_test, a_loop_goes_on_with_new_files_and_old_ones) {
     EXPECT_EQ(found.output, step_10 + step_11 + "complete 1 threads 1 left out 0\n");
     EXPECT_EQ(number(found.ended("exit"), "calls_learnt"), 10 * 7 + 2);
     EXPECT_EQ(found.ended("exit").at("threads"), "1");
+}
+
+TEST(layer_test, programs_of_all_languages_are_told_the_same) {
+    for (const char* command : {HALCYON_TEST_LANGUAGES}) {
+        const temporary_folder files;
+        const predicted_run found = run_predicted(std::string(command) + " " + files.path().string());
+        EXPECT_EQ(found.status, 0) << command;
+        std::string expected;
+        for (const std::string number : {"10", "11"}) {
+            expected += "open out.00" + number + " new -1 -1\n";
+            for (const int offset : {0, 4096, 8192})
+                expected += "write out.00" + number + " " + std::to_string(offset) + " 4096\n";
+            expected += "close out.00" + number + " -1 -1\n";
+        }
+        EXPECT_EQ(found.output, expected + "within 7\n") << command;
+    }
 }
 
 TEST(layer_test, each_kind_of_file_is_counted_on_by_itself_and_failures_count_nothing) {
@@ -101,6 +118,16 @@ TEST(layer_test, calls_of_handlers_that_interrupt_learning_are_counted_and_harm_
     EXPECT_EQ(number(facts, "calls_missed"), 0);
 }
 
+// It holds its lock while it writes to a log: whoever allocated while a call is learnt would wait for ever.
+TEST(layer_test, a_program_with_a_malloc_of_its_own_that_writes_is_learnt) {
+    const temporary_folder files;
+    const predicted_run found = run_predicted("timeout 60 " HALCYON_TEST_OWN_MALLOC " " + files.path().string());
+    EXPECT_EQ(found.status, 0);
+    long most = 0;
+    for (const auto& facts : found.processes) most = std::max(most, number(facts, "calls_learnt"));
+    EXPECT_GE(most, 30'000);
+}
+
 TEST(layer_test, threads_beyond_the_most_are_counted) {
     const predicted_run found = run("beyond");
     const auto& facts = found.ended("exit");
@@ -132,8 +159,9 @@ TEST(layer_test, records_beside_it_are_the_same) {
 
 TEST(layer_test, what_is_asked_for_wrongly_or_in_vain_is_refused) {
     const predicted_run without = run("refused", never_late, "trace");
-    EXPECT_TRUE(without.output.starts_with("4: halcyon_forecast: nothing learns the I/O of this process; start the "
-                                           "program by `halcyon run --predict -- PROGRAM`\n"))
+    EXPECT_TRUE(
+        without.output.starts_with("4: halcyon_forecast: nothing learns the I/O of this process; start the "
+                                   "program by `halcyon run --predict -- PROGRAM`\n"))
         << without.output;
     const predicted_run with = run("refused");
     std::istringstream lines(with.output);
@@ -150,8 +178,8 @@ TEST(layer_test, a_saved_model_knows_what_comes_from_the_beginning_on) {
     const temporary_folder models;
     const temporary_folder files;
     const std::string folder = models.path().string();
-    const predicted_run learning =
-        run_in(files, "steps 10", std::string(never_late) + " HALCYON_PREDICT_SAVE=" + folder + " OMPI_COMM_WORLD_RANK=3");
+    const predicted_run learning = run_in(
+        files, "steps 10", std::string(never_late) + " HALCYON_PREDICT_SAVE=" + folder + " OMPI_COMM_WORLD_RANK=3");
     EXPECT_EQ(learning.ended("exit").at("saved"), "yes");
     EXPECT_TRUE(std::filesystem::exists(models.path() / "forecasting.3.model"));
     const std::string again = std::string(never_late) + " HALCYON_PREDICT_LOAD=" + folder;

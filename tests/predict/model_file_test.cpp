@@ -185,6 +185,55 @@ TEST(model_file, a_model_larger_than_the_bound_says_so) {
     EXPECT_NE(cramped.wrong->message.find("bound of memory"), std::string::npos) << cramped.wrong->message;
 }
 
+/// Sizes in an order without rules fill the grammar of their sequence.
+recorded_program unruly_program(uint64_t distinct_sizes, int calls, uint64_t seed = 0) {
+    recorded_program program;
+    std::mt19937_64 random(distinct_sizes + seed);
+    program.opens(1, "/run/out.dat");
+    for (int i = 0; i < calls; ++i) program.writes(2, 0, 100 * static_cast<int64_t>(random() % distinct_sizes));
+    return program;
+}
+
+std::vector<unsigned char> saved(const file_names& names, const model& of) {
+    memory_bound memory(SIZE_MAX);
+    const label_table labels(memory);
+    const std::array<const model*, 1> models{&of};
+    const process_models all{names, labels, models};
+    std::vector<unsigned char> bytes(saved_bytes(all));
+    EXPECT_TRUE(save(all, bytes));
+    return bytes;
+}
+
+TEST(model_file, sizes_that_fill_the_memory_of_their_grammar_are_loaded_again) {
+    for (const uint64_t distinct : {2, 3, 5, 8, 13, 20}) {
+        for (int calls = 50; calls < 3000; calls += calls / 4) {
+            const recorded_program program = unruly_program(distinct, calls);
+            memory_bound memory(SIZE_MAX);
+            replay learns({}, memory);
+            for (const auto& one : program.calls()) learns.score(one.call, one.path);
+            const loaded again(saved(learns.names(), learns.learnt()));
+            EXPECT_FALSE(again.wrong) << calls << " calls, " << distinct << " sizes: " << again.wrong->message;
+        }
+    }
+}
+
+TEST(model_file, a_model_that_learnt_on_in_many_runs_is_loaded_again) {
+    for (const uint64_t distinct : {2, 3, 5, 8, 13, 20}) {
+        memory_bound memory(SIZE_MAX);
+        replay first({}, memory);
+        const recorded_program program = unruly_program(distinct, 100);
+        for (const auto& one : program.calls()) first.score(one.call, one.path);
+        std::vector<unsigned char> bytes = saved(first.names(), first.learnt());
+        for (int calls = 100; calls < 3000; calls += calls / 3) {
+            const loaded again(bytes);
+            ASSERT_FALSE(again.wrong) << calls << " calls, " << distinct << " sizes: " << again.wrong->message;
+            const recorded_program program_of_run = unruly_program(distinct, calls, static_cast<uint64_t>(calls));
+            for (const auto& one : program_of_run.calls()) again.knows->append(one.call);
+            bytes = saved(again.names, *again.knows);
+        }
+    }
+}
+
 /// The check sum of a file is made right again.
 void resum(std::vector<unsigned char>& bytes) {
     uint64_t sum = mixed(bytes.size() - 32);

@@ -1,10 +1,12 @@
 // Forecasts of a process of several threads, at times that are made up.
+#include "predict/layer/process_forecast.hpp"
+
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <deque>
+#include <thread>
 #include <vector>
-
-#include "predict/layer/process_forecast.hpp"
 
 namespace halcyon::tests {
 namespace {
@@ -183,6 +185,49 @@ TEST(process_forecast_test, new_files_of_one_kind_are_numbered_over_all_threads)
         EXPECT_EQ(made.accesses[i].path, "/out." + std::to_string(20 + i / 3)) << i;
         EXPECT_EQ(made.accesses[i].new_file, i % 3 == 0 ? 1U : 0U);
         EXPECT_EQ(made.accesses[i].thread, i / 3 % 2);
+    }
+}
+
+TEST(process_forecast_test, calls_that_come_while_a_model_is_asked_are_learnt_then_or_counted) {
+    process made;
+    made.add_thread();
+    made.name(1, "/a");
+    thread_model& own = made.threads[0];
+    const model* learnt = own.hold();
+    ASSERT_NE(learnt, nullptr);
+    for (int i = 0; i < 300; ++i) made.call(0, operation::write, 1, i * 2 * ms, i * 10, 10);
+    EXPECT_EQ(learnt->calls(), 0U);
+    own.release();
+    EXPECT_EQ(learnt->calls(), 256U);
+    EXPECT_EQ(own.missed(), 44U);
+    made.call(0, operation::write, 1, 600 * ms, 2560, 10);
+    EXPECT_EQ(learnt->calls(), 257U);
+}
+
+// Under the thread sanitizer, too: who holds a model and who puts calls aside for it.
+TEST(process_forecast_test, threads_learn_while_another_asks_and_nothing_is_lost) {
+    process made;
+    constexpr int calls = 20'000;
+    constexpr int learning = 4;
+    for (uint32_t i = 0; i < learning; ++i) {
+        made.add_thread();
+        made.name(i + 1, "/file." + std::to_string(i));
+    }
+    std::atomic<int> busy{learning};
+    std::vector<std::thread> running;
+    for (uint32_t t = 0; t < learning; ++t) {
+        running.emplace_back([&, t] {
+            for (int i = 0; i < calls; ++i) made.call(t, operation::write, t + 1, i * 2 * ms, i % 8 * 100, 100);
+            --busy;
+        });
+    }
+    while (busy.load() > 0) made.ask(50, 0);
+    for (std::thread& one : running) one.join();
+    for (thread_model& one : made.threads) {
+        const model* const learnt = one.hold();
+        ASSERT_NE(learnt, nullptr);
+        EXPECT_EQ(learnt->calls() + one.missed(), calls);
+        one.release();
     }
 }
 

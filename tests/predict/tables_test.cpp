@@ -108,6 +108,27 @@ TEST(offset_table, blocks_that_were_left_out_are_filled_in_order) {
     EXPECT_EQ(memory.used(), 0u);
 }
 
+TEST(offset_table, finds_out_what_a_program_counts_from) {
+    memory_bound memory(SIZE_MAX);
+    const limits cut_off;
+    offset_table table;
+    std::mt19937_64 random(8);
+    int wrong = 0;
+    uint64_t walk = 0;
+    // Each block has a fixed place behind the begin of the one before; in between something else is written behind it.
+    for (int i = 0; i < 400; ++i) {
+        offset_places places;
+        const auto start = static_cast<int64_t>(1'000'000 + random() % 1'000'000);
+        places.at[static_cast<uint32_t>(offset_base::start)] = start;
+        places.at[static_cast<uint32_t>(offset_base::end)] = start + static_cast<int64_t>(random() % 2000);
+        const int64_t offset = i % 2 == 0 ? start + 5576 : places.of(offset_base::end) + 2048;
+        if (i > 12 && table.next(places, ++walk) != offset) ++wrong;
+        table.learn(places, offset, cut_off, memory);
+    }
+    EXPECT_LE(wrong, 1);
+    table.release(memory);
+}
+
 TEST(offset_table, a_stray_access_costs_one_forecast_only) {
     memory_bound memory(SIZE_MAX);
     const limits cut_off;

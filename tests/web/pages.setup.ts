@@ -9,7 +9,11 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const pages = join(root, "build/viewer-pages");
 
 export default function setup(): void {
-    const made = [join(root, "python/halcyon/observe"), join(root, "tests/web")].flatMap(timesOf);
+    const made = [
+        join(root, "python/halcyon/observe"),
+        join(root, "python/halcyon/predict"),
+        join(root, "tests/web"),
+    ].flatMap(timesOf);
     if (oldest(pages) > Math.max(...made)) return;
     execFileSync(join(root, ".venv/bin/python"), [join(root, "tests/web/sample_pages.py"), pages], {
         env: { ...process.env, PYTHONPATH: `${root}/python:${root}/tests/web` },

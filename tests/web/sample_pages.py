@@ -14,6 +14,7 @@ from halcyon.observe.report_tables import report_tables
 from halcyon.observe.viewer import Document, document_of, experiment_of, render, write_page
 from halcyon.observe.viewer.document import Run, Timeline
 from halcyon.observe.viewer.timeline import Limits, read_timeline
+from halcyon.predict.page import predictability
 
 SHAPES = {
     "checkpoints": (Shape(ranks=64), Limits()),
@@ -53,7 +54,8 @@ def write_sample(folder: Path, name: str) -> None:
             calls = read_timeline(dataset, limits)
             # The million calls are there for the timeline; their analysis would take longest of all.
             document = Document(_run(calls.timeline)) if name == "million" else document_of(report_tables(dataset))
-        write_page(dataclasses.replace(document, timeline=calls.timeline), calls, output)
+            forecasts = None if name == "million" else predictability(dataset)
+        write_page(dataclasses.replace(document, timeline=calls.timeline, predictability=forecasts), calls, output)
 
 
 def write_experiment(output: Path) -> None:

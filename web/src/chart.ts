@@ -6,6 +6,7 @@ import {
     DataZoomComponent,
     GridComponent,
     LegendComponent,
+    MarkLineComponent,
     TitleComponent,
     TooltipComponent,
     VisualMapComponent,
@@ -17,7 +18,7 @@ import { levelName, THEMES, type Scheme, type Theme } from "./theme";
 
 use([
     BarChart, CustomChart, HeatmapChart, LineChart, AriaComponent, DataZoomComponent, GridComponent, LegendComponent,
-    TitleComponent, TooltipComponent, VisualMapComponent, CanvasRenderer, SVGRenderer,
+    MarkLineComponent, TitleComponent, TooltipComponent, VisualMapComponent, CanvasRenderer, SVGRenderer,
 ]); // prettier-ignore
 
 export interface ChartSpec {

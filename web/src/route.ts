@@ -1,6 +1,16 @@
 /** Where the reader is, as the page's address tells it after `#`: `#timeline?file=3&from=1.5&to=2&rank=7`. */
 
-export const TABS = ["overview", "findings", "phases", "timeline", "files", "calls", "servers", "runs"] as const;
+export const TABS = [
+    "overview",
+    "findings",
+    "phases",
+    "timeline",
+    "files",
+    "calls",
+    "servers",
+    "predictability",
+    "runs",
+] as const;
 export type Tab = (typeof TABS)[number];
 
 export interface Route {

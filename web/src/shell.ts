@@ -10,6 +10,7 @@ import { filesView } from "./views/files";
 import { findingsView } from "./views/findings";
 import { overviewView } from "./views/overview";
 import { phasesView } from "./views/phases";
+import { predictabilityView } from "./views/predictability";
 import { runsView } from "./views/runs";
 import { serversView } from "./views/servers";
 import { timelineView, type TimelineView } from "./views/timeline";
@@ -22,6 +23,7 @@ const TITLES: Record<Tab, string> = {
     files: "Files",
     calls: "Calls",
     servers: "Servers",
+    predictability: "Predictability",
     runs: "Runs",
 };
 
@@ -33,6 +35,7 @@ const MAKERS: Record<Tab, (context: Context) => View> = {
     files: filesView,
     calls: callsView,
     servers: serversView,
+    predictability: predictabilityView,
     runs: runsView,
 };
 

@@ -97,6 +97,14 @@ export function percent(share: number | null): string {
     return value >= 9.95 ? `${Math.round(value)} %` : `${value.toPrecision(2)} %`;
 }
 
+/** 98.7 % of a share; what is not all is never told as 100 %. */
+export function share(value: number | null): string {
+    if (value === null) return ABSENT;
+    if (value === 1) return "100 %";
+    if (value >= 0.9995 && value < 1) return `${Math.min(value * 100, 99.99).toFixed(2)} %`;
+    return `${(value * 100).toFixed(1)} %`;
+}
+
 /** 1 block, 2 blocks */
 export function plural(n: number, one: string, many = `${one}s`): string {
     return `${count(n)} ${n === 1 ? one : many}`;

@@ -48,6 +48,18 @@ def _column(name: str, data: pa.Table, field: pa.Field) -> pa.ChunkedArray:
         raise UsageError(f"{name}.{field.name}: {column.type}; expected {field.type}: {why}") from why
 
 
+def whole_batch(name: str, batch: pa.RecordBatch, wanted: list[str] | None) -> pa.RecordBatch:
+    """The columns of table `name`, or the `wanted` ones of them; those that `batch` lacks are null."""
+    fields = [field for field in TABLES[name] if wanted is None or field.name in wanted]
+    if all(field.name in batch.schema.names for field in fields):
+        return batch
+    columns = [
+        batch.column(field.name) if field.name in batch.schema.names else pa.nulls(batch.num_rows, field.type)
+        for field in fields
+    ]
+    return pa.RecordBatch.from_arrays(columns, names=[field.name for field in fields])
+
+
 def all_columns(name: str, table: ibis.Table) -> ibis.Table:
     """Exactly the columns of table `name`, in their order; those that `table` lacks are null."""
     present = set(table.columns)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from halcyon.errors import ConfigError, HalcyonSystemError
-from halcyon.observe.conform import all_columns, plain_type
+from halcyon.observe.conform import all_columns, plain_type, whole_batch
 from halcyon.observe.dataset_writer import DatasetWriter
 from halcyon.observe.engines import DUCKDB, Engine, connect
 from halcyon.observe.manifest import Manifest, Part, check_name, file_crc32, read_manifest
@@ -57,11 +57,15 @@ class Dataset:
         return cls(directory, manifest.info, opened, **tables, paths=paths)
 
     def batches(self, table: str, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """The rows of a table in their stored order, in pieces of bounded size, without an engine."""
+        """The rows of a table in their stored order, in pieces of bounded size, without an engine.
+
+        Columns that the data set lacks, because it is of an older schema, are null.
+        """
         wanted = list(columns) if columns is not None else None
         for path in self.paths[table]:
             with pq.ParquetFile(path) as file:
-                yield from file.iter_batches(columns=wanted)
+                for batch in file.iter_batches(columns=wanted):
+                    yield whole_batch(table, batch, wanted)
 
     def close(self) -> None:
         """Closes the engine: of all data sets that share it."""

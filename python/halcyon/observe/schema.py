@@ -14,8 +14,8 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-VERSION = 1
-"""Of the schema. A reader refuses a higher one and reads all lower ones."""
+VERSION = 2
+"""Of the schema. A reader refuses a higher one and reads all lower ones: 1 had no `calls.context`."""
 
 
 class Level(StrEnum):
@@ -97,6 +97,12 @@ CALLS = pa.schema(
         _field(
             "argument", pa.int64(), "depends on the call: open flags, whence, the other file, … (see the reference)"
         ),
+        _field(
+            "context",
+            pa.int64(),
+            "number of the call stack from which it was made, 1 to 2³² - 1, the same in all runs of the same binaries; "
+            "its frames are a fact `context.` with the number in eight hexadecimal digits; null where none was kept",
+        ),
     ]
 )
 
@@ -161,7 +167,8 @@ FACTS = pa.schema(
         _field(
             "key",
             pa.string(),
-            "dotted: mpi.library, mpi.hint.romio_ds_write, mpi.view, environment.ROMIO_HINTS, hdf5.version",
+            "dotted: mpi.library, mpi.hint.romio_ds_write, mpi.view, environment.ROMIO_HINTS, hdf5.version, "
+            "context.1f00a3b7",
             null=False,
         ),
         _field("value", pa.string(), "its value", null=False),

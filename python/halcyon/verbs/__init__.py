@@ -1,3 +1,17 @@
 """One module per verb of the `halcyon` command: it parses, calls a library function, and prints."""
 
-VERBS = ("run", "analyze", "advise", "summary", "report", "diff", "view", "pack", "export", "convert", "check")
+VERBS = (
+    "run",
+    "analyze",
+    "advise",
+    "predict",
+    "grammar",
+    "summary",
+    "report",
+    "diff",
+    "view",
+    "pack",
+    "export",
+    "convert",
+    "check",
+)

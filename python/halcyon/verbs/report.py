@@ -11,9 +11,9 @@ DESCRIPTION = (
     "Writes one HTML page that needs no network. Of runs with Halcyon's servers: the counts of whatever was not the "
     "normal path, figures of the output phases, the servers and the throughput, and the numbers behind them; several "
     "are compared over whatever differs between them: approach, ranks, parameters. Of a recorded run, a data set or "
-    "another tool's trace: what was not seen, findings, phases, a timeline of all calls, files, servers. Of several "
-    "of these, or of a folder with several: a grid of pictures of how evenly their ranks wrote, over the parameters "
-    "in which the runs differ."
+    "another tool's trace: what was not seen, findings, phases, a timeline of all calls, files, servers, and how well "
+    "the calls of rank 0 can be forecast. Of several of these, or of a folder with several: a grid of pictures of how "
+    "evenly their ranks wrote, over the parameters in which the runs differ."
 )
 
 
@@ -54,12 +54,19 @@ def _is_folder_of_many(runs: list[Path], recorded: list[Path]) -> bool:
 
 
 def _of_calls(path: Path, output: Path) -> int:
+    from halcyon.errors import UnavailableError
     from halcyon.observe.open_run import open_run
     from halcyon.observe.report_tables import report_tables
     from halcyon.observe.viewer import render
+    from halcyon.predict.page import predictability
 
     with open_run(path) as dataset:
-        written = render(dataset, report_tables(dataset), output)
+        try:
+            forecasts = predictability(dataset)
+        except UnavailableError as why:  # traces of other tools are read without the compiled part
+            print(f"halcyon: warning: the page tells nothing of forecasts: {why}", file=sys.stderr)
+            forecasts = None
+        written = render(dataset, report_tables(dataset), output, forecasts)
     print(f"{output} ({written / 1e3:.0f} kB)")
     return 0
 

@@ -30,6 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="where traces lie until their process ends; default: --output if that is a disk of the node, else /tmp",
     )
     parser.add_argument(
+        "--contexts", action="store_true", help="record with each call of POSIX and of streams its call stack, too"
+    )
+    parser.add_argument(
         "--predict-memory", metavar="SIZE", help="room for what is learnt, per thread: from 256 KiB; default: 4 MiB"
     )
     parser.add_argument(
@@ -88,9 +91,18 @@ def run(arguments: argparse.Namespace) -> int:
     if prediction != Prediction() and "predict" not in layers:
         raise UsageError("--predict-…, --save-model and --model say how to learn: add --predict")
     if layers:
-        code, place = record(command, layers, arguments.output, arguments.buffer, arguments.local, patience, prediction)
+        code, place = record(
+            command,
+            layers,
+            arguments.output,
+            arguments.buffer,
+            arguments.local,
+            patience,
+            arguments.contexts,
+            prediction,
+        )
         say_what_was_recorded(place, layers)
         return code
-    if arguments.output or arguments.buffer or arguments.local:
-        raise UsageError("--output, --buffer and --local say how to record: add --trace or --predict")
+    if arguments.output or arguments.buffer or arguments.local or arguments.contexts:
+        raise UsageError("--output, --buffer, --local and --contexts say how to record: add --trace or --predict")
     return run_alone(command) if patience is None else run_beside_world(command, patience)

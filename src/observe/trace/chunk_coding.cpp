@@ -6,6 +6,7 @@
 #include "observe/trace/column_planes.hpp"
 #include "observe/trace/columns.hpp"
 #include "observe/trace/times.hpp"
+#include "observe/trace/trace_format.hpp"
 
 namespace halcyon::observe::trace {
 namespace {
@@ -173,6 +174,31 @@ bool decode_waits(std::span<call_record> records, work& work, Coder& coder) {
     return true;
 }
 
+// --- contexts: most traces have none ---
+
+/// Passes whether there are any; false when that cannot be read.
+template <class Coder>
+bool pass_has_contexts(std::span<const call_record> records, work& work, uint64_t& any, Coder& coder) {
+    work.values[0] = any;
+    const bool good = coder.pass(column::has_contexts, records.first(1), {}, work.values.first(1));
+    any = work.values[0];
+    return good && any <= 1;
+}
+
+template <class Coder>
+void encode_contexts(std::span<const call_record> records, work& work, Coder& coder) {
+    uint64_t any = 0;
+    for (const call_record& record : records) any |= record.context != 0 ? 1 : 0;
+    pass_has_contexts(records, work, any, coder);
+    if (any != 0) encode<context_column>(records, work, coder);
+}
+
+template <class Coder>
+bool decode_contexts(std::span<call_record> records, work& work, Coder& coder) {
+    uint64_t any = 0;
+    return pass_has_contexts(records, work, any, coder) && (any == 0 || decode<context_column>(records, work, coder));
+}
+
 // --- all of them, in the order of the format: a column may expect by the columns before it ---
 
 template <class Coder>
@@ -194,6 +220,7 @@ void encode_all(std::span<const call_record> records, int64_t unit, std::span<ui
     encode_durations(records, unit, work, coder);
     encode_gaps(records, unit, work, coder);
     encode_waits(records, unit, work, coder);
+    encode_contexts(records, work, coder);
 }
 
 void multiply_times(std::span<call_record> records, uint32_t unit) {
@@ -205,7 +232,8 @@ void multiply_times(std::span<call_record> records, uint32_t unit) {
 }
 
 template <class Coder>
-bool decode_all(uint32_t unit, std::span<uint64_t> scratch, std::span<call_record> records, Coder& coder) {
+bool decode_all(uint32_t version, uint32_t unit, std::span<uint64_t> scratch, std::span<call_record> records,
+                Coder& coder) {
     std::memset(static_cast<void*>(records.data()), 0, records.size_bytes());
     work work(scratch, records.size());
     if (!coder.pass(column::first_start, records.first(1), {}, work.values.first(1))) return false;
@@ -216,7 +244,8 @@ bool decode_all(uint32_t unit, std::span<uint64_t> scratch, std::span<call_recor
                       decode<bytes_column>(records, work, coder) && decode<moved_column>(records, work, coder) &&
                       decode<result_column>(records, work, coder) && decode<argument_column>(records, work, coder) &&
                       decode<error_column>(records, work, coder) && decode_durations(records, work, coder) &&
-                      decode_gaps(first, records, work, coder) && decode_waits(records, work, coder);
+                      decode_gaps(first, records, work, coder) && decode_waits(records, work, coder) &&
+                      (version < version_with_contexts || decode_contexts(records, work, coder));
     multiply_times(records, unit);
     return good;
 }
@@ -241,19 +270,19 @@ size_t encode_bits(std::span<const call_record> records, uint32_t unit, std::spa
     return bits_out.full() ? 0 : bytes;
 }
 
-bool decode_columns(std::span<const unsigned char> planes, uint32_t unit, std::span<uint64_t> scratch,
+bool decode_columns(uint32_t version, std::span<const unsigned char> planes, uint32_t unit, std::span<uint64_t> scratch,
                     std::span<call_record> records) {
     plane_reader coder(planes);
-    return decode_all(unit, scratch, records, coder) && coder.at_end();
+    return decode_all(version, unit, scratch, records, coder) && coder.at_end();
 }
 
-bool decode_bits(std::span<const unsigned char> coded, uint32_t unit, std::span<uint64_t> scratch, bit_model& model,
-                 std::span<call_record> records) {
+bool decode_bits(uint32_t version, std::span<const unsigned char> coded, uint32_t unit, std::span<uint64_t> scratch,
+                 bit_model& model, std::span<call_record> records) {
     number_contexts contexts;
     model.begin();
     bit_decoder bits_in(model, coded);
     number_columns coder(bits_in, contexts);
-    return decode_all(unit, scratch, records, coder) && bits_in.at_end();
+    return decode_all(version, unit, scratch, records, coder) && bits_in.at_end();
 }
 
 }  // namespace halcyon::observe::trace

@@ -24,10 +24,10 @@ namespace halcyon::observe::trace {
 
 inline constexpr uint32_t largest_chunk = 65536;
 
-/// Room that encode_columns needs for `records`: 18 columns of 9 bytes at least; 15 of up to 8 bytes for each record,
+/// Room that encode_columns needs for `records`: 20 columns of 9 bytes at least; 16 of up to 8 bytes for each record,
 /// three of one.
 inline constexpr size_t largest_planes(size_t records) {
-    return size_t{162} + size_t{123} * records;
+    return size_t{180} + size_t{131} * records;
 }
 
 /// How many elements of scratch the functions below need for `records`.
@@ -46,10 +46,10 @@ size_t encode_bits(std::span<const calls::call_record> records, uint32_t time_un
                    bit_model& model, std::span<unsigned char> out);
 
 /// The opposites: fill `records`, times multiplied by the unit again. False when the bytes are not what would have been
-/// written for that many records.
-bool decode_columns(std::span<const unsigned char> planes, uint32_t time_unit, std::span<uint64_t> scratch,
-                    std::span<calls::call_record> records);
-bool decode_bits(std::span<const unsigned char> bits, uint32_t time_unit, std::span<uint64_t> scratch, bit_model& model,
-                 std::span<calls::call_record> records);
+/// written for that many records. `version` is the format's (trace_format.hpp) that they were written in.
+bool decode_columns(uint32_t version, std::span<const unsigned char> planes, uint32_t time_unit,
+                    std::span<uint64_t> scratch, std::span<calls::call_record> records);
+bool decode_bits(uint32_t version, std::span<const unsigned char> bits, uint32_t time_unit, std::span<uint64_t> scratch,
+                 bit_model& model, std::span<calls::call_record> records);
 
 }  // namespace halcyon::observe::trace

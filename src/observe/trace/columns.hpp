@@ -32,6 +32,8 @@ enum class column : uint32_t {
     gap_mantissa,
     wait_exponent,
     wait_mantissa,
+    has_contexts,  ///< one number: whether there is a column of them
+    context,
     count,
 };
 
@@ -265,6 +267,42 @@ struct error_column {
     static uint64_t code(const calls::call_record& r) { return r.error; }
     static void decode(calls::call_record& r, uint64_t code) { r.error = static_cast<uint16_t>(code); }
     void learn(const calls::call_record&) {}
+};
+
+/// What followed the thread's last context before, in a call of this function (0), or one of those that were seen last,
+/// the newest first, or else the context itself.
+struct context_column {
+    static constexpr column which = column::context;
+    static constexpr uint32_t ways = 4096;
+    static constexpr uint32_t recent = 16;
+    uint32_t last[threads];
+    uint32_t next[ways];
+    uint32_t seen[recent];
+
+    [[nodiscard]] uint32_t way(const calls::call_record& r) const {
+        return (last[thread_of(r)] * 0x9E3779B1u ^ r.function * 0x85EBCA77u) >> 7 & (ways - 1);
+    }
+    [[nodiscard]] uint64_t code(const calls::call_record& r) const {
+        if (r.context == next[way(r)]) return 0;
+        for (uint32_t i = 0; i < recent; ++i) {
+            if (r.context == seen[i]) return 1 + i;
+        }
+        return 1 + recent + uint64_t{r.context};
+    }
+    void decode(calls::call_record& r, uint64_t code) const {
+        r.context = code == 0        ? next[way(r)]
+                    : code <= recent ? seen[code - 1]
+                                     : static_cast<uint32_t>(code - 1 - recent);
+    }
+    void learn(const calls::call_record& r) {
+        next[way(r)] = r.context;
+        if (r.context == 0) return;
+        last[thread_of(r)] = r.context;
+        uint32_t place = 0;
+        while (place + 1 < recent && seen[place] != r.context) ++place;
+        for (; place > 0; --place) seen[place] = seen[place - 1];
+        seen[0] = r.context;
+    }
 };
 
 }  // namespace halcyon::observe::trace

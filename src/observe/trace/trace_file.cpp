@@ -190,7 +190,7 @@ bool trace_file::append(section_kind kind, std::string_view first, std::string_v
     if (whole <= 8192) return append_copied<8192>(kind, {first, second, third}, payload);
     // One large part, which is not copied: chunks come in one piece.
     const section_header header{section_magic, static_cast<uint32_t>(kind), static_cast<uint32_t>(payload),
-                                check_of(static_cast<uint32_t>(kind), first.data(), first.size())};
+                                check_of(format_version, static_cast<uint32_t>(kind), first.data(), first.size())};
     const int64_t at = end_.fetch_add(static_cast<int64_t>(whole));
     return second.empty() && third.empty() && append_at(at, bytes_of(header), first);
 }
@@ -208,7 +208,7 @@ template <size_t room>
     }
     const size_t whole = sizeof header + filled_up(payload);
     std::memset(out, 0, static_cast<size_t>(buffer + whole - out));
-    header.check = check_of(header.kind, buffer + sizeof header, payload);
+    header.check = check_of(format_version, header.kind, buffer + sizeof header, payload);
     std::memcpy(buffer, &header, sizeof header);
     return append_at(end_.fetch_add(static_cast<int64_t>(whole)), {}, {buffer, whole});
 }

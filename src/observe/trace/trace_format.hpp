@@ -14,7 +14,8 @@
 /// While a process runs, its full chunks are compressed by zstd, quickly; what it ends with is written as bits of
 /// learnt probability (adaptive_bits.hpp), in fewer bytes.
 ///
-/// Versions: 1 had zstd throughout, other columns, and times in front of them.
+/// Versions: 1 had zstd throughout, other columns, and times in front of them; it is not read any more. 2 had no
+/// contexts, and check sums without the version.
 ///
 /// A ring holds what is not in the trace yet: a ring_header, notes, and then chunks of slots for records. After a clean
 /// end it is gone; after a kill, its slots are the last calls.
@@ -22,7 +23,9 @@ namespace halcyon::observe::trace {
 
 inline constexpr char trace_magic[8] = {'H', 'A', 'L', 'C', 'Y', 'O', 'N', 'T'};
 inline constexpr char ring_magic[8] = {'H', 'A', 'L', 'C', 'Y', 'O', 'N', 'R'};
-inline constexpr uint32_t format_version = 2;
+inline constexpr uint32_t format_version = 3;
+inline constexpr uint32_t oldest_version_read = 2;
+inline constexpr uint32_t version_with_contexts = 3;
 inline constexpr uint32_t byte_order_mark = 0x01020304;
 inline constexpr uint32_t section_magic = 0x54434553;  // "SECT"
 
@@ -50,7 +53,7 @@ struct section_header {
     uint32_t magic;
     uint32_t kind;
     uint32_t bytes;  ///< of the payload, without what fills it up
-    uint32_t check;  ///< check_of(kind, payload)
+    uint32_t check;  ///< check_of(version, kind, payload)
 };
 
 struct process_section {
@@ -108,10 +111,11 @@ struct end_section {
     anchor now;
 };
 
-/// Tells damage apart from data; not meant against malice.
-inline uint32_t check_of(uint32_t kind, const void* payload, size_t bytes) {
+/// Tells damage apart from data; not meant against malice. From version 3 on a changed version does not fit either.
+inline uint32_t check_of(uint32_t version, uint32_t kind, const void* payload, size_t bytes) {
     const auto* at = static_cast<const unsigned char*>(payload);
     uint64_t hash = 0x9E3779B97F4A7C15u ^ (uint64_t{kind} << 32 | bytes);
+    if (version > 2) hash ^= uint64_t{version} << 48;
     while (bytes > 0) {
         uint64_t word = 0;
         const size_t taken = bytes < sizeof word ? bytes : sizeof word;

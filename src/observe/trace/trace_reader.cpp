@@ -82,15 +82,19 @@ std::optional<std::string> plain_notes(const notes_section& section, std::string
 }
 
 /// False when they are not what the section says.
-bool read_records(const chunk_section& section, std::string_view coded, uint32_t time_unit,
+bool read_records(uint32_t version, const chunk_section& section, std::string_view coded, uint32_t time_unit,
                   std::span<call_record> records) {
     std::vector<uint64_t> scratch(scratch_for(records.size()));
     if (section.plane_bytes == 0) {
-        return decode_bits(as_bytes(coded), time_unit, scratch, *std::make_unique<bit_model>(), records);
+        return decode_bits(version, as_bytes(coded), time_unit, scratch, *std::make_unique<bit_model>(), records);
     }
     std::string planes(section.plane_bytes, '\0');
     return ZSTD_decompress(planes.data(), planes.size(), coded.data(), coded.size()) == planes.size() &&
-           decode_columns(as_bytes(planes), time_unit, scratch, records);
+           decode_columns(version, as_bytes(planes), time_unit, scratch, records);
+}
+
+bool is_read(uint32_t version) {
+    return version >= oldest_version_read && version <= format_version;
 }
 
 std::string ring_beside(const std::string& trace) {
@@ -139,11 +143,12 @@ void trace_reader::read_header() {
         damaged(path_, 0, "this is no trace of Halcyon");
     }
     if (header.byte_order != byte_order_mark) damaged(path_, 12, "written by a machine of the other byte order");
-    if (header.version != format_version) {
+    if (!is_read(header.version)) {
         damaged(path_, 8,
-                "version " + std::to_string(header.version) + "; this release reads version " +
-                    std::to_string(format_version));
+                "version " + std::to_string(header.version) + "; this release reads versions " +
+                    std::to_string(oldest_version_read) + " to " + std::to_string(format_version));
     }
+    version_ = header.version;
 }
 
 void trace_reader::read_sections() {
@@ -165,7 +170,7 @@ void trace_reader::read_sections() {
             if (ring_is_there_) return;  // what a killed process was about to write: its records are in the ring still
             damaged(path_, at, "the file ends within a section");
         }
-        if (check_of(header.kind, trace_.data() + payload, header.bytes) != header.check) {
+        if (check_of(version_, header.kind, trace_.data() + payload, header.bytes) != header.check) {
             if (ring_is_there_ && ends_unwritten(payload, header.bytes)) {
                 at = std::min(payload + filled_up(header.bytes), trace_.size());
                 continue;
@@ -296,7 +301,7 @@ void trace_reader::read_ring() {
         if (ring_.find_first_not_of('\0') == std::string::npos) return;
         damaged(ring_path_, 0, "this is no ring of Halcyon");
     }
-    if (header.version != format_version || header.byte_order != byte_order_mark) {
+    if (!is_read(header.version) || header.byte_order != byte_order_mark) {
         damaged(ring_path_, 8, "another version or byte order than this release reads");
     }
     if (header.record_bytes != sizeof(call_record) || header.chunk_records == 0 ||
@@ -365,7 +370,7 @@ std::vector<call_record> trace_reader::chunk(size_t index) const {
         chunk_section section{};
         std::memcpy(&section, trace_.data() + place.at, sizeof section);
         const std::string_view coded = std::string_view(trace_).substr(place.at, place.bytes).substr(sizeof section);
-        if (!read_records(section, coded, time_unit_, records)) {
+        if (!read_records(version_, section, coded, time_unit_, records)) {
             throw error(error_kind::config,
                         path_ + ": offset " + std::to_string(place.at) + ": a chunk cannot be taken apart");
         }

@@ -93,6 +93,7 @@ class trace_reader {
     std::string ring_path_;
     std::string trace_;
     std::string ring_;
+    uint32_t version_ = format_version;
     uint32_t time_unit_ = 1;
     bool has_process_ = false;
     bool ring_is_there_ = false;  // the process was killed, or the disk was full

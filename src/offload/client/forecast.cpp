@@ -99,10 +99,9 @@ result<void> forecast_next(int64_t count, halcyon_forecast_t& into) {
 result<void> forecast_window(double seconds, halcyon_forecast_t& into) {
     constexpr double longest = 1e9;
     if (!(seconds >= 0 && seconds <= longest))
-        return failure{error_kind::usage,
-                       "halcyon_forecast_window: a window of " + std::to_string(seconds) +
-                           " s; expected 0 to 1e9 seconds",
-                       0};
+        return failure{
+            error_kind::usage,
+            "halcyon_forecast_window: a window of " + std::to_string(seconds) + " s; expected 0 to 1e9 seconds", 0};
     // What the walk ahead of a thread has room for, at most.
     constexpr int64_t most = 65536;
     const int64_t room = std::clamp<int64_t>(into.capacity, 0, most);

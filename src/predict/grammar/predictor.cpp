@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 namespace halcyon::predict {
 
@@ -116,8 +117,10 @@ size_t predictor::gather(const cursor_set& from, std::span<prediction> out) cons
     // Where all that were followed agree, what was not followed goes on in another way as often as it did until now.
     const double lost = count == 1 ? from.lost() * (1 - agreed_luck_) : from.lost();
     for (size_t i = 0; i < count; ++i) out[i].probability /= followed + lost;
-    std::stable_sort(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(count),
-                     [](const prediction& a, const prediction& b) { return a.probability > b.probability; });
+    // They are few; std::stable_sort would take memory for them, in the middle of which the application may be.
+    for (size_t i = 1; i < count; ++i) {
+        for (size_t k = i; k > 0 && out[k].probability > out[k - 1].probability; --k) std::swap(out[k], out[k - 1]);
+    }
     return count;
 }
 

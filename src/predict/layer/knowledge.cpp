@@ -18,7 +18,7 @@ struct own_model {
     uint32_t generation;  // of the process that it is of
     thread_model* model;  // null: there was no room
 };
-constinit thread_local own_model own __attribute__((tls_model("initial-exec")));
+constinit thread_local own_model own __attribute__((tls_model("initial-exec"))) = {};
 
 bool has_ended(int thread) {
     constexpr int no_signal = 0;

@@ -52,7 +52,7 @@ policy::operation operation_of(calls::kind kind) {
 /// Numbers of functions that are the same in all builds.
 constexpr auto name_numbers = [] {
     std::array<uint32_t, static_cast<size_t>(calls::call_id::count)> numbers{};
-    for (uint16_t i = 0; i < numbers.size(); ++i) numbers[i] = call_name_number(calls::functions[i].name);
+    for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = call_name_number(calls::functions[i].name);
     return numbers;
 }();
 

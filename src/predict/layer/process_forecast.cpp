@@ -62,19 +62,34 @@ bool process_forecast::add(model& of, const thread_model& thread) {
 
 /// Walks ahead in ever longer steps, until there is as much as was asked for and two pauses.
 process_forecast::course process_forecast::walk_ahead(model& of, int64_t elapsed) {
-    const int64_t pause = of.bursts().pause_ns();
     course gone;
     for (size_t room = 256;; room *= 4) {
         room = std::min(room, most);
         gone.steps = of.ahead({pages_->walk, room});
-        find_pauses(gone, pause);
-        if (room == most || gone.steps < room || reaches_far_enough(gone, room, pause, elapsed)) return gone;
+        find_pauses(gone, of.bursts().pause_ns());
+        if (room == most || gone.steps < room) return gone;
+        // One that never paused will hardly do so now.
+        const bool has_pauses = gone.second_end != npos || of.bursts().completed() == 0;
+        const bool has_window =
+            asked_.window_ns < 0 || pages_->walk[room - 1].access.begins_ns > asked_.window_ns + elapsed;
+        if (room >= asked_.most && has_pauses && has_window) return gone;
     }
 }
 
-bool process_forecast::reaches_far_enough(const course& gone, size_t room, int64_t pause, int64_t elapsed) const {
-    if (room < asked_.most || gone.second_end == npos) return false;
-    return asked_.window_ns < 0 || pages_->walk[room - 1].access.begins_ns > asked_.window_ns + elapsed + pause;
+/// As model::phase(), of the walk that was made.
+policy::expected_phase process_forecast::rest_of_phase(const model& of, const course& gone) const {
+    if (gone.first_end == npos) return of.bursts().rest_by_habit(of.last_end_ns());
+    policy::expected_phase rest;
+    rest.calls_done = of.bursts().calls();
+    rest.calls_left = gone.first_end;
+    rest.confidence = 1;
+    for (size_t i = 0; i < gone.first_end; ++i) {
+        const policy::expected_access& access = pages_->walk[i].access;
+        if (transfers(access.what.what)) rest.bytes_left += std::max<int64_t>(access.what.bytes, 0);
+        rest.time_left_ns = access.begins_ns + access.duration_ns;
+        rest.confidence = access.probability;
+    }
+    return rest;
 }
 
 void process_forecast::find_pauses(course& gone, int64_t pause) const {
@@ -99,8 +114,8 @@ int64_t process_forecast::written(size_t from, size_t to) const {
     return bytes;
 }
 
-void process_forecast::add_phase(model& of, const thread_model& thread, const course& gone) {
-    policy::expected_phase rest = of.phase();
+void process_forecast::add_phase(const model& of, const thread_model& thread, const course& gone) {
+    const policy::expected_phase rest = rest_of_phase(of, gone);
     found_.calls_done += rest.calls_done;
     found_.calls_left += rest.calls_left;
     found_.bytes_left += rest.bytes_left;
@@ -108,8 +123,8 @@ void process_forecast::add_phase(model& of, const thread_model& thread, const co
     found_.phase_confidence = std::min(found_.phase_confidence, rest.confidence);
     // Of a walk that ends before the phase does, what the phase before wrote is the best guess.
     const int64_t before = thread.written_before();
-    found_.rest_buffer_bytes += gone.first_end != npos ? written(0, gone.first_end)
-                                                       : std::max<int64_t>(before - thread.written(), 0);
+    found_.rest_buffer_bytes +=
+        gone.first_end != npos ? written(0, gone.first_end) : std::max<int64_t>(before - thread.written(), 0);
     found_.phase_buffer_bytes += std::max(gone.second_end != npos ? written(gone.first_end, gone.second_end) : 0,
                                           std::max(before, thread.written()));
 }
@@ -140,7 +155,8 @@ void process_forecast::merge(const course& gone, uint32_t thread) {
         merged[count] = {pages_->walk[added], thread};
         merged[count++].what.access.begins_ns = begin_of(added++);
     }
-    if (old < count_ || added < gone.steps) known_until_ = std::min(known_until_, merged[count - 1].what.access.begins_ns);
+    if (old < count_ || added < gone.steps)
+        known_until_ = std::min(known_until_, merged[count - 1].what.access.begins_ns);
     // A walk that has come to its end says nothing of what is behind.
     const int64_t end = gone.steps == 0 ? 0 : begin_of(gone.steps - 1);
     known_until_ = std::min(known_until_, end);

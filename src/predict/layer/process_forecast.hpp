@@ -50,9 +50,9 @@ class process_forecast {
 
     bool add(model& of, const thread_model& thread);
     course walk_ahead(model& of, int64_t elapsed);
-    [[nodiscard]] bool reaches_far_enough(const course& gone, size_t room, int64_t pause, int64_t elapsed) const;
     void find_pauses(course& gone, int64_t pause) const;
-    void add_phase(model& of, const thread_model& thread, const course& gone);
+    [[nodiscard]] policy::expected_phase rest_of_phase(const model& of, const course& gone) const;
+    void add_phase(const model& of, const thread_model& thread, const course& gone);
     void add_period(const policy::expected_period& next, int64_t elapsed);
     void merge(const course& gone, uint32_t thread);
     void name(size_t i, file_book& files, io_forecast::access* out) const;

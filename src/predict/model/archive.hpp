@@ -108,17 +108,23 @@ class archive_reader {
     }
     /// Into a predictor that has learnt nothing; its terminals must be below `most`.
     void grammar(predictor& into, uint32_t most) {
+        if (!grammar_that_fits(into, most)) fail(too_large);
+    }
+    /// False, and the predictor is of no use, when its bound is too small: reading goes on behind the grammar.
+    [[nodiscard]] bool grammar_that_fits(predictor& into, uint32_t most) {
         uint64_t bytes = 0;
         number(bytes);
-        if (!has(bytes)) return;
+        if (!has(bytes)) return true;
         const auto wrong = load(into.model(), bytes_.subspan(at_, bytes), "");
-        if (wrong) return fail(wrong->kind == error_kind::usage ? too_large : "a damaged grammar");
+        if (wrong && wrong->kind == error_kind::usage) return at_ += bytes, false;
+        if (wrong) return fail("a damaged grammar"), true;
         for (symbol_index s = 0; s < into.model().symbols_end(); ++s) {
             const symbol_entry& entry = into.model().symbol(s);
             if (entry.kind == symbol_kind::terminal && entry.value >= most) fail("a grammar of unknown symbols");
         }
         at_ += bytes;
         into.begin_again();
+        return true;
     }
 
     /// Bytes and nanoseconds: sums of them do not overflow. Squares of differences are the largest numbers.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <new>
 
 namespace halcyon::predict {
 
@@ -57,20 +58,21 @@ struct file_names::reading {
     }
 };
 
-file_names::file_names(memory_bound& memory)
-    : memory_(memory),
-      classes_(memory),
-      found_(memory),
-      files_(static_cast<uint32_t*>(memory.take(most_files * sizeof(uint32_t)))) {}
-
 file_names::~file_names() {
-    memory_.give_back(files_, most_files * sizeof(uint32_t));
+    for (std::atomic<page*>& one : pages_) memory_.give_back(one.load(std::memory_order_relaxed), sizeof(page));
 }
 
 uint32_t file_names::name(uint32_t file, std::string_view path) {
+    std::atomic<page*>& place = pages_[file / page_files % most_pages];
+    page* of = place.load(std::memory_order_relaxed);
+    if (of == nullptr) {
+        void* const taken = memory_.take(sizeof(page));
+        if (taken == nullptr) return unknown;
+        of = new (taken) page{};
+        place.store(of, std::memory_order_release);
+    }
     const uint32_t found = learn(path);
-    if (files_ == nullptr) return unknown;
-    std::atomic_ref(files_[file % most_files]).store(found, std::memory_order_relaxed);
+    (*of)[file % page_files].store(found, std::memory_order_relaxed);
     return found;
 }
 

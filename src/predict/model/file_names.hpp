@@ -23,7 +23,7 @@ class file_names {
     static constexpr size_t longest_pattern = 96;
     static constexpr uint32_t most_numbers = 6;  ///< of a path; with more of them the last ones
 
-    explicit file_names(memory_bound& memory);
+    explicit file_names(memory_bound& memory) : memory_(memory), classes_(memory), found_(memory) {}
     ~file_names();
     file_names(const file_names&) = delete;
     file_names& operator=(const file_names&) = delete;
@@ -31,8 +31,9 @@ class file_names {
     /// The file has this path from now on; returns its class. Counts as the next one of its class.
     uint32_t name(uint32_t file, std::string_view path);
     [[nodiscard]] uint32_t class_of(uint32_t file) const {
-        if (files_ == nullptr) return unknown;
-        return std::atomic_ref(files_[file % most_files]).load(std::memory_order_relaxed);
+        const page* const of = pages_[file / page_files % most_pages].load(std::memory_order_acquire);
+        return of == nullptr ? static_cast<uint32_t>(unknown)
+                             : (*of)[file % page_files].load(std::memory_order_relaxed);
     }
     [[nodiscard]] uint32_t classes() const { return classes_.size(); }
     /// `out.%06d`; numbers that are not padded are `%d`, those that were always the same stand there.
@@ -54,7 +55,10 @@ class file_names {
     uint32_t adopt(const last_of_class& last);
 
   private:
-    static constexpr uint32_t most_files = 65536;  // ids of known_files
+    // As many files as known_files has ids at a time.
+    static constexpr uint32_t page_files = 1024;
+    static constexpr uint32_t most_pages = 64;
+    using page = std::array<std::atomic<uint32_t>, page_files>;
     struct number {
         int64_t value;
         int64_t step;
@@ -76,7 +80,7 @@ class file_names {
     memory_bound& memory_;
     growing_array<name_class> classes_;
     index_table found_;
-    uint32_t* files_;  // class of each file: zero where none was named, in pages that are there once they are written
+    std::array<std::atomic<page*>, most_pages> pages_ = {};  // class of each file; made when one of its files is named
 };
 
 }  // namespace halcyon::predict

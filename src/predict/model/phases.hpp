@@ -19,6 +19,11 @@ class phases {
     [[nodiscard]] int64_t pause_ns() const;
     [[nodiscard]] uint64_t calls() const { return calls_; }
     [[nodiscard]] uint64_t completed() const { return completed_; }
+    // Of the phases that are over; the intervals are from the beginning of one to that of the next.
+    [[nodiscard]] const time_estimate& calls_of() const { return calls_of_; }
+    [[nodiscard]] const time_estimate& bytes_of() const { return bytes_of_; }
+    [[nodiscard]] const time_estimate& durations() const { return duration_of_; }
+    [[nodiscard]] const time_estimate& intervals() const { return interval_of_; }
     /// When the next one begins, `now_ns` being the end of the last call.
     [[nodiscard]] policy::expected_period period(int64_t now_ns) const;
     /// What is left of this one if it is like those before; for when no walk ahead can tell.

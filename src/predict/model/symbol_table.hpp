@@ -44,6 +44,8 @@ class symbol_table {
     /// files has one symbol from then on, whatever the file.
     uint32_t of(const call_site& site);
     [[nodiscard]] uint32_t size() const { return symbols_.size(); }
+    /// Symbols of call sites, those that were replaced included.
+    [[nodiscard]] uint32_t named() const { return size() == 0 ? 0 : size() - 1; }
     symbol_state& operator[](uint32_t symbol) { return symbols_[symbol]; }
     const symbol_state& operator[](uint32_t symbol) const { return symbols_[symbol]; }
     /// From a file: the next symbol is of this site; what stands for all classes has any_class. 0: no room.

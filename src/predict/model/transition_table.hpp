@@ -47,6 +47,8 @@ class transition_table {
         return none;
     }
     [[nodiscard]] uint32_t size() const { return transitions_.size(); }
+    /// Without number 0.
+    [[nodiscard]] uint32_t named() const { return size() == 0 ? 0 : size() - 1; }
     transition& operator[](uint32_t i) { return transitions_[i]; }
     const transition& operator[](uint32_t i) const { return transitions_[i]; }
 

@@ -28,7 +28,7 @@ bool local_sequence::learn(uint32_t number, memory_bound& memory) {
         run_ = std::min(run_ + 1, longest_beginning);
         return true;
     }
-    if (!make_grammar(memory)) {
+    if (!make_grammar(memory, bound_bytes)) {
         last_ = number;
         return false;
     }
@@ -37,10 +37,10 @@ bool local_sequence::learn(uint32_t number, memory_bound& memory) {
     return true;
 }
 
-bool local_sequence::make_grammar(memory_bound& memory) {
+bool local_sequence::make_grammar(memory_bound& memory, size_t most_bytes) {
     void* const place = memory.take(sizeof(predictor));
     if (place == nullptr) return false;
-    grammar_ = new (place) predictor({.bound_bytes = bound_bytes, .cursors = cursors}, memory);
+    grammar_ = new (place) predictor({.bound_bytes = most_bytes, .cursors = cursors}, memory);
     return true;
 }
 

@@ -13,6 +13,9 @@ class local_sequence {
   public:
     /// Memory of one grammar; a sequence that outgrows it goes on predicting with what it knows.
     static constexpr size_t bound_bytes = size_t{16} << 10;
+    /// Of one that was loaded: its arrays do not grow in the order in which they grew when it was learnt, and what had
+    /// been full, or nearly so, would not fit again.
+    static constexpr size_t loaded_bound_bytes = 2 * bound_bytes;
     static constexpr int unknown = -1;
 
     /// Scores what was predicted, and learns. False when a grammar is needed and there is no memory for one: then it
@@ -29,7 +32,8 @@ class local_sequence {
     /// Forgets everything, and gives the memory back.
     void release(memory_bound& memory);
 
-    /// For archives; numbers below `most` are right. Read into a new one.
+    /// For archives; numbers below `most` are right. Read into a new one, which knows nothing yet where its grammar
+    /// takes more than loaded_bound_bytes.
     template <class Self, class Archive>
     static void each_field(Self& self, Archive& archive, [[maybe_unused]] uint32_t most) {
         archive.number(self.last_);
@@ -40,15 +44,16 @@ class local_sequence {
         if constexpr (Archive::reads) {
             if (self.last_ >= most) archive.fail("a number that is not of its sequence");
             if (!grammar || !archive.good()) return;
-            if (!self.make_grammar(archive.memory())) return archive.fail(Archive::too_large);
-            archive.grammar(*self.grammar_, most);
+            if (!self.make_grammar(archive.memory(), loaded_bound_bytes)) return archive.fail(Archive::too_large);
+            // What goes on learning until it is full again, run after run, does not fit at last.
+            if (!archive.grammar_that_fits(*self.grammar_, most)) self.release(archive.memory());
         } else if (grammar) {
             archive.grammar(*self.grammar_);
         }
     }
 
   private:
-    [[nodiscard]] bool make_grammar(memory_bound& memory);
+    [[nodiscard]] bool make_grammar(memory_bound& memory, size_t most_bytes);
 
     predictor* grammar_ = nullptr;
     uint32_t last_ = 0;

@@ -46,7 +46,7 @@ int64_t offset_table::next(const offset_places& places, uint64_t walk) const {
     const float habit_luck = base == none ? -1 : habits_[base].luck;
     const transformation* const said = too_many_ ? nullptr : numbered(sequence_.next_on(walk));
     if (said != nullptr && sequence_.luck() >= habit_luck) {
-        if (const int64_t offset = said->applied_to(places); offset >= 0) return offset;
+        if (const int64_t offset = applied(*said, places); offset >= 0) return offset;
     }
     // What the thesis falls back to: consecutive.
     if (places.at[to_end] >= 0 && consecutive_luck_ > habit_luck) return places.at[to_end];
@@ -75,25 +75,43 @@ void offset_table::learn(const offset_places& places, int64_t offset, const limi
     learnt_ = true;
 }
 
+offset_table::transformation::transformation(const offset_places& places, int64_t offset) {
+    for (uint32_t i = 0; i < offset_bases; ++i) {
+        if (places.at[i] < 0) continue;
+        distance[i] = offset - places.at[i];
+        bases |= 1u << i;
+    }
+}
+
+uint32_t offset_table::transformation::explains(const offset_places& places, int64_t offset) const {
+    uint32_t result = 0;
+    for (uint32_t i = 0; i < offset_bases; ++i) {
+        if ((bases >> i & 1) != 0 && places.at[i] >= 0 && places.at[i] + distance[i] == offset) result |= 1u << i;
+    }
+    return result;
+}
+
+/// By the one of its bases whose distance stays the same most often elsewhere, too; -1: none of them is known here.
+int64_t offset_table::applied(const transformation& said, const offset_places& places) const {
+    int chosen = none;
+    for (uint32_t i = 0; i < offset_bases; ++i) {
+        if ((said.bases >> i & 1) == 0 || places.at[i] < 0 || places.at[i] + said.distance[i] < 0) continue;
+        if (chosen == none || habits_[i].luck > habits_[chosen].luck) chosen = static_cast<int>(i);
+    }
+    return chosen == none ? -1 : places.at[chosen] + said.distance[chosen];
+}
+
 int offset_table::explained_by(const offset_places& places, int64_t offset, int predicted) const {
-    if (transformations_ == nullptr) return learnt_ && first_.applied_to(places) == offset ? 0 : none;
+    if (!learnt_) return none;
     const transformation* const said = numbered(predicted);
-    if (said != nullptr && said->applied_to(places) == offset) return predicted;
+    if (said != nullptr && said->explains(places, offset) != 0) return predicted;
+    if (transformations_ == nullptr) return first_.explains(places, offset) != 0 ? 0 : none;
     int chosen = none;
     for (uint32_t i = 0; i < transformation_count_; ++i) {
-        if (transformations_[i].applied_to(places) != offset) continue;
+        if (transformations_[i].explains(places, offset) == 0) continue;
         if (chosen == none || transformations_[i].uses > transformations_[chosen].uses) chosen = static_cast<int>(i);
     }
     return chosen;
-}
-
-/// Counted from the base that has explained most; at first from the end of the access before.
-offset_table::transformation offset_table::made_for(const offset_places& places, int64_t offset) const {
-    const int base = best_habit(places);
-    offset_base from = base == none ? offset_base::zero : static_cast<offset_base>(base);
-    if (places.at[to_end] >= 0 && (base == none || places.at[to_end] == offset || habits_[base].luck == 0))
-        from = offset_base::end;
-    return {offset - places.of(from), 0, from};
 }
 
 /// The number of a new transformation: one that is free; `other`, and then it takes the place of another one which came
@@ -106,7 +124,6 @@ uint32_t offset_table::keep(const transformation& made, const limits& cut_off, m
     if (transformations_ == nullptr) {
         if (!take_transformations(memory)) return other;
         transformations_[0] = first_;
-        transformations_[0].uses = 2;
         transformation_count_ = 1;
     }
     if (transformation_count_ < std::min(cut_off.distinct_values, limits::most_values)) {
@@ -128,9 +145,12 @@ void offset_table::learn_transformation(const offset_places& places, int64_t off
                                         memory_bound& memory) {
     if (too_many_) return;
     const int known = explained_by(places, offset, sequence_.next());
-    const uint32_t number =
-        known == none ? keep(made_for(places, offset), cut_off, memory) : static_cast<uint32_t>(known);
-    if (transformations_ != nullptr && number != other) ++transformations_[number].uses;
+    const uint32_t number = known == none ? keep({places, offset}, cut_off, memory) : static_cast<uint32_t>(known);
+    if (number != other) {
+        transformation& taken = transformations_ == nullptr ? first_ : transformations_[number];
+        taken.bases = taken.explains(places, offset);
+        ++taken.uses;
+    }
     const int said = sequence_.next();
     told_ += ((numbered(said) != nullptr && static_cast<uint32_t>(said) == number ? 1.0f : 0.0f) - told_) * told_decay;
     ++observed_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "predict/tables/limits.hpp"
 #include "predict/tables/local_sequence.hpp"
@@ -29,9 +30,10 @@ struct offset_places {
 /// Offsets'). The thesis knows three transformations: consecutive, absolute, relative to the end of the access before.
 /// Here an offset may be counted from any offset_base, since formats write relative to the end of the file, to the same
 /// field of the block before, or over what they have just written. Which base explains a transition is learnt: a
-/// transformation (base, distance) that explains what came before is taken again before a new one is made. Their
-/// sequence is a local grammar. Beyond the cut-off those that came once give way; of what finds no room the base whose
-/// distance stays the same most often says where, and of everything when the sequence has no pattern.
+/// transformation that explains what came before is taken again before a new one is made, and loses the bases that do
+/// not explain it, until the one remains that the program counts from. Their sequence is a local grammar. Beyond the
+/// cut-off those that came once give way; of what finds no room the base whose distance stays the same most often says
+/// where, and of everything when the sequence has no pattern.
 ///
 /// A plain value, which its owner releases.
 class offset_table {
@@ -68,33 +70,36 @@ class offset_table {
         local_sequence::each_field(self.sequence_, archive, other + 1);
     }
 
+    /// The distance of an offset from every base, and from which of them all accesses that it explained had it: as long
+    /// as they are several, nobody knows yet what the program counts from.
+    struct transformation {
+        int64_t distance[offset_bases] = {};
+        uint32_t uses = 0;
+        uint32_t bases = 0;  ///< a bit for each
+
+        transformation() = default;
+        transformation(const offset_places& places, int64_t offset);
+        /// The bases that explain this access, too.
+        [[nodiscard]] uint32_t explains(const offset_places& places, int64_t offset) const;
+        template <class Self, class Archive>
+        static void each_field(Self& self, Archive& archive) {
+            for (auto& distance : self.distance) archive.number(distance);
+            archive.number(self.uses);
+            archive.number(self.bases);
+        }
+    };
+
     /// Transformations told apart; 0: there are too many, or there is one only.
     [[nodiscard]] uint32_t distinct() const { return transformation_count_; }
+    /// They explain all offsets that were learnt. Empty: there are too many of them, or nothing was learnt.
+    [[nodiscard]] std::span<const transformation> transformations() const {
+        if (transformations_ != nullptr) return {transformations_, transformation_count_};
+        return {&first_, learnt_ && !too_many_ ? 1u : 0u};
+    }
     /// Share of the last predictions that were right, 0 to 1.
     [[nodiscard]] float luck() const;
 
   private:
-    struct transformation {
-        int64_t distance;
-        uint32_t uses;
-        offset_base base;
-
-        [[nodiscard]] int64_t applied_to(const offset_places& places) const {
-            return places.of(base) < 0 ? -1 : places.of(base) + distance;
-        }
-        template <class Self, class Archive>
-        static void each_field(Self& self, Archive& archive) {
-            archive.number(self.distance);
-            archive.number(self.uses);
-            archive.number(self.base);
-            if constexpr (Archive::reads) {
-                if (static_cast<uint32_t>(self.base) >= offset_bases) {
-                    self.base = offset_base::zero;
-                    archive.fail("an offset from an unknown place");
-                }
-            }
-        }
-    };
     /// That the distance to this base stays what it was; another one takes its place when it comes twice in a row.
     struct habit {
         int64_t distance = 0;
@@ -110,7 +115,7 @@ class offset_table {
     [[nodiscard]] int best_habit(const offset_places& places) const;
     [[nodiscard]] int explained_by(const offset_places& places, int64_t offset, int predicted) const;
     void learn_transformation(const offset_places& places, int64_t offset, const limits& cut_off, memory_bound& memory);
-    [[nodiscard]] transformation made_for(const offset_places& places, int64_t offset) const;
+    [[nodiscard]] int64_t applied(const transformation& said, const offset_places& places) const;
     [[nodiscard]] uint32_t keep(const transformation& made, const limits& cut_off, memory_bound& memory);
     [[nodiscard]] const transformation* numbered(int number) const;
     [[nodiscard]] bool take_transformations(memory_bound& memory);

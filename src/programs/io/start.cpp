@@ -84,7 +84,8 @@ void remember_environment() {
     }
     for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
         const char* value = getenv(name);
-        if (value != nullptr && rank[0] == '\0' && std::strlen(value) < sizeof rank) std::strcpy(rank, value);
+        if (value != nullptr && rank[0] == '\0' && std::strlen(value) < sizeof rank)
+            std::memcpy(rank, value, std::strlen(value));
     }
     remember_preload(getenv("LD_PRELOAD"));
     if (preload[0] != '\0') children[count++] = preload;

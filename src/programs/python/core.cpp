@@ -18,6 +18,7 @@
 #include "offload/store/store.hpp"
 #include "programs/python/raise.hpp"
 #include "programs/python/replay.hpp"
+#include "programs/python/saved_models.hpp"
 #include "programs/python/trace.hpp"
 
 namespace nb = nanobind;
@@ -100,4 +101,5 @@ NB_MODULE(_core, m) {
           "Reads a configuration, for `ranks` processes where > 0, and says what `open` would refuse.");
     halcyon::python::add_trace_reader(m);
     halcyon::python::add_replay(m);
+    halcyon::python::add_saved_models(m);
 }

@@ -2,16 +2,22 @@
 #include "programs/python/replay.hpp"
 
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/replace_file.hpp"
+#include "predict/model/model_file.hpp"
 #include "predict/score/replay.hpp"
+#include "programs/python/python_text.hpp"
 
 namespace nb = nanobind;
 
@@ -134,8 +140,8 @@ class held_replay {
         const policy::expected_period period = learnt.period();
         nb::dict result;
         result["calls"] = learnt.calls();
-        result["symbols"] = learnt.symbols().size() - 1;
-        result["transitions"] = learnt.transitions().size() - 1;
+        result["symbols"] = learnt.symbols().named();
+        result["transitions"] = learnt.transitions().named();
         result["file_classes"] = learnt.names().classes();
         result["grammar_runs"] = grammar.size();
         result["grammar_rules"] = grammar.rules();
@@ -149,6 +155,23 @@ class held_replay {
         result["next_phase_deviation_ns"] = period.deviation_ns;
         result["next_phase_confidence"] = period.confidence;
         return result;
+    }
+
+    void save(const nb::object& path, const std::map<uint32_t, std::string>& functions,
+              const std::map<uint32_t, std::string>& contexts) {
+        predict::memory_bound memory(SIZE_MAX);
+        predict::label_table labels(memory);
+        using subject = predict::label_table::subject;
+        bool room = true;
+        for (const auto& [number, name] : functions) room = labels.name(subject::function, number, name) && room;
+        for (const auto& [number, stack] : contexts) room = labels.name(subject::context, number, stack) && room;
+        const std::array<const model*, 1> learnt{&replay_.learnt()};
+        const predict::process_models all{replay_.names(), labels, learnt};
+        std::string bytes(saved_bytes(all), '\0');
+        const std::span out(reinterpret_cast<unsigned char*>(bytes.data()), bytes.size());
+        const std::string name = path_of(path);
+        if (!room || !predict::save(all, out)) throw error(error_kind::system, name + ": no memory to write the model");
+        replace_file(name, bytes).value();
     }
 
   private:
@@ -181,7 +204,10 @@ void add_replay(nb::module_& m) {
         .def("score", &held_replay::score, nb::arg("columns"),
              "The thread's next calls, as columns, in the order in which they ended; returns their scores as columns.")
         .def("state", &held_replay::state,
-             "What the model has become: counts, memory in bytes, and its forecast of the next phase.");
+             "What the model has become: counts, memory in bytes, and its forecast of the next phase.")
+        .def("save", &held_replay::save, nb::arg("path"), nb::arg("functions"), nb::arg("contexts"),
+             "Writes the model into a file, whole, as the layer `predict` does; with names of functions and call "
+             "stacks by their numbers.");
 }
 
 }  // namespace halcyon::python

@@ -47,6 +47,7 @@ nb::dict chunk(const trace_reader& reader, size_t index) {
     columns["number"] = column(records, &call_record::number);
     columns["parent"] = column(records, &call_record::parent);
     columns["function"] = column(records, &call_record::function);
+    columns["context"] = column(records, &call_record::context);
     columns["error"] = column(records, &call_record::error);
     return columns;
 }

@@ -145,6 +145,10 @@ int main(int count, char** words) {
         put_by_stream(words[2]);
     } else if (strcmp(what, "modules") == 0) {
         load_in_turn(words[3], words[4]);
+    } else if (strcmp(what, "killed") == 0) {
+        put_in_a_loop();
+        (void)!write(STDOUT_FILENO, "done\n", 5);
+        pause();
     } else {
         return 2;
     }

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from mini_apps import MiniApps
 
-CELLS = 64
-SIDE = 8
+CELLS = 96
+SIDE = 12
 ACROSS = CELLS // SIDE
 SNAPSHOTS = 8
-SETTINGS = {"cells": CELLS, "steps": 1500 * SNAPSHOTS, "output_every": 1500, "percent": -20}
+SETTINGS = {"cells": CELLS, "steps": 5000 * SNAPSHOTS, "output_every": 5000, "percent": -20}
 LESS = np.array([0.0, 1.0, -1.0])
 """What is taken off the values of a boundary, of the first and of the second metal."""
 

@@ -18,7 +18,7 @@ PHASES: dict[str, Callable[[Path], list[str]]] = {
     "branching": lambda folder: names(folder, "out/alloy.0*"),
     "gtc-like": lambda folder: names(folder, "out/node0001/gtc_*.dat"),
     "lammps": lambda folder: [
-        line for line in (folder / "flow.dump").read_text().splitlines() if line == "ITEM: TIMESTEP"
+        line for line in (folder / "melt.dump").read_text().splitlines() if line == "ITEM: TIMESTEP"
     ][1:],  # the first one is the start
     "openfoam": lambda folder: [name for name in names(folder, "processor1/[0-9]*") if name != "0"],
     "shared-file": lambda folder: [""] * int.from_bytes((folder / "out/heat.dat").read_bytes()[24:32], "little"),

@@ -17,6 +17,7 @@ from halcyon.observe.conform import plain_type
 from halcyon.observe.dataset import Dataset, DatasetWriter
 from halcyon.observe.engines import Engine, connect
 from halcyon.observe.schema import TABLES, VERSION, RunInfo
+from halcyon.observe.writers import writer_of
 
 INFO = RunInfo("test 1", None, None, None)
 
@@ -256,6 +257,24 @@ def test_columns_that_an_older_version_lacks_are_null(small_dataset: Path, engin
     assert Dataset.open(small_dataset, engine).files.select("path", "servers").to_pyarrow().to_pylist() == [
         {"path": "/a", "servers": None}
     ]
+
+
+def test_a_data_set_without_contexts_is_read_and_exported(small_dataset: Path, tmp_path: Path) -> None:
+    (path,) = (small_dataset / "calls").glob("*.parquet")
+    table = pq.read_table(path).drop_columns(["context"])
+    pq.write_table(table, path)
+    document = json.loads((small_dataset / "run.json").read_bytes())
+    part = manifest.Part.of(path, table.num_rows)
+    document["parts"][f"calls/{path.name}"] = {"rows": part.rows, "bytes": part.bytes, "crc32": part.crc32}
+    _rewrite(small_dataset, parts=document["parts"], version=1)
+    with Dataset.open(small_dataset) as opened:
+        rows = [row for batch in opened.batches("calls") for row in batch.to_pylist()]
+        assert [row["context"] for row in rows] == [None] * 4
+        assert [list(row) for row in rows] == [TABLES["calls"].names] * 4
+        some = [row for batch in opened.batches("calls", ["context", "call"]) for row in batch.to_pylist()]
+        assert [row["call"] for row in some] == [row["call"] for row in rows]
+        for name in ("csv", "chrome", "otf2"):
+            writer_of(name)(opened, tmp_path / name)
 
 
 def test_the_run_json_of_a_simulations_output_is_not_mistaken(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halcyon.quantities import number, percent, plural, rate, seconds, seconds_with_range, size
+from halcyon.quantities import number, percent, plural, rate, seconds, seconds_with_range, share, size
 
 
 @given(st.floats(1e-9, 1e12))
@@ -24,6 +24,14 @@ def test_seconds_choose_their_unit(value: float, text: str) -> None:
 
 def test_unknown_values_are_a_dash_never_zero() -> None:
     assert {seconds(None), size(None), rate(None), percent(None)} == {"–"}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.987, "98.7 %"), (0, "0.0 %"), (0.9997, "99.97 %"), (0.999999, "99.99 %"), (1, "100 %"), (None, "–")],
+)
+def test_what_is_not_all_is_not_told_as_all(value: float | None, text: str) -> None:
+    assert share(value) == text
 
 
 def test_range_is_in_the_unit_of_the_middle() -> None:

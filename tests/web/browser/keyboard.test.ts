@@ -14,7 +14,7 @@ describeInBrowser("without a mouse", () => {
         expect(await page.evaluate(() => document.activeElement?.id)).toBe("tab-phases");
         expect(await page.locator("[role=tab][tabindex='0']").count()).toBe(1);
         await page.keyboard.press("End");
-        await page.locator("#panel-servers").waitFor({ state: "visible" });
+        await page.locator("#panel-predictability").waitFor({ state: "visible" });
         await page.keyboard.press("ArrowRight");
         await page.locator("#panel-overview").waitFor({ state: "visible" });
         await page.context().close();

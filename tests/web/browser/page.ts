@@ -7,7 +7,16 @@ import { describe } from "vitest";
 
 export const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 /** Of one run. */
-export const VIEWS = ["overview", "findings", "phases", "timeline", "files", "calls", "servers"] as const;
+export const VIEWS = [
+    "overview",
+    "findings",
+    "phases",
+    "timeline",
+    "files",
+    "calls",
+    "servers",
+    "predictability",
+] as const;
 
 const missing = existsSync(CHROMIUM) ? "" : `: skipped, there is no ${CHROMIUM} (CHROMIUM=… names another)`;
 

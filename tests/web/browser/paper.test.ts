@@ -66,7 +66,7 @@ describeInBrowser("on paper", () => {
             string,
             unknown
         >;
-        expect(printed).toMatchObject({ shown: 7, background: WHITE });
+        expect(printed).toMatchObject({ shown: 8, background: WHITE });
         expect(printed.charts).toBeGreaterThanOrEqual(10);
         expect(printed.frames).toBeGreaterThanOrEqual(1);
         expect(await page.evaluate(background)).not.toBe(WHITE);

@@ -55,6 +55,23 @@ describeInBrowser("every view", () => {
         await page.context().close();
     });
 
+    test("says how well the calls can be forecast, and where there are none", async () => {
+        const { page } = await openPage("checkpoints");
+        await visit(page, "predictability");
+        const panel = page.locator("#panel-predictability");
+        expect(await panel.innerText()).toContain("The calls of rank 0 that reach the file system");
+        const row = panel.locator("table").first().locator("tbody tr").first();
+        const [what, own, , contiguous] = await row.locator("td").allInnerTexts();
+        expect([what, contiguous]).toEqual(["call site", "–"]);
+        expect(own).toMatch(/^\d[\d.]* %$/);
+        expect(await panel.locator("figure.chart").count()).toBe(6);
+        await page.context().close();
+        const { page: counted } = await openPage("counted");
+        await visit(counted, "predictability");
+        expect(await counted.locator("#panel-predictability").innerText()).toContain("No calls were replayed");
+        await counted.context().close();
+    });
+
     test("says that MPI's start and end are left out, and where they are not", async () => {
         const { page } = await openPage("alone");
         expect(await page.locator("#panel-overview").innerText()).toContain("68; 2 more of MPI's start and end");
@@ -145,7 +162,7 @@ describeInBrowser("a table wider than its window", () => {
 describeInBrowser("a page that cannot be shown", () => {
     test("says why", async () => {
         const { page } = await openPage("empty");
-        const html = (await page.content()).replace(/"version":3\}/, '"version":99}').replace(/ data-ready="yes"/, "");
+        const html = (await page.content()).replace(/"version":4\}/, '"version":99}').replace(/ data-ready="yes"/, "");
         await page.setContent(html);
         await page.locator("[role=alert]").waitFor();
         expect(await page.locator("[role=alert]").innerText()).toContain("The data is of version 99");

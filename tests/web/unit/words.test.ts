@@ -11,6 +11,7 @@ import {
     ranges,
     rate,
     seconds,
+    share,
     size,
     timeScale,
 } from "../../../web/src/units";
@@ -34,6 +35,17 @@ describe("numbers are told as people read them", () => {
         [0, "0 B"],
         [null, "–"],
     ])("%d bytes: %s", (value, text) => expect(size(value)).toBe(text));
+
+    test.each([
+        [0.987, "98.7 %"],
+        [0, "0.0 %"],
+        [0.99949, "99.9 %"],
+        [0.9997, "99.97 %"],
+        [0.999999, "99.99 %"],
+        [1, "100 %"],
+        [1.026, "102.6 %"],
+        [null, "–"],
+    ])("a share of %d: %s", (value, text) => expect(share(value)).toBe(text));
 
     test("the others", () => {
         expect(rate(1.2e9)).toBe("1.20 GB/s");

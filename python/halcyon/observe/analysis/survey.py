@@ -62,10 +62,11 @@ class Survey:
     def rows(self) -> ibis.Table:
         """The calls, without MPI's start and end and what these make: they are no I/O of the application."""
         # A source without such calls need not pay for looking at each name.
-        return without_setup(self._calls) if self.setup_calls else self._calls
+        return without_setup(self.all_calls) if self.setup_calls else self.all_calls
 
     @cached_property
-    def _calls(self) -> ibis.Table:
+    def all_calls(self) -> ibis.Table:
+        """With MPI's start and end, which what stdio moved for them has as its `parent_call`, too."""
         calls = self.dataset.calls
         inner = calls.filter((_.level == Level.STDIO) & _.parent_call.isin(SETUP))
         buffered = inner.select("process", "thread", "number", "parent_call").to_pyarrow()
@@ -77,7 +78,7 @@ class Survey:
 
     @cached_property
     def _plain_profile(self) -> ibis.Table:
-        return self.keep(passes.profile(self._calls, self.dataset.files))
+        return self.keep(passes.profile(self.all_calls, self.dataset.files))
 
     @cached_property
     def _stdio_told(self) -> bool:

@@ -31,6 +31,8 @@ _NOT_SEEN = {
     "requests of io_submit": "given to the kernel with libaio, which makes them past every function",
     "stores into mapped files": "writable shared mappings; what was stored through them is no call",
     "calls made with syscall(2)": "system calls on files that pass the C library's functions by",
+    "call stacks beyond the first 65536 of a process, but for their call sites": "calls that were made from these have "
+    "the call site alone as their context",
     "programs started with syscall(2)": "in an environment in which nothing says that they are to be recorded",
     "calls that a jump left": "a signal's handler jumped out of them; what they had moved by then is not known",
     "calls of signal handlers, or between vfork and exec": "made while a call was being written down or the "
@@ -269,6 +271,7 @@ def _calls(process: _Process, chunk: dict[str, Any]) -> pa.Table:
         "duration_ns": pa.array(chunk["duration"]),
         "wait_ns": pa.array(chunk["wait"]),
         "argument": pa.array(argument),
+        "context": _nullable(chunk["context"].astype(np.int64), 0),
     }
     return pa.table(columns, schema=pa.schema([CALLS.field(name) for name in columns]))
 

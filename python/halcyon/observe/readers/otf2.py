@@ -23,7 +23,7 @@ from halcyon.observe.schema import CALLS, Kind, Level, RunInfo
 
 LEVELS = {"POSIX": Level.POSIX, "ISOC": Level.STDIO, "MPI-IO": Level.MPIIO, "HDF5": Level.HDF5}
 """Of OTF2's names of I/O paradigms; other libraries (netCDF) call these."""
-_LEFT = ("offset", "bytes", "result", "error", "wait_ns", "argument")
+_LEFT = ("offset", "bytes", "result", "error", "wait_ns", "argument", "context")
 """Attributes of the end of a call in Halcyon's export."""
 ROWS = 1 << 17
 """Calls that wait in memory before they are written."""

@@ -63,10 +63,13 @@ def say_what_was_learnt(folder: Path) -> None:
     processes = "1 process" if learnt.processes == 1 else f"{learnt.processes} processes"
     began = f", {learnt.loaded} of them with a saved model" if learnt.loaded else ""
     print(f"halcyon: {processes} learnt {learnt.counts['calls_learnt']} calls{began}", file=sys.stderr)
-    if learnt.killed:
+    if learnt.killed == 1:
+        print("halcyon: 1 process was killed: what it learnt is lost", file=sys.stderr)
+    elif learnt.killed:
         print(f"halcyon: {learnt.killed} processes were killed: what they learnt is lost", file=sys.stderr)
     if learnt.unsaved:
-        print(f"halcyon: {learnt.unsaved} models were not saved", file=sys.stderr)
+        models = "1 model was" if learnt.unsaved == 1 else f"{learnt.unsaved} models were"
+        print(f"halcyon: {models} not saved", file=sys.stderr)
     for key, text in _LOSSES.items():
         if learnt.counts[key]:
             print(f"halcyon: {learnt.counts[key]} {text}", file=sys.stderr)

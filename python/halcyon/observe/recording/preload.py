@@ -42,11 +42,14 @@ def find_library() -> Path:
     )
 
 
-def variables(layers: list[str], traces: Path, buffer: str | None = None, local: Path | None = None) -> dict[str, str]:
+def variables(
+    layers: list[str], traces: Path, buffer: str | None = None, local: Path | None = None, contexts: bool = False
+) -> dict[str, str]:
     """The variables by which `layers` are switched on in a command and all that it starts.
 
     `buffer`: room for calls that are not written yet, per process, such as '8 MiB'. `local`: a folder on each node's
-    own disk, where traces lie until their process ends. UsageError: a layer that is none, a buffer out of bounds.
+    own disk, where traces lie until their process ends. `contexts`: with the call stack of each call.
+    UsageError: a layer that is none, a buffer out of bounds.
     """
     for layer in layers:
         if layer not in LAYERS:
@@ -60,6 +63,8 @@ def variables(layers: list[str], traces: Path, buffer: str | None = None, local:
         wanted["HALCYON_TRACE_LOCAL"] = str(local)
     if buffer is not None:
         wanted["HALCYON_TRACE_BUFFER"] = str(_buffer_bytes(buffer))
+    if contexts:
+        wanted["HALCYON_TRACE_CONTEXTS"] = "1"
     return wanted
 
 

@@ -20,11 +20,12 @@ def record(
     buffer: str | None = None,
     local: Path | None = None,
     world_patience_s: float | None = None,
+    contexts: bool = False,
     prediction: Prediction | None = None,
 ) -> tuple[int, Path]:
     """Runs `command` with `layers` around its I/O calls; its exit code, and the folder with what was recorded.
 
-    `buffer` and `local`: see preload.variables. `world_patience_s`: with a server world beside it, see
+    `buffer`, `local` and `contexts`: see preload.variables. `world_patience_s`: with a server world beside it, see
     run_beside_world. UsageError: the folder is in use. UnavailableError: this installation lacks the library.
     HalcyonSystemError: the command cannot be started.
     """
@@ -32,7 +33,7 @@ def record(
     learning = prediction.variables() if prediction else {}
     is_new = folder is None or not folder.exists()
     place = new_folder(folder, words)
-    wanted = variables(list(layers), place / "trace", buffer, local) | learning
+    wanted = variables(list(layers), place / "trace", buffer, local, contexts) | learning
     recording = Recording.of(words, list(layers), time.time())
     try:
         recording.write(place)

@@ -23,30 +23,44 @@ from halcyon.observe.analysis.stragglers import Straggler
 from halcyon.observe.analysis.times import TimeSpent
 from halcyon.observe.findings import Evidence, Finding, Span
 from halcyon.observe.report_tables import Absence
+from halcyon.predict.accuracy import Accuracy
+from halcyon.predict.bounds import Bound
+from halcyon.predict.curves import Curve
+from halcyon.predict.figures import Arrivals, Figures
+from halcyon.predict.page import Predictability
+from halcyon.predict.scores import Model, Stretch
 
 TABLES = (
     Absence,
+    Accuracy,
     Activity,
     ActivitySeries,
+    Arrivals,
+    Bound,
     Concurrency,
     ConcurrencySeries,
+    Curve,
     Distribution,
     Evidence,
+    Figures,
     Finding,
     FunctionShares,
+    Model,
     Part,
     PhaseSketch,
+    Predictability,
     Server,
     Servers,
     SizeBin,
     Span,
     Straggler,
+    Stretch,
     TimeSpent,
     Unread,
 )
 """Tables of the analyses that the page takes as they are."""
 
-VERSION = 3
+VERSION = 4
 """Of this contract. A viewer says so when it is given another one."""
 
 
@@ -218,6 +232,7 @@ class Document:
     files: list[File] = field(default_factory=list)
     servers: Servers | None = None
     findings: list[Finding] = field(default_factory=list)
+    predictability: Predictability | None = None
     timeline: Timeline | None = None
     experiment: Experiment | None = None
     version: int = VERSION

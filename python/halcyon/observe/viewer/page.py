@@ -13,6 +13,7 @@ from halcyon.observe.viewer import columns
 from halcyon.observe.viewer.document import Document
 from halcyon.observe.viewer.tables import document_of
 from halcyon.observe.viewer.timeline import Calls, read_timeline
+from halcyon.predict.page import Predictability
 from halcyon.whole_file import whole_file
 
 TEMPLATE = "viewer.html"
@@ -20,13 +21,14 @@ MARK = "<!-- halcyon: data -->"
 """Where the template takes the data; it is there once."""
 
 
-def render(dataset: Dataset, tables: ReportTables, output: Path) -> int:
+def render(dataset: Dataset, tables: ReportTables, output: Path, predictability: Predictability | None = None) -> int:
     """Writes the page of a data set, of which `tables` were made, and returns its size in bytes.
 
-    Errors: see write_page.
+    `predictability`: what halcyon.predict.page found of it, for the view of that name. Errors: see write_page.
     """
     calls = read_timeline(dataset)
-    return write_page(dataclasses.replace(document_of(tables), timeline=calls.timeline), calls, output)
+    document = dataclasses.replace(document_of(tables), timeline=calls.timeline, predictability=predictability)
+    return write_page(document, calls, output)
 
 
 def write_page(document: Document, calls: Calls | None, output: Path) -> int:

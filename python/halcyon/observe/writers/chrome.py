@@ -9,7 +9,7 @@ from typing import IO, Any
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.writers.target import new_file
 
-ARGUMENTS = ("offset", "bytes", "moved", "result", "error", "wait_ns", "self_ns", "step", "argument")
+ARGUMENTS = ("offset", "bytes", "moved", "result", "error", "wait_ns", "self_ns", "step", "argument", "context")
 
 Row = dict[str, Any]
 

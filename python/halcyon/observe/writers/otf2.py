@@ -65,8 +65,9 @@ COLUMNS = (
     "duration_ns",
     "wait_ns",
     "argument",
+    "context",
 )
-EXTRA = ("offset", "result", "error", "wait_ns", "argument")
+EXTRA = ("offset", "result", "error", "wait_ns", "argument", "context")
 ASSUMED = "assumed"
 
 Row = dict[str, Any]

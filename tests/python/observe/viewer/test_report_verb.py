@@ -1,12 +1,15 @@
 """`halcyon report RUN` of recorded calls."""
 
+import re
 from pathlib import Path
 
 import pytest
 from observe.analysis import scenarios
 
 from halcyon.cli import main
+from halcyon.errors import UnavailableError
 from halcyon.observe.viewer import page
+from halcyon.predict import scores
 
 
 @pytest.fixture(autouse=True)
@@ -19,6 +22,30 @@ def test_writes_a_page_and_says_where(small_dataset: Path, tmp_path: Path, capsy
     assert main(["report", str(small_dataset), "-o", str(output)]) == 0
     assert '"calls":4' in output.read_text("utf-8")
     assert f"{output} (" in capsys.readouterr().out
+
+
+def test_the_page_tells_how_well_calls_are_forecast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    output = tmp_path / "page.html"
+    run = scenarios.healthy(ranks=4, phases=2).store(tmp_path / "run")
+    assert main(["report", str(run), "-o", str(output)]) == 0
+    told = re.search(r'"predictability":\{"name":"rank 0","calls":(\d+),"beyond":0', output.read_text("utf-8"))
+    assert told is not None
+    assert int(told[1]) > 0
+    capsys.readouterr()
+
+
+def test_without_the_compiled_part_the_page_is_written_without_forecasts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def missing() -> None:
+        raise UnavailableError("this installation lacks the compiled module halcyon._core")
+
+    monkeypatch.setattr(scores, "core", missing)
+    output = tmp_path / "page.html"
+    run = scenarios.healthy(ranks=4, phases=2).store(tmp_path / "run")
+    assert main(["report", str(run), "-o", str(output)]) == 0
+    assert '"predictability":null' in output.read_text("utf-8")
+    assert "warning: the page tells nothing of forecasts: this installation lacks" in capsys.readouterr().err
 
 
 def test_several_runs_make_a_page_that_compares_them(

@@ -48,13 +48,13 @@ def together(files: list[Output]) -> np.ndarray:
 
 
 def test_each_particle_is_in_one_file_of_each_iteration(mini_apps: MiniApps) -> None:
-    for files in outputs(mini_apps.run("plasma", 2, ranks_per_file=1, **SETTINGS)):
+    for files in outputs(mini_apps.run("gtc-like", 2, ranks_per_file=1, **SETTINGS)):
         assert len(files) == 2
         np.testing.assert_array_equal(together(files)["number"], np.arange(PARTICLES))
 
 
 def test_momentum_is_conserved_while_the_streams_break_up(mini_apps: MiniApps) -> None:
-    iterations = [together(files) for files in outputs(mini_apps.run("plasma", 2, ranks_per_file=1, **SETTINGS))]
+    iterations = [together(files) for files in outputs(mini_apps.run("gtc-like", 2, ranks_per_file=1, **SETTINGS))]
     momenta = [particles["velocity"].sum() for particles in iterations]
     np.testing.assert_allclose(momenta, momenta[0], rtol=0, atol=1e-9 * PARTICLES)
     assert momenta[0] == pytest.approx(0.2 * PARTICLES, rel=0.05)
@@ -63,7 +63,7 @@ def test_momentum_is_conserved_while_the_streams_break_up(mini_apps: MiniApps) -
 
 
 def test_a_file_says_what_is_in_it(mini_apps: MiniApps) -> None:
-    for iteration, files in enumerate(outputs(mini_apps.run("plasma", 2, ranks_per_file=1, **SETTINGS)), start=1):
+    for iteration, files in enumerate(outputs(mini_apps.run("gtc-like", 2, ranks_per_file=1, **SETTINGS)), start=1):
         for node, file in enumerate(files):
             assert (file.header["step"], file.header["node"]) == (100 * iteration, node)
             assert file.header["particles"] == file.footer["particles"] == len(file.particles)
@@ -73,18 +73,18 @@ def test_a_file_says_what_is_in_it(mini_apps: MiniApps) -> None:
 
 
 def test_counts_of_a_node_drift(mini_apps: MiniApps) -> None:
-    counts = {len(files[0].particles) for files in outputs(mini_apps.run("plasma", 2, ranks_per_file=1, **SETTINGS))}
+    counts = {len(files[0].particles) for files in outputs(mini_apps.run("gtc-like", 2, ranks_per_file=1, **SETTINGS))}
     assert len(counts) == ITERATIONS
 
 
 def test_one_node_writes_one_file_for_all_its_ranks(mini_apps: MiniApps) -> None:
-    for files in outputs(mini_apps.run("plasma", 2, **SETTINGS)):
+    for files in outputs(mini_apps.run("gtc-like", 2, **SETTINGS)):
         assert len(files) == 1
         assert len(files[0].particles) == PARTICLES
 
 
 def test_any_number_of_ranks_computes_the_same_plasma(mini_apps: MiniApps) -> None:
-    first, *others = (outputs(mini_apps.run("plasma", ranks, ranks_per_file=1, **SETTINGS)) for ranks in (1, 2))
+    first, *others = (outputs(mini_apps.run("gtc-like", ranks, ranks_per_file=1, **SETTINGS)) for ranks in (1, 2))
     for other in others:
         for one, two in zip(first, other, strict=True):
             np.testing.assert_array_equal(together(one), together(two))
@@ -93,13 +93,13 @@ def test_any_number_of_ranks_computes_the_same_plasma(mini_apps: MiniApps) -> No
 def test_another_seed_is_another_plasma(mini_apps: MiniApps) -> None:
     places = []
     for seed in (1, 2):
-        run = mini_apps.run("plasma", 1, seed=seed, **SETTINGS)
+        run = mini_apps.run("gtc-like", 1, seed=seed, **SETTINGS)
         places.append(together(outputs(run)[0])["place"])
     assert not np.array_equal(*places)
 
 
 def test_an_unknown_word_is_refused_with_the_known_ones(mini_apps: MiniApps) -> None:
-    done = mini_apps.start("plasma", 1, particels=5)
+    done = mini_apps.start("gtc-like", 1, particels=5)
     assert done.returncode != 0
     assert "particels=5" in done.stderr
     assert "particles" in done.stderr.split("keys:")[1]

@@ -1,0 +1,1 @@
+"""Replays recorded runs through the predictor, and scores what it would have forecast."""

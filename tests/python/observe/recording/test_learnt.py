@@ -1,0 +1,50 @@
+"""What a run says of the processes that learnt their I/O."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from halcyon.observe.recording.learnt import read_learnt, say_what_was_learnt
+
+FACTS = "end exit\ncalls_learnt 100\ncalls_without_room {room}\ncalls_missed 0\nloaded {loaded}\nsaved {saved}\n"
+
+
+def test_counts_of_processes_are_added_up(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "n1.1.1.predict").write_text(FACTS.format(room=3, loaded="yes", saved="no") + "absence 4 rings\n")
+    (tmp_path / "n2.1.1.predict").write_text(FACTS.format(room=2, loaded="no", saved="yes") + "absence 1 rings\n")
+    (tmp_path / "n3.1.1.predict").write_text("end none\ncalls_learnt 1\n")
+    learnt = read_learnt(tmp_path)
+    assert (learnt.processes, learnt.killed, learnt.loaded, learnt.unsaved) == (3, 1, 1, 1)
+    say_what_was_learnt(tmp_path)
+    assert capsys.readouterr().err.splitlines() == [
+        "halcyon: 3 processes learnt 201 calls, 1 of them with a saved model",
+        "halcyon: 1 process was killed: what it learnt is lost",
+        "halcyon: 1 model was not saved",
+        "halcyon: 5 calls were not learnt: their thread's memory was full (--predict-memory)",
+        "halcyon: not seen: 5 rings",
+    ]
+
+
+def test_a_run_learns_and_goes_on_from_what_it_saved(tmp_path: Path) -> None:
+    copy = [sys.executable, "-c", "for i in range(20): open(f'out.{i}', 'wb').write(bytes(100))"]
+
+    def run(*options: str) -> str:
+        words = [sys.executable, "-m", "halcyon", "run", "--predict", *options, "--", *copy]
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+        return done.stderr
+
+    first = run("-o", "first", "--save-model", "models")
+    assert "halcyon: 1 process learnt " in first
+    assert "recorded" not in first, "nothing is"
+    assert [path.suffix for path in (tmp_path / "models").iterdir()] == [".model"]
+    assert "1 of them with a saved model" in run("-o", "second", "--model", "models")
+    assert [path.suffix for path in (tmp_path / "second" / "trace").iterdir()] == [".predict"]
+
+
+def test_settings_without_the_layer_are_refused(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "halcyon", "run", "--trace", "--save-model", "models", "--", "true"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "add --predict" in done.stderr
