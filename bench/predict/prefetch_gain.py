@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What reading ahead of a program gains on storage that is slow: `prefetch_gain.py [ROUNDS]`, by default 5.
 
-The storage is a file system in an image of its own, which a control group limits to RATE; without root it is left out. The
-program (prefetch_gain.cpp) reads in steps, a step taking the storage S, and computes C = S after each. In each round it
-runs with the layers, without any, and without any once more (the control), each time with nothing of its file in memory.
-With reads and computation in turn a step takes C + S, with all reads ahead max(C, S): the speed-up that is possible is 2.
+The storage is a file system in an image of its own, which a control group limits to RATE; without root it is left out.
+The program (prefetch_gain.cpp) reads in steps, a step taking the storage S, and computes C = S after each. In each
+round it runs with the layers, without any, and without any once more (the control), each time with nothing of its file
+in memory. With reads and computation in turn a step takes C + S, with all reads ahead max(C, S): the speed-up that is
+possible is 2.
 """
 
 import os

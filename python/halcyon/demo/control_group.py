@@ -1,4 +1,5 @@
-"""A control group that limits how fast its processes write to one device, or read from it; version 1 and version 2 of the interface."""
+"""A control group that limits how fast its processes write to one device, or read from it; both versions of the
+interface."""
 
 import os
 import signal
