@@ -1,5 +1,9 @@
 // What the layer `prefetch` is made of, without a process around it.
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <thread>
 
 #include "predict/prefetch/benefit.hpp"
 #include "predict/prefetch/memory_share.hpp"
@@ -39,11 +43,27 @@ TEST(request_ring_test, a_full_ring_refuses) {
 TEST(memory_share_test, is_bounded_and_given_back) {
     memory_share memory;
     memory.start(100);
-    EXPECT_TRUE(memory.take(60));
-    EXPECT_FALSE(memory.take(41));
-    EXPECT_TRUE(memory.take(40));
-    memory.give_back(60);
-    EXPECT_TRUE(memory.take(60));
+    EXPECT_TRUE(memory.take(1, 60));
+    EXPECT_FALSE(memory.take(2, 41));
+    EXPECT_TRUE(memory.take(2, 40));
+    memory.give_back(1, 60);
+    EXPECT_TRUE(memory.take(1, 60));
+}
+
+TEST(memory_share_test, what_an_ended_thread_holds_is_taken_back_once) {
+    memory_share memory;
+    memory.start(100);
+    int ended = 0;
+    std::thread([&] { ended = gettid(); }).join();
+    while (tgkill(getpid(), ended, 0) == 0) std::this_thread::yield();  // it is joined a little before it has gone
+    memory.hold(1, ended);
+    memory.hold(2, gettid());
+    ASSERT_TRUE(memory.take(1, 60));
+    ASSERT_TRUE(memory.take(2, 40));
+    memory.look(1);
+    memory.give_back(1, 60);  // by a thread that goes on with its queue
+    EXPECT_FALSE(memory.take(2, 61));
+    EXPECT_TRUE(memory.take(2, 60));
 }
 
 TEST(memory_share_test, is_an_eighth_of_what_the_node_has_left) {

@@ -1,4 +1,5 @@
-// The layer `prefetch` in real processes (programs/reading.c): what is in memory before it is read, and what is counted.
+// The layer `prefetch` in real processes (programs/reading.c): what is in memory before it is read, and what is
+// counted.
 #include <gtest/gtest.h>
 #include <linux/magic.h>
 #include <sys/statfs.h>
@@ -96,8 +97,7 @@ TEST(prefetch_in_memory_test, files_in_memory_are_left_alone) {
     if (statfs("/dev/shm", &of) != 0 || of.f_type != TMPFS_MAGIC) GTEST_SKIP() << "/dev/shm is no tmpfs";
     const std::string folder = "/dev/shm/halcyon-prefetch-" + std::to_string(getpid());
     std::filesystem::create_directory(folder);
-    const predicted_run found =
-        run_predicted(HALCYON_TEST_PROGRAM " unobserved " + folder, "A=0", "predict,prefetch");
+    const predicted_run found = run_predicted(HALCYON_TEST_PROGRAM " unobserved " + folder, "A=0", "predict,prefetch");
     std::filesystem::remove_all(folder);
     EXPECT_EQ(found.output, "right\n");
     EXPECT_EQ(number(found.ended("exit"), "asked"), 0);

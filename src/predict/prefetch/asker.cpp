@@ -39,7 +39,9 @@ bool asker::wake(uint32_t number) {
         direct::call(SYS_futex, direct::address(&state_), FUTEX_WAKE_PRIVATE, 1);
         return true;
     }
-    if (found == awake || !state_.compare_exchange_strong(found = ended, awake)) return true;
+    if (found == awake) return true;
+    found = ended;
+    if (!state_.compare_exchange_strong(found, awake)) return true;
     const auto answer = thread_.start(run, this);
     if (answer != calls::own_thread::answer::started) state_.store(ended);
     return answer != calls::own_thread::answer::refused;

@@ -37,12 +37,27 @@ void memory_share::start(int64_t most_bytes) {
     limit_ = most_bytes;
     taken_ = 0;
     next_look_ns_ = 0;
+    for (held& one : holders_) {
+        one.thread = 0;
+        one.bytes = 0;
+    }
 }
 
-bool memory_share::take(int64_t bytes) {
-    if (taken_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= most()) return true;
-    give_back(bytes);
+bool memory_share::take(uint32_t holder, int64_t bytes) {
+    if (taken_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= most()) {
+        holders_[holder].bytes.fetch_add(bytes, std::memory_order_relaxed);
+        return true;
+    }
+    taken_.fetch_sub(bytes, std::memory_order_relaxed);
     return false;
+}
+
+/// One that goes on for an ended thread may give back what was taken from that already.
+void memory_share::give_back(uint32_t holder, int64_t bytes) {
+    std::atomic<int64_t>& of = holders_[holder].bytes;
+    bytes = std::min(bytes, of.load(std::memory_order_relaxed));
+    of.fetch_sub(bytes, std::memory_order_relaxed);
+    taken_.fetch_sub(bytes, std::memory_order_relaxed);
 }
 
 void memory_share::look(int64_t now_ns) {
@@ -51,6 +66,12 @@ void memory_share::look(int64_t now_ns) {
     if (now_ns < due || !next_look_ns_.compare_exchange_strong(due, now_ns + second)) return;
     const int64_t available = available_bytes();
     limit_ = available < 0 ? wanted_ : std::min(wanted_, available / share);
+    for (held& one : holders_) {
+        if (one.bytes.load(std::memory_order_relaxed) == 0) continue;
+        constexpr int no_signal = 0;
+        if (direct::call(SYS_tgkill, direct::process_id(), one.thread.load(), no_signal) != -ESRCH) continue;
+        taken_.fetch_sub(one.bytes.exchange(0), std::memory_order_relaxed);
+    }
 }
 
 }  // namespace halcyon::predict::prefetch

@@ -18,7 +18,7 @@ struct own_reader {
     uint32_t generation;  // of the process that it is of
     reader* reads;        // null: there was no room
 };
-constinit thread_local own_reader own __attribute__((tls_model("initial-exec")));
+constinit thread_local own_reader own __attribute__((tls_model("initial-exec"))) = {};
 
 }  // namespace
 
@@ -96,6 +96,7 @@ reader* prefetch_layer::reader_of(const calls::thread_state& thread, thread_mode
             found = new (place) reader(shared_, i);
             held.reads = found;
         }
+        found->belongs_to(direct::thread_id());
         own.reads = found;
         return found;
     }

@@ -81,9 +81,9 @@ void reader::ended(const read& what, thread_model& model) {
 
 /// Whether the model may tell more than what is expected already.
 bool reader::is_worth_a_look() const {
-    if (count_ <= depth_ / 2) return true;
+    if (count_ <= made_ / 2) return true;
     // What was improbable becomes probable when what comes before it has come.
-    return lacks_ == lack::certainty && 2 * requested_bytes_ <= reach_.bytes() && count_ + depth_ / 8 < depth_;
+    return lacks_ == lack::certainty && 2 * requested_bytes_ <= reach_.bytes() && count_ + made_ / 8 < made_;
 }
 
 void reader::follow(const read& what) {
@@ -160,7 +160,7 @@ void reader::end_request(expected& one, const read& what) {
 }
 
 void reader::give_back(const expected& one) {
-    with_.memory.give_back(one.requested_bytes);
+    with_.memory.give_back(number_, one.requested_bytes);
     --requested_;
     requested_bytes_ -= one.requested_bytes;
 }
@@ -196,6 +196,7 @@ void reader::expect(thread_model& model) {
         fresh.goes_on = goes_on && gone.run > longest_start;
         keep_request(fresh, hint);
     }
+    made_ = count_;
     for (uint32_t i = 0; i < before_count_; ++i) drop(before_[i]);
 }
 
@@ -285,9 +286,9 @@ bool reader::is_control() {
 bool reader::request_range(expected& one, const open_files::place& where) {
     // Of one that has no room as a whole, the beginning.
     one.requested_bytes = std::min(one.bytes, with_.memory.most() / 4);
-    if (one.requested_bytes <= 0 || !with_.memory.take(one.requested_bytes)) return false;
+    if (one.requested_bytes <= 0 || !with_.memory.take(number_, one.requested_bytes)) return false;
     if (!requests_.push({where, one.offset, one.requested_bytes}, one.request)) {
-        with_.memory.give_back(one.requested_bytes);
+        with_.memory.give_back(number_, one.requested_bytes);
         return false;
     }
     ++requested_;

@@ -40,6 +40,8 @@ class reader {
 
     reader(shared& with, uint32_t number) : with_(with), number_(number) { with_.asks.add(number, requests_); }
 
+    /// This thread of the system goes on with it.
+    void belongs_to(int thread) { with_.memory.hold(number_, thread); }
     /// A read begins: its request, if that still waits, comes too late.
     void begins(uint32_t file, int64_t offset);
     struct read {
@@ -110,6 +112,7 @@ class reader {
     uint32_t first_ = 0;
     uint32_t count_ = 0;
     uint32_t decided_ = 0;
+    uint32_t made_ = 0;  // how many it had when it was made
     uint32_t requested_ = 0;
     int64_t requested_bytes_ = 0;
     uint32_t depth_ = least_depth;

@@ -1,5 +1,5 @@
-// Reads a file of its own in the folder that it is told, by patterns; checks each byte, and tells what of the file is in
-// memory before it is read:
+// Reads a file of its own in the folder that it is told, by patterns; checks each byte, and tells what of the file is
+// in memory before it is read:
 //
 //     reading PATTERN FOLDER
 #define _GNU_SOURCE
@@ -55,7 +55,9 @@ static long past(long number, long a, long b, long c, long d, long e, long f) {
     register long r10 __asm__("r10") = d;
     register long r8 __asm__("r8") = e;
     register long r9 __asm__("r9") = f;
-    __asm__ volatile("syscall" : "=a"(result) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
                      : "rcx", "r11", "memory");
     return result;
 #else
@@ -66,9 +68,7 @@ static long past(long number, long a, long b, long c, long d, long e, long f) {
 /// Whether the page cache has it, or is about to: the kernel was asked. A look that asks for nothing, unlike mincore's
 /// and preadv2's.
 static int is_in_memory(int fd, int64_t offset) {
-    const struct {
-        uint64_t offset, bytes;
-    } range = {(uint64_t)offset, 1};
+    const struct { uint64_t offset, bytes; } range = {(uint64_t)offset, 1};
     struct {
         uint64_t cached, others[4];
     } found = {0};
