@@ -100,10 +100,10 @@ static int64_t seconds(void) {
 static void observed(const char* path, int backward) {
     const int fd = cold(path);
     int came = 0, other = 0, most = 0;
+    const int64_t end = seconds() + 20;  // of all waiting
     for (int i = 0; i < 192; ++i) {
         const int64_t step = backward ? -stride : stride;
         const int64_t at = (backward ? file_bytes - stride : 0) + i * step;
-        const int64_t end = seconds() + 5;
         int here = 0;
         while (i >= 32 && !here && seconds() < end) {
             if (is_in_memory(fd, at))
