@@ -132,7 +132,7 @@ static void random_places(const char* path) {
     uint64_t x = 1;
     for (int i = 0; i < 1000; ++i) {
         x = x * 6364136223846793005u + 1442695040888963407u;  // Knuth, MMIX
-        check(fd, (int64_t)((x >> 33) % (pieces * 8)) * piece, 0);
+        check(fd, (int64_t)((x >> 33) % (uint64_t)(file_bytes / piece)) * piece, 0);
     }
 }
 
