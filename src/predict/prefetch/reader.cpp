@@ -310,7 +310,7 @@ void reader::judge(int64_t now_ns) {
     work_ns_ += asking;
     if (is_cached) return rest(count::off_cached, work_ns_, now_ns);
     const benefit::judgement found = gain_.judge();
-    if (!found.pays) {
+    if (!found.pays && !with_.chosen.always) {
         if (++vain_judgements_ >= most_vain) rest(count::off_no_gain, found.cost_ns, now_ns);
         return;
     }

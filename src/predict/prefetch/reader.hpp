@@ -31,6 +31,7 @@ class reader {
         int64_t most_bytes = int64_t{32} << 20;  ///< ahead of the reads, of all threads
         /// Of the reads that are worth a request one in so many is left alone; fewer while it pays.
         uint32_t control_every = 16;
+        bool always = false;  ///< also where it does not pay
     };
     struct shared {
         settings chosen;

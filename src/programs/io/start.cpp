@@ -28,7 +28,8 @@ setting settings[] = {{"HALCYON_LAYERS", ""},          {"HALCYON_TRACE_DIR", ""}
                       {"HALCYON_TRACE_CONTEXTS", ""},  {"HALCYON_PREDICT_MEMORY", ""},
                       {"HALCYON_PREDICT_CUT_OFF", ""}, {"HALCYON_PREDICT_LEAST_PAUSE_NS", ""},
                       {"HALCYON_PREDICT_SAVE", ""},    {"HALCYON_PREDICT_LOAD", ""},
-                      {"HALCYON_PREFETCH_BYTES", ""},  {"HALCYON_PREFETCH_PERCENT", ""}};
+                      {"HALCYON_PREFETCH_BYTES", ""},  {"HALCYON_PREFETCH_PERCENT", ""},
+                      {"HALCYON_PREFETCH_ALWAYS", ""}};
 char rank[32] = "";  // of this process in its MPI job, as its launcher says it
 char preload[longest_setting] = "";
 const char* children[sizeof settings / sizeof settings[0] + 2] = {};
@@ -137,6 +138,7 @@ void start_prediction(calls::layer_chain& layers, char* complaint, size_t compla
         const auto bytes = number_of("HALCYON_PREFETCH_BYTES", static_cast<uint64_t>(wanted.most_bytes));
         wanted.most_bytes = static_cast<int64_t>(std::min<unsigned long long>(bytes, INT64_MAX / 4));
         wanted.least_probability = static_cast<double>(number_of("HALCYON_PREFETCH_PERCENT", 50)) / 100;
+        wanted.always = std::strcmp(value_of("HALCYON_PREFETCH_ALWAYS"), "1") == 0;
         if (prefetching.start(wanted, prediction, complaint, complaint_bytes)) layers.add(prefetching);
     }
     layers.add(prediction);
