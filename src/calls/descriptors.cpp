@@ -140,12 +140,23 @@ open_file* ask_kernel(int fd) {
 
 open_file* find(int fd) {
     if (fd < 0 || fd >= capacity) return nullptr;
+    this_thread_state.descriptor = fd;
     table* all = known.load(std::memory_order_acquire);
     const uint32_t index = all == nullptr ? 0 : all->of_descriptor[fd].load(std::memory_order_acquire);
     if (index == 0) [[unlikely]]
         return ask_kernel(fd);
     open_file& file = all->files[index];
     return current_name(fd, file) == known_files::ignored ? nullptr : &file;
+}
+
+uint32_t file_of(int fd) {
+    const table* all = known.load(std::memory_order_acquire);
+    if (all == nullptr || fd < 0 || fd >= capacity) return known_files::unknown;
+    const uint32_t index = all->of_descriptor[fd].load(std::memory_order_acquire);
+    if (index == 0) return known_files::unknown;
+    const open_file& file = all->files[index];
+    const bool ours = file.generation.load(std::memory_order_relaxed) == this_process().generation;
+    return ours ? file.file.load(std::memory_order_relaxed) : known_files::unknown;
 }
 
 open_file* opened(int fd, int flags) {

@@ -28,6 +28,9 @@ inline constexpr int capacity = 65536;
 /// Null when `fd` is none or its file is ignored. Valid until the descriptor is closed.
 open_file* find(int fd);
 
+/// The file that `fd` stands for as far as that is known already: `unknown` after it was closed. Asks nobody.
+uint32_t file_of(int fd);
+
 /// `fd` was opened a moment ago.
 open_file* opened(int fd, int flags);
 

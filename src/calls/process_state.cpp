@@ -83,7 +83,7 @@ bool is_own_process() {
 }
 
 void adopt_thread(thread_state& thread) {
-    thread = {process_page.state.generation, process_page.state.threads.fetch_add(1), 0, 0, 0, 0, nullptr};
+    thread = {process_page.state.generation, process_page.state.threads.fetch_add(1), 0, 0, 0, 0, nullptr, -1};
 }
 
 bool may_record(thread_state& thread) {

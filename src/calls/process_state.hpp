@@ -91,6 +91,7 @@ struct thread_state {
     uint32_t current;             ///< number of the innermost of its calls that has not returned; 0: none
     uint32_t function;            ///< call_id of that one
     std::atomic<uint32_t>* held;  ///< a lock of ours that it holds
+    int descriptor;               ///< that it looked up last (descriptors::find)
 };
 
 /// In thread_state::inside: the thread called vfork, and may be the child, which lives in its parent's memory.

@@ -1,4 +1,5 @@
-"""A control group that limits how fast its processes write to one device; version 1 and version 2 of the interface."""
+"""A control group that limits how fast its processes write to one device, or read from it; both versions of the
+interface."""
 
 import os
 import signal
@@ -6,6 +7,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 PATIENCE_S = 20.0
 
@@ -14,7 +16,8 @@ PATIENCE_S = 20.0
 class ControlGroup:
     """A group made for one run of the demo. Processes join by writing their id to `members`, and so do their children.
 
-    `line` is what the kernel wants to read in `limit_file`, with the device and the bytes per second in it.
+    `line` is what the kernel wants to read in `limit_file`, with the device and the bytes per second in it. Both have a
+    place for what is limited.
     """
 
     path: Path
@@ -25,9 +28,10 @@ class ControlGroup:
     def members(self) -> Path:
         return self.path / "cgroup.procs"
 
-    def limit(self, device: str, bytes_per_s: int) -> None:
-        """Limits writes to `device` (major:minor). OSError where the kernel refuses."""
-        (self.path / self.limit_file).write_text(self.line.format(device=device, rate=bytes_per_s))
+    def limit(self, device: str, bytes_per_s: int, what: Literal["write", "read"] = "write") -> None:
+        """Limits writes to `device` (major:minor), or reads from it. OSError where the kernel refuses."""
+        words = {"device": device, "rate": bytes_per_s, "what": what, "letter": what[0]}
+        (self.path / self.limit_file.format(**words)).write_text(self.line.format(**words))
 
     def empty(self) -> None:
         """Waits until no process is left in the group, and ends those that outstay: they hold the storage."""
@@ -56,7 +60,7 @@ def make_control_group(
     if version_1 is not None:
         path = _beside(version_1, _own_path(own.read_text(), "blkio")) / name
         path.mkdir()
-        return ControlGroup(path, "blkio.throttle.write_bps_device", "{device} {rate}")
+        return ControlGroup(path, "blkio.throttle.{what}_bps_device", "{device} {rate}")
     version_2 = _mount_point(mounts.read_text(), "cgroup2", "")
     if version_2 is None:
         raise OSError("no control groups are mounted")
@@ -67,7 +71,7 @@ def make_control_group(
         (parent / "cgroup.subtree_control").write_text("+io")
     path = parent / name
     path.mkdir()
-    return ControlGroup(path, "io.max", "{device} wbps={rate}")
+    return ControlGroup(path, "io.max", "{device} {letter}bps={rate}")
 
 
 def _mount_point(mounts: str, kind: str, option: str) -> Path | None:

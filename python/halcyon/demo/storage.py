@@ -31,6 +31,11 @@ class Storage:
         if self.group is not None:
             self.group.limit(self.device, max(int(bytes_per_s), 1 << 16))
 
+    def limit_reads(self, bytes_per_s: float) -> None:
+        """Likewise, how fast they read."""
+        if self.group is not None:
+            self.group.limit(self.device, max(int(bytes_per_s), 1 << 16), "read")
+
     def settle(self) -> None:
         """What earlier runs left in memory goes to the device now and does not disturb the next run."""
         if self.group is not None:

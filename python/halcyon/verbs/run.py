@@ -1,4 +1,4 @@
-"""`halcyon run [--trace] [--predict] [--servers-per-node 1] -- COMMAND`"""
+"""`halcyon run [--trace] [--predict] [--prefetch] [--servers-per-node 1] -- COMMAND`"""
 
 import argparse
 from pathlib import Path
@@ -7,7 +7,8 @@ SUMMARY = "run a command: with its I/O recorded or predicted, or beside a server
 DESCRIPTION = (
     "Runs COMMAND, for example `mpirun -n 64 ./simulation`. With --trace every I/O call of all its processes is "
     "recorded, without any change to it: `halcyon report` and `halcyon analyze` then say what it did. With "
-    "--predict its processes learn their I/O while they run, and can ask what comes next (halcyon_forecast). With "
+    "--predict its processes learn their I/O while they run, and can ask what comes next (halcyon_forecast); with "
+    "--prefetch what they are about to read is read ahead. With "
     "--servers-per-node the servers of all nodes are started first, by the same launcher on the same nodes, as one MPI "
     "world: events of scope 'job' need that. The exit code is the command's."
 )
@@ -16,7 +17,10 @@ DESCRIPTION = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trace", action="store_true", help="record every I/O call; the same as --layers trace")
     parser.add_argument("--predict", action="store_true", help="learn and forecast I/O; the same as --layers predict")
-    parser.add_argument("--layers", metavar="LIST", help="what calls pass, separated by commas; known: trace, predict")
+    parser.add_argument("--prefetch", action="store_true", help="read ahead what is predicted; implies --predict")
+    parser.add_argument(
+        "--layers", metavar="LIST", help="what calls pass, separated by commas; known: trace, predict, prefetch"
+    )
     parser.add_argument(
         "-o", "--output", metavar="DIR", type=Path, help="folder for what is recorded; default: PROGRAM.halcyon"
     )
@@ -51,6 +55,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--save-model", metavar="DIR", type=Path, help="keep there what each process has learnt when it ends"
     )
     parser.add_argument("--model", metavar="DIR", type=Path, help="begin with what was kept there by --save-model")
+    parser.add_argument(
+        "--prefetch-memory", metavar="SIZE", help="how far ahead the reads of a process may be; default: 32 MiB"
+    )
+    parser.add_argument(
+        "--prefetch-percent",
+        metavar="N",
+        type=int,
+        help="reads that are less probable are not read ahead: 1 to 100; default: 50",
+    )
     parser.add_argument("--servers-per-node", metavar="N", type=int, help="start a server world; N has to be 1")
     parser.add_argument(
         "--patience",
@@ -64,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.errors import UsageError
-    from halcyon.observe.recording.preload import Prediction
+    from halcyon.observe.recording.preload import Prediction, Prefetching
     from halcyon.observe.recording.record import record, say_what_was_recorded
     from halcyon.server_world import run_alone, run_beside_world
 
@@ -79,7 +92,7 @@ def run(arguments: argparse.Namespace) -> int:
             "resources.server.threads in halcyon.yaml; the only value is 1"
         )
     patience: float | None = arguments.patience if arguments.servers_per_node else None
-    layers = [layer for layer in ("trace", "predict") if getattr(arguments, layer)]
+    layers = [layer for layer in ("trace", "predict", "prefetch") if getattr(arguments, layer)]
     layers += [layer for layer in (arguments.layers or "").split(",") if layer and layer not in layers]
     prediction = Prediction(
         arguments.predict_memory,
@@ -88,6 +101,11 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.save_model,
         arguments.model,
     )
+    if "prefetch" in layers and "predict" not in layers:
+        layers.append("predict")
+    prefetching = Prefetching(arguments.prefetch_memory, arguments.prefetch_percent)
+    if prefetching != Prefetching() and "prefetch" not in layers:
+        raise UsageError("--prefetch-… say how to read ahead: add --prefetch")
     if prediction != Prediction() and "predict" not in layers:
         raise UsageError("--predict-…, --save-model and --model say how to learn: add --predict")
     if layers:
@@ -100,6 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
             patience,
             arguments.contexts,
             prediction,
+            prefetching,
         )
         say_what_was_recorded(place, layers)
         return code

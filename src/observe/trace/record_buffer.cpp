@@ -334,7 +334,7 @@ void record_buffer::note_end(uint32_t how) {
 }
 
 void record_buffer::wake_coder() {
-    if (coder_.start(code_all, this) == coder_thread::answer::refused) code_next();
+    if (coder_.start(code_all, this) == calls::own_thread::answer::refused) code_next();
 }
 
 void record_buffer::code_all(void* opaque) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "calls/call_record.hpp"
-#include "observe/trace/coder_thread.hpp"
+#include "calls/own_thread.hpp"
 #include "observe/trace/notes.hpp"
 #include "observe/trace/section_coding.hpp"
 #include "observe/trace/trace_file.hpp"
@@ -120,7 +120,7 @@ class record_buffer {
     note_writer notes_;
     std::atomic<uint32_t> coding_lock_{0};
     std::atomic<uint32_t> waits_in_vain_{0};
-    coder_thread coder_;
+    calls::own_thread coder_;
     int64_t next_anchor_ = 0;   // ticks
     int64_t anchor_after_ = 0;  // ticks
 };

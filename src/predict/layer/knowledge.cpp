@@ -87,6 +87,10 @@ thread_model* knowledge::model_of(calls::thread_state& thread) {
     return found;
 }
 
+thread_model* knowledge::model_if_any(const calls::thread_state& thread) {
+    return own.generation == thread.generation ? own.model : nullptr;
+}
+
 [[gnu::noinline]] thread_model* knowledge::find_model(calls::thread_state& thread) {
     const int id = direct::thread_id();
     own = {thread.generation, nullptr};

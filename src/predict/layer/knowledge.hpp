@@ -34,6 +34,9 @@ class knowledge {
     /// The calling thread's own; null, and counted: there is no room.
     thread_model* model_of(calls::thread_state& thread);
 
+    /// The calling thread's own if it has learnt a call.
+    static thread_model* model_if_any(const calls::thread_state& thread);
+
     [[nodiscard]] file_book& files() { return files_; }
     [[nodiscard]] tick_times& times() { return times_; }
     [[nodiscard]] const model::settings& each() const { return each_; }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/clock.hpp"
@@ -77,6 +78,7 @@ bool predict_layer::start(const settings& wanted, char* complaint, size_t compla
     loaded_ = false;
     saved_ = false;
     absences_bytes_ = 0;
+    tell_more_ = wanted.tell_more;
     if (!name_files(wanted, load_from)) {
         snprintf(complaint, complaint_bytes, "a folder of models or facts has too long a path: I/O is not predicted");
         return false;
@@ -202,8 +204,8 @@ void predict_layer::save() {
     });
     if (facts_path_[0] == '\0') return;
     const char* const saved = save_path_[0] == '\0' ? "not wanted" : saved_ ? "yes" : "no";
-    static char text[2048];
-    const int length = snprintf(
+    static char text[4096];
+    int length = snprintf(
         text, sizeof text,
         "end %s\ncalls_learnt %llu\ncalls_without_room %llu\ncalls_missed %llu\nthreads %u\nthreads_beyond %u\n"
         "calls_of_threads_beyond %llu\nthreads_in_use_at_end %u\nfiles_unnamed %llu\nmodel_bytes %llu\nloaded %s\n"
@@ -213,6 +215,8 @@ void predict_layer::save() {
         static_cast<unsigned long long>(known_->calls_of_threads_beyond()), in_use,
         static_cast<unsigned long long>(known_->files().unnamed()), static_cast<unsigned long long>(bytes),
         loaded_ ? "yes" : "no", saved, static_cast<int>(absences_bytes_), absences_);
+    const size_t end = std::min(static_cast<size_t>(length), sizeof text - 1);
+    if (tell_more_ != nullptr) length += static_cast<int>(tell_more_(text + end, sizeof text - end));
     const int fd = direct::open(facts_path_, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     const long written = fd < 0 ? fd : direct::pwrite(fd, text, static_cast<size_t>(length), 0);
     if (fd >= 0) direct::close(fd);

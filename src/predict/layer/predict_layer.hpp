@@ -27,6 +27,8 @@ class predict_layer final : public calls::layer {
         std::string_view save;       ///< folder where the models go when the process ends; "": nowhere
         std::string_view load;       ///< folder with models to begin with; "": none
         std::string_view rank;       ///< of the process in its MPI job; "": none
+        /// Writes lines of facts about what is done with the forecasts; returns their bytes. Null: nothing is.
+        size_t (*tell_more)(char* out, size_t room) = nullptr;
     };
 
     /// False when it cannot; what it says in `complaint`, for standard error, may also be of less.
@@ -41,6 +43,9 @@ class predict_layer final : public calls::layer {
     void on_context(uint32_t id, std::span<const calls::context_frame> frames) override;
     void on_absence(std::string_view subject, uint64_t count) override;
     void on_end(calls::ending how) override;
+
+    /// What it has learnt so far: for layers that pass calls on to this one, in the thread whose call came back.
+    [[nodiscard]] knowledge& known() { return *known_; }
 
     /// See io_forecast::source.
     bool forecast(const io_forecast::question& asked, io_forecast::access* accesses, io_forecast::answer& found);
@@ -57,6 +62,7 @@ class predict_layer final : public calls::layer {
     bool learnt_[static_cast<size_t>(calls::call_id::count)] = {};
     char facts_path_[longest_path] = {};  // "": none
     char save_path_[longest_path] = {};   // "": none
+    size_t (*tell_more_)(char*, size_t) = nullptr;
     bool loaded_ = false;
     bool saved_ = false;
     patient_lock absences_lock_;

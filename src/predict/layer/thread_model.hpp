@@ -24,6 +24,14 @@ class thread_model {
     /// By its thread alone.
     void learn(const observed_call& call);
 
+    /// The model for its own thread, until it gives it back; null when somebody else has it. A jump in between breaks
+    /// it.
+    [[nodiscard]] model* borrow() { return take(owner) ? &model_ : nullptr; }
+    void give_back() {
+        learn_waiting();
+        let_go();
+    }
+
     /// The model for any thread, until it is released; null when it could not be had for so long that its thread must
     /// have been stopped in the middle of learning.
     [[nodiscard]] model* hold() {

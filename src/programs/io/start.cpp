@@ -12,6 +12,7 @@
 #include "calls/wrappers/stdio_shapes.hpp"
 #include "observe/trace/trace_layer.hpp"
 #include "predict/layer/predict_layer.hpp"
+#include "predict/prefetch/prefetch_layer.hpp"
 
 namespace halcyon {
 namespace {
@@ -26,7 +27,9 @@ setting settings[] = {{"HALCYON_LAYERS", ""},          {"HALCYON_TRACE_DIR", ""}
                       {"HALCYON_TRACE_LOCAL", ""},     {"HALCYON_TRACE_BUFFER", ""},
                       {"HALCYON_TRACE_CONTEXTS", ""},  {"HALCYON_PREDICT_MEMORY", ""},
                       {"HALCYON_PREDICT_CUT_OFF", ""}, {"HALCYON_PREDICT_LEAST_PAUSE_NS", ""},
-                      {"HALCYON_PREDICT_SAVE", ""},    {"HALCYON_PREDICT_LOAD", ""}};
+                      {"HALCYON_PREDICT_SAVE", ""},    {"HALCYON_PREDICT_LOAD", ""},
+                      {"HALCYON_PREFETCH_BYTES", ""},  {"HALCYON_PREFETCH_PERCENT", ""},
+                      {"HALCYON_PREFETCH_ALWAYS", ""}};
 char rank[32] = "";  // of this process in its MPI job, as its launcher says it
 char preload[longest_setting] = "";
 const char* children[sizeof settings / sizeof settings[0] + 2] = {};
@@ -35,6 +38,7 @@ const char* children[sizeof settings / sizeof settings[0] + 2] = {};
 constinit observe::trace::trace_layer trace;
 constinit predict::predict_layer prediction;
 constinit std::atomic<bool> predicts{false};
+constinit predict::prefetch::prefetch_layer prefetching;
 
 void complain(const char* text) {
     char line[observe::trace::trace_file::longest_path + 200];
@@ -123,6 +127,24 @@ predict::predict_layer::settings prediction_settings() {
     return wanted;
 }
 
+/// Calls pass `prefetch` first, and come back to it last, when they have been learnt.
+void start_prediction(calls::layer_chain& layers, char* complaint, size_t complaint_bytes) {
+    predict::predict_layer::settings learning = prediction_settings();
+    const bool prefetches = wants("prefetch");
+    if (prefetches) learning.tell_more = [](char* out, size_t room) { return prefetching.tell(out, room); };
+    if (!prediction.start(learning, complaint, complaint_bytes)) return;
+    if (prefetches) {
+        predict::prefetch::reader::settings wanted;
+        const auto bytes = number_of("HALCYON_PREFETCH_BYTES", static_cast<uint64_t>(wanted.most_bytes));
+        wanted.most_bytes = static_cast<int64_t>(std::min<unsigned long long>(bytes, INT64_MAX / 4));
+        wanted.least_probability = static_cast<double>(number_of("HALCYON_PREFETCH_PERCENT", 50)) / 100;
+        wanted.always = std::strcmp(value_of("HALCYON_PREFETCH_ALWAYS"), "1") == 0;
+        if (prefetching.start(wanted, prediction, complaint, complaint_bytes)) layers.add(prefetching);
+    }
+    layers.add(prediction);
+    predicts = true;
+}
+
 // Streams are written after all destructors, inside the C library: what waits in them is written here, where it is
 // seen. What later destructors write to them is written at once.
 __attribute__((destructor)) void end_of_process() {
@@ -164,11 +186,8 @@ void start_layers(layer_chain& layers) {
             complain(complaint);
     }
     predicts = false;
-    if (wants("predict")) {
-        if (prediction.start(prediction_settings(), complaint, sizeof complaint)) {
-            layers.add(prediction);
-            predicts = true;
-        }
+    if (wants("predict") || wants("prefetch")) {
+        start_prediction(layers, complaint, sizeof complaint);
         if (complaint[0] != '\0') complain(complaint);
     }
     errno = saved;

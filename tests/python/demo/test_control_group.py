@@ -18,7 +18,9 @@ def test_version_1_limits_below_the_own_group(tmp_path: Path) -> None:
     files = described(tmp_path, f"cgroup {tmp_path}/blkio cgroup rw,blkio 0 0\n", "7:blkio:/job\n0::/\n")
     group = make_control_group("demo", *files)
     group.limit("7:3", 5000)
+    group.limit("7:3", 6000, "read")
     assert group.path == tmp_path / "blkio/job/demo"
+    assert (group.path / "blkio.throttle.read_bps_device").read_text() == "7:3 6000"
     assert (group.path / "blkio.throttle.write_bps_device").read_text() == "7:3 5000"
 
 
@@ -36,6 +38,8 @@ def test_version_2_limits_beside_the_own_group_and_asks_for_the_controller(tmp_p
     group.limit("7:3", 5000)
     assert group.path == tmp_path / "session/demo"
     assert (group.path / "io.max").read_text() == "7:3 wbps=5000"
+    group.limit("7:3", 6000, "read")
+    assert (group.path / "io.max").read_text() == "7:3 rbps=6000"
     assert (tmp_path / "session/cgroup.subtree_control").read_text() == "+io"
 
 

@@ -73,5 +73,48 @@ def say_what_was_learnt(folder: Path) -> None:
     for key, text in _LOSSES.items():
         if learnt.counts[key]:
             print(f"halcyon: {learnt.counts[key]} {text}", file=sys.stderr)
+    _say_what_was_read_ahead(learnt.counts)
     for subject, count in learnt.absences.items():
         print(f"halcyon: not seen: {count} {subject}", file=sys.stderr)
+
+
+_LEFT_ALONE = {
+    "unsure": "were not sure enough",
+    "contiguous": "followed one another, which the kernel reads ahead itself",
+    "not_open": "were of files not known to be open",
+    "unfit": "were past the page cache or of files in memory",
+    "control": "were left alone for comparison",
+    "reads_off": "came while it was off",
+}
+_OFF = {
+    "off_no_gain": "it did not pay",
+    "off_cached": "all was in memory already",
+    "off_nothing": "there was nothing to read ahead",
+    "off_no_thread": "the system had no thread for it",
+}
+
+
+def _say_what_was_read_ahead(counts: Counter[str]) -> None:
+    """Nothing in a run without the layer `prefetch`."""
+    told = {key.removeprefix("prefetch_"): count for key, count in counts.items() if key.startswith("prefetch_")}
+    if not told:
+        return
+    unused = told["asked"] - sum(told[key] for key in ("in_time", "late", "cached", "failed"))
+    print(
+        f"halcyon: of {told['reads']} reads {told['asked']} were asked for ahead: {told['in_time']} came in time, "
+        f"{told['late']} late, {told['cached']} were in memory, {told['failed']} in vain, {unused} not used "
+        f"({(told['asked_bytes'] - told['used_bytes']) / (1 << 20):.1f} MiB)",
+        file=sys.stderr,
+    )
+    gain = (told["shorter_ns"] - told["longer_ns"]) / 1e9
+    print(
+        f"halcyon: reads took {abs(gain):.3f} s {'less' if gain >= 0 else 'more'} than those left alone would have let "
+        f"expect; own work: {told['work_ns'] / 1e9:.3f} s",
+        file=sys.stderr,
+    )
+    reasons = [f"{told[key]} {text}" for key, text in _LEFT_ALONE.items() if told[key]]
+    if reasons:
+        print(f"halcyon: not read ahead: {', '.join(reasons)}", file=sys.stderr)
+    times = [f"{told[key]} times since {text}" for key, text in _OFF.items() if told[key]]
+    if times:
+        print(f"halcyon: reading ahead was off for a while: {', '.join(times)}", file=sys.stderr)

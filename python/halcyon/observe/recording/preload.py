@@ -7,8 +7,8 @@ from pathlib import Path
 from halcyon.errors import HalcyonSystemError, UnavailableError, UsageError
 from halcyon.quantities import parse_bytes
 
-LAYERS = ("trace", "predict")
-"""Those that this release has, in the order in which calls pass them."""
+LAYERS = ("trace", "predict", "prefetch")
+"""Those that this release has."""
 
 LEAST_BUFFER = 1 << 20
 LARGEST_BUFFER = 22 << 20
@@ -16,6 +16,7 @@ LARGEST_BUFFER = 22 << 20
 
 LEAST_MODEL = 256 << 10
 """Bytes of a thread's model: what it is made of takes some 100 KiB before it knows anything."""
+LEAST_AHEAD = 64 << 10
 MOST_VALUES = 64
 """limits.hpp has no more."""
 
@@ -113,6 +114,30 @@ class Prediction:
 
 
 _LONGEST_PAUSE_S = 86_400
+
+
+@dataclass(frozen=True)
+class Prefetching:
+    """How the layer `prefetch` reads ahead; None: as it does by itself."""
+
+    memory: str | None = None
+    """That reads of a process may be ahead, such as '32 MiB'."""
+    percent: int | None = None
+    """Reads that are less probable are left alone."""
+
+    def variables(self) -> dict[str, str]:
+        """UsageError: a value out of bounds."""
+        wanted: dict[str, str] = {}
+        if self.memory is not None:
+            size = parse_bytes(self.memory, "--prefetch-memory")
+            if size < LEAST_AHEAD:
+                raise UsageError(f"--prefetch-memory {self.memory}: expected {LEAST_AHEAD >> 10} KiB at least")
+            wanted["HALCYON_PREFETCH_BYTES"] = str(size)
+        if self.percent is not None:
+            if not 1 <= self.percent <= 100:
+                raise UsageError(f"--prefetch-percent {self.percent}: expected 1 to 100")
+            wanted["HALCYON_PREFETCH_PERCENT"] = str(self.percent)
+        return wanted
 
 
 def _buffer_bytes(text: str) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from halcyon.errors import HalcyonSystemError
 from halcyon.observe.recording.folder import Recording, new_folder
 from halcyon.observe.recording.learnt import say_what_was_learnt
-from halcyon.observe.recording.preload import Prediction, variables
+from halcyon.observe.recording.preload import Prediction, Prefetching, variables
 from halcyon.server_world import run_alone, run_beside_world
 
 
@@ -22,6 +22,7 @@ def record(
     world_patience_s: float | None = None,
     contexts: bool = False,
     prediction: Prediction | None = None,
+    prefetching: Prefetching | None = None,
 ) -> tuple[int, Path]:
     """Runs `command` with `layers` around its I/O calls; its exit code, and the folder with what was recorded.
 
@@ -30,7 +31,7 @@ def record(
     HalcyonSystemError: the command cannot be started.
     """
     words = list(command)
-    learning = prediction.variables() if prediction else {}
+    learning = (prediction.variables() if prediction else {}) | (prefetching.variables() if prefetching else {})
     is_new = folder is None or not folder.exists()
     place = new_folder(folder, words)
     wanted = variables(list(layers), place / "trace", buffer, local, contexts) | learning
@@ -52,7 +53,7 @@ def record(
 
 def say_what_was_recorded(place: Path, layers: Sequence[str]) -> None:
     """A line on standard error for each layer."""
-    if "predict" in layers:
+    if "predict" in layers or "prefetch" in layers:
         say_what_was_learnt(place / "trace")
     if "trace" in layers:
         _say_how_many_were_traced(place)

@@ -43,6 +43,32 @@ def test_a_run_learns_and_goes_on_from_what_it_saved(tmp_path: Path) -> None:
     assert [path.suffix for path in (tmp_path / "second" / "trace").iterdir()] == [".predict"]
 
 
+def test_what_was_read_ahead_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    counts = dict.fromkeys(("contiguous", "not_open", "unfit", "off_cached", "off_nothing", "off_no_thread"), 0)
+    counts |= {"reads": 100, "asked": 50, "in_time": 30, "late": 5, "cached": 4, "failed": 1, "unsure": 2, "control": 3}
+    counts |= {"asked_bytes": 50 << 20, "used_bytes": 40 << 20, "off_no_gain": 2, "reads_off": 40}
+    counts |= {"shorter_ns": 3_000_000_000, "longer_ns": 500_000_000, "work_ns": 10_000_000}
+    (tmp_path / "n1.1.1.predict").write_text("".join(f"prefetch_{key} {count}\n" for key, count in counts.items()))
+    say_what_was_learnt(tmp_path)
+    reads, *others = capsys.readouterr().err.splitlines()[1:]
+    assert reads.startswith("halcyon: of 100 reads 50 were asked for ahead: 30 came in time, 5 late, 4 were in memory,")
+    assert reads.endswith("1 in vain, 10 not used (10.0 MiB)")
+    assert others == [
+        "halcyon: reads took 2.500 s less than those left alone would have let expect; own work: 0.010 s",
+        "halcyon: not read ahead: 2 were not sure enough, 3 were left alone for comparison, 40 came while it was off",
+        "halcyon: reading ahead was off for a while: 2 times since it did not pay",
+    ]
+
+
+def test_reading_ahead_implies_learning(tmp_path: Path) -> None:
+    read = "import os; fd = os.open('data', os.O_RDONLY); [os.pread(fd, 8, 4096 * i) for i in range(9)]"
+    (tmp_path / "data").write_bytes(bytes(100_000))
+    words = [sys.executable, "-m", "halcyon", "run", "--prefetch", "--", sys.executable, "-c", read]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "halcyon: 1 process learnt " in done.stderr
+    assert "were asked for ahead" in done.stderr
+
+
 def test_settings_without_the_layer_are_refused(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "halcyon", "run", "--trace", "--save-model", "models", "--", "true"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -52,3 +52,12 @@ def test_how_to_learn_is_told_in_units_of_the_layer(tmp_path: Path) -> None:
 def test_wrong_ways_to_learn_are_refused(wrong: preload.Prediction, why: str) -> None:
     with pytest.raises(UsageError, match=why):
         wrong.variables()
+
+
+def test_how_to_read_ahead_is_checked_and_passed_on() -> None:
+    wanted = preload.Prefetching("8 MiB", 80).variables()
+    assert wanted == {"HALCYON_PREFETCH_BYTES": str(8 << 20), "HALCYON_PREFETCH_PERCENT": "80"}
+    with pytest.raises(UsageError, match="--prefetch-memory 8 KiB: expected 64 KiB at least"):
+        preload.Prefetching("8 KiB").variables()
+    with pytest.raises(UsageError, match="--prefetch-percent 0: expected 1 to 100"):
+        preload.Prefetching(percent=0).variables()

@@ -1,41 +1,32 @@
-#include "observe/trace/coder_thread.hpp"
+#include "calls/own_thread.hpp"
 
 #include <sched.h>
 #include <signal.h>
 
 #include "calls/direct_call.hpp"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HALCYON_THREAD_BY_LIBRARY  // sanitizers have to know every thread
+#ifdef HALCYON_THREAD_BY_LIBRARY
 #include <pthread.h>
 #endif
 
-namespace halcyon::observe::trace {
-namespace direct = calls::direct;
+namespace halcyon::calls {
 
 #ifdef HALCYON_THREAD_BY_LIBRARY
 
-namespace {
-struct errand {
-    void (*work)(void*);
-    void* argument;
-    std::atomic<uint32_t>* alive;
-};
-void* run_errand(void* opaque) {
-    const errand todo = *static_cast<errand*>(opaque);
-    todo.work(todo.argument);
-    todo.alive->store(0);
+void* own_thread::run(void* opaque) {
+    auto& of = *static_cast<own_thread*>(opaque);
+    of.work_(of.argument_);
+    of.alive_.store(0);
     return nullptr;
 }
-errand pending;
-}  // namespace
 
-coder_thread::answer coder_thread::start(void (*work)(void*), void* argument) {
+own_thread::answer own_thread::start(void (*work)(void*), void* argument) {
     uint32_t none = 0;
     if (!alive_.compare_exchange_strong(none, 1)) return answer::busy;
-    pending = {work, argument, &alive_};
+    work_ = work;
+    argument_ = argument;
     pthread_t thread;
-    if (pthread_create(&thread, nullptr, run_errand, &pending) != 0) {
+    if (pthread_create(&thread, nullptr, run, this) != 0) {
         alive_ = 0;
         return answer::refused;
     }
@@ -114,12 +105,12 @@ void fill_registers(char* at) {
 
 }  // namespace
 
-bool coder_thread::prepare() {
+bool own_thread::prepare() {
     if (stack_ == nullptr) stack_ = static_cast<char*>(direct::map_memory(stack_bytes + tail_bytes));
     return stack_ != nullptr;
 }
 
-coder_thread::answer coder_thread::start(void (*work)(void*), void* argument) {
+own_thread::answer own_thread::start(void (*work)(void*), void* argument) {
     uint32_t none = 0;
     if (!alive_.compare_exchange_strong(none, 1, std::memory_order_acquire)) return answer::busy;
     if (!prepare()) {
@@ -145,4 +136,4 @@ coder_thread::answer coder_thread::start(void (*work)(void*), void* argument) {
 
 #endif
 
-}  // namespace halcyon::observe::trace
+}  // namespace halcyon::calls

@@ -3,7 +3,11 @@
 #include <atomic>
 #include <cstdint>
 
-namespace halcyon::observe::trace {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HALCYON_THREAD_BY_LIBRARY  // sanitizers have to know every thread
+#endif
+
+namespace halcyon::calls {
 
 /// A thread of ours within the application that ends when its work is done, and of which the application's libraries
 /// know nothing: pthread_create would allocate, make a program of one thread one of many (exit of the last thread,
@@ -11,7 +15,7 @@ namespace halcyon::observe::trace {
 ///
 /// What it runs may use neither errno nor any other thread-local variable, and nothing that does. All signals are
 /// blocked in it.
-class coder_thread {
+class own_thread {
   public:
     /// Runs `work(argument)` in it. `busy`: it is still at the work before. `refused`: the system has none for us.
     enum class answer : uint32_t { started, busy, refused };
@@ -24,10 +28,17 @@ class coder_thread {
     void forget() { alive_ = 0; }
 
   private:
+    std::atomic<uint32_t> alive_{0};  ///< the kernel clears it when the thread has left its stack
+#ifdef HALCYON_THREAD_BY_LIBRARY
+    static void* run(void* opaque);
+
+    void (*work_)(void*) = nullptr;
+    void* argument_ = nullptr;
+#else
     bool prepare();
 
-    std::atomic<uint32_t> alive_{0};  ///< the kernel clears it when the thread has left its stack
     char* stack_ = nullptr;
+#endif
 };
 
-}  // namespace halcyon::observe::trace
+}  // namespace halcyon::calls
