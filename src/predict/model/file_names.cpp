@@ -156,10 +156,6 @@ std::string_view file_names::pattern_of(uint32_t name_class, std::array<char, lo
     return {out.data(), filled};
 }
 
-uint64_t file_names::key_of(uint32_t name_class) const {
-    return name_class == unknown || name_class > classes_.size() ? 0 : classes_[name_class - 1].key;
-}
-
 std::string_view file_names::next_path(uint32_t name_class, uint32_t ahead, std::array<char, longest_path>& out) const {
     if (name_class == unknown || name_class > classes_.size()) return {};
     const auto& entry = classes_[name_class - 1];

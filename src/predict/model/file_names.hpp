@@ -38,8 +38,6 @@ class file_names {
     [[nodiscard]] uint32_t classes() const { return classes_.size(); }
     /// `out.%06d`; numbers that are not padded are `%d`, those that were always the same stand there.
     [[nodiscard]] std::string_view pattern_of(uint32_t name_class, std::array<char, longest_pattern>& out) const;
-    /// A hash of the pattern without widths, the same in all runs.
-    [[nodiscard]] uint64_t key_of(uint32_t name_class) const;
     /// The path that a new file of this class would have, `ahead` files after the last one; "": not known. Each number
     /// goes on by what it last grew by. Of a class that was adopted: when a file of it was named here.
     [[nodiscard]] std::string_view next_path(uint32_t name_class, uint32_t ahead,

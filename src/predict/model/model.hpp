@@ -70,7 +70,6 @@ class model {
     /// End of the last call; what forecasts count times from.
     [[nodiscard]] int64_t last_end_ns() const { return last_end_; }
     [[nodiscard]] uint32_t last_symbol() const { return last_; }
-    [[nodiscard]] const recent_files& files() const { return files_; }
     [[nodiscard]] size_t bytes_used() const { return memory_.used(); }
     [[nodiscard]] size_t bytes_peak() const { return memory_.peak(); }
 

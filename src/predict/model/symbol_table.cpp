@@ -54,10 +54,10 @@ uint32_t symbol_table::of(const call_site& site) {
     if (const uint32_t found = find(site); found != overflow) [[likely]]
         return symbols_[found].instead == 0 ? found : symbols_[found].instead;
     origin* const from = origin_of(site);
-    if (from == nullptr) return ++overflowed_, overflow;
+    if (from == nullptr) return overflow;
     if (from->any == 0 && from->classes < limits_.file_classes) {
         const uint32_t made = add(site);
-        if (made == overflow) return ++overflowed_, overflow;
+        if (made == overflow) return overflow;
         ++from->classes;
         return made;
     }
@@ -65,7 +65,7 @@ uint32_t symbol_table::of(const call_site& site) {
         call_site any = site;
         any.name_class = any_class;
         from->any = add(any);
-        if (from->any == 0) return ++overflowed_, overflow;
+        if (from->any == 0) return overflow;
         replace_all(*from);
     }
     return from->any;

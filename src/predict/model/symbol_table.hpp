@@ -50,8 +50,6 @@ class symbol_table {
     const symbol_state& operator[](uint32_t symbol) const { return symbols_[symbol]; }
     /// From a file: the next symbol is of this site; what stands for all classes has any_class. 0: no room.
     uint32_t restore(const call_site& site);
-    /// Calls that got the symbol 0.
-    [[nodiscard]] uint64_t overflowed() const { return overflowed_; }
     /// False when there was not even memory for symbol 0.
     [[nodiscard]] bool usable() const { return symbols_.size() > 0; }
 
@@ -74,7 +72,6 @@ class symbol_table {
     index_table sites_;
     growing_array<origin> origins_;
     index_table found_origins_;
-    uint64_t overflowed_ = 0;
 };
 
 }  // namespace halcyon::predict

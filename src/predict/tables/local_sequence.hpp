@@ -27,7 +27,6 @@ class local_sequence {
     [[nodiscard]] int next_on(uint64_t walk) const;
     /// Share of the last predictions that came true, 0 to 1; those of the last 16 weigh most.
     [[nodiscard]] float luck() const { return luck_; }
-    [[nodiscard]] bool has_grammar() const { return grammar_ != nullptr; }
 
     /// Forgets everything, and gives the memory back.
     void release(memory_bound& memory);

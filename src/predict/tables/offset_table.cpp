@@ -28,12 +28,6 @@ int offset_table::best_habit(const offset_places& places) const {
     return chosen;
 }
 
-float offset_table::luck() const {
-    float most = std::max(consecutive_luck_, sequence_.luck());
-    for (const habit& one : habits_) most = std::max(most, one.luck);
-    return most;
-}
-
 const offset_table::transformation* offset_table::numbered(int number) const {
     if (number < 0) return nullptr;
     if (transformations_ == nullptr) return number == 0 ? &first_ : nullptr;

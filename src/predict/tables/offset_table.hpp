@@ -96,8 +96,6 @@ class offset_table {
         if (transformations_ != nullptr) return {transformations_, transformation_count_};
         return {&first_, learnt_ && !too_many_ ? 1u : 0u};
     }
-    /// Share of the last predictions that were right, 0 to 1.
-    [[nodiscard]] float luck() const;
 
   private:
     /// That the distance to this base stays what it was; another one takes its place when it comes twice in a row.

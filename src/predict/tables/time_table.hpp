@@ -42,8 +42,6 @@ class time_table {
 
     /// Of all times.
     [[nodiscard]] const time_estimate& all() const { return all_; }
-    /// Levels told apart; 0: there is one only.
-    [[nodiscard]] uint32_t levels() const { return level_count_; }
 
   private:
     static constexpr uint32_t most_levels = 6;
