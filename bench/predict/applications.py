@@ -58,7 +58,7 @@ def uninstalled(program: str, package: str) -> Callable[[], str | None]:
 def cloud(**settings: object) -> Callable[[Path, int], list[str]]:
     def command(folder: Path, iterations: int) -> list[str]:
         shutil.copy(ROOT / "apps/cloud/soundings/20110522_OUN_12Z.txt", folder / "sounding.txt")
-        every = 24
+        every = 16
         grid = {"nx": 32, "ny": 32, "nz": 40, "bubble_radius": 8000}
         times = {"steps": every * iterations, "output_every": every}
         words = grid | times | {"sounding": "sounding.txt", "directory": "out"} | settings
@@ -103,42 +103,42 @@ APPLICATIONS = (
     Application(
         "cloud-posix",
         "apps/cloud, an HDF5 file per process and phase: as CM1 with HDF5 over POSIX",
-        100, 2, cloud(output="file-per-process"), unbuilt("cloud"),
+        150, 2, cloud(output="file-per-process"), unbuilt("cloud"),
     ),
     Application(
         "cloud-gzip",
         "the same, compressed: as CM1 with gzip; sizes vary",
-        100, 2, cloud(output="file-per-process", gzip=4), unbuilt("cloud"),
+        150, 2, cloud(output="file-per-process", gzip=4), unbuilt("cloud"),
     ),
     Application(
         "cloud-mpiio",
         "apps/cloud, one HDF5 file per phase by collective writes: as CM1 with parallel HDF5",
-        100, 2, cloud(output="collective"), unbuilt("cloud"),
+        150, 2, cloud(output="collective"), unbuilt("cloud"),
     ),
     Application(
         "branching",
         "apps/alloy, elements written by a line that depends on the data: as Nek5000",
-        120, 2, mini_app("alloy", 3500), unbuilt("alloy"),
+        150, 2, mini_app("alloy", 2400), unbuilt("alloy"),
     ),
     Application(
         "gtc-like",
         "apps/gtc-like, a file per node and iteration in a loop over particles that move between ranks: as GTC",
-        100, 2, mini_app("gtc-like", 250, particles=131072, group=128, ranks_per_file=1), unbuilt("gtc-like"),
+        150, 2, mini_app("gtc-like", 170, particles=131072, group=128, ranks_per_file=1), unbuilt("gtc-like"),
     ),
     Application(
         "lammps",
         "a liquid: rank 0 appends the atoms of all ranks to two files, one rank's after the other",
-        120, 8, lammps, uninstalled("lmp", "lammps"),
+        160, 2, lammps, uninstalled("lmp", "lammps"),
     ),
     Application(
         "openfoam",
         "icoFoam, a cavity under a lid that moves to and fro: each rank writes a folder of small text files per phase",
-        100, 2, openfoam, openfoam_missing,
+        150, 2, openfoam, openfoam_missing,
     ),
     Application(
         "shared-file",
         "apps/heat, MPI-IO: header, collective writes through a view, single writes, each snapshot read back",
-        100, 2, mini_app("heat", 4200), unbuilt("heat"),
+        150, 2, mini_app("heat", 2800), unbuilt("heat"),
     ),
 )  # fmt: skip
 

@@ -4,9 +4,12 @@
 import shutil
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from applications import APPLICATIONS, Application, record
 
 from halcyon.observe.dataset import Dataset
@@ -15,6 +18,8 @@ from halcyon.observe.recording.folder import DATA
 from halcyon.predict.accuracy import EVEN, LIKELY
 from halcyon.predict.scores import Score, predict
 from halcyon.predict.streams import Columns, Stream, Streams
+
+Array = npt.NDArray[Any]
 
 
 def main() -> int:
@@ -30,35 +35,69 @@ def main() -> int:
     return 0
 
 
-def measure(application: Application, dataset: Path) -> None:
-    """Prints the figures of a recorded run: those of the thesis (1/n) first, then those weighed by probabilities."""
-    symbols: list[np.ndarray[tuple[int], np.dtype[np.uint32]]] = []
-    scores: list[np.ndarray[tuple[int], np.dtype[np.float32]]] = []
+@dataclass(frozen=True)
+class Replayed:
+    """Rank 0 of a recorded run, and what was told of each of its calls."""
 
-    def told(_stream: Stream, _calls: Columns, told_scores: Columns) -> None:
-        symbols.append(told_scores["symbol"])
-        scores.append(told_scores["context_even"])
+    score: Score
+    symbols: Array
+    contexts: Array
+    """Scores of the call sites, 1/n."""
+    gaps: Array
+    """Interarrival times, nanoseconds."""
+
+    @property
+    def gap_error(self) -> float | None:
+        """Mean difference of expected and observed interarrival times, over that of always expecting none."""
+        by = self.score.whole.by
+        error, immediate = by[LIKELY].gap_difference_s, by["immediate"].gap_difference_s
+        return error / immediate if error is not None and immediate else None
+
+    @property
+    def hindsight(self) -> float:
+        return hindsight(self.symbols, self.gaps)
+
+
+def replayed(dataset: Path) -> Replayed:
+    pieces: dict[str, list[Array]] = {"symbol": [], "context_even": [], "gap_observed_ns": []}
+
+    def told(_stream: Stream, _calls: Columns, scores: Columns) -> None:
+        for name, piece in pieces.items():
+            piece.append(scores[name])
 
     with Dataset.open(dataset) as opened:
         detail = predict(Streams(opened, ranks=[0]), only_detail=True, told=told).detail
     assert detail is not None
-    score = detail.score
+    return Replayed(detail.score, *(np.concatenate(piece) for piece in pieces.values()))
+
+
+def measure(application: Application, dataset: Path) -> None:
+    """Prints the figures of a recorded run: those of the thesis (1/n) first, then those weighed by probabilities."""
+    found = replayed(dataset)
     name = application.name.replace("-", "_")
-    show(f"context_after_first_iteration_{name}", repeated(score, np.concatenate(symbols), np.concatenate(scores)))
+    show(f"context_after_first_iteration_{name}", repeated(found.score, found.symbols, found.contexts))
     for suffix, weight in (("", EVEN), ("_likely", LIKELY)):
-        show(f"offset_correct_{name}{suffix}", score.whole.by[weight].offset)
-        show(f"hit_ratio_{name}{suffix}", score.whole.by[weight].hit)
-    error = score.whole.by[LIKELY].gap_difference_s
-    immediate = score.whole.by["immediate"].gap_difference_s
-    if error is not None and immediate:
-        print(f"predict.interarrival_error_{name} {error / immediate:.6g} ratio", flush=True)
+        show(f"offset_correct_{name}{suffix}", found.score.whole.by[weight].offset)
+        show(f"hit_ratio_{name}{suffix}", found.score.whole.by[weight].hit)
+    if found.gap_error is not None:
+        print(f"predict.interarrival_error_{name} {found.gap_error:.6g} ratio", flush=True)
+        print(f"predict.interarrival_error_{name}_hindsight {found.hindsight:.6g} ratio", flush=True)
 
 
-def repeated(
-    score: Score,
-    symbols: np.ndarray[tuple[int], np.dtype[np.uint32]],
-    scores: np.ndarray[tuple[int], np.dtype[np.float32]],
-) -> float | None:
+def hindsight(symbols: Array, gaps: Array) -> float:
+    """The same of who knew from the beginning the best constant for each transition, its median: how steady the machine
+    was."""
+    before = np.concatenate([[0], symbols[:-1]]).astype(np.uint64)
+    transitions = before << np.uint64(32) | symbols
+    known = ~np.isnan(gaps)
+    off = 0.0
+    for transition in np.unique(transitions[known]):
+        of_it = gaps[known & (transitions == transition)]
+        off += float(np.abs(of_it - np.median(of_it)).sum())
+    return off / float(gaps[known].sum())
+
+
+def repeated(score: Score, symbols: Array, scores: Array) -> float | None:
     """Mean context score (1/n) behind the first call of the second iteration, of calls from places in the program that
     had come before, and up to the last iteration's end, where other code begins: nobody could know of the rest."""
     if score.settled is None:

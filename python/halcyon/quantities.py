@@ -81,6 +81,8 @@ def percent(share: float | None) -> str:
     if share is None:
         return ABSENT
     value = share * 100
+    if 0 < value < 0.001:
+        return "< 0.001 %"
     return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.2g} %"
 
 

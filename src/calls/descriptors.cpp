@@ -1,5 +1,7 @@
 #include "calls/descriptors.hpp"
 
+#include <sys/resource.h>
+
 #include <limits>
 
 #include "calls/direct_call.hpp"
@@ -31,6 +33,17 @@ struct own_descriptor {
 };
 constinit own_descriptor own_descriptors[own_capacity] = {};
 
+// Descriptors near the limit are those that applications get last; a limit of a million is not taken as an invitation.
+int high_number() {
+    struct {
+        uint64_t now, most;
+    } limit{1024, 1024};
+    direct::call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, direct::address(&limit));
+    constexpr uint64_t highest = 65536;
+    const uint64_t end = limit.now < highest ? limit.now : highest;
+    return static_cast<int>(end > 64 ? end - 16 : end / 2);
+}
+
 bool identify(int fd, uint64_t& device, uint64_t& inode) {
     struct stat found {};
     if (direct::call(SYS_fstat, fd, direct::address(&found)) != 0) return false;
@@ -47,17 +60,24 @@ class locked {
         constexpr int patience = 100'000;
         const bool interrupts = (thread_.inside & ~vforked) > 0;  // perhaps itself
         ++thread_.inside;
-        for (int tries = 0; lock.exchange(1, std::memory_order_acquire) != 0; ++tries) {
-            if (interrupts || tries == patience) return;
+        before_ = thread_.held;
+        thread_.held = &lock;  // first: a handler may jump away as soon as it is ours
+        uint32_t nobody = 0;
+        for (int tries = 0; !lock.compare_exchange_strong(nobody, lock_name(thread_), std::memory_order_acquire);
+             ++tries) {
+            if (interrupts || tries == patience) {
+                thread_.held = before_;
+                return;
+            }
+            nobody = 0;
             direct::yield();
         }
-        thread_.held = &lock;
         held_ = true;
     }
     ~locked() {
         if (held_) {
-            thread_.held = nullptr;
             lock.store(0, std::memory_order_release);
+            thread_.held = before_;
         }
         --thread_.inside;
     }
@@ -67,6 +87,7 @@ class locked {
 
   private:
     thread_state& thread_;
+    std::atomic<uint32_t>* before_ = nullptr;
     bool held_ = false;
 };
 
@@ -199,6 +220,15 @@ void closing_range(unsigned first, unsigned last) {
     if (last >= capacity) last = capacity - 1;
     table* all = known.load(std::memory_order_acquire);
     for (unsigned fd = first; all != nullptr && fd <= last; ++fd) closing(static_cast<int>(fd));
+}
+
+int open_out_of_the_way(const char* path, int flags) {
+    const int fd = direct::open(path, flags | O_CLOEXEC, 0600);
+    if (fd < 0) return fd;
+    const int high = direct::duplicate_high(fd, high_number());
+    if (high < 0) return fd;  // no room up there: it stays where it is
+    direct::close(fd);
+    return high;
 }
 
 void own(int fd) {

@@ -42,6 +42,8 @@ void closing(int fd);
 /// All from `first` to `last` are.
 void closing_range(unsigned first, unsigned last);
 
+/// Opens or creates a file and moves its descriptor out of the application's way; -errno when it cannot.
+int open_out_of_the_way(const char* path, int flags);
 /// Descriptors of our own: the application, which did not open them, cannot close them. At most `own_capacity`.
 /// It may close or replace them all the same, by system calls that nobody sees: is_own tells.
 inline constexpr int own_capacity = 8;

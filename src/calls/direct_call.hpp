@@ -89,6 +89,11 @@ inline int parent_process_id() {
 inline int thread_id() {
     return static_cast<int>(call(SYS_gettid));
 }
+/// Whether this process has no thread of this number any more.
+inline bool has_ended(int thread) {
+    constexpr int no_signal = 0;
+    return call(SYS_tgkill, process_id(), thread, no_signal) == -ESRCH;
+}
 inline void yield() {
     call(SYS_sched_yield);
 }

@@ -101,7 +101,8 @@ void leave_calls() {
     if ((thread.inside & ~vforked) == 0) return;
     // The call that was being recorded never will be.
     process_page.state.unrecorded.fetch_add(1, std::memory_order_relaxed);
-    if (thread.held != nullptr) thread.held->store(0, std::memory_order_release);
+    uint32_t own = lock_name(thread);
+    if (thread.held != nullptr) thread.held->compare_exchange_strong(own, 0, std::memory_order_release);
     thread.held = nullptr;
     thread.inside &= vforked;
 }

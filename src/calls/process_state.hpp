@@ -90,12 +90,17 @@ struct thread_state {
     uint32_t inside;              ///< > 0 while it runs our own code; with the bit `vforked` also after it called vfork
     uint32_t current;             ///< number of the innermost of its calls that has not returned; 0: none
     uint32_t function;            ///< call_id of that one
-    std::atomic<uint32_t>* held;  ///< a lock of ours that it holds
+    std::atomic<uint32_t>* held;  ///< a lock of ours that it holds, or is about to: then it says lock_name()
     int descriptor;               ///< that it looked up last (descriptors::find)
 };
 
 /// In thread_state::inside: the thread called vfork, and may be the child, which lives in its parent's memory.
 inline constexpr uint32_t vforked = uint32_t{1} << 31;
+
+/// What a lock says while `thread` holds it; 0: nobody does.
+inline uint32_t lock_name(const thread_state& thread) {
+    return thread.index + 1;
+}
 
 extern constinit thread_local thread_state this_thread_state __attribute__((tls_model("initial-exec")));
 

@@ -46,20 +46,11 @@ bool is_of_own_architecture(const char* begin) {
 }
 
 /// Whether a segment of notes holds the one of programs that record themselves.
-bool holds_own_note(int fd, const Elf64_Phdr& segment) {
-    recorded_note note{};
-    constexpr int most = 64;  // of a file that somebody spoiled
-    const uint64_t unit = segment.p_align == 8 ? 8 : 4;
-    const auto padded = [unit](uint64_t bytes) { return (bytes + unit - 1) & ~(unit - 1); };
-    uint64_t at = 0;
-    for (int i = 0; i < most && at + sizeof note <= segment.p_filesz; ++i) {
-        const long got = direct::call(SYS_pread64, fd, direct::address(&note), sizeof note,
-                                      static_cast<long>(segment.p_offset + at));
-        if (got != static_cast<long>(sizeof note)) return false;
-        if (std::memcmp(&note, &own_note, sizeof note) == 0) return true;
-        at += padded(padded(sizeof note.header + uint64_t{note.header.n_namesz}) + note.header.n_descsz);
-    }
-    return false;
+bool file_holds_own_note(int fd, const Elf64_Phdr& segment) {
+    return holds_own_note(segment.p_filesz, segment.p_align, [&](uint64_t at, recorded_note& note) {
+        return direct::call(SYS_pread64, fd, direct::address(&note), sizeof note,
+                            static_cast<long>(segment.p_offset + at)) == static_cast<long>(sizeof note);
+    });
 }
 
 kind linking_of(int fd, const char* begin) {
@@ -72,7 +63,7 @@ kind linking_of(int fd, const char* begin) {
         const long got = direct::call(SYS_pread64, fd, direct::address(&segment), sizeof segment, at);
         if (got != static_cast<long>(sizeof segment)) return kind::unknown;
         if (segment.p_type == PT_INTERP) return kind::recorded;
-        if (segment.p_type == PT_NOTE && holds_own_note(fd, segment)) found = kind::recorded;
+        if (segment.p_type == PT_NOTE && file_holds_own_note(fd, segment)) found = kind::recorded;
     }
     return found;
 }

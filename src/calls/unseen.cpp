@@ -4,6 +4,7 @@
 
 #include "calls/contexts.hpp"
 #include "calls/direct_call.hpp"
+#include "calls/held_signals.hpp"
 #include "calls/process_state.hpp"
 
 namespace halcyon::calls {
@@ -81,6 +82,7 @@ void system_call_was_made() {
 }  // namespace unseen
 
 void tell_end(ending how) {
+    const held_signals no_harm;
     process_state& process = this_process();
     if (how == ending::exit && process.aborts.load(std::memory_order_relaxed)) how = ending::abort;
     {

@@ -111,9 +111,11 @@ static int find(const char* name, int block, struct variable** found) {
         if (strcmp(variables[i].name, name) != 0) continue;
         *found = &variables[i];
         if (block >= 0 && block < max_blocks) return HALCYON_OK;
-        return fail(HALCYON_ERROR_USAGE, "variable '%s' has no block %d", name, block);
+        fail(HALCYON_ERROR_USAGE, "variable '%s' has no block %d", name, block);
+        return HALCYON_ERROR_USAGE;
     }
-    return fail(HALCYON_ERROR_USAGE, "no variable '%s'", name);
+    fail(HALCYON_ERROR_USAGE, "no variable '%s'", name);
+    return HALCYON_ERROR_USAGE;
 }
 
 static void keep(struct halcyon_session* h, const void* data, int64_t bytes) {

@@ -31,10 +31,12 @@ std::ostream& operator<<(std::ostream& out, const traced_call& call) {
 trace_reader trace_of(const std::string& command, const std::filesystem::path& folder) {
     const std::string whole = "env HALCYON_LAYERS=trace HALCYON_TRACE_DIR=" + folder.string() + " " + command;
     if (std::system(whole.c_str()) != 0) throw std::runtime_error("failed: " + whole);
+    std::vector<std::filesystem::path> traces;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-        if (entry.path().extension() == ".trace") return trace_reader(entry.path());
+        if (entry.path().extension() == ".trace") traces.push_back(entry.path());
     }
-    throw std::runtime_error("no trace of: " + whole);
+    if (traces.size() != 1) throw std::runtime_error(std::to_string(traces.size()) + " traces of: " + whole);
+    return trace_reader(traces[0]);
 }
 
 /// Reads and writes of one file, at one level or at all (null), in the order in which they ended.
@@ -91,15 +93,25 @@ TEST(static_test, walks_the_stacks_of_its_calls) {
     EXPECT_GT(with_context, 2U);
 }
 
-TEST(static_test, records_a_program_that_nothing_can_be_preloaded_into) {
-    const temporary_folder folder;
-    const trace_reader trace =
-        trace_of(HALCYON_TEST_PROGRAMS "/static_calls " + (folder.path() / "data").string(), folder.path());
-    // Streams' transfers are those that are derived from their buffers; the C library's own calls are not seen again.
+/// Streams' transfers are those that are derived from their buffers; the C library's own calls are not seen again.
+void expect_calls_of_program(const trace_reader& trace) {
     const std::vector<traced_call> expected{{"write", 0, 10},          {"pwrite", 100, 3},     {"fprintf", none, none},
                                             {"stdio write", none, 11}, {"stdio read", 0, 114}, {"fread", none, none}};
     EXPECT_EQ(transfers(trace, "/data", nullptr), expected);
     EXPECT_EQ(trace.ended, calls::ending::exit);
+}
+
+TEST(static_test, records_a_program_that_nothing_can_be_preloaded_into) {
+    const temporary_folder folder;
+    expect_calls_of_program(
+        trace_of(HALCYON_TEST_PROGRAMS "/static_calls " + (folder.path() / "data").string(), folder.path()));
+}
+
+TEST(static_test, what_is_preloaded_leaves_a_program_alone_that_records_itself) {
+    const temporary_folder folder;
+    const std::string data = (folder.path() / "data").string();
+    expect_calls_of_program(
+        trace_of("LD_PRELOAD=" HALCYON_TEST_LIBRARY " " HALCYON_TEST_PROGRAMS "/linked_calls " + data, folder.path()));
 }
 
 TEST(static_test, records_mpi_io_of_an_archive) {

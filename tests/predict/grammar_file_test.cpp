@@ -97,9 +97,9 @@ TEST(grammar_file, other_files_and_versions_are_refused) {
     EXPECT_EQ(refusal(model), "");
     model[8] = 9;
     EXPECT_EQ(refusal(model),
-              "run.model: offset 8: version 9; this release reads version 1: let the program learn anew");
+              "run.model: at byte 8: version 9; this release reads version 1: let the program learn anew");
     model[0] = 'h';
-    EXPECT_EQ(refusal(model), "run.model: offset 0: this is no model of Halcyon");
+    EXPECT_EQ(refusal(model), "run.model: at byte 0: this is no model of Halcyon");
 }
 
 TEST(grammar_file, a_file_cut_short_or_too_long_is_refused) {

@@ -1,5 +1,6 @@
 // The layer `predict` in real processes (programs/forecasting.c): what it learns, what it forecasts, what it counts.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <sstream>
@@ -194,6 +195,36 @@ TEST(layer_test, a_saved_model_knows_what_comes_from_the_beginning_on) {
     EXPECT_EQ(other.output, "");
 }
 
+TEST(layer_test, a_limit_of_file_sizes_costs_the_model_and_not_the_program) {
+    const temporary_folder models;
+    const temporary_folder files;
+    const predicted_run found =
+        run_predicted("sh -c 'ulimit -f 2; exec \"$@\"' sh " HALCYON_TEST_PROGRAM " two-kinds " + files.path().string(),
+                      std::string(never_late) + " HALCYON_PREDICT_SAVE=" + models.path().string());
+    EXPECT_EQ(found.status, 0) << found.output;
+    EXPECT_NE(found.output.find("forecasting.model: the model cannot be saved: File too large\n"), std::string::npos)
+        << found.output;
+    EXPECT_FALSE(std::filesystem::exists(models.path() / "forecasting.model"));
+}
+
+TEST(layer_test, a_complaint_that_nobody_reads_does_not_end_the_program) {
+    const temporary_folder files;
+    // The reader ends before the program begins: its standard error is a pipe without one.
+    const predicted_run found =
+        run_predicted("bash -c 'exec 2> >(exec true); wait $!; exec \"$@\"' bash " HALCYON_TEST_PROGRAM " loop " +
+                          files.path().string(),
+                      std::string(never_late) + " HALCYON_PREDICT_SAVE=/proc/nowhere");
+    EXPECT_EQ(found.status, 0) << found.output;
+}
+
+TEST(layer_test, a_complaint_is_not_written_into_a_file_of_the_application) {
+    const temporary_folder files;
+    const predicted_run found =
+        run_in(files, "file-as-standard-error", std::string(never_late) + " HALCYON_PREDICT_SAVE=/proc/nowhere");
+    EXPECT_EQ(found.ended("exit").at("saved"), "no");
+    EXPECT_EQ(std::filesystem::file_size(files.path() / "precious.2"), 64);
+}
+
 TEST(layer_test, a_damaged_model_is_told_and_learnt_anew) {
     const temporary_folder models;
     std::ofstream(models.path() / "forecasting.model") << "HALCMODL and nothing that one could read as a model";
@@ -202,6 +233,33 @@ TEST(layer_test, a_damaged_model_is_told_and_learnt_anew) {
     EXPECT_NE(found.output.find("forecasting.model: at byte "), std::string::npos) << found.output;
     EXPECT_NE(found.output.find(step_10), std::string::npos) << found.output;
     EXPECT_EQ(found.ended("exit").at("loaded"), "no");
+}
+
+TEST(layer_test, more_than_can_be_known_is_told_as_far_as_it_is) {
+    const predicted_run found = run("asks-for-all");
+    EXPECT_EQ(found.output, "4095 complete 1\n4096 complete 1\n4096 complete 0\n4096 complete 0\n4096 complete 0\n");
+}
+
+TEST(layer_test, what_is_no_file_in_a_models_place_is_told_at_once) {
+    const temporary_folder models;
+    const std::filesystem::path place = models.path() / "forecasting.model";
+    const std::string command = "timeout 20 " HALCYON_TEST_PROGRAM " two-kinds ";
+    const auto expect = [&](const std::string& complaint) {
+        const temporary_folder files;
+        const predicted_run found =
+            run_predicted(command + files.path().string(),
+                          std::string(never_late) + " HALCYON_PREDICT_LOAD=" + models.path().string());
+        EXPECT_EQ(found.status, 0) << complaint;
+        EXPECT_NE(found.output.find(complaint), std::string::npos) << found.output;
+        std::filesystem::remove(place);
+    };
+    ASSERT_EQ(mkfifo(place.c_str(), 0600), 0);
+    expect("forecasting.model: cannot be read: Invalid argument; it is learnt anew\n");
+    std::filesystem::create_directory(place);
+    expect("forecasting.model: cannot be read: Is a directory; it is learnt anew\n");
+    std::ofstream(place) << "no model";
+    std::filesystem::resize_file(place, uintmax_t{1} << 40);
+    expect("forecasting.model: at byte 0: no saved model");
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "predict/grammar/file_check.hpp"
+#include "predict/model/archive.hpp"
 #include "predict/score/replay.hpp"
 #include "recorded_program.hpp"
 
@@ -134,13 +136,21 @@ TEST(model_file, other_files_and_versions_are_refused_with_their_place) {
         EXPECT_NE(cut.wrong->message.find("old.model: at byte"), std::string::npos) << cut.wrong->message;
     }
     auto newer = bytes;
-    newer[8] = 2;
-    EXPECT_NE(loaded(newer).wrong->message.find("version 2"), std::string::npos);
+    ++newer[8];
+    EXPECT_NE(loaded(newer).wrong->message.find("version " + std::to_string(model_file_version + 1)),
+              std::string::npos);
     auto swapped = bytes;  // written by a big-endian machine that did not convert
     std::swap(swapped[8], swapped[11]);
     EXPECT_TRUE(loaded(swapped).wrong);
     auto flipped = bytes;
     flipped[bytes.size() / 2] ^= 4;
+    auto longer = bytes;
+    longer.insert(longer.end(), 8, 0);
+    longer[16] = static_cast<unsigned char>(longer.size());
+    longer[17] = static_cast<unsigned char>(longer.size() >> 8);
+    longer[18] = static_cast<unsigned char>(longer.size() >> 16);
+    resum(longer);
+    EXPECT_NE(loaded(longer).wrong->message.find("belong to no model"), std::string::npos);
     EXPECT_NE(loaded(flipped).wrong->message.find("check sum"), std::string::npos);
 }
 
@@ -176,13 +186,95 @@ TEST(model_file, contents_that_make_no_sense_are_refused_or_harmless) {
     EXPECT_GT(refused, 100u);
 }
 
+/// What is wrong with these fields, if they were those of a table.
+template <class Table>
+std::string refusal(const std::vector<unsigned char>& fields) {
+    memory_bound memory(SIZE_MAX);
+    archive_reader archive(fields);
+    archive.use(memory);
+    Table table;
+    if constexpr (std::is_same_v<Table, local_sequence>)
+        local_sequence::each_field(table, archive, 64);
+    else
+        Table::each_field(table, archive);
+    return archive.good() ? "" : archive.what();
+}
+
+template <class... Numbers>
+std::vector<unsigned char> fields(Numbers... numbers) {
+    std::vector<unsigned char> bytes(4096);
+    archive_writer archive(bytes);
+    (archive.number(numbers), ...);
+    bytes.resize(archive.written());
+    return bytes;
+}
+
+TEST(model_file, a_beginning_longer_than_any_that_is_kept_is_refused) {
+    EXPECT_EQ(refusal<local_sequence>(fields(uint32_t{3}, uint32_t{64}, 0.5f, false)), "");
+    EXPECT_NE(refusal<local_sequence>(fields(uint32_t{3}, uint32_t{65}, 0.5f, false)), "")
+        << "the first other number would have it learnt one by one";
+}
+
+TEST(model_file, times_that_no_calls_can_have_are_refused) {
+    const auto times = [](uint64_t count, double squares) {
+        return refusal<time_estimate>(fields(count, int64_t{1}, int64_t{2}, 1.5, squares, 1.5, 0.0, 0.f, 0.f, 0.f,
+                                             int64_t{1}, int64_t{1}, int64_t{1}, int64_t{1}, int64_t{1}));
+    };
+    EXPECT_EQ(times(2, 1.0), "");
+    EXPECT_NE(times(2, -1.0), "") << "the square root of it is none";
+    EXPECT_NE(times(UINT64_MAX, 1.0), "") << "the next one would be number 0, by which the mean is divided";
+}
+
+TEST(model_file, sizes_that_no_calls_can_have_are_refused) {
+    const auto sizes = [](uint64_t count, int64_t least) {
+        return refusal<size_table>(
+            fields(count, least, int64_t{9}, int64_t{9}, 9.0, 9.0, 0.f, 0.f, 0.f, 0.f, 0.f, false, 0.f, uint32_t{0}));
+    };
+    EXPECT_EQ(sizes(2, 9), "");
+    EXPECT_NE(sizes(2, -9), "");
+    EXPECT_NE(sizes(UINT64_MAX, 9), "");
+}
+
 TEST(model_file, a_model_larger_than_the_bound_says_so) {
     learnt_models learnt;
-    model::settings small;
-    small.bound_bytes = size_t{16} << 10;
-    const loaded cramped(learnt.saved(), small);
-    ASSERT_TRUE(cramped.wrong);
-    EXPECT_NE(cramped.wrong->message.find("bound of memory"), std::string::npos) << cramped.wrong->message;
+    // What each call site does may be forgotten; the call sites may not.
+    for (const size_t kib : {8, 12, 16}) {
+        model::settings small;
+        small.bound_bytes = kib << 10;
+        const loaded cramped(learnt.saved(), small);
+        ASSERT_TRUE(cramped.wrong) << kib;
+        EXPECT_NE(cramped.wrong->message.find("bound of memory"), std::string::npos) << cramped.wrong->message;
+    }
+}
+
+/// As a program that imports hundreds of modules: more call sites than there is memory for what each of them does.
+TEST(model_file, a_model_whose_tables_are_full_is_saved_and_loaded_again) {
+    for (size_t kib = 96; kib <= 640; kib += 32) {
+        model::settings small;
+        small.bound_bytes = kib << 10;
+        recorded_program program;
+        std::mt19937_64 random(kib);
+        program.opens(1, "/run/data");
+        for (int i = 0; i < 6000; ++i)
+            program.writes(static_cast<uint32_t>(2 + random() % 500), static_cast<int64_t>(random() % 10'000'000),
+                           static_cast<int64_t>(1 + random() % 9000));
+        memory_bound memory(SIZE_MAX);
+        replay first(small, memory);
+        for (const auto& one : program.calls()) first.score(one.call, one.path);
+        label_table labels(memory);
+        const std::array<const model*, 1> models{&first.learnt()};
+        const process_models of{first.names(), labels, models};
+        std::vector<unsigned char> bytes(saved_bytes(of));
+        ASSERT_TRUE(save(of, bytes)) << kib;
+        const loaded again(bytes, small);
+        ASSERT_FALSE(again.wrong) << kib << ": " << again.wrong->message;
+        // It goes on learning, and can be asked.
+        std::array<forecast, 64> out;
+        for (size_t i = 0; i < 600; ++i) {
+            again.knows->append(program.calls()[i].call);
+            EXPECT_LE(again.knows->ahead(out), out.size());
+        }
+    }
 }
 
 /// Sizes in an order without rules fill the grammar of their sequence.
@@ -236,12 +328,8 @@ TEST(model_file, a_model_that_learnt_on_in_many_runs_is_loaded_again) {
 
 /// The check sum of a file is made right again.
 void resum(std::vector<unsigned char>& bytes) {
-    uint64_t sum = mixed(bytes.size() - 32);
-    for (size_t at = 32; at < bytes.size(); at += 8) {
-        uint64_t word = 0;
-        for (size_t i = std::min<size_t>(8, bytes.size() - at); i-- > 0;) word = word << 8 | bytes[at + i];
-        sum = mixed(sum ^ word);
-    }
+    const std::span<const unsigned char> summed = std::span(bytes).subspan(32);
+    const uint64_t sum = check_sum(summed, mixed(summed.size()));
     for (size_t i = 0; i < 8; ++i) bytes[24 + i] = static_cast<unsigned char>(sum >> 8 * i);
 }
 

@@ -224,6 +224,58 @@ TEST(model, offsets_may_be_counted_from_the_end_of_the_file) {
     EXPECT_EQ(one.mean(60, offset), 1);
 }
 
+/// As chunks of varying size, and what describes them behind the chunk before.
+TEST(model, offsets_may_be_counted_from_the_end_of_the_access_before_the_last_one) {
+    recorded_program program;
+    std::mt19937_64 random(6);
+    program.opens(1, "/run/data");
+    int64_t at = 0;
+    for (int step = 0; step < 300; ++step) {
+        const auto bytes = static_cast<int64_t>(1000 + random() % 900);
+        const auto far = static_cast<int64_t>(100'000 + random() % 9000);
+        program.writes(2, at, bytes);
+        program.writes(3, at + bytes + far, 64);
+        program.writes(4, at + bytes, 16);
+        at += bytes + 16;
+    }
+    const trained one(program);
+    double right = 0;
+    for (size_t i = 303; i < one.scores.size(); i += 3) right += one.scores[i].offset.even;
+    EXPECT_EQ(right, 200) << "of the third write";
+}
+
+TEST(model, call_sites_that_would_do_the_same_make_it_more_probable) {
+    recorded_program program;
+    std::mt19937_64 random(7);
+    program.opens(1, "/run/data");
+    for (int i = 0; i < 4000; ++i) {
+        const auto site = static_cast<uint32_t>(random() % 3 == 0 ? 3 + random() % 9 : 2);
+        program.writes(site, i * int64_t{4096}, 4096);
+    }
+    trained one(program);
+    double site = 0;
+    double access = 0;
+    for (size_t i = 1000; i < one.scores.size(); ++i) {
+        site += one.scores[i].context.likely / 3000;
+        access += one.scores[i].hit.likely / 3000;
+    }
+    EXPECT_NEAR(site, 0.5, 0.2);
+    EXPECT_GT(access, 0.95) << "the others are too improbable to be told";
+    EXPECT_LE(access, 1);
+}
+
+TEST(model, where_a_transfer_is_not_known_nothing_of_its_place_is_scored) {
+    recorded_program program;
+    program.opens(1, "/run/log");
+    for (int i = 0; i < 20; ++i) program.writes(2, policy::not_known, 80);
+    const trained one(program);
+    for (size_t i = 1; i < one.scores.size(); ++i) {
+        EXPECT_TRUE(std::isnan(one.scores[i].hit.even) && std::isnan(one.scores[i].hit.likely));
+        for (const auto& naive : one.scores[i].naive) EXPECT_TRUE(std::isnan(naive.hit));
+    }
+    EXPECT_FALSE(std::isnan(one.scores[0].hit.even));
+}
+
 TEST(model, a_context_with_too_many_kinds_of_names_tells_none_apart) {
     recorded_program program;
     std::mt19937_64 random(7);
@@ -252,6 +304,37 @@ TEST(model, memory_stays_within_the_bound_whatever_comes) {
     trained one(program, settings);
     EXPECT_LE(one.knows().bytes_peak(), settings.bound_bytes);
     EXPECT_GT(one.knows().unlearned(), 100'000u) << "and it is said";
+}
+
+/// Wherever its memory ends: in a table, in a grammar, or in what it looks ahead with.
+TEST(model, can_be_asked_however_little_memory_it_has) {
+    recorded_program program;
+    for (int step = 0; step < 12; ++step) {
+        program.computes(50'000'000);
+        program.opens(1, name("/run/out.", step));
+        int64_t at = 0;
+        for (int block = 0; block < 14; ++block) {
+            const int64_t bytes = block % 3 == 0 ? 100 + step % 2 : 5000 + block * 10;
+            program.writes(2 + static_cast<uint32_t>(block % 5), at, bytes);
+            at += bytes + block % 2 * 64;
+        }
+        program.closes(9);
+    }
+    for (size_t bytes = 2000; bytes < 150'000; bytes += 3700) {
+        model::settings small;
+        small.bound_bytes = bytes;
+        memory_bound memory(SIZE_MAX);
+        replay learnt(small, memory);
+        std::array<forecast, 64> out;
+        for (const auto& one : program.calls()) {
+            learnt.score(one.call, one.path);
+            bool complete = false;
+            EXPECT_LE(learnt.learnt().ahead(out), out.size());
+            EXPECT_LE(learnt.learnt().within(1'000'000'000, out, complete), out.size());
+            static_cast<void>(learnt.learnt().phase());
+        }
+        EXPECT_LE(learnt.learnt().bytes_peak(), bytes);
+    }
 }
 
 TEST(model, time_that_halcyon_held_a_call_back_is_not_learnt) {

@@ -115,6 +115,25 @@ TEST(predictor, two_phases_in_turn_are_told_apart) {
     EXPECT_EQ(p.scored().hits - before.hits, 20 * both.size());
 }
 
+/// What came before has no digram in which the end of the new loop meets its beginning: its rounds tell.
+TEST(predictor, a_loop_of_pieces_that_were_known_in_another_order_is_known_after_some_rounds) {
+    predictor p({.bound_bytes = 1 << 20, .cursors = 3});
+    const auto learn_all = [&](const std::string& text, int times) {
+        for (int i = 0; i < times; ++i) learn(p, letters(text));
+    };
+    learn_all("oaaaaaabab", 1);
+    learn_all("oaaaaaaaab", 3);
+    learn_all("oaaaaaaba", 2);
+    learn_all("oaaaaaaaab", 6);
+    learn_all("oaaaaaabab", 1);
+    learn_all("oaaaaaaba", 10);
+    learn_all("oaaaaaabb", 1);
+    learn_all("oaaaaaab", 5);
+    const score before = p.scored();
+    learn_all("oaaaaaab", 20);
+    EXPECT_EQ(p.scored().hits - before.hits, 20u * 8);
+}
+
 TEST(predictor, probabilities_of_a_random_branch_are_its_frequencies) {
     predictor p({.bound_bytes = size_t{64} << 20});
     randomness random(4);
@@ -176,6 +195,21 @@ TEST(predictor, looking_ahead_in_a_run_that_was_never_seen_to_end) {
     ASSERT_EQ(p.ahead(out), 3u);
     EXPECT_EQ(out[2].symbol, uint32_t{'a'});
     EXPECT_NEAR(out[2].probability, 0.9 * 0.9 * 0.9, 1e-9);
+}
+
+TEST(predictor, without_memory_for_looking_ahead_one_step_is_known) {
+    size_t with_one_step = 0;
+    for (size_t bytes = 1000; bytes < 20'000; bytes += 100) {
+        memory_bound all(bytes);
+        predictor p({.bound_bytes = 1 << 14, .cursors = 3}, all);
+        for (int i = 0; i < 10; ++i) learn(p, letters("abbc"));
+        prediction step;
+        size_t known = 0;
+        for (int i = 0; i < 5; ++i) known += p.step_ahead(1, step) ? 1 : 0;
+        EXPECT_TRUE(known == 0 || known == 1 || known == 5) << bytes << ": " << known;
+        with_one_step += known == 1 ? 1 : 0;
+    }
+    EXPECT_GT(with_one_step, 0u);
 }
 
 TEST(predictor, progress_tells_how_much_of_each_loop_is_left) {

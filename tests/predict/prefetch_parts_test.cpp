@@ -7,6 +7,7 @@
 
 #include <thread>
 
+#include "calls/descriptors.hpp"
 #include "predict/prefetch/benefit.hpp"
 #include "predict/prefetch/memory_share.hpp"
 #include "predict/prefetch/reach.hpp"
@@ -76,6 +77,28 @@ TEST(memory_share_test, is_an_eighth_of_what_the_node_has_left) {
     memory.look(1);
     EXPECT_LT(memory.most(), sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE) / 8);
     EXPECT_GT(memory.most(), 0);
+}
+
+TEST(memory_share_test, has_no_descriptor_that_the_program_counts_on) {
+    const temporary_folder folder;
+    const auto lowest = [&] {
+        const int fd = open((folder.path() / "file").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+        close(fd);
+        return fd;
+    };
+    const int before = lowest();
+    memory_share memory;
+    memory.start(INT64_MAX / 4);
+    EXPECT_EQ(lowest(), before);
+    memory.look(1);
+    const int64_t known = memory.most();
+    EXPECT_LT(known, INT64_MAX / 4);
+    // By a system call that nobody sees: nothing is known then but what was set.
+    for (const int own : calls::descriptors::own_numbers()) {
+        if (own >= 0) close(own);
+    }
+    memory.look(2'000'000'000);
+    EXPECT_EQ(memory.most(), INT64_MAX / 4);
 }
 
 TEST(open_files_test, a_descriptor_that_stands_for_another_file_is_noticed) {

@@ -276,6 +276,52 @@ TEST(file_names, folders_with_numbers_go_on_too) {
     EXPECT_EQ(files.next(pressure), "/run/step15/p");
 }
 
+TEST(file_names, folders_that_are_times_go_on_as_decimal_numbers) {
+    named_files files;
+    const uint32_t pressure = files.name("/run/processor0/0/p");
+    for (const char* const time : {"0.985", "0.99", "0.995"})
+        EXPECT_EQ(files.name(std::string("/run/processor0/") + time + "/p"), pressure);
+    EXPECT_EQ(files.next(pressure), "/run/processor0/1/p");
+    EXPECT_EQ(files.next(pressure, 2), "/run/processor0/1.005/p");
+    EXPECT_EQ(files.next(pressure, 21), "/run/processor0/1.1/p");
+    files.name("/run/processor0/1/p");
+    EXPECT_EQ(files.next(pressure), "/run/processor0/1.005/p");
+}
+
+TEST(file_names, decimal_numbers_keep_their_zeros_if_they_ever_did) {
+    named_files files;
+    const uint32_t state = files.name("/run/0.80");
+    EXPECT_EQ(files.name("/run/0.95"), state);
+    EXPECT_EQ(files.pattern(state), "%g");
+    EXPECT_EQ(files.next(state), "/run/1.10");
+    EXPECT_EQ(files.next(state, 7), "/run/2.00");
+}
+
+TEST(file_names, points_between_numbers_of_their_own_make_no_decimals) {
+    named_files files;
+    const uint32_t piece = files.name("/run/snap_099.1");
+    EXPECT_EQ(files.name("/run/snap_100.1"), piece);
+    EXPECT_EQ(files.next(piece), "/run/snap_101.1");
+    const uint32_t version = files.name("/opt/1.9.2/log");
+    files.name("/opt/1.9.3/log");
+    EXPECT_EQ(files.next(version), "/opt/1.9.4/log");
+    const uint32_t padded = files.name("/run/0001.5");
+    files.name("/run/0002.5");
+    EXPECT_EQ(files.next(padded), "/run/0003.5");
+}
+
+TEST(file_names, decimal_numbers_of_an_earlier_run_go_on_in_their_places) {
+    memory_bound memory(SIZE_MAX);
+    file_names earlier(memory);
+    earlier.name(1, "/first/0.995/p");
+    const uint32_t there = earlier.name(2, "/first/1/p");
+    file_names names(memory);
+    const uint32_t here = names.adopt(earlier.last_of(there));
+    std::array<char, file_names::longest_path> out;
+    EXPECT_EQ(names.name(1, "/second/0/p"), here);
+    EXPECT_EQ(names.next_path(here, 1, out), "/second/0.005/p");
+}
+
 TEST(file_names, a_class_of_an_earlier_run_goes_on_in_this_ones_folder_and_from_its_first_number) {
     memory_bound memory(SIZE_MAX);
     file_names earlier(memory);
@@ -295,10 +341,16 @@ TEST(file_names, odd_paths_have_a_class_or_none_but_do_no_harm) {
     EXPECT_EQ(files.name(std::string(4000, 'x')), static_cast<uint32_t>(file_names::unknown));
     const uint32_t digits = files.name("/run/" + std::string(60, '9'));
     EXPECT_EQ(files.next(digits), "/run/" + std::string(60, '9'));
-    const uint32_t many = files.name("/1/2/3/4/5/6/7/8/9.1");
-    files.name("/1/2/3/4/5/6/7/8/9.2");
-    EXPECT_EQ(files.next(many), "/1/2/3/4/5/6/7/8/9.3");
-    EXPECT_EQ(files.pattern(many), "9.%d");
+    const uint32_t many = files.name("/1/2/3/4/5/6/7/8/p9.1");
+    files.name("/1/2/3/4/5/6/7/8/p9.2");
+    EXPECT_EQ(files.next(many), "/1/2/3/4/5/6/7/8/p9.3");
+    EXPECT_EQ(files.pattern(many), "p9.%d");
+    const uint32_t precise = files.name("/run/0.1/x");
+    files.name("/run/0.12345678901234567/x");
+    files.name("/run/999999999999999999/x");
+    EXPECT_FALSE(files.next(precise, UINT32_MAX).empty());
+    EXPECT_FALSE(files.name("/run/0.9999999999999999999999/x") == file_names::unknown);
+    EXPECT_FALSE(files.next(precise).empty());
 }
 
 }  // namespace

@@ -32,7 +32,8 @@ class Accuracy:
     offset: float | None
     """Of reads and writes: file and offset were (table 7.6)."""
     hit: float | None
-    """H(S|S0) of equation 7.3, of all calls; 1 where neither forecast nor call transfers anything (table 7.7)."""
+    """H(S|S0) of equation 7.3, of all calls but transfers whose place is not known; 1 where neither forecast nor call
+    transfers anything (table 7.7)."""
     transfer_hit: float | None
     """The same of reads and writes only."""
     size_exact: float | None
@@ -49,12 +50,14 @@ class Values:
     """What the predictors scored in one piece of a stream: [predictor, measure, call], 0 where there is nothing."""
 
     def __init__(self, calls: Columns, scores: Columns) -> None:
-        moves = np.isin(calls["operation"], _MOVES) & (calls["offset"] >= 0)
+        transfers = np.isin(calls["operation"], _MOVES)
+        moves = transfers & (calls["offset"] >= 0)
         sized = moves & (calls["bytes"] > 0)
         observed = scores["gap_observed_ns"]
         every = np.ones(len(observed), bool)
         known = ~np.isnan(observed)
-        self.counted = np.array([every, moves, every, sized, sized, known, every])
+        placed = ~transfers | moves
+        self.counted = np.array([every, moves, placed, sized, sized, known, every])
         self.sums: Array = np.zeros((len(PREDICTORS), len(MEASURES), len(observed)))
         self.bins = np.full((len(PREDICTORS), len(observed)), -1, np.int32)
         for row, name in enumerate(PREDICTORS):

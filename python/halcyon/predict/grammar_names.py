@@ -41,6 +41,11 @@ def frames(stack: str) -> list[str]:
     return stack.split()
 
 
+def has_places(stack: str) -> bool:
+    """Whether it is a call stack, and not the function that stands for one where a recording has none."""
+    return any("+0x" in frame or "@" in frame for frame in frames(stack))
+
+
 def own_frame(stack: str) -> str:
     """The innermost frame that is of the application, and of no library between it and the system.
 

@@ -7,13 +7,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from halcyon.observe.printed.tables import console_for_tables
+from halcyon.observe.printed.tables import console_for_tables, print_lines
 from halcyon.predict.grammar_names import (
     Names,
     count_text,
     exponent_text,
     file_text,
     frames,
+    has_places,
     own_frame,
     share_text,
     size_text,
@@ -27,6 +28,8 @@ BODY = 16
 _END = 4
 NARROWEST = 24
 """Columns for a body."""
+READABLE = 100
+"""Columns of a grammar that goes to a file or another program: bodies are text, and fill any width."""
 RULES = 40
 SYMBOLS = 40
 
@@ -40,7 +43,7 @@ def print_grammar(
     console: Console | None = None,
 ) -> None:
     """Prints it. `shorter`: the same with counts left open, of which it is only said that it is shorter."""
-    console = console or console_for_tables()
+    console = console or console_for_tables(READABLE)
     names, costs = Names(learnt), rule_costs(learnt)
     _heading(learnt, costs, console)
     if not learnt.length:
@@ -63,7 +66,7 @@ def _heading(learnt: Learnt, costs: dict[int, Cost], console: Console) -> None:
     console.print(", ".join([" ".join(parts[:2]), *parts[2:]]), soft_wrap=True)
     moved = ", ".join(_moved(learnt))
     if moved:
-        console.print(moved, soft_wrap=True)
+        console.print(moved)
     if learnt.phases is not None:
         console.print(_phases(learnt), soft_wrap=True)
     if learnt.unlearned:
@@ -129,7 +132,7 @@ def _rules(
     console.print(Text("Rules", style="bold"))
     for line in _rule_notes(learnt, len(shown), timed, shorter):
         console.print(Text(line, style="dim"), soft_wrap=True)
-    console.print(table)
+    print_lines(console, table)
 
 
 def _figures(rule: Rule, cost: Cost, total_ns: float) -> list[str]:
@@ -228,6 +231,7 @@ def _symbols(learnt: Learnt, everything: bool, console: Console) -> None:
         longest = sorted(symbols, key=lambda one: -_time_ns(one))[:SYMBOLS]
         symbols = [one for one in symbols if one in longest]
     total = sum(_time_ns(one) for one in learnt.symbols)
+    told = any(has_places(one.stack) for one in learnt.symbols)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     table.add_column("#", justify="right", no_wrap=True)
     for column in ("call", "file", "from"):
@@ -239,7 +243,7 @@ def _symbols(learnt: Learnt, everything: bool, console: Console) -> None:
             str(one.number),
             one.function or one.operation or "no room for it",
             file_text(one) or ABSENT,
-            own_frame(one.stack) or (f"context {one.context:08x}" if one.context else ABSENT),
+            own_frame(one.stack) or (f"context {one.context:08x}" if one.context and told else ABSENT),
             f"{one.seen:,}",
             size_text(one.bytes) or ABSENT,
             _time(one.duration_ns) if one.duration_ns else ABSENT,
@@ -250,7 +254,10 @@ def _symbols(learnt: Learnt, everything: bool, console: Console) -> None:
     if len(symbols) < len(learnt.symbols):
         note = f"{len(symbols)} of {len(learnt.symbols):,}, those that took most time; --all prints all"
         console.print(Text(note, style="dim"), soft_wrap=True)
-    console.print(table)
+    print_lines(console, table)
+    if not told:
+        said = "no call stacks are known; of a run recorded with --contexts, they would be"
+        console.print(Text(said, style="dim"), soft_wrap=True)
 
 
 def _stacks(learnt: Learnt, console: Console) -> None:

@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Any
 
 from halcyon.compiled import SavedModels, core
-from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
+from halcyon.errors import ConfigError, HalcyonError, HalcyonSystemError, UsageError
 
 START = 0
 """The rule that is the whole input."""
@@ -149,9 +150,24 @@ def read_learnt(path: Path, thread: int | None = None) -> Learnt:
 
     ConfigError: the file is damaged, or none of models. UsageError: there is no such thread.
     """
+    return _read(path, _saved(path), thread)
+
+
+def _saved(path: Path) -> SavedModels:
+    """What the file says; a pipe or device, which may never end, is not asked."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as why:
+        raise HalcyonSystemError.of(why, path) from why
+    if not (S_ISREG(mode) or S_ISDIR(mode)):
+        raise ConfigError(f"{path}: no saved model: a pipe, socket or device; expected a file")
     saved = core().SavedModels(path)
     if not saved.threads:
         raise ConfigError(f"{path}: at byte 12: a file of models without any")
+    return saved
+
+
+def _read(path: Path, saved: SavedModels, thread: int | None) -> Learnt:
     if thread is None:
         thread = max(range(saved.threads), key=lambda one: (saved.length(one), -one))
     if not 0 <= thread < saved.threads:
@@ -253,15 +269,20 @@ class Listed:
     call_sites: int
 
 
-def listed(folder: Path) -> list[Listed]:
-    """The models of a folder, by name."""
-    found = []
+def listed(folder: Path) -> tuple[list[Listed], list[HalcyonError]]:
+    """The models of a folder, by name, and what is wrong with those that cannot be read."""
+    found: list[Listed] = []
+    wrong: list[HalcyonError] = []
     for path in model_files(folder):
-        saved = core().SavedModels(path)
-        calls = [saved.length(thread) for thread in range(saved.threads)]
-        learnt = read_learnt(path)
-        found.append(Listed(path, saved.threads, sum(calls), len(learnt.rules), len(learnt.symbols)))
-    return found
+        try:
+            saved = _saved(path)
+            learnt = _read(path, saved, None)
+        except (ConfigError, HalcyonSystemError) as why:
+            wrong.append(why)
+            continue
+        calls = sum(saved.length(thread) for thread in range(saved.threads))
+        found.append(Listed(path, saved.threads, calls, len(learnt.rules), len(learnt.symbols)))
+    return found, wrong
 
 
 def _begins_as_model(path: Path) -> bool:

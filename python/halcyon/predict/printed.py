@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from halcyon.observe.printed.tables import console_for_tables, print_table
+from halcyon.observe.printed.tables import console_for_tables, print_lines, print_table
 from halcyon.predict.accuracy import EVEN, LIKELY, Accuracy
 from halcyon.predict.scores import Detail, Prediction, Score, Stretch
 from halcyon.predict.words import contexts, left_out, level_note, name_of
@@ -184,4 +184,4 @@ def _model(score: Score, name: str, console: Console) -> None:
         lines.add_row(*(Text(cell) for cell in row))
     console.print()
     console.print(Text(f"Model of {name} in the end", style="bold"))
-    console.print(lines)
+    print_lines(console, lines)

@@ -218,6 +218,8 @@ def predict(
     scores: list[Score] = []
     detail: Detail | None = None
     under_way: _Replayed | None = None
+    if models is not None:
+        streams.read_labels()
 
     def end() -> None:
         nonlocal detail

@@ -239,22 +239,32 @@ class Streams:
         own = self._files.get(stream.process, np.array([], np.int64))
         return ["", *(self._paths.get(int(file), "") for file in own)]
 
+    @cached_property
+    def _stacks(self) -> pa.Table:
+        """The call stacks of all processes, by their numbers."""
+        facts = self._dataset.facts.filter(_.key.re_search(_STACK_FACT + "[0-9a-f]{8}$"))
+        return facts.select("process", "key", "value").to_pyarrow()
+
+    @cached_property
+    def _programs(self) -> dict[int, str | None]:
+        rows = self._dataset.processes.select("process", "program").to_pyarrow().to_pylist()
+        return {row["process"]: row["program"] for row in rows}
+
+    def read_labels(self) -> None:
+        """Has what labels() and model_name() tell read before pieces(), whose engine takes no other question."""
+        _read = self._stacks, self._programs
+
     def labels(self, stream: Stream) -> tuple[dict[int, str], dict[int, str]]:
         """What the numbers of functions and of call stacks in a stream's columns mean, for people."""
         names = {row["of_call"] for row in self._codes.to_pylist()}
         sites = {_context(row["of_parent"], row["of_call"]): row["of_parent"] for row in self._codes.to_pylist()}
-        facts = self._dataset.facts.filter(
-            (_.process == stream.process) & _.key.re_search(_STACK_FACT + "[0-9a-f]{8}$")
-        )
-        stacks = {
-            int(row["key"][-8:], 16): row["value"] for row in facts.select("key", "value").to_pyarrow().to_pylist()
-        }
+        own = self._stacks.filter(pc.equal(self._stacks["process"], stream.process))
+        stacks = {int(row["key"][-8:], 16): row["value"] for row in own.to_pylist()}
         return {core().call_name_number(name): name for name in names}, sites | stacks
 
     def model_name(self, stream: Stream) -> str:
         """File name of the model of a stream, as the layer `predict` names those of processes."""
-        row = self._dataset.processes.filter(_.process == stream.process).select("program").to_pyarrow().to_pylist()
-        program = Path(row[0]["program"] or "program").name
+        program = Path(self._programs.get(stream.process) or "program").name
         rank = "" if stream.rank is None else f".{stream.rank}"
         thread = f".thread{stream.thread}" if stream.thread else ""
         return f"{program}{rank}{thread}.model"

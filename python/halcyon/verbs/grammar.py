@@ -104,7 +104,11 @@ def _list(arguments: argparse.Namespace) -> int:
 
     if arguments.output is not None or arguments.thread is not None:
         raise UsageError(f"{arguments.model}: several models; name one of them: halcyon grammar {arguments.model}/NAME")
-    there = listed(arguments.model)
+    there, wrong = listed(arguments.model)
+    for why in wrong:
+        print(f"halcyon: {why}", file=sys.stderr)
+    if not there:
+        return 1
     if arguments.json:
         sys.stdout.write(as_json({"models": there}))
         return 0

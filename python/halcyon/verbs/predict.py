@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--save-model",
         metavar="DIR",
         type=Path,
-        help="keep there what was learnt, for `halcyon grammar` and `halcyon run --model`",
+        help="keep there what each thread has learnt, for `halcyon grammar` and (first threads) `halcyon run --model`",
     )
     parser.add_argument("--json", action="store_true", help="print everything for machines, in SI units")
     parser.add_argument(
@@ -48,13 +48,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=int,
         default=24,
-        help="more distinct sizes or offset changes become statistics (default: %(default)s, at most 64)",
+        help="more distinct sizes or offset changes become statistics (default: %(default)s, at most 64); "
+        "--predict-cut-off of halcyon run",
     )
     parser.add_argument(
-        "--memory", metavar="SIZE", default="4 MiB", help="bound of a thread's model (default: %(default)s)"
+        "--memory",
+        metavar="SIZE",
+        default="4 MiB",
+        help="bound of a thread's model (default: %(default)s); --predict-memory of halcyon run",
     )
     parser.add_argument(
-        "--pause", metavar="MS", type=float, default=10, help="shorter pauses part no phases (default: %(default)s ms)"
+        "--pause",
+        metavar="MS",
+        type=float,
+        default=10,
+        help="shorter pauses part no phases (default: %(default)s ms); --predict-least-pause of halcyon run (seconds)",
     )
 
 

@@ -37,19 +37,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--contexts", action="store_true", help="record with each call of POSIX and of streams its call stack, too"
     )
     parser.add_argument(
-        "--predict-memory", metavar="SIZE", help="room for what is learnt, per thread: from 256 KiB; default: 4 MiB"
+        "--predict-memory",
+        metavar="SIZE",
+        help="room for what is learnt, per thread: from 256 KiB; default: 4 MiB; --memory of halcyon predict",
     )
     parser.add_argument(
         "--predict-cut-off",
         metavar="N",
         type=int,
-        help="sizes and offsets of one call site that are learnt one by one, not as an average: 1 to 64; default: 24",
+        help="sizes and offsets of one call site that are learnt one by one, not as an average: 1 to 64; default: 24; "
+        "--distinct-values of halcyon predict",
     )
     parser.add_argument(
         "--predict-least-pause",
         metavar="SECONDS",
         type=float,
-        help="shorter times without I/O do not part phases; default: 0.01",
+        help="shorter times without I/O do not part phases; default: 0.01; --pause of halcyon predict, in milliseconds",
     )
     parser.add_argument(
         "--save-model", metavar="DIR", type=Path, help="keep there what each process has learnt when it ends"

@@ -40,7 +40,7 @@ bool record_buffer::create(const char* path, size_t bytes, trace_file& out, uint
     uint32_t count = static_cast<uint32_t>(bytes / chunk_bytes);
     count = count < 2 ? 2 : count > ring_header::most_chunks ? ring_header::most_chunks : count;
     mapping_bytes_ = chunk_at(count);
-    fd_ = open_out_of_the_way(path, O_RDWR | O_CREAT | O_EXCL);
+    fd_ = calls::descriptors::open_out_of_the_way(path, O_RDWR | O_CREAT | O_EXCL);
     error = fd_ < 0 ? -fd_ : 0;
     if (fd_ < 0) return false;
     calls::descriptors::own(fd_);
@@ -102,7 +102,7 @@ void record_buffer::abandon() {
 int record_buffer::descriptor() {
     if (calls::descriptors::is_own(fd_)) return fd_;
     calls::descriptors::disown(fd_);
-    fd_ = open_out_of_the_way(path_, O_RDWR);
+    fd_ = calls::descriptors::open_out_of_the_way(path_, O_RDWR);
     if (fd_ >= 0) calls::descriptors::own(fd_);
     return fd_;
 }

@@ -1,6 +1,5 @@
 #include "observe/trace/trace_file.hpp"
 
-#include <sys/resource.h>
 #include <sys/uio.h>
 
 #include "calls/descriptors.hpp"
@@ -15,27 +14,7 @@ constexpr std::string_view suffix = ".trace";
 constexpr std::string_view begun_suffix = ".begun";
 static_assert(suffix.size() == begun_suffix.size());
 
-// Descriptors near the limit are those that applications get last; a limit of a million is not taken as an invitation.
-int high_number() {
-    struct {
-        uint64_t now, most;
-    } limit{1024, 1024};
-    direct::call(SYS_prlimit64, 0, RLIMIT_NOFILE, 0, direct::address(&limit));
-    constexpr uint64_t highest = 65536;
-    const uint64_t end = limit.now < highest ? limit.now : highest;
-    return static_cast<int>(end > 64 ? end - 16 : end / 2);
-}
-
 }  // namespace
-
-int open_out_of_the_way(const char* path, int flags) {
-    const int fd = direct::open(path, flags | O_CLOEXEC, 0600);
-    if (fd < 0) return fd;
-    const int high = direct::duplicate_high(fd, high_number());
-    if (high < 0) return fd;  // no room up there: it stays where it is
-    direct::close(fd);
-    return high;
-}
 
 bool join_path(char (&out)[trace_file::longest_path], std::string_view directory, std::string_view name,
                std::string_view suffix) {
@@ -64,8 +43,9 @@ bool trace_file::create(std::string_view directory, std::string_view name) {
 /// On success the file is the one that is written to from now on.
 bool trace_file::open_new(std::string_view directory, std::string_view name) {
     static char path[longest_path];  // by the thread that starts or ends the recording; stacks may be small
-    const int fd = join_path(path, directory, name, begun_suffix) ? open_out_of_the_way(path, O_RDWR | O_CREAT | O_EXCL)
-                                                                  : -ENAMETOOLONG;
+    const int fd = join_path(path, directory, name, begun_suffix)
+                       ? calls::descriptors::open_out_of_the_way(path, O_RDWR | O_CREAT | O_EXCL)
+                       : -ENAMETOOLONG;
     if (fd < 0) {
         error_ = -fd;
         return false;
@@ -149,7 +129,7 @@ int trace_file::descriptor() {
         return fd;
     }
     calls::descriptors::disown(fd);
-    const int again = open_out_of_the_way(path_, O_RDWR);
+    const int again = calls::descriptors::open_out_of_the_way(path_, O_RDWR);
     if (again >= 0) calls::descriptors::own(again);
     fd_ = again;
     return again;

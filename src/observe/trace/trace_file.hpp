@@ -68,9 +68,6 @@ class trace_file {
 bool join_path(char (&out)[trace_file::longest_path], std::string_view directory, std::string_view name,
                std::string_view suffix);
 
-/// Opens or creates a file and moves its descriptor out of the application's way; -errno when it cannot.
-int open_out_of_the_way(const char* path, int flags);
-
 template <class Value>
 std::string_view bytes_of(const Value& value) {
     return {reinterpret_cast<const char*>(&value), sizeof value};

@@ -8,6 +8,7 @@
 #include "calls/known_files.hpp"
 #include "calls/node_clock.hpp"
 #include "calls/process_state.hpp"
+#include "calls/standard_error.hpp"
 #include "calls/ticks.hpp"
 
 namespace halcyon::observe::trace {
@@ -225,7 +226,7 @@ void trace_layer::on_end(calls::ending how) {
     const int length =
         snprintf(message, sizeof message, "halcyon: %s: recording stopped: %s; %llu calls are missing\n", file_.path(),
                  strerrordesc_np(file_.error()), static_cast<unsigned long long>(buffer_.lost()));
-    direct::call(SYS_write, 2, direct::address(message), length);
+    calls::standard_error::say(message, length);
 }
 
 }  // namespace halcyon::observe::trace

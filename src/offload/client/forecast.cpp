@@ -75,7 +75,9 @@ result<void> ask(const char* call, const io_forecast::question& asked, halcyon_f
                            ": nothing learns the I/O of this process; start the program by `halcyon run --predict -- "
                            "PROGRAM`",
                        0};
-    std::vector<io_forecast::access> accesses(asked.most);
+    // What the walk ahead of a thread has room for, at most.
+    constexpr uint64_t most = 65536;
+    std::vector<io_forecast::access> accesses(std::min(asked.most, most));
     io_forecast::answer found;
     if (!source->forecast(asked, accesses.data(), found))
         return failure{error_kind::system, std::string(call) + ": no memory to look ahead in", 0};
@@ -102,9 +104,7 @@ result<void> forecast_window(double seconds, halcyon_forecast_t& into) {
         return failure{
             error_kind::usage,
             "halcyon_forecast_window: a window of " + std::to_string(seconds) + " s; expected 0 to 1e9 seconds", 0};
-    // What the walk ahead of a thread has room for, at most.
-    constexpr int64_t most = 65536;
-    const int64_t room = std::clamp<int64_t>(into.capacity, 0, most);
+    const int64_t room = std::max<int64_t>(into.capacity, 0);
     return ask("halcyon_forecast_window", {static_cast<uint64_t>(room), std::llround(seconds * 1e9)}, into);
 }
 

@@ -151,6 +151,22 @@ void cursor_set::add_behind(node_index at, uint64_t done, double weight, symbol_
     settle();
 }
 
+void cursor_set::add_within(node_index at, uint64_t repetition, uint64_t done, double weight) {
+    slot s = 0;
+    if (!take_slot(s)) {
+        lost_ += weight;
+        return;
+    }
+    cursor& c = slots_[s];
+    c.weight = weight;
+    push(c, frame(at, repetition));
+    if (!descend(c)) return;
+    if (grammar_.at(c.last().at()).exponent() < done) return drop(s);
+    c.last() = frame(c.last().at(), done - 1);
+    pending_[pending_count_++] = s;
+    settle();
+}
+
 void cursor_set::add_at_beginning() {
     const node_index first = grammar_.first_of(start_rule);
     slot s = 0;

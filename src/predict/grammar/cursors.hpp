@@ -49,6 +49,9 @@ class cursor_set {
     void advance(symbol_index terminal);
     /// A cursor behind the run that has just come, `done` times the terminal of the node `at` (*discover*).
     void add_behind(node_index at, uint64_t done, double weight, symbol_index before);
+    /// The same where the run begins the repetition `repetition`, from 0, of the node `at`, which may be of a rule.
+    /// None is made where it begins with a shorter run.
+    void add_within(node_index at, uint64_t repetition, uint64_t done, double weight);
     /// A cursor at the beginning of the input.
     void add_at_beginning();
     void add_lost(double weight) { lost_ += weight; }

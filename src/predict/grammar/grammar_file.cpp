@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "predict/grammar/file_check.hpp"
 #include "predict/grammar/grammar_builder.hpp"
 #include "predict/memory/growing_array.hpp"
 
@@ -71,7 +72,7 @@ class reading {
 
   private:
     bool wrong(size_t offset, const std::string& what, error_kind kind = error_kind::config) {
-        failure_ = failure{kind, std::string(file_) + ": offset " + std::to_string(offset) + ": " + what, 0};
+        failure_ = wrong_at_byte(offset, what, file_, kind);
         return false;
     }
     bool no_memory() {
@@ -92,6 +93,8 @@ class reading {
         if (version != grammar_file_version)
             return wrong(version_at, "version " + std::to_string(version) + "; this release reads version " +
                                          std::to_string(grammar_file_version) + ": let the program learn anew");
+        if (at(flags_at, 4) > 1)
+            return wrong(flags_at, "flags " + std::to_string(at(flags_at, 4)) + "; expected 0 or 1");
         was_full_ = at(flags_at, 4) == 1;
         const uint64_t terminals = at(terminals_at, 4);
         const uint64_t rules = at(rules_at, 4);
@@ -242,14 +245,7 @@ class reading {
 }  // namespace
 
 uint64_t model_check_sum(std::span<const unsigned char> bytes) {
-    uint64_t sum = mixed(bytes.size());
-    const auto add = [&](size_t from, size_t to) {
-        for (size_t at = from; at < to; at += 8)
-            sum = mixed(sum ^ get(&bytes[at], static_cast<unsigned>(std::min<size_t>(8, to - at))));
-    };
-    add(0, check_at);
-    add(header_bytes, bytes.size());
-    return sum;
+    return check_sum(bytes.subspan(header_bytes), check_sum(bytes.first(check_at), mixed(bytes.size())));
 }
 
 size_t saved_bytes(const grammar& g) {

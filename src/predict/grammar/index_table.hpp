@@ -54,6 +54,16 @@ class index_table {
         return true;
     }
 
+    /// Room for so many, of a table that is empty.
+    [[nodiscard]] bool reserve(uint32_t most) {
+        constexpr uint32_t largest = nothing;  // no index is larger
+        if (most >= largest) return false;
+        auto* slots = static_cast<uint32_t*>(bound_.take(bytes(most + most / 2 + 32)));
+        if (slots == nullptr) return false;
+        move_to(slots, most + most / 2 + 32, [](uint32_t) { return uint64_t{0}; });
+        return true;
+    }
+
     /// `index` must be in it.
     void erase(uint64_t hash, uint32_t index) {
         const uint32_t i = slot_of(hash, index);

@@ -165,7 +165,8 @@ bool predictor::step_ahead(uint64_t walk, prediction& step) {
         if (run_length_ < 2 || last_ == nothing) return false;
         step = run_goes_on();
     } else {
-        if (walked_ == 2 && !begin_scratch()) return false;
+        // Without memory for them there is no second step, nor any behind it.
+        if (walked_ == 2 ? !begin_scratch() : scratch_ == nullptr) return false;
         if (scratch_->empty()) return false;
         scratch_->advance(grammar_.find(walked_to_.symbol));
         // The end of S is now: what follows it is what the cursors say.
@@ -251,11 +252,38 @@ bool predictor::discover_by_digrams(node_index previous, run last) {
             cursors_.add_behind(at, exponent_of(last), occurred, nothing);
             if (!cursors_.empty()) return true;
         }
+        if (discover_by_repetition(previous)) return true;
         const symbol_entry& symbol = grammar_.symbol(grammar_.at(previous).symbol());
         if (!symbol.is_rule()) return false;
         previous = grammar_.at(symbol.value).previous();
     }
     return false;
+}
+
+/// Behind a rule that came several times in a row, what has just come may begin it once more, where it came more often,
+/// or another rule that does not tell itself from it yet. As no digram begins so, no node says what followed; the
+/// other runs of the rule do, and this one of itself: it has gone on in all places but this one.
+bool predictor::discover_by_repetition(node_index previous) {
+    const node& before = grammar_.at(previous);
+    const symbol_entry& symbol = grammar_.symbol(before.symbol());
+    const uint64_t repeated = before.exponent();
+    if (repeated < 2 || !symbol.is_rule() || symbol.first != last_) return false;
+    node_index i = symbol.newest;
+    for (unsigned looked_at = 0; i != nothing && looked_at < occurrences_tried; ++looked_at) {
+        ++visited_;
+        const node& n = grammar_.at(i);
+        const auto occurred = static_cast<double>(grammar_.symbol(grammar_.rule_of(i)).count);
+        if (n.exponent() > repeated) {
+            cursors_.add_within(i, repeated, run_length_, occurred);
+        } else if (n.exponent() == repeated && i != previous) {
+            const node& behind = grammar_.at(n.next());
+            if (!behind.guard() && grammar_.symbol(behind.symbol()).first == last_)
+                cursors_.add_within(n.next(), 0, run_length_, occurred);
+        }
+        i = n.older();
+    }
+    cursors_.add_within(grammar_.first_of(before.symbol()), 0, run_length_, static_cast<double>(repeated - 1));
+    return !cursors_.empty();
 }
 
 void predictor::discover_by_occurrences(node_index tail) {

@@ -93,6 +93,7 @@ class predictor {
     void count_run(symbol_index terminal);
     void discover();
     bool discover_by_digrams(node_index previous, run last);
+    bool discover_by_repetition(node_index previous);
     void discover_by_occurrences(node_index tail);
     bool begin_scratch();
     bool first_step(prediction& step);

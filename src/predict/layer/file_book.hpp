@@ -26,7 +26,9 @@ class file_book {
     /// Of the file that this class goes on with, see file_names.
     bool next_path(uint32_t name_class, uint32_t ahead, char* out, size_t room);
 
+    /// Who holds lock() may ask them anything; others only for class_of().
     [[nodiscard]] const file_names& names() const { return names_; }
+    [[nodiscard]] patient_lock& lock() { return lock_; }
     /// For one who fills it before anybody else has it.
     [[nodiscard]] file_names& own_names() { return names_; }
     /// Files whose path was not written down.

@@ -2,9 +2,12 @@
 
 #include <stdio.h>
 
+#include <algorithm>
+#include <cstring>
 #include <new>
 
 #include "calls/call_table.hpp"
+#include "calls/descriptors.hpp"
 #include "calls/direct_call.hpp"
 #include "predict/model/model_file.hpp"
 
@@ -20,27 +23,6 @@ struct own_model {
 };
 constinit thread_local own_model own __attribute__((tls_model("initial-exec"))) = {};
 
-bool has_ended(int thread) {
-    constexpr int no_signal = 0;
-    return direct::call(SYS_tgkill, direct::process_id(), thread, no_signal) == -ESRCH;
-}
-
-/// Memory of the system that goes back to it.
-class pages {
-  public:
-    explicit pages(size_t bytes) : bytes_(bytes), begin_(static_cast<unsigned char*>(direct::map_memory(bytes))) {}
-    ~pages() {
-        if (begin_ != nullptr) direct::call(SYS_munmap, direct::address(begin_), static_cast<long>(bytes_));
-    }
-    pages(const pages&) = delete;
-    pages& operator=(const pages&) = delete;
-    [[nodiscard]] std::span<unsigned char> all() const { return {begin_, begin_ == nullptr ? 0 : bytes_}; }
-
-  private:
-    size_t bytes_;
-    unsigned char* begin_;
-};
-
 bool read_whole(int fd, std::span<unsigned char> into) {
     size_t got = 0;
     while (got < into.size()) {
@@ -49,6 +31,24 @@ bool read_whole(int fd, std::span<unsigned char> into) {
         got += static_cast<size_t>(bytes);
     }
     return true;
+}
+
+/// A file's bytes; minus an errno, which is EINVAL where it has none that could be read as a whole: a pipe, a device.
+int64_t bytes_of_file(int fd) {
+    struct stat found {};
+    const long result = direct::call(SYS_fstat, fd, direct::address(&found));
+    if (result != 0) return result;
+    if (S_ISDIR(found.st_mode)) return -EISDIR;
+    return S_ISREG(found.st_mode) ? found.st_size : -EINVAL;
+}
+
+/// What does not begin as a model is read no further, however large it is.
+int64_t bytes_worth_reading(int fd) {
+    const int64_t bytes = bytes_of_file(fd);
+    unsigned char begin[model_file_magic.size()];
+    if (bytes < static_cast<int64_t>(sizeof begin) || !read_whole(fd, begin)) return bytes;
+    direct::lseek(fd, 0, SEEK_SET);
+    return std::memcmp(begin, model_file_magic.data(), sizeof begin) == 0 ? bytes : sizeof begin;
 }
 
 /// 0, or an errno.
@@ -63,6 +63,28 @@ int write_whole(int fd, std::span<const unsigned char> from) {
 }
 
 }  // namespace
+
+/// Memory of the system that goes back to it.
+class knowledge::pages {
+  public:
+    pages() = default;
+    ~pages() {
+        if (begin_ != nullptr) direct::call(SYS_munmap, direct::address(begin_), static_cast<long>(bytes_));
+    }
+    pages(const pages&) = delete;
+    pages& operator=(const pages&) = delete;
+    /// Once. False: there is none.
+    [[nodiscard]] bool take(size_t bytes) {
+        begin_ = static_cast<unsigned char*>(direct::map_memory(bytes));
+        bytes_ = begin_ == nullptr ? 0 : bytes;
+        return begin_ != nullptr;
+    }
+    [[nodiscard]] std::span<unsigned char> all() const { return {begin_, bytes_}; }
+
+  private:
+    size_t bytes_ = 0;
+    unsigned char* begin_ = nullptr;
+};
 
 knowledge* knowledge::make(const model::settings& each) {
     void* const place = direct::map_memory(sizeof(knowledge));
@@ -97,7 +119,7 @@ thread_model* knowledge::model_if_any(const calls::thread_state& thread) {
     for (kept_thread& kept : threads_) {
         int before = kept.id.load();
         // The same id: of a thread that has ended, since this one is new.
-        if (before != 0 && before != id && !has_ended(before)) continue;
+        if (before != 0 && before != id && !direct::has_ended(before)) continue;
         thread_model* held = kept.learnt.load();
         if (held != nullptr && held->is_broken()) continue;
         if (!kept.id.compare_exchange_strong(before, id)) continue;
@@ -135,12 +157,13 @@ void knowledge::name_context(uint32_t id, std::span<const calls::context_frame> 
 
 bool knowledge::load(const char* path, bool& loaded, char* complaint, size_t complaint_bytes) {
     loaded = false;
-    const int fd = direct::open(path, O_RDONLY | O_CLOEXEC);
+    const int fd =
+        calls::descriptors::open_out_of_the_way(path, O_RDONLY | O_NONBLOCK);  // a pipe would wait for its other end
     if (fd == -ENOENT) return true;
-    const int64_t bytes = fd < 0 ? fd : direct::lseek(fd, 0, SEEK_END);
-    if (fd >= 0) direct::lseek(fd, 0, SEEK_SET);
-    const pages text(bytes > 0 ? static_cast<size_t>(bytes) : 1);
-    const bool read = bytes >= 0 && read_whole(fd, text.all().first(static_cast<size_t>(bytes)));
+    const int64_t bytes = fd < 0 ? fd : bytes_worth_reading(fd);
+    pages text;
+    const bool read = bytes >= 0 && text.take(std::max<size_t>(static_cast<size_t>(bytes), 1)) &&
+                      read_whole(fd, text.all().first(static_cast<size_t>(bytes)));
     if (fd >= 0) direct::close(fd);
     if (!read) {
         snprintf(complaint, complaint_bytes, "%s: cannot be read: %s; it is learnt anew", path,
@@ -166,6 +189,19 @@ bool knowledge::load(const char* path, bool& loaded, char* complaint, size_t com
     return !why;
 }
 
+/// Other threads may go on while the process ends: meanwhile they name nothing.
+int knowledge::write_down(std::span<const model* const> models, pages& to) {
+    const patient_lock::guard names(files_.lock());
+    const patient_lock::guard labels(labels_lock_);
+    if (!names || !labels) return EBUSY;
+    for (uint16_t i = 0; i < static_cast<uint16_t>(calls::call_id::count); ++i) {
+        const char* const name = calls::functions[i].name;
+        static_cast<void>(labels_.name(label_table::subject::function, call_name_number(name), name));
+    }
+    const process_models all{files_.names(), labels_, models};
+    return to.take(saved_bytes(all)) && predict::save(all, to.all()) ? 0 : ENOMEM;
+}
+
 int knowledge::save(const char* path) {
     std::array<const model*, most_threads> models{};
     std::array<thread_model*, most_threads> held{};
@@ -175,20 +211,15 @@ int knowledge::save(const char* path) {
         if (one == nullptr || (models[count] = one->hold()) == nullptr) continue;
         held[count++] = one;
     }
-    for (uint16_t i = 0; i < static_cast<uint16_t>(calls::call_id::count); ++i) {
-        const char* const name = calls::functions[i].name;
-        static_cast<void>(labels_.name(label_table::subject::function, call_name_number(name), name));
-    }
-    const process_models all{files_.names(), labels_, {models.data(), count}};
-    const pages text(saved_bytes(all));
-    const bool saved = !text.all().empty() && predict::save(all, text.all());
+    pages text;
+    int error = write_down({models.data(), count}, text);
     for (uint32_t i = 0; i < count; ++i) held[i]->release();
-    if (!saved) return ENOMEM;
+    if (error != 0) return error;
     static char hidden[1100];
     snprintf(hidden, sizeof hidden, "%s.%d", path, direct::process_id());
-    const int fd = direct::open(hidden, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const int fd = calls::descriptors::open_out_of_the_way(hidden, O_WRONLY | O_CREAT | O_TRUNC);
     if (fd < 0) return -fd;
-    int error = write_whole(fd, text.all());
+    error = write_whole(fd, text.all());
     direct::close(fd);
     if (error == 0)
         error = static_cast<int>(

@@ -26,7 +26,11 @@ class knowledge {
     static constexpr uint32_t most_threads = 256;
 
     explicit knowledge(const model::settings& each)
-        : each_(each), memory_(names_bytes), files_(memory_), labels_(memory_) {}
+        : each_(each),
+          files_memory_(names_bytes),
+          files_(files_memory_),
+          labels_memory_(names_bytes),
+          labels_(labels_memory_) {}
     /// In fresh memory; null: there is none.
     static knowledge* make(const model::settings& each);
     static void forget(knowledge* known);
@@ -69,13 +73,17 @@ class knowledge {
     };
     static constexpr size_t names_bytes = size_t{16} << 20;
 
+    class pages;
+    /// 0, or an errno.
+    int write_down(std::span<const model* const> models, pages& to);
     thread_model* find_model(calls::thread_state& thread);
     thread_model* make_model(uint32_t thread);
 
     model::settings each_;
-    memory_bound memory_;
+    memory_bound files_memory_;  // of whoever holds the lock of files_
     file_book files_;
     patient_lock labels_lock_;
+    memory_bound labels_memory_;  // of whoever holds labels_lock_, as the labels
     label_table labels_;
     tick_times times_;
     std::array<kept_thread, most_threads> threads_{};

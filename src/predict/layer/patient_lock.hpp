@@ -17,18 +17,25 @@ class patient_lock {
         explicit guard(patient_lock& of) : thread_(calls::this_thread()), word_(of.word_) {
             constexpr int patience = 10'000;
             ++thread_.inside;
-            for (int tries = 0; word_.exchange(1, std::memory_order_acquire) != 0; ++tries) {
-                if (tries == patience) return;
+            before_ = thread_.held;
+            thread_.held = &word_;  // first: a handler may jump away as soon as it is ours
+            uint32_t nobody = 0;
+            for (int tries = 0;
+                 !word_.compare_exchange_strong(nobody, calls::lock_name(thread_), std::memory_order_acquire);
+                 ++tries) {
+                if (tries == patience) {
+                    thread_.held = before_;
+                    return;
+                }
+                nobody = 0;
                 calls::direct::yield();
             }
-            before_ = thread_.held;
-            thread_.held = &word_;
             holds_ = true;
         }
         ~guard() {
             if (holds_) {
-                thread_.held = before_;
                 word_.store(0, std::memory_order_release);
+                thread_.held = before_;
             }
             --thread_.inside;
         }

@@ -7,9 +7,12 @@
 #include <array>
 
 #include "base/clock.hpp"
+#include "calls/descriptors.hpp"
 #include "calls/direct_call.hpp"
+#include "calls/held_signals.hpp"
 #include "calls/known_files.hpp"
 #include "calls/process_state.hpp"
+#include "calls/standard_error.hpp"
 #include "predict/layer/process_forecast.hpp"
 
 namespace halcyon::predict {
@@ -126,6 +129,7 @@ void predict_layer::on_context(uint32_t id, std::span<const calls::context_frame
 
 void predict_layer::on_absence(std::string_view subject, uint64_t count) {
     const patient_lock::guard here(absences_lock_);
+    if (!here) return;
     const size_t room = sizeof absences_ - absences_bytes_;
     const int length =
         snprintf(absences_ + absences_bytes_, room, "absence %llu %.*s\n", static_cast<unsigned long long>(count),
@@ -182,7 +186,7 @@ void predict_layer::save() {
     static char complaint[longest_path + 100];
     const int length = snprintf(complaint, sizeof complaint, "halcyon: %s: the model cannot be saved: %s\n", save_path_,
                                 strerrordesc_np(error));
-    direct::call(SYS_write, 2, direct::address(complaint), length);
+    calls::standard_error::say(complaint, length);
 }
 
 // Apart, because of the room it needs: stacks may be small. One thread begins, and one ends.
@@ -217,14 +221,15 @@ void predict_layer::save() {
         loaded_ ? "yes" : "no", saved, static_cast<int>(absences_bytes_), absences_);
     const size_t end = std::min(static_cast<size_t>(length), sizeof text - 1);
     if (tell_more_ != nullptr) length += static_cast<int>(tell_more_(text + end, sizeof text - end));
-    const int fd = direct::open(facts_path_, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    const calls::held_signals no_harm;
+    const int fd = calls::descriptors::open_out_of_the_way(facts_path_, O_WRONLY | O_CREAT | O_TRUNC);
     const long written = fd < 0 ? fd : direct::pwrite(fd, text, static_cast<size_t>(length), 0);
     if (fd >= 0) direct::close(fd);
     if (written == length) return;
     static char complaint[longest_path + 100];
     const int said = snprintf(complaint, sizeof complaint, "halcyon: %s: cannot say here what was learnt: %s\n",
                               facts_path_, strerrordesc_np(written < 0 ? static_cast<int>(-written) : ENOSPC));
-    direct::call(SYS_write, 2, direct::address(complaint), said);
+    calls::standard_error::say(complaint, said);
 }
 
 }  // namespace halcyon::predict

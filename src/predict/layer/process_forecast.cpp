@@ -27,6 +27,7 @@ process_forecast::~process_forecast() {
 bool process_forecast::begin(const io_forecast::question& asked, int64_t now_ns) {
     pages_ = static_cast<pages*>(direct::map_memory(sizeof(pages)));
     asked_ = asked;
+    wanted_ = asked.most;
     asked_.most = std::min<uint64_t>(asked.most, most);
     now_ = now_ns;
     found_.next_phase_ns = io_forecast::not_known;
@@ -233,7 +234,7 @@ void process_forecast::finish(file_book& files, io_forecast::access* out, io_for
     if (asked_.window_ns >= 0 && count < count_)
         more = pages_->steps[kept_in_][count].what.access.begins_ns <= asked_.window_ns;
     found.count = count;
-    const bool all = asked_.window_ns < 0 ? count == asked_.most : !more && window_is_known_;
+    const bool all = asked_.window_ns < 0 ? count == wanted_ : !more && window_is_known_;
     found.complete = all && found.busy == 0 && found.late == 0 ? 1 : 0;
     find_flush(found);
 }

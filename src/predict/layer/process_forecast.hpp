@@ -61,7 +61,8 @@ class process_forecast {
 
     int64_t least_pause_;
     pages* pages_ = nullptr;
-    io_forecast::question asked_{};
+    io_forecast::question asked_{};  // of no more accesses than are kept
+    uint64_t wanted_ = 0;            // accesses, all of them
     io_forecast::answer found_{};
     int64_t now_ = 0;
     size_t count_ = 0;

@@ -31,6 +31,8 @@ class growing_array {
         data_[size_++] = value;
         return true;
     }
+    /// Room for so many in all, and no more than that; false when there is none.
+    [[nodiscard]] bool reserve(uint32_t most) { return most <= capacity_ || resize(most); }
     T pop() { return data_[--size_]; }
 
   private:

@@ -127,9 +127,17 @@ class archive_reader {
         return true;
     }
 
+    void skip_grammar() {
+        uint64_t bytes = 0;
+        number(bytes);
+        if (has(bytes)) at_ += bytes;
+    }
+
     /// Bytes and nanoseconds: sums of them do not overflow. Squares of differences are the largest numbers.
     static constexpr int64_t farthest = int64_t{1} << 55;
     static constexpr double largest = 1e36;
+    /// As many as one thread makes in a thousand years.
+    static constexpr uint64_t most_calls = uint64_t{1} << 55;
 
     /// What tables take their memory from.
     void use(memory_bound& memory) { memory_ = &memory; }

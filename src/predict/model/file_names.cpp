@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <new>
 
@@ -11,6 +12,14 @@ namespace {
 
 /// Longer runs of digits are no counters.
 constexpr size_t most_digits = 18;
+constexpr uint8_t most_places = most_digits;
+/// What a number stays below when it is counted in a smaller unit.
+constexpr int64_t largest = 1'000'000'000'000'000'000;
+/// Counters do not grow by more; `farthest` such steps can be added to a number.
+constexpr int64_t longest_step = 100'000'000'000'000;
+constexpr int64_t farthest = 1 << 15;
+/// Digits, a point, and zeros before them.
+constexpr size_t longest_number = 48;
 
 constexpr bool digit(char c) {
     return c >= '0' && c <= '9';
@@ -28,6 +37,7 @@ struct file_names::reading {
     struct place {
         uint16_t begin;
         uint16_t length;
+        uint8_t places;  // behind the point, of a number with one
     };
     place numbers[most_numbers];
     uint32_t count = 0;
@@ -43,20 +53,77 @@ struct file_names::reading {
                 continue;
             }
             const size_t begin = at;
-            while (at < path.size() && digit(path[at])) ++at;
+            at = end_of_digits(path, begin);
+            const size_t end = end_of_decimal(path, begin, at);
+            const auto places = static_cast<uint8_t>(end == at ? 0 : end - at - 1);
+            at = end;
             if (begin >= last_part) key = with(with(key, '%'), '\0');
             if (at - begin > most_digits) continue;
             if (count == most_numbers) std::copy(numbers + 1, numbers + count--, numbers);
-            numbers[count++] = {static_cast<uint16_t>(begin), static_cast<uint16_t>(at - begin)};
+            numbers[count++] = {static_cast<uint16_t>(begin), static_cast<uint16_t>(at - begin), places};
         }
     }
 
-    static int64_t value_of(std::string_view path, place where) {
-        int64_t value = 0;
-        std::from_chars(path.data() + where.begin, path.data() + where.begin + where.length, value);
-        return value;
+    [[nodiscard]] number number_at(std::string_view path, uint32_t i) const {
+        const std::string_view text = path.substr(numbers[i].begin, numbers[i].length);
+        number result{.places = numbers[i].places};
+        for (const char c : text) {
+            if (c != '.') result.value = result.value * 10 + (c - '0');
+        }
+        result.keeps_zeros = result.places > 0 && text.back() == '0';
+        result.width = static_cast<uint8_t>(result.places == 0 && text.size() > 1 && text[0] == '0' ? text.size() : 0);
+        return result;
+    }
+
+  private:
+    static size_t end_of_digits(std::string_view path, size_t at) {
+        while (at < path.size() && digit(path[at])) ++at;
+        return at;
+    }
+    /// Of digits from `begin` to `end` that a point and other digits follow, all of it the name of a folder or a file:
+    /// behind those. `out.000041` and `snap_100.1` are none; versions of a program (1.10) stay as they are.
+    static size_t end_of_decimal(std::string_view path, size_t begin, size_t end) {
+        const bool begins = begin == 0 || path[begin - 1] == '/';
+        const bool padded = path[begin] == '0' && end - begin > 1;
+        if (!begins || padded || end == path.size() || path[end] != '.') return end;
+        const size_t last = end_of_digits(path, end + 1);
+        const bool ends = last == path.size() || path[last] == '/';
+        return ends && last > end + 1 && last - begin <= most_digits ? last : end;
     }
 };
+
+/// Makes both count in the smaller unit of the two; false where one would be too large for that.
+bool file_names::same_unit(number& one, number& other) {
+    const uint8_t places = std::max(one.places, other.places);
+    for (number* const of : {&one, &other}) {
+        for (; of->places < places; ++of->places) {
+            if (std::abs(of->value) > largest / 10 || std::abs(of->step) > longest_step / 10) return false;
+            of->value *= 10;
+            of->step *= 10;
+        }
+    }
+    return true;
+}
+
+/// The number `ahead` steps on; returns the length.
+size_t file_names::write(const number& known, uint32_t ahead, std::span<char> out) {
+    const int64_t value =
+        std::clamp<int64_t>(known.value + known.step * std::min<int64_t>(ahead, farthest), 0, largest);
+    const size_t width = std::max<size_t>(known.width, known.places + (known.places > 0 ? 1 : 0));
+    char digits[24];
+    const auto length = static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, value).ptr - digits);
+    const size_t zeros = width > length ? width - length : 0;
+    std::fill_n(out.data(), zeros, '0');
+    std::copy_n(digits, length, out.data() + zeros);
+    size_t end = zeros + length;
+    if (known.places == 0) return end;
+    std::copy_backward(out.data() + end - known.places, out.data() + end, out.data() + end + 1);
+    out[end - known.places] = '.';
+    ++end;
+    if (known.keeps_zeros) return end;
+    while (out[end - 1] == '0') --end;
+    return out[end - 1] == '.' ? end - 1 : end;
+}
 
 file_names::~file_names() {
     for (std::atomic<page*>& one : pages_) memory_.give_back(one.load(std::memory_order_relaxed), sizeof(page));
@@ -93,12 +160,16 @@ uint32_t file_names::learn(std::string_view path) {
     name_class& entry = classes_[index];
     const bool goes_on = entry.number_count == now.count;
     for (uint32_t i = 0; i < now.count; ++i) {
-        const int64_t value = reading::value_of(path, now.numbers[i]);
-        const bool padded = now.numbers[i].length > 1 && path[now.numbers[i].begin] == '0';
         number& kept = entry.numbers[i];
-        const auto width = static_cast<uint8_t>(padded ? now.numbers[i].length : goes_on ? kept.width : 0);
-        const int64_t step = entry.of_earlier_run ? kept.step : value - kept.value;
-        kept = {value, goes_on ? step : 0, width, goes_on && (kept.varied || value != kept.value)};
+        number next = now.number_at(path, i);
+        if (goes_on && same_unit(kept, next)) {
+            const int64_t grown = next.value - kept.value;
+            next.step = entry.of_earlier_run ? kept.step : std::abs(grown) > longest_step ? 0 : grown;
+            next.varied = kept.varied || next.value != kept.value;
+            next.keeps_zeros = next.keeps_zeros || kept.keeps_zeros;
+            if (next.width == 0) next.width = kept.width;
+        }
+        kept = next;
     }
     entry.number_count = now.count;
     entry.of_earlier_run = false;
@@ -112,8 +183,11 @@ uint32_t file_names::learn(std::string_view path) {
 file_names::last_of_class file_names::last_of(uint32_t name_class) const {
     if (name_class == unknown || name_class > classes_.size()) return {};
     const auto& entry = classes_[name_class - 1];
-    last_of_class last{{entry.path, entry.length}, {}};
-    for (uint32_t i = 0; i < entry.number_count; ++i) last.steps[i] = entry.numbers[i].step;
+    last_of_class last{{entry.path, entry.length}, {}, {}};
+    for (uint32_t i = 0; i < entry.number_count; ++i) {
+        last.steps[i] = entry.numbers[i].step;
+        last.places[i] = entry.numbers[i].places;
+    }
     return last;
 }
 
@@ -127,8 +201,11 @@ uint32_t file_names::adopt(const last_of_class& last) {
     auto& entry = classes_[found - 1];
     entry.of_earlier_run = true;
     for (uint32_t i = 0; i < entry.number_count; ++i) {
-        entry.numbers[i].step = last.steps[i];
-        entry.numbers[i].varied = last.steps[i] != 0;
+        number step{.step = std::clamp(last.steps[i], -longest_step, longest_step),
+                    .places = std::min(last.places[i], most_places)};
+        if (!same_unit(entry.numbers[i], step)) continue;
+        entry.numbers[i].step = step.step;
+        entry.numbers[i].varied = step.step != 0;
     }
     return found;
 }
@@ -145,6 +222,7 @@ std::string_view file_names::pattern_of(uint32_t name_class, std::array<char, lo
         if (now.numbers[i].begin < at || !entry.numbers[i].varied) continue;
         put(path.substr(at, now.numbers[i].begin - at));
         char width[8] = "%d";
+        if (entry.numbers[i].places > 0) width[1] = 'g';
         if (entry.numbers[i].width > 0) {
             width[1] = '0';
             *std::to_chars(width + 2, width + 6, entry.numbers[i].width).ptr = 'd';
@@ -167,12 +245,8 @@ std::string_view file_names::next_path(uint32_t name_class, uint32_t ahead, std:
     size_t at = 0;
     for (uint32_t i = 0; i < now.count; ++i) {
         put(path.substr(at, now.numbers[i].begin - at));
-        const number& known = entry.numbers[i];
-        char digits[24];
-        const int64_t value = std::max<int64_t>(known.value + known.step * ahead, 0);
-        const auto length = static_cast<size_t>(std::to_chars(digits, digits + sizeof digits, value).ptr - digits);
-        for (size_t zeros = length; zeros < known.width; ++zeros) put("0");
-        put({digits, length});
+        char text[longest_number];
+        put({text, write(entry.numbers[i], ahead, text)});
         at = size_t{now.numbers[i].begin} + now.numbers[i].length;
     }
     put(path.substr(at));

@@ -17,6 +17,11 @@ int64_t end_of(const policy::access& what, int64_t moved) {
     return what.offset + std::max<int64_t>(bytes, 0);
 }
 
+bool same_access(const forecast& one, const forecast& other) {
+    const policy::access &a = one.access.what, &b = other.access.what;
+    return a.what == b.what && a.file == b.file && a.offset == b.offset && a.bytes == b.bytes;
+}
+
 }  // namespace
 
 /// Where a forecast has come to: the files as they will be, and the places of call sites it came by.
@@ -175,7 +180,8 @@ forecast model::expected(const walk& from, uint32_t symbol) const {
         const time_table::expectation gap = way->gaps.next(from.number);
         access.begins_ns += gap.ns;
         const auto deviation = static_cast<double>(gap.deviation_ns);
-        access.deviation_ns = std::llround(std::sqrt(from.variance + deviation * deviation));
+        access.deviation_ns =
+            std::llround(std::min(std::sqrt(from.variance + deviation * deviation), static_cast<double>(farthest)));
     }
     const bool opens = access.what.what == policy::operation::open;
     const int rank =
@@ -232,10 +238,16 @@ size_t model::next(std::span<forecast> out) {
     size_t filled = 0;
     const auto expected_symbols = predictor_.next();
     for (const prediction& one : expected_symbols) {
-        if (filled == out.size() || one.probability < expected_symbols[0].probability * least_share) break;
         here->number = ++walks_;  // each looks at the next number of a sequence
-        out[filled] = expected(*here, one.symbol);
-        out[filled++].access.probability = one.probability;
+        forecast step = expected(*here, one.symbol);
+        step.symbol_probability = step.access.probability = one.probability;
+        if (one.probability >= expected_symbols[0].probability * least_share) {
+            if (filled < out.size()) out[filled++] = step;
+            continue;
+        }
+        const auto told = out.first(filled);
+        const auto same = std::ranges::find_if(told, [&](const forecast& f) { return same_access(f, step); });
+        if (same != told.end()) same->access.probability += one.probability;
     }
     return filled;
 }
@@ -247,7 +259,7 @@ void model::each_ahead(size_t most, Each each) {
     prediction ahead;
     for (size_t i = 0; i < most && predictor_.step_ahead(on->number, ahead); ++i) {
         forecast step = expected(*on, ahead.symbol);
-        step.access.probability = ahead.probability;
+        step.symbol_probability = step.access.probability = ahead.probability;
         if (!each(step) || step.access.begins_ns > farthest) return;
         go(*on, step);
     }

@@ -17,9 +17,10 @@ namespace halcyon::predict {
 /// What a model expects.
 struct forecast {
     policy::expected_access access;
-    uint32_t symbol = 0;      ///< of the model
-    uint32_t name_class = 0;  ///< of the file, see file_names
-    uint32_t new_files = 0;   ///< how many new files of this class come before, and this one, when it opens a new one
+    uint32_t symbol = 0;            ///< of the model
+    double symbol_probability = 0;  ///< that it comes from this call site; access.probability: that it is this access
+    uint32_t name_class = 0;        ///< of the file, see file_names
+    uint32_t new_files = 0;  ///< how many new files of this class come before, and this one, when it opens a new one
 };
 
 /// Knows the I/O of one thread, and says what comes next (Dorier 2014, section 7.2): a grammar of where in the program
@@ -44,7 +45,8 @@ class model {
     void append(const observed_call& call);
 
     /// What may come next: one forecast for each call site that may, the most probable first, as far as they are at
-    /// least a quarter as probable as that one. Returns how many of `out` were filled; 0: nothing is known.
+    /// least a quarter as probable as that one. Others that would do the same access make it more probable. Returns how
+    /// many of `out` were filled; 0: nothing is known.
     size_t next(std::span<forecast> out);
     /// What comes next, and then, and so on, each time what is most probable. Fewer than asked when nothing is known
     /// any more.
@@ -81,9 +83,9 @@ class model {
   private:
     struct walk;
     template <class Self, class Archive, class ClassOf>
-    static void each_symbol(Self& self, Archive& archive, const ClassOf& class_of);
+    static void each_symbol(Self& self, Archive& archive, uint32_t count, const ClassOf& class_of);
     template <class Self, class Archive>
-    static void each_transition(Self& self, Archive& archive);
+    static void each_transition(Self& self, Archive& archive, uint32_t count);
 
     [[nodiscard]] walk* begin_walk();
     [[nodiscard]] forecast expected(const walk& from, uint32_t symbol) const;
@@ -112,9 +114,7 @@ class model {
 };
 
 template <class Self, class Archive, class ClassOf>
-void model::each_symbol(Self& self, Archive& archive, const ClassOf& class_of) {
-    uint32_t count = self.symbols_.size();
-    archive.number(count);
+void model::each_symbol(Self& self, Archive& archive, uint32_t count, const ClassOf& class_of) {
     for (uint32_t i = 1; i < count && archive.good(); ++i) {
         call_site site;
         if constexpr (!Archive::reads) {
@@ -128,7 +128,8 @@ void model::each_symbol(Self& self, Archive& archive, const ClassOf& class_of) {
         if constexpr (Archive::reads) {
             if (site.what > policy::operation::sync) return archive.fail("an unknown operation");
             site.name_class = class_of(site.name_class);
-            if (self.symbols_.restore(site) != i) return archive.fail("a call site twice, or no room for it");
+            if (self.symbols_.find(site) != symbol_table::overflow) return archive.fail("a call site twice");
+            if (self.symbols_.restore(site) != i) return archive.fail(Archive::too_large);
         }
         size_table::each_field(self.symbols_[i].sizes, archive);
         time_estimate::each_field(self.symbols_[i].durations, archive);
@@ -136,9 +137,7 @@ void model::each_symbol(Self& self, Archive& archive, const ClassOf& class_of) {
 }
 
 template <class Self, class Archive>
-void model::each_transition(Self& self, Archive& archive) {
-    uint32_t count = self.transitions_.size();
-    archive.number(count);
+void model::each_transition(Self& self, Archive& archive, uint32_t count) {
     for (uint32_t i = 1; i < count && archive.good(); ++i) {
         uint32_t from = 0;
         uint32_t to = 0;
@@ -151,7 +150,8 @@ void model::each_transition(Self& self, Archive& archive) {
         if constexpr (Archive::reads) {
             if (from >= self.symbols_.size() || to >= self.symbols_.size())
                 return archive.fail("a transition between unknown symbols");
-            if (self.transitions_.of(from, to) != i) return archive.fail("a transition twice, or no room for it");
+            if (self.transitions_.find(from, to) != transition_table::none) return archive.fail("a transition twice");
+            if (self.transitions_.of(from, to) != i) return archive.fail(Archive::too_large);
         }
         auto& way = self.transitions_[i];
         archive.number(way.count);
@@ -163,9 +163,18 @@ void model::each_transition(Self& self, Archive& archive) {
 
 template <class Self, class Archive, class ClassOf>
 void model::each_field(Self& self, Archive& archive, const ClassOf& class_of) {
-    if constexpr (Archive::reads) archive.use(self.table_memory_);
-    each_symbol(self, archive, class_of);
-    each_transition(self, archive);
+    uint32_t symbols = self.symbols_.size();
+    uint32_t transitions = self.transitions_.size();
+    archive.number(symbols);
+    archive.number(transitions);
+    if constexpr (Archive::reads) {
+        archive.use(self.table_memory_);
+        // They must have room; what each of them knows has what is left.
+        if (archive.good() && !(self.symbols_.reserve(symbols) && self.transitions_.reserve(transitions)))
+            archive.fail(Archive::too_large);
+    }
+    each_symbol(self, archive, symbols, class_of);
+    each_transition(self, archive, transitions);
     phases::each_field(self.phases_, archive);
     if constexpr (Archive::reads)
         archive.grammar(self.predictor_, self.symbols_.size());

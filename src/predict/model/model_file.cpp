@@ -4,24 +4,19 @@
 #include <cstring>
 #include <string>
 
+#include "predict/grammar/file_check.hpp"
 #include "predict/model/archive.hpp"
 
 namespace halcyon::predict {
 
 namespace {
 
-constexpr std::string_view magic = "HALCMODL";
+constexpr std::string_view magic = model_file_magic;
 constexpr size_t check_at = 24;
 constexpr size_t header_bytes = 32;
 
-uint64_t check_sum(std::span<const unsigned char> bytes) {
-    uint64_t sum = mixed(bytes.size());
-    for (size_t at = 0; at < bytes.size(); at += 8) {
-        uint64_t word = 0;
-        for (size_t i = std::min<size_t>(8, bytes.size() - at); i-- > 0;) word = word << 8 | bytes[at + i];
-        sum = mixed(sum ^ word);
-    }
-    return sum;
+uint64_t sum_of(std::span<const unsigned char> bytes) {
+    return check_sum(bytes, mixed(bytes.size()));
 }
 
 template <class Archive>
@@ -31,6 +26,7 @@ void each_class(const file_names& names, Archive& archive) {
         const file_names::last_of_class last = names.last_of(i);
         archive.text(last.path);
         for (const int64_t step : last.steps) archive.number(step);
+        for (const uint8_t places : last.places) archive.number(places);
     }
 }
 
@@ -54,10 +50,6 @@ void put(std::span<unsigned char> out, size_t at, uint64_t value) {
     archive_writer(out.subspan(at, 8)).number(value);
 }
 
-failure wrong(std::string_view file, size_t offset, const std::string& what, error_kind kind = error_kind::config) {
-    return {kind, std::string(file) + ": at byte " + std::to_string(offset) + ": " + what, 0};
-}
-
 /// The numbers of classes of files in a file, and those of the same classes here.
 class translated_classes {
   public:
@@ -70,6 +62,7 @@ class translated_classes {
             file_names::last_of_class last;
             last.path = archive.text(file_names::longest_path);
             for (int64_t& step : last.steps) archive.number(step);
+            for (uint8_t& places : last.places) archive.number(places);
             if (archive.good() && !own_.push(names.adopt(last))) archive.fail(archive_reader::too_large);
         }
     }
@@ -109,14 +102,14 @@ bool save(const process_models& of, std::span<unsigned char> out) {
     write(of, archive);
     if (!archive.good() || archive.written() != out.size()) return false;
     put(out, check_at - 8, out.size());
-    put(out, check_at, check_sum(out.subspan(header_bytes)));
+    put(out, check_at, sum_of(out.subspan(header_bytes)));
     return true;
 }
 
 std::optional<failure> model_file::open(std::span<const unsigned char> bytes, std::string_view name,
                                         model_file& opened) {
     if (bytes.size() < header_bytes || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
-        return wrong(name, 0, "no saved model: such a file begins with HALCMODL and has 32 bytes at least");
+        return wrong_at_byte(0, "no saved model: such a file begins with HALCMODL and has 32 bytes at least", name);
     archive_reader header(bytes.subspan(magic.size()));
     uint32_t version = 0;
     uint64_t length = 0;
@@ -126,15 +119,17 @@ std::optional<failure> model_file::open(std::span<const unsigned char> bytes, st
     header.number(length);
     header.number(sum);
     if (version != model_file_version)
-        return wrong(name, magic.size(),
-                     "version " + std::to_string(version) + "; this Halcyon reads version " +
-                         std::to_string(model_file_version));
+        return wrong_at_byte(magic.size(),
+                             "version " + std::to_string(version) + "; this release reads version " +
+                                 std::to_string(model_file_version) + ": let the program learn anew",
+                             name);
     if (length != bytes.size())
-        return wrong(name, check_at - 8,
-                     "a length of " + std::to_string(length) + " bytes, and the file has " +
-                         std::to_string(bytes.size()) + ": cut off, or not whole");
-    if (sum != check_sum(bytes.subspan(header_bytes)))
-        return wrong(name, check_at, "the check sum is that of other contents: the file is damaged");
+        return wrong_at_byte(check_at - 8,
+                             "a length of " + std::to_string(length) + " bytes, and the file has " +
+                                 std::to_string(bytes.size()) + ": cut off, or not whole",
+                             name);
+    if (sum != sum_of(bytes.subspan(header_bytes)))
+        return wrong_at_byte(check_at, "the check sum is that of other contents: the file is damaged", name);
     opened.bytes_ = bytes;
     opened.name_ = name;
     return std::nullopt;
@@ -148,9 +143,12 @@ std::optional<failure> model_file::load(file_names& names, label_table& labels, 
     read_labels(archive, labels);
     for (size_t i = 0; i < std::min<size_t>(into.size(), models_) && archive.good(); ++i)
         model::each_field(*into[i], archive, classes);
+    if (into.size() >= models_ && archive.at() + header_bytes < bytes_.size())
+        archive.fail("bytes that belong to no model");
     if (archive.good()) return std::nullopt;
     const bool room = std::strcmp(archive.what(), archive_reader::too_large) == 0;
-    return wrong(name_, header_bytes + archive.where(), archive.what(), room ? error_kind::usage : error_kind::config);
+    return wrong_at_byte(header_bytes + archive.where(), archive.what(), name_,
+                         room ? error_kind::usage : error_kind::config);
 }
 
 }  // namespace halcyon::predict

@@ -43,12 +43,17 @@ class symbol_table {
     /// The symbol of a site; a new one the first time. A context (with its function) that has used too many classes of
     /// files has one symbol from then on, whatever the file.
     uint32_t of(const call_site& site);
+    /// The one made for just this site; `overflow`: none was.
+    [[nodiscard]] uint32_t find(const call_site& site) const;
     [[nodiscard]] uint32_t size() const { return symbols_.size(); }
     /// Symbols of call sites, those that were replaced included.
     [[nodiscard]] uint32_t named() const { return size() == 0 ? 0 : size() - 1; }
     symbol_state& operator[](uint32_t symbol) { return symbols_[symbol]; }
     const symbol_state& operator[](uint32_t symbol) const { return symbols_[symbol]; }
-    /// From a file: the next symbol is of this site; what stands for all classes has any_class. 0: no room.
+    /// Before restore(): there will be so many symbols, with number 0. False: there is no room for them.
+    [[nodiscard]] bool reserve(uint32_t most) { return symbols_.reserve(most) && sites_.reserve(most); }
+    /// From a file: the next symbol is of this site; what stands for all classes has any_class. 0: no room,
+    /// or it is known.
     uint32_t restore(const call_site& site);
     /// False when there was not even memory for symbol 0.
     [[nodiscard]] bool usable() const { return symbols_.size() > 0; }
@@ -62,7 +67,6 @@ class symbol_table {
     };
     static uint64_t hash_of(const call_site& site);
     static uint64_t hash_of(const origin& from);
-    [[nodiscard]] uint32_t find(const call_site& site) const;
     uint32_t add(const call_site& site);
     void replace_all(const origin& from);
     origin* origin_of(const call_site& site);

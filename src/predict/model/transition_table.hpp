@@ -46,6 +46,8 @@ class transition_table {
         static_cast<void>(transitions_.pop());
         return none;
     }
+    /// Of a new table: there will be so many transitions, with number 0. False: there is no room for them.
+    [[nodiscard]] bool reserve(uint32_t most) { return transitions_.reserve(most) && found_.reserve(most); }
     [[nodiscard]] uint32_t size() const { return transitions_.size(); }
     /// Without number 0.
     [[nodiscard]] uint32_t named() const { return size() == 0 ? 0 : size() - 1; }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "calls/descriptors.hpp"
 #include "calls/direct_call.hpp"
 
 namespace halcyon::predict::prefetch {
@@ -13,13 +14,11 @@ namespace direct = calls::direct;
 namespace {
 
 /// What the kernel calls available; -1: it does not tell.
-int64_t available_bytes() {
+int64_t available_bytes(int meminfo) {
+    if (!calls::descriptors::is_own(meminfo)) return -1;
     char text[512];  // it is the third line
-    const int fd = direct::open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return -1;
-    const ssize_t length = direct::read(fd, text, sizeof text - 1);
-    direct::close(fd);
-    text[std::max<ssize_t>(length, 0)] = '\0';
+    const long length = direct::call(SYS_pread64, meminfo, direct::address(text), sizeof text - 1, 0);
+    text[std::max<long>(length, 0)] = '\0';
     constexpr char name[] = "MemAvailable:";
     const char* const line = std::strstr(text, name);
     if (line == nullptr) return -1;
@@ -33,6 +32,10 @@ int64_t available_bytes() {
 }  // namespace
 
 void memory_share::start(int64_t most_bytes) {
+    if (!calls::descriptors::is_own(meminfo_)) {
+        meminfo_ = calls::descriptors::open_out_of_the_way("/proc/meminfo", O_RDONLY);
+        if (meminfo_ >= 0) calls::descriptors::own(meminfo_);
+    }
     wanted_ = most_bytes;
     limit_ = most_bytes;
     taken_ = 0;
@@ -64,12 +67,11 @@ void memory_share::look(int64_t now_ns) {
     constexpr int64_t second = 1'000'000'000;
     int64_t due = next_look_ns_.load(std::memory_order_relaxed);
     if (now_ns < due || !next_look_ns_.compare_exchange_strong(due, now_ns + second)) return;
-    const int64_t available = available_bytes();
+    const int64_t available = available_bytes(meminfo_);
     limit_ = available < 0 ? wanted_ : std::min(wanted_, available / share);
     for (held& one : holders_) {
         if (one.bytes.load(std::memory_order_relaxed) == 0) continue;
-        constexpr int no_signal = 0;
-        if (direct::call(SYS_tgkill, direct::process_id(), one.thread.load(), no_signal) != -ESRCH) continue;
+        if (!direct::has_ended(one.thread.load())) continue;
         taken_.fetch_sub(one.bytes.exchange(0), std::memory_order_relaxed);
     }
 }

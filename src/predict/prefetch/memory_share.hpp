@@ -10,6 +10,7 @@ namespace halcyon::predict::prefetch {
 /// than an eighth of the memory that the node has left.
 class memory_share {
   public:
+    /// Opens a file; again in a forked child.
     void start(int64_t most_bytes);
 
     static constexpr uint32_t most_holders = 256;
@@ -19,7 +20,7 @@ class memory_share {
     bool take(uint32_t holder, int64_t bytes);
     void give_back(uint32_t holder, int64_t bytes);
     /// Asks the system again what it has left when that is a second old, and takes back what threads hold that
-    /// have ended. Not for our own thread: it opens a file.
+    /// have ended.
     void look(int64_t now_ns);
 
     [[nodiscard]] int64_t most() const { return limit_.load(std::memory_order_relaxed); }
@@ -31,6 +32,7 @@ class memory_share {
         std::atomic<int64_t> bytes{0};
     };
 
+    int meminfo_ = -1;
     int64_t wanted_ = 0;
     std::atomic<int64_t> limit_{0};
     std::atomic<int64_t> taken_{0};

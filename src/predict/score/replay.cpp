@@ -1,5 +1,6 @@
 #include "predict/score/replay.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -11,6 +12,11 @@ namespace halcyon::predict {
 namespace {
 
 constexpr float nothing_to_score = std::numeric_limits<float>::quiet_NaN();
+
+/// It transfers something, and nobody knows where.
+bool placeless(const policy::access& what) {
+    return transfers(what.what) && what.offset < 0;
+}
 
 segment segment_of(const policy::access& what) {
     if (!transfers(what.what) || what.offset < 0 || what.bytes <= 0) return {};
@@ -35,6 +41,13 @@ call_score::weighed mean_of(std::span<const forecast> forecasts, Of of) {
     return {static_cast<float>(even), static_cast<float>(likely)};
 }
 
+/// The same of whether a call came from the call sites that were forecast.
+call_score::weighed context_score(std::span<const forecast> forecasts, uint32_t symbol) {
+    const auto came = std::ranges::find(forecasts, symbol, &forecast::symbol);
+    if (came == forecasts.end()) return {0, 0};
+    return {1 / static_cast<float>(forecasts.size()), static_cast<float>(came->symbol_probability)};
+}
+
 /// Errors are no scores: what no forecast has a probability for is not without error.
 template <class Of>
 call_score::weighed mean_error_of(std::span<const forecast> forecasts, Of of) {
@@ -54,7 +67,8 @@ call_score::naive_score score_of(const naive_forecast& said, const observed_call
                             : nothing_to_score;
     const bool right = said.offset >= 0 && said.offset == call.what.offset && said.file == call.what.file;
     result.offset = access ? (right ? 1.0f : 0.0f) : nothing_to_score;
-    result.hit = static_cast<float>(hit_ratio(segment_of(said), segment_of(call.what)));
+    result.hit = placeless(call.what) ? nothing_to_score
+                                      : static_cast<float>(hit_ratio(segment_of(said), segment_of(call.what)));
     result.gap_expected_ns = static_cast<double>(said.gap_ns);
     return result;
 }
@@ -92,8 +106,10 @@ call_score replay::score(const observed_call& call, std::string_view path) {
     const bool access = transfers(call.what.what) && call.what.offset >= 0;
     const segment observed = segment_of(call.what);
     const call_score::weighed none{nothing_to_score, nothing_to_score};
-    result.context = mean_of(said, [&](const forecast& f) { return f.symbol == symbol ? 1 : 0; });
-    result.hit = mean_of(said, [&](const forecast& f) { return hit_ratio(segment_of(f.access.what), observed); });
+    result.context = context_score(said, symbol);
+    result.hit = none;
+    if (!placeless(call.what))
+        result.hit = mean_of(said, [&](const forecast& f) { return hit_ratio(segment_of(f.access.what), observed); });
     result.offset = none;
     result.size_error = none;
     if (access) {

@@ -21,7 +21,7 @@ struct call_score {
     weighed context;         ///< the call site was predicted: figure 7.2
     weighed size_error;      ///< equation 7.2, a share of the observed size: figure 7.4
     weighed offset;          ///< the offset was predicted, in the right file: table 7.6
-    weighed hit;             ///< equation 7.3, table 7.7
+    weighed hit;             ///< equation 7.3, table 7.7; nothing where a transfer's place is not known
     float file;              ///< the most probable forecast named the right file, of a new one: its path
     double gap_observed_ns;  ///< from the end of the call before to the beginning of this one
     double gap_expected_ns;  ///< of the most probable forecast; 0 when there was none

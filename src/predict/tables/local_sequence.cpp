@@ -8,8 +8,6 @@ namespace halcyon::predict {
 namespace {
 
 constexpr unsigned cursors = 3;
-/// Longer beginnings are learnt as if they had this length: a run is a run.
-constexpr uint32_t longest_beginning = 64;
 constexpr float decay = 1.0f / 16;
 
 }  // namespace
@@ -41,7 +39,10 @@ bool local_sequence::make_grammar(memory_bound& memory, size_t most_bytes) {
     void* const place = memory.take(sizeof(predictor));
     if (place == nullptr) return false;
     grammar_ = new (place) predictor({.bound_bytes = most_bytes, .cursors = cursors}, memory);
-    return true;
+    if (grammar_->model().usable()) return true;
+    // There was memory for it, but for nothing that it could learn.
+    drop_grammar(memory);
+    return false;
 }
 
 int local_sequence::next() const {
@@ -58,11 +59,15 @@ int local_sequence::next_on(uint64_t walk) const {
     return grammar_->step_ahead(walk, step) ? static_cast<int>(step.symbol) : unknown;
 }
 
+void local_sequence::drop_grammar(memory_bound& memory) {
+    if (grammar_ == nullptr) return;
+    grammar_->~predictor();
+    memory.give_back(grammar_, sizeof(predictor));
+    grammar_ = nullptr;
+}
+
 void local_sequence::release(memory_bound& memory) {
-    if (grammar_ != nullptr) {
-        grammar_->~predictor();
-        memory.give_back(grammar_, sizeof(predictor));
-    }
+    drop_grammar(memory);
     *this = {};
 }
 

@@ -32,7 +32,7 @@ class local_sequence {
     void release(memory_bound& memory);
 
     /// For archives; numbers below `most` are right. Read into a new one, which knows nothing yet where its grammar
-    /// takes more than loaded_bound_bytes.
+    /// takes more than loaded_bound_bytes, or than there is.
     template <class Self, class Archive>
     static void each_field(Self& self, Archive& archive, [[maybe_unused]] uint32_t most) {
         archive.number(self.last_);
@@ -42,17 +42,33 @@ class local_sequence {
         archive.number(grammar);
         if constexpr (Archive::reads) {
             if (self.last_ >= most) archive.fail("a number that is not of its sequence");
+            if (self.run_ > longest_beginning) archive.fail("a beginning longer than any that is kept");
             if (!grammar || !archive.good()) return;
-            if (!self.make_grammar(archive.memory(), loaded_bound_bytes)) return archive.fail(Archive::too_large);
             // What goes on learning until it is full again, run after run, does not fit at last.
+            if (!self.make_grammar(archive.memory(), loaded_bound_bytes)) return archive.skip_grammar();
             if (!archive.grammar_that_fits(*self.grammar_, most)) self.release(archive.memory());
         } else if (grammar) {
             archive.grammar(*self.grammar_);
         }
     }
+    /// Of a table for which there is no memory: reads one, and forgets it.
+    template <class Archive>
+    static void skip(Archive& archive) {
+        local_sequence unread;
+        bool grammar = false;
+        archive.number(unread.last_);
+        archive.number(unread.run_);
+        archive.number(unread.luck_);
+        archive.number(grammar);
+        if (grammar) archive.skip_grammar();
+    }
 
   private:
+    /// Longer beginnings are learnt as if they had this length: a run is a run.
+    static constexpr uint32_t longest_beginning = 64;
+
     [[nodiscard]] bool make_grammar(memory_bound& memory, size_t most_bytes);
+    void drop_grammar(memory_bound& memory);
 
     predictor* grammar_ = nullptr;
     uint32_t last_ = 0;

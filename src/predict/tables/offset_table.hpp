@@ -10,19 +10,20 @@ namespace halcyon::predict {
 
 /// From what the offset of an access may be counted.
 enum class offset_base : uint8_t {
-    end,        ///< of the last access to the file
-    start,      ///< of the last access to the file
-    highest,    ///< end of all accesses to the file so far
-    own_start,  ///< of the last access of the same context
-    own_end,    ///< of the last access of the same context
-    hole,       ///< the first byte behind the last access that was not accessed since the file was opened
+    end,         ///< of the last access to the file
+    start,       ///< of the last access to the file
+    highest,     ///< end of all accesses to the file so far
+    own_start,   ///< of the last access of the same context
+    own_end,     ///< of the last access of the same context
+    hole,        ///< the first byte behind the last access that was not accessed since the file was opened
+    end_before,  ///< of the last access but one to the file
     zero,
 };
-inline constexpr uint32_t offset_bases = 7;
+inline constexpr uint32_t offset_bases = 8;
 
 /// Where the bases are before an access. -1: there is none, no access came before.
 struct offset_places {
-    int64_t at[offset_bases] = {-1, -1, -1, -1, -1, -1, 0};
+    int64_t at[offset_bases] = {-1, -1, -1, -1, -1, -1, -1, 0};
     [[nodiscard]] int64_t of(offset_base base) const { return at[static_cast<uint32_t>(base)]; }
 };
 
@@ -43,7 +44,7 @@ class offset_table {
     [[nodiscard]] int64_t next(const offset_places& places, uint64_t walk) const;
     void release(memory_bound& memory);
 
-    /// For archives; read into a new one.
+    /// For archives; read into a new one, which forgets the transformations for which there is no memory.
     template <class Self, class Archive>
     static void each_field(Self& self, Archive& archive) {
         for (auto& habit : self.habits_) {
@@ -63,7 +64,12 @@ class offset_table {
         if constexpr (Archive::reads) {
             if (count > limits::most_values) archive.fail("too many transformations of offsets");
             if (!archive.good()) return;
-            if (count > 0 && !self.take_transformations(archive.memory())) return archive.fail(Archive::too_large);
+            if (count > 0 && !self.take_transformations(archive.memory())) {
+                self.too_many_ = true;
+                transformation unread;
+                for (uint32_t i = 0; i < count; ++i) transformation::each_field(unread, archive);
+                return local_sequence::skip(archive);
+            }
             self.transformation_count_ = count;
         }
         for (uint32_t i = 0; i < count; ++i) transformation::each_field(self.transformations_[i], archive);

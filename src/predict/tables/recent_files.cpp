@@ -35,7 +35,7 @@ recent_files::file& recent_files::use(uint32_t id, uint32_t name_class) {
     if (at == count_) {
         if (count_ < most) order_[count_] = static_cast<uint8_t>(count_), ++count_;
         at = count_ - 1;
-        files_[order_[at]] = {id, name_class, -1, 0, 0};
+        files_[order_[at]] = {.id = id, .name_class = name_class};
     }
     const uint8_t place = order_[at];
     std::copy_backward(order_.begin(), order_.begin() + at, order_.begin() + at + 1);
@@ -56,11 +56,13 @@ recent_files::touched& recent_files::touched_of(uint32_t id) {
 void recent_files::open(file& opened, bool empties) {
     opened.start = -1;
     opened.end = 0;
+    opened.end_before = -1;
     if (empties) opened.highest = 0;
     touched_of(opened.id).extents.clear();
 }
 
 void recent_files::access(file& accessed, int64_t begin, int64_t end) {
+    accessed.end_before = accessed.start < 0 ? -1 : accessed.end;
     accessed.start = begin;
     accessed.end = end;
     accessed.highest = std::max(accessed.highest, end);
@@ -72,6 +74,7 @@ void recent_files::add_places(offset_places& places, const file& of) const {
     set(offset_base::end, of.end);
     set(offset_base::start, of.start);
     set(offset_base::highest, of.highest);
+    set(offset_base::end_before, of.end_before);
     for (const touched& one : touched_) {
         if (one.file == of.id) set(offset_base::hole, one.extents.next_hole(of.end));
     }

@@ -20,6 +20,7 @@ class recent_files {
         uint32_t name_class = 0;
         int64_t start = -1;  ///< of the last access; -1: none since it was opened
         int64_t end = 0;
+        int64_t end_before = -1;  ///< of the last access but one; -1: none since it was opened
         int64_t highest = 0;
     };
 

@@ -23,8 +23,8 @@ class size_table {
     [[nodiscard]] int64_t next(uint64_t walk) const;
     void release(memory_bound& memory);
 
-    /// For archives; read into a new one. What came a number of calls ago is of the run that learnt it, and stays
-    /// there.
+    /// For archives; read into a new one, which forgets the values for which there is no memory. What came a number of
+    /// calls ago is of the run that learnt it, and stays there.
     template <class Self, class Archive>
     static void each_field(Self& self, Archive& archive) {
         archive.number(self.count_);
@@ -38,6 +38,8 @@ class size_table {
             constexpr auto farthest = static_cast<double>(Archive::farthest);
             if (std::abs(self.mean_) > farthest || std::abs(self.weighted_) > farthest)
                 archive.fail("a mean beyond all sizes");
+            if (self.least_ < 0 || self.most_ < 0 || self.last_ < 0) archive.fail("a negative size");
+            if (self.count_ > Archive::most_calls) archive.fail("more sizes than calls can be made");
         }
         archive.number(self.too_many_);
         archive.number(self.told_);
@@ -47,12 +49,20 @@ class size_table {
             self.likeness_[by_lag] = 0;
             if (count > limits::most_values) archive.fail("too many sizes");
             if (count == 0 || !archive.good()) return;
-            if (!self.take_values(archive.memory())) return archive.fail(Archive::too_large);
+            if (!self.take_values(archive.memory())) {
+                self.too_many_ = true;
+                value unread{};
+                for (uint32_t i = 0; i < count; ++i) archive.number(unread.bytes), archive.number(unread.uses);
+                return local_sequence::skip(archive);
+            }
             self.value_count_ = count;
         }
         for (uint32_t i = 0; i < count; ++i) {
             archive.number(self.values_[i].bytes);
             archive.number(self.values_[i].uses);
+            if constexpr (Archive::reads) {
+                if (self.values_[i].bytes < 0) archive.fail("a negative size");
+            }
         }
         if (count > 0) local_sequence::each_field(self.sequence_, archive, other + 1);
     }

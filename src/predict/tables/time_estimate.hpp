@@ -40,6 +40,8 @@ class time_estimate {
             constexpr auto farthest = static_cast<double>(Archive::farthest);
             if (std::abs(self.mean_) > farthest || std::abs(self.weighted_) > farthest)
                 archive.fail("a mean beyond all times");
+            if (self.squares_ < 0) archive.fail("squares that are negative");
+            if (self.count_ > Archive::most_calls) archive.fail("more times than calls can be made");
         }
     }
 

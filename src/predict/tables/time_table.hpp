@@ -22,7 +22,7 @@ class time_table {
     [[nodiscard]] expectation next(uint64_t walk) const;
     void release(memory_bound& memory);
 
-    /// For archives; read into a new one.
+    /// For archives; read into a new one, which forgets the levels for which there is no memory.
     template <class Self, class Archive>
     static void each_field(Self& self, Archive& archive) {
         time_estimate::each_field(self.all_, archive);
@@ -33,7 +33,12 @@ class time_table {
         if constexpr (Archive::reads) {
             if (count > most_levels) archive.fail("too many levels of time");
             if (count == 0 || !archive.good()) return;
-            if (!self.take_levels(archive.memory())) return archive.fail(Archive::too_large);
+            if (!self.take_levels(archive.memory())) {
+                self.no_levels_ = true;
+                time_estimate unread;
+                for (uint32_t i = 0; i < count; ++i) time_estimate::each_field(unread, archive);
+                return local_sequence::skip(archive);
+            }
             self.level_count_ = count;
         }
         for (uint32_t i = 0; i < count; ++i) time_estimate::each_field(self.levels_[i], archive);

@@ -73,6 +73,8 @@ void print_linker_options() {
     }
     // The index of unwind tables, which compilers ask for only where programs are linked with shared libraries.
     printf("--gc-sections\n--eh-frame-hdr\n");
+    // What libhalcyon looks for by its name.
+    printf("--undefined=halcyon_io_forecast\n--export-dynamic-symbol=halcyon_io_forecast\n");
 }
 
 std::string symbols_of(call_id function, std::string_view name) {

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cstring>
 
-#include "calls/direct_call.hpp"
+#include "calls/held_signals.hpp"
 #include "calls/process_state.hpp"
+#include "calls/recorded_note.hpp"
+#include "calls/standard_error.hpp"
 #include "calls/unseen.hpp"
 #include "calls/wrappers/stdio_shapes.hpp"
 #include "observe/trace/trace_layer.hpp"
@@ -43,7 +45,7 @@ constinit predict::prefetch::prefetch_layer prefetching;
 void complain(const char* text) {
     char line[observe::trace::trace_file::longest_path + 200];
     const int length = snprintf(line, sizeof line, "halcyon: %s\n", text);
-    calls::direct::call(SYS_write, 2, calls::direct::address(line), length);
+    calls::standard_error::say(line, length);
 }
 
 const char* value_of(const char* name) {
@@ -72,6 +74,7 @@ bool remembered = false;
 void remember_environment() {
     if (remembered) return;
     remembered = true;
+    calls::standard_error::remember();
     size_t count = 0;
     for (setting& s : settings) {
         const char* value = getenv(s.name);
@@ -173,8 +176,10 @@ bool can_start_layers() {
 
 void start_layers(layer_chain& layers) {
     const int saved = errno;
+    const held_signals no_harm;
     layers.clear();
     remember_environment();
+    if (program_records_itself()) return;
     static char complaint[observe::trace::trace_file::longest_path + 160];  // stacks may be small
     if (wants("trace")) {
         const observe::trace::trace_layer::settings wanted{

@@ -29,8 +29,9 @@ using predict::model;
 using predict::time_estimate;
 
 constexpr std::array operation_names{"open", "close", "read", "write", "copy", "sync"};
-constexpr std::array base_names{"end of last access", "start of last access", "end of file",  "own last start",
-                                "own last end",       "first hole behind",    "start of file"};
+constexpr std::array base_names{
+    "end of last access", "start of last access",       "end of file",  "own last start", "own last end",
+    "first hole behind",  "end of last access but one", "start of file"};
 static_assert(base_names.size() == predict::offset_bases);
 
 /// None when nothing was learnt.

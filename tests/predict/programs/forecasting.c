@@ -260,6 +260,24 @@ static void refused(void) {
     say(halcyon_forecast(NULL, 1, &f));
 }
 
+/* Descriptor 2 is a file of its own by the time that anybody complains. */
+static void file_as_standard_error(void) {
+    close(2);
+    put(open_numbered("precious.%d", 2, O_CREAT | O_WRONLY), 64);
+}
+
+/* More than anybody could tell. */
+static void asks_for_all(void) {
+    const int log = open_numbered("run%d.log", 1, O_CREAT | O_WRONLY);
+    for (int i = 0; i < 10; ++i) step(i, log);
+    const int64_t numbers[] = {4095, 4096, 4097, (int64_t)1 << 40, INT64_MAX};
+    for (int i = 0; i < 5; ++i) {
+        halcyon_forecast_t f = {.accesses = room, .capacity = numbers[i]};
+        check(halcyon_forecast(NULL, numbers[i], &f));
+        printf("%lld complete %d\n", (long long)f.count, f.complete);
+    }
+}
+
 static void saved(int steps) {
     const int log = open_numbered("run%d.log", 1, O_CREAT | O_WRONLY);
     for (int i = 0; i < steps; ++i) step(i, log);
@@ -286,6 +304,8 @@ int main(int count, char** words) {
     if (strcmp(mode, "beyond") == 0) beyond();
     if (strcmp(mode, "in-turn") == 0) in_turn();
     if (strcmp(mode, "refused") == 0) refused();
+    if (strcmp(mode, "file-as-standard-error") == 0) file_as_standard_error();
+    if (strcmp(mode, "asks-for-all") == 0) asks_for_all();
     if (strcmp(mode, "steps") == 0) saved(atoi(words[3]));
     return 0;
 }

@@ -4,7 +4,8 @@ import struct
 from pathlib import Path
 
 HEADER_BYTES = 32
-_STEPS_BYTES = 6 * 8  # of a class of files
+_VERSION = 2
+_STEPS_BYTES = 6 * (8 + 1)  # of a class of files
 _WORD = (1 << 64) - 1
 
 
@@ -14,7 +15,7 @@ def join(into: Path, *models: Path) -> Path:
     contents = [path.read_bytes() for path in models]
     shared = whole[HEADER_BYTES : _models_begin(whole)]
     body = shared + b"".join(one[_models_begin(one) :] for one in contents)
-    header = b"HALCMODL" + struct.pack("<IIQQ", 1, len(models), HEADER_BYTES + len(body), _check_sum(body))
+    header = b"HALCMODL" + struct.pack("<IIQQ", _VERSION, len(models), HEADER_BYTES + len(body), _check_sum(body))
     into.write_bytes(header + body)
     return into
 

@@ -217,7 +217,7 @@ def test_damaged_files_are_refused_with_their_byte(tmp_path: Path) -> None:
     assert refused(b"\x7fELF" + bytes(100)).startswith(f"{bad}: at byte 0: no saved model")
     assert "at byte 0" in refused(b"")
     bare = whole[whole.rindex(b"HALCGRAM") :]
-    assert f"{bad}: offset" in refused(bare[:-3])
+    assert f"{bad}: at byte" in refused(bare[:-3])
     with pytest.raises(HalcyonSystemError, match="Is a directory"):
         read_learnt(tmp_path)
 

@@ -24,6 +24,7 @@ def grammar(directory: Path, *arguments: str) -> str:
     done = subprocess.run(
         [sys.executable, "-m", "halcyon", "grammar", *arguments],
         cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        timeout=60,
     )  # fmt: skip
     lines = [line.rstrip() for line in done.stdout.splitlines()]
     return "\n".join([*lines, *([f"[exit {done.returncode}]"] if done.returncode else [])])
@@ -32,6 +33,25 @@ def grammar(directory: Path, *arguments: str) -> str:
 def test_a_simulation(tmp_path: Path) -> None:
     simulation(100).save(tmp_path / "cloud.model", STACKS)
     assert grammar(tmp_path, "cloud.model") == SIMULATION
+
+
+def test_what_goes_to_another_program_is_a_page_wide(tmp_path: Path) -> None:
+    calls = Calls()
+    for step in range(50):
+        calls.opens(1, f"/run/a-file-with-a-long-name.{step}.dat")
+        for place in range(2, 12):
+            calls.writes(place, 0, 100 * place + step)
+            calls.reads(place + 20, 0, 4096)
+        calls.closes(40)
+    calls.save(tmp_path / "m")
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS"}
+    done = subprocess.run(
+        [sys.executable, "-m", "halcyon", "grammar", "m"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    assert max(map(len, lines)) <= 100
+    assert [line for line in lines if line != line.rstrip()] == []
 
 
 def test_a_thread_of_several(tmp_path: Path) -> None:
@@ -47,6 +67,16 @@ def test_whole_stacks(tmp_path: Path) -> None:
     simulation(2).save(tmp_path / "cloud.model", STACKS)
     shown = grammar(tmp_path, "cloud.model", "--stacks")
     assert shown.endswith("#7 close\n    libc.so.6+0x99\n    libhdf5.so.103+0x77")
+
+
+def test_without_call_stacks_it_says_how_to_get_them(tmp_path: Path) -> None:
+    simulation(2).save(tmp_path / "cloud.model", {8: "H5Dread"})
+    shown = grammar(tmp_path, "cloud.model")
+    assert "context" not in shown.partition("no call stacks")[0]
+    assert "pread64    input.txt      H5Dread" in shown
+    assert shown.endswith("\nno call stacks are known; of a run recorded with --contexts, they would be")
+    simulation(2).save(tmp_path / "cloud.model", STACKS)
+    assert "no call stacks" not in grammar(tmp_path, "cloud.model")
 
 
 def test_open_counts_are_offered_where_they_help(tmp_path: Path) -> None:
@@ -85,6 +115,22 @@ def test_a_folder_without_models(tmp_path: Path) -> None:
     )
 
 
+def test_a_damaged_model_does_not_hide_the_others(tmp_path: Path) -> None:
+    whole = simulation(100).save(tmp_path / "cloud-0.model", STACKS).read_bytes()
+    simulation(20).save(tmp_path / "cloud-1.model")
+    (tmp_path / "cloud-0.5.model").write_bytes(whole[:-1])
+    said, _, rest = grammar(tmp_path, ".").partition("\n")
+    assert said.startswith("halcyon: cloud-0.5.model: at byte 16: a length of")
+    assert rest == LIST
+    _, _, told = grammar(tmp_path, ".", "--json").partition("\n")
+    assert [one["calls"] for one in json.loads(told)["models"]] == [1203, 243]
+    for name in ("cloud-0.model", "cloud-1.model"):
+        (tmp_path / name).write_bytes(whole[:-2])
+    lines = grammar(tmp_path, ".").splitlines()
+    assert [line.split(":")[1].strip() for line in lines[:-1]] == ["cloud-0.5.model", "cloud-0.model", "cloud-1.model"]
+    assert lines[-1] == "[exit 1]"
+
+
 def test_for_machines(tmp_path: Path) -> None:
     simulation(100).save(tmp_path / "m", STACKS)
     told = json.loads(grammar(tmp_path, "m", "--json"))
@@ -102,6 +148,14 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         "halcyon: x: at byte 0: no saved model: such a file begins with HALCMODL and has 32 bytes at least\n[exit 1]"
     )
     assert grammar(tmp_path, "none") == "halcyon: none: No such file or directory\n[exit 1]"
+
+
+def test_what_may_never_end_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("pipe", "/dev/zero"):
+        assert grammar(tmp_path, name) == (
+            f"halcyon: {name}: no saved model: a pipe, socket or device; expected a file\n[exit 1]"
+        )
 
 
 def test_pictures_are_svg_or_png(tmp_path: Path) -> None:

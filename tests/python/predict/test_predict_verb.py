@@ -45,6 +45,12 @@ def test_it_says_what_was_replayed_and_how_well(tmp_path: Path, capsys: pytest.C
     assert max(map(len, lines)) <= 100
 
 
+def test_no_line_ends_in_blanks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["predict", str(stored(known_program(20), tmp_path / "run"))]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line != line.rstrip()] == []
+
+
 def test_a_few_threads_are_told_one_by_one_and_many_by_the_worst(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,6 +104,13 @@ def test_what_was_learnt_is_kept_for_halcyon_grammar(tmp_path: Path, capsys: pyt
     told = capsys.readouterr().out
     assert "800 calls from 3 call sites" in told
     assert "^200" in told
+
+
+def test_what_each_of_several_ranks_learnt_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = stored(known_program(20, ranks=3), tmp_path / "run")
+    said(capsys, run, "--save-model", tmp_path / "models")
+    kept = sorted((tmp_path / "models").iterdir())
+    assert [path.suffixes[-2:] for path in kept] == [[f".{rank}", ".model"] for rank in range(3)]
 
 
 def test_a_recorded_program_is_forecast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

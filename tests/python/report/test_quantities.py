@@ -43,4 +43,5 @@ def test_bytes_rates_shares_and_counts() -> None:
     assert (size(0), size(999), size(15_800_000_000)) == ("0 B", "999 B", "15.8 GB")
     assert rate(695e6) == "695 MB/s"
     assert (percent(0), percent(0.0422), percent(0.55), percent(1.3)) == ("0 %", "4.2 %", "55 %", "130 %")
+    assert (percent(8.8e-7), percent(1.2e-5), percent(0.0996)) == ("< 0.001 %", "0.0012 %", "10 %")
     assert (plural(1, "block"), plural(1200, "block")) == ("1 block", "1,200 blocks")

@@ -18,10 +18,18 @@ _GAP = 3  # between columns, as rich draws them
 _NARROWEST = 16  # of a column of words, which folds
 
 
-def console_for_tables() -> Console:
-    """As wide as the terminal; wide where there is none and COLUMNS does not say."""
+def console_for_tables(elsewhere: int = WIDE) -> Console:
+    """As wide as the terminal; `elsewhere` columns where there is none and COLUMNS does not say."""
     plain = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(highlight=False, width=WIDE if plain else None)
+    return Console(highlight=False, width=elsewhere if plain else None)
+
+
+def print_lines(console: Console, table: Table) -> None:
+    """Prints a table without blanks at the ends of its lines."""
+    for line in console.render_lines(table, pad=False):
+        text = Text.assemble(*((piece.text, piece.style or "") for piece in line))
+        text.rstrip()
+        console.print(text, soft_wrap=True)
 
 
 def print_table(
@@ -63,7 +71,7 @@ def print_table(
     console.print(Text(title, style="bold"))
     if any(notes):
         console.print(Text("; ".join(each for each in notes if each), style="dim"), soft_wrap=True)
-    console.print(table)
+    print_lines(console, table)
 
 
 def _without_empty(

@@ -6,13 +6,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 _LOSSES = {
-    "calls_without_room": "calls were not learnt: their thread's memory was full (--predict-memory)",
-    "calls_missed": "calls were not learnt: a forecast of their thread took too long, or a jump broke its model",
-    "calls_of_threads_beyond": "calls were not learnt: of threads beyond the first 256 at a time",
-    "threads_in_use_at_end": "threads were learning when their process ended: their calls are not counted",
-    "files_unnamed": "files have no name in forecasts",
+    "calls_without_room": (
+        "call was not learnt: its thread's memory was full (--predict-memory)",
+        "calls were not learnt: their thread's memory was full (--predict-memory)",
+    ),
+    "calls_missed": (
+        "call was not learnt: a forecast of its thread took too long, or a jump broke its model",
+        "calls were not learnt: a forecast of their thread took too long, or a jump broke its model",
+    ),
+    "calls_of_threads_beyond": (
+        "call was not learnt: of a thread beyond the first 256 at a time",
+        "calls were not learnt: of threads beyond the first 256 at a time",
+    ),
+    "threads_in_use_at_end": (
+        "thread was learning when its process ended: its calls are not counted",
+        "threads were learning when their process ended: their calls are not counted",
+    ),
+    "files_unnamed": ("file has no name in forecasts", "files have no name in forecasts"),
 }
-"""What was not learnt, in the words of predict_layer.cpp, and what to call it."""
+"""What was not learnt, in the words of predict_layer.cpp, and what to call one and several of it."""
 
 
 @dataclass
@@ -20,8 +32,8 @@ class Learnt:
     """The sum over processes."""
 
     processes: int = 0
-    killed: int = 0
-    """Processes that left no end."""
+    untold: int = 0
+    """Processes that did not tell how they ended: killed, or no longer able to write (after setuid or chroot)."""
     loaded: int = 0
     """Those that began with a saved model."""
     unsaved: int = 0
@@ -36,6 +48,7 @@ def read_learnt(folder: Path) -> Learnt:
     total = Learnt()
     for path in sorted(folder.glob("*.predict")):
         total.processes += 1
+        ended = False
         for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
             key, _, value = line.partition(" ")
             if key == "absence":
@@ -44,9 +57,10 @@ def read_learnt(folder: Path) -> Learnt:
             elif value.isdigit():
                 total.counts[key] += int(value)
             else:
-                total.killed += (key, value) == ("end", "none")
+                ended |= key == "end" and value != "none"
                 total.loaded += (key, value) == ("loaded", "yes")
                 total.unsaved += (key, value) == ("saved", "no")
+        total.untold += not ended
     return total
 
 
@@ -60,22 +74,37 @@ def say_what_was_learnt(folder: Path) -> None:
             file=sys.stderr,
         )
         return
-    processes = "1 process" if learnt.processes == 1 else f"{learnt.processes} processes"
-    began = f", {learnt.loaded} of them with a saved model" if learnt.loaded else ""
-    print(f"halcyon: {processes} learnt {learnt.counts['calls_learnt']} calls{began}", file=sys.stderr)
-    if learnt.killed == 1:
-        print("halcyon: 1 process was killed: what it learnt is lost", file=sys.stderr)
-    elif learnt.killed:
-        print(f"halcyon: {learnt.killed} processes were killed: what they learnt is lost", file=sys.stderr)
+    processes, calls = _some(learnt.processes, "process", "processes"), _some(learnt.counts["calls_learnt"], "call")
+    print(f"halcyon: {processes} learnt {calls}{_began(learnt)}", file=sys.stderr)
+    if learnt.untold:
+        ended = _some(learnt.untold, "process", "processes")
+        it, its = ("it", "its") if learnt.untold == 1 else ("they", "their")
+        print(
+            f"halcyon: {ended} ended without telling what {it} learnt: killed, or {its} facts could not be written",
+            file=sys.stderr,
+        )
     if learnt.unsaved:
         models = "1 model was" if learnt.unsaved == 1 else f"{learnt.unsaved} models were"
         print(f"halcyon: {models} not saved", file=sys.stderr)
-    for key, text in _LOSSES.items():
+    for key, texts in _LOSSES.items():
         if learnt.counts[key]:
-            print(f"halcyon: {learnt.counts[key]} {text}", file=sys.stderr)
+            print(f"halcyon: {_some(learnt.counts[key], *texts)}", file=sys.stderr)
     _say_what_was_read_ahead(learnt.counts)
     for subject, count in learnt.absences.items():
         print(f"halcyon: not seen: {count} {subject}", file=sys.stderr)
+
+
+def _began(learnt: Learnt) -> str:
+    if not learnt.loaded:
+        return ""
+    if learnt.processes == 1:
+        return "; it began with a saved model"
+    return f"; {_some(learnt.loaded, 'process', 'processes')} began with a saved model"
+
+
+def _some(count: int, one: str, many: str | None = None) -> str:
+    """Numbers without commas: scripts read these lines."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 _LEFT_ALONE = {
@@ -101,8 +130,9 @@ def _say_what_was_read_ahead(counts: Counter[str]) -> None:
         return
     unused = told["asked"] - sum(told[key] for key in ("in_time", "late", "cached", "failed"))
     print(
-        f"halcyon: of {told['reads']} reads {told['asked']} were asked for ahead: {told['in_time']} came in time, "
-        f"{told['late']} late, {told['cached']} were in memory, {told['failed']} in vain, {unused} not used "
+        f"halcyon: of {_some(told['reads'], 'read')} {_some(told['asked'], 'was', 'were')} asked for ahead: "
+        f"{told['in_time']} came in time, {told['late']} late, {_some(told['cached'], 'was', 'were')} in memory, "
+        f"{told['failed']} in vain, {unused} not used "
         f"({(told['asked_bytes'] - told['used_bytes']) / (1 << 20):.1f} MiB)",
         file=sys.stderr,
     )
@@ -112,9 +142,11 @@ def _say_what_was_read_ahead(counts: Counter[str]) -> None:
         f"expect; own work: {told['work_ns'] / 1e9:.3f} s",
         file=sys.stderr,
     )
-    reasons = [f"{told[key]} {text}" for key, text in _LEFT_ALONE.items() if told[key]]
+    reasons = [
+        _some(told[key], text.replace("were ", "was ", 1), text) for key, text in _LEFT_ALONE.items() if told[key]
+    ]
     if reasons:
         print(f"halcyon: not read ahead: {', '.join(reasons)}", file=sys.stderr)
-    times = [f"{told[key]} times since {text}" for key, text in _OFF.items() if told[key]]
+    times = [f"{_some(told[key], 'time')} since {text}" for key, text in _OFF.items() if told[key]]
     if times:
         print(f"halcyon: reading ahead was off for a while: {', '.join(times)}", file=sys.stderr)

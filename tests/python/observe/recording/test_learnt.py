@@ -16,15 +16,37 @@ def test_counts_of_processes_are_added_up(tmp_path: Path, capsys: pytest.Capture
     (tmp_path / "n2.1.1.predict").write_text(FACTS.format(room=2, loaded="no", saved="yes") + "absence 1 rings\n")
     (tmp_path / "n3.1.1.predict").write_text("end none\ncalls_learnt 1\n")
     learnt = read_learnt(tmp_path)
-    assert (learnt.processes, learnt.killed, learnt.loaded, learnt.unsaved) == (3, 1, 1, 1)
+    assert (learnt.processes, learnt.untold, learnt.loaded, learnt.unsaved) == (3, 1, 1, 1)
     say_what_was_learnt(tmp_path)
     assert capsys.readouterr().err.splitlines() == [
-        "halcyon: 3 processes learnt 201 calls, 1 of them with a saved model",
-        "halcyon: 1 process was killed: what it learnt is lost",
+        "halcyon: 3 processes learnt 201 calls; 1 process began with a saved model",
+        "halcyon: 1 process ended without telling what it learnt: killed, or its facts could not be written",
         "halcyon: 1 model was not saved",
         "halcyon: 5 calls were not learnt: their thread's memory was full (--predict-memory)",
         "halcyon: not seen: 5 rings",
     ]
+
+
+def test_one_is_told_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    facts = "end exit\ncalls_learnt 1\ncalls_without_room 1\ncalls_missed 1\ncalls_of_threads_beyond 1\n"
+    (tmp_path / "n1.1.1.predict").write_text(f"{facts}threads_in_use_at_end 1\nfiles_unnamed 1\nloaded yes\n")
+    say_what_was_learnt(tmp_path)
+    assert capsys.readouterr().err.splitlines() == [
+        "halcyon: 1 process learnt 1 call; it began with a saved model",
+        "halcyon: 1 call was not learnt: its thread's memory was full (--predict-memory)",
+        "halcyon: 1 call was not learnt: a forecast of its thread took too long, or a jump broke its model",
+        "halcyon: 1 call was not learnt: of a thread beyond the first 256 at a time",
+        "halcyon: 1 thread was learning when its process ended: its calls are not counted",
+        "halcyon: 1 file has no name in forecasts",
+    ]
+    (tmp_path / "n2.1.1.predict").write_text("end none\ncalls_learnt 1\nloaded yes\n")
+    (tmp_path / "n3.1.1.predict").write_text("")  # on a full disk
+    say_what_was_learnt(tmp_path)
+    first, second, *_ = capsys.readouterr().err.splitlines()
+    assert first == "halcyon: 3 processes learnt 2 calls; 2 processes began with a saved model"
+    assert second == (
+        "halcyon: 2 processes ended without telling what they learnt: killed, or their facts could not be written"
+    )
 
 
 def test_a_run_learns_and_goes_on_from_what_it_saved(tmp_path: Path) -> None:
@@ -39,7 +61,7 @@ def test_a_run_learns_and_goes_on_from_what_it_saved(tmp_path: Path) -> None:
     assert "halcyon: 1 process learnt " in first
     assert "recorded" not in first, "nothing is"
     assert [path.suffix for path in (tmp_path / "models").iterdir()] == [".model"]
-    assert "1 of them with a saved model" in run("-o", "second", "--model", "models")
+    assert "calls; it began with a saved model" in run("-o", "second", "--model", "models")
     assert [path.suffix for path in (tmp_path / "second" / "trace").iterdir()] == [".predict"]
 
 
@@ -48,7 +70,9 @@ def test_what_was_read_ahead_is_told(tmp_path: Path, capsys: pytest.CaptureFixtu
     counts |= {"reads": 100, "asked": 50, "in_time": 30, "late": 5, "cached": 4, "failed": 1, "unsure": 2, "control": 3}
     counts |= {"asked_bytes": 50 << 20, "used_bytes": 40 << 20, "off_no_gain": 2, "reads_off": 40}
     counts |= {"shorter_ns": 3_000_000_000, "longer_ns": 500_000_000, "work_ns": 10_000_000}
-    (tmp_path / "n1.1.1.predict").write_text("".join(f"prefetch_{key} {count}\n" for key, count in counts.items()))
+    (tmp_path / "n1.1.1.predict").write_text(
+        "end exit\n" + "".join(f"prefetch_{key} {count}\n" for key, count in counts.items())
+    )
     say_what_was_learnt(tmp_path)
     reads, *others = capsys.readouterr().err.splitlines()[1:]
     assert reads.startswith("halcyon: of 100 reads 50 were asked for ahead: 30 came in time, 5 late, 4 were in memory,")

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "halcyon/error.hpp"
+#include "predict/grammar/index_table.hpp"
+
+namespace halcyon::predict {
+
+/// A check sum goes on over these bytes: as words of 8 bytes, little endian, the last one filled up with zeros. What it
+/// begins with is mixed() of a length.
+[[nodiscard]] inline uint64_t check_sum(std::span<const unsigned char> bytes, uint64_t sum) {
+    for (size_t at = 0; at < bytes.size(); at += 8) {
+        uint64_t word = 0;
+        for (size_t i = std::min<size_t>(8, bytes.size() - at); i-- > 0;) word = word << 8 | bytes[at + i];
+        sum = mixed(sum ^ word);
+    }
+    return sum;
+}
+
+/// What is wrong with a file, and where.
+[[nodiscard]] inline failure wrong_at_byte(size_t offset, std::string_view what, std::string_view file,
+                                           error_kind kind = error_kind::config) {
+    return {kind, std::string(file) + ": at byte " + std::to_string(offset) + ": " + std::string(what), 0};
+}
+
+}  // namespace halcyon::predict
