@@ -191,8 +191,8 @@ bool knowledge::load(const char* path, bool& loaded, char* complaint, size_t com
 
 /// Other threads may go on while the process ends: meanwhile they name nothing.
 int knowledge::write_down(std::span<const model* const> models, pages& to) {
-    const patient_lock::guard names(files_.lock());
-    const patient_lock::guard labels(labels_lock_);
+    const patient_lock::guard names(files_.lock(), patient_lock::patience::of_the_end);
+    const patient_lock::guard labels(labels_lock_, patient_lock::patience::of_the_end);
     if (!names || !labels) return EBUSY;
     for (uint16_t i = 0; i < static_cast<uint16_t>(calls::call_id::count); ++i) {
         const char* const name = calls::functions[i].name;
