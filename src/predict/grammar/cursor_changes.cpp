@@ -38,16 +38,21 @@ void cursor_set::change_frames_at(node_index at, Change change) {
     }
 }
 
+/// What stands at `at` stands at `body` then, in a rule used at `use`.
+void cursor_set::nest_frames_at(node_index at, node_index use, node_index body) {
+    change_frames_at(at, [&](cursor& c, unsigned k) {
+        const frame f = c.frames[k];
+        insert_frame(c, k, frame(use, 0), frame(body, f.done(), f.loose()));
+    });
+}
+
 void cursor_set::rule_used(node_index first, node_index second, node_index body_first, node_index body_second) {
-    // The first node's frames first: those of the second come to stand at it, too.
-    const auto nest = [&](node_index body) {
-        return [this, first, body](cursor& c, unsigned k) {
-            const frame f = c.frames[k];
-            insert_frame(c, k, frame(first, 0), frame(body, f.done(), f.loose()));
-        };
-    };
-    change_frames_at(first, nest(body_first));
-    change_frames_at(second, nest(body_second));
+    nest_frames_at(first, first, body_first);  // first: those of the second come to stand at it, too
+    nest_frames_at(second, first, body_second);
+}
+
+void cursor_set::rule_lengthened(node_index use, node_index behind, node_index body_last) {
+    nest_frames_at(behind, use, body_last);
 }
 
 void cursor_set::run_joined(node_index from, node_index into, uint64_t exponent) {

@@ -64,6 +64,8 @@ class cursor_set {
     // What the grammar is about to change.
     /// The digram of these nodes gives way to a use of the rule with this body; the use takes the first node's place.
     void rule_used(node_index first, node_index second, node_index body_first, node_index body_second);
+    /// The node `behind`, next to `use`, the use of a rule, becomes the last one of that rule's body, `body_last`.
+    void rule_lengthened(node_index use, node_index behind, node_index body_last);
     /// The run `from` is added behind the run `into`, which has this exponent.
     void run_joined(node_index from, node_index into, uint64_t exponent);
     /// The only use of the rule gives way to its body.
@@ -95,6 +97,7 @@ class cursor_set {
     void settle();
     template <class Change>
     void change_frames_at(node_index at, Change change);
+    void nest_frames_at(node_index at, node_index use, node_index body);
 
     grammar& grammar_;
     memory_bound& memory_;

@@ -223,6 +223,7 @@ void grammar::unite(node_index again, node_index earlier) {
         nodes_[again].set_indexed(true);
         return use_rule(earlier, rule);
     }
+    if (are_all_uses(again, earlier)) return lengthen_rule(again, earlier);
     rule = make_rule(earlier);
     if (rule == nothing) return;
     use_rule(earlier, rule);
@@ -287,6 +288,53 @@ void grammar::use_rule(node_index i, symbol_index rule) {
     remove(second);
     ++made_.rules_used;
     join(i);
+}
+
+/// Whether both are the single uses of one rule.
+bool grammar::are_all_uses(node_index one, node_index other) const {
+    const symbol_entry& rule = symbols_[nodes_[one].symbol()];
+    if (!rule.is_rule() || nodes_[one].exponent() != 1) return false;
+    const node_index newest = rule.newest;
+    const node_index older = nodes_[newest].older();
+    return ((newest == one && older == other) || (newest == other && older == one)) && nodes_[older].older() == nothing;
+}
+
+/// Behind both uses of a rule comes the same run: it moves into the rule. What make_rule() would make, and
+/// inline_rule() of the old rule then, in much less; it is what happens at nearly every step through a longer rule that
+/// comes again, since the part of it that has come by now is a rule of its own.
+void grammar::lengthen_rule(node_index again, node_index earlier) {
+    const symbol_index rule = nodes_[again].symbol();
+    const node_index moved = nodes_[again].next();
+    const node_index gone = nodes_[earlier].next();
+    if (cursors_ != nullptr && (nodes_[moved].marks() | nodes_[gone].marks()) != 0) {
+        cursors_->rule_lengthened(again, moved, moved);  // first: the others come to stand at it, too
+        cursors_->rule_lengthened(earlier, gone, moved);
+    }
+    unindex(again);
+    unindex(moved);
+    unindex(earlier);
+    unindex(gone);
+    queue_rule(nodes_[moved].symbol());
+    symbol_entry& shorter = symbols_[rule_of(again)];
+    --shorter.body;
+    if (shorter.body == 1) queue_rule(rule_of(again));
+    link(again, nodes_[moved].next());
+    remove(gone);
+    symbol_entry& entry = symbols_[rule];
+    const symbol_entry& added = symbols_[nodes_[moved].symbol()];
+    ++entry.body;
+    entry.length += added.length * nodes_[moved].exponent();
+    entry.last = added.last;
+    nodes_[moved].set_label(entry.label);
+    link(last_of(rule), moved);
+    link(moved, guard_of(rule));
+    bring_forward(first_of(rule));
+    bring_forward(moved);
+    ++made_.rules_lengthened;
+    join(moved);
+    const bool adjacent = nodes_[earlier].next() == again || nodes_[again].next() == earlier;
+    join(earlier);
+    if (!adjacent) join(again);  // else it is gone
 }
 
 /// Makes one run of this and neighbours of the same symbol, and has its digrams looked up.

@@ -90,8 +90,8 @@ class grammar {
 
     /// How often each kind of change was made: tests see that they reach all of them.
     struct changes {
-        uint64_t rules_made = 0, rules_used = 0, rules_inlined = 0, rules_collapsed = 0, runs_joined = 0,
-                 relabelled = 0;
+        uint64_t rules_made = 0, rules_used = 0, rules_inlined = 0, rules_lengthened = 0, rules_collapsed = 0,
+                 runs_joined = 0, relabelled = 0;
     };
     [[nodiscard]] const changes& made() const { return made_; }
 
@@ -128,6 +128,8 @@ class grammar {
     [[nodiscard]] symbol_index rule_that_is(node_index i) const;
     symbol_index make_rule(node_index i);
     void use_rule(node_index i, symbol_index rule);
+    [[nodiscard]] bool are_all_uses(node_index one, node_index other) const;
+    void lengthen_rule(node_index again, node_index earlier);
     void join(node_index i);
     void absorb_next(node_index i);
     void inline_rule(symbol_index rule);

@@ -44,11 +44,11 @@ int64_t time_estimate::next() const {
 void time_estimate::learn(int64_t value) {
     const auto number = static_cast<double>(value);
     if (count_ > 0) {
-        error_ += (std::abs(said_by(best()) - number) - error_) * decay;
-        for (const method m : {weighted_mean, plain_mean, median}) {
-            const auto off = static_cast<float>(std::abs(said_by(m) - number));
-            errors_[m] += (off - errors_[m]) * static_cast<float>(decay);
-        }
+        std::array<double, methods> off;
+        for (const method m : {weighted_mean, plain_mean, median}) off[m] = std::abs(said_by(m) - number);
+        error_ += (off[best()] - error_) * decay;
+        for (uint32_t m = 0; m < methods; ++m)
+            errors_[m] += (static_cast<float>(off[m]) - errors_[m]) * static_cast<float>(decay);
     } else {
         last_.fill(value);
         least_ = most_ = value;
