@@ -1,5 +1,7 @@
 #include "calls/contexts.hpp"
 
+#include <optional>
+
 #include "calls/call_stack.hpp"
 #include "calls/call_table.hpp"
 #include "calls/direct_call.hpp"
@@ -91,7 +93,7 @@ uint32_t number_of(tables& known, uint64_t hash) {
 
 /// Where frames lie within their objects, asked for the first time that a stack is seen; its number. Layers are told
 /// before it is used; more than once where several threads come with it at once.
-[[gnu::noinline]] uint32_t resolve(tables& known, const call_stack& stack) {
+uint32_t resolve(tables& known, const call_stack& stack) {
     context_frame frames[call_stack::most];
     for (size_t i = 0; i < stack.count; ++i) {
         loaded_object object{};
@@ -122,13 +124,17 @@ seen_stack* place_of(tables& known, uint64_t hash, bool may_be_new) {
     return nullptr;
 }
 
-uint32_t context_at(tables& known, seen_stack& place, const call_stack& stack) {
-    const uint32_t generation = this_process().generation;
+/// The context at the place of a stack, if it was told in this process.
+std::optional<uint32_t> told_at(const seen_stack& place) {
     const uint64_t held = place.context.load(std::memory_order_acquire);
-    if (held >> 32 == generation) [[likely]]
-        return static_cast<uint32_t>(held);
+    if (held >> 32 != this_process().generation) [[unlikely]]
+        return {};
+    return static_cast<uint32_t>(held);
+}
+
+uint32_t tell_at(tables& known, seen_stack& place, const call_stack& stack) {
     const uint32_t id = resolve(known, stack);
-    place.context.store(uint64_t{generation} << 32 | id, std::memory_order_release);
+    place.context.store(uint64_t{this_process().generation} << 32 | id, std::memory_order_release);
     return id;
 }
 
@@ -136,8 +142,17 @@ uint32_t context_at(tables& known, seen_stack& place, const call_stack& stack) {
     unkept.fetch_add(1, std::memory_order_relaxed);
     call_stack stack;
     walk_to_call_site(stack);
-    seen_stack* place = stack.count == 0 ? nullptr : place_of(known, stack.hash | 1, true);
-    return place == nullptr ? 0 : context_at(known, *place, stack);
+    seen_stack* const place = stack.count == 0 ? nullptr : place_of(known, stack.hash, true);
+    if (place == nullptr) return 0;
+    const std::optional<uint32_t> told = told_at(*place);
+    return told ? *told : tell_at(known, *place, stack);
+}
+
+/// Apart, because of the room that it needs: stacks may be small.
+[[gnu::noinline]] uint32_t context_of_new_stack(tables& known, seen_stack& place) {
+    call_stack stack;
+    walk_call_stack(stack);
+    return tell_at(known, place, stack);
 }
 
 bool has_context(const function_entry& entry) {
@@ -191,13 +206,16 @@ uint64_t take_unkept() {
 
 void put_into(call_record& record) {
     if (record.context != 0 || record.file == known_files::ignored || !has_context(entry_of(record.function))) return;
+    const uint64_t hash = call_stack_hash();
+    if (hash == 0) return;
     tables& known = *all.load(std::memory_order_relaxed);
-    call_stack stack;
-    walk_call_stack(stack);
-    if (stack.count == 0) return;
-    const uint64_t hash = stack.hash | 1;
-    seen_stack* place = place_of(known, hash, stacks.load(std::memory_order_relaxed) < most_stacks);
-    record.context = place == nullptr ? context_of_call_site(known) : context_at(known, *place, stack);
+    seen_stack* const place = place_of(known, hash, stacks.load(std::memory_order_relaxed) < most_stacks);
+    if (place == nullptr) {
+        record.context = context_of_call_site(known);
+    } else {
+        const std::optional<uint32_t> told = told_at(*place);
+        record.context = told ? *told : context_of_new_stack(known, *place);
+    }
 }
 
 }  // namespace halcyon::calls::contexts
