@@ -1,10 +1,11 @@
 /// What the whole layer costs a call: a write of 64 bytes to a file in memory from 20 stack frames, with the layer and
 /// past it, in blocks in turn, so that both sides see the same machine; the control is the second kind against itself.
 /// Once from one place in the program, as in a loop over a buffer, and once from 20 places in turn. Then what an answer
-/// costs: the next 16 accesses, in the middle of the latter.
+/// costs: the next 16 accesses, in the middle of phases of 40 calls, and where the next pause is out of sight.
 ///
 /// With HALCYON_LAYERS set, and the library preloaded, the same of other layers.
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <array>
 #include <utility>
@@ -22,6 +23,7 @@ constexpr int calls_per_block = 2000;
 constexpr int blocks = 400;
 constexpr int frames = 20;
 constexpr int sites = 20;
+constexpr useconds_t pause_us = 20'000;
 constexpr const char* file = "/dev/shm/halcyon-bench-predict";
 
 using pwrite_function = ssize_t(int, const void*, size_t, off_t);
@@ -70,23 +72,26 @@ void measure(int from_sites, const std::string& name, int fd, const std::vector<
     print(name + "_control", control, "us");
 }
 
-void measure_answer(int fd, const std::vector<char>& data) {
+/// `begin()` brings the program to where it asks.
+template <class Begin>
+void measure_answer(const std::string& name, int answers, int fd, const std::vector<char>& data, Begin begin) {
     auto* const entry =
         reinterpret_cast<halcyon::io_forecast::entry_point*>(dlsym(RTLD_DEFAULT, "halcyon_io_forecast"));
     const auto* const source = entry == nullptr ? nullptr : entry(halcyon::io_forecast::version);
     if (source == nullptr) return;
     std::array<halcyon::io_forecast::access, 16> accesses;
     samples answer;
-    while (answer.count() < blocks) {
+    while (answer.count() < static_cast<size_t>(answers)) {
+        begin();
         for (const auto path : paths) path(&pwrite, fd, data.data(), 0);
         halcyon::io_forecast::answer found;
-        const double begin = wall_ns();
+        const double since = wall_ns();
         if (!source->forecast({accesses.size(), halcyon::io_forecast::not_known}, accesses.data(), found))
             stop("no forecast");
-        const double us = (wall_ns() - begin) / 1000;
+        const double us = (wall_ns() - since) / 1000;
         if (found.count == accesses.size()) answer.add(us);  // else the machine was away for so long that we are late
     }
-    print("answer_us", answer, "us");
+    print(name, answer, "us");
 }
 
 }  // namespace
@@ -97,7 +102,13 @@ int main(int, char** arguments) {
     const std::vector<char> data(64, 'x');
     measure(1, "call_overhead_us", fd, data);
     measure(sites, "call_overhead_us_20_sites", fd, data);
-    measure_answer(fd, data);
+    usleep(pause_us);
+    measure_answer("answer_us_longest", 400, fd, data, [] {});
+    const auto after_a_phase = [&] {
+        for (const auto path : paths) path(&pwrite, fd, data.data(), 0);
+        usleep(pause_us);
+    };
+    measure_answer("answer_us", 100, fd, data, after_a_phase);
     close(fd);
     unlink(file);
 }

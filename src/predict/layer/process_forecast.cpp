@@ -61,12 +61,13 @@ bool process_forecast::add(model& of, const thread_model& thread) {
     return true;
 }
 
-/// Walks ahead in ever longer steps, until there is as much as was asked for and two pauses.
+/// Walks ahead, ever farther, until there is as much as was asked for and two pauses.
 process_forecast::course process_forecast::walk_ahead(model& of, int64_t elapsed) {
     course gone;
     for (size_t room = 256;; room *= 4) {
         room = std::min(room, most);
-        gone.steps = of.ahead({pages_->walk, room});
+        const std::span<forecast> rest(pages_->walk + gone.steps, room - gone.steps);
+        gone.steps += gone.steps == 0 ? of.ahead(rest) : of.further_ahead(rest);
         find_pauses(gone, of.bursts().pause_ns());
         if (room == most || gone.steps < room) return gone;
         // One that never paused will hardly do so now.

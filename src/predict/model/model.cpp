@@ -253,11 +253,9 @@ size_t model::next(std::span<forecast> out) {
 }
 
 template <class Each>
-void model::each_ahead(size_t most, Each each) {
-    walk* const on = begin_walk();
-    if (on == nullptr) return;
+void model::each_ahead(walk* on, size_t most, Each each) {
     prediction ahead;
-    for (size_t i = 0; i < most && predictor_.step_ahead(on->number, ahead); ++i) {
+    for (size_t i = 0; on != nullptr && i < most && predictor_.step_ahead(on->number, ahead); ++i) {
         forecast step = expected(*on, ahead.symbol);
         step.symbol_probability = step.access.probability = ahead.probability;
         if (!each(step) || step.access.begins_ns > farthest) return;
@@ -265,19 +263,27 @@ void model::each_ahead(size_t most, Each each) {
     }
 }
 
-size_t model::ahead(std::span<forecast> out) {
+size_t model::fill(walk* on, std::span<forecast> out) {
     size_t filled = 0;
-    each_ahead(out.size(), [&](const forecast& step) {
+    each_ahead(on, out.size(), [&](const forecast& step) {
         out[filled++] = step;
-        return filled < out.size();
+        return true;
     });
     return filled;
+}
+
+size_t model::ahead(std::span<forecast> out) {
+    return fill(begin_walk(), out);
+}
+
+size_t model::further_ahead(std::span<forecast> out) {
+    return fill(walk_, out);
 }
 
 size_t model::within(int64_t window_ns, std::span<forecast> out, bool& complete) {
     size_t filled = 0;
     complete = false;
-    each_ahead(longest_walk, [&](const forecast& step) {
+    each_ahead(begin_walk(), longest_walk, [&](const forecast& step) {
         complete = step.access.begins_ns > window_ns;
         if (complete || filled == out.size()) return false;
         out[filled++] = step;
@@ -293,7 +299,7 @@ policy::expected_phase model::phase() {
     int64_t end = 0;
     bool ended = false;
     double probability = 0;
-    each_ahead(longest_walk, [&](const forecast& step) {
+    each_ahead(begin_walk(), longest_walk, [&](const forecast& step) {
         ended = step.access.begins_ns - end > pause;
         if (ended) return false;
         ++rest.calls_left;

@@ -51,6 +51,8 @@ class model {
     /// What comes next, and then, and so on, each time what is most probable. Fewer than asked when nothing is known
     /// any more.
     size_t ahead(std::span<forecast> out);
+    /// What comes behind all that the last ahead() filled in, nothing having been learnt or asked meanwhile.
+    size_t further_ahead(std::span<forecast> out);
     /// All accesses that are expected to begin within `window_ns` of the end of the last call. Returns how many of
     /// `out` were filled; `complete`: there are no more of them.
     size_t within(int64_t window_ns, std::span<forecast> out, bool& complete);
@@ -91,7 +93,8 @@ class model {
     [[nodiscard]] forecast expected(const walk& from, uint32_t symbol) const;
     void go(walk& on, const forecast& step) const;
     template <class Each>
-    void each_ahead(size_t most, Each each);
+    void each_ahead(walk* on, size_t most, Each each);
+    size_t fill(walk* on, std::span<forecast> out);
     void learn_access(const observed_call& call, uint32_t symbol, transition* way, recent_files::file& file);
     transition* way_to(uint32_t symbol);
 
