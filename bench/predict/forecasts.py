@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
-"""How well the calls of real applications are forecast: records each as applications.py says, replays its rank 0."""
+"""How well the calls of real applications are forecast: replays rank 0 of each of applications.py, as it was recorded.
 
+--anew      records them here, instead of taking the recordings of tests/data/predict
+"""
+
+import argparse
 import shutil
 import sys
 import tempfile
@@ -10,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from applications import APPLICATIONS, Application, record
+from applications import APPLICATIONS, ROOT, Application, record
 
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.pack import pack
@@ -22,17 +26,31 @@ from halcyon.predict.streams import Columns, Stream, Streams
 Array = npt.NDArray[Any]
 
 
+STORED = ROOT / "tests/data/predict"
+"""Made by small_data.py."""
+
+
 def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--anew", action="store_true")
+    anew = parser.parse_args().anew
     for application in APPLICATIONS:
-        if reason := application.missing():
-            print(f"{application.name}: left out: {reason}", file=sys.stderr)
-            continue
-        folder = Path(tempfile.mkdtemp(dir=".")).resolve()
-        run = record(application, folder / application.name)
-        pack(run, run / DATA)
-        measure(application, run / DATA)
-        shutil.rmtree(folder)
+        if anew:
+            measure_anew(application)
+        else:
+            measure(application, STORED / application.name)
     return 0
+
+
+def measure_anew(application: Application) -> None:
+    if reason := application.missing():
+        print(f"{application.name}: left out: {reason}", file=sys.stderr)
+        return
+    folder = Path(tempfile.mkdtemp(dir=".")).resolve()
+    run = record(application, folder / application.name)
+    pack(run, run / DATA)
+    measure(application, run / DATA)
+    shutil.rmtree(folder)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What reading ahead of a program gains on storage that is slow: `prefetch_gain.py [ROUNDS]`, by default 5.
+"""What reading ahead of a program gains on storage that is slow.
 
 The storage is a file system in an image of its own, which a control group limits to RATE; without root it is left out.
 The program (prefetch_gain.cpp) reads in steps, a step taking the storage S, and computes C = S after each. In each
@@ -26,6 +26,7 @@ STEP_BYTES = 32 * (128 << 10)
 FILE_BYTES = 340 << 20
 STEPS = {"strided": 20, "backward": 20, "contiguous": 10, "random": 10, "cached": 21}
 """Of 32 reads of 128 KiB. Those of `cached` are in memory."""
+ROUNDS = {"strided": 5, "backward": 3, "contiguous": 3, "random": 3, "cached": 25}
 
 
 def show(name: str, values: list[float], unit: str) -> None:
@@ -51,10 +52,10 @@ def take(storage: Storage, pattern: str, compute_ns: float, layers: str) -> floa
     return float(done.stdout.split()[0]) / 1e9
 
 
-def compare(storage: Storage, pattern: str, compute_ns: float, rounds: int) -> tuple[list[float], list[float]]:
+def compare(storage: Storage, pattern: str, compute_ns: float) -> tuple[list[float], list[float]]:
     """How many times as fast with the layers as without, and without as without."""
     gains, controls = [], []
-    for turn in range(rounds):
+    for turn in range(ROUNDS[pattern]):
         took = {}
         order = ["predict,prefetch", "", "control"]
         for what in order[turn % 3 :] + order[: turn % 3]:
@@ -64,8 +65,7 @@ def compare(storage: Storage, pattern: str, compute_ns: float, rounds: int) -> t
     return gains, controls
 
 
-def main(arguments: list[str]) -> int:
-    rounds = int(arguments[0]) if arguments else 5
+def main() -> int:
     place = Path("storage").absolute()
     place.mkdir(exist_ok=True)
     if shutil.disk_usage(place).free < 2 << 30:
@@ -82,7 +82,7 @@ def main(arguments: list[str]) -> int:
         storage.limit_reads(RATE)
         compute_ns = STEP_BYTES / RATE * 1e9
         for pattern in ("strided", "backward"):
-            gains, controls = compare(storage, pattern, compute_ns, rounds)
+            gains, controls = compare(storage, pattern, compute_ns)
             if max(controls) > 2 or statistics.median(gains) > 2.2:
                 print("left out: the kernel does not hold to the limit", file=sys.stderr)
                 return 77
@@ -90,20 +90,20 @@ def main(arguments: list[str]) -> int:
             show(name, [gain / 2 for gain in gains], "ratio")
             show(f"{name}_control", controls, "ratio")
         for pattern in ("contiguous", "random"):
-            gains, controls = compare(storage, pattern, 0, rounds)
+            gains, controls = compare(storage, pattern, 0)
             show(f"prefetch_speed_{pattern}", gains, "ratio")
             show(f"prefetch_speed_{pattern}_control", controls, "ratio")
-        cached(storage, rounds)
+        cached(storage)
     return 0
 
 
-def cached(storage: Storage, rounds: int) -> None:
+def cached(storage: Storage) -> None:
     """What it costs where there is nothing to gain, a read: beside the layer `predict` alone."""
     storage.limit_reads(1 << 40)
     (storage.directory / "file").read_bytes()
     reads = STEPS["cached"] * 32
     costs, controls = [], []
-    for _ in range(max(rounds, 3) * 5):
+    for _ in range(ROUNDS["cached"]):
         with_it = take(storage, "cached", 0, "predict,prefetch")
         alone = take(storage, "cached", 0, "predict")
         again = take(storage, "cached", 0, "predict")
@@ -114,4 +114,4 @@ def cached(storage: Storage, rounds: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

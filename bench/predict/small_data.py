@@ -20,7 +20,7 @@ import ibis
 import pyarrow as pa
 import pyarrow.compute as pc
 from applications import APPLICATIONS, RECORDING, ROOT, Application, find, record
-from forecasts import replayed
+from forecasts import STORED, replayed
 from ibis import _
 
 from halcyon.observe.analysis.survey import Survey
@@ -32,7 +32,6 @@ from halcyon.observe.schema import Level
 from halcyon.predict.accuracy import LIKELY
 from halcyon.predict.streams import OPERATIONS
 
-STORED = ROOT / "tests/data/predict"
 KEPT = (
     *("process", "thread", "number", "level", "call", "kind", "parent_level", "parent_call", "file", "offset", "bytes"),
     *("moved", "start_ns", "duration_ns", "wait_ns", "argument", "context"),
