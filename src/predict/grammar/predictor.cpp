@@ -13,9 +13,10 @@ constexpr unsigned contexts_tried = 4;
 /// How many places of a terminal a discovery looks at when no context is known.
 constexpr unsigned occurrences_tried = 12;
 constexpr uint64_t longest_walk = 4096;
-/// Where fewer of the last predictions came true, fewer uses of rules are followed: it would be work for nothing.
+/// Where fewer of the last predictions came true, fewer uses of rules that end are followed: it would be work for
+/// nothing.
 constexpr double little_luck = 0.1;
-constexpr unsigned uses_without_luck = 3;
+constexpr unsigned uses_without_luck = 1;
 constexpr double little_lost = 0.1;
 
 }  // namespace
