@@ -59,7 +59,7 @@ struct kept {
 TEST(knowledge, files_and_call_stacks_are_named_at_once) {
     const tests::temporary_folder folder;
     const std::string path = (folder.path() / "kept.model").string();
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < 50; ++round) {
         constexpr uint32_t each = 300;
         shared_knowledge shared;
         std::atomic<int> ready{0};
@@ -90,7 +90,7 @@ TEST(knowledge, files_and_call_stacks_are_named_at_once) {
 TEST(knowledge, what_is_saved_while_threads_go_on_is_whole) {
     const tests::temporary_folder folder;
     const std::string path = (folder.path() / "kept.model").string();
-    for (int round = 0; round < 100; ++round) {
+    for (int round = 0; round < 30; ++round) {
         constexpr uint32_t each = 2000;
         shared_knowledge shared;
         std::atomic<bool> begun{false};

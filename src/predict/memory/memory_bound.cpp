@@ -48,6 +48,25 @@ size_t bytes_of(size_t size_class) {
 // Past the C library, whose mmap is interposed like others: a call of ours would be counted as one that was not seen.
 namespace direct = calls::direct;
 
+#if defined(__SANITIZE_THREAD__)
+// Only from the C library's functions does tsan learn that memory is somebody else's from now on.
+void* map(size_t bytes) {
+    void* const block = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return block == MAP_FAILED ? nullptr : block;
+}
+
+void unmap(void* block, size_t bytes) {
+    ::munmap(block, bytes);
+}
+
+void* remap(void* block, size_t now, size_t then) {
+    void* const moved = map(then);
+    if (moved == nullptr) return nullptr;
+    std::memcpy(moved, block, std::min(now, then));
+    unmap(block, now);
+    return moved;
+}
+#else
 void* map(size_t bytes) {
     return direct::map_memory(bytes);
 }
@@ -55,6 +74,14 @@ void* map(size_t bytes) {
 void unmap(void* block, size_t bytes) {
     direct::call(SYS_munmap, direct::address(block), static_cast<long>(bytes));
 }
+
+/// Null when there is no memory: it is as it was then.
+void* remap(void* block, size_t now, size_t then) {
+    const long moved = direct::call(SYS_mremap, direct::address(block), static_cast<long>(now), static_cast<long>(then),
+                                    MREMAP_MAYMOVE);
+    return moved < 0 && moved > -4096 ? nullptr : reinterpret_cast<void*>(moved);
+}
+#endif
 
 }  // namespace
 
@@ -156,14 +183,13 @@ void* memory_bound::resize(void* block, size_t bytes, size_t wanted) {
         const size_t now = whole_pages(bytes);
         const size_t then = whole_pages(wanted);
         if (then > now && !count(then - now)) return nullptr;
-        const long moved = direct::call(SYS_mremap, direct::address(block), static_cast<long>(now),
-                                        static_cast<long>(then), MREMAP_MAYMOVE);
-        if (moved < 0 && moved > -4096) {
+        void* const moved = remap(block, now, then);
+        if (moved == nullptr) {
             if (then > now) uncount(then - now);
             return nullptr;
         }
         if (then < now) uncount(now - then);
-        return reinterpret_cast<void*>(moved);
+        return moved;
     }
     void* const moved = take(wanted);
     if (moved == nullptr) return nullptr;
