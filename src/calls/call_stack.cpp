@@ -145,7 +145,8 @@ __attribute__((no_sanitize("address", "thread"))) inline bool step(frame& at, co
     return at.code != 0;
 }
 
-[[gnu::noinline]] void walk_from(frame at, uint32_t state, size_t most, call_stack& into) {
+/// Ways are kept of walks for the hash alone, since only those are looked for.
+[[gnu::noinline]] void walk_from(frame at, uint32_t state, size_t most, bool keep, call_stack& into) {
     constexpr int longest = 4 * call_stack::most;  // our own frames included
     walked_stacks::notes read(at.sp, state);
     uint64_t hash = 0x9E3779B97F4A7C15u ^ state;
@@ -160,13 +161,13 @@ __attribute__((no_sanitize("address", "thread"))) inline bool step(frame& at, co
         hash ^= hash >> 32;
     }
     into.hash = into.count == 0 ? 0 : hash | 1;
-    if (into.count > 0 && most == call_stack::most) read.keep(into.hash);
+    if (into.count > 0 && keep) read.keep(into.hash);
 }
 
 /// Apart, because of the room that it needs: stacks may be small.
-[[gnu::noinline]] uint64_t walk_for_hash(const frame& at, uint32_t state, size_t most) {
+[[gnu::noinline]] uint64_t walk_for_hash(const frame& at, uint32_t state) {
     call_stack unasked;
-    walk_from(at, state, most, unasked);
+    walk_from(at, state, call_stack::most, true, unasked);
     return unasked.hash;
 }
 
@@ -183,9 +184,9 @@ __attribute__((no_sanitize("address", "thread"))) inline bool step(frame& at, co
     }
     uint64_t hash = 0;
     if (into == nullptr) {
-        hash = walk_for_hash(at, state, most);
+        hash = walk_for_hash(at, state);
     } else {
-        walk_from(at, state, most, *into);
+        walk_from(at, state, most, false, *into);
         hash = into->hash;
     }
     __asm__ volatile("" : "+r"(hash));  // no jump instead of a call: the walk needs this frame

@@ -29,12 +29,14 @@ constinit beginning beginnings[most_beginnings] = {};
 // Where a walk may be one of so many, looking for it takes longer than walking.
 constexpr unsigned most_branches = 48;
 
-beginning* beginning_of(uintptr_t sp, uint32_t state) {
+/// Null where there is none; `take`: a free place is its own now.
+beginning* beginning_of(uintptr_t sp, uint32_t state, bool take) {
     const uint64_t key = sp / sizeof(uintptr_t) | uint64_t{state} << 44;
     const size_t home = key * 0x9E3779B97F4A7C15u >> (64 - beginnings_bits);  // all of the key's bits reach these
     for (size_t probe = 0; probe < probes; ++probe) {
         beginning& place = beginnings[(home + probe) % most_beginnings];
         uint64_t held = place.key.load(std::memory_order_relaxed);
+        if (held == 0 && !take) return nullptr;
         if (held == key || (held == 0 && place.key.compare_exchange_strong(held, key)) || held == key) return &place;
     }
     return nullptr;
@@ -87,7 +89,7 @@ uint32_t notes::put_behind(size_t first, uint64_t hash) const {
 
 void notes::keep(uint64_t hash) {
     if (count_ > most) return;
-    beginning* const from = beginning_of(sp_, state_);
+    beginning* const from = beginning_of(sp_, state_, true);
     if (from == nullptr) return;
     std::atomic<uint32_t>* branch = &from->first;
     unsigned branches = 0;
@@ -112,7 +114,7 @@ void notes::keep(uint64_t hash) {
 }
 
 __attribute__((no_sanitize("address", "thread"))) uint64_t hash_of(uintptr_t sp, uintptr_t bp, uint32_t state) {
-    const beginning* const from = beginning_of(sp, state);
+    const beginning* const from = beginning_of(sp, state, false);
     if (from == nullptr) return 0;
     for (uint32_t i = from->first.load(std::memory_order_acquire); i != 0;) {
         const node& at = nodes[i];

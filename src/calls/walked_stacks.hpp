@@ -10,7 +10,9 @@
 /// The words are kept as a tree: those that several walks from one stack pointer read alike are kept once, and at each
 /// word in which they differ the tree branches. Nodes are written before they can be found, and never changed but for a
 /// branch that is added: no lock is taken, and whoever looks may be interrupted, or a child of fork. What finds no room
-/// is walked again each time.
+/// is walked again each time: walks that read more than 80 words, from more than 2,048 stack pointers, of more than
+/// 65,536 different words together, or with more than 48 values of one. Nothing is given back: what was kept in another
+/// state is of no use any more.
 namespace halcyon::calls::walked_stacks {
 
 /// What a walk read, in this order, from its beginning at one stack pointer.

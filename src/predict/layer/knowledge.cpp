@@ -192,8 +192,9 @@ bool knowledge::load(const char* path, bool& loaded, char* complaint, size_t com
 /// Other threads may go on while the process ends: meanwhile they name nothing.
 int knowledge::write_down(std::span<const model* const> models, pages& to) {
     const patient_lock::guard names(files_.lock(), patient_lock::patience::of_the_end);
+    if (!names) return EBUSY;
     const patient_lock::guard labels(labels_lock_, patient_lock::patience::of_the_end);
-    if (!names || !labels) return EBUSY;
+    if (!labels) return EBUSY;
     for (uint16_t i = 0; i < static_cast<uint16_t>(calls::call_id::count); ++i) {
         const char* const name = calls::functions[i].name;
         static_cast<void>(labels_.name(label_table::subject::function, call_name_number(name), name));

@@ -29,7 +29,6 @@ class patient_lock {
         }
         ~guard() {
             if (holds_) {
-                of_.given_up_on_.store(0, std::memory_order_relaxed);
                 of_.word_.store(0, std::memory_order_release);
                 thread_.held = before_;
             }
@@ -42,7 +41,10 @@ class patient_lock {
       private:
         bool take() {
             uint32_t nobody = 0;
-            return of_.word_.compare_exchange_strong(nobody, calls::lock_name(thread_), std::memory_order_acquire);
+            if (!of_.word_.compare_exchange_strong(nobody, calls::lock_name(thread_), std::memory_order_acquire))
+                return false;
+            of_.given_up_on_.store(0, std::memory_order_relaxed);
+            return true;
         }
 
         bool wait(patience how) {

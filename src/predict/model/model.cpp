@@ -38,6 +38,7 @@ struct model::walk {
     const recent_files* files = nullptr;  // the model's until the first step, then its own
     recent_files own_files;
     uint32_t last = 0;
+    bool ended = false;  // nothing is told of what comes behind
     int64_t end_ns = 0;  // of the last call, from the end of the last one that was seen
     double variance = 0;
     uint32_t new_files = 0;  // ids of files that are not there yet count down from the highest
@@ -157,6 +158,7 @@ model::walk* model::begin_walk() {
     walk_->number = ++walks_;
     walk_->files = &files_;
     walk_->last = last_;
+    walk_->ended = false;
     walk_->end_ns = 0;
     walk_->variance = 0;
     walk_->new_files = 0;
@@ -258,7 +260,8 @@ void model::each_ahead(walk* on, size_t most, Each each) {
     for (size_t i = 0; on != nullptr && i < most && predictor_.step_ahead(on->number, ahead); ++i) {
         forecast step = expected(*on, ahead.symbol);
         step.symbol_probability = step.access.probability = ahead.probability;
-        if (!each(step) || step.access.begins_ns > farthest) return;
+        on->ended = !each(step) || step.access.begins_ns > farthest;
+        if (on->ended) return;
         go(*on, step);
     }
 }
@@ -277,7 +280,7 @@ size_t model::ahead(std::span<forecast> out) {
 }
 
 size_t model::further_ahead(std::span<forecast> out) {
-    return fill(walk_, out);
+    return walk_ == nullptr || walk_->ended ? 0 : fill(walk_, out);
 }
 
 size_t model::within(int64_t window_ns, std::span<forecast> out, bool& complete) {
