@@ -78,6 +78,13 @@ std::string log_path(const model& data, const session_document& document) {
     return directory + "/server-" + document.writer + ".log";
 }
 
+bool claim(const segment& shared, uint32_t generation) {
+    tenure_word& word = shared.header().tenure;
+    const tenure now = word.load();
+    return now.generation == generation && now.now == tenure::phase::appointed &&
+           word.change(now, now.with(tenure::phase::taking_over));
+}
+
 }  // namespace
 
 int serve_node(descriptor listening, uint32_t generation, job_events* job, shared_files* files) {
@@ -96,6 +103,11 @@ int serve_node(descriptor listening, uint32_t generation, job_events* job, share
     auto document =
         session_document::from_text({reinterpret_cast<const char*>(document_memory->data()), document_memory->size()});
     if (!document) return give_up(document.why());
+    auto shared = segment::attach(std::move(luggage->segment), document->geometry);
+    if (!shared) return give_up(shared.why());
+    // Nothing of the session is touched before, no file either: an earlier server may be at work, or a later one.
+    if (!claim(*shared, generation))
+        return give_up({error_kind::unavailable, "this server is not the one that the clients appointed", 0});
     auto data = parse_model(document->configuration, document->configuration_name, document->parameters);
     if (!data) return give_up(data.why());
     log.open(log_path(*data, *document), data->server.log_directory.empty() ? document->run : "");
@@ -104,8 +116,6 @@ int serve_node(descriptor listening, uint32_t generation, job_events* job, share
         std::to_string(::getpid()) + ", node " + std::to_string(document->node) + ", " +
         std::to_string(document->geometry.clients) + " client(s)");
     say(take_free_core(document->client_cpus, document->server_of_machine));
-    auto shared = segment::attach(std::move(luggage->segment), document->geometry);
-    if (!shared) return give_up(shared.why());
     const int segment_fd = shared->fd();
     const int document_fd = document_memory->fd();
     const uint32_t clients = document->geometry.clients;

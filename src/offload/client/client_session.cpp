@@ -40,7 +40,7 @@ client_session::client_session(model& data, place_in_job where, std::unique_ptr<
         taken_bytes_.assign(g.blocks_per_client, 0);
         in_use_.assign(g.blocks_per_client, false);
         page_->pid.store(::getpid(), std::memory_order_release);
-        generation_seen_ = segment_->header().generation.load(std::memory_order_acquire);
+        tenure_seen_ = segment_->header().tenure.load();
     }
     phase_end_monotonic_ns_ = monotonic_ns();
 }

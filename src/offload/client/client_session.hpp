@@ -33,7 +33,8 @@ class server_link {
     [[nodiscard]] virtual bool available() const = 0;
     /// Hands the descriptor of this client's spill file to the server, and to each that follows it.
     virtual result<void> share_spill_file(int fd) = 0;
-    [[nodiscard]] virtual uint32_t restarts() const = 0;
+    /// Kills the server of this generation, which does not answer any more: its successor takes over.
+    virtual void end_server(uint32_t generation) = 0;
 };
 
 /// One client's side of the data path: blocks, events, ownership, full-policies. Knows nothing of MPI.
@@ -84,7 +85,9 @@ class client_session {
     [[nodiscard]] int64_t iteration() const { return iteration_; }
     [[nodiscard]] uint64_t arena_size() const { return arena_.size(); }
     [[nodiscard]] uint64_t arena_free();
-    [[nodiscard]] uint32_t server_restarts() const { return link_ ? link_->restarts() : 0; }
+    [[nodiscard]] uint32_t server_restarts() const {
+        return segment_ ? segment_->header().tenure.load().restarts() : 0;
+    }
     [[nodiscard]] const model& data() const { return model_; }
 
   private:
@@ -158,7 +161,7 @@ class client_session {
     spill_file spill_;
     uint64_t parameter_version_ = 1;
     uint64_t sequence_ = 0;
-    uint32_t generation_seen_ = 0;
+    tenure tenure_seen_;
     int64_t iteration_ = 0;
     bool finished_ = false;
     result<void> left_;  ///< how it went when the last server was lost

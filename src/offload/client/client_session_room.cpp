@@ -23,12 +23,12 @@ void client_session::take_back_released() {
         if (entry >= in_use_.size() || !in_use_[entry]) continue;  // already found by resynchronise()
         if (table_[entry].state.load(std::memory_order_acquire) == block_state::free) reuse(entry);
     }
-    if (segment_->header().generation.load(std::memory_order_acquire) != generation_seen_) resynchronise();
+    if (!(segment_->header().tenure.load() == tenure_seen_)) resynchronise();
 }
 
 /// A server that died may have freed blocks without sending them back: look at every entry once.
 void client_session::resynchronise() {
-    generation_seen_ = segment_->header().generation.load(std::memory_order_acquire);
+    tenure_seen_ = segment_->header().tenure.load();
     for (uint32_t entry = 0; entry < in_use_.size(); ++entry)
         if (in_use_[entry] && table_[entry].state.load(std::memory_order_acquire) == block_state::free) reuse(entry);
 }

@@ -4,88 +4,48 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
-#include <sys/syscall.h>
-
-#include <cstring>
-
-#include "base/clock.hpp"
-#include "base/unix_socket.hpp"
-#include "offload/segment/protocol.hpp"
+#include <unistd.h>
 
 namespace halcyon::offload {
 namespace {
 
 constexpr int answer_patience_ms = 20'000;
-/// How long the others wait for the client that starts the next server before one of them tries.
-constexpr int64_t replacement_patience_ns = 10'000'000'000;
-
-bool process_lives(pid_t pid) {
-    return ::kill(pid, 0) == 0 || errno == EPERM;
-}
+constexpr uint32_t first_generation = 1;
+constexpr int end_patience_ms = 20'000;
 
 }  // namespace
 
-result<void> server_process::connect(uint32_t generation, bool bring_segment, int segment_fd, int document_fd,
-                                     received* into) {
-    auto socket = connect_abstract(socket_name(membership_.session, generation));
-    if (!socket) return socket.why();
+result<server_connection::reply> server_process::greet(hello::purpose_kind purpose, std::span<const int> luggage) {
+    auto server = server_connection::open(about_.session, first_generation);
+    if (!server) return server.why();
     hello h;
-    h.client = membership_.client;
-    h.purpose = bring_segment ? hello::purpose_kind::bring_segment : hello::purpose_kind::join;
-    const int both[] = {segment_fd, document_fd};
-    const std::span<const int> luggage = bring_segment ? std::span<const int>(both) : std::span<const int>();
-    if (auto sent = send_message(socket->get(), std::as_bytes(std::span(&h, 1)), luggage); !sent)
-        return failure{error_kind::unavailable, sent.why().message, sent.why().system_errno};
-    auto m = receive_message(socket->get(), sizeof(welcome) + most_reason_bytes, answer_patience_ms);
-    if (!m) return m.why();
-    welcome w;
-    if (m->bytes.size() < sizeof w)
-        return failure{error_kind::unavailable, "the server closed the connection; see its log in the output directory",
-                       ECONNRESET};
-    std::memcpy(&w, m->bytes.data(), sizeof w);
-    if (w.refused != 0)
-        return failure{
-            static_cast<error_kind>(w.refused),
-            std::string(reinterpret_cast<const char*>(m->bytes.data() + sizeof w), m->bytes.size() - sizeof w), 0};
-    if (w.magic != protocol_magic || w.version != protocol_version || w.generation != generation ||
-        m->descriptors.size() != 2)
-        return failure{error_kind::unavailable, "the server is of another release", 0};
-    if (into != nullptr) {
-        into->segment = std::move(m->descriptors[0]);
-        auto document = shared_memory::map(std::move(m->descriptors[1]), 0, false);
-        if (!document) return document.why();
-        document_ = std::move(*document);
-    }
-    auto pid = peer_process(socket->get());
-    if (!pid) return pid.why();
-    descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, *pid, 0)));
-    if (!process) return failure{error_kind::unavailable, "the server died", ECONNRESET};
-    const std::lock_guard lock(connection_);
-    socket_ = std::move(*socket);
-    process_ = std::move(process);
-    if (spill_fd_ >= 0) {
-        h.purpose = hello::purpose_kind::spill;
-        return send_message(socket_.get(), std::as_bytes(std::span(&h, 1)), std::span(&spill_fd_, 1));
-    }
-    return {};
+    h.client = about_.client;
+    h.purpose = purpose;
+    if (auto sent = server->send(h, luggage); !sent) return sent.why();
+    auto reply = server->receive(answer_patience_ms, -1);
+    if (reply) server_ = std::move(*server);
+    return reply;
 }
 
-result<std::unique_ptr<server_process>> server_process::bring(membership m, segment& shared, shared_memory document) {
-    std::unique_ptr<server_process> p(new server_process(std::move(m)));
-    if (auto done = p->connect(1, true, shared.fd(), document.fd(), nullptr); !done) return done.why();
+result<std::unique_ptr<server_process>> server_process::bring(succession::about a, segment& shared,
+                                                              shared_memory document) {
+    std::unique_ptr<server_process> p(new server_process(std::move(a)));
+    const int luggage[] = {shared.fd(), document.fd()};
+    if (auto done = p->greet(hello::purpose_kind::bring_segment, luggage); !done) return done.why();
     p->document_ = std::move(document);
     return p;
 }
 
-result<server_process::received> server_process::join(membership m) {
+result<server_process::received> server_process::join(succession::about a) {
     received r;
-    r.link.reset(new server_process(std::move(m)));
-    if (auto done = r.link->connect(1, false, -1, -1, &r); !done) return done.why();
+    r.link.reset(new server_process(std::move(a)));
+    auto reply = r.link->greet(hello::purpose_kind::join, {});
+    if (!reply) return reply.why();
+    auto document = shared_memory::map(std::move(reply->document), 0, false);
+    if (!document) return document.why();
+    r.link->document_ = std::move(*document);
+    r.segment = std::move(reply->segment);
     return r;
-}
-
-const shared_memory& server_process::document() const {
-    return document_;
 }
 
 server_process::~server_process() {
@@ -111,89 +71,48 @@ void server_process::stop_watching() {
 }
 
 result<void> server_process::share_spill_file(int fd) {
-    hello h;
-    h.client = membership_.client;
-    h.purpose = hello::purpose_kind::spill;
     const std::lock_guard lock(connection_);
     spill_fd_ = fd;
-    // A server that just died is no failure here: its successor is told at connect().
-    static_cast<void>(send_message(socket_.get(), std::as_bytes(std::span(&h, 1)), std::span(&fd, 1)));
+    hand_over_spill_file();
     return {};
+}
+
+/// A server that just died is no failure here: its successor is told by adopt().
+void server_process::hand_over_spill_file() const {
+    hello h;
+    h.client = about_.client;
+    h.purpose = hello::purpose_kind::spill;
+    static_cast<void>(server_.send(h, std::span(&spill_fd_, 1)));
+}
+
+void server_process::end_server(uint32_t generation) {
+    const std::lock_guard lock(connection_);
+    if (server_.generation() == generation) static_cast<void>(server_.end(0));
 }
 
 void server_process::run() {
     segment_header& h = segment_->header();
+    succession next(about_, *segment_, document_.fd(), stop_.get());
     while (true) {
-        const uint32_t generation = h.generation.load(std::memory_order_acquire);
-        int process = -1;
-        {
-            const std::lock_guard lock(connection_);
-            process = process_.get();
-        }
-        pollfd waits[] = {{stop_.get(), POLLIN, 0}, {process, POLLIN, 0}};
+        // Only this thread changes server_: it may read without the lock.
+        pollfd waits[] = {{stop_.get(), POLLIN, 0}, {server_.fd(), POLLIN, 0}};
         if (::poll(waits, 2, -1) < 0) continue;
         if (waits[0].revents != 0) return;
         if (h.state.load(std::memory_order_acquire) == server_state::finished) return;
-        if (!replace_server(std::max(generation, 1U))) {
+        auto server = next.after(server_.generation());
+        if (!server) {
             available_.store(false, std::memory_order_release);
             segment_->announce_progress();
             return;
         }
+        adopt(std::move(*server));
     }
 }
 
-/// One client of the node starts the next server, the others wait for it. False: there will be none.
-bool server_process::replace_server(uint32_t dead) {
-    segment_header& h = segment_->header();
-    const int64_t deadline = monotonic_ns() + 3 * replacement_patience_ns;
-    int64_t claim_seen_ns = monotonic_ns();
-    while (monotonic_ns() < deadline) {
-        const uint32_t now = h.generation.load(std::memory_order_acquire);
-        if (now > dead) {
-            // connect() fails when that one has died too: then it is the next one's turn.
-            if (connect(now, false, -1, -1, nullptr)) {
-                restarts_.fetch_add(1, std::memory_order_relaxed);
-                return true;
-            }
-            dead = now;
-        }
-        if (dead >= static_cast<uint32_t>(membership_.max_restarts) + 1) return false;
-        uint32_t claimant = h.restart_claim.load(std::memory_order_acquire);
-        const bool stale = claimant != 0 && (!process_lives(static_cast<pid_t>(claimant)) ||
-                                             monotonic_ns() - claim_seen_ns > replacement_patience_ns);
-        if (claimant == 0 || stale) {
-            if (h.restart_claim.compare_exchange_strong(claimant, static_cast<uint32_t>(::getpid()))) {
-                if (h.generation.load(std::memory_order_acquire) != dead) {
-                    h.restart_claim.store(0, std::memory_order_release);
-                    continue;
-                }
-                const uint32_t next = dead + 1;
-                auto started = start_server(membership_.session, next);
-                if (started) started = connect(next, true, segment_->fd(), document_.fd(), nullptr);
-                if (!started) {
-                    // Let the others know that there is no server of this generation either.
-                    h.generation.store(next, std::memory_order_release);
-                    h.restart_claim.store(0, std::memory_order_release);
-                    segment_->announce_progress();
-                    dead = next;
-                    continue;
-                }
-                while (h.generation.load(std::memory_order_acquire) < next && monotonic_ns() < deadline) {
-                    const uint32_t seen = h.progress.load(std::memory_order_acquire);
-                    if (h.generation.load(std::memory_order_acquire) >= next) break;
-                    futex_wait(h.progress, seen, 20'000'000);
-                    pollfd died{process_.get(), POLLIN, 0};
-                    if (::poll(&died, 1, 0) == 1) break;
-                }
-                restarts_.fetch_add(1, std::memory_order_relaxed);
-                return true;
-            }
-            claim_seen_ns = monotonic_ns();
-        }
-        const uint32_t seen = h.progress.load(std::memory_order_acquire);
-        if (h.generation.load(std::memory_order_acquire) == now) futex_wait(h.progress, seen, 20'000'000);
-    }
-    return false;
+void server_process::adopt(server_connection next) {
+    const std::lock_guard lock(connection_);
+    server_ = std::move(next);
+    if (spill_fd_ >= 0) hand_over_spill_file();
 }
 
 }  // namespace halcyon::offload

@@ -8,6 +8,7 @@
 
 #include "base/shared_memory.hpp"
 #include "offload/client/client_session.hpp"
+#include "offload/client/succession.hpp"
 #include "offload/segment/segment.hpp"
 
 namespace halcyon::offload {
@@ -17,24 +18,18 @@ namespace halcyon::offload {
 /// Failure (unavailable): not found (the message lists where it was looked for), or it did not come up.
 result<void> start_server(const std::string& session, uint32_t generation);
 
-/// This client's connection to the server of its node, and the watch over it: a thread sleeps on the server's pidfd,
-/// and when the server dies one client of the node starts the next, which takes over the segment.
+/// This client's link to the server of its node, and the watch over it: a thread sleeps on the server's process, and
+/// when that ends it gets the next one (see succession), which takes over the segment.
 class server_process final : public server_link {
   public:
-    struct membership {
-        std::string session;
-        uint32_t client = 0;
-        int max_restarts = 3;
-    };
-
     /// The first client of a node: brings segment and document to a server that listens and has none.
-    static result<std::unique_ptr<server_process>> bring(membership m, segment& shared, shared_memory document);
+    static result<std::unique_ptr<server_process>> bring(succession::about a, segment& shared, shared_memory document);
     /// The others: ask the server for both (the document is then link->document()).
     struct received {
         std::unique_ptr<server_process> link;
         descriptor segment;
     };
-    static result<received> join(membership m);
+    static result<received> join(succession::about a);
 
     ~server_process() override;
 
@@ -44,28 +39,28 @@ class server_process final : public server_link {
     void stop_watching();
 
     /// The session document, as the server has it.
-    [[nodiscard]] const shared_memory& document() const;
+    [[nodiscard]] const shared_memory& document() const { return document_; }
 
     [[nodiscard]] bool available() const override { return available_.load(std::memory_order_acquire); }
     result<void> share_spill_file(int fd) override;
-    [[nodiscard]] uint32_t restarts() const override { return restarts_.load(std::memory_order_relaxed); }
+    void end_server(uint32_t generation) override;
 
   private:
-    explicit server_process(membership m) : membership_(std::move(m)) {}
+    explicit server_process(succession::about a) : about_(std::move(a)) {}
 
-    result<void> connect(uint32_t generation, bool bring_segment, int segment_fd, int document_fd, received* into);
+    result<server_connection::reply> greet(hello::purpose_kind purpose, std::span<const int> luggage);
     void run();
-    bool replace_server(uint32_t dead_generation);
+    void adopt(server_connection next);
+    void hand_over_spill_file() const;
 
-    membership membership_;
+    succession::about about_;
     shared_memory document_;
     segment* segment_ = nullptr;
-    std::mutex connection_;  ///< guards socket_, process_ and spill_fd_
-    descriptor socket_, process_;
+    std::mutex connection_;  ///< guards server_ and spill_fd_
+    server_connection server_;
     int spill_fd_ = -1;
     descriptor stop_;
     std::atomic<bool> available_{true};
-    std::atomic<uint32_t> restarts_{0};
     std::thread watcher_;
 };
 

@@ -10,6 +10,7 @@
 #include "base/shared_memory.hpp"
 #include "base/spsc_ring.hpp"
 #include "offload/model/model.hpp"
+#include "offload/segment/tenure.hpp"
 
 namespace halcyon::offload {
 
@@ -58,19 +59,23 @@ static_assert(sizeof(event_record) == 64);
 
 enum class server_state : uint32_t { none = 0, running, drained, finished };
 
+/// What the loop of a server may do for as long as the storage takes.
+enum class server_act : uint32_t { serving = 0, syncing_at_end, showing_at_end };
+
 /// The first page of a segment.
 struct segment_header {
     char magic[8];  ///< "HALCYON" and a zero
     uint32_t layout_version;
     uint32_t clients;
     uint64_t bytes;
-    std::atomic<uint32_t> generation;     ///< counts the servers of this segment; written by a server that is ready
-    std::atomic<uint32_t> restart_claim;  ///< pid of the client that is starting a new server, 0 = none
+    tenure_word tenure;  ///< whose the segment is
     std::atomic<server_state> state;
     std::atomic<uint32_t> may_exit;  ///< 1: the clients are done with a drained server; 2: build the last view first
     doorbell bell;                   ///< rings the server
-    alignas(64) std::atomic<uint32_t> progress;  ///< futex: bumped when anything below or a release changed
-    std::atomic<int64_t> stored_through;         ///< all iterations up to this one are stored; -1 none
+    alignas(64) std::atomic<uint64_t> heartbeats;  ///< server: counts the rounds of its loop, two a second at least
+    std::atomic<server_act> act;                   ///< server: what it does between two of them
+    alignas(64) std::atomic<uint32_t> progress;    ///< futex: bumped when anything below or a release changed
+    std::atomic<int64_t> stored_through;           ///< all iterations up to this one are stored; -1 none
     std::atomic<int64_t> durable_through;
     std::atomic<int64_t> stored_wanted;  ///< somebody waits for this iteration: do not wait for a full group
     std::atomic<int64_t> durable_wanted;

@@ -139,4 +139,8 @@ std::string socket_name(const std::string& session, uint32_t generation) {
     return "halcyon-" + session + "-" + std::to_string(generation);
 }
 
+std::string succession_name(const std::string& session) {
+    return "halcyon-" + session + "-succession";
+}
+
 }  // namespace halcyon::offload

@@ -39,5 +39,7 @@ std::string random_session_id();
 
 /// Name of the abstract socket of the `generation`th server of a session.
 std::string socket_name(const std::string& session, uint32_t generation);
+/// Name that the client holds which has its turn to appoint the next server of a session.
+std::string succession_name(const std::string& session);
 
 }  // namespace halcyon::offload

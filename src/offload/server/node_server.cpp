@@ -154,11 +154,15 @@ void node_server::client_brought_spill(uint32_t client, descriptor file) {
 int node_server::run() {
     segment_header& h = segment_.header();
     h.state.store(server_state::running, std::memory_order_release);
-    h.generation.store(generation_, std::memory_order_release);
-    h.restart_claim.store(0, std::memory_order_release);
+    const tenure claimed = h.tenure.load();
+    if (claimed.generation != generation_ || !h.tenure.change(claimed, claimed.in_service())) {
+        log_("another server was appointed: this one ends");
+        return 1;
+    }
     segment_.announce_progress();
     int64_t spin_until = monotonic_ns() + data_.server.spin.count();
     while (true) {
+        h.heartbeats.fetch_add(1, std::memory_order_relaxed);
         bool any = pop_events();
         any = read_inbox() || any;
         look_for_lost_clients();

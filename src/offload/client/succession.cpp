@@ -1,0 +1,126 @@
+#include "offload/client/succession.hpp"
+
+#include <poll.h>
+
+#include "base/clock.hpp"
+#include "base/unix_socket.hpp"
+#include "offload/client/server_process.hpp"
+#include "offload/segment/session_document.hpp"
+
+namespace halcyon::offload {
+namespace {
+
+/// How long a server that was appointed may take to serve, and a killed one to end.
+constexpr int start_patience_ms = 20'000, end_patience_ms = 20'000;
+/// How long nothing may come of an appointment before a client that does not get its turn gives up.
+constexpr int64_t stuck_ns = 3 * int64_t{start_patience_ms} * 1'000'000;
+constexpr int64_t look_again_ns = 20'000'000;
+
+}  // namespace
+
+std::optional<server_connection> succession::after(uint32_t ended) {
+    tenure_word& word = segment_.header().tenure;
+    while (!stopped()) {
+        const uint32_t progress = segment_.header().progress.load(std::memory_order_acquire);
+        const tenure now = word.load();
+        if (now.now == tenure::phase::abandoned) return std::nullopt;
+        if (now.now == tenure::phase::serving && now.generation > ended) {
+            if (auto server = meet(now.generation)) return server;
+            ended = now.generation;
+            continue;
+        }
+        std::optional<server_connection> next;
+        switch (take_turn(ended, next)) {
+            case turn::done:
+                return next;
+            case turn::again:
+                continue;
+            case turn::lost:
+                break;
+        }
+        if (is_stuck(now, ended)) abandon(now);
+        if (word.load() == now) futex_wait(segment_.header().progress, progress, look_again_ns);
+    }
+    return std::nullopt;
+}
+
+/// `lost`: another client has its turn. `again`: what happened meanwhile has to be looked at first.
+succession::turn succession::take_turn(uint32_t& ended, std::optional<server_connection>& next) {
+    const auto held = listen_abstract(succession_name(about_.session), 0);
+    if (!held) return turn::lost;
+    tenure_word& word = segment_.header().tenure;
+    const tenure now = word.load();
+    if (now.now == tenure::phase::abandoned) return turn::done;
+    if (now.generation > ended) {
+        // Serves by now, or was appointed by a client that ended in the middle of it.
+        next = meet(now.generation);
+        if (next) return turn::done;
+        ended = now.generation;
+        return turn::again;
+    }
+    if (now.generation < ended || now.generation > static_cast<uint32_t>(about_.max_restarts)) {
+        abandon(now);
+        return turn::again;
+    }
+    const tenure appointed = now.successor();
+    if (!word.change(now, appointed)) return turn::again;
+    segment_.announce_progress();
+    if (start_server(about_.session, appointed.generation)) next = meet(appointed.generation);
+    if (next) return turn::done;
+    ended = appointed.generation;
+    return turn::again;
+}
+
+/// Brings the segment to a server that was appointed, and waits until it serves. Null: that server has ended, or can
+/// not claim any more, or the session ends.
+std::optional<server_connection> succession::meet(uint32_t generation) {
+    auto server = server_connection::open(about_.session, generation);
+    if (!server) return std::nullopt;
+    hello h;
+    h.client = about_.client;
+    h.purpose = hello::purpose_kind::bring_segment;
+    const int luggage[] = {segment_.fd(), document_};
+    if (server->send(h, luggage) && server->receive(start_patience_ms, stop_) && wait_until_it_serves(*server))
+        return std::move(*server);
+    if (stopped()) return std::nullopt;
+    // Given up: nothing is done in its place before it has ended, or as long as it can still claim.
+    while (!server->end(end_patience_ms) && !stopped()) {
+        const tenure now = segment_.header().tenure.load();
+        if (now.generation != generation || now.now == tenure::phase::appointed) break;
+    }
+    return std::nullopt;
+}
+
+bool succession::wait_until_it_serves(const server_connection& server) const {
+    const int64_t deadline = monotonic_ns() + int64_t{start_patience_ms} * 1'000'000;
+    segment_header& h = segment_.header();
+    while (!stopped() && !server.has_ended() && monotonic_ns() < deadline) {
+        const uint32_t progress = h.progress.load(std::memory_order_acquire);
+        const tenure now = h.tenure.load();
+        if (now.generation != server.generation()) return false;
+        if (now.now == tenure::phase::serving) return true;
+        futex_wait(h.progress, progress, look_again_ns);
+    }
+    return false;
+}
+
+/// Whether nothing has come of the appointment for long, and no server can be at work on the segment.
+bool succession::is_stuck(const tenure& now, uint32_t ended) {
+    if (!(now == seen_)) {
+        seen_ = now;
+        seen_since_ns_ = monotonic_ns();
+    }
+    const bool nobody_at_work = now.now == tenure::phase::appointed || now.generation <= ended;
+    return nobody_at_work && monotonic_ns() - seen_since_ns_ > stuck_ns;
+}
+
+bool succession::stopped() const {
+    pollfd p{stop_, POLLIN, 0};
+    return ::poll(&p, 1, 0) == 1;
+}
+
+void succession::abandon(const tenure& now) {
+    if (segment_.header().tenure.change(now, now.with(tenure::phase::abandoned))) segment_.announce_progress();
+}
+
+}  // namespace halcyon::offload
