@@ -211,7 +211,8 @@ HALCYON_API int halcyon_forecast_window(halcyon_handle h, double seconds, halcyo
  * *h becomes NULL. Blocks allocated and never cleared are handed over first. */
 HALCYON_API int halcyon_close(halcyon_handle* h);
 
-/** The message of the last failed call of this thread; "" when none failed. Valid until the thread's next call. */
+/** The message of the last failed call of this thread, or of the last that went well and had something to say: that it
+ * waited for a server that gave no sign of life, say. "" when there is none. Valid until the thread's next call. */
 HALCYON_API const char* halcyon_error_message(void);
 
 /** "0.1.0 (Open MPI)" */

@@ -1,20 +1,11 @@
 #include "programs/server_core.hpp"
 
-#include <fcntl.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <ctime>
-#include <filesystem>
-#include <mutex>
 #include <string>
 #include <utility>
 
-#include "base/clock.hpp"
-#include "base/same_file.hpp"
-#include "offload/output/output_writer.hpp"
-#include "offload/output/run_mark.hpp"
+#include "offload/output/server_log.hpp"
 #include "offload/server/connections.hpp"
 #include "offload/server/node_server.hpp"
 #include "programs/free_core.hpp"
@@ -25,58 +16,6 @@ namespace {
 using namespace offload;
 
 constexpr int segment_patience_ms = 20'000;
-
-/// Appends lines with a time to the server's log; usable from several threads.
-class server_log {
-  public:
-    /// `run`: whose mark the log's directory has; "" where it is not one of the run's.
-    void open(const std::string& path, const std::string& run) {
-        path_ = path;
-        run_ = run;
-        if (!settle_in_directory(std::filesystem::path(path).parent_path().string(), run)) return;
-        descriptor opened(::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
-        if (!opened) return;
-        fd_ = std::move(opened);
-        // What libraries print goes there too.
-        ::dup2(fd_.get(), 1);
-        ::dup2(fd_.get(), 2);
-    }
-    void line(const std::string& text) {
-        const int64_t now = realtime_ns();
-        const time_t seconds = now / 1'000'000'000;
-        tm when{};
-        ::gmtime_r(&seconds, &when);
-        char stamp[40];
-        const size_t n = std::strftime(stamp, sizeof stamp, "%Y-%m-%dT%H:%M:%S", &when);
-        std::snprintf(stamp + n, sizeof stamp - n, ".%03dZ ", static_cast<int>(now / 1'000'000 % 1000));
-        const std::string all = stamp + text + "\n";
-        const std::lock_guard lock(mutex_);
-        // Deleted or moved, with its directory perhaps: it goes on where it is looked for.
-        if (follows_ && fd_ && !leads_to(path_, fd_.get())) open(path_, run_);
-        static_cast<void>(!::write(fd_ ? fd_.get() : 2, all.data(), all.size()));
-    }
-
-    /// The run is over: whoever deletes its directory from now on shall not find it again.
-    void stop_following() {
-        const std::lock_guard lock(mutex_);
-        follows_ = false;
-    }
-
-  private:
-    bool follows_ = true;
-    std::string path_, run_;
-    descriptor fd_;
-    std::mutex mutex_;
-};
-
-std::string log_path(const model& data, const session_document& document) {
-    namespace fs = std::filesystem;
-    const std::string directory =
-        data.server.log_directory.empty()
-            ? records_directory(data, document.directory)
-            : (fs::path(document.directory) / data.server.log_directory).lexically_normal().string();
-    return directory + "/server-" + document.writer + ".log";
-}
 
 bool claim(const segment& shared, uint32_t generation) {
     tenure_word& word = shared.header().tenure;
@@ -110,7 +49,8 @@ int serve_node(descriptor listening, uint32_t generation, job_events* job, share
         return give_up({error_kind::unavailable, "this server is not the one that the clients appointed", 0});
     auto data = parse_model(document->configuration, document->configuration_name, document->parameters);
     if (!data) return give_up(data.why());
-    log.open(log_path(*data, *document), data->server.log_directory.empty() ? document->run : "");
+    log.open(*data, document->directory, document->writer, document->run);
+    log.take_standard_output();
     const auto say = [&log](const std::string& text) { log.line(text); };
     say("server " + std::to_string(generation) + " of session " + document->session.substr(0, 8) + ", process " +
         std::to_string(::getpid()) + ", node " + std::to_string(document->node) + ", " +

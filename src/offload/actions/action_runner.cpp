@@ -6,6 +6,28 @@
 #include <vector>
 
 namespace halcyon::offload {
+namespace {
+
+/// Marks an action as running while it lives.
+class running {
+  public:
+    explicit running(action_mark* mark) : mark_(mark) {
+        if (mark_ != nullptr) mark_->running.fetch_add(1, std::memory_order_relaxed);
+    }
+    running(const running&) = delete;
+    running& operator=(const running&) = delete;
+    ~running() {
+        if (mark_ != nullptr) mark_->running.fetch_sub(1, std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool is_put_aside() const {
+        return mark_ != nullptr && mark_->aside.load(std::memory_order_relaxed) != 0;
+    }
+
+  private:
+    action_mark* mark_;
+};
+
+}  // namespace
 
 result<void> action_runner::load_modules(const std::string& working_directory) {
     for (const action& a : data_.actions) {
@@ -74,6 +96,9 @@ result<void> action_runner::run_module(const event& e, const action& a, const oc
                                                                                                     c->iteration);
                                          },
                                          this};
+    const running here(where_.mark_of ? where_.mark_of(static_cast<uint32_t>(&a - data_.actions.data())) : nullptr);
+    if (here.is_put_aside())
+        return failure{error_kind::unavailable, "action '" + a.name + "' is not run: a server ended in it", 0};
     int status = 0;
     try {
         status = functions_.at(a.name)(&context);

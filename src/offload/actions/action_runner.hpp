@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "halcyon/action.h"
 #include "offload/model/model.hpp"
+#include "offload/segment/segment.hpp"
 #include "offload/store/store.hpp"
 
 namespace halcyon::offload {
@@ -22,6 +23,8 @@ class action_runner {
         std::function<void(const std::string&)> log;  ///< writes one line
         /// Raises an event of scope job; false where that cannot be. Empty: it never can.
         std::function<bool(uint32_t event_id, int64_t iteration)> raise_job = {};
+        /// The mark of an action, which outlives this process; empty: there are none.
+        std::function<action_mark*(uint32_t action_id)> mark_of = {};
     };
     action_runner(const model& data, surroundings where) : data_(data), where_(std::move(where)) {}
 

@@ -14,6 +14,7 @@
 
 #include "halcyon/halcyon.h"
 #include "offload/client/forecast.hpp"
+#include "offload/client/notice.hpp"
 #include "offload/client/session_opening.hpp"
 
 using halcyon::error_kind;
@@ -86,7 +87,9 @@ int report(const failure& why) {
 
 template <class T>
 int report(const result<T>& outcome) {
-    return outcome ? HALCYON_OK : report(outcome.why());
+    if (!outcome) return report(outcome.why());
+    if (std::string& said = halcyon::offload::notice(); !said.empty()) last_message = std::exchange(said, {});
+    return HALCYON_OK;
 }
 
 /// Runs `body` so that nothing escapes the C interface, not even from putting a message together.

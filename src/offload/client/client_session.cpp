@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "offload/client/client_session_parts.hpp"
 #include "offload/client/known_names.hpp"
+#include "offload/client/notice.hpp"
 
 namespace halcyon::offload {
 
@@ -41,11 +42,20 @@ client_session::client_session(model& data, place_in_job where, std::unique_ptr<
         in_use_.assign(g.blocks_per_client, false);
         page_->pid.store(::getpid(), std::memory_order_release);
         tenure_seen_ = segment_->header().tenure.load();
+        silence_.emplace(*segment_, model_.server.hang_timeout,
+                         silence::listener{[this](const std::string& what) { complain(what); },
+                                           [this](uint32_t generation) { link_->end_server(generation); }});
     }
     phase_end_monotonic_ns_ = monotonic_ns();
 }
 
 client_session::~client_session() = default;
+
+/// To whoever looks at the run now, and to the caller of the call that waits, once it returns.
+void client_session::complain(const std::string& what) {
+    notice() = what;
+    fallback_->log(what);
+}
 
 result<client_session::open_block*> client_session::find(std::string_view name, int block, const variable*& v) {
     if (finished_) return usage("the session is closed: open a new one before writing '" + std::string(name) + "'");

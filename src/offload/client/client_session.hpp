@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -10,6 +11,7 @@
 #include "base/error.hpp"
 #include "offload/client/arena.hpp"
 #include "offload/client/fallback.hpp"
+#include "offload/client/silence.hpp"
 #include "offload/client/spill_file.hpp"
 #include "offload/segment/segment.hpp"
 #include "offload/segment/session_document.hpp"
@@ -123,14 +125,15 @@ class client_session {
     result<room> find_room(const variable& v, uint64_t bytes);
     bool try_entry(uint64_t bytes, bool constant, uint32_t& entry);
     result<void> wait_for_room();
+    void complain(const std::string& what);
+    void sleep_until_progress(uint32_t seen, int64_t most_ns);
     void take_back_released();
     void resynchronise();
-    void reuse(uint32_t entry);
+    void take_back(uint32_t entry);
     void describe_entry(uint32_t entry, const variable& v, int block, const block_shape& shape);
     void hand_over(uint32_t entry);
     result<void> push(const event_record& e);
     result<void> push_block(event_kind kind, uint32_t entry);
-    result<void> push_absent(event_kind kind, const variable& v, int block);
     void ring_server();
     result<void> skip(const variable& v, int block, int64_t bytes);
     result<void> spill(const variable& v, int block, const block_shape& shape, const void* data);
@@ -159,6 +162,7 @@ class client_session {
     std::vector<uint32_t> first_block_;  ///< per variable: index of its block 0 in blocks_
     std::vector<open_block> blocks_;
     spill_file spill_;
+    std::optional<silence> silence_;  ///< of the server; nullopt: there is none
     uint64_t parameter_version_ = 1;
     uint64_t sequence_ = 0;
     tenure tenure_seen_;

@@ -21,13 +21,14 @@ result<void> client_session::wait(int64_t iteration, stage which) {
     auto& reached = which == stage::durable ? h.durable_through : h.stored_through;
     for (int64_t now = wanted.load(); now < iteration && !wanted.compare_exchange_weak(now, iteration);) {
     }
+    silence_->begin();
     while (true) {
         const uint32_t seen = h.progress.load(std::memory_order_acquire);
         if (reached.load(std::memory_order_acquire) >= iteration) break;
         h.bell.ring();
         if (serverless()) return wait_without_server(iteration, which);
         if (auto served = still_served(); !served) return served;
-        futex_wait(h.progress, seen, patience_ns);
+        sleep_until_progress(seen, patience_ns);
     }
     // What could not be written or synced counts as well when nobody waited for it then.
     if (h.lost_from.load(std::memory_order_acquire) <= iteration)
@@ -130,6 +131,7 @@ result<void> client_session::finish() {
 result<void> client_session::wait_until_drained() {
     if (inline_) return left_;
     segment_header& h = segment_->header();
+    silence_->begin();
     while (true) {
         const uint32_t seen = h.progress.load(std::memory_order_acquire);
         if (h.state.load(std::memory_order_acquire) >= server_state::drained) break;
@@ -138,7 +140,7 @@ result<void> client_session::wait_until_drained() {
             auto finished = fallback_->finish();
             return left_ ? finished : left_;
         }
-        futex_wait(h.progress, seen, patience_ns);
+        sleep_until_progress(seen, patience_ns);
     }
     if (auto served = still_served(); !served) return served;
     if (const uint32_t failed = h.failed_files.load(std::memory_order_acquire); failed > 0)
@@ -159,11 +161,12 @@ void client_session::release_server(bool build_view) {
 bool client_session::wait_until_finished() {
     if (inline_) return false;
     segment_header& h = segment_->header();
+    silence_->begin();
     while (true) {
         const uint32_t seen = h.progress.load(std::memory_order_acquire);
         if (h.state.load(std::memory_order_acquire) == server_state::finished) return true;
         if (!link_->available()) return false;
-        futex_wait(h.progress, seen, patience_ns);
+        sleep_until_progress(seen, patience_ns);
     }
 }
 

@@ -21,7 +21,7 @@ void client_session::take_back_released() {
     uint32_t entry = 0;
     while (returns_.pop(entry) == return_ring::consumer::outcome::popped) {
         if (entry >= in_use_.size() || !in_use_[entry]) continue;  // already found by resynchronise()
-        if (table_[entry].state.load(std::memory_order_acquire) == block_state::free) reuse(entry);
+        take_back(entry);
     }
     if (!(segment_->header().tenure.load() == tenure_seen_)) resynchronise();
 }
@@ -30,15 +30,19 @@ void client_session::take_back_released() {
 void client_session::resynchronise() {
     tenure_seen_ = segment_->header().tenure.load();
     for (uint32_t entry = 0; entry < in_use_.size(); ++entry)
-        if (in_use_[entry] && table_[entry].state.load(std::memory_order_acquire) == block_state::free) reuse(entry);
+        if (in_use_[entry]) take_back(entry);
 }
 
-void client_session::reuse(uint32_t entry) {
-    in_use_[entry] = false;
+/// What the server has let go of: the entry with its bytes, or the bytes alone.
+void client_session::take_back(uint32_t entry) {
+    const block_state state = table_[entry].state.load(std::memory_order_acquire);
+    if (state != block_state::free && state != block_state::stored_early) return;
     if (taken_bytes_[entry] > 0)
         arena_.give_back(table_[entry].location - segment_->geometry().arena_offset(where_.client),
                          taken_bytes_[entry]);
     taken_bytes_[entry] = 0;
+    if (state == block_state::stored_early) return;
+    in_use_[entry] = false;
     free_entries_.push_back(entry);
 }
 
@@ -59,6 +63,11 @@ bool client_session::try_entry(uint64_t bytes, bool constant, uint32_t& entry) {
     return true;
 }
 
+void client_session::sleep_until_progress(uint32_t seen, int64_t most_ns) {
+    futex_wait(segment_->header().progress, seen, most_ns);
+    silence_->go_on();
+}
+
 /// Sleeps until the server made progress. Failure (unavailable): there is no server any more.
 result<void> client_session::wait_for_room() {
     if (auto served = still_served(); !served) return served;
@@ -68,7 +77,7 @@ result<void> client_session::wait_for_room() {
     page_->waiting.store(1, std::memory_order_release);
     h.bell.ring();
     take_back_released();
-    if (link_->available()) futex_wait(h.progress, seen, patience_ns);
+    if (link_->available()) sleep_until_progress(seen, patience_ns);
     page_->waiting.store(0, std::memory_order_release);
     const int64_t took = monotonic_ns() - begin;
     counts_.blocked_ns += took;
@@ -97,6 +106,7 @@ result<client_session::room> client_session::find_room(const variable& v, uint64
         return usage("a block of '" + v.name + "' of " + std::to_string(bytes) +
                      " bytes can never fit into this client's " + std::to_string(arena_.size()) +
                      " bytes of the buffer; raise resources.buffer.size or set when-full: spill");
+    silence_->begin();
     while (true) {
         if (auto waited = wait_for_room(); !waited) return waited.why();
         if (try_entry(bytes, !v.time_varying, r.entry)) return r;
@@ -112,7 +122,8 @@ result<client_session::room> client_session::find_room(const variable& v, uint64
             const block_state s = table_[entry].state.load(std::memory_order_acquire);
             const bool constant = table_[entry].variable < model_.variables.size() &&
                                   !model_.variables[table_[entry].variable].time_varying;
-            anything_to_come = s == block_state::free || (s == block_state::servers && !constant);
+            anything_to_come = s == block_state::free || (s == block_state::servers && !constant) ||
+                               (s == block_state::stored_early && table_[entry].iteration < iteration_);
         }
         take_back_released();
         if (!anything_to_come && !try_entry(bytes, !v.time_varying, r.entry))
@@ -135,6 +146,7 @@ result<void> client_session::push(const event_record& e) {
     if (events_.push(e)) return {};
     const int64_t begin = monotonic_ns();
     segment_header& h = segment_->header();
+    silence_->begin();
     while (!events_.push(e)) {
         const uint32_t seen = h.progress.load(std::memory_order_acquire);
         page_->waiting.store(1, std::memory_order_release);
@@ -144,7 +156,7 @@ result<void> client_session::push(const event_record& e) {
             return served;
         }
         if (!link_->available()) break;  // what the states of the blocks say is enough for leave_server()
-        futex_wait(h.progress, seen, patience_ns / 50);
+        sleep_until_progress(seen, patience_ns / 50);
     }
     page_->waiting.store(0, std::memory_order_release);
     const int64_t took = monotonic_ns() - begin;
@@ -162,16 +174,6 @@ result<void> client_session::push_block(event_kind kind, uint32_t entry) {
     return push(e);
 }
 
-/// About a block that is not in the segment.
-result<void> client_session::push_absent(event_kind kind, const variable& v, int block) {
-    event_record e{};
-    e.kind = kind;
-    e.index = v.id;
-    e.iteration = iteration_;
-    e.value[0] = block;
-    return push(e);
-}
-
 void client_session::hand_over(uint32_t entry) {
     table_[entry].state.store(block_state::servers, std::memory_order_release);
 }
@@ -181,12 +183,19 @@ result<void> client_session::skip(const variable& v, int block, int64_t bytes) {
     counts_.skipped_bytes += static_cast<uint64_t>(bytes);
     page_->skipped_blocks.store(counts_.skipped_blocks, std::memory_order_relaxed);
     page_->skipped_bytes.store(counts_.skipped_bytes, std::memory_order_relaxed);
-    return push_absent(event_kind::block_skipped, v, block);
+    segment_->absences(where_.client).add({iteration_, v.id, block}, segment_->geometry().absence_slots);
+    event_record e{};
+    e.kind = event_kind::block_skipped;
+    e.index = v.id;
+    e.iteration = iteration_;
+    e.value[0] = block;
+    return push(e);
 }
 
 result<void> client_session::spill(const variable& v, int block, const block_shape& shape, const void* data) {
     const bool first = !spill_.is_open();
     // An entry without arena bytes still needs its place in the table.
+    silence_->begin();
     while (free_entries_.empty()) {
         take_back_released();
         if (!free_entries_.empty()) break;
@@ -226,7 +235,7 @@ result<void> client_session::store_here(const variable& v, int block, const bloc
     counts_.inlined_bytes += bytes.size();
     page_->inlined_blocks.store(counts_.inlined_blocks, std::memory_order_relaxed);
     page_->inlined_bytes.store(counts_.inlined_bytes, std::memory_order_relaxed);
-    return push_absent(event_kind::block_inlined, v, block);
+    return {};
 }
 
 }  // namespace halcyon::offload

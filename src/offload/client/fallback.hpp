@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "base/error.hpp"
 #include "offload/model/model.hpp"
@@ -28,6 +29,8 @@ class fallback_store {
     };
     virtual result<void> end_iteration(int64_t iteration, const phase& seen) = 0;
     virtual result<void> signal(const event& e, int64_t iteration) = 0;
+    /// A line for the log of the node's server.
+    virtual void log(const std::string& line) = 0;
     /// Stores what is complete but not yet in a file.
     virtual result<void> flush() = 0;
     /// Failure: blocks of this iteration or of one before it could not be written and are lost.

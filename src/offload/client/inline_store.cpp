@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "base/clock.hpp"
+#include "offload/output/server_log.hpp"
 
 namespace halcyon::offload {
 
@@ -92,6 +93,12 @@ result<void> inline_store::signal(const event& e, int64_t iteration) {
         say(done.why().message);
     }
     return outcome;
+}
+
+void inline_store::log(const std::string& line) {
+    server_log of_node;
+    of_node.open(data_, where_.directory, node_writer(where_.node), where_.run);
+    of_node.line("rank " + std::to_string(where_.rank) + ": " + line);
 }
 
 result<void> inline_store::flush() {

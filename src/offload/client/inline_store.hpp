@@ -36,6 +36,7 @@ class inline_store final : public fallback_store {
                      std::span<const std::byte> data) override;
     result<void> end_iteration(int64_t iteration, const phase& seen) override;
     result<void> signal(const event& e, int64_t iteration) override;
+    void log(const std::string& line) override;
     result<void> flush() override;
     [[nodiscard]] result<void> all_stored(int64_t through) const override;
     result<void> sync() override;

@@ -9,9 +9,7 @@
 namespace halcyon::offload {
 namespace {
 
-constexpr int answer_patience_ms = 20'000;
 constexpr uint32_t first_generation = 1;
-constexpr int end_patience_ms = 20'000;
 
 }  // namespace
 
@@ -22,7 +20,7 @@ result<server_connection::reply> server_process::greet(hello::purpose_kind purpo
     h.client = about_.client;
     h.purpose = purpose;
     if (auto sent = server->send(h, luggage); !sent) return sent.why();
-    auto reply = server->receive(answer_patience_ms, -1);
+    auto reply = server->receive(about_.patience_ms(), -1);
     if (reply) server_ = std::move(*server);
     return reply;
 }

@@ -14,9 +14,10 @@
 namespace halcyon::offload {
 
 /// Starts `halcyon-server` for `generation` of `session`, detached from this process in every respect: own session,
-/// /dev/null as 0 to 2, no other descriptors, no MPI or preload variables. Returns when it listens.
+/// /dev/null as 0 to 2, no other descriptors, no MPI or preload variables. Returns when it listens, at the latest after
+/// `patience_ms`.
 /// Failure (unavailable): not found (the message lists where it was looked for), or it did not come up.
-result<void> start_server(const std::string& session, uint32_t generation);
+result<void> start_server(const std::string& session, uint32_t generation, int patience_ms);
 
 /// This client's link to the server of its node, and the watch over it: a thread sleeps on the server's process, and
 /// when that ends it gets the next one (see succession), which takes over the segment.

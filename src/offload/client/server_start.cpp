@@ -23,8 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int start_patience_ms = 20'000;
-
 /// Beside the library, or in the bin directory of the same prefix; HALCYON_SERVER wins.
 result<std::string> find_server() {
     std::vector<std::string> places;
@@ -62,8 +60,8 @@ std::vector<std::string> clean_environment() {
 }
 
 /// What became of a server that does not listen; `status` as waitpid() gives it.
-std::string why_not_up(bool ended, int status) {
-    if (!ended) return " did not come up within " + std::to_string(start_patience_ms / 1000) + " s";
+std::string why_not_up(bool ended, int status, int patience_ms) {
+    if (!ended) return " did not come up within " + std::to_string(patience_ms) + " ms";
     if (WIFSIGNALED(status)) return " was ended by signal " + std::to_string(WTERMSIG(status)) + " before it listened";
     // The loader's exit code, and it says why on an output that the server does not have.
     if (WEXITSTATUS(status) == 127) return " cannot be loaded: `ldd` of it names the library that is missing";
@@ -88,7 +86,7 @@ struct spawn_settings {
 
 }  // namespace
 
-result<void> start_server(const std::string& session, uint32_t generation) {
+result<void> start_server(const std::string& session, uint32_t generation, int patience_ms) {
     auto program = find_server();
     if (!program) return program.why();
     std::array<int, 2> ready{};
@@ -131,7 +129,7 @@ result<void> start_server(const std::string& session, uint32_t generation) {
     // What was spawned forks the server and ends at once, so that the simulation has no child to reap later.
     pollfd p{read_end.get(), POLLIN, 0};
     int polled = 0;
-    do polled = ::poll(&p, 1, start_patience_ms);
+    do polled = ::poll(&p, 1, patience_ms);
     while (polled < 0 && errno == EINTR);
     char answer = 0;
     const ssize_t said = polled == 1 ? ::read(read_end.get(), &answer, 1) : -1;
@@ -142,7 +140,7 @@ result<void> start_server(const std::string& session, uint32_t generation) {
     // End of file without a word: it ended, or is about to.
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    if (!up) return failure{error_kind::unavailable, *program + why_not_up(said == 0, status), 0};
+    if (!up) return failure{error_kind::unavailable, *program + why_not_up(said == 0, status, patience_ms), 0};
     return {};
 }
 

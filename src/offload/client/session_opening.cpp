@@ -177,6 +177,10 @@ result<void> mpi_session::connect(const std::string& configuration) {
     return {};
 }
 
+succession::about mpi_session::successors(const std::string& session, uint32_t client) const {
+    return {session, client, model_.server.max_restarts, model_.server.hang_timeout};
+}
+
 /// Collective over the node. Ends with a segment and a link to its server, or a failure that every client of the node
 /// has.
 result<void> mpi_session::connect_to_server(const std::string& configuration, const arena_need& need) {
@@ -187,7 +191,7 @@ result<void> mpi_session::connect_to_server(const std::string& configuration, co
     session = broadcast(node_.get(), 0, session);
     result<void> joined;
     if (node_.rank() != 0) {
-        auto r = server_process::join({session, place.client, model_.server.max_restarts});
+        auto r = server_process::join(successors(session, place.client));
         if (r) {
             const auto& document = r->link->document();
             auto about = session_document::from_text({reinterpret_cast<const char*>(document.data()), document.size()});
@@ -242,8 +246,9 @@ result<void> mpi_session::connect_as_leader(const std::string& configuration, co
     if (auto frozen = document->freeze(); !frozen) return frozen;
 
     if (world == nullptr)
-        if (auto started = start_server(about.session, 1); !started) return started;
-    auto link = server_process::bring({about.session, 0, model_.server.max_restarts}, *made, std::move(*document));
+        if (auto started = start_server(about.session, 1, successors(about.session, 0).patience_ms()); !started)
+            return started;
+    auto link = server_process::bring(successors(about.session, 0), *made, std::move(*document));
     if (!link && world != nullptr && link.why().kind == error_kind::unavailable)
         return failure{
             error_kind::unavailable,

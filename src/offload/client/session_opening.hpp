@@ -32,6 +32,7 @@ class mpi_session {
     result<void> connect(const std::string& configuration);
     result<void> connect_to_server(const std::string& configuration, const arena_need& need);
     result<void> connect_as_leader(const std::string& configuration, const arena_need& need, std::string& session);
+    [[nodiscard]] succession::about successors(const std::string& session, uint32_t client) const;
     result<void> prepare_directories();
     result<void> mark_directories() const;
     /// What is known of the time of a session that ends.

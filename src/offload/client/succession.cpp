@@ -2,6 +2,9 @@
 
 #include <poll.h>
 
+#include <algorithm>
+#include <climits>
+
 #include "base/clock.hpp"
 #include "base/unix_socket.hpp"
 #include "offload/client/server_process.hpp"
@@ -10,10 +13,11 @@
 namespace halcyon::offload {
 namespace {
 
-/// How long a server that was appointed may take to serve, and a killed one to end.
-constexpr int start_patience_ms = 20'000, end_patience_ms = 20'000;
-/// How long nothing may come of an appointment before a client that does not get its turn gives up.
-constexpr int64_t stuck_ns = 3 * int64_t{start_patience_ms} * 1'000'000;
+/// A killed server that has not ended after this time is asked about again.
+constexpr int end_patience_ms = 20'000;
+/// Appointments, of as long as one may take, of which nothing may come before a client that does not get its turn
+/// gives up.
+constexpr int64_t hopeless = 3;
 constexpr int64_t look_again_ns = 20'000'000;
 
 }  // namespace
@@ -65,7 +69,7 @@ succession::turn succession::take_turn(uint32_t& ended, std::optional<server_con
     const tenure appointed = now.successor();
     if (!word.change(now, appointed)) return turn::again;
     segment_.announce_progress();
-    if (start_server(about_.session, appointed.generation)) next = meet(appointed.generation);
+    if (start_server(about_.session, appointed.generation, about_.patience_ms())) next = meet(appointed.generation);
     if (next) return turn::done;
     ended = appointed.generation;
     return turn::again;
@@ -80,7 +84,7 @@ std::optional<server_connection> succession::meet(uint32_t generation) {
     h.client = about_.client;
     h.purpose = hello::purpose_kind::bring_segment;
     const int luggage[] = {segment_.fd(), document_};
-    if (server->send(h, luggage) && server->receive(start_patience_ms, stop_) && wait_until_it_serves(*server))
+    if (server->send(h, luggage) && server->receive(about_.patience_ms(), stop_) && wait_until_it_serves(*server))
         return std::move(*server);
     if (stopped()) return std::nullopt;
     // Given up: nothing is done in its place before it has ended, or as long as it can still claim.
@@ -92,7 +96,7 @@ std::optional<server_connection> succession::meet(uint32_t generation) {
 }
 
 bool succession::wait_until_it_serves(const server_connection& server) const {
-    const int64_t deadline = monotonic_ns() + int64_t{start_patience_ms} * 1'000'000;
+    const int64_t deadline = monotonic_ns() + about_.patience.count();
     segment_header& h = segment_.header();
     while (!stopped() && !server.has_ended() && monotonic_ns() < deadline) {
         const uint32_t progress = h.progress.load(std::memory_order_acquire);
@@ -111,7 +115,12 @@ bool succession::is_stuck(const tenure& now, uint32_t ended) {
         seen_since_ns_ = monotonic_ns();
     }
     const bool nobody_at_work = now.now == tenure::phase::appointed || now.generation <= ended;
-    return nobody_at_work && monotonic_ns() - seen_since_ns_ > stuck_ns;
+    return nobody_at_work && monotonic_ns() - seen_since_ns_ > hopeless * about_.patience.count();
+}
+
+int succession::about::patience_ms() const {
+    const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(patience).count();
+    return static_cast<int>(std::clamp<int64_t>(ms, 1, INT_MAX));
 }
 
 bool succession::stopped() const {

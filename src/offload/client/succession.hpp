@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,6 +19,8 @@ class succession {
         std::string session;
         uint32_t client = 0;
         int max_restarts = 3;
+        std::chrono::nanoseconds patience{};  ///< with a server that was appointed and does not come to serve
+        [[nodiscard]] int patience_ms() const;
     };
     /// `stop`: a descriptor that is readable once nobody wants a server any more.
     succession(about a, segment& shared, int document, int stop)

@@ -155,6 +155,7 @@ struct server_settings {
     std::chrono::nanoseconds spin{20'000};  ///< busy wait before sleeping
     bool transfer_slots = false;            ///< write in this server's own slot of the iteration
     int max_restarts = 3;
+    std::chrono::nanoseconds hang_timeout{std::chrono::seconds(60)};  ///< without a sign of life, while clients wait
     std::chrono::nanoseconds retry{std::chrono::seconds(5)};  ///< how long a file that cannot be written is tried again
     std::string log_directory;                                ///< "" = the first store's path
 };

@@ -7,24 +7,18 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "offload/segment/ledger.hpp"
 
 namespace halcyon::offload {
 
 /// Everything that was not the normal path, of one writer. docs/run-directory.md describes the file it becomes.
-struct run_counts {
+struct run_counts : server_counts {
     bool finished = false;
-    int64_t iterations = 0, blocks = 0, bytes = 0;
     int64_t skipped_blocks = 0, skipped_bytes = 0;
     int64_t spilled_blocks = 0, spilled_bytes = 0;
     int64_t inlined_blocks = 0, inlined_bytes = 0;
-    int64_t early_parts = 0, missing_blocks = 0, incomplete_iterations = 0;
-    int64_t dead_clients = 0, server_restarts = 0, lost_signals = 0;
-    int64_t rejected_blocks = 0, failed_files = 0, failed_actions = 0;
-    int64_t waiting_actions = 0;    ///< the most that waited for their turn at once, where that is notable
-    int64_t overflowed_values = 0;  ///< finite values that `half` made infinite
-    int64_t lost_records = 0;       ///< lines of phases-….csv and server-….csv that are not there
-    int64_t lost_files = 0;         ///< stored, and not there any more at the end
-    int64_t busy_ns = 0, idle_ns = 0;
+    int64_t dead_clients = 0, server_restarts = 0;
+    int64_t lost_records = 0;  ///< lines of phases-….csv and server-….csv that are not there
     struct mode_switch {
         int64_t at_ns;
         std::string what;

@@ -25,8 +25,14 @@ uint64_t round_up(uint64_t value, uint64_t step) {
 uint64_t pages_at() {
     return round_up(sizeof(segment_header), page_bytes);
 }
+uint64_t marks_at(const segment_geometry& g) {
+    return pages_at() + g.clients * sizeof(client_page);
+}
+uint64_t event_counts_at(const segment_geometry& g) {
+    return marks_at(g) + g.actions * sizeof(action_mark);
+}
 uint64_t event_rings_at(const segment_geometry& g) {
-    return round_up(pages_at() + g.clients * sizeof(client_page), page_bytes);
+    return round_up(event_counts_at(g) + uint64_t{g.events} * (g.clients + 1) * sizeof(event_count), page_bytes);
 }
 uint64_t event_ring_stride(const segment_geometry& g) {
     return round_up(event_ring::bytes_for(g.event_slots), page_bytes);
@@ -43,14 +49,26 @@ uint64_t tables_at(const segment_geometry& g) {
 uint64_t table_stride(const segment_geometry& g) {
     return round_up(g.blocks_per_client * sizeof(block_entry), page_bytes);
 }
+uint64_t absence_logs_at(const segment_geometry& g) {
+    return tables_at(g) + g.clients * table_stride(g);
+}
+uint64_t absence_log_stride(const segment_geometry& g) {
+    return round_up(absence_log::bytes_for(g.absence_slots), page_bytes);
+}
 uint64_t arenas_at(const segment_geometry& g) {
-    return round_up(tables_at(g) + g.clients * table_stride(g), g.arena_alignment);
+    return round_up(absence_logs_at(g) + g.clients * absence_log_stride(g), g.arena_alignment);
 }
 
 }  // namespace
 
 uint64_t segment_geometry::page_offset(uint32_t client) const {
     return pages_at() + client * sizeof(client_page);
+}
+uint64_t segment_geometry::action_mark_offset(uint32_t action) const {
+    return marks_at(*this) + action * sizeof(action_mark);
+}
+uint64_t segment_geometry::event_count_offset(uint32_t event) const {
+    return event_counts_at(*this) + uint64_t{event} * (clients + 1) * sizeof(event_count);
 }
 uint64_t segment_geometry::event_ring_offset(uint32_t client) const {
     return event_rings_at(*this) + client * event_ring_stride(*this);
@@ -60,6 +78,9 @@ uint64_t segment_geometry::return_ring_offset(uint32_t client) const {
 }
 uint64_t segment_geometry::table_offset(uint32_t client) const {
     return tables_at(*this) + client * table_stride(*this);
+}
+uint64_t segment_geometry::absence_log_offset(uint32_t client) const {
+    return absence_logs_at(*this) + client * absence_log_stride(*this);
 }
 uint64_t segment_geometry::arena_offset(uint32_t client) const {
     return arenas_at(*this) + client * arena_bytes;
@@ -149,7 +170,11 @@ result<segment_geometry> plan_tables(const model& m, uint32_t clients, const are
     // for iterations that end without blocks.
     g.event_slots =
         std::bit_ceil(2 * uint64_t{g.blocks_per_client} + static_cast<uint64_t>(m.buffer.max_pending_signals) + 64);
-    g.return_slots = std::bit_ceil(uint64_t{g.blocks_per_client} + 1);
+    // Each entry may be on its way back twice: when its bytes are free, and when the entry is.
+    g.return_slots = std::bit_ceil(2 * uint64_t{g.blocks_per_client} + 1);
+    g.absence_slots = std::bit_ceil(std::clamp<uint64_t>(4 * uint64_t{g.blocks_per_client}, 256, 65'536));
+    g.actions = static_cast<uint32_t>(m.actions.size());
+    g.events = static_cast<uint32_t>(m.events.size());
     if (static_cast<uint64_t>(m.buffer.bytes) / static_cast<uint64_t>(servers) >= 32 * huge_page_bytes)
         g.arena_alignment = huge_page_bytes;
     return g;
@@ -199,7 +224,8 @@ result<segment> segment::create(const segment_geometry& geometry, bool huge_page
         page->ended_through.store(-1, std::memory_order_relaxed);
         new (s.memory_.data() + geometry.event_ring_offset(c)) event_ring;
         new (s.memory_.data() + geometry.return_ring_offset(c)) return_ring;
-        // Block tables are zero, which is `free`.
+        new (s.memory_.data() + geometry.absence_log_offset(c)) absence_log;
+        // Block tables are zero, which is `free`; marks and counts of events begin with zero, too.
     }
     return s;
 }
@@ -211,6 +237,7 @@ bool segment_geometry::is_possible() const {
     };
     return clients > 0 && clients <= (1U << 20) && blocks_per_client <= (1U << 26) &&
            is_size(event_slots, 1, uint64_t{1} << 32) && is_size(return_slots, 1, uint64_t{1} << 32) &&
+           is_size(absence_slots, 1, uint64_t{1} << 32) && actions <= (1U << 20) && events <= (1U << 20) &&
            is_size(arena_alignment, page_bytes, uint64_t{1} << 32) && arena_bytes <= bytes / clients &&
            bytes <= (uint64_t{1} << 56) && arena_offset(clients) <= bytes;
 }
@@ -245,6 +272,10 @@ result<void> segment::touch(uint32_t client) {
         !done)
         return done;
     if (auto done = memory_.touch(geometry_.table_offset(client), geometry_.blocks_per_client * sizeof(block_entry));
+        !done)
+        return done;
+    if (auto done =
+            memory_.touch(geometry_.absence_log_offset(client), absence_log::bytes_for(geometry_.absence_slots));
         !done)
         return done;
     return memory_.touch(geometry_.arena_offset(client), geometry_.arena_bytes);

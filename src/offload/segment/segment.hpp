@@ -10,6 +10,8 @@
 #include "base/shared_memory.hpp"
 #include "base/spsc_ring.hpp"
 #include "offload/model/model.hpp"
+#include "offload/segment/absence_log.hpp"
+#include "offload/segment/ledger.hpp"
 #include "offload/segment/tenure.hpp"
 
 namespace halcyon::offload {
@@ -17,11 +19,13 @@ namespace halcyon::offload {
 /// Who may touch a block. Moves only forward, and back to `free` by the server.
 ///
 ///     free ──alloc──▶ private ──commit──▶ shared_read ──clear──▶ servers ──release──▶ free
-///                        └───────────────write (copy, then)──────▲
+///                        └───────────────write (copy, then)──────▲  └──▶ stored_early ──▲
 ///
 /// The client writes the states up to `servers`, with release order, each before the event that announces it; only
-/// the server writes `free`. A server that takes over reads the states instead of events that may be lost.
-enum class block_state : uint32_t { free = 0, private_to_client, shared_read, servers };
+/// the server writes the others. A server that takes over reads the states instead of events that may be lost.
+/// `stored_early`: the block is in an early part of its iteration and its bytes are free; the entry says so until the
+/// iteration is stored.
+enum class block_state : uint32_t { free = 0, private_to_client, shared_read, servers, stored_early };
 
 /// One block of a client. The client fills it before it leaves `private_to_client`; the server copies it once and
 /// checks the copy (see check_block): contents of shared memory are not trusted.
@@ -40,7 +44,6 @@ enum class event_kind : uint8_t {
     block_committed = 1,  ///< entry `index` is shared_read
     block_handed,         ///< entry `index` is the server's
     block_skipped,        ///< variable `index`, block `value[0]`: dropped, buffer full
-    block_inlined,        ///< variable `index`, block `value[0]`: stored by the client itself
     signal,               ///< event `index`
     end_iteration,        ///< value: begin_ns, visible_ns, blocked_ns, compute_ns, bytes
     closed,               ///< the client will send nothing more
@@ -69,13 +72,14 @@ struct segment_header {
     uint32_t clients;
     uint64_t bytes;
     tenure_word tenure;  ///< whose the segment is
+    ledger_book ledger;
     std::atomic<server_state> state;
     std::atomic<uint32_t> may_exit;  ///< 1: the clients are done with a drained server; 2: build the last view first
     doorbell bell;                   ///< rings the server
     alignas(64) std::atomic<uint64_t> heartbeats;  ///< server: counts the rounds of its loop, two a second at least
     std::atomic<server_act> act;                   ///< server: what it does between two of them
     alignas(64) std::atomic<uint32_t> progress;    ///< futex: bumped when anything below or a release changed
-    std::atomic<int64_t> stored_through;           ///< all iterations up to this one are stored; -1 none
+    std::atomic<int64_t> stored_through;           ///< as in the ledger, for those who wait
     std::atomic<int64_t> durable_through;
     std::atomic<int64_t> stored_wanted;  ///< somebody waits for this iteration: do not wait for a full group
     std::atomic<int64_t> durable_wanted;
@@ -99,22 +103,37 @@ struct alignas(64) client_page {
     std::atomic<uint32_t> dead;                       ///< server: this client died
 };
 
+/// Per action of type module: whether a server died in it. One that did is not run again.
+struct action_mark {
+    std::atomic<uint32_t> running;  ///< server: threads that are in it
+    std::atomic<uint32_t> aside;
+};
+
+/// Per event of scope node: how often it ran, and behind it per client how often it was raised.
+using event_count = std::atomic<uint64_t>;
+
 /// Where things lie in a segment: computed alike by everybody from the model, never read from the segment.
 ///
-///     header | client pages | event rings | return rings | block tables | (aligned) arenas
+///     header | client pages | marks | event rings | return rings | block tables | absence logs | (aligned) arenas
 struct segment_geometry {
     uint32_t clients = 0;
-    uint32_t blocks_per_client = 0;   ///< entries of each block table
-    uint64_t event_slots = 0;         ///< of each event ring, a power of two
-    uint64_t return_slots = 0;        ///< of each return ring, a power of two
+    uint32_t blocks_per_client = 0;  ///< entries of each block table
+    uint64_t event_slots = 0;        ///< of each event ring, a power of two
+    uint64_t return_slots = 0;       ///< of each return ring, a power of two
+    uint64_t absence_slots = 0;      ///< of each absence log, a power of two
+    uint32_t actions = 0;            ///< of the configuration
+    uint32_t events = 0;
     uint64_t arena_bytes = 0;         ///< of each arena, a multiple of 4096
     uint64_t arena_alignment = 4096;  ///< of the first arena: a huge page where the segment is large enough
     uint64_t bytes = 0;               ///< of all
 
     [[nodiscard]] uint64_t page_offset(uint32_t client) const;
+    [[nodiscard]] uint64_t action_mark_offset(uint32_t action) const;
+    [[nodiscard]] uint64_t event_count_offset(uint32_t event) const;
     [[nodiscard]] uint64_t event_ring_offset(uint32_t client) const;
     [[nodiscard]] uint64_t return_ring_offset(uint32_t client) const;
     [[nodiscard]] uint64_t table_offset(uint32_t client) const;
+    [[nodiscard]] uint64_t absence_log_offset(uint32_t client) const;
     [[nodiscard]] uint64_t arena_offset(uint32_t client) const;
     [[nodiscard]] bool is_possible() const;
     bool operator==(const segment_geometry&) const = default;
@@ -169,6 +188,19 @@ class segment {
 
     [[nodiscard]] segment_header& header() const { return *at<segment_header>(0); }
     [[nodiscard]] client_page& page(uint32_t client) const { return *at<client_page>(geometry_.page_offset(client)); }
+    [[nodiscard]] action_mark& mark_of(uint32_t action) const {
+        return *at<action_mark>(geometry_.action_mark_offset(action));
+    }
+    /// How often an event of scope node ran, and how often `client` raised it.
+    [[nodiscard]] event_count& fired(uint32_t event) const {
+        return *at<event_count>(geometry_.event_count_offset(event));
+    }
+    [[nodiscard]] event_count& raised(uint32_t event, uint32_t client) const {
+        return *at<event_count>(geometry_.event_count_offset(event) + (client + 1) * sizeof(event_count));
+    }
+    [[nodiscard]] absence_log& absences(uint32_t client) const {
+        return *at<absence_log>(geometry_.absence_log_offset(client));
+    }
     [[nodiscard]] event_ring* events(uint32_t client) const {
         return at<event_ring>(geometry_.event_ring_offset(client));
     }

@@ -51,6 +51,9 @@ std::string session_document::to_text() const {
     number("blocks_per_client", geometry.blocks_per_client);
     number("event_slots", geometry.event_slots);
     number("return_slots", geometry.return_slots);
+    number("absence_slots", geometry.absence_slots);
+    number("actions", geometry.actions);
+    number("events", geometry.events);
     number("arena_bytes", geometry.arena_bytes);
     number("arena_alignment", geometry.arena_alignment);
     number("bytes", geometry.bytes);
@@ -89,6 +92,9 @@ result<session_document> session_document::from_text(std::string_view text) {
     s.geometry.blocks_per_client = static_cast<uint32_t>(number_of("blocks_per_client"));
     s.geometry.event_slots = number_of("event_slots");
     s.geometry.return_slots = number_of("return_slots");
+    s.geometry.absence_slots = number_of("absence_slots");
+    s.geometry.actions = static_cast<uint32_t>(number_of("actions"));
+    s.geometry.events = static_cast<uint32_t>(number_of("events"));
     s.geometry.arena_bytes = number_of("arena_bytes");
     s.geometry.arena_alignment = std::max<uint64_t>(4096, number_of("arena_alignment"));
     s.geometry.bytes = number_of("bytes");

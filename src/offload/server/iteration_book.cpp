@@ -19,7 +19,9 @@ iteration_book::held* iteration_book::adopt(const checked_block& b, bool handed)
     h.block = b;
     h.handed = handed;
     h.constant = !data_.variables[b.variable].time_varying;
-    iterations_[b.iteration].blocks.push_back(k);
+    iteration& it = iterations_[b.iteration];
+    it.blocks.push_back(k);
+    it.bytes += b.shape.bytes;
     return &(held_[k] = h);
 }
 
@@ -34,11 +36,12 @@ void iteration_book::forget(key k) {
 
 void iteration_book::note_missing(uint32_t client, uint32_t variable, int32_t block, int64_t number,
                                   missing_block::why reason) {
-    iterations_[number].missing.push_back({variable, number, client_ranks_[client], block, reason});
-}
-
-void iteration_book::note_inlined(uint32_t client, int64_t number) {
-    iterations_[number].inlined.insert(client);
+    auto& missing = iterations_[number].missing;
+    const int32_t rank = client_ranks_[client];
+    const bool noted = std::any_of(missing.begin(), missing.end(), [&](const missing_block& m) {
+        return m.variable_id == variable && m.rank == rank && m.block == block;
+    });
+    if (!noted) missing.push_back({variable, number, rank, block, reason});
 }
 
 void iteration_book::client_ended(uint32_t client, int64_t number) {

@@ -26,6 +26,7 @@ class iteration_book {
         bool handed = false;    ///< the client will not read it any more
         bool stored = false;    ///< in a closed file (or it needs none)
         bool early = false;     ///< that file is an early part
+        bool buried = false;    ///< as well, and its bytes are given back
         bool in_job = false;    ///< a job reads it for a file
         int pins = 0;           ///< actions that read it
         bool constant = false;  ///< outlives its iteration
@@ -33,10 +34,11 @@ class iteration_book {
     struct iteration {
         std::vector<key> blocks;
         std::vector<missing_block> missing;
-        std::set<uint32_t> inlined;  ///< clients that stored blocks of it themselves
-        int64_t complete_ns = 0;     ///< real time
-        bool incomplete = false;     ///< a client died before it ended it
-        size_t stores_left = 0;      ///< stores that have not written it yet
+        int64_t bytes = 0;        ///< of `blocks`
+        int64_t given_up = 0;     ///< blocks whose file could not be written
+        int64_t complete_ns = 0;  ///< real time
+        bool incomplete = false;  ///< a client died before it ended it
+        size_t stores_left = 0;   ///< stores that have not written it yet
     };
 
     iteration_book(const model& data, std::vector<int> client_ranks, int64_t first_iteration = 0);
@@ -45,8 +47,8 @@ class iteration_book {
     held* adopt(const checked_block& b, bool handed);
     held* find(key k);
     void forget(key k);
+    /// A block that will be in no file; once noted, it is not noted again.
     void note_missing(uint32_t client, uint32_t variable, int32_t block, int64_t iteration, missing_block::why reason);
-    void note_inlined(uint32_t client, int64_t iteration);
 
     void client_ended(uint32_t client, int64_t iteration);
     enum class leaving { closed, died };
@@ -66,6 +68,7 @@ class iteration_book {
     [[nodiscard]] int64_t next_to_complete() const { return next_; }
     [[nodiscard]] int rank_of(uint32_t client) const { return client_ranks_[client]; }
     [[nodiscard]] const std::unordered_map<key, held>& all() const { return held_; }
+    [[nodiscard]] const std::map<int64_t, iteration>& iterations() const { return iterations_; }
 
   private:
     struct client_state {

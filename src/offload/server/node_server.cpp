@@ -28,7 +28,7 @@ node_server::node_server(launch l)
       log_(std::move(l.log)),
       job_(l.job),
       files_(l.files),
-      book_(data_, document_.client_ranks, segment_.header().stored_through.load(std::memory_order_acquire) + 1),
+      book_(data_, document_.client_ranks, segment_.header().ledger.read().stored_through + 1),
       slot_(data_.server.transfer_slots, document_.node, document_.nodes),
       stored_through_(book_.next_to_complete() - 1) {
     const segment_geometry& g = segment_.geometry();
@@ -42,8 +42,6 @@ node_server::node_server(launch l)
     spill_lost_.assign(g.clients, false);
     silent_.assign(g.clients, false);
     awaited_.assign(g.clients, true);
-    signals_seen_.assign(data_.events.size(), std::vector<uint64_t>(g.clients, 0));
-    node_fired_.assign(data_.events.size(), 0);
     node_iteration_.assign(data_.events.size(), 0);
     told_lost_.assign(data_.events.size(), false);
     stores_.resize(data_.stores.size());
@@ -80,13 +78,13 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
     if (!output) return output.why();
     s->output_ = std::move(*output);
     s->actions_ = std::make_unique<action_runner>(
-        s->data_, action_runner::surroundings{directory, s->document_.node, s->document_.nodes, s->log_,
-                                              [server = s.get()](uint32_t id, int64_t iteration) {
-                                                  server->tell([server, id, iteration] {
-                                                      server->raise_job_event(-1, id, iteration);
-                                                  });
-                                                  return server->job_ != nullptr;
-                                              }});
+        s->data_, action_runner::surroundings{
+                      directory, s->document_.node, s->document_.nodes, s->log_,
+                      [server = s.get()](uint32_t id, int64_t iteration) {
+                          server->tell([server, id, iteration] { server->raise_job_event(-1, id, iteration); });
+                          return server->job_ != nullptr;
+                      },
+                      [server = s.get()](uint32_t id) { return &server->segment_.mark_of(id); }});
     if (auto loaded = s->actions_->load_modules(s->document_.directory); !loaded) return loaded.why();
     s->pool_ = std::make_unique<worker_pool>(s->data_.server.threads);
     s->begin_ns_ = monotonic_ns();
@@ -245,7 +243,9 @@ bool node_server::wind_up() {
         const bool all_synced =
             std::all_of(data_.stores.begin(), data_.stores.end(), [](const store& s) { return s.durable; });
         if (all_synced || h.durable_wanted.load() >= 0) {
+            h.act.store(server_act::syncing_at_end, std::memory_order_relaxed);
             synced(stored_through_, output_->sync());
+            h.act.store(server_act::serving, std::memory_order_relaxed);
         }
         if (files_ != nullptr) files_->leave();
         if (job_ != nullptr && !job_->finish(job_events_taken_)) return false;
@@ -266,6 +266,7 @@ bool node_server::wind_up() {
     if (may_exit == 0 && somebody_waits) return false;
     if (may_exit == 2 || (may_exit == 0 && document_.node == 0)) {
         // At the end everything there is, unless other nodes may still be at work.
+        h.act.store(server_act::showing_at_end, std::memory_order_relaxed);
         const auto writers = may_exit == 2 || document_.nodes == 1 ? std::vector<std::string>{} : all_writers();
         if (auto shown = output_->rebuild_views(writers); !shown) note("view: " + shown.why().message);
         for (const std::string& remark : output_->new_view_remarks()) note("view: " + remark);
@@ -287,7 +288,13 @@ void node_server::look_for_lost_files() {
     note(std::to_string(*missing) + " file(s) of this server were deleted or moved while the run went on");
 }
 
+/// What was counted outlives this server from here on.
+void node_server::write_ledger() {
+    segment_.header().ledger.write({stored_through_, counts_});
+}
+
 void node_server::note(const std::string& message) {
+    write_ledger();
     log_(message);
     if (counts_.messages.size() < 100) counts_.messages.push_back(message);
 }
@@ -299,7 +306,7 @@ void node_server::save_counts(bool finished) {
     counts_.idle_ns =
         earlier_idle_ns_ + std::max<int64_t>(0, data_.server.threads * slept_ns_ - pool_->busy_ns() - shared_ns_);
     counts_.skipped_blocks = counts_.skipped_bytes = counts_.spilled_blocks = counts_.spilled_bytes = 0;
-    counts_.inlined_blocks = counts_.inlined_bytes = 0;
+    counts_.inlined_blocks = counts_.inlined_bytes = counts_.dead_clients = 0;
     for (uint32_t c = 0; c < segment_.geometry().clients; ++c) {
         const client_page& page = segment_.page(c);
         counts_.skipped_blocks += static_cast<int64_t>(page.skipped_blocks.load());
@@ -308,7 +315,10 @@ void node_server::save_counts(bool finished) {
         counts_.spilled_bytes += static_cast<int64_t>(page.spilled_bytes.load());
         counts_.inlined_blocks += static_cast<int64_t>(page.inlined_blocks.load());
         counts_.inlined_bytes += static_cast<int64_t>(page.inlined_bytes.load());
+        counts_.dead_clients += page.dead.load() != 0 ? 1 : 0;
     }
+    counts_.server_restarts = segment_.header().tenure.load().restarts();
+    write_ledger();
     const auto saved = records_.save(counts_);
     if (!saved && !counts_unsaved_)
         note("counts cannot be saved, and are tried again after each file: " + saved.why().message);

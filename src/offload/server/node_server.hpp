@@ -63,11 +63,13 @@ class node_server {
     bool pop_client(uint32_t client);
     void handle(uint32_t client, const event_record& e);
     void adopt_block(uint32_t client, uint32_t index, uint64_t sequence, bool handed);
+    void note_skipped(uint32_t client, const absence& a);
     void reject(uint32_t client, const std::string& what);
     void handle_signal(uint32_t client, const event_record& e);
     void run_if_all_signalled(uint32_t event_id);
     void client_gone(uint32_t client);
     void take_over();
+    void put_aside_what_its_predecessor_died_in();
     [[nodiscard]] bool is_plausible(uint32_t client, int64_t iteration) const;
     void look_for_lost_clients();
     [[nodiscard]] bool spill_files_are_here() const;
@@ -91,7 +93,7 @@ class node_server {
     void settle(const std::shared_ptr<file_work>& work, const result<file_report>& outcome, const file_record& record);
     result<block_view> view_of(const iteration_book::held& h, std::vector<std::vector<std::byte>>& spilled);
     void iteration_stored(int64_t number);
-    void release(iteration_book::key k);
+    void release(iteration_book::key k, block_state now);
     void release_if_done(iteration_book::key k);
     void tell_clients_of_loss(int64_t iteration, const std::string& why);
     void sync_if_wanted();
@@ -129,6 +131,7 @@ class node_server {
     // the rest
     void note(const std::string& message);
     void warn_of_compression();
+    void write_ledger();
     void save_counts(bool finished);
     bool drained();
     [[nodiscard]] std::set<std::string> dead_writers() const;
@@ -156,15 +159,13 @@ class node_server {
     std::vector<event_ring::consumer> events_;
     std::vector<return_ring::producer> returns_;
     std::vector<descriptor> spill_files_;
-    std::vector<bool> gone_;                           ///< clients that closed or died: they send no more events
-    std::vector<bool> spills_;                         ///< clients some of whose blocks lie in spill files
-    std::vector<bool> spill_lost_;                     ///< clients whose spill file could not be taken
-    std::vector<bool> silent_;                         ///< clients whose connection is over: they send no more files
-    std::vector<bool> awaited_;                        ///< clients that have not joined this server yet
-    int64_t awaited_until_ns_ = 0;                     ///< after that they are taken for dead; 0: no limit yet
-    std::vector<std::vector<uint64_t>> signals_seen_;  ///< [event][client], scope node
-    std::vector<uint64_t> node_fired_;                 ///< [event]
-    std::vector<int64_t> node_iteration_;              ///< [event]: in which it was raised last
+    std::vector<bool> gone_;               ///< clients that closed or died: they send no more events
+    std::vector<bool> spills_;             ///< clients some of whose blocks lie in spill files
+    std::vector<bool> spill_lost_;         ///< clients whose spill file could not be taken
+    std::vector<bool> silent_;             ///< clients whose connection is over: they send no more files
+    std::vector<bool> awaited_;            ///< clients that have not joined this server yet
+    int64_t awaited_until_ns_ = 0;         ///< after that they are taken for dead; 0: no limit yet
+    std::vector<int64_t> node_iteration_;  ///< [event]: in which it was raised last
 
     /// An event whose turn has not come.
     struct waiting_action {

@@ -8,6 +8,17 @@
 
 namespace halcyon::offload {
 
+/// Code that ended a server would end each of its successors.
+void node_server::put_aside_what_its_predecessor_died_in() {
+    for (uint32_t id = 0; id < data_.actions.size(); ++id) {
+        action_mark& mark = segment_.mark_of(id);
+        if (mark.running.exchange(0, std::memory_order_relaxed) == 0) continue;
+        mark.aside.store(1, std::memory_order_relaxed);
+        note("action '" + data_.actions[id].name + "' is not run any more: server " + std::to_string(generation_ - 1) +
+             " ended while it ran");
+    }
+}
+
 /// `client`: -1 when an action raised it.
 void node_server::raise_job_event(int client, uint32_t event_id, int64_t iteration) {
     if (job_ != nullptr) {

@@ -65,15 +65,7 @@ void node_server::handle(uint32_t client, const event_record& e) {
             adopt_block(client, e.index, e.sequence, true);
             return;
         case event_kind::block_skipped:
-            if (e.index >= data_.variables.size() || e.value[0] < 0 ||
-                e.value[0] >= data_.variables[e.index].blocks_per_client)
-                return reject(client, "an event about a block that cannot be");
-            if (e.iteration >= book_.next_to_complete())
-                book_.note_missing(client, e.index, static_cast<int32_t>(e.value[0]), e.iteration,
-                                   missing_block::why::skipped);
-            return;
-        case event_kind::block_inlined:
-            if (e.iteration >= book_.next_to_complete()) book_.note_inlined(client, e.iteration);
+            note_skipped(client, {e.iteration, e.index, static_cast<int32_t>(e.value[0])});
             return;
         case event_kind::signal:
             handle_signal(client, e);
@@ -90,12 +82,28 @@ void node_server::handle(uint32_t client, const event_record& e) {
     reject(client, "an event of unknown kind " + std::to_string(static_cast<int>(e.kind)));
 }
 
+void node_server::note_skipped(uint32_t client, const absence& a) {
+    if (a.variable >= data_.variables.size() || a.block < 0 || a.block >= data_.variables[a.variable].blocks_per_client)
+        return reject(client, "word of a block that cannot be");
+    if (a.iteration >= book_.next_to_complete())
+        book_.note_missing(client, a.variable, a.block, a.iteration, missing_block::why::skipped);
+}
+
 void node_server::reject(uint32_t client, const std::string& what) {
     ++counts_.rejected_blocks;
     note("rejected: rank " + std::to_string(book_.rank_of(client)) + " sent " + what);
 }
 
 void node_server::adopt_block(uint32_t client, uint32_t index, uint64_t sequence, bool handed) {
+    // The state first: of an entry that is the server's, nobody else changes anything.
+    if (index >= segment_.geometry().blocks_per_client) return reject(client, "an event about an entry that cannot be");
+    const block_state state = segment_.table(client)[index].state.load(std::memory_order_acquire);
+    if (state == block_state::stored_early) return;  // a predecessor adopted and stored it
+    if (state != block_state::servers && (handed || state != block_state::shared_read)) {
+        // A predecessor may have adopted and released it before this event was popped.
+        if (generation_ == 1) reject(client, "a block that it still holds");
+        return;
+    }
     auto b = check_block(segment_, data_, client, index);
     if (!b) {
         ++counts_.rejected_blocks;
@@ -107,26 +115,15 @@ void node_server::adopt_block(uint32_t client, uint32_t index, uint64_t sequence
         return reject(client, "a block of iteration " + std::to_string(b->iteration) +
                                   ", but the last one it ended is " + std::to_string(book_.ended_through(client)));
     const iteration_book::key k = iteration_book::key_of(client, index);
-    const block_state state = segment_.table(client)[index].state.load(std::memory_order_acquire);
-    if (state != block_state::servers && (handed || state != block_state::shared_read)) {
-        // A predecessor may have adopted and released it before this event was popped.
-        if (generation_ == 1) reject(client, "a block that it still holds");
-        return;
-    }
     if (const auto* held = book_.find(k); held != nullptr && held->block.sequence != sequence)
         return reject(client, "a block in the place of another");
     if (b->iteration < book_.next_to_complete() && book_.find(k) == nullptr) {
         // Belongs to an iteration that is closed: its client had been given up, or a predecessor stored it.
-        if (handed) release(k);
+        if (handed) release(k, block_state::free);
         return;
     }
     if (b->in_spill) spills_[client] = true;
-    if (book_.adopt(*b, handed) != nullptr) {
-        ++counts_.blocks;
-        counts_.bytes += b->shape.bytes;
-    } else {
-        release_if_done(k);
-    }
+    if (book_.adopt(*b, handed) == nullptr) release_if_done(k);
 }
 
 void node_server::handle_signal(uint32_t client, const event_record& e) {
@@ -143,7 +140,7 @@ void node_server::handle_signal(uint32_t client, const event_record& e) {
             raise_job_event(static_cast<int>(client), e.index, e.iteration);
             return;
         case scope::node:
-            ++signals_seen_[e.index][client];
+            segment_.raised(e.index, client).fetch_add(1, std::memory_order_relaxed);
             node_iteration_[e.index] = e.iteration;
             run_if_all_signalled(e.index);
     }
@@ -151,17 +148,19 @@ void node_server::handle_signal(uint32_t client, const event_record& e) {
 
 /// Scope node: each time that all live clients have raised the event, it runs once.
 void node_server::run_if_all_signalled(uint32_t event_id) {
-    auto& seen = signals_seen_[event_id];
+    const uint32_t clients = segment_.geometry().clients;
+    const auto raised = [&](uint32_t c) { return segment_.raised(event_id, c).load(std::memory_order_relaxed); };
+    event_count& fired = segment_.fired(event_id);
     uint64_t all = UINT64_MAX, most = 0;
-    for (uint32_t c = 0; c < seen.size(); ++c) {
-        if (book_.is_live(c)) all = std::min(all, seen[c]);
-        most = std::max(most, seen[c]);
+    for (uint32_t c = 0; c < clients; ++c) {
+        if (book_.is_live(c)) all = std::min(all, raised(c));
+        most = std::max(most, raised(c));
     }
-    for (all = std::min(all, most); node_fired_[event_id] < all;) {
-        const uint64_t fired = node_fired_[event_id]++;
+    for (all = std::min(all, most); fired.load(std::memory_order_relaxed) < all;) {
+        const uint64_t before = fired.fetch_add(1, std::memory_order_relaxed);
         std::vector<uint32_t> raisers;
-        for (uint32_t c = 0; c < seen.size(); ++c)
-            if (seen[c] > fired) raisers.push_back(c);
+        for (uint32_t c = 0; c < clients; ++c)
+            if (raised(c) > before) raisers.push_back(c);
         run_event(event_id, node_iteration_[event_id], -1, [this, raisers] {
             for (const uint32_t c : raisers) segment_.page(c).signals_done.fetch_add(1, std::memory_order_relaxed);
         });
@@ -197,7 +196,6 @@ void node_server::client_gone(uint32_t client) {
             release_if_done(k);
         }
         segment_.page(client).dead.store(1, std::memory_order_release);
-        ++counts_.dead_clients;
         note("rank " + std::to_string(book_.rank_of(client)) +
              " died; its complete iterations are stored, the others marked");
     }
@@ -210,11 +208,13 @@ void node_server::client_gone(uint32_t client) {
 /// A new server of an old segment: the states of the blocks tell what the dead one had been given.
 void node_server::take_over() {
     counts_ = records_.saved_counts();
+    static_cast<server_counts&>(counts_) = segment_.header().ledger.read().counts;
     earlier_busy_ns_ = counts_.busy_ns;
     earlier_idle_ns_ = counts_.idle_ns;
     counts_.finished = false;
-    ++counts_.server_restarts;
     const int64_t stored = stored_through_;
+    segment_.header().stored_through.store(stored, std::memory_order_release);
+    put_aside_what_its_predecessor_died_in();
     for (uint32_t c = 0; c < segment_.geometry().clients; ++c) {
         client_page& page = segment_.page(c);
         const uint64_t taken = page.signals_taken.load(std::memory_order_acquire);
@@ -229,7 +229,7 @@ void node_server::take_over() {
         const auto table = segment_.table(c);
         for (uint32_t i = 0; i < table.size(); ++i) {
             const block_state state = table[i].state.load(std::memory_order_acquire);
-            if (state != block_state::servers && state != block_state::shared_read) continue;
+            if (state == block_state::free || state == block_state::private_to_client) continue;
             auto b = check_block(segment_, data_, c, i);
             if (b && b->iteration > ended + 1)
                 b = failure{error_kind::usage, "a block of an iteration that cannot be", 0};
@@ -238,15 +238,20 @@ void node_server::take_over() {
                 note("rejected: " + b.why().message);
                 continue;
             }
-            const bool handed = state == block_state::servers;
+            const bool handed = state != block_state::shared_read;
+            const bool early = state == block_state::stored_early;
             const bool constant = !data_.variables[b->variable].time_varying;
             if (b->iteration <= stored && handed && !constant)
-                release(iteration_book::key_of(c, i));
+                release(iteration_book::key_of(c, i), block_state::free);
             else if (iteration_book::held* h = book_.adopt(*b, handed); h != nullptr) {
-                h->stored = b->iteration <= stored;
-                spills_[c] = spills_[c] || b->in_spill;
+                h->stored = early || b->iteration <= stored;
+                h->early = h->buried = early;
+                spills_[c] = spills_[c] || (b->in_spill && !early);
             }
         }
+        segment_.absences(c).for_each(segment_.geometry().absence_slots, [&](const absence& a) {
+            if (a.iteration > stored && a.iteration <= ended + 1) note_skipped(c, a);
+        });
         book_.client_ended(c, ended);
         if (page.closed.load(std::memory_order_acquire) != 0) {
             gone_[c] = true;

@@ -16,9 +16,6 @@ void node_server::complete_iterations() {
 void node_server::finish_iteration(int64_t number) {
     iteration_book::iteration& it = book_.at(number);
     it.complete_ns = realtime_ns();
-    ++counts_.iterations;
-    counts_.missing_blocks += static_cast<int64_t>(it.missing.size());
-    if (it.incomplete) ++counts_.incomplete_iterations;
     const int64_t delay = slot_.delay_ns(monotonic_ns());
     for (const iteration_book::key k : it.blocks) {
         iteration_book::held* h = book_.find(k);
@@ -124,7 +121,6 @@ void node_server::relieve_pressure() {
     }
     work->request.visible = false;
     work->complete_ns = realtime_ns();
-    ++counts_.early_parts;
     submit_file(work);
 }
 
@@ -222,8 +218,10 @@ void node_server::load_blocks(file_work& work) {
         const missing_block lost{h->block.variable, h->block.iteration, book_.rank_of(h->block.client), h->block.block,
                                  missing_block::why::corrupt};
         work.request.missing.push_back(lost);
-        if (book_.knows(lost.iteration)) book_.at(lost.iteration).missing.push_back(lost);
-        ++counts_.missing_blocks;
+        if (book_.knows(lost.iteration))
+            book_.at(lost.iteration).missing.push_back(lost);
+        else
+            ++counts_.missing_blocks;
         tell_clients_of_loss(lost.iteration, v.why().message);
         h->stored = true;
         h->in_job = false;
@@ -255,6 +253,7 @@ void node_server::settle(const std::shared_ptr<file_work>& work, const result<fi
     for (uint32_t c = 0; c < gone_.size(); ++c)
         waits = waits || segment_.page(c).waiting.load(std::memory_order_acquire) != 0;
     if (outcome) {
+        if (work->request.part > 0) ++counts_.early_parts;
         counts_.overflowed_values += outcome->overflowed_values;
         file_record record = begun;
         record.compress_ns = outcome->compress_ns;
@@ -276,11 +275,13 @@ void node_server::settle(const std::shared_ptr<file_work>& work, const result<fi
         }
     } else {
         note("given up: " + outcome.why().message);
-        counts_.missing_blocks += static_cast<int64_t>(work->keys.size());
         tell_of_failure(outcome.why(), work->request.iterations.front());
         // The iteration's own file is still to come, and says what an early part would have held.
-        if (work->request.part > 0)
-            for (const iteration_book::key k : work->keys) note_not_written(k);
+        for (const iteration_book::key k : work->keys)
+            if (work->request.part > 0)
+                note_not_written(k);
+            else if (const iteration_book::held* h = book_.find(k); book_.knows(h->block.iteration))
+                ++book_.at(h->block.iteration).given_up;
     }
     for (const iteration_book::key k : work->keys)
         if (iteration_book::held* b = book_.find(k)) {
@@ -312,13 +313,19 @@ void node_server::iteration_stored(int64_t number) {
     std::vector<iteration_book::key> done;
     while (stored_out_of_order_.erase(through + 1) > 0) {
         ++through;
-        const auto& blocks = book_.at(through).blocks;
-        done.insert(done.end(), blocks.begin(), blocks.end());
+        const iteration_book::iteration& it = book_.at(through);
+        done.insert(done.end(), it.blocks.begin(), it.blocks.end());
+        ++counts_.iterations;
+        counts_.blocks += static_cast<int64_t>(it.blocks.size());
+        counts_.bytes += it.bytes;
+        counts_.missing_blocks += static_cast<int64_t>(it.missing.size()) + it.given_up;
+        if (it.incomplete) ++counts_.incomplete_iterations;
         // Blocks still held (committed, constant) are found by their keys; the iteration itself is history.
         book_.drop(through);
     }
     // First the mark, then the blocks: a server that takes over in between must not store an iteration again of which
     // some blocks are gone. Hence no block goes before all stores have written its iteration.
+    write_ledger();
     h.stored_through.store(through, std::memory_order_release);
     for (const iteration_book::key k : done) release_if_done(k);
     const bool all_durable =
@@ -336,16 +343,22 @@ void node_server::release_if_done(iteration_book::key k) {
     // A published file may have to be written again while its iteration is not marked; a closed early part never.
     const bool marked = h->block.iteration <= stored_through_;
     if (!marked && !h->early && !data_.variables[h->block.variable].store.empty()) return;
-    if (h->block.in_spill)
+    if (h->block.in_spill && !h->buried)
         discard_spilled(spill_files_[h->block.client].get(), h->block.location, h->block.shape.bytes);
-    book_.forget(k);
-    release(k);
+    if (marked || !h->early) {
+        book_.forget(k);
+        release(k, block_state::free);
+    } else if (!h->buried) {
+        book_.find(k)->buried = true;
+        release(k, block_state::stored_early);
+    }
 }
 
-void node_server::release(iteration_book::key k) {
+/// Gives back the entry, or only its bytes.
+void node_server::release(iteration_book::key k, block_state now) {
     const auto client = static_cast<uint32_t>(k >> 32);
     const auto index = static_cast<uint32_t>(k);
-    segment_.table(client)[index].state.store(block_state::free, std::memory_order_release);
+    segment_.table(client)[index].state.store(now, std::memory_order_release);
     // The ring has a slot for each entry; should a client have damaged it, it finds its block by itself.
     static_cast<void>(returns_[client].push(index));
     progress_ = true;

@@ -63,6 +63,8 @@ class Case:
     ranks: int = 2
     variables: tuple[str, ...] = ("theta",)
     launcher: list[str] = field(default_factory=list)
+    environment: dict[str, str] = field(default_factory=dict)
+    """Of its processes, besides what they have anyway."""
 
     def configure(self, **parts: str) -> None:
         attributes = parts.pop("attributes", "")
@@ -86,7 +88,8 @@ class Case:
         ]
 
     def start(self, *options: str) -> "subprocess.Popen[str]":
-        environment = os.environ | {"HALCYON_MODULE_PATH": str(BUILDS[self.mpi] / "lib"), RUN_OF: str(self.directory)}
+        own = {"HALCYON_MODULE_PATH": str(BUILDS[self.mpi] / "lib"), RUN_OF: str(self.directory)}
+        environment = os.environ | own | self.environment
         return subprocess.Popen(
             self.command(*options),
             cwd=self.directory,

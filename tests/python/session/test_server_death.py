@@ -92,7 +92,7 @@ def test_when_no_server_can_be_had_the_clients_store_by_themselves(case: Case) -
 
 
 def test_a_stopped_server_is_waited_for_and_loses_nothing(openmpi_case: Case) -> None:
-    openmpi_case.configure(nz="32", size="400 KiB")
+    openmpi_case.configure(nz="32", size="440 KiB")
     run = openmpi_case.start("iterations=40", openmpi_case.gates(3))
     openmpi_case.wait_at_gate(3)
     with stopped_server(openmpi_case) as server:
