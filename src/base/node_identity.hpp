@@ -16,6 +16,9 @@ struct node_identity {
     friend bool operator==(const node_identity&, const node_identity&) = default;
 };
 
+/// The PID namespace of this process, as a number that is the same in all processes of it; 0: not known.
+uint64_t pid_namespace();
+
 /// Name of the machine; asked of the system.
 std::string host_name();
 

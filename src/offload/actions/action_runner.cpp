@@ -96,12 +96,16 @@ result<void> action_runner::run_module(const event& e, const action& a, const oc
                                                                                                     c->iteration);
                                          },
                                          this};
+    const auto loaded = functions_.find(a.name);
+    if (loaded == functions_.end())
+        return failure{error_kind::unavailable,
+                       "action '" + a.name + "' is not run: it is a module, and the server that ran it is gone", 0};
     const running here(where_.mark_of ? where_.mark_of(static_cast<uint32_t>(&a - data_.actions.data())) : nullptr);
     if (here.is_put_aside())
         return failure{error_kind::unavailable, "action '" + a.name + "' is not run: a server ended in it", 0};
     int status = 0;
     try {
-        status = functions_.at(a.name)(&context);
+        status = loaded->second(&context);
     } catch (const std::exception& thrown) {
         return failure{error_kind::usage, "action '" + a.name + "' threw: " + thrown.what(), 0};
     } catch (...) {

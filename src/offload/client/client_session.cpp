@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "base/clock.hpp"
+#include "base/node_identity.hpp"
 #include "offload/client/client_session_parts.hpp"
 #include "offload/client/known_names.hpp"
 #include "offload/client/notice.hpp"
@@ -40,6 +41,7 @@ client_session::client_session(model& data, place_in_job where, std::unique_ptr<
         for (uint32_t e = g.blocks_per_client; e-- > 0;) free_entries_.push_back(e);
         taken_bytes_.assign(g.blocks_per_client, 0);
         in_use_.assign(g.blocks_per_client, false);
+        page_->pid_namespace.store(pid_namespace(), std::memory_order_relaxed);
         page_->pid.store(::getpid(), std::memory_order_release);
         tenure_seen_ = segment_->header().tenure.load();
         silence_.emplace(*segment_, model_.server.hang_timeout,

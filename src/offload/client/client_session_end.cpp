@@ -5,6 +5,7 @@
 
 #include "offload/client/client_session.hpp"
 #include "offload/client/client_session_parts.hpp"
+#include "offload/output/node_counts.hpp"
 
 namespace halcyon::offload {
 
@@ -43,7 +44,7 @@ result<void> client_session::wait(int64_t iteration, stage which) {
 /// Without a server: what this client still holds goes into its files.
 result<void> client_session::wait_without_server(int64_t iteration, stage which) {
     if (auto done = fallback_->flush(); !done) return done;
-    if (!left_ && iteration > segment_->header().stored_through.load(std::memory_order_acquire)) return left_;
+    if (!left_ && iteration > segment_->header().ledger.read().stored_through) return left_;
     if (auto all = fallback_->all_stored(iteration); !all) return all;
     return which == stage::durable ? fallback_->sync() : result<void>{};
 }
@@ -64,8 +65,13 @@ bool client_session::serverless() {
 /// The last server is gone: what the segment holds of this client is stored by the client, then it goes on inline.
 result<void> client_session::leave_server() {
     inline_ = true;
-    const int64_t stored = segment_->header().stored_through.load(std::memory_order_acquire);
+    const int64_t stored = segment_->header().ledger.read().stored_through;
     result<void> outcome;
+    if (segment_->header().settled.exchange(1, std::memory_order_acq_rel) == 0)
+        outcome = fallback_->settle_server(counts_without_server(*segment_));
+    segment_->absences(where_.client).for_each(segment_->geometry().absence_slots, [&](const absence& a) {
+        if (a.iteration > stored) fallback_->add_missing(model_.variables[a.variable], a.block, a.iteration);
+    });
     for (int64_t iteration = stored + 1; iteration <= iteration_; ++iteration) {
         for (uint32_t entry = 0; entry < in_use_.size(); ++entry) {
             if (!in_use_[entry]) continue;

@@ -7,6 +7,7 @@
 
 #include "base/error.hpp"
 #include "offload/model/model.hpp"
+#include "offload/output/run_records.hpp"
 
 namespace halcyon::offload {
 
@@ -29,6 +30,11 @@ class fallback_store {
     };
     virtual result<void> end_iteration(int64_t iteration, const phase& seen) = 0;
     virtual result<void> signal(const event& e, int64_t iteration) = 0;
+    /// The last server of the node has ended: publishes what it kept hidden, removes what it was in the middle of, and
+    /// saves its counts.
+    virtual result<void> settle_server(run_counts counted) = 0;
+    /// A block that was dropped while there was a server: the file of its iteration says so.
+    virtual void add_missing(const variable& v, int block, int64_t iteration) = 0;
     /// A line for the log of the node's server.
     virtual void log(const std::string& line) = 0;
     /// Stores what is complete but not yet in a file.

@@ -18,7 +18,8 @@ result<void> inline_store::open() {
     auto actions = std::make_unique<action_runner>(
         data_, action_runner::surroundings{directory, where_.node, where_.nodes,
                                            [this](const std::string& line) { say(line); }});
-    if (auto loaded = actions->load_modules(where_.directory); !loaded) return loaded;
+    if (where_.alone)
+        if (auto loaded = actions->load_modules(where_.directory); !loaded) return loaded;
     auto output = output_writer::open(data_, where_.directory, writer, where_.ranks, where_.run);
     if (!output) return output.why();
     actions_ = std::move(actions);
@@ -66,7 +67,7 @@ result<void> inline_store::end_iteration(int64_t iteration, const phase& seen) {
         if (auto done = write_store(s); !done) outcome = done;
     }
     if (stores_.empty()) kept_.clear();
-    if (where_.records_phases)
+    if (where_.alone)
         records_->add(phase_record{iteration, where_.rank, seen.begin_ns, seen.visible_ns + monotonic_ns() - begin,
                                    seen.blocked_ns, seen.compute_ns, seen.bytes});
     return outcome;
@@ -90,9 +91,27 @@ result<void> inline_store::signal(const event& e, int64_t iteration) {
     // As on a server: an action that fails is counted, and the simulation goes on.
     if (auto done = actions_->run(e, {iteration, e.scope == scope::client ? where_.rank : -1, views}); !done) {
         ++counts_.failed_actions;
-        say(done.why().message);
+        say_once(done.why().message);
     }
     return outcome;
+}
+
+result<void> inline_store::settle_server(run_counts counted) {
+    if (auto opened = open(); !opened) return opened;
+    const std::string writer = node_writer(where_.node);
+    auto outcome = output_->publish_left_by(writer);
+    auto records = run_records::open(records_directory(data_, where_.directory), writer, where_.run);
+    if (!records) return records.why();
+    run_counts saved = records->saved_counts();
+    counted.switches = std::move(saved.switches);
+    counted.messages = std::move(saved.messages);
+    counted.messages.push_back("the last server ended; its clients stored the rest by themselves");
+    if (auto done = records->save(counted); !done) outcome = done;
+    return outcome;
+}
+
+void inline_store::add_missing(const variable& v, int block, int64_t iteration) {
+    missing_.push_back({v.id, iteration, where_.rank, block, missing_block::why::skipped});
 }
 
 void inline_store::log(const std::string& line) {
@@ -162,6 +181,11 @@ result<void> inline_store::write_store(uint32_t s) {
             r.blocks.push_back(k.view);
             r.blocks.back().data = k.data;
         }
+    for (const missing_block& m : missing_) {
+        const bool in_file = std::find(r.iterations.begin(), r.iterations.end(), m.iteration) != r.iterations.end();
+        if (in_file && data_.variables[m.variable_id].store == data_.stores[s].name) r.missing.push_back(m);
+    }
+    counts_.missing_blocks += static_cast<int64_t>(r.missing.size());
     const std::vector<int64_t> iterations = r.iterations;
     auto outcome = write(std::move(r), realtime_ns());
     if (!outcome) {
@@ -185,6 +209,10 @@ void inline_store::look_for_lost_directories() {
     counts_.lost_files += lost->files;
     lost_from_ = 0;
     why_lost_ = lost->what;
+}
+
+void inline_store::say_once(const std::string& message) {
+    if (told_.insert(message).second) say(message);
 }
 
 void inline_store::say(const std::string& message) {

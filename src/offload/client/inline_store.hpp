@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,8 @@ class inline_store final : public fallback_store {
         int ranks = 1;
         int node = 0;
         int nodes = 1;
-        bool records_phases = false;  ///< `inline: true`: no server writes them
-        std::string run;              ///< as for output_writer::open()
+        bool alone = false;  ///< `inline: true`: no server ever writes phases and runs modules
+        std::string run;     ///< as for output_writer::open()
     };
     inline_store(const model& data, surroundings where) : data_(data), where_(std::move(where)) {}
 
@@ -36,6 +37,8 @@ class inline_store final : public fallback_store {
                      std::span<const std::byte> data) override;
     result<void> end_iteration(int64_t iteration, const phase& seen) override;
     result<void> signal(const event& e, int64_t iteration) override;
+    result<void> settle_server(run_counts counted) override;
+    void add_missing(const variable& v, int block, int64_t iteration) override;
     void log(const std::string& line) override;
     result<void> flush() override;
     [[nodiscard]] result<void> all_stored(int64_t through) const override;
@@ -53,6 +56,7 @@ class inline_store final : public fallback_store {
     result<void> write_store(uint32_t store);
     void look_for_lost_directories();
     void say(const std::string& message);
+    void say_once(const std::string& message);
     result<void> write(output_writer::request request, int64_t complete_ns);
 
     const model& data_;
@@ -62,6 +66,8 @@ class inline_store final : public fallback_store {
     std::unique_ptr<action_runner> actions_;
     run_counts counts_;
     std::vector<kept_block> kept_;
+    std::vector<missing_block> missing_;  ///< of iterations whose file is still to come
+    std::set<std::string> told_;          ///< what is said once
     struct store_state {
         std::vector<int64_t> pending;  ///< ended iterations without a file
         int64_t wanted = -1;           ///< an action asked for the iterations up to this one

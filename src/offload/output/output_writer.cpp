@@ -146,6 +146,24 @@ class file_output final : public output_writer {
         }
     }
 
+    result<void> publish_left_by(const std::string& writer) override {
+        const std::string stem = data_.simulation + "." + writer + ".";
+        for (const target& t : targets_) {
+            if (!t.settled) return t.settled;
+            std::error_code why;
+            for (const auto& entry : fs::directory_iterator(t.directory, why)) {
+                const std::string name = entry.path().filename().string();
+                if (name.starts_with(stem) && name.ends_with(".tmp")) fs::remove(entry.path(), why);
+                if (!name.starts_with("." + stem) || name.ends_with(".tmp")) continue;
+                const std::string path = t.directory + "/" + name.substr(1);
+                if (std::rename(entry.path().c_str(), path.c_str()) != 0) return system_failure(path, errno);
+                unsynced_.insert(path);
+            }
+            if (why) return system_failure("output directory " + t.directory, why.value());
+        }
+        return {};
+    }
+
     void release_directories() override {
         for (target& t : targets_) t.place.release();
     }

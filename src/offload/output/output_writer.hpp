@@ -68,6 +68,9 @@ class output_writer {
     [[nodiscard]] virtual result<int64_t> missing_files() const = 0;
     /// Removes the files that `writers`, which have died, were in the middle of.
     virtual void remove_halves_of(const std::set<std::string>& writers) = 0;
+    /// `writer` has ended without its last acts: publishes its hidden parts, and removes the file it was in the middle
+    /// of.
+    virtual result<void> publish_left_by(const std::string& writer) = 0;
     /// This writer is done: a new session may have the directories as far as it is concerned.
     virtual void release_directories() = 0;
 

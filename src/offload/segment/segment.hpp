@@ -76,6 +76,7 @@ struct segment_header {
     std::atomic<server_state> state;
     std::atomic<uint32_t> may_exit;  ///< 1: the clients are done with a drained server; 2: build the last view first
     doorbell bell;                   ///< rings the server
+    std::atomic<uint32_t> settled;   ///< client: what the last server left is put in order
     alignas(64) std::atomic<uint64_t> heartbeats;  ///< server: counts the rounds of its loop, two a second at least
     std::atomic<server_act> act;                   ///< server: what it does between two of them
     alignas(64) std::atomic<uint32_t> progress;    ///< futex: bumped when anything below or a release changed
@@ -94,6 +95,7 @@ struct alignas(64) client_page {
     std::atomic<uint32_t> waiting;                        ///< client: blocked, needs room
     std::atomic<uint32_t> closed;                         ///< client: said goodbye
     std::atomic<int32_t> pid;                             ///< client: its process
+    std::atomic<uint64_t> pid_namespace;                  ///< client: what that number counts in; 0: not known
     alignas(64) std::atomic<int64_t> ended_through;       ///< client: last iteration it ended; -1 none
     std::atomic<uint64_t> skipped_blocks, skipped_bytes;  ///< client: totals since open
     std::atomic<uint64_t> spilled_blocks, spilled_bytes;

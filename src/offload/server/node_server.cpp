@@ -1,8 +1,10 @@
 #include "offload/server/node_server.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.hpp"
+#include "offload/output/node_counts.hpp"
 
 namespace halcyon::offload {
 
@@ -186,10 +188,7 @@ int node_server::run() {
             continue;
         }
         h.bell.prepare();
-        const bool work =
-            inbox_filled_.load(std::memory_order_acquire) ||
-            (takes_events() && std::any_of(events_.begin(), events_.end(), [](const auto& r) { return !r.empty(); }));
-        if (work) {
+        if (somebody_rang()) {
             h.bell.cancel();
         } else {
             const int64_t slept = monotonic_ns();
@@ -198,6 +197,26 @@ int node_server::run() {
         }
         spin_until = monotonic_ns() + data_.server.spin.count();
     }
+}
+
+/// Everything that clients and other threads ring for, looked at once more after the loop said that it is about to
+/// sleep: whoever wrote before that did not see it asleep.
+bool node_server::somebody_rang() {
+    const segment_header& h = segment_.header();
+    if (inbox_filled_.load(std::memory_order_acquire)) return true;
+    if (takes_events())
+        for (const auto& ring : events_)
+            if (!ring.empty()) return true;
+    const wishes now{h.stored_wanted.load(std::memory_order_acquire), h.durable_wanted.load(std::memory_order_acquire),
+                     h.may_exit.load(std::memory_order_acquire), clients_that_wait()};
+    return std::exchange(seen_wishes_, now) != now;
+}
+
+uint32_t node_server::clients_that_wait() const {
+    uint32_t waiting = 0;
+    for (uint32_t c = 0; c < gone_.size(); ++c)
+        waiting += segment_.page(c).waiting.load(std::memory_order_acquire) != 0 ? 1 : 0;
+    return waiting;
 }
 
 /// How long the loop may sleep: half a second at most, so that a missed wake-up of a dying client costs little.
@@ -305,19 +324,7 @@ void node_server::save_counts(bool finished) {
     // The loop sleeps while the pool works, too: idle is only what no thread had work for.
     counts_.idle_ns =
         earlier_idle_ns_ + std::max<int64_t>(0, data_.server.threads * slept_ns_ - pool_->busy_ns() - shared_ns_);
-    counts_.skipped_blocks = counts_.skipped_bytes = counts_.spilled_blocks = counts_.spilled_bytes = 0;
-    counts_.inlined_blocks = counts_.inlined_bytes = counts_.dead_clients = 0;
-    for (uint32_t c = 0; c < segment_.geometry().clients; ++c) {
-        const client_page& page = segment_.page(c);
-        counts_.skipped_blocks += static_cast<int64_t>(page.skipped_blocks.load());
-        counts_.skipped_bytes += static_cast<int64_t>(page.skipped_bytes.load());
-        counts_.spilled_blocks += static_cast<int64_t>(page.spilled_blocks.load());
-        counts_.spilled_bytes += static_cast<int64_t>(page.spilled_bytes.load());
-        counts_.inlined_blocks += static_cast<int64_t>(page.inlined_blocks.load());
-        counts_.inlined_bytes += static_cast<int64_t>(page.inlined_bytes.load());
-        counts_.dead_clients += page.dead.load() != 0 ? 1 : 0;
-    }
-    counts_.server_restarts = segment_.header().tenure.load().restarts();
+    count_clients(segment_, counts_);
     write_ledger();
     const auto saved = records_.save(counts_);
     if (!saved && !counts_unsaved_)

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/node_identity.hpp"
 #include "offload/actions/action_runner.hpp"
 #include "offload/output/output_writer.hpp"
 #include "offload/output/run_records.hpp"
@@ -137,6 +138,8 @@ class node_server {
     [[nodiscard]] std::set<std::string> dead_writers() const;
     bool wind_up();
     void look_for_lost_files();
+    bool somebody_rang();
+    [[nodiscard]] uint32_t clients_that_wait() const;
     int64_t next_timer_ns() const;
 
     model data_;
@@ -156,16 +159,25 @@ class node_server {
     transfer_slot slot_;
     idle_compression idle_;
 
+    /// What clients ask for by words of the segment, as the loop saw it before it last slept.
+    struct wishes {
+        int64_t stored = -1, durable = -1;
+        uint32_t may_exit = 0, waiting = 0;
+        bool operator==(const wishes&) const = default;
+    };
+    wishes seen_wishes_;
+
     std::vector<event_ring::consumer> events_;
     std::vector<return_ring::producer> returns_;
     std::vector<descriptor> spill_files_;
-    std::vector<bool> gone_;               ///< clients that closed or died: they send no more events
-    std::vector<bool> spills_;             ///< clients some of whose blocks lie in spill files
-    std::vector<bool> spill_lost_;         ///< clients whose spill file could not be taken
-    std::vector<bool> silent_;             ///< clients whose connection is over: they send no more files
-    std::vector<bool> awaited_;            ///< clients that have not joined this server yet
-    int64_t awaited_until_ns_ = 0;         ///< after that they are taken for dead; 0: no limit yet
-    std::vector<int64_t> node_iteration_;  ///< [event]: in which it was raised last
+    std::vector<bool> gone_;                    ///< clients that closed or died: they send no more events
+    std::vector<bool> spills_;                  ///< clients some of whose blocks lie in spill files
+    std::vector<bool> spill_lost_;              ///< clients whose spill file could not be taken
+    std::vector<bool> silent_;                  ///< clients whose connection is over: they send no more files
+    std::vector<bool> awaited_;                 ///< clients that have not joined this server yet
+    uint64_t pid_namespace_ = pid_namespace();  ///< 0: not known
+    int64_t awaited_until_ns_ = 0;              ///< after that they are taken for dead; 0: no limit yet
+    std::vector<int64_t> node_iteration_;       ///< [event]: in which it was raised last
 
     /// An event whose turn has not come.
     struct waiting_action {

@@ -284,8 +284,11 @@ void node_server::look_for_lost_clients() {
     }
     for (uint32_t c = 0; c < awaited_.size(); ++c) {
         if (!awaited_[c]) continue;
-        const pid_t pid = segment_.page(c).pid.load(std::memory_order_acquire);
-        const bool ended = ::kill(pid, 0) != 0 && errno == ESRCH;
+        const client_page& page = segment_.page(c);
+        const pid_t pid = page.pid.load(std::memory_order_acquire);
+        // The number means nothing in another PID namespace: there, only the time tells.
+        const bool known = pid_namespace_ != 0 && page.pid_namespace.load(std::memory_order_relaxed) == pid_namespace_;
+        const bool ended = known && ::kill(pid, 0) != 0 && errno == ESRCH;
         if (!ended && monotonic_ns() < awaited_until_ns_) continue;
         awaited_[c] = false;
         silent_[c] = true;

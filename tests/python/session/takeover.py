@@ -28,16 +28,17 @@ class Takeover:
         report = case.directory / "report"
         self.put_in_place(case, report)
         run = case.start(f"iterations={ITERATIONS}", "final_wait=1", case.gates(KILLED_AT))
-        case.wait_at_gate(KILLED_AT)
-        stop_server(case.server_process())
-        case.open_gate(KILLED_AT)
-        log = case.output / "server-n0000.log"
-        if self.mode == "hold":
-            wait_for(lambda: report.exists() or run.poll() is not None, what=f"step {self.step}")
-            wait_for(lambda: "server 3 of" in log.read_text() or run.poll() is not None, what="the next server")
-        elif self.mode == "slow":
-            wait_for(lambda: report.exists() or run.poll() is not None, what=f"step {self.step}")
-        Path(f"{report}.go").touch()
+        try:
+            case.wait_at_gate(KILLED_AT)
+            stop_server(case.server_process())
+            case.open_gate(KILLED_AT)
+            log = case.output / "server-n0000.log"
+            if self.mode != "kill":
+                wait_for(lambda: report.exists() or run.poll() is not None, what=f"step {self.step}")
+            if self.mode == "hold":
+                wait_for(lambda: "server 3 of" in log.read_text() or run.poll() is not None, what="the next server")
+        finally:
+            Path(f"{report}.go").touch()
         return finish(run)
 
     def put_in_place(self, case: Case, report: Path) -> None:

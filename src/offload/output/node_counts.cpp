@@ -1,0 +1,43 @@
+#include "offload/output/node_counts.hpp"
+
+namespace halcyon::offload {
+
+void count_clients(const segment& of, run_counts& counts) {
+    counts.skipped_blocks = counts.skipped_bytes = counts.spilled_blocks = counts.spilled_bytes = 0;
+    counts.inlined_blocks = counts.inlined_bytes = counts.dead_clients = 0;
+    for (uint32_t c = 0; c < of.geometry().clients; ++c) {
+        const client_page& page = of.page(c);
+        counts.skipped_blocks += static_cast<int64_t>(page.skipped_blocks.load());
+        counts.skipped_bytes += static_cast<int64_t>(page.skipped_bytes.load());
+        counts.spilled_blocks += static_cast<int64_t>(page.spilled_blocks.load());
+        counts.spilled_bytes += static_cast<int64_t>(page.spilled_bytes.load());
+        counts.inlined_blocks += static_cast<int64_t>(page.inlined_blocks.load());
+        counts.inlined_bytes += static_cast<int64_t>(page.inlined_bytes.load());
+        counts.dead_clients += page.dead.load() != 0 ? 1 : 0;
+    }
+    counts.server_restarts = of.header().tenure.load().restarts();
+}
+
+run_counts counts_without_server(const segment& of) {
+    const ledger last = of.header().ledger.read();
+    run_counts counts;
+    static_cast<server_counts&>(counts) = last.counts;
+    count_clients(of, counts);
+    for (uint32_t c = 0; c < of.geometry().clients; ++c) {
+        const bool dead = of.page(c).dead.load() != 0;
+        for (const block_entry& e : of.table(c)) {
+            const block_state state = e.state.load(std::memory_order_acquire);
+            if (state == block_state::free || state == block_state::private_to_client) continue;
+            if (e.iteration <= last.stored_through) continue;
+            if (state == block_state::stored_early) {
+                ++counts.blocks;
+                counts.bytes += e.shape.bytes;
+            } else if (dead) {
+                ++counts.missing_blocks;  // its client cannot store it any more
+            }
+        }
+    }
+    return counts;
+}
+
+}  // namespace halcyon::offload

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "offload/output/run_records.hpp"
+#include "offload/segment/segment.hpp"
+
+namespace halcyon::offload {
+
+/// Puts into `counts` what the segment of a node says of its clients and of the succession of its servers.
+void count_clients(const segment& of, run_counts& counts);
+
+/// The counts of a node whose last server has ended: its ledger, and the blocks of early parts of iterations that are
+/// not in the ledger yet.
+[[nodiscard]] run_counts counts_without_server(const segment& of);
+
+}  // namespace halcyon::offload

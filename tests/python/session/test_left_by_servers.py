@@ -1,0 +1,98 @@
+"""What servers knew or did when they died is known to whoever comes after them: another server, or the clients."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from fault_campaign import check_values, recorded_missing
+from running import BUILDS, Case, check_complete, finish, processes_of, stop_server, wait_for
+from segment import Word, words
+
+AHEAD = 8
+"""Iterations that rank 0 is ahead of rank 1, of which the buffer holds two."""
+ITERATIONS = AHEAD + 4
+
+CRASHING = """\
+events:
+  each: {{actions: [crash], scope: client}}
+actions:
+  crash: {{type: module, module: {module}, function: crashing_action}}"""
+
+
+def start_ahead(case: Case, when_full: str, max_restarts: int) -> "subprocess.Popen[str]":
+    """A run in which rank 0 stands at a gate, all that it could hand over accepted, and rank 1 has not begun."""
+    case.configure(
+        nz="32",
+        size="440 KiB",
+        buffer=f", when-full: {when_full}",
+        server=f"max-restarts: {max_restarts}",
+    )
+    run = case.start(f"iterations={ITERATIONS}", f"ahead={AHEAD}", "final_wait=1", case.gates(AHEAD))
+    wait_for(lambda: (case.output / "counts-n0000.json").exists(), what="the server is there")
+    server = case.server_process()
+    wait_for(lambda: words(server, Word.ENDED_THROUGH, 2)[0] == AHEAD - 1, what="rank 0 is ahead")
+    return run
+
+
+def blocks_counted(case: Case) -> int:
+    return sum(case.counts(path.stem.removeprefix("counts-"))["blocks"] for path in case.output.glob("counts-*.json"))
+
+
+@pytest.mark.parametrize("max_restarts", [0, 3])
+def test_early_parts_are_published_whoever_comes_after(openmpi_case: Case, max_restarts: int) -> None:
+    run = start_ahead(openmpi_case, "block", max_restarts)
+    assert list(openmpi_case.output.glob(".tiny.n0000.*.p*.h5")), "there are no early parts: the buffer is too large"
+    stop_server(openmpi_case.server_process())
+    openmpi_case.open_gate(AHEAD)
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, ITERATIONS)
+    assert not list(openmpi_case.output.glob(".tiny.n0000.*.h5")), "parts are still hidden"
+    assert not recorded_missing(openmpi_case)
+    assert blocks_counted(openmpi_case) == ITERATIONS * openmpi_case.ranks
+
+
+def test_blocks_in_early_parts_of_a_client_that_died_are_not_missing(openmpi_case: Case) -> None:
+    run = start_ahead(openmpi_case, "block", 3)
+    server = openmpi_case.server_process()
+    for process in processes_of(run):
+        stop_server(process)
+    finish(run)
+    wait_for(lambda: openmpi_case.counts()["finished"], what=f"server {server} drains")
+    stored = check_values(openmpi_case)
+    assert {i for _, i, rank in stored if rank == 0} == set(range(AHEAD))
+    assert not set(stored) & recorded_missing(openmpi_case)
+
+
+@pytest.mark.parametrize("max_restarts", [0, 3])
+def test_dropped_blocks_are_remembered_whoever_comes_after(openmpi_case: Case, max_restarts: int) -> None:
+    run = start_ahead(openmpi_case, "skip", max_restarts)
+    stop_server(openmpi_case.server_process())
+    openmpi_case.open_gate(AHEAD)
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    stored, missing = set(check_values(openmpi_case)), recorded_missing(openmpi_case)
+    assert missing, "nothing was dropped: the buffer is too large"
+    assert not stored & missing
+    assert stored | missing == {("theta", i, rank) for i in range(ITERATIONS) for rank in range(2)}
+    assert len(missing) == sum(rank["skipped"] for rank in outcome.ranks.values())
+
+
+@pytest.mark.parametrize("max_restarts", [0, 2])
+def test_a_module_that_ends_its_server_is_not_run_again(openmpi_case: Case, max_restarts: int) -> None:
+    """Neither by the next server nor by the ranks, which would end as well."""
+    module = BUILDS["openmpi"] / "tests/libcrashing_action.so"
+    openmpi_case.configure(events=CRASHING.format(module=module), server=f"max-restarts: {max_restarts}")
+    run = openmpi_case.start("iterations=12", "signal=each", openmpi_case.gates(6))
+    log = openmpi_case.output / "server-n0000.log"
+    if max_restarts > 0:
+        wait_for(lambda: log.exists() and "took over" in log.read_text(), what="the second server")
+    openmpi_case.open_gate(6)
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 12)
+    counts = [openmpi_case.counts(Path(p).stem.removeprefix("counts-")) for p in openmpi_case.output.glob("counts-*")]
+    assert sum(c["failed_actions"] for c in counts) > 0
+    if max_restarts > 0:
+        assert openmpi_case.counts()["server_restarts"] == 1
+        assert "is not run any more" in log.read_text()
