@@ -11,6 +11,7 @@ namespace {
 // MPICH's predefined handles: part of the binary interface that it shares with its descendants.
 constexpr uintptr_t mpich_byte = 0x4c00010d;
 constexpr uintptr_t mpich_world = 0x44000000;
+constexpr uintptr_t mpich_errors_return = 0x54000001;
 
 handle from_number(uintptr_t value) {
     return reinterpret_cast<handle>(value);
@@ -27,6 +28,9 @@ void* open_mpi_byte() {
     return nullptr;
 }
 void* open_mpi_world() {
+    return nullptr;
+}
+void* open_mpi_errors_return() {
     return nullptr;
 }
 bool ignored_by_fortran(const void* status) {
@@ -57,11 +61,15 @@ class library_variable {
 // Open MPI's predefined objects are variables, by which it is also known.
 constinit library_variable ompi_mpi_byte("ompi_mpi_byte");
 constinit library_variable ompi_mpi_comm_world("ompi_mpi_comm_world");
+constinit library_variable ompi_mpi_errors_return("ompi_mpi_errors_return");
 void* open_mpi_byte() {
     return ompi_mpi_byte.address();
 }
 void* open_mpi_world() {
     return ompi_mpi_comm_world.address();
+}
+void* open_mpi_errors_return() {
+    return ompi_mpi_errors_return.address();
 }
 
 // What Fortran means by MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE: with Open MPI variables of one name in all three
@@ -121,6 +129,10 @@ handle world() {
 
 handle byte_type() {
     return open_mpi() ? open_mpi_byte() : from_number(mpich_byte);
+}
+
+handle errors_return() {
+    return open_mpi() ? open_mpi_errors_return() : from_number(mpich_errors_return);
 }
 
 int64_t bytes_of_type(handle type) {
