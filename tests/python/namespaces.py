@@ -55,11 +55,8 @@ _LAUNCHERS = {"openmpi": _open_mpi, "mpich": _mpich}
 
 
 @contextmanager
-def two_nodes(directory: Path, second_in: str = "", mpi: str = "openmpi") -> Iterator[list[str]]:
-    """Yields the launcher that puts one rank into each of two namespaces; removes them afterwards.
-
-    `second_in`: a command in front of what runs on the second node, such as `unshare --time`. `mpi`: or `mpich`.
-    """
+def joined() -> Iterator[tuple[list[str], list[str]]]:
+    """Two namespaces that reach each other as NETWORK.1 and NETWORK.2: their names, and those of their interfaces."""
     tag = str(os.getpid())
     names = [f"hal-{tag}-{i}" for i in (1, 2)]
     links = [f"h{tag}v{i}"[-15:] for i in (1, 2)]
@@ -72,6 +69,19 @@ def two_nodes(directory: Path, second_in: str = "", mpi: str = "openmpi") -> Ite
             ip("netns", "exec", name, "ip", "addr", "add", f"{NETWORK}.{i}/24", "dev", link)
             ip("netns", "exec", name, "ip", "link", "set", link, "up")
             ip("netns", "exec", name, "ip", "link", "set", "lo", "up")
+        yield names, links
+    finally:
+        for name in names:
+            subprocess.run(["ip", "netns", "del", name], capture_output=True)
+
+
+@contextmanager
+def two_nodes(directory: Path, second_in: str = "", mpi: str = "openmpi") -> Iterator[list[str]]:
+    """Yields the launcher that puts one rank into each of two namespaces; removes them afterwards.
+
+    `second_in`: a command in front of what runs on the second node, such as `unshare --time`. `mpi`: or `mpich`.
+    """
+    with joined() as (names, links):
         agent = directory / "agent.sh"
         # Options of ssh come first with MPICH.
         agent.write_text(
@@ -81,6 +91,3 @@ def two_nodes(directory: Path, second_in: str = "", mpi: str = "openmpi") -> Ite
         )
         agent.chmod(0o755)
         yield ["ip", "netns", "exec", names[0], *_LAUNCHERS[mpi](agent, links[0])]
-    finally:
-        for name in names:
-            subprocess.run(["ip", "netns", "del", name], capture_output=True)

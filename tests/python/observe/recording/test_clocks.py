@@ -1,5 +1,6 @@
 """Calls on nodes whose clocks differ stand in the order in which they happened."""
 
+import shlex
 import subprocess
 import time
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import namespaces
 import numpy as np
 import pytest
+import slurm
 
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.pack import pack
@@ -157,6 +159,25 @@ def test_two_launches_of_one_run_compare_their_own_ranks(tmp_path: Path, program
     facts = [int(value.split()[0]) for value in _offsets(tmp_path / "data")]
     assert len(facts) == 4
     assert all(abs(offset - AHEAD_S * 10**9) < 1e9 for offset in facts)
+
+
+@pytest.mark.skipif(bool(slurm.unavailable()), reason=slurm.unavailable())
+@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
+def test_two_job_steps_of_srun_compare_their_own_ranks(tmp_path: Path, program: Path) -> None:
+    folder = new_folder(tmp_path / "run", [str(program)])
+    Recording.of([str(program)], ["trace"], time.time()).write(folder)
+    recorded = [f"{name}={value}" for name, value in variables(["trace"], folder / "trace", None, None).items()]
+    step = ["srun", "--overlap", "-N2", "-n2", "--mpi=pmi2", "env", *recorded, str(program)]
+    a, b = (shlex.join([*step, str(tmp_path / name)]) for name in "ab")
+    (tmp_path / "slurm").mkdir()
+    with slurm.two_nodes(tmp_path / "slurm", SECOND_NODE) as on_first:
+        job = [*on_first, "salloc", "-N2", "sh", "-c", f"{a} & first=$!; {b} && wait $first"]
+        subprocess.run(job, check=True, timeout=LIMIT_S)
+    pack(folder, tmp_path / "data")
+    facts = [int(value.split()[0]) for value in _offsets(tmp_path / "data")]
+    assert len(facts) == 4
+    assert all(abs(offset - AHEAD_S * 10**9) < 1e9 for offset in facts)
+    assert not list((folder / "trace").glob(".*"))
 
 
 def _offsets(directory: Path) -> list[str]:
