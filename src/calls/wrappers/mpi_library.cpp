@@ -1,8 +1,5 @@
 #include "calls/wrappers/mpi_library.hpp"
 
-#include <dlfcn.h>
-
-#include <atomic>
 #include <cstring>
 
 namespace halcyon::calls::mpi {
@@ -39,23 +36,10 @@ bool ignored_by_fortran(const void* status) {
            status == MPIR_F08_MPI_STATUS_IGNORE_OBJ || status == MPIR_F08_MPI_STATUSES_IGNORE_OBJ;
 }
 #else
-/// A variable of the library, or of the application where that has its own copy of it. Looked for once.
-class library_variable {
+/// A variable of the library, or of the application where that has its own copy of it.
+class library_variable : public library_symbol {
   public:
-    constexpr explicit library_variable(const char* name) : name_(name) {}
-    void* address() {
-        if (!looked_.load(std::memory_order_acquire)) [[unlikely]] {
-            void* found = dlsym(RTLD_DEFAULT, name_);
-            found_.store(found != nullptr ? found : find_real_function(name_), std::memory_order_relaxed);
-            looked_.store(true, std::memory_order_release);
-        }
-        return found_.load(std::memory_order_relaxed);
-    }
-
-  private:
-    const char* name_;
-    std::atomic<void*> found_{nullptr};
-    std::atomic<bool> looked_{false};
+    constexpr explicit library_variable(const char* name) : library_symbol(name, kind::variable) {}
 };
 
 // Open MPI's predefined objects are variables, by which it is also known.
