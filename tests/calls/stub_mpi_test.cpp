@@ -31,6 +31,16 @@ std::vector<std::string> mpi_calls(const recorded_process& process) {
 
 using names = std::vector<std::string>;
 
+TEST(stub_mpi_test, records_functions_with_large_counts) {
+    const recorded_process process = run_with(mpich_like, "large_counts");
+    EXPECT_EQ(mpi_calls(process),
+              (names{"MPI_Init", "MPI_File_open", "MPI_File_get_type_extent", "MPI_File_write_at", "MPI_File_close"}));
+    ASSERT_NE(process.first("MPI_File_write_at"), nullptr);
+    EXPECT_EQ(process.first("MPI_File_write_at")->offset, 16);
+    EXPECT_EQ(process.first("MPI_File_write_at")->bytes, 24'000'000'000);
+    EXPECT_EQ(process.first("MPI_File_write_at")->moved, 24'000'000'000);
+}
+
 TEST(stub_mpi_test, records_a_request_whose_handle_another_thread_got_at_once) {
     const recorded_process process = run_with(mpich_like, "reused_request");
     names completed;
