@@ -67,6 +67,7 @@ uint64_t objects_loaded() {
 
 /// The first of those that were found once; they are never taken out.
 constinit std::atomic<library_symbol*> first_listed{nullptr};
+constinit std::atomic<uint64_t> unloading_count{0};
 
 }  // namespace
 
@@ -90,14 +91,23 @@ void* find_real_function(const char* symbol) {
     });
 }
 
+uint64_t library_symbol::unloadings() {
+    return unloading_count.load(std::memory_order_relaxed);
+}
+
+/// As long as this stays the same, what is missing is missing. Never 0.
+uint64_t library_symbol::now() const {
+    return kind_ == kind::function ? objects_loaded() : unloadings() + 1;
+}
+
 void* library_symbol::look_up() {
-    const uint64_t loaded = objects_loaded();
-    if (missing_since_.load(std::memory_order_relaxed) == loaded) return nullptr;
+    const uint64_t asked_at = now();
+    if (missing_since_.load(std::memory_order_relaxed) == asked_at) return nullptr;
     // The application may have a variable of its own, copied from the library's.
     void* found = kind_ == kind::variable ? dlsym(RTLD_DEFAULT, name_) : nullptr;
     if (found == nullptr) found = find_real_function(name_);
     if (found == nullptr) {
-        missing_since_.store(loaded, std::memory_order_relaxed);
+        missing_since_.store(asked_at, std::memory_order_relaxed);
         return nullptr;
     }
     missing_since_.store(0, std::memory_order_relaxed);
@@ -114,6 +124,7 @@ void library_symbol::enlist() {
 }
 
 void library_symbol::forget_unloaded() {
+    unloading_count.fetch_add(1, std::memory_order_relaxed);
     for (library_symbol* at = first_listed.load(std::memory_order_acquire); at != nullptr; at = at->next_) {
         const auto address = reinterpret_cast<uintptr_t>(at->address_.load(std::memory_order_relaxed));
         loaded_object object{};

@@ -13,9 +13,9 @@ void* find_real_function(const char* symbol);
 /// The same of one version of it, such as "GLIBC_2.2.5". Null where there is none.
 void* find_real_version(const char* symbol, const char* version);
 
-/// The address of a symbol of the application's libraries, looked up when it is asked for the first time. Where there
-/// is none it is looked up again when more objects have been loaded; where its object was unloaded, too
-/// (forget_unloaded). Must live for ever.
+/// The address of a symbol of the application's libraries, looked up when it is asked for the first time, and again
+/// when its object was unloaded (forget_unloaded). A function that is missing is looked up again when more objects have
+/// been loaded; a variable, by which libraries are told apart, when one was unloaded. Must live for ever.
 ///
 /// Any thread asks. `address_` is null or right for as long as the object is loaded; two threads that look it up at
 /// once find the same.
@@ -31,16 +31,19 @@ class library_symbol {
 
     /// Forgets the addresses in objects that are not loaded any more.
     static void forget_unloaded();
+    /// How often that was called.
+    static uint64_t unloadings();
 
   private:
     void* look_up();
+    [[nodiscard]] uint64_t now() const;
     void enlist();
 
     const char* name_;
     kind kind_;
     std::atomic<bool> is_listed_{false};
     std::atomic<void*> address_{nullptr};
-    std::atomic<uint64_t> missing_since_{0};  ///< how many objects had been loaded when there was none; 0: not missing
+    std::atomic<uint64_t> missing_since_{0};  ///< now() when there was none; 0: not missing
     library_symbol* next_ = nullptr;          ///< of those that were found once
 };
 

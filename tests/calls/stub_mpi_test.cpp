@@ -10,6 +10,7 @@ namespace halcyon::tests {
 namespace {
 
 constexpr const char* mpich_like = HALCYON_TEST_STUB_MPI;
+constexpr const char* standard_abi = HALCYON_TEST_STUB_ABI_MPI;
 
 recorded_process run_with(const char* library, const std::string& what) {
     const temporary_folder files;
@@ -60,6 +61,14 @@ TEST(stub_mpi_test, calls_the_library_that_is_loaded_now) {
     const recorded_process process = run_with(mpich_like, "unloaded_library");
     EXPECT_EQ(mpi_calls(process),
               (names{"MPI_Init", "MPI_File_open", "MPI_File_close", "MPI_Init", "MPI_File_open", "MPI_File_close"}));
+}
+
+TEST(stub_mpi_test, refuses_handles_of_the_standard_abi) {
+    for (const char* what : {"large_counts", "reused_request", "tested_request"}) {
+        const recorded_process process = run_with(standard_abi, what);
+        EXPECT_EQ(mpi_calls(process), names{}) << what;
+        EXPECT_EQ(process.absences, names{"calls of MPI by the standard ABI of MPI 5"}) << what;
+    }
 }
 
 }  // namespace

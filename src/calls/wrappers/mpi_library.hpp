@@ -20,6 +20,10 @@ constexpr int success = 0;
 /// True with Open MPI, false with MPICH and its descendants.
 bool open_mpi();
 
+/// False with the standard ABI of MPI 5, whatever library it is of: its handles, constants and statuses are others, and
+/// nothing here reads them. The calls of such a program are not recorded, which this tells once.
+bool handles_are_known();
+
 /// Asks the library something; -1 where it lacks the function, else what that returned. No own_work: the library goes
 /// on with the application's messages meanwhile, and a signal's handler may come. Their calls are what they always are:
 /// on sockets, which nobody records, or on files.
