@@ -27,10 +27,6 @@ constexpr announcement blank{-1, 0, 0};
 constexpr int32_t come = 1;
 constexpr int32_t stay = 2;
 
-bool read_from(int fd, announcement& out) {
-    return direct::lseek(fd, 0, SEEK_SET) == 0 && direct::read(fd, &out, sizeof out) == sizeof out;
-}
-
 void rest() {
     const timespec a_moment{0, 1'000'000};
     direct::call(SYS_nanosleep, direct::address(&a_moment));
@@ -47,20 +43,34 @@ int clock_meeting::open(std::string_view name, int flags) {
     return direct::open(path_of(name), flags | O_CLOEXEC, 0600);
 }
 
-/// A new file, blank; false when there is one, or none can be made.
+/// A new file, empty; false when there is one, or none can be made.
 bool clock_meeting::make(std::string_view name) {
     const int fd = open(name, O_WRONLY | O_CREAT | O_EXCL);
-    if (fd < 0) return false;
-    const bool written = direct::pwrite(fd, &blank, sizeof blank, 0) == sizeof blank;
-    direct::close(fd);
-    if (!written) remove(name);
-    return written;
+    if (fd >= 0) direct::close(fd);
+    return fd >= 0;
 }
 
 bool clock_meeting::exists(std::string_view name) {
     const int fd = open(name, O_RDONLY);
     if (fd >= 0) direct::close(fd);
     return fd >= 0;
+}
+
+/// Opened anew each time: then NFS, too, shows what another node has written.
+bool clock_meeting::read(std::string_view name, void* out, size_t bytes) {
+    const int fd = open(name, O_RDONLY);
+    if (fd < 0) return false;
+    const bool whole = direct::read(fd, out, bytes) == static_cast<ssize_t>(bytes);
+    direct::close(fd);
+    return whole;
+}
+
+bool clock_meeting::write(std::string_view name, const void* what, size_t bytes, int64_t offset) {
+    const int fd = open(name, O_WRONLY);
+    if (fd < 0) return false;
+    const bool whole = direct::pwrite(fd, what, bytes, offset) == static_cast<ssize_t>(bytes);
+    direct::close(fd);
+    return whole;
 }
 
 /// Renames `first`, unless that was done before; true when it is decided so. (NFS may say that a rename failed which
@@ -90,7 +100,10 @@ void clock_meeting::announce(std::string_view folder, std::string_view clock, in
     if (told_rank == 0) {
         if (make(first)) role_ = role::first;
     } else if (make(own_)) {
-        role_ = role::announced;
+        if (write(own_, &blank, sizeof blank, 0))
+            role_ = role::announced;
+        else
+            remove(own_);
     }
 }
 
@@ -106,7 +119,7 @@ void clock_meeting::end() {
     if (role_ == role::first) remove(go);
 }
 
-/// Calls `function(fd, name)` with each announcement.
+/// Calls `function(name)` with each announcement.
 template <class Function>
 void clock_meeting::each_announcement(Function function) {
     const int directory = direct::open(folder_, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -118,10 +131,7 @@ void clock_meeting::each_announcement(Function function) {
             const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
             at += entry->d_reclen;
             const std::string_view name(entry->d_name);
-            const int fd = name.starts_with(announcements) ? open(name, O_RDWR) : -1;
-            if (fd < 0) continue;
-            function(fd, name);
-            direct::close(fd);
+            if (name.starts_with(announcements)) function(name);
         }
     }
     direct::close(directory);
@@ -131,10 +141,10 @@ void clock_meeting::each_announcement(Function function) {
 size_t clock_meeting::gather(int ranks, int64_t until_ns) {
     size_t count = 1;
     ranks_[0] = 0;
-    each_announcement([&](int fd, std::string_view name) {
+    each_announcement([&](std::string_view name) {
         if (name == own_ || count == most_ranks) return;
         announcement other = blank;
-        while (read_from(fd, other) && other.rank < 0 && monotonic_ns() < until_ns) rest();
+        while (read(name, &other, sizeof other) && other.rank < 0 && monotonic_ns() < until_ns) rest();
         const bool is_new = std::find(ranks_, ranks_ + count, other.rank) == ranks_ + count;
         if (other.ranks == ranks && other.rank > 0 && other.rank < ranks && is_new) ranks_[count++] = other.rank;
     });
@@ -142,27 +152,18 @@ size_t clock_meeting::gather(int ranks, int64_t until_ns) {
 }
 
 void clock_meeting::answer_all(size_t count) {
-    each_announcement([&](int fd, std::string_view) {
+    each_announcement([&](std::string_view name) {
         announcement other = blank;
-        if (!read_from(fd, other)) return;
+        if (!read(name, &other, sizeof other)) return;
         const bool is_in = std::find(ranks_ + 1, ranks_ + count, other.rank) != ranks_ + count;
         const int32_t answer = is_in ? come : stay;
-        direct::pwrite(fd, &answer, sizeof answer, offsetof(announcement, answer));
+        (void)write(name, &answer, sizeof answer, offsetof(announcement, answer));
     });
-}
-
-bool clock_meeting::write_list(size_t count) {
-    const int fd = open(first, O_WRONLY | O_TRUNC);
-    if (fd < 0) return false;
-    const size_t bytes = count * sizeof ranks_[0];
-    const bool written = direct::pwrite(fd, ranks_, bytes, 0) == static_cast<ssize_t>(bytes);
-    direct::close(fd);
-    return written;
 }
 
 std::span<const int> clock_meeting::lead(int ranks, int64_t patience_ns) {
     const size_t count = ranks > 1 ? gather(ranks, monotonic_ns() + patience_ns / 2) : 1;
-    const bool together = count > 1 && write_list(count) && decide(go);
+    const bool together = count > 1 && write(first, ranks_, count * sizeof ranks_[0], 0) && decide(go);
     answer_all(together ? count : 1);
     if (together) return {ranks_, count};
     remove(first);
@@ -172,11 +173,8 @@ std::span<const int> clock_meeting::lead(int ranks, int64_t patience_ns) {
 
 /// Waits until rank 0 has answered. False: without this process.
 bool clock_meeting::is_invited(int64_t until_ns) {
-    const int fd = open(own_, O_RDONLY);
-    if (fd < 0) return false;
     announcement own = blank;
-    while (read_from(fd, own) && own.answer == 0 && monotonic_ns() < until_ns) rest();
-    direct::close(fd);
+    while (read(own_, &own, sizeof own) && own.answer == 0 && monotonic_ns() < until_ns) rest();
     // Without an answer in time: `first` says whether there will be one.
     return own.answer == come || (own.answer == 0 && !decide(no));
 }
@@ -184,12 +182,8 @@ bool clock_meeting::is_invited(int64_t until_ns) {
 std::span<const int> clock_meeting::follow(int rank, int ranks, int64_t patience_ns) {
     if (role_ != role::announced) return {};
     if (!exists(first) && !exists(go)) return {};  // rank 0 has no recorder
-    const int fd = open(own_, O_WRONLY);
-    if (fd < 0) return {};
     const int32_t told[] = {rank, ranks};
-    const bool written = direct::pwrite(fd, told, sizeof told, 0) == sizeof told;
-    direct::close(fd);
-    if (!written || !is_invited(monotonic_ns() + patience_ns)) return {};
+    if (!write(own_, told, sizeof told, 0) || !is_invited(monotonic_ns() + patience_ns)) return {};
     return read_list(rank);
 }
 

@@ -40,7 +40,6 @@ class clock_meeting {
     std::span<const int> lead(int ranks, int64_t patience_ns);
     size_t gather(int ranks, int64_t until_ns);
     void answer_all(size_t count);
-    [[nodiscard]] bool write_list(size_t count);
     std::span<const int> follow(int rank, int ranks, int64_t patience_ns);
     [[nodiscard]] bool is_invited(int64_t until_ns);
     std::span<const int> read_list(int rank);
@@ -49,6 +48,8 @@ class clock_meeting {
     void each_announcement(Function function);
     const char* path_of(std::string_view name);
     [[nodiscard]] int open(std::string_view name, int flags);
+    [[nodiscard]] bool read(std::string_view name, void* out, size_t bytes);
+    [[nodiscard]] bool write(std::string_view name, const void* what, size_t bytes, int64_t offset);
     [[nodiscard]] bool exists(std::string_view name);
     [[nodiscard]] bool make(std::string_view name);
     [[nodiscard]] bool decide(std::string_view how);

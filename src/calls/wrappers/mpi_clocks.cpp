@@ -92,7 +92,7 @@ class circle {
         handle request = nullptr;
         const auto start = HALCYON_PMPI(Isend, (const void*, int, handle, int, int, handle, handle*));
         if (ask(start, &sent, bytes, byte_type(), to, tag, communicator_, &request) != success) return false;
-        if (completes(request, until_ns)) return true;
+        if (completes(request, to, until_ns)) return true;
         ask(HALCYON_PMPI(Request_free, (handle*)), &request);
         return false;
     }
@@ -101,28 +101,31 @@ class circle {
         handle request = nullptr;
         const auto start = HALCYON_PMPI(Irecv, (void*, int, handle, int, int, handle, handle*));
         if (ask(start, &received, bytes, byte_type(), from, tag, communicator_, &request) != success) return false;
-        if (completes(request, until_ns)) return true;
+        if (completes(request, from, until_ns)) return true;
         ask(HALCYON_PMPI(Cancel, (handle*)), &request);
         ask(HALCYON_PMPI(Request_free, (handle*)), &request);
         return false;
     }
 
-    /// Whether such a message has come; it stays.
-    bool has_come(int from, int tag) {
+    /// Whether that one has said that it gave up: for good, the message stays.
+    [[nodiscard]] bool has_given_up(int number) const {
         status_room status;
         int there = 0;
         const auto probe = HALCYON_PMPI(Iprobe, (int, int, handle, int*, void*));
-        return ask(probe, from, tag, communicator_, &there, static_cast<void*>(&status)) == success && there != 0;
+        return ask(probe, number, gave_up_tag, communicator_, &there, static_cast<void*>(&status)) == success &&
+               there != 0;
     }
 
   private:
-    static bool completes(handle& request, int64_t until_ns) {
+    bool completes(handle& request, int other, int64_t until_ns) const {
+        constexpr unsigned tests_between_looks = 256;
         status_room status;
         int done = 0;
         const auto test = HALCYON_PMPI(Test, (handle*, int*, void*));
-        while (ask(test, &request, &done, static_cast<void*>(&status)) == success) {
+        for (unsigned tests = 1; ask(test, &request, &done, static_cast<void*>(&status)) == success; ++tests) {
             if (done != 0) return true;
             if (monotonic_ns() >= until_ns) return false;
+            if (tests % tests_between_looks == 0 && has_given_up(other)) return false;
             direct::yield();
         }
         return false;
@@ -137,7 +140,7 @@ class circle {
 bool compare_with(circle& all, int number, moment when, int64_t until_ns) {
     const int tag = static_cast<int>(when);
     comparison best{0, INT64_MAX, 0};
-    if (all.has_come(number, gave_up_tag)) return false;
+    if (all.has_given_up(number)) return false;
     for (int round = 0; round < rounds; ++round) {
         const int64_t asked = monotonic_ns();
         if (!all.send({.number = round}, sizeof(int64_t), number, tag, until_ns) ||
@@ -175,8 +178,7 @@ bool compare(circle& all, int number, moment when, int64_t patience_ns) {
     const int64_t until_ns = monotonic_ns() + patience_ns;
     if (number != 0) {
         if (be_compared(all, when, until_ns)) return true;
-        // So that rank 0 does not wait for this process when it comes later.
-        if (when == moment::end) all.send({.number = 0}, sizeof(int64_t), 0, gave_up_tag, until_ns + patience_ns / 60);
+        all.send({.number = 0}, sizeof(int64_t), 0, gave_up_tag, until_ns + start_patience_ns);
         return false;
     }
     bool complete = true;
@@ -188,7 +190,7 @@ bool compare(circle& all, int number, moment when, int64_t patience_ns) {
 constinit clock_meeting meeting{};
 constinit circle together{};
 constinit int own_rank = -1;
-constinit bool is_clean = true;  // nothing that was given up is on its way
+constinit bool is_clean = true;  // nobody gave up: no message is on its way
 
 }  // namespace
 
@@ -218,7 +220,7 @@ void compare_at_start() {
 }
 
 void compare_at_end() {
-    if (together.empty()) return;
+    if (together.empty() || (own_rank != 0 && !is_clean)) return;
     is_clean = compare(together, own_rank, moment::end, end_patience_ns) && is_clean;
     if (is_clean) together.free();
 }

@@ -61,6 +61,13 @@ int clock_gettime(clockid_t clock, struct timespec* out) {
 }
 """
 
+# A rank of which the recorder cannot receive anything.
+DEAF_RANK = """
+int PMPI_Irecv(void) {
+    return 1;
+}
+"""
+
 LIMIT_S = 100
 """Of a run that waits for nobody: nobody's patience is as long."""
 
@@ -77,12 +84,15 @@ def program(tmp_path: Path, mpi: str) -> Path:
     return path
 
 
+def build_library(path: Path, source: str) -> Path:
+    command = ["gcc", "-shared", "-fPIC", "-x", "c", "-o", str(path), "-"]
+    subprocess.run(command, input=source, text=True, check=True)
+    return path
+
+
 @pytest.fixture
 def standing_clock(tmp_path: Path) -> Path:
-    path = tmp_path / "standing_clock.so"
-    command = ["gcc", "-shared", "-fPIC", "-x", "c", "-o", str(path), "-"]
-    subprocess.run(command, input=STANDING_CLOCK, text=True, check=True)
-    return path
+    return build_library(tmp_path / "standing_clock.so", STANDING_CLOCK)
 
 
 def prepare(directory: Path, program: Path, mpi: str, preloaded: Path | None = None) -> tuple[Path, list[str]]:
@@ -144,6 +154,19 @@ def test_nobody_waits_for_a_node_whose_rank_is_not_recorded(
     pack(folder, tmp_path / "data")
     with Dataset.open(tmp_path / "data") as data:
         assert list(data.processes.to_pandas()["rank"]) == [1 - unrecorded]
+    assert not list((folder / "trace").glob(".*"))
+
+
+@needs_two_nodes
+def test_nobody_waits_for_a_rank_that_gave_up(tmp_path: Path, program: Path, mpi: str, standing_clock: Path) -> None:
+    folder, exported = prepare(tmp_path / "run", program, mpi, standing_clock)
+    deaf = build_library(tmp_path / "deaf.so", DEAF_RANK)
+    second = [word + f":{deaf}" if str(standing_clock) in word else word for word in exported]
+    ranks = [["-n", "1", *options, str(program), str(tmp_path / "out")] for options in (exported, second)]
+    with namespaces.two_nodes(tmp_path, SECOND_NODE, mpi) as launcher:
+        subprocess.run([*launcher, *ranks[0], ":", *ranks[1]], check=True, timeout=LIMIT_S)
+    pack(folder, tmp_path / "data")
+    assert _offsets(tmp_path / "data") == []
     assert not list((folder / "trace").glob(".*"))
 
 
