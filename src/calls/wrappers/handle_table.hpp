@@ -50,10 +50,19 @@ class handle_table {
         return true;
     }
 
-    void remove(uint64_t key) {
+    /// As find(), and nothing is known of the handle afterwards.
+    bool take(uint64_t key, words& out) {
         slot* present = find_slot(key);
-        if (present == nullptr || !present->key.compare_exchange_strong(key, none_held)) return;
+        if (present == nullptr) return false;
+        out = {present->first.load(std::memory_order_relaxed), present->second.load(std::memory_order_relaxed)};
+        if (!present->key.compare_exchange_strong(key, none_held)) return false;
         count_.fetch_sub(1, std::memory_order_relaxed);
+        return true;
+    }
+
+    void remove(uint64_t key) {
+        words unwanted{};
+        take(key, unwanted);
     }
 
     [[nodiscard]] bool empty() const { return count_.load(std::memory_order_relaxed) == 0; }

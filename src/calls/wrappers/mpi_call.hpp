@@ -33,6 +33,8 @@ int call(Make make, Real real, void* status = nullptr, language spoken = languag
         return real(status);
     thread_state& thread = this_thread();
     if ((thread.inside > 0 && !may_record(thread)) || is_made_by_itself(thread, id)) return real(status);
+    if (!handles_are_known()) [[unlikely]]
+        return real(status);
     call_record record = blank_record(id);
     auto shape = make();
     if (!shape.before(record)) return real(status);

@@ -1,118 +1,28 @@
 #include "calls/wrappers/mpi_clocks.hpp"
 
 #include <cstdio>
-#include <cstdlib>
+#include <span>
+#include <string_view>
 
 #include "base/clock.hpp"
+#include "calls/clock_meeting.hpp"
+#include "calls/mpi_launch.hpp"
+#include "calls/node_clock.hpp"
 #include "calls/wrappers/mpi_library.hpp"
 
-namespace halcyon::calls::mpi {
+namespace halcyon::calls::mpi::clocks {
 namespace {
 
-constexpr int tag = 30'211;  // below the least upper bound that the standard allows (32,767)
-constexpr int64_t rank_0_collects_ns = 5'000'000'000;
-constexpr int64_t others_wait_ns = 12'000'000'000;
 constexpr int rounds = 32;
-constexpr int most_nodes = 4096;
-constexpr size_t longest_path = 3072;
+constexpr int creation_tag = 30'211;  // below the least upper bound that the standard allows (32,767)
+constexpr int64_t start_patience_ns = 5'000'000'000;
+// MPI_Finalize waits for the slowest rank anyway.
+constexpr int64_t end_patience_ns = 60'000'000'000;
 
-struct announcement {
-    int32_t rank;
-    int32_t ranks_of_node;
-};
-
-/// Ranks whose nodes are compared with rank 0's. In others than rank 0 only the count matters: 1 if it is one of them.
-int compared[most_nodes];
-int compared_count = 0;
-
-/// A number that the launcher tells each process in one of these variables; -1 where none is set.
-int told_by_launcher(const char* const* names) {
-    for (; *names != nullptr; ++names) {
-        if (const char* value = getenv(*names)) return static_cast<int>(strtol(value, nullptr, 10));
-    }
-    return -1;
-}
-
-int rank_on_node() {
-    constexpr const char* names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID", nullptr};
-    return told_by_launcher(names);
-}
-
-int ranks_on_node() {
-    constexpr const char* names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", nullptr};
-    return told_by_launcher(names);
-}
-
-/// Tells one job apart from others of the same run. Empty: the launcher does not say.
-const char* job() {
-    for (const char* name : {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "SLURM_JOB_ID"}) {
-        if (const char* value = getenv(name)) return value;
-    }
-    return "";
-}
-
-/// `<folder>/.clock.<job>.<rank>`; false where it does not fit.
-bool path_of(char (&out)[longest_path], int rank) {
-    char safe[128];
-    size_t length = 0;
-    for (const char* at = job(); *at != '\0' && length + 1 < sizeof safe; ++at) safe[length++] = *at == '/' ? '_' : *at;
-    safe[length] = '\0';
-    const int written = snprintf(out, sizeof out, "%s/.clock.%s.%d", shared_folder(), safe, rank);
-    return written > 0 && static_cast<size_t>(written) < sizeof out;
-}
-
-bool announce(const announcement& mine) {
-    char path[longest_path];
-    char ready[longest_path + 8];
-    if (!path_of(path, mine.rank)) return false;
-    // Whole or not at all: by rename.
-    snprintf(ready, sizeof ready, "%s.new", path);
-    const int fd = direct::open(ready, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    if (fd < 0) return false;
-    const bool written = direct::pwrite(fd, &mine, sizeof mine, 0) == sizeof mine;
-    direct::close(fd);
-    return written &&
-           direct::call(SYS_renameat2, AT_FDCWD, direct::address(ready), AT_FDCWD, direct::address(path), 0) == 0;
-}
-
-bool read_announcement(int rank, announcement& out) {
-    char path[longest_path];
-    if (!path_of(path, rank)) return false;
-    const int fd = direct::open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return false;
-    const bool whole = direct::read(fd, &out, sizeof out) == sizeof out && out.rank == rank;
-    direct::close(fd);
-    return whole;
-}
-
-void withdraw(int rank) {
-    char path[longest_path];
-    if (path_of(path, rank)) direct::unlink(path);
-}
-
-bool send(const void* data, int bytes, int to) {
-    return ask(HALCYON_PMPI(Send, (const void*, int, handle, int, int, handle)), data, bytes, byte_type(), to, tag,
-               world()) == success;
-}
-
-bool receive(void* data, int bytes, int from) {
-    status_room status;
-    return ask(HALCYON_PMPI(Recv, (void*, int, handle, int, int, handle, void*)), data, bytes, byte_type(), from, tag,
-               world(), static_cast<void*>(&status)) == success;
-}
-
-/// Waits for a message of rank 0, no longer than others_wait_ns.
-bool message_comes() {
-    const int64_t limit = monotonic_ns() + others_wait_ns;
-    status_room status;
-    int there = 0;
-    while (there == 0 && monotonic_ns() < limit) {
-        const auto probe = HALCYON_PMPI(Iprobe, (int, int, handle, int*, void*));
-        if (ask(probe, 0, tag, world(), &there, static_cast<void*>(&status)) != success) return false;
-        if (there == 0) direct::yield();
-    }
-    return there != 0;
-}
+/// Where in the run clocks are compared: its messages' tags. A message of the start that came too late is none of the
+/// end.
+enum class moment : int { start = 1, end = 2 };
+constexpr int gave_up_tag = 3;
 
 struct comparison {
     int64_t offset_ns;  // the other clock less this one
@@ -120,100 +30,199 @@ struct comparison {
     int64_t at_ns;  // by the other clock
 };
 
-/// In rank 0: asks `rank` for its time again and again; the answer that came fastest says it best.
-void compare_with(int rank) {
+/// Contents of messages. Static, because a message that was given up may still be on its way.
+union message {
+    int64_t number;
+    comparison found;
+};
+constinit message sent{};
+constinit message received{};
+
+/// While it lives, the library returns errors on MPI_COMM_WORLD instead of ending the application.
+class errors_returned {
+  public:
+    errors_returned() {
+        saved_ = ask(HALCYON_PMPI(Comm_get_errhandler, (handle, handle*)), world(), &handler_) == success;
+        if (saved_) ask(HALCYON_PMPI(Comm_set_errhandler, (handle, handle)), world(), errors_return());
+    }
+    ~errors_returned() {
+        if (!saved_) return;
+        ask(HALCYON_PMPI(Comm_set_errhandler, (handle, handle)), world(), handler_);
+        ask(HALCYON_PMPI(Errhandler_free, (handle*)), &handler_);
+    }
+    errors_returned(const errors_returned&) = delete;
+    errors_returned& operator=(const errors_returned&) = delete;
+
+  private:
+    handle handler_ = nullptr;
+    bool saved_ = false;
+};
+
+/// The ranks that compare clocks, as a communicator. Number 0 is rank 0, with which all others compare.
+class circle {
+  public:
+    [[nodiscard]] bool empty() const { return count_ == 0; }
+    [[nodiscard]] int count() const { return count_; }
+
+    /// Collective over `ranks`.
+    void make(std::span<const int> ranks) {
+        const errors_returned no_harm;
+        handle all = nullptr;
+        handle ours = nullptr;
+        const int count = static_cast<int>(ranks.size());
+        if (ask(HALCYON_PMPI(Comm_group, (handle, handle*)), world(), &all) != success) return;
+        if (ask(HALCYON_PMPI(Group_incl, (handle, int, const int*, handle*)), all, count, ranks.data(), &ours) ==
+            success) {
+            const auto create = HALCYON_PMPI(Comm_create_group, (handle, handle, int, handle*));
+            if (ask(create, world(), ours, creation_tag, &communicator_) == success) count_ = count;
+            ask(HALCYON_PMPI(Group_free, (handle*)), &ours);
+        }
+        ask(HALCYON_PMPI(Group_free, (handle*)), &all);
+        if (!empty()) ask(HALCYON_PMPI(Comm_set_errhandler, (handle, handle)), communicator_, errors_return());
+    }
+
+    /// Not while messages are on their way.
+    void free() {
+        if (!empty()) ask(HALCYON_PMPI(Comm_free, (handle*)), &communicator_);
+        count_ = 0;
+    }
+
+    bool send(const message& what, int bytes, int to, int tag, int64_t until_ns) {
+        sent = what;
+        handle request = nullptr;
+        const auto start = HALCYON_PMPI(Isend, (const void*, int, handle, int, int, handle, handle*));
+        if (ask(start, &sent, bytes, byte_type(), to, tag, communicator_, &request) != success) return false;
+        if (completes(request, to, until_ns)) return true;
+        ask(HALCYON_PMPI(Request_free, (handle*)), &request);
+        return false;
+    }
+
+    bool receive(int bytes, int from, int tag, int64_t until_ns) {
+        handle request = nullptr;
+        const auto start = HALCYON_PMPI(Irecv, (void*, int, handle, int, int, handle, handle*));
+        if (ask(start, &received, bytes, byte_type(), from, tag, communicator_, &request) != success) return false;
+        if (completes(request, from, until_ns)) return true;
+        ask(HALCYON_PMPI(Cancel, (handle*)), &request);
+        ask(HALCYON_PMPI(Request_free, (handle*)), &request);
+        return false;
+    }
+
+    /// Whether that one has said that it gave up: for good, the message stays.
+    [[nodiscard]] bool has_given_up(int number) const {
+        status_room status;
+        int there = 0;
+        const auto probe = HALCYON_PMPI(Iprobe, (int, int, handle, int*, void*));
+        return ask(probe, number, gave_up_tag, communicator_, &there, static_cast<void*>(&status)) == success &&
+               there != 0;
+    }
+
+  private:
+    bool completes(handle& request, int other, int64_t until_ns) const {
+        constexpr unsigned tests_between_looks = 256;
+        status_room status;
+        int done = 0;
+        const auto test = HALCYON_PMPI(Test, (handle*, int*, void*));
+        for (unsigned tests = 1; ask(test, &request, &done, static_cast<void*>(&status)) == success; ++tests) {
+            if (done != 0) return true;
+            if (monotonic_ns() >= until_ns) return false;
+            if (tests % tests_between_looks == 0 && has_given_up(other)) return false;
+            direct::yield();
+        }
+        return false;
+    }
+
+    handle communicator_ = nullptr;
+    int count_ = 0;
+};
+
+/// In rank 0: asks one for its time again and again; the answer that came fastest says it best. False: it gave up, or
+/// there is no more time.
+bool compare_with(circle& all, int number, moment when, int64_t until_ns) {
+    const int tag = static_cast<int>(when);
     comparison best{0, INT64_MAX, 0};
+    if (all.has_given_up(number)) return false;
     for (int round = 0; round < rounds; ++round) {
         const int64_t asked = monotonic_ns();
-        int64_t theirs = 0;
-        if (!send(&round, sizeof round, rank) || !receive(&theirs, sizeof theirs, rank)) return;
-        const int64_t answered = monotonic_ns();
-        const int64_t error = (answered - asked + 1) / 2;
+        if (!all.send({.number = round}, sizeof(int64_t), number, tag, until_ns) ||
+            !all.receive(sizeof(int64_t), number, tag, until_ns)) {
+            return false;
+        }
+        const int64_t error = (monotonic_ns() - asked + 1) / 2;
+        const int64_t theirs = received.number;
         if (error < best.error_ns) best = {theirs - (asked + error), error, theirs};
     }
-    send(&best, sizeof best, rank);
+    return all.send({.found = best}, sizeof best, number, tag, until_ns);
 }
 
 /// In the other: answers, and tells what came out.
-void be_compared() {
+bool be_compared(circle& all, moment when, int64_t until_ns) {
+    const int tag = static_cast<int>(when);
     for (int round = 0; round < rounds; ++round) {
-        int number = 0;
-        if (!receive(&number, sizeof number, 0)) return;
-        const int64_t mine = monotonic_ns();
-        if (!send(&mine, sizeof mine, 0)) return;
+        if (!all.receive(sizeof(int64_t), 0, tag, until_ns) ||
+            !all.send({.number = monotonic_ns()}, sizeof(int64_t), 0, tag, until_ns)) {
+            return false;
+        }
     }
-    comparison found{};
-    if (!receive(&found, sizeof found, 0)) return;
+    if (!all.receive(sizeof(comparison), 0, tag, until_ns)) return false;
     char text[96];
+    const comparison& found = received.found;
     const int length = snprintf(text, sizeof text, "%lld %lld %lld", static_cast<long long>(found.offset_ns),
                                 static_cast<long long>(found.error_ns), static_cast<long long>(found.at_ns));
     const std::string_view value(text, static_cast<size_t>(length));
     this_process().layers.each([&](layer& l) { l.on_fact(0, "clock.offset", value); });
+    return true;
 }
 
-/// In rank 0: the first ranks of all nodes, as far as they have announced themselves in time. Launchers place ranks
-/// node by node or in turn; others' nodes are not found, and keep the time of day as the only thing that relates them.
-void collect(const announcement& mine, int ranks) {
-    const int64_t limit = monotonic_ns() + rank_0_collects_ns;
-    int known = mine.ranks_of_node;
-    int last = 0;
-    for (bool in_turn = false; known < ranks && compared_count < most_nodes && monotonic_ns() < limit;
-         in_turn = !in_turn) {
-        const int next = in_turn ? last + 1 : known;
-        announcement other{};
-        if (read_announcement(next, other)) {
-            withdraw(next);
-            known += other.ranks_of_node;
-            last = next;
-            compared[compared_count++] = next;
-        } else if (in_turn) {
-            direct::yield();
-        }
+/// True when nothing of it is on its way any more.
+bool compare(circle& all, int number, moment when, int64_t patience_ns) {
+    const int64_t until_ns = monotonic_ns() + patience_ns;
+    if (number != 0) {
+        if (be_compared(all, when, until_ns)) return true;
+        all.send({.number = 0}, sizeof(int64_t), 0, gave_up_tag, until_ns + start_patience_ns);
+        return false;
     }
-    withdraw(0);
+    bool complete = true;
+    for (int other = 1; other < all.count() && monotonic_ns() < until_ns; ++other)
+        complete = compare_with(all, other, when, until_ns) && complete;
+    return complete && monotonic_ns() < until_ns;
 }
 
-void exchange(int rank) {
-    const own_work ours;
-    if (rank == 0) {
-        for (int i = 0; i < compared_count; ++i) compare_with(compared[i]);
-    } else if (compared_count > 0) {
-        be_compared();
-    }
-}
-
-int rank_in_world() {
-    int rank = -1;
-    return ask(HALCYON_PMPI(Comm_rank, (handle, int*)), world(), &rank) == success ? rank : -1;
-}
+constinit clock_meeting meeting{};
+constinit circle together{};
+constinit int own_rank = -1;
+constinit bool is_clean = true;  // nobody gave up: no message is on its way
 
 }  // namespace
 
-void align_clocks_at_start() {
-    compared_count = 0;
+void announce() {
+    const uint64_t launch = mpi_launch::name();
+    if (launch == 0 || mpi_launch::is_on_one_node() || *shared_folder() == '\0') return;
+    char folder[3072];
+    const int length =
+        snprintf(folder, sizeof folder, "%s/.clocks.%016llx", shared_folder(), static_cast<unsigned long long>(launch));
+    if (length <= 0 || static_cast<size_t>(length) >= sizeof folder) return;
+    char clock[112];
+    const size_t named = node_clock_name(clock, sizeof clock);
+    meeting.announce({folder, static_cast<size_t>(length)}, {clock, named}, mpi_launch::rank());
+}
+
+void compare_at_start() {
     int ranks = 0;
-    const int rank = rank_in_world();
-    if (rank < 0 || ask(HALCYON_PMPI(Comm_size, (handle, int*)), world(), &ranks) != success) return;
-    const int of_node = ranks_on_node();
-    const bool first_of_node = rank_on_node() == 0;
-    if (of_node <= 0 || of_node >= ranks || !(first_of_node || rank == 0) || *shared_folder() == '\0' ||
-        *job() == '\0') {
+    if (ask(HALCYON_PMPI(Comm_rank, (handle, int*)), world(), &own_rank) != success ||
+        ask(HALCYON_PMPI(Comm_size, (handle, int*)), world(), &ranks) != success) {
         return;
     }
-    const announcement mine{rank, of_node};
-    if (!announce(mine)) return;
-    if (rank == 0) {
-        collect(mine, ranks);
-    } else {
-        compared_count = message_comes() ? 1 : 0;
-        if (compared_count == 0) withdraw(rank);
-    }
-    exchange(rank);
+    const auto agreed = meeting.agree(own_rank, ranks);
+    if (agreed.empty()) return;
+    together.make(agreed);
+    meeting.end();
+    if (!together.empty()) is_clean = compare(together, own_rank, moment::start, start_patience_ns);
 }
 
-void align_clocks_at_end() {
-    if (compared_count > 0) exchange(rank_in_world());
-    compared_count = 0;
+void compare_at_end() {
+    if (together.empty() || (own_rank != 0 && !is_clean)) return;
+    is_clean = compare(together, own_rank, moment::end, end_patience_ns) && is_clean;
+    if (is_clean) together.free();
 }
 
-}  // namespace halcyon::calls::mpi
+}  // namespace halcyon::calls::mpi::clocks

@@ -66,15 +66,17 @@ class completion {
         }
     }
 
-    /// Forgets what is complete. True when something is.
+    /// Keeps in mind what is not complete. True when something is.
     bool finish(thread_state& thread, call_record& record, int result, const void* first) const {
         bool any = false;
         const int from = first_index();
         for (int64_t i = 0; i < count_; ++i) {
             const io_request& one = requests_[i];
-            if (!is_complete(one)) continue;
+            if (!is_complete(one)) {
+                requests::add(one.request, one.file);
+                continue;
+            }
             any = true;
-            requests::remove(one.request);
             const int64_t moved = result == success ? bytes_of_status(status_of(one, first, from)) : none;
             if (count_ == 1)
                 record.moved = moved;
@@ -123,15 +125,15 @@ class completion {
 
 int64_t count_started(const request_list& list) {
     int64_t count = 0;
-    for (int64_t i = 0; i < list.count; ++i) count += requests::find(list.request(i)).known ? 1 : 0;
+    for (int64_t i = 0; i < list.count; ++i) count += requests::is_known(list.request(i)) ? 1 : 0;
     return count;
 }
 
-int64_t find_started(const request_list& list, io_request* out, int64_t room) {
+int64_t take_started(const request_list& list, io_request* out, int64_t room) {
     int64_t count = 0;
     for (int64_t i = 0; i < list.count && count < room; ++i) {
         const handle request = list.request(i);
-        const requests::started found = requests::find(request);
+        const requests::started found = requests::take(request);
         if (found.known) out[count++] = {i, list.word(i), request, found.file};
     }
     return count;
@@ -174,7 +176,9 @@ template <call_id id, class Real>
     const int64_t room = count_started(list);
     if (room == 0) return real(status);
     auto* requests = static_cast<io_request*>(__builtin_alloca(static_cast<size_t>(room) * sizeof(io_request)));
-    const completion ends(list, told, requests, find_started(list, requests, room));
+    const int64_t count = take_started(list, requests, room);
+    if (count == 0) return real(status);
+    const completion ends(list, told, requests, count);
 
     status_room own[most_own_statuses];
     const bool ignored = ignores(status, list.spoken);

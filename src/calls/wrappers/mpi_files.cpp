@@ -98,14 +98,15 @@ void add(handle request, uint32_t file) {
     }
 }
 
-started find(handle request) {
+bool is_known(handle request) {
     handle_table<4096>::words known{};
-    const bool found = started_requests.find(key_of(request), known);
-    return {static_cast<uint32_t>(known.first), found};
+    return started_requests.find(key_of(request), known);
 }
 
-void remove(handle request) {
-    started_requests.remove(key_of(request));
+started take(handle request) {
+    handle_table<4096>::words known{};
+    const bool taken = started_requests.take(key_of(request), known);
+    return {static_cast<uint32_t>(known.first), taken};
 }
 
 }  // namespace requests

@@ -47,8 +47,10 @@ inline bool none_started() {
     return started_requests.empty();
 }
 void add(handle request, uint32_t file);
-started find(handle request);
-void remove(handle request);
+[[nodiscard]] bool is_known(handle request);
+/// Forgets the request: before the call that may complete it, for the library may give the handle to another thread
+/// before that call returns. A call that did not complete it adds it again.
+started take(handle request);
 
 }  // namespace requests
 }  // namespace halcyon::calls::mpi

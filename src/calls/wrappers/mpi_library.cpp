@@ -1,7 +1,5 @@
 #include "calls/wrappers/mpi_library.hpp"
 
-#include <dlfcn.h>
-
 #include <atomic>
 #include <cstring>
 
@@ -11,6 +9,12 @@ namespace {
 // MPICH's predefined handles: part of the binary interface that it shares with its descendants.
 constexpr uintptr_t mpich_byte = 0x4c00010d;
 constexpr uintptr_t mpich_world = 0x44000000;
+constexpr uintptr_t mpich_errors_return = 0x54000001;
+
+enum class family : uint8_t { open_mpi = 1, mpich, standard_abi };
+
+/// Which one the process has: asked of it.
+family ask_family();
 
 handle from_number(uintptr_t value) {
     return reinterpret_cast<handle>(value);
@@ -23,10 +27,16 @@ extern "C" __attribute__((weak)) int* MPI_F_STATUSES_IGNORE;
 extern "C" __attribute__((weak)) char MPIR_F08_MPI_STATUS_IGNORE_OBJ[];
 extern "C" __attribute__((weak)) char MPIR_F08_MPI_STATUSES_IGNORE_OBJ[];
 
+family library_family() {
+    return ask_family();
+}
 void* open_mpi_byte() {
     return nullptr;
 }
 void* open_mpi_world() {
+    return nullptr;
+}
+void* open_mpi_errors_return() {
     return nullptr;
 }
 bool ignored_by_fortran(const void* status) {
@@ -35,33 +45,37 @@ bool ignored_by_fortran(const void* status) {
            status == MPIR_F08_MPI_STATUS_IGNORE_OBJ || status == MPIR_F08_MPI_STATUSES_IGNORE_OBJ;
 }
 #else
-/// A variable of the library, or of the application where that has its own copy of it. Looked for once.
-class library_variable {
+/// A variable of the library, or of the application where that has its own copy of it.
+class library_variable : public library_symbol {
   public:
-    constexpr explicit library_variable(const char* name) : name_(name) {}
-    void* address() {
-        if (!looked_.load(std::memory_order_acquire)) [[unlikely]] {
-            void* found = dlsym(RTLD_DEFAULT, name_);
-            found_.store(found != nullptr ? found : find_real_function(name_), std::memory_order_relaxed);
-            looked_.store(true, std::memory_order_release);
-        }
-        return found_.load(std::memory_order_relaxed);
-    }
-
-  private:
-    const char* name_;
-    std::atomic<void*> found_{nullptr};
-    std::atomic<bool> looked_{false};
+    constexpr explicit library_variable(const char* name) : library_symbol(name, kind::variable) {}
 };
 
 // Open MPI's predefined objects are variables, by which it is also known.
 constinit library_variable ompi_mpi_byte("ompi_mpi_byte");
 constinit library_variable ompi_mpi_comm_world("ompi_mpi_comm_world");
+constinit library_variable ompi_mpi_errors_return("ompi_mpi_errors_return");
 void* open_mpi_byte() {
     return ompi_mpi_byte.address();
 }
+
+/// Asked once, and again when a library was unloaded.
+family library_family() {
+    static std::atomic<uint64_t> known{0};  // the family, and above it the unloadings before
+    constexpr int family_bits = 2;
+    const uint64_t unloadings = library_symbol::unloadings();
+    const uint64_t last = known.load(std::memory_order_relaxed);
+    if (last >> family_bits == unloadings && last != unloadings << family_bits) [[likely]]
+        return static_cast<family>(last & ((1 << family_bits) - 1));
+    const family found = ask_family();
+    known.store(unloadings << family_bits | static_cast<uint64_t>(found), std::memory_order_relaxed);
+    return found;
+}
 void* open_mpi_world() {
     return ompi_mpi_comm_world.address();
+}
+void* open_mpi_errors_return() {
+    return ompi_mpi_errors_return.address();
 }
 
 // What Fortran means by MPI_STATUS_IGNORE and MPI_STATUSES_IGNORE: with Open MPI variables of one name in all three
@@ -85,6 +99,15 @@ bool ignored_by_fortran(const void* status) {
 }
 #endif
 
+family ask_family() {
+    int major = -1;
+    int minor = -1;
+    // -1 where the library has the functions of MPI 5, and handles of its own.
+    const bool answers = ask(HALCYON_PMPI(Abi_get_version, (int*, int*)), &major, &minor) == success;
+    if (answers && major >= 1) return family::standard_abi;
+    return open_mpi_byte() != nullptr ? family::open_mpi : family::mpich;
+}
+
 handle from_fortran(handle (*convert)(int), int value) {
     if (!open_mpi()) return from_number(static_cast<uint32_t>(value));
     return convert == nullptr ? nullptr : convert(value);
@@ -93,7 +116,17 @@ handle from_fortran(handle (*convert)(int), int value) {
 }  // namespace
 
 bool open_mpi() {
-    return open_mpi_byte() != nullptr;
+    return library_family() == family::open_mpi;
+}
+
+bool handles_are_known() {
+    if (library_family() != family::standard_abi) [[likely]]
+        return true;
+    static std::atomic<uint32_t> told{0};  // in which process
+    if (told.exchange(this_process().generation) != this_process().generation) {
+        this_process().layers.each([](layer& l) { l.on_absence("calls of MPI by the standard ABI of MPI 5", 1); });
+    }
+    return false;
 }
 
 uint64_t key_of(handle value) {
@@ -121,6 +154,10 @@ handle world() {
 
 handle byte_type() {
     return open_mpi() ? open_mpi_byte() : from_number(mpich_byte);
+}
+
+handle errors_return() {
+    return open_mpi() ? open_mpi_errors_return() : from_number(mpich_errors_return);
 }
 
 int64_t bytes_of_type(handle type) {

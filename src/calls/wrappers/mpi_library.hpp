@@ -20,12 +20,16 @@ constexpr int success = 0;
 /// True with Open MPI, false with MPICH and its descendants.
 bool open_mpi();
 
-/// Asks the library something; -1 where it lacks the function, else what that returned. Our own work.
+/// False with the standard ABI of MPI 5, whatever library it is of: its handles, constants and statuses are others, and
+/// nothing here reads them. The calls of such a program are not recorded, which this tells once.
+bool handles_are_known();
+
+/// Asks the library something; -1 where it lacks the function, else what that returned. No own_work: the library goes
+/// on with the application's messages meanwhile, and a signal's handler may come. Their calls are what they always are:
+/// on sockets, which nobody records, or on files.
 template <class... Parameters>
 int ask(int (*function)(Parameters...), std::type_identity_t<Parameters>... arguments) {
-    if (function == nullptr) return -1;
-    const own_work ours;
-    return function(arguments...);
+    return function == nullptr ? -1 : function(arguments...);
 }
 #define HALCYON_PMPI(symbol, parameters) HALCYON_FOREIGN(PMPI_##symbol, int, parameters)
 
@@ -40,6 +44,8 @@ handle file_from_fortran(int value);
 handle world();
 /// MPI_BYTE.
 handle byte_type();
+/// MPI_ERRORS_RETURN.
+handle errors_return();
 
 /// Bytes of data of one element of a type; none where it is not known.
 int64_t bytes_of_type(handle type);

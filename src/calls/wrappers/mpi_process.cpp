@@ -10,17 +10,20 @@ namespace {
 
 /// Calls that the library makes while it starts (configuration, topology) are its own: they get this as their parent.
 struct start_of_mpi {
-    static bool before(call_record&) { return true; }
+    static bool before(call_record&) {
+        clocks::announce();
+        return true;
+    }
     static void after(call_record&, int result, const void*) {
         if (result != success) return;
         tell_of_world();
-        align_clocks_at_start();
+        clocks::compare_at_start();
     }
 };
 
 struct end_of_mpi {
     static bool before(call_record&) {
-        align_clocks_at_end();
+        clocks::compare_at_end();
         return true;
     }
     static void after(call_record&, int, const void*) {}

@@ -94,9 +94,12 @@ using mpi::language;
 #define FORTRAN_ASK_OF(symbol, call)                                                                           \
     IN_FORTRAN(symbol, MPI_File_##call, on_file, (int* file, void* of, void* out, int* error), {FORTRAN_FILE}, \
                (file, of, out, told))
-#define FORM_ask_of_type(call)                                                                                    \
-    IN_C(MPI_File_##call, MPI_File_##call, on_file, (handle file, handle of, void* out), {file}, (file, of, out)) \
-    ALL_PLAIN(call, FORTRAN_ASK_OF)
+#define C_ASK_OF_TYPE(symbol, call) \
+    IN_C(symbol, MPI_File_##call, on_file, (handle file, handle of, void* out), {file}, (file, of, out))
+#define FORM_ask_of_type(call)               \
+    C_ASK_OF_TYPE(MPI_File_##call, call)     \
+    C_ASK_OF_TYPE(MPI_File_##call##_c, call) \
+    ALL_PLAIN(call, FORTRAN_ASK_OF) FORTRAN_ASK_OF(mpi_file_##call##_f08_large_, call)
 #define FORM_ask_of_offset(call)                                                                                   \
     IN_C(MPI_File_##call, MPI_File_##call, on_file, (handle file, int64_t of, void* out), {file}, (file, of, out)) \
     ALL_PLAIN(call, FORTRAN_ASK_OF)
@@ -299,6 +302,7 @@ using mpi::language;
 
 // Every row makes its wrappers.
 #define MPI_FILE(call, kind, form, argument) FORM_##form(call)
+#define MPI_LARGE(call, kind, form, argument) FORM_##form(call)
 #define MPI_DATA(call, kind, form, argument) FORM_##form(call)
 #define MPI_END(call, kind, form, argument) FORM_##form(call)
 #define MPI_OTHER(Name, name, kind, argument)

@@ -1,4 +1,4 @@
-// dlclose: what is known of the code at an address ends with the object that it was of.
+// dlclose: what is known of an address ends with the object that it lies in.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -27,7 +27,12 @@ int halcyon_wrap_dlclose(void* handle) {
     const int result = HALCYON_REAL(dlclose, int, (void*))(handle);
     loaded_object object{};
     const bool stays = within != 0 && find_loaded_object(within, object);  // others have it open, too
-    if (result == 0 && !stays) forget_frame_rules();
+    if (result == 0 && !stays) {
+#ifndef HALCYON_STATIC_IO
+        library_symbol::forget_unloaded();
+#endif
+        forget_frame_rules();
+    }
     return result;
 }
 

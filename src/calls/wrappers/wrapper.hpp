@@ -33,10 +33,10 @@
 #else
 #define HALCYON_WRAPPER_SYMBOL(symbol) #symbol
 #define HALCYON_FOREIGN(symbol, result, parameters) HALCYON_REAL(symbol, result, parameters)
-#define HALCYON_REAL(symbol, result, parameters)                                                        \
-    ([]() -> result(*) parameters {                                                                     \
-        static void* found = nullptr;                                                                   \
-        return reinterpret_cast<result(*) parameters>(::halcyon::calls::real_function(found, #symbol)); \
+#define HALCYON_REAL(symbol, result, parameters)                          \
+    ([]() -> result(*) parameters {                                       \
+        static constinit ::halcyon::calls::library_symbol found(#symbol); \
+        return reinterpret_cast<result(*) parameters>(found.address());   \
     }())
 #endif
 
