@@ -83,7 +83,20 @@ bool is_own_process() {
 }
 
 void adopt_thread(thread_state& thread) {
-    thread = {process_page.state.generation, process_page.state.threads.fetch_add(1), 0, 0, 0, 0, nullptr, -1};
+    const uint32_t index = process_page.state.threads.fetch_add(1);
+    thread.number = 0;
+    thread.inside = 0;
+    thread.current = 0;
+    thread.function = 0;
+    thread.held = nullptr;
+    thread.descriptor = -1;
+    thread.unfinished.store(nullptr, std::memory_order_relaxed);
+    // In this order: the handler of a signal that makes calls in between adopts the thread itself, under another index,
+    // and no number may come twice under one.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    thread.index = index;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    thread.generation = process_page.state.generation;
 }
 
 bool may_record(thread_state& thread) {
@@ -104,6 +117,8 @@ void leave_calls() {
     uint32_t own = lock_name(thread);
     if (thread.held != nullptr) thread.held->compare_exchange_strong(own, 0, std::memory_order_release);
     thread.held = nullptr;
+    if (int64_t* const place = thread.unfinished.exchange(nullptr, std::memory_order_relaxed))
+        std::atomic_ref(*place).store(abandoned, std::memory_order_release);
     thread.inside &= vforked;
 }
 

@@ -92,6 +92,7 @@ struct thread_state {
     uint32_t function;            ///< call_id of that one
     std::atomic<uint32_t>* held;  ///< a lock of ours that it holds, or is about to: then it says lock_name()
     int descriptor;               ///< that it looked up last (descriptors::find)
+    std::atomic<int64_t*> unfinished;  ///< of what it writes for others to wait for: `abandoned` if a jump leaves it
 };
 
 /// In thread_state::inside: the thread called vfork, and may be the child, which lives in its parent's memory.

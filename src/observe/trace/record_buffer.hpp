@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <bitset>
 #include <cstdint>
 
 #include "calls/call_record.hpp"
@@ -15,7 +16,8 @@ namespace halcyon::observe::trace {
 /// What stands at the beginning of a ring file.
 struct ring_header {
     static constexpr uint32_t most_chunks = 64;
-    enum state : uint32_t { unused = 0, open, closed };
+    /// held: written to the trace but for slots that threads took and have not filled.
+    enum state : uint32_t { unused = 0, open, closed, held };
 
     char magic[8];
     uint32_t version;
@@ -50,7 +52,8 @@ inline constexpr size_t ring_chunks_at = ring_header_bytes + ring_note_bytes;
 ///
 /// Nobody waits for another thread without end: that one may have been stopped (by a debugger, a garbage collector, a
 /// signal handler that waits for the very thread that waits here). After some seconds the work is taken over, or left
-/// to readers of the ring.
+/// to readers of the ring. A slot stays its thread's for as long as that takes: a chunk is not used again before each
+/// of its slots was filled. Meanwhile its other records go to the trace, and the late one follows them.
 class record_buffer {
   public:
     /// Maps `<path>` with room for `bytes`. False when it cannot, with errno in `error`.
@@ -85,12 +88,19 @@ class record_buffer {
     bool replace_chunk(uint32_t full);
     bool open_chunk(uint32_t& chunk);
     bool code_next();
+    [[nodiscard]] bool has_records(uint32_t chunk) const;
+    [[nodiscard]] uint32_t oldest_closed() const;
+    [[nodiscard]] uint32_t held_with_late_record() const;
     template <class Add>
     bool add_note(Add add);
     bool write_notes();
     bool flush_notes();
     [[nodiscard]] moment now() const;
-    bool code(uint32_t chunk, uint32_t count);
+    /// Slots of a chunk, by their numbers.
+    using slot_set = std::bitset<chunk_records>;
+    bool code(uint32_t chunk, const slot_set& wanted);
+    bool code_written(uint32_t chunk, const slot_set& wanted);
+    bool code_last(uint32_t chunk, uint32_t used);
     void count_lost(uint32_t calls);
     bool write_chunk(const calls::call_record* records, uint32_t count, uint64_t sequence);
     void wake_coder();
@@ -111,7 +121,8 @@ class record_buffer {
     int fd_ = -1;
     trace_file* out_ = nullptr;
     uint32_t time_unit_ = 1;
-    std::atomic<uint32_t> allocated_{0};  // chunks for which the file has blocks
+    std::atomic<uint32_t> allocated_{0};          // chunks for which the file has blocks
+    slot_set missing_[ring_header::most_chunks];  // of the chunks that are held; under the coding lock
     char path_[trace_file::longest_path] = {};
     std::atomic<bool> direct_{false};
     std::atomic<uint64_t> last_sequence_{0};

@@ -365,7 +365,7 @@ std::vector<call_record> trace_reader::chunk(size_t index) const {
     std::vector<call_record> records(place.records);
     if (place.ring) {
         std::memcpy(static_cast<void*>(records.data()), ring_.data() + place.at, records.size() * sizeof(call_record));
-        std::erase_if(records, [](const call_record& r) { return r.start == 0; });
+        std::erase_if(records, [](const call_record& r) { return r.start == 0 || r.start == calls::abandoned; });
     } else {
         chunk_section section{};
         std::memcpy(&section, trace_.data() + place.at, sizeof section);
