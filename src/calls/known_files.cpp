@@ -30,6 +30,8 @@ constinit std::atomic<uint32_t> last_id{0};
 constinit std::atomic<uint32_t> directory_lock{0};
 constinit char directory[PATH_MAX] = {};
 constinit size_t directory_length = 0;
+constinit uint32_t directory_changes = 0;    // `changes` when the kernel was asked
+constinit std::atomic<uint32_t> changes{0};  // of the working directory
 
 uint64_t hash_of(std::string_view text) {
     uint64_t hash = 0x9E3779B97F4A7C15u ^ text.size();
@@ -143,7 +145,9 @@ bool prepend_working_directory(char* out, size_t room, size_t& length) {
         length = bytes > 0 ? static_cast<size_t>(bytes - 1) : bytes == -ERANGE ? room : 0;
         return length > 0;
     }
-    if (directory_length == 0) {
+    if (const uint32_t now = changes.load(std::memory_order_acquire);
+        directory_length == 0 || directory_changes != now) {
+        directory_changes = now;
         const long bytes = direct::call(SYS_getcwd, direct::address(directory), sizeof directory);
         directory_length = bytes > 0 ? static_cast<size_t>(bytes - 1) : 0;
     }
@@ -219,10 +223,7 @@ void after_fork() {
 }
 
 void forget_directory() {
-    if (directory_lock.exchange(1, std::memory_order_acquire) == 0) {
-        directory_length = 0;
-        directory_lock.store(0, std::memory_order_release);
-    }
+    changes.fetch_add(1, std::memory_order_release);  // no lock: whoever holds it may not be waited for
 }
 
 }  // namespace halcyon::calls::known_files
