@@ -40,6 +40,7 @@ struct process_state {
     std::atomic<mpi_role> role;        ///< in MPI's launching (is_mpi_launcher)
     unseen_calls direct_calls;         ///< system calls on files that were made with syscall(2)
     unseen_calls submitted;            ///< requests given to the kernel with io_submit
+    unseen_calls moved_by_others;      ///< transfers at a position that was believed, and had changed
 };
 
 /// Whole pages of the largest size of the architectures we run on: zero in a new program, and again in a forked child.

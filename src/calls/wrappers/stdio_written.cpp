@@ -10,7 +10,7 @@ namespace {
 
 struct read_formatted {
     stream_transfer transfer;
-    bool before(call_record& record, FILE* stream) { return transfer.before(record, stream); }
+    bool before(call_record& record, FILE* stream) { return transfer.before_unknown_read(record, stream); }
     void after(call_record& record, int, FILE*) {
         record.error = 0;
         transfer.after(record, 0, stream_transfer::not_known);
