@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "calls/blocked_signals.hpp"
 #include "calls/contexts.hpp"
 #include "calls/descriptors.hpp"
 #include "calls/direct_call.hpp"
@@ -52,15 +53,7 @@ bool started_by_other(process_state& process) {
     return false;
 }
 
-}  // namespace
-
-bool start_recording() {
-    if (!can_start_layers()) return false;
-    process_state& process = process_page.state;
-    uint32_t expected = process_state::asleep;
-    if (!process.phase.compare_exchange_strong(expected, process_state::starting)) {
-        return started_by_other(process);
-    }
+bool start_here(process_state& process) {
     process.starter = direct::thread_id();
     direct::call(SYS_madvise, direct::address(&process_page), sizeof process_page, MADV_WIPEONFORK);
     process.process_id = direct::process_id();
@@ -76,6 +69,19 @@ bool start_recording() {
     const bool wanted = !process.layers.empty();
     process.phase.store(wanted ? process_state::recording : process_state::off, std::memory_order_release);
     return wanted;
+}
+
+}  // namespace
+
+bool start_recording() {
+    if (!can_start_layers()) return false;
+    process_state& process = process_page.state;
+    {
+        const blocked_signals whole;  // a start that a handler jumps out of would be waited for for ever
+        uint32_t expected = process_state::asleep;
+        if (process.phase.compare_exchange_strong(expected, process_state::starting)) return start_here(process);
+    }
+    return started_by_other(process);
 }
 
 bool is_own_process() {

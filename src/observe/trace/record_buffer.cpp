@@ -29,8 +29,7 @@ constexpr size_t chunk_at(uint32_t chunk) {
 }
 
 /// `start` last. A handler that jumps away in between leaves the slot as `abandoned` (calls::leave_calls).
-void fill(call_record& slot, const call_record& record) {
-    calls::thread_state& thread = calls::this_thread();
+void fill(calls::thread_state& thread, call_record& slot, const call_record& record) {
     thread.unfinished.store(&slot.start, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     std::memcpy(reinterpret_cast<char*>(&slot) + sizeof slot.start,
@@ -116,6 +115,30 @@ void record_buffer::abandon() {
     coder_.forget();
 }
 
+void record_buffer::leave_parent() {
+    if (header_ != nullptr) {
+        forget_parent();
+        parent_ = header_;
+        direct::call(SYS_munmap, direct::address(mapping_ + ring_header_bytes),
+                     static_cast<long>(mapping_bytes_ - ring_header_bytes));
+        mapping_ = nullptr;
+    }
+    abandon();
+}
+
+void record_buffer::forget_parent() {
+    if (parent_ != nullptr) direct::call(SYS_munmap, direct::address(parent_), ring_header_bytes);
+    parent_ = nullptr;
+}
+
+void record_buffer::tell_parent() {
+    if (parent_ != nullptr) parent_->shut_out.fetch_add(1, std::memory_order_relaxed);
+}
+
+uint32_t record_buffer::take_shut_out() {
+    return header_ == nullptr ? 0 : header_->shut_out.exchange(0, std::memory_order_relaxed);
+}
+
 // The application may have closed or replaced it, by system calls of its own.
 int record_buffer::descriptor() {
     if (calls::descriptors::is_own(fd_)) return fd_;
@@ -167,41 +190,62 @@ bool record_buffer::open_chunk(uint32_t& chunk) {
 }
 
 void record_buffer::append(const call_record& record) {
-    if (direct_.load(std::memory_order_relaxed)) [[unlikely]] {
-        if (!lock_coding()) return count_lost(1);
-        if (!write_chunk(&record, 1, last_sequence_.fetch_add(1) + 1)) count_lost(1);
-        unlock_coding();
-        return;
-    }
+    if (direct_.load(std::memory_order_relaxed)) [[unlikely]]
+        return append_to_trace(record);
     if (out_->failed()) [[unlikely]]
         return count_lost(1);
     if (record.start > next_anchor_) [[unlikely]]
         refresh_anchor();
+    calls::thread_state& thread = calls::this_thread();
     for (;;) {
+        // Where the slot is, is found out before it is taken: a handler that jumps away in between the two leaves a
+        // slot that nobody knows to be abandoned, and a chunk that is held until the end.
+        const uint64_t expected = next_.load(std::memory_order_relaxed);
+        call_record* place = slot_at(expected);
+        __asm__ volatile("" : "+r"(place));
         const uint64_t taken = next_.fetch_add(1, std::memory_order_acq_rel);
+        if (taken != expected) [[unlikely]]
+            place = slot_at(taken);
         const auto slot = static_cast<uint32_t>(taken & slot_mask);
-        if (slot < chunk_records) [[likely]] {
-            fill(slots_of(static_cast<uint32_t>(taken >> 32))[slot], record);
-            return;
-        }
-        if (slot == chunk_records) {
-            header_->chunks[taken >> 32].state.store(ring_header::closed, std::memory_order_release);
-            wake_coder();
-        }
-        patience wait(waits_in_vain_);
-        // The thread that took the slot after the last one replaces the chunk, all others wait until it is done; it is
-        // replaced by any of them when it does not get on.
-        bool mine = slot == chunk_records;
-        while ((next_.load(std::memory_order_acquire) & slot_mask) >= chunk_records) {
-            if (out_->failed() || direct_.load(std::memory_order_relaxed)) break;
-            if (mine && replace_chunk(static_cast<uint32_t>(taken >> 32))) break;
-            if (wait.wait()) continue;
-            if (mine) return count_lost(1);
-            mine = true;
-        }
+        if (slot < chunk_records) [[likely]]
+            return fill(thread, *place, record);
+        if (!await_chunk(static_cast<uint32_t>(taken >> 32), slot == chunk_records)) return append_to_trace(record);
         if (direct_.load(std::memory_order_relaxed)) return append(record);
         if (out_->failed()) return count_lost(1);
     }
+}
+
+call_record* record_buffer::slot_at(uint64_t taken) const {
+    return slots_of(static_cast<uint32_t>(taken >> 32)) + (taken & slot_mask);
+}
+
+/// Past the chunks: after the end, and where all of them are held for threads that were stopped.
+void record_buffer::append_to_trace(const call_record& record) {
+    const calls::blocked_signals whole;
+    if (!lock_coding()) return count_lost(1);
+    if (!write_chunk(&record, 1, last_sequence_.fetch_add(1) + 1)) count_lost(1);
+    unlock_coding();
+}
+
+/// After a slot was asked for of a full chunk. The thread that took the slot after the last one closes and replaces the
+/// chunk, all others wait until it is done; it is replaced by any of them when it does not get on. False when there is
+/// no other chunk to be had.
+bool record_buffer::await_chunk(uint32_t full, bool is_first) {
+    const calls::blocked_signals whole;
+    if (is_first) {
+        header_->chunks[full].state.store(ring_header::closed, std::memory_order_release);
+        wake_coder();
+    }
+    patience wait(waits_in_vain_);
+    bool mine = is_first;
+    while ((next_.load(std::memory_order_acquire) & slot_mask) >= chunk_records) {
+        if (out_->failed() || direct_.load(std::memory_order_relaxed)) break;
+        if (mine && replace_chunk(full)) break;
+        if (wait.wait()) continue;
+        if (mine) return false;
+        mine = true;
+    }
+    return true;
 }
 
 /// Counted in the ring, too: a trace that cannot be written cannot tell.
@@ -259,6 +303,7 @@ uint32_t record_buffer::held_with_late_record() const {
 
 /// Codes the oldest closed chunk, or what came late in one. False when there is none, or another thread is at it.
 bool record_buffer::code_next() {
+    const calls::blocked_signals whole;
     if (direct_.load(std::memory_order_relaxed)) return false;
     if (coding_lock_.exchange(1, std::memory_order_acquire) != 0) return false;
     bool coded_one = false;
@@ -390,6 +435,7 @@ bool record_buffer::note_file(const file_section& file, std::string_view path) {
 }
 
 void record_buffer::flush() {
+    const calls::blocked_signals whole;
     if (header_ == nullptr || direct_.load(std::memory_order_relaxed)) return;
     while (code_next()) continue;
     direct_.store(true, std::memory_order_release);

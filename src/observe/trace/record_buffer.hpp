@@ -4,6 +4,7 @@
 #include <bitset>
 #include <cstdint>
 
+#include "calls/blocked_signals.hpp"
 #include "calls/call_record.hpp"
 #include "calls/own_thread.hpp"
 #include "observe/trace/notes.hpp"
@@ -34,6 +35,7 @@ struct ring_header {
         std::atomic<uint32_t> reserved;
         std::atomic<uint64_t> sequence;  ///< order of the chunks
     } chunks[most_chunks];
+    std::atomic<uint32_t> shut_out;  ///< children that could not begin a trace: they count themselves here
 };
 
 inline constexpr size_t ring_header_bytes = 4096;
@@ -49,6 +51,9 @@ inline constexpr size_t ring_chunks_at = ring_header_bytes + ring_note_bytes;
 /// under `coding lock`: by a thread of our own that each full chunk starts anew, and by the application's threads when
 /// there is no unused chunk, or no such thread. Appending is never interrupted by itself: calls of a signal handler
 /// that interrupts it pass unrecorded (calls::own_work).
+///
+/// A signal's handler neither interrupts a thread that codes or notes, nor jumps away from there; from a slot that it
+/// has taken it may, and leaves that behind as `abandoned`.
 ///
 /// Nobody waits for another thread without end: that one may have been stopped (by a debugger, a garbage collector, a
 /// signal handler that waits for the very thread that waits here). After some seconds the work is taken over, or left
@@ -77,14 +82,28 @@ class record_buffer {
 
     [[nodiscard]] uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
-    /// Forgets what a parent had, in its forked child.
+    /// Forgets what it had.
     void abandon();
+
+    /// In a forked child: forgets what the parent had, but for the page on which the child tells it if it cannot
+    /// record.
+    void leave_parent();
+    /// This process records.
+    void forget_parent();
+    /// It cannot: counted by the nearest process that it was forked from and that records.
+    void tell_parent();
+    /// Children that have told so since this was asked last.
+    uint32_t take_shut_out();
 
     /// Whether our own thread is at work: a buffer may not be destroyed meanwhile.
     [[nodiscard]] bool codes() const { return coder_.runs(); }
+    [[nodiscard]] calls::own_thread& coder() { return coder_; }
 
   private:
     calls::call_record* slots_of(uint32_t chunk) const;
+    [[nodiscard]] calls::call_record* slot_at(uint64_t taken) const;
+    void append_to_trace(const calls::call_record& record);
+    bool await_chunk(uint32_t full, bool is_first);
     bool replace_chunk(uint32_t full);
     bool open_chunk(uint32_t& chunk);
     bool code_next();
@@ -118,6 +137,7 @@ class record_buffer {
     alignas(64) ring_header* header_ = nullptr;
     char* mapping_ = nullptr;
     size_t mapping_bytes_ = 0;
+    ring_header* parent_ = nullptr;
     int fd_ = -1;
     trace_file* out_ = nullptr;
     uint32_t time_unit_ = 1;
@@ -138,6 +158,7 @@ class record_buffer {
 
 template <class Add>
 bool record_buffer::add_note(Add add) {
+    const calls::blocked_signals whole;
     if (header_ == nullptr || out_->failed() || !lock_notes()) return false;
     bool added = add() || (write_notes() && add());
     if (added) header_->note_bytes.store(static_cast<uint32_t>(notes_.used()), std::memory_order_release);
