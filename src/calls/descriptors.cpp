@@ -201,9 +201,9 @@ uint32_t file_of(int fd) {
     return ours ? file.file.load(std::memory_order_relaxed) : known_files::unknown;
 }
 
-open_file* opened(int fd, int flags) {
+open_file* opened(int fd, int flags, int directory, const char* path) {
     if (fd < 0) return nullptr;
-    const uint32_t file = known_files::of_descriptor(fd);
+    const uint32_t file = known_files::of_descriptor(fd, directory, path);
     if (file == known_files::unknown) return nullptr;
     // What is fresh and can seek begins at 0.
     struct stat kind {};

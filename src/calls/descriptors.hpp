@@ -33,8 +33,8 @@ open_file* find(int fd);
 /// The file that `fd` stands for as far as that is known already: `unknown` after it was closed. Asks nobody.
 uint32_t file_of(int fd);
 
-/// `fd` was opened a moment ago.
-open_file* opened(int fd, int flags);
+/// `fd` was opened a moment ago, by a path relative to `directory` where one is given.
+open_file* opened(int fd, int flags, int directory, const char* path);
 
 /// `to` was made a duplicate of `from`.
 void duplicated(int from, int to);

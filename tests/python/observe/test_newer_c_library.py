@@ -1,5 +1,6 @@
 """Programs that were built for a newer C library than this machine's are recorded as others are."""
 
+from itertools import pairwise
 from pathlib import Path
 
 from recorded_program import compiled, recorded
@@ -22,6 +23,4 @@ def test_scanf_by_its_names_of_today(tmp_path: Path) -> None:
         assert run.moved(directory / name, "read") == expected, name
     reads = [(c["offset"], c["moved"]) for c in run.calls_on(directory / "fscanf") if c["call"] == "stdio read"]
     assert reads[0] == (0, 4096)
-    assert all(at == before + moved for (before, moved), (at, _) in zip(reads, reads[1:], strict=False))
-
-
+    assert all(at == before + moved for (before, moved), (at, _) in pairwise(reads))
