@@ -36,6 +36,9 @@ inline constexpr const char* kind_names[] = {"open",      "close",  "read", "wri
 /// For offset, bytes and moved: the call has none, or it is not known.
 inline constexpr int64_t none = -1;
 
+/// In place of call_record::start, where others wait for a record: a jump kept its thread from writing it.
+inline constexpr int64_t abandoned = -1;
+
 /// One call of an I/O function: a plain value that says everything. Times are ticks (ticks.hpp).
 struct call_record {
     int64_t start;      ///< when the function itself began, after any waiting

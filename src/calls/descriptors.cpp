@@ -7,6 +7,7 @@
 #include "calls/direct_call.hpp"
 #include "calls/known_files.hpp"
 #include "calls/process_state.hpp"
+#include "calls/unseen.hpp"
 
 namespace halcyon::calls::descriptors {
 namespace {
@@ -144,9 +145,29 @@ open_file* remember(int fd, int flags, uint32_t file, int64_t position, uint32_t
     opened.unseen_moves.store(unseen_moves, std::memory_order_relaxed);
     opened.seekable.store(position >= 0, std::memory_order_relaxed);
     opened.position.store(position, std::memory_order_relaxed);
+    opened.moved_by.store(static_cast<uint8_t>(movers::own), std::memory_order_relaxed);
+    opened.agreed.store(0, std::memory_order_relaxed);
+    opened.believed.store(0, std::memory_order_relaxed);
     opened.appends.store((flags & O_APPEND) != 0, std::memory_order_relaxed);
     set(*all, fd, index);
     return file == known_files::ignored ? nullptr : &opened;
+}
+
+constexpr uint8_t most_believed = 63;
+
+/// Whether the position is what we think, or is believed to be.
+bool is_known(open_file& file) {
+    if (file.unseen_moves.load(std::memory_order_relaxed) !=
+        this_process().unseen_moves.load(std::memory_order_relaxed)) [[unlikely]]
+        return false;
+    const auto moved_by = static_cast<movers>(file.moved_by.load(std::memory_order_relaxed));
+    if (moved_by == movers::own) [[likely]]
+        return true;
+    if (moved_by == movers::others) return false;
+    const uint8_t believed = file.believed.load(std::memory_order_relaxed);
+    if (believed >= file.agreed.load(std::memory_order_relaxed)) return false;
+    file.believed.store(static_cast<uint8_t>(believed + 1), std::memory_order_relaxed);
+    return true;
 }
 
 open_file* ask_kernel(int fd) {
@@ -180,9 +201,9 @@ uint32_t file_of(int fd) {
     return ours ? file.file.load(std::memory_order_relaxed) : known_files::unknown;
 }
 
-open_file* opened(int fd, int flags) {
+open_file* opened(int fd, int flags, int directory, const char* path) {
     if (fd < 0) return nullptr;
-    const uint32_t file = known_files::of_descriptor(fd);
+    const uint32_t file = known_files::of_descriptor(fd, directory, path);
     if (file == known_files::unknown) return nullptr;
     // What is fresh and can seek begins at 0.
     struct stat kind {};
@@ -285,11 +306,31 @@ void after_fork() {
 int64_t position(int fd, open_file& file, bool writes) {
     if (!file.seekable.load(std::memory_order_relaxed)) return none;
     if (writes && file.appends.load(std::memory_order_relaxed)) return none;
-    if (file.unseen_moves.load(std::memory_order_relaxed) !=
-        this_process().unseen_moves.load(std::memory_order_relaxed)) [[unlikely]] {
-        file.position.store(direct::lseek(fd, 0, SEEK_CUR), std::memory_order_relaxed);
-    }
+    if (!is_known(file)) [[unlikely]]
+        know_position(fd, file);
     return file.position.load(std::memory_order_relaxed);
+}
+
+void know_position(int fd, open_file& file) {
+    if (!file.seekable.load(std::memory_order_relaxed)) return;
+    const uint32_t moves = this_process().unseen_moves.load(std::memory_order_relaxed);
+    const bool asked_before = file.unseen_moves.load(std::memory_order_relaxed) == moves;
+    const auto moved_by = static_cast<movers>(file.moved_by.load(std::memory_order_relaxed));
+    if (asked_before && moved_by == movers::own) return;
+    file.unseen_moves.store(moves, std::memory_order_relaxed);
+    const uint8_t believed = file.believed.exchange(0, std::memory_order_relaxed);
+    const uint8_t agreed = file.agreed.load(std::memory_order_relaxed);
+    const int64_t now = direct::lseek(fd, 0, SEEK_CUR);
+    const bool as_expected = file.position.exchange(now, std::memory_order_relaxed) == now;
+    if (!as_expected && believed > 0) unseen::position_was_moved(believed);
+    if (moved_by == movers::others) return;
+    const bool seen = asked_before && !as_expected;
+    file.moved_by.store(static_cast<uint8_t>(seen ? movers::others : movers::perhaps_others),
+                        std::memory_order_relaxed);
+    file.agreed.store(!asked_before             ? 0
+                      : agreed >= most_believed ? most_believed
+                                                : 2 * agreed + 1,
+                      std::memory_order_relaxed);
 }
 
 }  // namespace halcyon::calls::descriptors

@@ -9,12 +9,14 @@ namespace halcyon::calls {
 /// What is known of an open file description: what descriptors that were duplicated from one another share.
 struct open_file {
     std::atomic<uint32_t> references;
-    std::atomic<uint32_t> file;        ///< known_files id; `ignored` when nobody wants its calls
-    std::atomic<uint32_t> generation;  ///< process in which `file` was named: ids are per process
-    std::atomic<uint32_t>
-        unseen_moves;  ///< of the process when it was opened: after later ones the kernel knows its position
-    std::atomic<int64_t> position;  ///< where the next read or write goes
-    std::atomic<bool> appends;      ///< O_APPEND: writes go to the end
+    std::atomic<uint32_t> file;          ///< known_files id; `ignored` when nobody wants its calls
+    std::atomic<uint32_t> generation;    ///< process in which `file` was named: ids are per process
+    std::atomic<uint32_t> unseen_moves;  ///< of the process when it was opened, or when the kernel was asked last
+    std::atomic<int64_t> position;       ///< where the next read or write goes
+    std::atomic<uint8_t> moved_by;       ///< descriptors::movers
+    std::atomic<uint8_t> agreed;         ///< so many transfers believe the position before the kernel is asked again
+    std::atomic<uint8_t> believed;       ///< since it was asked
+    std::atomic<bool> appends;           ///< O_APPEND: writes go to the end
     std::atomic<bool> seekable;
 };
 
@@ -31,8 +33,8 @@ open_file* find(int fd);
 /// The file that `fd` stands for as far as that is known already: `unknown` after it was closed. Asks nobody.
 uint32_t file_of(int fd);
 
-/// `fd` was opened a moment ago.
-open_file* opened(int fd, int flags);
+/// `fd` was opened a moment ago, by a path relative to `directory` where one is given.
+open_file* opened(int fd, int flags, int directory, const char* path);
 
 /// `to` was made a duplicate of `from`.
 void duplicated(int from, int to);
@@ -59,8 +61,19 @@ std::array<int, own_capacity> own_numbers();
 /// In a forked child: what another thread of the parent held when it forked is nobody's now.
 void after_fork();
 
+/// Who moves a description's position: this process alone; perhaps those that it was forked from, and its children
+/// (open_file::unseen_moves); or others, as was seen.
+enum class movers : uint8_t { own, perhaps_others, others };
+
 /// Where the next read (or write, which O_APPEND sends to the end) of `fd` begins; none where that has no meaning.
+///
+/// A position that others may move is asked of the kernel. As long as it turns out to be what was expected, it is asked
+/// less and less often, down to each 64th time; once others have moved it in between, always. How many transfers may
+/// have been believed at wrong places then, is told (unseen::position_was_moved).
 int64_t position(int fd, open_file& file, bool writes);
+
+/// As soon as the position matters for more than where a transfer is: asks the kernel if others may have moved it.
+void know_position(int fd, open_file& file);
 
 }  // namespace descriptors
 }  // namespace halcyon::calls

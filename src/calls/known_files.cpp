@@ -1,5 +1,9 @@
 #include "calls/known_files.hpp"
 
+#include <linux/magic.h>
+#include <stdio.h>
+#include <sys/sysmacros.h>
+
 #include <atomic>
 #include <climits>
 
@@ -30,6 +34,8 @@ constinit std::atomic<uint32_t> last_id{0};
 constinit std::atomic<uint32_t> directory_lock{0};
 constinit char directory[PATH_MAX] = {};
 constinit size_t directory_length = 0;
+constinit uint32_t directory_changes = 0;    // `changes` when the kernel was asked
+constinit std::atomic<uint32_t> changes{0};  // of the working directory
 
 uint64_t hash_of(std::string_view text) {
     uint64_t hash = 0x9E3779B97F4A7C15u ^ text.size();
@@ -136,16 +142,50 @@ size_t without_mark_of_deletion(int fd, const char* path, size_t length) {
     return deleted ? length - mark.size() : length;
 }
 
+bool is_of_kernel(int fd) {
+    struct statfs filesystem {};
+    if (direct::fstatfs(fd, &filesystem) != 0) return false;
+    const auto type = static_cast<uint32_t>(filesystem.f_type);
+    return type == PROC_SUPER_MAGIC || type == SYSFS_MAGIC;
+}
+
+// A name for what the kernel tells none of; 0: it cannot be asked, or there is no room.
+size_t name_by_inode(int fd, char* out, size_t room) {
+    struct stat file {};
+    if (direct::call(SYS_fstat, fd, direct::address(&file)) != 0) return 0;
+    const int length = snprintf(out, room, "/(no name: device %u:%u, inode %llu)", gnu_dev_major(file.st_dev),
+                                gnu_dev_minor(file.st_dev), static_cast<unsigned long long>(file.st_ino));
+    return length > 0 && static_cast<size_t>(length) < room ? static_cast<size_t>(length) : 0;
+}
+
+size_t name_of_directory(int fd, char* out, size_t room) {
+    const size_t length = direct::path_of(fd, out, room);
+    return length > 0 ? length : name_by_inode(fd, out, room);
+}
+
+// Of a directory that the root does not lead to, getcwd gives "(unreachable)/its/path".
+size_t without_mark_of_unreachable(char* path, size_t length) {
+    const auto* begins = static_cast<const char*>(std::memchr(path, '/', length));
+    if (begins == nullptr) return 0;
+    const size_t kept = length - static_cast<size_t>(begins - path);
+    std::memmove(path, begins, kept);
+    return kept;
+}
+
 // Puts the working directory before a relative path. The kernel's answer is kept until the process changes it.
 bool prepend_working_directory(char* out, size_t room, size_t& length) {
     if (directory_lock.exchange(1, std::memory_order_acquire) != 0) {
         const long bytes = direct::call(SYS_getcwd, direct::address(out), static_cast<long>(room));
-        length = bytes > 0 ? static_cast<size_t>(bytes - 1) : bytes == -ERANGE ? room : 0;
+        length = bytes > 0          ? without_mark_of_unreachable(out, static_cast<size_t>(bytes - 1))
+                 : bytes == -ERANGE ? room
+                                    : 0;
         return length > 0;
     }
-    if (directory_length == 0) {
+    if (const uint32_t now = changes.load(std::memory_order_acquire);
+        directory_length == 0 || directory_changes != now) {
+        directory_changes = now;
         const long bytes = direct::call(SYS_getcwd, direct::address(directory), sizeof directory);
-        directory_length = bytes > 0 ? static_cast<size_t>(bytes - 1) : 0;
+        directory_length = bytes > 0 ? without_mark_of_unreachable(directory, static_cast<size_t>(bytes - 1)) : 0;
     }
     length = directory_length;
     if (length < room) std::memcpy(out, directory, length);
@@ -161,29 +201,46 @@ namespace {
 constexpr size_t usual_path = 512;
 
 template <size_t room>
-[[gnu::noinline]] uint32_t of_path_within(int relative_to, const char* path, size_t bytes) {
+[[gnu::noinline]] uint32_t of_path_within(int relative_to, const char* path, size_t bytes, int fd) {
     char whole[room + usual_path];
     size_t length = 0;
     if (*path != '/') {
         const bool found = relative_to == AT_FDCWD ? prepend_working_directory(whole, room, length)
-                                                   : (length = direct::path_of(relative_to, whole, room)) > 0;
+                                                   : (length = name_of_directory(relative_to, whole, room)) > 0;
         if (!found) return unknown;
         // As long as the room: perhaps it was cut.
         if (room < PATH_MAX && length + bytes + 2 >= room)
-            return of_path_within<2 * PATH_MAX>(relative_to, path, bytes);
+            return of_path_within<2 * PATH_MAX>(relative_to, path, bytes, fd);
         whole[length++] = '/';
     }
     std::memcpy(whole + length, path, bytes);
     const std::string_view complete(whole, without_detours(whole, length + bytes));
-    return unwanted(complete) ? ignored : id_of(complete, -1);
+    return unwanted(complete) ? ignored : id_of(complete, fd);
+}
+
+// `fd`: the file that the path leads to, where that is open.
+uint32_t of_given_path(int relative_to, const char* path, int fd) {
+    const size_t bytes = strnlen(path, PATH_MAX);
+    return bytes + 2 < usual_path ? of_path_within<usual_path>(relative_to, path, bytes, fd)
+                                  : of_path_within<2 * PATH_MAX>(relative_to, path, bytes, fd);
+}
+
+[[gnu::noinline]] uint32_t of_nameless(int fd, int opened_in, const char* opened_by) {
+    struct stat file {};
+    if (direct::call(SYS_fstat, fd, direct::address(&file)) != 0) return unknown;
+    if ((!S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode)) || is_of_kernel(fd)) return ignored;
+    if (opened_by != nullptr && *opened_by != '\0') return of_given_path(opened_in, opened_by, fd);
+    char name[96];
+    const size_t length = name_by_inode(fd, name, sizeof name);
+    return length == 0 ? unknown : id_of({name, length}, fd);
 }
 
 template <size_t room>
-[[gnu::noinline]] uint32_t of_descriptor_within(int fd) {
+[[gnu::noinline]] uint32_t of_descriptor_within(int fd, int opened_in, const char* opened_by) {
     char path[room];
     const size_t length = direct::path_of(fd, path, room);
-    if (length == 0) return unknown;
-    if (room < PATH_MAX && length + 1 >= room) return of_descriptor_within<PATH_MAX>(fd);
+    if (length == 0) return of_nameless(fd, opened_in, opened_by);
+    if (room < PATH_MAX && length + 1 >= room) return of_descriptor_within<PATH_MAX>(fd, opened_in, opened_by);
     const std::string_view found(path, without_mark_of_deletion(fd, path, length));
     return unwanted(found) ? ignored : id_of(found, fd);
 }
@@ -193,24 +250,22 @@ template <size_t room>
 uint32_t of_path(int relative_to, const char* path) {
     if (path == nullptr || *path == '\0') return unknown;
     const own_work ours;
-    const size_t bytes = strnlen(path, PATH_MAX);
-    return bytes + 2 < usual_path ? of_path_within<usual_path>(relative_to, path, bytes)
-                                  : of_path_within<2 * PATH_MAX>(relative_to, path, bytes);
+    return of_given_path(relative_to, path, -1);
 }
 
 uint32_t of_opened_path(const char* path) {
     uint32_t id = unknown;
     const int fd = direct::open(path, O_PATH | O_CLOEXEC);
     if (fd >= 0) {
-        id = of_descriptor(fd);
+        id = of_descriptor(fd, AT_FDCWD, path);
         direct::close(fd);
     }
     return id == unknown ? of_path(AT_FDCWD, path) : id;
 }
 
-uint32_t of_descriptor(int fd) {
+uint32_t of_descriptor(int fd, int directory, const char* opened_by) {
     const own_work ours;
-    return of_descriptor_within<usual_path>(fd);
+    return of_descriptor_within<usual_path>(fd, directory, opened_by);
 }
 
 void after_fork() {
@@ -219,10 +274,7 @@ void after_fork() {
 }
 
 void forget_directory() {
-    if (directory_lock.exchange(1, std::memory_order_acquire) == 0) {
-        directory_length = 0;
-        directory_lock.store(0, std::memory_order_release);
-    }
+    changes.fetch_add(1, std::memory_order_release);  // no lock: whoever holds it may not be waited for
 }
 
 }  // namespace halcyon::calls::known_files

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fcntl.h>
+
 #include <cstdint>
 #include <string_view>
 
@@ -21,7 +23,10 @@ uint32_t of_opened_path(const char* path);
 /// The id of the file behind a descriptor: asks the kernel, so not for every call.
 /// `ignored` when it is no file but a socket, a pipe or the like, or lies where nobody wants to look (/proc, /sys,
 /// /dev).
-uint32_t of_descriptor(int fd);
+///
+/// Where there is no /proc (after a chroot, say) the kernel tells no name. Then the path is taken that it was opened
+/// by, as far as that is given, or one that is made of its device and inode.
+uint32_t of_descriptor(int fd, int directory = AT_FDCWD, const char* opened_by = nullptr);
 inline constexpr uint32_t ignored = UINT32_MAX;
 
 /// In a forked child: what another thread of the parent held when it forked is nobody's now.

@@ -39,8 +39,10 @@ own_thread::answer own_thread::start(void (*work)(void*), void* argument) {
 namespace {
 
 constexpr size_t stack_bytes = size_t{256} * 1024;
-constexpr size_t tail_bytes = 4096;  // behind the stack: what the thread register points to
-constexpr size_t all_signals = 8;    // bytes of the kernel's set
+// Behind the stack: what thread-local variables of programs and libraries take, and what the thread register points to.
+constexpr size_t variable_bytes = size_t{64} * 1024;
+constexpr size_t tail_bytes = 4096;
+constexpr size_t all_signals = 8;  // bytes of the kernel's set
 
 /// On a stack of its own; the child finds `work` and `argument` on top of it, and ends with the system call.
 #if defined(__x86_64__)
@@ -106,8 +108,12 @@ void fill_registers(char* at) {
 }  // namespace
 
 bool own_thread::prepare() {
-    if (stack_ == nullptr) stack_ = static_cast<char*>(direct::map_memory(stack_bytes + tail_bytes));
+    if (stack_ == nullptr) stack_ = static_cast<char*>(direct::map_memory(stack_bytes + variable_bytes + tail_bytes));
     return stack_ != nullptr;
+}
+
+std::span<char> own_thread::thread_local_memory() {
+    return stack_ == nullptr ? std::span<char>{} : std::span(stack_ + stack_bytes, variable_bytes);
 }
 
 own_thread::answer own_thread::start(void (*work)(void*), void* argument) {
@@ -118,7 +124,8 @@ own_thread::answer own_thread::start(void (*work)(void*), void* argument) {
         return answer::refused;
     }
     char* top = stack_ + stack_bytes;
-    fill_registers(top);
+    char* registers = top + variable_bytes;
+    fill_registers(registers);
     const long first[] = {reinterpret_cast<long>(work), direct::address(argument)};
     char* start = top - sizeof first;
     std::memcpy(start, first, sizeof first);
@@ -127,7 +134,7 @@ own_thread::answer own_thread::start(void (*work)(void*), void* argument) {
     const uint64_t all = ~uint64_t{0};
     uint64_t before = 0;
     direct::call(SYS_rt_sigprocmask, SIG_SETMASK, direct::address(&all), direct::address(&before), all_signals);
-    const long result = clone_onto(flags, start, &alive_, top);
+    const long result = clone_onto(flags, start, &alive_, registers);
     direct::call(SYS_rt_sigprocmask, SIG_SETMASK, direct::address(&before), 0, all_signals);
     if (result > 0) return answer::started;
     alive_ = 0;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define HALCYON_THREAD_BY_LIBRARY  // sanitizers have to know every thread
@@ -13,8 +14,9 @@ namespace halcyon::calls {
 /// know nothing: pthread_create would allocate, make a program of one thread one of many (exit of the last thread,
 /// unshare, the locks of stdio), and its thread would be counted among the application's own.
 ///
-/// What it runs may use neither errno nor any other thread-local variable, and nothing that does. All signals are
-/// blocked in it.
+/// What it runs shall use no thread-local variable, errno included: none of the application's libraries has set them up
+/// here. Where it does so all the same, it finds zeros that are the thread's own (thread_local_memory), not its stack.
+/// All signals are blocked in it.
 class own_thread {
   public:
     /// Runs `work(argument)` in it. `busy`: it is still at the work before. `refused`: the system has none for us.
@@ -24,8 +26,16 @@ class own_thread {
     /// False when it has ended, or none was started.
     [[nodiscard]] bool runs() const { return alive_.load(std::memory_order_acquire) != 0; }
 
+#ifndef HALCYON_THREAD_BY_LIBRARY
+    /// Where its thread-local variables would be: what takes no notice of the rule above can be caught there. Empty
+    /// before it was started first.
+    [[nodiscard]] std::span<char> thread_local_memory();
+#endif
+
     /// In a forked child, which has only the thread that forked.
-    void forget() { alive_ = 0; }
+    void forget() {
+        alive_ = 0;
+    }
 
   private:
     std::atomic<uint32_t> alive_{0};  ///< the kernel clears it when the thread has left its stack

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include "calls/blocked_signals.hpp"
 #include "calls/contexts.hpp"
 #include "calls/descriptors.hpp"
 #include "calls/direct_call.hpp"
@@ -52,15 +53,7 @@ bool started_by_other(process_state& process) {
     return false;
 }
 
-}  // namespace
-
-bool start_recording() {
-    if (!can_start_layers()) return false;
-    process_state& process = process_page.state;
-    uint32_t expected = process_state::asleep;
-    if (!process.phase.compare_exchange_strong(expected, process_state::starting)) {
-        return started_by_other(process);
-    }
+bool start_here(process_state& process) {
     process.starter = direct::thread_id();
     direct::call(SYS_madvise, direct::address(&process_page), sizeof process_page, MADV_WIPEONFORK);
     process.process_id = direct::process_id();
@@ -78,12 +71,38 @@ bool start_recording() {
     return wanted;
 }
 
+}  // namespace
+
+bool start_recording() {
+    if (!can_start_layers()) return false;
+    process_state& process = process_page.state;
+    {
+        const blocked_signals whole;  // a start that a handler jumps out of would be waited for for ever
+        uint32_t expected = process_state::asleep;
+        if (process.phase.compare_exchange_strong(expected, process_state::starting)) return start_here(process);
+    }
+    return started_by_other(process);
+}
+
 bool is_own_process() {
     return process_page.state.process_id == direct::process_id();
 }
 
 void adopt_thread(thread_state& thread) {
-    thread = {process_page.state.generation, process_page.state.threads.fetch_add(1), 0, 0, 0, 0, nullptr, -1};
+    const uint32_t index = process_page.state.threads.fetch_add(1);
+    thread.number = 0;
+    thread.inside = 0;
+    thread.current = 0;
+    thread.function = 0;
+    thread.held = nullptr;
+    thread.descriptor = -1;
+    thread.unfinished.store(nullptr, std::memory_order_relaxed);
+    // In this order: the handler of a signal that makes calls in between adopts the thread itself, under another index,
+    // and no number may come twice under one.
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    thread.index = index;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    thread.generation = process_page.state.generation;
 }
 
 bool may_record(thread_state& thread) {
@@ -104,6 +123,8 @@ void leave_calls() {
     uint32_t own = lock_name(thread);
     if (thread.held != nullptr) thread.held->compare_exchange_strong(own, 0, std::memory_order_release);
     thread.held = nullptr;
+    if (int64_t* const place = thread.unfinished.exchange(nullptr, std::memory_order_relaxed))
+        std::atomic_ref(*place).store(abandoned, std::memory_order_release);
     thread.inside &= vforked;
 }
 

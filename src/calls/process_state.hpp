@@ -40,6 +40,7 @@ struct process_state {
     std::atomic<mpi_role> role;        ///< in MPI's launching (is_mpi_launcher)
     unseen_calls direct_calls;         ///< system calls on files that were made with syscall(2)
     unseen_calls submitted;            ///< requests given to the kernel with io_submit
+    unseen_calls moved_by_others;      ///< transfers at a position that was believed, and had changed
 };
 
 /// Whole pages of the largest size of the architectures we run on: zero in a new program, and again in a forked child.
@@ -92,6 +93,7 @@ struct thread_state {
     uint32_t function;            ///< call_id of that one
     std::atomic<uint32_t>* held;  ///< a lock of ours that it holds, or is about to: then it says lock_name()
     int descriptor;               ///< that it looked up last (descriptors::find)
+    std::atomic<int64_t*> unfinished;  ///< of what it writes for others to wait for: `abandoned` if a jump leaves it
 };
 
 /// In thread_state::inside: the thread called vfork, and may be the child, which lives in its parent's memory.

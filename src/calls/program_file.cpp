@@ -28,8 +28,9 @@ bool has_capabilities(int fd) {
 bool changes_identity(int fd, const struct stat& file) {
     const auto user = static_cast<uid_t>(direct::call(SYS_getuid));
     const auto group = static_cast<gid_t>(direct::call(SYS_getgid));
-    return ((file.st_mode & S_ISUID) != 0 && file.st_uid != user) ||
-           ((file.st_mode & S_ISGID) != 0 && file.st_gid != group) || (user != 0 && has_capabilities(fd));
+    const auto becomes = (file.st_mode & S_ISUID) != 0 ? file.st_uid : static_cast<uid_t>(direct::call(SYS_geteuid));
+    const auto joins = (file.st_mode & S_ISGID) != 0 ? file.st_gid : static_cast<gid_t>(direct::call(SYS_getegid));
+    return becomes != user || joins != group || (user != 0 && has_capabilities(fd));
 }
 
 #if defined(__x86_64__)

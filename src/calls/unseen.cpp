@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view rings = "io_uring";
 constexpr std::string_view requests = "requests of io_submit";
 constexpr std::string_view stacks = "call stacks beyond the first 65536 of a process, but for their call sites";
+constexpr std::string_view moved = "offsets in files that another process read or wrote at the same position";
 constexpr std::string_view system_calls = "calls made with syscall(2)";
 
 void tell(std::string_view subject, uint64_t count) {
@@ -79,6 +80,11 @@ void system_call_was_made() {
     count(this_process().direct_calls, system_calls, 1);
 }
 
+void position_was_moved(uint64_t transfers) {
+    const own_work ours;
+    count(this_process().moved_by_others, moved, transfers);
+}
+
 }  // namespace unseen
 
 void tell_end(ending how) {
@@ -91,6 +97,7 @@ void tell_end(ending how) {
         tell("calls that a jump left", process.left.exchange(0));
         tell(system_calls, process.direct_calls.more.exchange(0));
         tell(stacks, contexts::take_unkept());
+        tell(moved, process.moved_by_others.more.exchange(0));
         tell(requests, process.submitted.more.exchange(0));
         if (process.rings.load() == 0 && (process.rings = open_rings()) > 0) tell(rings, process.rings.load());
     }

@@ -19,6 +19,9 @@ void requests_were_submitted(uint64_t more);
 /// It made a system call on a file with syscall(2).
 void system_call_was_made();
 
+/// Another process had moved the position that so many transfers were believed to be at.
+void position_was_moved(uint64_t transfers);
+
 }  // namespace halcyon::calls::unseen
 
 namespace halcyon::calls {

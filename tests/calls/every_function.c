@@ -15,6 +15,7 @@ int main(int count, char** words) {
     asynchronous();
     jumping();
     unloading();
+    leaving();
     reading_streams();
     reading_input();
     writing_streams();

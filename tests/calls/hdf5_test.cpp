@@ -1,6 +1,8 @@
 // HDF5, serial and parallel, and several of its libraries in one process (programs/hdf5_calls.c, hdf5_module.c).
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "calls/recorded_run.hpp"
 
 namespace halcyon::tests {
@@ -103,6 +105,16 @@ TEST(hdf5_test, is_the_parent_of_the_calls_below) {
     ASSERT_FALSE(below.empty());
     for (const recorded_call* call : below) EXPECT_EQ(call->level, "posix");
     EXPECT_EQ(below.front()->file, opened->file);
+}
+
+TEST(hdf5_test, records_the_first_call_after_a_vfork) {
+    const temporary_folder files;
+    const recorded_run run =
+        run_recorded("", HALCYON_TEST_PROGRAMS "/hdf5_after_vfork " + (files.path() / "a.h5").string());
+    ASSERT_EQ(run.status, 0) << run.output;
+    const recorded_process& process = of_program(run);
+    EXPECT_EQ(std::ranges::count(process.calls, "H5Fflush", &recorded_call::function), 3);
+    EXPECT_EQ(process.absences, std::vector<std::string>{});
 }
 
 TEST(hdf5_test, tells_version_alignment_and_chunks) {

@@ -12,7 +12,7 @@ Result intercept(library* in, Result (*real)(Parameters...), std::type_identity_
     if (real == nullptr) return static_cast<Result>(-1);
     if (!recording() || !in->has_wide_ids) return real(arguments...);
     thread_state& thread = this_thread();
-    if (thread.inside > 0) return real(arguments...);
+    if (thread.inside > 0 && !may_record(thread)) return real(arguments...);
     call_record record = blank_record(id);
     if (!Shape::before(record, *in, arguments...)) return real(arguments...);
     return through_layers(

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 
+#include "calls/blocked_signals.hpp"
 #include "calls/known_files.hpp"
 
 namespace halcyon::calls::hdf5 {
@@ -69,6 +70,17 @@ library* known(const void* base) {
     return nullptr;
 }
 
+/// What a process holds it has its number in: in a forked child the thread is not there that would let go of it.
+void lock_adding() {
+    const uint32_t own = this_process().generation + 1;
+    for (uint32_t held = 0; !adding.compare_exchange_strong(held, own, std::memory_order_acquire);) {
+        if (held == own) {
+            held = 0;
+            direct::yield();
+        }
+    }
+}
+
 /// Null where there is none, or no room for one more.
 library* find_library([[maybe_unused]] const void* return_address) {
     recording();  // so that there is somebody to tell of it
@@ -82,7 +94,8 @@ library* find_library([[maybe_unused]] const void* return_address) {
     void* const base = where.dli_fbase;
 #endif
     if (library* present = known(base)) return present;
-    while (adding.exchange(1, std::memory_order_acquire) != 0) direct::yield();
+    const blocked_signals whole;
+    lock_adding();
     library* added = known(base);
     const uint32_t index = library_count.load(std::memory_order_relaxed);
     if (added == nullptr && index < most_libraries) {

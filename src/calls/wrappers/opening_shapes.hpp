@@ -11,7 +11,7 @@ namespace halcyon::calls::shapes {
 
 inline void after_open(call_record& record, int fd, int flags, int directory, const char* path) {
     if (fd >= 0) {
-        const open_file* opened = descriptors::opened(fd, flags);
+        const open_file* opened = descriptors::opened(fd, flags, directory, path);
         record.file = opened == nullptr ? known_files::ignored : opened->file.load(std::memory_order_relaxed);
     } else {
         record.file = known_files::of_path(directory, path);
@@ -105,8 +105,8 @@ struct change_directory_to : on_descriptor {
 
 struct open_directory {
     static bool before(call_record& record, const char* path) { return set_path(record, AT_FDCWD, path); }
-    static void after(call_record&, DIR* opened, const char*) {
-        if (opened != nullptr) descriptors::opened(dirfd(opened), O_RDONLY | O_DIRECTORY);
+    static void after(call_record&, DIR* opened, const char* path) {
+        if (opened != nullptr) descriptors::opened(dirfd(opened), O_RDONLY | O_DIRECTORY, AT_FDCWD, path);
     }
 };
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "calls/program_file.hpp"
+#include "calls/reach.hpp"
 #include "calls/unseen.hpp"
 #include "calls/wrappers/name_shapes.hpp"
 #include "calls/wrappers/versions.hpp"
@@ -59,8 +60,10 @@ const char* why_unseen(program_file::kind what) {
             return "a program that changes its user";
         case program_file::kind::foreign:
             return "a program of another architecture";
-        default:
+        case program_file::kind::absent:
             return nullptr;
+        default:
+            return children_can_record() ? nullptr : "a program that cannot write to the run's folder";
     }
 }
 

@@ -102,7 +102,7 @@ struct read_items {
     stream_transfer transfer;
     bool before(call_record& record, const void*, size_t size, size_t count, FILE* stream) {
         record.bytes = static_cast<int64_t>(size * count);
-        return transfer.before(record, stream);
+        return transfer.before_known_read(record, stream, record.bytes);
     }
     void after(call_record& record, size_t result, const void*, size_t size, size_t count, FILE*) {
         record.error = 0;  // a short count is the end of the file more often than an error
@@ -124,7 +124,7 @@ struct read_line {
     stream_transfer transfer;
     bool before(call_record& record, const char*, int bytes, FILE* stream) {
         record.bytes = bytes;
-        return transfer.before(record, stream);
+        return transfer.before_line_read(record, stream);
     }
     void after(call_record& record, const char*, const char*, int, FILE*) {
         record.error = 0;
@@ -146,7 +146,7 @@ struct read_standard_line {
     stream_transfer transfer;
     template <class... Rest>
     bool before(call_record& record, const char*, const Rest&...) {
-        return transfer.before(record, stdin);
+        return transfer.before_line_read(record, stdin);
     }
     template <class... Rest>
     void after(call_record& record, const char*, const char*, const Rest&...) {
@@ -157,7 +157,9 @@ struct read_standard_line {
 
 struct read_grown_line {
     stream_transfer transfer;
-    bool before(call_record& record, char**, size_t*, FILE* stream) { return transfer.before(record, stream); }
+    bool before(call_record& record, char**, size_t*, FILE* stream) {
+        return transfer.before_line_read(record, stream);
+    }
     void after(call_record& record, ssize_t result, char**, size_t*, FILE*) {
         record.error = 0;
         transfer.after(record, 0, result > 0 ? result : stream_transfer::not_known);
@@ -180,7 +182,7 @@ struct read_character {
     bool before(call_record& record, FILE* stream) {
         if (stream == nullptr || stream->_IO_read_ptr < stream->_IO_read_end) return false;
         record.bytes = 1;
-        return transfer.before(record, stream);
+        return transfer.before_unknown_read(record, stream);
     }
     void after(call_record& record, int, FILE*) {
         record.error = 0;
@@ -198,7 +200,7 @@ struct read_word {
     stream_transfer transfer;
     bool before(call_record& record, FILE* stream) {
         record.bytes = sizeof(int);
-        return transfer.before(record, stream);
+        return transfer.before_unknown_read(record, stream);
     }
     void after(call_record& record, int, FILE*) {
         record.error = 0;
@@ -208,7 +210,7 @@ struct read_word {
 
 struct read_wide {
     stream_transfer transfer;
-    bool before(call_record& record, FILE* stream) { return transfer.before(record, stream); }
+    bool before(call_record& record, FILE* stream) { return transfer.before_unknown_read(record, stream); }
     void after(call_record& record, wint_t, FILE*) {
         record.error = 0;
         transfer.after(record, 0, stream_transfer::not_known);

@@ -10,7 +10,7 @@ namespace {
 
 struct read_formatted {
     stream_transfer transfer;
-    bool before(call_record& record, FILE* stream) { return transfer.before(record, stream); }
+    bool before(call_record& record, FILE* stream) { return transfer.before_unknown_read(record, stream); }
     void after(call_record& record, int, FILE*) {
         record.error = 0;
         transfer.after(record, 0, stream_transfer::not_known);
@@ -171,6 +171,48 @@ int halcyon_wrap___wprintf_chk(int flag, const wchar_t* format, ...) {
     va_end(values);
     return result;
 }
+
+/// What programs call scanf and its like by that were built for a C library from 2.38 on, as C23 has them. An older one
+/// has not; a program that finds the name here all the same gets the functions of C99, which lack numbers such as
+/// 0b101.
+#define OF_C23(name, character)                                                                                     \
+    namespace {                                                                                                     \
+    int real_c23_##name(FILE* stream, const character* format, va_list values) {                                    \
+        using function = int (*)(FILE*, const character*, va_list);                                                 \
+        function real = HALCYON_REAL(__isoc23_##name, int, (FILE*, const character*, va_list));                     \
+        if (real == nullptr) real = HALCYON_REAL(__isoc99_##name, int, (FILE*, const character*, va_list));         \
+        return real(stream, format, values);                                                                        \
+    }                                                                                                               \
+    }                                                                                                               \
+    HALCYON_WRAPPER(__isoc23_##name, int, (FILE * stream, const character* format, va_list values));                \
+    int halcyon_wrap___isoc23_##name(FILE* stream, const character* format, va_list values) {                       \
+        return formatted<read_formatted, call_id::fscanf>(stream,                                                   \
+                                                          [&] { return real_c23_##name(stream, format, values); }); \
+    }
+OF_C23(vfscanf, char)
+OF_C23(vfwscanf, wchar_t)
+
+#define FORWARD_C23(name, listed, stream, parameters)                              \
+    HALCYON_WRAPPER(__isoc23_##name, int, parameters);                             \
+    int halcyon_wrap___isoc23_##name parameters {                                  \
+        va_list values;                                                            \
+        va_start(values, format);                                                  \
+        const int result = halcyon_wrap___isoc23_##listed(stream, format, values); \
+        va_end(values);                                                            \
+        return result;                                                             \
+    }
+FORWARD_C23(fscanf, vfscanf, stream, (FILE * stream, const char* format, ...))
+FORWARD_C23(fwscanf, vfwscanf, stream, (FILE * stream, const wchar_t* format, ...))
+FORWARD_C23(scanf, vfscanf, stdin, (const char* format, ...))
+FORWARD_C23(wscanf, vfwscanf, stdin, (const wchar_t* format, ...))
+
+#define LISTED_INPUT_C23(name, of_stream, character)                                  \
+    HALCYON_WRAPPER(__isoc23_##name, int, (const character* format, va_list values)); \
+    int halcyon_wrap___isoc23_##name(const character* format, va_list values) {       \
+        return halcyon_wrap___isoc23_##of_stream(stdin, format, values);              \
+    }
+LISTED_INPUT_C23(vscanf, vfscanf, char)
+LISTED_INPUT_C23(vwscanf, vfwscanf, wchar_t)
 
 #define FROM_STANDARD_INPUT(symbol, listed, real, character)                                           \
     HALCYON_WRAPPER(listed, int, (const character* format, va_list values));                           \

@@ -158,8 +158,31 @@ void stream_transfer::follow_position() {
         file_->position.store(now, std::memory_order_relaxed);
 }
 
-bool stream_transfer::before_uncounted(call_record& record, FILE* stream) {
+bool stream_transfer::before_unknown_read(call_record& record, FILE* stream) {
     if (!before(record, stream)) return false;
+    descriptors::know_position(fd_, *file_);
+    return true;
+}
+
+// The kernel is asked only where the buffer does not hold what is taken: otherwise nothing is transferred.
+bool stream_transfer::before_known_read(call_record& record, FILE* stream, int64_t bytes) {
+    if (!before(record, stream)) return false;
+    if (bytes > left_) descriptors::know_position(fd_, *file_);
+    return true;
+}
+
+bool stream_transfer::before_line_read(call_record& record, FILE* stream) {
+    if (!before(record, stream)) return false;
+    const auto held = stream->_IO_read_ptr < stream->_IO_read_end
+                          ? static_cast<size_t>(stream->_IO_read_end - stream->_IO_read_ptr)
+                          : 0;
+    const bool holds_line = held > 0 && std::memchr(stream->_IO_read_ptr, '\n', held) != nullptr;
+    if (!holds_line) descriptors::know_position(fd_, *file_);
+    return true;
+}
+
+bool stream_transfer::before_uncounted(call_record& record, FILE* stream) {
+    if (!before_unknown_read(record, stream)) return false;
     if (!is_wide_and_putting(stream)) ask_for_end();  // of the others, it was asked already
     return true;
 }

@@ -48,6 +48,13 @@ class stream_transfer {
     /// `locks`: false for a call that ends the stream's life.
     bool before(call_record& record, FILE* stream, bool locks = true);
 
+    /// The same before a call that does not tell how much it takes out: that follows from the position.
+    bool before_unknown_read(call_record& record, FILE* stream);
+    /// The same before a call that takes that many bytes out, or fewer at the end of the file.
+    bool before_known_read(call_record& record, FILE* stream, int64_t bytes);
+    /// The same before a call that takes a line out.
+    bool before_line_read(call_record& record, FILE* stream);
+
     /// The same before a call that does not tell how much it puts in. Where the file is appended to, others may have
     /// made it longer than this descriptor's position tells.
     bool before_uncounted(call_record& record, FILE* stream);

@@ -1,6 +1,10 @@
 // syscall(2): what an application asks of the kernel with it passes all other wrappers by. It is counted, so that a
 // recording says what it lacks.
+#include <sched.h>
+
+#include "calls/known_files.hpp"
 #include "calls/unseen.hpp"
+#include "calls/wrappers/vfork.hpp"
 #include "calls/wrappers/wrapper.hpp"
 
 namespace halcyon::calls {
@@ -72,10 +76,36 @@ void end_with(ending how, long environment) {
 
 }  // namespace
 
-/// Notes the call; returns the address of the C library's function. `c`, `d`: its third and fourth argument.
-extern "C" __attribute__((visibility("hidden"), used)) void* halcyon_before_syscall(long number, long, long, long c,
+/// Of fork and its like the flags that clone would need; no_child for other system calls. `a`: the first argument.
+constexpr uint64_t no_child = ~uint64_t{0};
+uint64_t flags_of_child(long number, long a) {
+    switch (number) {
+        case SYS_clone:
+            return static_cast<uint64_t>(a);
+        case SYS_clone3:
+            return *reinterpret_cast<const uint64_t*>(a);  // struct clone_args begins with them
+#ifdef SYS_fork
+        case SYS_fork:
+            return 0;
+        case SYS_vfork:
+            return CLONE_VM | CLONE_VFORK;
+#endif
+        default:
+            return no_child;
+    }
+}
+
+bool moves_working_directory(long number) {
+    return number == SYS_chdir || number == SYS_fchdir || number == SYS_chroot;
+}
+
+/// Notes the call; returns the address of the C library's function. `a`, `c`, `d`: its first, third and fourth
+/// argument.
+extern "C" __attribute__((visibility("hidden"), used)) void* halcyon_before_syscall(long number, long a, long, long c,
                                                                                     long d) {
     if (recording() && !unseen::counted_apart) {
+        if (const uint64_t flags = flags_of_child(number, a); flags != no_child) before_clone(flags);
+        if (moves_working_directory(number)) known_files::forget_directory();
         if (number == io_uring_setup)
             unseen::ring_was_made();
         else if (number == SYS_execve || number == SYS_execveat)

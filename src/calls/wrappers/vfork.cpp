@@ -1,6 +1,8 @@
 // vfork, and clone as vfork: the child runs in its parent's memory, as the same thread, until it becomes another
 // program. What it does to its descriptors is not done to the parent's, so that nothing of it may be noted
 // (may_record).
+#include "calls/wrappers/vfork.hpp"
+
 #include <sched.h>
 #include <unistd.h>
 
@@ -16,6 +18,14 @@ void share_memory_with_child() {
 }
 
 }  // namespace
+
+void before_clone(uint64_t flags) {
+    if ((flags & CLONE_THREAD) != 0) return;
+    if ((flags & (CLONE_VM | CLONE_VFORK)) == (CLONE_VM | CLONE_VFORK))
+        share_memory_with_child();
+    else if (recording())
+        this_process().unseen_moves.fetch_add(1);
+}
 
 extern "C" __attribute__((visibility("hidden"), used)) void* halcyon_before_vfork() {
     share_memory_with_child();
@@ -55,7 +65,7 @@ VFORK(__vfork)
 HALCYON_WRAPPER(clone, int,
                 (int (*function)(void*), void* stack, int flags, void* argument, void* a, void* b, void* c));
 int halcyon_wrap_clone(int (*function)(void*), void* stack, int flags, void* argument, void* a, void* b, void* c) {
-    if ((flags & (CLONE_VM | CLONE_VFORK)) == (CLONE_VM | CLONE_VFORK)) share_memory_with_child();
+    before_clone(static_cast<uint64_t>(static_cast<unsigned>(flags)));
     return HALCYON_REAL(clone, int, (int (*)(void*), void*, int, void*, void*, void*, void*))(function, stack, flags,
                                                                                               argument, a, b, c);
 }

@@ -1,5 +1,7 @@
 #include "observe/trace/record_buffer.hpp"
 
+#include <algorithm>
+
 #include "base/clock.hpp"
 #include "calls/descriptors.hpp"
 #include "calls/direct_call.hpp"
@@ -24,6 +26,21 @@ constexpr int64_t last_anchor_after = 1'000'000'000;
 constexpr size_t page = 4096;
 constexpr size_t chunk_at(uint32_t chunk) {
     return ring_chunks_at + chunk * ((chunk_bytes + page - 1) / page * page);
+}
+
+/// `start` last. A handler that jumps away in between leaves the slot as `abandoned` (calls::leave_calls).
+void fill(calls::thread_state& thread, call_record& slot, const call_record& record) {
+    thread.unfinished.store(&slot.start, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    std::memcpy(reinterpret_cast<char*>(&slot) + sizeof slot.start,
+                reinterpret_cast<const char*>(&record) + sizeof record.start, sizeof slot - sizeof slot.start);
+    std::atomic_ref(slot.start).store(record.start, std::memory_order_release);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    thread.unfinished.store(nullptr, std::memory_order_relaxed);
+}
+
+int64_t start_of(call_record& slot) {
+    return std::atomic_ref(slot.start).load(std::memory_order_acquire);
 }
 
 }  // namespace
@@ -98,6 +115,30 @@ void record_buffer::abandon() {
     coder_.forget();
 }
 
+void record_buffer::leave_parent() {
+    if (header_ != nullptr) {
+        forget_parent();
+        parent_ = header_;
+        direct::call(SYS_munmap, direct::address(mapping_ + ring_header_bytes),
+                     static_cast<long>(mapping_bytes_ - ring_header_bytes));
+        mapping_ = nullptr;
+    }
+    abandon();
+}
+
+void record_buffer::forget_parent() {
+    if (parent_ != nullptr) direct::call(SYS_munmap, direct::address(parent_), ring_header_bytes);
+    parent_ = nullptr;
+}
+
+void record_buffer::tell_parent() {
+    if (parent_ != nullptr) parent_->shut_out.fetch_add(1, std::memory_order_relaxed);
+}
+
+uint32_t record_buffer::take_shut_out() {
+    return header_ == nullptr ? 0 : header_->shut_out.exchange(0, std::memory_order_relaxed);
+}
+
 // The application may have closed or replaced it, by system calls of its own.
 int record_buffer::descriptor() {
     if (calls::descriptors::is_own(fd_)) return fd_;
@@ -149,44 +190,62 @@ bool record_buffer::open_chunk(uint32_t& chunk) {
 }
 
 void record_buffer::append(const call_record& record) {
-    if (direct_.load(std::memory_order_relaxed)) [[unlikely]] {
-        if (!lock_coding()) return count_lost(1);
-        if (!write_chunk(&record, 1, last_sequence_.fetch_add(1) + 1)) count_lost(1);
-        unlock_coding();
-        return;
-    }
+    if (direct_.load(std::memory_order_relaxed)) [[unlikely]]
+        return append_to_trace(record);
     if (out_->failed()) [[unlikely]]
         return count_lost(1);
     if (record.start > next_anchor_) [[unlikely]]
         refresh_anchor();
+    calls::thread_state& thread = calls::this_thread();
     for (;;) {
+        // Where the slot is, is found out before it is taken: a handler that jumps away in between the two leaves a
+        // slot that nobody knows to be abandoned, and a chunk that is held until the end.
+        const uint64_t expected = next_.load(std::memory_order_relaxed);
+        call_record* place = slot_at(expected);
+        __asm__ volatile("" : "+r"(place));
         const uint64_t taken = next_.fetch_add(1, std::memory_order_acq_rel);
+        if (taken != expected) [[unlikely]]
+            place = slot_at(taken);
         const auto slot = static_cast<uint32_t>(taken & slot_mask);
-        if (slot < chunk_records) [[likely]] {
-            call_record& to = slots_of(static_cast<uint32_t>(taken >> 32))[slot];
-            std::memcpy(reinterpret_cast<char*>(&to) + sizeof to.start,
-                        reinterpret_cast<const char*>(&record) + sizeof record.start, sizeof to - sizeof to.start);
-            std::atomic_ref(to.start).store(record.start, std::memory_order_release);
-            return;
-        }
-        if (slot == chunk_records) {
-            header_->chunks[taken >> 32].state.store(ring_header::closed, std::memory_order_release);
-            wake_coder();
-        }
-        patience wait(waits_in_vain_);
-        // The thread that took the slot after the last one replaces the chunk, all others wait until it is done; it is
-        // replaced by any of them when it does not get on.
-        bool mine = slot == chunk_records;
-        while ((next_.load(std::memory_order_acquire) & slot_mask) >= chunk_records) {
-            if (out_->failed() || direct_.load(std::memory_order_relaxed)) break;
-            if (mine && replace_chunk(static_cast<uint32_t>(taken >> 32))) break;
-            if (wait.wait()) continue;
-            if (mine) return count_lost(1);
-            mine = true;
-        }
+        if (slot < chunk_records) [[likely]]
+            return fill(thread, *place, record);
+        if (!await_chunk(static_cast<uint32_t>(taken >> 32), slot == chunk_records)) return append_to_trace(record);
         if (direct_.load(std::memory_order_relaxed)) return append(record);
         if (out_->failed()) return count_lost(1);
     }
+}
+
+call_record* record_buffer::slot_at(uint64_t taken) const {
+    return slots_of(static_cast<uint32_t>(taken >> 32)) + (taken & slot_mask);
+}
+
+/// Past the chunks: after the end, and where all of them are held for threads that were stopped.
+void record_buffer::append_to_trace(const call_record& record) {
+    const calls::blocked_signals whole;
+    if (!lock_coding()) return count_lost(1);
+    if (!write_chunk(&record, 1, last_sequence_.fetch_add(1) + 1)) count_lost(1);
+    unlock_coding();
+}
+
+/// After a slot was asked for of a full chunk. The thread that took the slot after the last one closes and replaces the
+/// chunk, all others wait until it is done; it is replaced by any of them when it does not get on. False when there is
+/// no other chunk to be had.
+bool record_buffer::await_chunk(uint32_t full, bool is_first) {
+    const calls::blocked_signals whole;
+    if (is_first) {
+        header_->chunks[full].state.store(ring_header::closed, std::memory_order_release);
+        wake_coder();
+    }
+    patience wait(waits_in_vain_);
+    bool mine = is_first;
+    while ((next_.load(std::memory_order_acquire) & slot_mask) >= chunk_records) {
+        if (out_->failed() || direct_.load(std::memory_order_relaxed)) break;
+        if (mine && replace_chunk(full)) break;
+        if (wait.wait()) continue;
+        if (mine) return false;
+        mine = true;
+    }
+    return true;
 }
 
 /// Counted in the ring, too: a trace that cannot be written cannot tell.
@@ -216,9 +275,8 @@ bool record_buffer::replace_chunk(uint32_t full) {
     return true;
 }
 
-/// Codes the oldest closed chunk. False when there is none, or another thread is at it.
-bool record_buffer::code_next() {
-    if (coding_lock_.exchange(1, std::memory_order_acquire) != 0) return false;
+/// The closed chunk that was begun first; most_chunks: there is none.
+uint32_t record_buffer::oldest_closed() const {
     uint32_t oldest = ring_header::most_chunks;
     for (uint32_t i = 0; i < header_->chunk_count; ++i) {
         if (header_->chunks[i].state.load(std::memory_order_acquire) != ring_header::closed) continue;
@@ -228,30 +286,99 @@ bool record_buffer::code_next() {
             oldest = i;
         }
     }
-    const bool coded_one = oldest != ring_header::most_chunks && code(oldest, chunk_records);
+    return oldest;
+}
+
+/// A chunk in which a thread has filled a slot that was missing when the chunk was coded; most_chunks: there is none.
+uint32_t record_buffer::held_with_late_record() const {
+    for (uint32_t i = 0; i < header_->chunk_count; ++i) {
+        if (header_->chunks[i].state.load(std::memory_order_acquire) != ring_header::held) continue;
+        call_record* slots = slots_of(i);
+        for (uint32_t slot = 0; slot < chunk_records; ++slot) {
+            if (missing_[i][slot] && start_of(slots[slot]) != 0) return i;
+        }
+    }
+    return ring_header::most_chunks;
+}
+
+/// Codes the oldest closed chunk, or what came late in one. False when there is none, or another thread is at it.
+bool record_buffer::code_next() {
+    const calls::blocked_signals whole;
+    if (direct_.load(std::memory_order_relaxed)) return false;
+    if (coding_lock_.exchange(1, std::memory_order_acquire) != 0) return false;
+    bool coded_one = false;
+    if (const uint32_t closed = oldest_closed(); closed != ring_header::most_chunks)
+        coded_one = code(closed, slot_set().set());
+    else if (const uint32_t held = held_with_late_record(); held != ring_header::most_chunks)
+        coded_one = code(held, missing_[held]);
     unlock_coding();
     return coded_one;
 }
 
-/// False when the trace cannot be written: then the records stay where they are, for readers of the ring.
-bool record_buffer::code(uint32_t chunk, uint32_t count) {
+/// Codes the `wanted` slots of a chunk. False when the trace cannot be written: then the records stay where they are,
+/// for readers of the ring.
+bool record_buffer::code(uint32_t chunk, const slot_set& wanted) {
     call_record* slots = slots_of(chunk);
     // A slot may be taken and not written yet, by a thread that lost its core in between.
     constexpr int longest = 10'000;
     int tries = 0;
-    uint32_t whole = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        const std::atomic_ref<int64_t> start(slots[i].start);
-        for (; start.load(std::memory_order_acquire) == 0 && tries < longest; ++tries) direct::yield();
-        if (slots[i].start == 0) continue;
-        if (whole != i) slots[whole] = slots[i];
-        ++whole;
+    const size_t count = wanted.count();
+    bool in_place = (wanted >> count).none();
+    for (uint32_t i = 0; i < chunk_records; ++i) {
+        if (!wanted[i]) continue;
+        while (start_of(slots[i]) == 0 && tries++ < longest) direct::yield();
+        const int64_t start = start_of(slots[i]);
+        if (start == 0 || start == calls::abandoned) in_place = false;
     }
-    for (uint32_t i = whole; i < count; ++i) slots[i].start = 0;
-    if (whole < count) count_lost(count - whole);
-    if (!write_chunk(slots, whole, header_->chunks[chunk].sequence.load(std::memory_order_relaxed))) return false;
-    for (uint32_t i = 0; i < whole; ++i) slots[i].start = 0;
+    if (!in_place) return code_written(chunk, wanted);
+    const uint64_t sequence = header_->chunks[chunk].sequence.load(std::memory_order_relaxed);
+    if (!write_chunk(slots, static_cast<uint32_t>(count), sequence)) return false;
+    for (uint32_t i = 0; i < count; ++i) slots[i].start = 0;
     header_->chunks[chunk].state.store(ring_header::unused, std::memory_order_release);
+    return true;
+}
+
+/// As code, where some of the slots are not written. They stay their threads', and the chunk is held for them: under
+/// another sequence number, because readers pass over a ring's chunk of which the trace has the number.
+bool record_buffer::code_written(uint32_t chunk, const slot_set& wanted) {
+    auto* gathered = static_cast<call_record*>(direct::map_memory(chunk_bytes));
+    if (gathered == nullptr) return false;
+    call_record* slots = slots_of(chunk);
+    auto& entry = header_->chunks[chunk];
+    slot_set written;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < chunk_records; ++i) {
+        const int64_t start = wanted[i] ? start_of(slots[i]) : 0;
+        if (start == 0) continue;
+        written.set(i);
+        if (start != calls::abandoned) gathered[count++] = slots[i];
+    }
+    const bool kept = write_chunk(gathered, count, entry.sequence.load(std::memory_order_relaxed));
+    direct::call(SYS_munmap, direct::address(gathered), chunk_bytes);
+    if (!kept) return false;
+    for (uint32_t i = 0; i < chunk_records; ++i) {
+        if (written[i]) slots[i].start = 0;
+    }
+    missing_[chunk] = wanted & ~written;
+    if (missing_[chunk].any()) entry.sequence.store(last_sequence_.fetch_add(1) + 1, std::memory_order_relaxed);
+    entry.state.store(missing_[chunk].any() ? ring_header::held : ring_header::unused, std::memory_order_release);
+    return true;
+}
+
+bool record_buffer::has_records(uint32_t chunk) const {
+    const std::span<call_record> slots(slots_of(chunk), chunk_records);
+    return std::ranges::any_of(slots, [](call_record& slot) { return start_of(slot) != 0; });
+}
+
+/// At the end: what is missing still is lost. `used`: slots of the chunk that were taken.
+bool record_buffer::code_last(uint32_t chunk, uint32_t used) {
+    auto& entry = header_->chunks[chunk];
+    const uint32_t state = entry.state.load(std::memory_order_acquire);
+    if (state == ring_header::unused || used == 0) return true;
+    const slot_set taken = used >= chunk_records ? slot_set().set() : slot_set().set() >> (chunk_records - used);
+    if (!code(chunk, state == ring_header::held ? missing_[chunk] : taken)) return false;
+    if (entry.state.load(std::memory_order_relaxed) == ring_header::held)
+        count_lost(static_cast<uint32_t>(missing_[chunk].count()));
     return true;
 }
 
@@ -308,20 +435,22 @@ bool record_buffer::note_file(const file_section& file, std::string_view path) {
 }
 
 void record_buffer::flush() {
+    const calls::blocked_signals whole;
     if (header_ == nullptr || direct_.load(std::memory_order_relaxed)) return;
     while (code_next()) continue;
     direct_.store(true, std::memory_order_release);
     const uint64_t seen = next_.exchange(no_more_slots, std::memory_order_acq_rel);
     const auto used = static_cast<uint32_t>(seen & slot_mask);
-    const auto chunk = static_cast<uint32_t>(seen >> 32);
+    const auto current = static_cast<uint32_t>(seen >> 32);
     if (!lock_coding()) return;
-    uint32_t open = ring_header::open;  // full, and the thread that is to close it did not get to it
-    if (used >= chunk_records) header_->chunks[chunk].state.compare_exchange_strong(open, ring_header::closed);
-    bool all = used >= chunk_records || code(chunk, used);
-    // Those that were full a moment ago. Others that are open were opened by a thread that lost its core, and are
-    // empty.
+    bool all = true;
     for (uint32_t i = 0; i < header_->chunk_count; ++i) {
-        if (header_->chunks[i].state.load() == ring_header::closed) all = code(i, chunk_records) && all;
+        // Of those that are open and not current, one is full, if the thread that is to close it did not get to it; the
+        // others were opened by threads that lost their core, and are empty.
+        const bool open = header_->chunks[i].state.load(std::memory_order_acquire) == ring_header::open;
+        const bool empty = open && i != current && !has_records(i);
+        const uint32_t taken = i == current && used < chunk_records ? used : empty ? 0 : chunk_records;
+        all = code_last(i, taken) && all;
     }
     unlock_coding();
     if (all && flush_notes() && !out_->failed()) direct::unlink(path_);

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <atomic>
+#include <bitset>
 #include <cstdint>
 
+#include "calls/blocked_signals.hpp"
 #include "calls/call_record.hpp"
 #include "calls/own_thread.hpp"
 #include "observe/trace/notes.hpp"
@@ -15,7 +17,8 @@ namespace halcyon::observe::trace {
 /// What stands at the beginning of a ring file.
 struct ring_header {
     static constexpr uint32_t most_chunks = 64;
-    enum state : uint32_t { unused = 0, open, closed };
+    /// held: written to the trace but for slots that threads took and have not filled.
+    enum state : uint32_t { unused = 0, open, closed, held };
 
     char magic[8];
     uint32_t version;
@@ -32,6 +35,7 @@ struct ring_header {
         std::atomic<uint32_t> reserved;
         std::atomic<uint64_t> sequence;  ///< order of the chunks
     } chunks[most_chunks];
+    std::atomic<uint32_t> shut_out;  ///< children that could not begin a trace: they count themselves here
 };
 
 inline constexpr size_t ring_header_bytes = 4096;
@@ -48,9 +52,13 @@ inline constexpr size_t ring_chunks_at = ring_header_bytes + ring_note_bytes;
 /// there is no unused chunk, or no such thread. Appending is never interrupted by itself: calls of a signal handler
 /// that interrupts it pass unrecorded (calls::own_work).
 ///
+/// A signal's handler neither interrupts a thread that codes or notes, nor jumps away from there; from a slot that it
+/// has taken it may, and leaves that behind as `abandoned`.
+///
 /// Nobody waits for another thread without end: that one may have been stopped (by a debugger, a garbage collector, a
 /// signal handler that waits for the very thread that waits here). After some seconds the work is taken over, or left
-/// to readers of the ring.
+/// to readers of the ring. A slot stays its thread's for as long as that takes: a chunk is not used again before each
+/// of its slots was filled. Meanwhile its other records go to the trace, and the late one follows them.
 class record_buffer {
   public:
     /// Maps `<path>` with room for `bytes`. False when it cannot, with errno in `error`.
@@ -74,23 +82,44 @@ class record_buffer {
 
     [[nodiscard]] uint64_t lost() const { return lost_.load(std::memory_order_relaxed); }
 
-    /// Forgets what a parent had, in its forked child.
+    /// Forgets what it had.
     void abandon();
+
+    /// In a forked child: forgets what the parent had, but for the page on which the child tells it if it cannot
+    /// record.
+    void leave_parent();
+    /// This process records.
+    void forget_parent();
+    /// It cannot: counted by the nearest process that it was forked from and that records.
+    void tell_parent();
+    /// Children that have told so since this was asked last.
+    uint32_t take_shut_out();
 
     /// Whether our own thread is at work: a buffer may not be destroyed meanwhile.
     [[nodiscard]] bool codes() const { return coder_.runs(); }
+    [[nodiscard]] calls::own_thread& coder() { return coder_; }
 
   private:
     calls::call_record* slots_of(uint32_t chunk) const;
+    [[nodiscard]] calls::call_record* slot_at(uint64_t taken) const;
+    void append_to_trace(const calls::call_record& record);
+    bool await_chunk(uint32_t full, bool is_first);
     bool replace_chunk(uint32_t full);
     bool open_chunk(uint32_t& chunk);
     bool code_next();
+    [[nodiscard]] bool has_records(uint32_t chunk) const;
+    [[nodiscard]] uint32_t oldest_closed() const;
+    [[nodiscard]] uint32_t held_with_late_record() const;
     template <class Add>
     bool add_note(Add add);
     bool write_notes();
     bool flush_notes();
     [[nodiscard]] moment now() const;
-    bool code(uint32_t chunk, uint32_t count);
+    /// Slots of a chunk, by their numbers.
+    using slot_set = std::bitset<chunk_records>;
+    bool code(uint32_t chunk, const slot_set& wanted);
+    bool code_written(uint32_t chunk, const slot_set& wanted);
+    bool code_last(uint32_t chunk, uint32_t used);
     void count_lost(uint32_t calls);
     bool write_chunk(const calls::call_record* records, uint32_t count, uint64_t sequence);
     void wake_coder();
@@ -108,10 +137,12 @@ class record_buffer {
     alignas(64) ring_header* header_ = nullptr;
     char* mapping_ = nullptr;
     size_t mapping_bytes_ = 0;
+    ring_header* parent_ = nullptr;
     int fd_ = -1;
     trace_file* out_ = nullptr;
     uint32_t time_unit_ = 1;
-    std::atomic<uint32_t> allocated_{0};  // chunks for which the file has blocks
+    std::atomic<uint32_t> allocated_{0};          // chunks for which the file has blocks
+    slot_set missing_[ring_header::most_chunks];  // of the chunks that are held; under the coding lock
     char path_[trace_file::longest_path] = {};
     std::atomic<bool> direct_{false};
     std::atomic<uint64_t> last_sequence_{0};
@@ -127,6 +158,7 @@ class record_buffer {
 
 template <class Add>
 bool record_buffer::add_note(Add add) {
+    const calls::blocked_signals whole;
     if (header_ == nullptr || out_->failed() || !lock_notes()) return false;
     bool added = add() || (write_notes() && add());
     if (added) header_->note_bytes.store(static_cast<uint32_t>(notes_.used()), std::memory_order_release);

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 
 /// The files that one process leaves: `<host>.<pid>.<start>.trace`, and beside it `….ring` while it runs.
 ///
@@ -27,6 +28,8 @@ inline constexpr uint32_t format_version = 3;
 inline constexpr uint32_t oldest_version_read = 2;
 inline constexpr uint32_t version_with_contexts = 3;
 inline constexpr uint32_t byte_order_mark = 0x01020304;
+/// As readers find it in absences.
+inline constexpr std::string_view shut_out_processes = "processes that could not write to the run's folder";
 inline constexpr uint32_t section_magic = 0x54434553;  // "SECT"
 
 /// Where the tick counter stood at a moment of the node's clocks.

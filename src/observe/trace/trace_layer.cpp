@@ -1,6 +1,7 @@
 #include "observe/trace/trace_layer.hpp"
 
 #include <stdio.h>
+#include <sys/auxv.h>
 #include <sys/utsname.h>
 
 #include "base/clock.hpp"
@@ -72,7 +73,7 @@ class text_pieces {
 }  // namespace
 
 bool trace_layer::start(const settings& wanted, char* complaint, size_t complaint_bytes) {
-    buffer_.abandon();
+    buffer_.leave_parent();
     file_.abandon();
     for (auto& named : named_) named = false;
     moving_ = false;
@@ -87,42 +88,57 @@ bool trace_layer::start(const settings& wanted, char* complaint, size_t complain
     const std::string_view local = !wanted.local.empty()   ? wanted.local
                                    : is_remote(directory_) ? "/tmp"
                                                            : wanted.directory;
-    if (!file_.create(local, name_)) {
-        snprintf(complaint, complaint_bytes, "%.*s: cannot record here: %s", static_cast<int>(local.size()),
-                 local.data(), strerrordesc_np(file_.error()));
-        return false;
-    }
-    if (local == wanted.directory)
-        directory_[0] = '\0';
-    else
-        leave_address(local);
-    write_process_section();
-    static char ring[trace_file::longest_path];  // not on the stack, which may be small: one thread starts
-    int error = ENAMETOOLONG;
-    if (!join_path(ring, local, name_, ".ring") ||
-        !buffer_.create(ring, wanted.buffer_bytes, file_, time_unit_, error)) {
-        snprintf(complaint, complaint_bytes, "%s: cannot record here: %s", ring, strerrordesc_np(error));
-    } else if (file_.publish()) {
+    int error = 0;
+    const char* const where = begin(local, wanted.buffer_bytes, error);
+    if (error == 0) {
+        buffer_.forget_parent();
         return true;
-    } else {
-        snprintf(complaint, complaint_bytes, "%s: cannot record here: %s", file_.path(),
-                 strerrordesc_np(file_.error()));
-        direct::unlink(ring);
-        buffer_.abandon();
     }
-    file_.remove();
-    if (directory_[0] != '\0' && join_path(ring, directory_, name_, ".local")) direct::unlink(ring);
+    buffer_.tell_parent();
+    snprintf(complaint, complaint_bytes, "%s: cannot record here: %s", where, strerrordesc_np(error));
     return false;
 }
 
-/// For a process that is killed: `<name>.local` says on which node and where its trace lies.
-void trace_layer::leave_address(std::string_view local) {
+/// Makes the files. Where it cannot, none stays, `error` says why, and the answer which.
+const char* trace_layer::begin(std::string_view local, size_t buffer_bytes, int& error) {
+    static char path[trace_file::longest_path];  // not on the stack, which may be small: one thread starts
+    snprintf(path, sizeof path, "%.*s", static_cast<int>(local.size()), local.data());
+    if (!file_.create(local, name_)) {
+        error = file_.error();
+        return path;
+    }
+    if (local == directory_)
+        directory_[0] = '\0';
+    else
+        error = leave_address(local);
+    if (error != 0) {
+        file_.remove();
+        return directory_;
+    }
+    write_process_section();
+    error = ENAMETOOLONG;
+    if (join_path(path, local, name_, ".ring") && buffer_.create(path, buffer_bytes, file_, time_unit_, error)) {
+        if (file_.publish()) return path;
+        error = file_.error();
+        direct::unlink(path);
+    }
+    buffer_.abandon();
+    file_.remove();
+    static char address[trace_file::longest_path];
+    if (directory_[0] != '\0' && join_path(address, directory_, name_, ".local")) direct::unlink(address);
+    return path;
+}
+
+/// For a process that is killed: `<name>.local` says on which node and where its trace lies. An error of errno where
+/// that cannot be said: then the trace could not be moved there either, and nobody would find it.
+int trace_layer::leave_address(std::string_view local) {
     static char path[trace_file::longest_path];  // stacks may be small
-    if (!join_path(path, directory_, name_, ".local")) return;
+    if (!join_path(path, directory_, name_, ".local")) return ENAMETOOLONG;
     const int fd = direct::open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0) return;
+    if (fd < 0) return -fd;
     direct::pwrite(fd, local.data(), local.size(), 0);
     direct::close(fd);
+    return 0;
 }
 
 void trace_layer::move_to_directory() {
@@ -143,10 +159,13 @@ void trace_layer::write_process_section() {
     texts.add(node.nodename);
     const long length =
         direct::call(SYS_readlinkat, AT_FDCWD, direct::address("/proc/self/exe"), direct::address(text), sizeof text);
-    texts.add({text, length < 0 ? 0 : static_cast<size_t>(length)});
+    // Where there is no /proc: what the program was started by.
+    const auto* started_by = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+    const std::string_view name = started_by == nullptr ? "" : started_by;
+    texts.add(length < 0 ? name : std::string_view(text, static_cast<size_t>(length)));
     size_t bytes = read_file("/proc/self/cmdline", text, sizeof text);
     if (bytes > 0 && text[bytes - 1] == '\0') --bytes;
-    texts.add({text, bytes});
+    texts.add(bytes == 0 ? name : std::string_view(text, bytes));
     texts.add({text, calls::node_clock_name(text, sizeof text)});
     file_.append(section_kind::process, bytes_of(section), texts.all());
 }
@@ -211,6 +230,7 @@ void trace_layer::on_absence(std::string_view subject, uint64_t count) {
 
 void trace_layer::on_end(calls::ending how) {
     const calls::own_work ours;
+    if (const uint32_t shut_out = buffer_.take_shut_out(); shut_out > 0) on_absence(shut_out_processes, shut_out);
     buffer_.flush();
     const end_section section{static_cast<uint32_t>(how), 0, buffer_.lost(), anchor_now()};
     file_.append(section_kind::end, bytes_of(section));

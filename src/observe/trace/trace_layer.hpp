@@ -39,7 +39,8 @@ class trace_layer final : public calls::layer {
     void append(const calls::call_record& record);
     void name_function(uint16_t function);
     void write_process_section();
-    void leave_address(std::string_view local);
+    const char* begin(std::string_view local, size_t buffer_bytes, int& error);
+    int leave_address(std::string_view local);
     void move_to_directory();
     void complain() const;
 

@@ -313,6 +313,8 @@ void trace_reader::read_ring() {
     if (note_bytes > ring_note_bytes) damaged(ring_path_, 0, "notes of an impossible size");
     read_notes(ring_path_, ring_header_bytes, std::string_view(ring_).substr(ring_header_bytes, note_bytes));
     if (!ended) lost = header.lost.load();  // it had no place to tell
+    if (const uint32_t shut_out = header.shut_out.load(); shut_out > 0)
+        absences.push_back({std::string(shut_out_processes), shut_out});
     const uint32_t how = header.ended.load();
     if (!ended && how > 0 && how <= static_cast<uint32_t>(calls::ending::abort) + 1) {
         ended = static_cast<calls::ending>(how - 1);
@@ -365,7 +367,7 @@ std::vector<call_record> trace_reader::chunk(size_t index) const {
     std::vector<call_record> records(place.records);
     if (place.ring) {
         std::memcpy(static_cast<void*>(records.data()), ring_.data() + place.at, records.size() * sizeof(call_record));
-        std::erase_if(records, [](const call_record& r) { return r.start == 0; });
+        std::erase_if(records, [](const call_record& r) { return r.start == 0 || r.start == calls::abandoned; });
     } else {
         chunk_section section{};
         std::memcpy(&section, trace_.data() + place.at, sizeof section);

@@ -19,6 +19,19 @@ static void unloading(void) {
     }
 }
 
+static void leaving(void) {
+    EACH("setuid", "seteuid", "setgid", "setegid") {
+        const unsigned same = strstr(name, "uid") ? geteuid() : getegid();
+        CHECK(CALL(int (*)(unsigned))(same) == 0);
+    }
+    const unsigned unchanged = -1;
+    EACH("setreuid", "setregid") CHECK(CALL(int (*)(unsigned, unsigned))(unchanged, unchanged) == 0);
+    EACH("setresuid", "setresgid") {
+        CHECK(CALL(int (*)(unsigned, unsigned, unsigned))(unchanged, unchanged, unchanged) == 0);
+    }
+    EACH("chroot") CHECK(CALL(int (*)(const char*))("/nowhere/at/all") != 0);
+}
+
 static int in_clone(void* path) {
     execl(path, "true", NULL);
     _exit(1);

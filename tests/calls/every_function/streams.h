@@ -73,11 +73,11 @@ static void reading_streams(void) {
               NULL);
         tell(name, "read", 4096);
     }
-    EACH("fscanf", "__isoc99_fscanf") {
+    EACH("fscanf", "__isoc99_fscanf", "__isoc23_fscanf") {
         CHECK(CALL(int (*)(FILE*, const char*, ...))(fopen(made(name, 10000), "r"), "%99s", data) == 1);
         tell(name, "read", 4096);
     }
-    EACH("fwscanf", "__isoc99_fwscanf") {
+    EACH("fwscanf", "__isoc99_fwscanf", "__isoc23_fwscanf") {
         CHECK(CALL(int (*)(FILE*, const wchar_t*, ...))(fopen(made(name, 10000), "r"), L"%99ls", wide) == 1);
         tell(name, "read", 4096);
     }
@@ -102,11 +102,11 @@ static void fresh_input(const char* name, int is_wide) {
 static void reading_input(void) {
     char data[1000];
     wchar_t wide[1000];
-    EACH("vfscanf", "__vfscanf", "__isoc99_vfscanf") {
+    EACH("vfscanf", "__vfscanf", "__isoc99_vfscanf", "__isoc23_vfscanf") {
         CHECK(scan(name, fopen(made(name, 10000), "r"), "%99s", data) == 1);
         tell(name, "read", 4096);
     }
-    EACH("vfwscanf", "__isoc99_vfwscanf") {
+    EACH("vfwscanf", "__isoc99_vfwscanf", "__isoc23_vfwscanf") {
         CHECK(scan(name, fopen(made(name, 10000), "r"), L"%99ls", wide) == 1);
         tell(name, "read", 4096);
     }
@@ -116,7 +116,8 @@ static void reading_input(void) {
         tell(name, "read", 4096);
     }
     EACH("scanf", "__isoc99_scanf", "vscanf", "__isoc99_vscanf", "getchar", "getchar_unlocked", "wscanf",
-         "__isoc99_wscanf", "vwscanf", "__isoc99_vwscanf", "getwchar", "getwchar_unlocked") {
+         "__isoc99_wscanf", "vwscanf", "__isoc99_vwscanf", "__isoc23_scanf", "__isoc23_vscanf", "__isoc23_wscanf",
+         "__isoc23_vwscanf", "getwchar", "getwchar_unlocked") {
         const int is_wide = strstr(name, "ws") != NULL || strstr(name, "wc") != NULL;
         const int listed = strstr(name, "vscanf") || strstr(name, "vwscanf");
         fresh_input(name, is_wide);

@@ -14,7 +14,12 @@ from halcyon.observe.pack import pack
 from halcyon.observe.recording.folder import DATA, Recording, new_folder
 from halcyon.observe.recording.preload import variables
 
-PROGRAMS = ("a static program", "a program that changes its user", "a program of another architecture")
+PROGRAMS = (
+    "a static program",
+    "a program that changes its user",
+    "a program of another architecture",
+    "a program that cannot write to the run's folder",
+)
 SOURCES = Path(__file__).resolve().parents[2] / "calls"
 
 

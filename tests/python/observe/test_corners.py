@@ -325,3 +325,31 @@ def test_fio_through_io_uring_and_libaio_is_told(directory: Path) -> None:
         told = run.absences()
         assert told[subject] == {"io_uring": 1, "libaio": 16}[engine], told
         assert run.moved(directory / "data", "write") == 0
+
+
+def test_working_directories_that_change_under_threads(directory: Path) -> None:
+    """A relative name is that of the directory of its time, whatever another thread is about to look up."""
+    for name in ("first", "second"):
+        (directory / name).mkdir()
+        (directory / name / f"of_{name}").touch()
+    run = run_recorded("changing_directory.c", directory, 5000)
+    assert run.code == 0, run.complaints
+    asked = Counter(c["path"] for c in run.calls if c["call"] == "access" and Path(c["path"]).name.startswith("of_"))
+    assert asked == {f"{directory}/{name}/of_{name}": 2500 for name in ("first", "second")}
+
+
+@pytest.mark.parametrize("coder", ["coder", "no coder"])
+def test_jumps_out_of_the_recorder_itself(directory: Path, coder: str) -> None:
+    """Whatever of ours they leave, nothing of it stays locked or half written."""
+    program: list[Any] = [compiled("jumps_anywhere.c", directory.parent), directory, 3000]
+    if coder == "no coder":
+        program.insert(0, compiled("no_more_threads.c", directory.parent))
+    run = recorded(program, directory.parent / "run", buffer="1 MiB")
+    assert run.code == 0, run.complaints
+    written = int(run.output)
+    writes = sum(c["call"] == "write" and c["moved"] == 1 for c in run.calls)
+    told = run.absences()
+    # A write that was left may have been made, and is not known to the program either.
+    assert writes <= written + 3000
+    assert writes + told["calls of signal handlers, or between vfork and exec"] + told["calls"] >= written, told
+    assert told["calls"] < 100, told  # a jump in the very moment at which a slot is taken
