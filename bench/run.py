@@ -35,7 +35,7 @@ def _benchmarks_of(names: list[str]) -> dict[str, list[str]]:
     room, name = (*names, None, None)[:2]
     if room is not None and room not in rooms:
         raise SystemExit(f"error: ROOM={room} has no benchmarks; rooms that have: {' '.join(rooms)}")
-    found = {}
+    found: dict[str, list[str]] = {}
     for one in [room] if room else rooms:
         for file in (*_executables(BENCH / one, (".sh", ".py")), *_executables(PROGRAMS / one, ("",))):
             found.setdefault(f"{one}/{file.stem}", _command(file))
