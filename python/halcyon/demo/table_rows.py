@@ -7,7 +7,7 @@ from statistics import fmean, median
 from halcyon.demo.comparison_rounds import CASES, CONTROL, FILE_PER_PROCESS, Comparison
 from halcyon.demo.measurement import Measurement, Ratio, run_time, spread, visible
 from halcyon.demo.overload import Overload, was_reached
-from halcyon.quantities import ABSENT, number, percent, plural, seconds, seconds_with_range, size
+from halcyon.quantities import ABSENT, number, percent, plural, rate, seconds, seconds_with_range, size
 
 NOT_REACHED = "overload not reached: never full"
 
@@ -86,7 +86,9 @@ def overload_rows(measured: Overload) -> Rows:
             ]
         )
         doubtful += [] if reached else [name]
-    title = "Overload: storage slower than the computation"
+    title = (
+        f"Overload: a device limited to {rate(measured.limit)}, output twice as often, room for two phases and a half"
+    )
     return Rows(title, heads, [rows], doubtful=tuple(doubtful))
 
 

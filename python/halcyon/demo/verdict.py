@@ -55,9 +55,9 @@ def _conditions(comparison: Comparison, why_plain: str | None) -> list[str]:
     said = []
     if comparison.limits:
         share = median(run.store_over_compute for run in comparison.measured(FILE_PER_PROCESS))
-        limits = sorted({rate(limit) for limit in comparison.limits})
+        limits = ", ".join(sorted({rate(limit) for limit in comparison.limits}))
         said.append(
-            f"Storage: a device limited to {' and '.join(limits)}. Two ranks computed {seconds(compute_s)} between "
+            f"Storage: a device limited to {limits}. Two ranks computed {seconds(compute_s)} between "
             f"outputs; storing took {percent(share)} of that (aimed at: {percent(STORE_OVER_COMPUTE_AT_LEAST)} to "
             f"{percent(STORE_OVER_COMPUTE_AT_MOST)})."
         )
