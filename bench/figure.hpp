@@ -35,6 +35,11 @@ inline void count(const std::string& name, double value, const char* unit) {
     std::fflush(stdout);
 }
 
+/// Says that a figure cannot be measured here.
+inline void unmet(const char* name, const char* reason) {
+    std::printf("unmet " HALCYON_BENCH_ROOM ".%s %s\n", name, reason);
+}
+
 /// Rounds of one comparison, until as many as wanted count. It gives up where none of the first ones does that a figure
 /// needs, and after twice as many as wanted. What it prints becomes figures by bench/rule.py.
 ///

@@ -109,7 +109,7 @@ template <size_t depth>
 
 int main() {
     if (!start_recording() || !this_process().contexts) {
-        std::printf("unmet " HALCYON_BENCH_ROOM ".context_us call stacks cannot be walked on this machine\n");
+        halcyon::bench::unmet("context_us", "call stacks cannot be walked on this machine");
         return 0;
     }
     descend<1>();

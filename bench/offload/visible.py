@@ -18,7 +18,7 @@ from halcyon.demo.model_run import Storm
 from halcyon.demo.storage import limited_storage
 from halcyon.errors import HalcyonError
 
-STORM = Storm(cells=(40, 40, 32), spacing_m=(1500, 550), step_s=9, phases=8, steps_per_phase=20)
+STORM = Storm(cells=(40, 40, 32), spacing_m=(1500, 550), step_s=9, phases=7, steps_per_phase=20)
 FIGURES: dict[str, Callable[[Measurement], float]] = {
     "visible_over_fpp": visible,
     "spread_over_fpp": spread,

@@ -39,6 +39,7 @@ FIGURES = {
 SHORT = ("strided", "cached")
 """What is measured unless patterns are named: together less than ten minutes."""
 CALIBRATIONS = 3
+CALIBRATION_STEPS = 5
 CACHED_ROUNDS = 25
 LAYERS = "predict,prefetch"
 READING_OVER_COMPUTE = (0.7, 1.4)
@@ -54,14 +55,15 @@ class Run:
     reading_s: float
 
 
-def take(storage: Storage, pattern: str, compute_s: float, layers: str) -> Run:
-    """The mean over the steps of a run."""
+def take(storage: Storage, pattern: str, compute_s: float, layers: str, steps: int | None = None) -> Run:
+    """The mean over the steps of a run, by default as many as the pattern has."""
+    steps = steps or STEPS[pattern]
     assert storage.group is not None
     environment = dict(os.environ)
     with tempfile.TemporaryDirectory() as facts:
         if layers:
             environment |= {"HALCYON_LAYERS": layers, "HALCYON_TRACE_DIR": facts, "LD_PRELOAD": str(LIBRARY)}
-        words = [str(PROGRAM), str(storage.directory / "file"), pattern, str(STEPS[pattern]), f"{compute_s * 1e9:.0f}"]
+        words = [str(PROGRAM), str(storage.directory / "file"), pattern, str(steps), f"{compute_s * 1e9:.0f}"]
         join = ["sh", "-c", 'echo $$ > "$0" && exec "$@"', str(storage.group.members)]
         done = subprocess.run([*join, *words], env=environment, capture_output=True, text=True, check=True)
         for path in Path(facts).glob("*.predict"):
@@ -69,7 +71,7 @@ def take(storage: Storage, pattern: str, compute_s: float, layers: str) -> Run:
             told = (line.removeprefix("prefetch_") for line in lines if not line.endswith(" 0"))
             print(f"{pattern}: {', '.join(told)}", file=sys.stderr)
     whole_ns, reading_ns = map(float, done.stdout.split())
-    return Run(whole_ns / 1e9 / STEPS[pattern], reading_ns / 1e9 / STEPS[pattern])
+    return Run(whole_ns / 1e9 / steps, reading_ns / 1e9 / steps)
 
 
 def in_turn(storage: Storage, pattern: str, compute_s: float, turn: int) -> dict[str, Run]:
@@ -87,7 +89,8 @@ def require_limit(current: Rounds, plain: Run) -> None:
 
 def gain(storage: Storage, pattern: str) -> None:
     """How many times as fast with the layers as without, over how many times it could be."""
-    compute_s = median(take(storage, pattern, STEP_S, "").reading_s for _ in range(CALIBRATIONS))
+    takes = [take(storage, pattern, STEP_S, "", CALIBRATION_STEPS).reading_s for _ in range(CALIBRATIONS)]
+    compute_s = median(takes)
     low, high = READING_OVER_COMPUTE
     for current in (rounds := Rounds("predict")):
         took = in_turn(storage, pattern, compute_s, rounds.made)
