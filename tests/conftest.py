@@ -1,5 +1,8 @@
 """Tests that need large extras are skipped, visibly, unless pytest is called with --full."""
 
+import signal
+from collections.abc import Iterator
+
 import pytest
 
 
@@ -19,3 +22,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("full"):
             item.add_marker(skip)
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Programs that the test starts heed SIGINT even where the tests ignore it: a shell starts a job in the background
+    with that signal ignored, and whatever the job starts ignores it too."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

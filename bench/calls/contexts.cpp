@@ -51,10 +51,10 @@ const char* shared_folder() {
 namespace {
 
 using namespace halcyon::calls;
-using halcyon::bench::samples;
 
 constexpr int calls_per_block = 2000;
-constexpr int rounds = 500;
+constexpr int wanted = 10;  // rounds
+constexpr int blocks = 50;
 constexpr size_t frames = 20;
 
 double now_ns() {
@@ -63,7 +63,7 @@ double now_ns() {
     return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
 }
 
-/// Microseconds for each call.
+/// Nanoseconds for each call.
 [[gnu::noinline]] double make_block(bool with_contexts) {
     this_process().contexts = with_contexts;
     const double begin = now_ns();
@@ -72,23 +72,23 @@ double now_ns() {
         record.file = 1;
         report(this_thread(), record);
     }
-    return (now_ns() - begin) / calls_per_block / 1e3;
+    return (now_ns() - begin) / calls_per_block;
 }
 
 [[gnu::noinline]] void measure() {
-    samples context, control;
-    for (int round = -10; round < rounds; ++round) {
-        std::array<double, 3> costs{};
-        for (int turn = 0; turn < 3; ++turn) {
-            const int what = (round + 12 + turn) % 3;
-            costs[what] = make_block(what == 0);
+    for (int warm_up = 0; warm_up < 10; ++warm_up) make_block(warm_up % 2 == 0);
+    for (halcyon::bench::rounds r(wanted); r.next();) {
+        halcyon::bench::interleaved took;
+        for (int block = 0; block < blocks; ++block) {
+            std::array<double, 3> ns{};
+            for (int turn = 0; turn < 3; ++turn) {
+                const int what = (block + turn) % 3;
+                ns[what] = make_block(what == 0);
+            }
+            took.add(ns[0], ns[1], ns[2]);
         }
-        if (round < 0) continue;
-        context.add(costs[0] - costs[1]);
-        control.add(costs[2] - costs[1]);
+        took.difference(r, "context_us", 1e-3, "us");
     }
-    halcyon::bench::print("context_us", context, "us");
-    halcyon::bench::print("context_us_control", control, "us");
 }
 
 /// As many functions, each called from its own place, as the stack that is walked within make_block has `frames`.
@@ -108,7 +108,10 @@ template <size_t depth>
 }  // namespace
 
 int main() {
-    if (!start_recording() || !this_process().contexts) return 77;
+    if (!start_recording() || !this_process().contexts) {
+        halcyon::bench::unmet("context_us", "call stacks cannot be walked on this machine");
+        return 0;
+    }
     descend<1>();
     if (idle.frames == frames) return 0;
     std::fprintf(stderr, "error: the stack had %zu frames; expected %zu\n", idle.frames, frames);

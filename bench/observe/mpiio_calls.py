@@ -7,13 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from figures import show
+from rounds import Rounds
 
 from halcyon.observe.recording.preload import variables
 
 PROGRAM = Path(os.environ["HALCYON_BUILD"]) / "bench/observe/mpiio_calls"
 FILE = Path("/dev/shm/halcyon-bench-mpiio")
-ROUNDS = 15
+WANTED = 15
 BLOCKS = 60
 
 
@@ -28,16 +28,16 @@ def main() -> int:
     traces = Path("trace").resolve()
     traces.mkdir()
     recorded = variables(["trace"], traces, None, None)
-    overhead, control = [], []
-    for turn in range(ROUNDS):
-        kinds = [{}, recorded, {}]
-        order = [(turn + i) % 3 for i in range(3)]
-        took = {which: ns_per_call(kinds[which]) for which in order}
-        overhead.append(took[1] - took[0])
-        control.append(took[2] - took[0])
-    FILE.unlink(missing_ok=True)
-    show("mpiio_overhead_ns", overhead, "ns")
-    show("mpiio_overhead_ns_control", control, "ns")
+    kinds = [{}, recorded, {}]
+    try:
+        for current in (rounds := Rounds("observe", WANTED)):
+            order = [(rounds.made + i) % 3 for i in range(3)]
+            took = {which: ns_per_call(kinds[which]) for which in order}
+            current.value("mpiio_overhead_ns", took[1] - took[0], "ns")
+            current.value("mpiio_overhead_ns_control", took[2] - took[0], "ns")
+            current.require_control("mpiio_overhead_ns", took[2] / took[0])
+    finally:
+        FILE.unlink(missing_ok=True)
     return 0
 
 

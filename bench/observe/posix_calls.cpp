@@ -17,7 +17,8 @@ namespace {
 using namespace halcyon::bench;
 
 constexpr int calls_per_block = 2048;
-constexpr int blocks = 600;
+constexpr int wanted = 15;  // rounds of the overhead
+constexpr int blocks = 40;  // of a round
 constexpr const char* file = "/dev/shm/halcyon-bench-observe";
 
 using pwrite_function = ssize_t(int, const void*, size_t, off_t);
@@ -45,26 +46,27 @@ void measure_overhead(size_t bytes, const std::string& name) {
     const int fd = open(file, O_RDWR | O_CREAT | O_TRUNC, 0600);
     const std::vector<char> data(bytes, 'x');
     auto* real = own_function_of_libc<pwrite_function>("pwrite");
-    samples overhead, cpu, control;
     write_block(real, fd, data);
-    for (int block = 0; block < blocks; ++block) {
-        std::array<cost, 3> costs{};
-        for (int turn = 0; turn < 3; ++turn) {
-            const int what = (block + turn) % 3;
-            costs[what] = write_block(what == 0 ? &pwrite : real, fd, data);
+    for (rounds r(wanted); r.next();) {
+        interleaved took;
+        samples cpu;
+        for (int block = 0; block < blocks; ++block) {
+            std::array<cost, 3> costs{};
+            for (int turn = 0; turn < 3; ++turn) {
+                const int what = (block + turn) % 3;
+                costs[what] = write_block(what == 0 ? &pwrite : real, fd, data);
+            }
+            took.add(costs[0].wall, costs[1].wall, costs[2].wall);
+            // The coder works on while the other blocks run: its time is shared out over the recorded calls.
+            double coder = 0;
+            for (const cost& c : costs) coder += c.process_cpu - c.thread_cpu;
+            cpu.add(costs[0].thread_cpu - costs[1].thread_cpu + coder);
         }
-        overhead.add(costs[0].wall - costs[1].wall);
-        control.add(costs[2].wall - costs[1].wall);
-        // The coder works on while the other blocks run: its time is shared out over the recorded calls.
-        double coder = 0;
-        for (const cost& c : costs) coder += c.process_cpu - c.thread_cpu;
-        cpu.add(costs[0].thread_cpu - costs[1].thread_cpu + coder);
+        took.difference(r, name, 1, "ns");
+        r.value(name + "_cpu", cpu.median(), "ns");
     }
     close(fd);
     unlink(file);
-    print(name, overhead, "ns");
-    print(name + "_control", control, "ns");
-    print(name + "_cpu", cpu, "ns");
 }
 
 /// A process that writes `passes` times over the same offsets: time per call of the last pass over the first.
@@ -122,13 +124,6 @@ double resident_after_writing(char* self, const char* result, bool recorded) {
     return MiB;
 }
 
-void print_one(const char* name, double value, const char* unit) {
-    samples one;
-    one.add(value);
-    std::printf("observe.%s %.6g %s\n", name, value, unit);
-    std::fflush(stdout);
-}
-
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -139,13 +134,13 @@ int main(int count, char** arguments) {
     const std::string folder = become_recorded(arguments);
     measure_overhead(64, "posix_overhead_ns_64B");
     measure_overhead(4096, "posix_overhead_ns_4KiB");
-    samples repeated;
-    for (int i = 0; i < 5; ++i) repeated.add(repeat_ratio());
-    print("repeat_ratio", repeated, "ratio");
-    const double before = trace_bytes(folder);
+    for (rounds r; r.next();) r.value("repeat_ratio", repeat_ratio(), "ratio");
     const std::string alone = folder + "/../regular";
-    const double with = resident_after_writing(arguments[0], alone.c_str(), true);
-    // The traces of the other measurements grow, too; the child's is a file of its own, complete when it ended.
-    print_one("bytes_per_call_regular", (trace_bytes(folder) - before) / 1e6, "bytes");
-    print_one("memory_MiB", with - resident_after_writing(arguments[0], alone.c_str(), false), "MiB");
+    for (rounds r; r.next();) {
+        const double before = trace_bytes(folder);
+        const double with = resident_after_writing(arguments[0], alone.c_str(), true);
+        // The traces of the other measurements grow, too; the child's is a file of its own, complete when it ended.
+        r.value("bytes_per_call_regular", (trace_bytes(folder) - before) / 1e6, "bytes");
+        r.value("memory_MiB", with - resident_after_writing(arguments[0], alone.c_str(), false), "MiB");
+    }
 }

@@ -11,7 +11,7 @@ using offload::event_record;
 using offload::event_ring;
 
 constexpr int64_t events = 2'000'000;
-constexpr int repetitions = 25;
+constexpr int wanted = 25;  // rounds
 
 struct progress {
     alignas(64) std::atomic<int64_t> taken{0};
@@ -41,9 +41,8 @@ void run() {
     const child_process server([&] { take_all(s, p); });
     bind_to(server.pid(), server_core);
     event_ring::producer producer(s.events(0), s.geometry().event_slots);
-    samples rate;
     int64_t next = 0;
-    for (int repetition = 0; repetition < repetitions; ++repetition) {
+    for (rounds r(wanted); r.next();) {
         const int64_t begin = monotonic_ns();
         for (int64_t i = 0; i < events; ++i) {
             event_record e{};
@@ -52,10 +51,10 @@ void run() {
             while (!producer.push(e)) cpu_relax();
         }
         while (p.taken.load(std::memory_order_acquire) < next) cpu_relax();
-        rate.add(static_cast<double>(events) * 1e9 / static_cast<double>(monotonic_ns() - begin));
+        const auto took_ns = static_cast<double>(monotonic_ns() - begin);
+        if (p.wrong.load()) stop("events arrived out of order");
+        r.value("events_per_s", static_cast<double>(events) * 1e9 / took_ns, "1/s");
     }
-    if (p.wrong.load()) stop("events arrived out of order");
-    print("events_per_s", rate, "1/s");
 }
 
 }  // namespace

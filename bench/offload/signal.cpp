@@ -9,9 +9,9 @@ namespace {
 using namespace halcyon;
 using namespace halcyon::bench;
 
-constexpr int awake_signals = 20'000;
-constexpr long groups = 20;
-constexpr long rounds = 100;
+constexpr int wanted = 20;  // rounds
+constexpr int awake_signals = 1000;
+constexpr long asleep_signals = 100;
 
 std::string configuration(const char* spin) {
     return std::string(
@@ -31,18 +31,28 @@ double signal_ns(const session& s) {
 void measure_awake() {
     session s(".", configuration("60 s"));
     const watched_process server(s.server());
-    samples took, clock_alone;
-    const long slept = server.sleeps();
-    for (int i = 0; i < awake_signals; ++i) {
-        took.add(signal_ns(s));
-        const int64_t nothing = monotonic_ns();
-        clock_alone.add(static_cast<double>(monotonic_ns() - nothing));
-        busy_pause(20'000);  // the server takes it; otherwise the ring would fill
+    for (rounds r(wanted); r.next();) {
+        samples took, clock_alone;
+        const long slept = server.sleeps();
+        for (int i = 0; i < awake_signals; ++i) {
+            took.add(signal_ns(s));
+            const int64_t nothing = monotonic_ns();
+            clock_alone.add(static_cast<double>(monotonic_ns() - nothing));
+            busy_pause(20'000);  // the server takes it; otherwise the ring would fill
+        }
+        // It may sleep now and then for its lock; a server that slept for want of events would do so each time.
+        const long sleeps = server.sleeps() - slept;
+        r.require("the server stays awake", sleeps <= awake_signals / 10, std::to_string(sleeps) + " sleeps");
+        r.value("signal_ns", took.median(), "ns");
+        r.value("signal_ns_clock", clock_alone.median(), "ns");
     }
-    // It may sleep now and then for its lock; a server that slept for want of events would do so each time.
-    if (server.sleeps() - slept > awake_signals / 10) stop("the server did not stay awake");
-    print("signal_ns", took, "ns");
-    print("signal_ns_clock", clock_alone, "ns");
+}
+
+/// Before each of its signals.
+void server_was_asleep(rounds& r, const watched_process& server, long slept_before) {
+    server.wait_until_asleep();  // after the last one
+    const long sleeps = server.sleeps() - slept_before;
+    r.require("the server sleeps before each signal", sleeps >= asleep_signals, std::to_string(sleeps) + " sleeps");
 }
 
 void measure_asleep(futex_sleeper& bare, futex_sleeper& bare_again) {
@@ -51,30 +61,31 @@ void measure_asleep(futex_sleeper& bare, futex_sleeper& bare_again) {
     session s(".", configuration("0 us"));
     const watched_process server(s.server()), first(bare.pid()), second(bare_again.pid());
     for (const pid_t sleeper : {bare.pid(), bare_again.pid()}) bind_to(sleeper, cores_of(s.server()));
-    interleaved took(0.5);
-    const long slept = server.sleeps();
-    for (long round = 0; round < groups * rounds; ++round) {
-        double ns[3] = {};
-        for (int turn = 0; turn < 3; ++turn) {
-            for (const watched_process* p : {&server, &first, &second}) p->wait_until_asleep();
-            switch (const long what = (round + turn) % 3; what) {
-                case 0:
-                    ns[what] = signal_ns(s);
-                    break;
-                case 1:
-                    ns[what] = static_cast<double>(bare.wake());
-                    break;
-                default:
-                    ns[what] = static_cast<double>(bare_again.wake());
+    for (rounds r(wanted); r.next();) {
+        interleaved took;
+        const long slept = server.sleeps();
+        for (long i = 0; i < asleep_signals; ++i) {
+            double ns[3] = {};
+            for (int turn = 0; turn < 3; ++turn) {
+                for (const watched_process* p : {&server, &first, &second}) p->wait_until_asleep();
+                switch (const long what = (i + turn) % 3; what) {
+                    case 0:
+                        ns[what] = signal_ns(s);
+                        break;
+                    case 1:
+                        ns[what] = static_cast<double>(bare.wake());
+                        break;
+                    default:
+                        ns[what] = static_cast<double>(bare_again.wake());
+                }
             }
+            took.add(ns[0], ns[1], ns[2]);
         }
-        took.add(ns[0], ns[1], ns[2]);
-        if ((round + 1) % rounds == 0) took.end_group();
+        server_was_asleep(r, server, slept);
+        r.value("signal_asleep_ns", took.measured(), "ns");
+        r.value("signal_asleep_ns_futex", took.reference(), "ns");
+        took.ratio(r, "signal_asleep_over_futex");
     }
-    if (server.sleeps() - slept < groups * rounds) stop("the server was not always asleep");
-    print("signal_asleep_ns", took.measured(), "ns");
-    print("signal_asleep_ns_futex", took.reference(), "ns");
-    took.print_ratio("signal_asleep_over_futex");
 }
 
 void run() {

@@ -11,8 +11,8 @@ using namespace halcyon::bench;
 using offload::event_record;
 using offload::event_ring;
 
-constexpr int groups = 10;
-constexpr int rounds = 1500;
+constexpr int wanted = 10;  // rounds
+constexpr int events = 1500;
 
 struct handled {
     alignas(64) std::atomic<uint64_t> count{0};
@@ -50,41 +50,36 @@ void run() {
     const watched_process watched[] = {watched_process(server.pid()), watched_process(bare.pid()),
                                        watched_process(bare_again.pid())};
     event_ring::producer producer(s.events(0), s.geometry().event_slots);
-    interleaved late(0.99), usual(0.5);
-    for (int round = 0; round < groups * rounds; ++round) {
-        double ns[3] = {};
-        for (int turn = 0; turn < 3; ++turn) {
-            for (const watched_process& w : watched) w.wait_until_asleep();
-            switch (const int what = (round + turn) % 3; what) {
-                case 0: {
-                    const uint64_t before = h.count.load(std::memory_order_acquire);
-                    event_record e{};
-                    e.kind = offload::event_kind::signal;
-                    e.value[0] = monotonic_ns();
-                    if (!producer.push(e)) stop("the ring is full");
-                    s.header().bell.ring();
-                    while (h.count.load(std::memory_order_acquire) == before) cpu_relax();
-                    ns[what] = static_cast<double>(h.latency_ns.load(std::memory_order_relaxed));
-                    break;
-                }
-                default: {
-                    futex_sleeper& sleeper = what == 1 ? bare : bare_again;
-                    sleeper.wake();
-                    ns[what] = static_cast<double>(sleeper.latency_ns());
-                }
+    const auto wake_server = [&] {
+        const uint64_t before = h.count.load(std::memory_order_acquire);
+        event_record e{};
+        e.kind = offload::event_kind::signal;
+        e.value[0] = monotonic_ns();
+        if (!producer.push(e)) stop("the ring is full");
+        s.header().bell.ring();
+        while (h.count.load(std::memory_order_acquire) == before) cpu_relax();
+        return static_cast<double>(h.latency_ns.load(std::memory_order_relaxed));
+    };
+    const auto wake_bare = [](futex_sleeper& sleeper) {
+        sleeper.wake();
+        return static_cast<double>(sleeper.latency_ns());
+    };
+    for (rounds r(wanted); r.next();) {
+        interleaved took;
+        for (int i = 0; i < events; ++i) {
+            double ns[3] = {};
+            for (int turn = 0; turn < 3; ++turn) {
+                for (const watched_process& w : watched) w.wait_until_asleep();
+                const int what = (i + turn) % 3;
+                ns[what] = what == 0 ? wake_server() : wake_bare(what == 1 ? bare : bare_again);
             }
+            took.add(ns[0], ns[1], ns[2]);
         }
-        late.add(ns[0], ns[1], ns[2]);
-        usual.add(ns[0], ns[1], ns[2]);
-        if ((round + 1) % rounds == 0) {
-            late.end_group();
-            usual.end_group();
-        }
+        took.ratio(r, "wakeup_ratio", 0.99);
+        r.value("wakeup_p99_ns", took.measured(0.99), "ns");
+        r.value("wakeup_p99_ns_futex", took.reference(0.99), "ns");
+        took.ratio(r, "wakeup_median_ratio");
     }
-    late.print_ratio("wakeup_ratio");
-    print("wakeup_p99_ns", late.measured(), "ns");
-    print("wakeup_p99_ns_futex", late.reference(), "ns");
-    usual.print_ratio("wakeup_median_ratio");
 }
 
 }  // namespace

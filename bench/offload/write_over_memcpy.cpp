@@ -19,7 +19,6 @@ using namespace halcyon::bench;
 constexpr size_t block_bytes = size_t{24} << 20;
 constexpr size_t block_values = block_bytes / sizeof(float);
 constexpr int variables = 4;
-constexpr int sessions = 6;
 constexpr int iterations = 5;
 constexpr long tmpfs_magic = 0x01021994;
 
@@ -45,10 +44,6 @@ std::string configuration(bool stored) {
     return text + "resources:\n  buffer: {size: 192 MiB}\n";
 }
 
-struct ratios {
-    samples all, first, control, memcpy_speed;
-};
-
 template <class Copy>
 double timed(float* source, Copy copy) {
     compute(source);
@@ -57,7 +52,9 @@ double timed(float* source, Copy copy) {
     return static_cast<double>(monotonic_ns() - begin);
 }
 
-void measure(const std::string& folder, bool stored, ratios& into) {
+/// One session: a round.
+void measure(rounds& r, const std::string& folder, bool stored, const std::string& name) {
+    samples all, first, control, memcpy_speed;
     const buffer source = touched();
     buffer reference[variables], again[variables];
     for (int v = 0; v < variables; ++v) {
@@ -65,37 +62,34 @@ void measure(const std::string& folder, bool stored, ratios& into) {
         again[v] = touched();
     }
     session s(folder, configuration(stored));
-    int round = 0;
+    int copies = 0;
     for (int iteration = 0; iteration < iterations; ++iteration) {
         for (int v = 0; v < variables; ++v) {
-            const std::string name = "v" + std::to_string(v);
+            const std::string variable = "v" + std::to_string(v);
             double took[3] = {};
             // Each of the three comes first, second and third equally often.
             for (int turn = 0; turn < 3; ++turn) {
-                const int what = (round + turn) % 3;
+                const int what = (copies + turn) % 3;
                 took[what] = timed(source.get(), [&] {
                     if (what == 0)
-                        check(halcyon_write(s.handle(), name.c_str(), source.get()));
+                        check(halcyon_write(s.handle(), variable.c_str(), source.get()));
                     else
                         std::memcpy((what == 1 ? reference : again)[v].get(), source.get(), block_bytes);
                 });
             }
-            ++round;
-            into.all.add(took[0] / took[1]);
-            if (iteration == 0) into.first.add(took[0] / took[1]);
-            into.control.add(took[2] / took[1]);
-            into.memcpy_speed.add(block_bytes / took[1]);
+            ++copies;
+            all.add(took[0] / took[1]);
+            if (iteration == 0) first.add(took[0] / took[1]);
+            control.add(took[2] / took[1]);
+            memcpy_speed.add(block_bytes / took[1]);
         }
         // Its storing must not run beside the next copies: that would be a figure of the memory bus.
         s.end_iteration();
     }
-}
-
-void report(const std::string& name, const ratios& r) {
-    print(name, r.all, "ratio");
-    print(name + "_control", r.control, "ratio");
-    print(name + "_first", r.first, "ratio");
-    print(name + "_reference", r.memcpy_speed, "GB/s");
+    r.value(name, all.median(), "ratio");
+    r.control(name + "_control", control.median());
+    r.value(name + "_first", first.median(), "ratio");
+    r.value(name + "_reference", memcpy_speed.median(), "GB/s");
 }
 
 void run() {
@@ -109,9 +103,8 @@ void run() {
     std::fprintf(stderr, "write_over_memcpy: files go to %s; _unstored: variables with `store: false`\n",
                  memory ? "a tmpfs" : "the working directory (no tmpfs of 2 GiB)");
     for (const bool stored : {true, false}) {
-        ratios r;
-        for (int i = 0; i < sessions; ++i) measure(folder, stored, r);
-        report(stored ? "write_over_memcpy" : "write_over_memcpy_unstored", r);
+        for (rounds r; r.next();)
+            measure(r, folder, stored, stored ? "write_over_memcpy" : "write_over_memcpy_unstored");
     }
 }
 

@@ -18,7 +18,6 @@ using namespace halcyon::predict;
 using halcyon::policy::operation;
 
 constexpr size_t calls = 1'000'000;
-constexpr int rounds = 5;
 
 /// Calls with the files that they are the first ones of.
 class program {
@@ -104,32 +103,23 @@ struct learnt {
     }
 };
 
-void print_memory(const std::string& name, size_t bytes) {
-    std::printf(HALCYON_BENCH_ROOM ".memory_KiB_%s %.6g KiB\n", name.c_str(), static_cast<double>(bytes) / 1024);
-}
-
 }  // namespace
 
 int main() {
     const std::array made{std::pair(lammps_like(), "lammps"), std::pair(gtc_like(), "gtc")};
-    std::array<samples, 2> ns, control;
-    for (int round = 0; round < rounds; ++round) {
-        for (size_t i = 0; i < made.size(); ++i) {
-            const double first = std::make_unique<learnt>()->learn(made[i].first);
-            ns[i].add(first);
-            control[i].add(std::make_unique<learnt>()->learn(made[i].first) / first);
+    for (const auto& [calls_of, named] : made) {
+        const std::string name = named;
+        for (rounds r; r.next();) {
+            const double first = std::make_unique<learnt>()->learn(calls_of);
+            r.value("ns_per_call_" + name, first, "ns");
+            r.control("ns_per_call_" + name + "_control", std::make_unique<learnt>()->learn(calls_of) / first);
         }
-    }
-    for (size_t i = 0; i < made.size(); ++i) {
-        const std::string name = made[i].second;
         const auto one = std::make_unique<learnt>();
-        one->learn(made[i].first);
+        one->learn(calls_of);
         std::array<forecast, 16> out;
         one->knows.ahead(out);  // takes its memory the first time
-        print_memory(name, one->knows.bytes_peak() + one->names_memory.peak());
-        print("ns_per_call_" + name, ns[i], "ns");
-        print("ns_per_call_" + name + "_control", control[i], "ratio");
-        std::printf(HALCYON_BENCH_ROOM ".grammar_runs_%s %llu runs\n", name.c_str(),
-                    static_cast<unsigned long long>(one->knows.main().model().size()));
+        const size_t bytes = one->knows.bytes_peak() + one->names_memory.peak();
+        count("memory_KiB_" + name, static_cast<double>(bytes) / 1024, "KiB");
+        count("grammar_runs_" + name, static_cast<double>(one->knows.main().model().size()), "runs");
     }
 }

@@ -18,7 +18,7 @@ using halcyon::policy::operation;
 
 constexpr int sites = 20;
 constexpr int steps = 2000;
-constexpr int rounds = 15;
+constexpr int wanted = 15;  // rounds
 
 double model_ns() {
     memory_bound memory(SIZE_MAX);
@@ -67,18 +67,15 @@ double predictor_ns() {
 }  // namespace
 
 int main() {
-    samples whole, alone, control;
-    for (int round = 0; round < rounds; ++round) {
+    int first = 0;
+    for (rounds r(wanted); r.next(); ++first) {
         std::array<double, 3> ns{};
         for (int turn = 0; turn < 3; ++turn) {
-            const int what = (round + turn) % 3;
+            const int what = (first + turn) % 3;
             ns[what] = what == 0 ? model_ns() : predictor_ns();
         }
-        whole.add(ns[0]);
-        alone.add(ns[1]);
-        control.add(ns[2] / ns[1]);
+        r.value("ns_per_call_model", ns[0], "ns");
+        r.value("ns_per_call_model_predictor", ns[1], "ns");
+        r.control("ns_per_call_model_control", ns[2] / ns[1]);
     }
-    print("ns_per_call_model", whole, "ns");
-    print("ns_per_call_model_predictor", alone, "ns");
-    print("ns_per_call_model_control", control, "ratio");
 }

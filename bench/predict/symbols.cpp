@@ -17,7 +17,7 @@ using namespace halcyon::predict;
 
 constexpr size_t symbols = 1'000'000;
 constexpr size_t bound_bytes = size_t{64} << 20;
-constexpr int rounds = 15;
+constexpr int wanted = 15;  // rounds
 
 /// 5 times (10 times (40 times 0, then 1, 2), then 3, 4), then 5, 6, 7.
 std::vector<uint32_t> nested_loops() {
@@ -58,27 +58,23 @@ double grammar_ns(const std::vector<uint32_t>& input) {
 }
 
 void measure(const std::vector<uint32_t>& input, const std::string& name) {
-    samples whole, alone, control;
-    for (int round = 0; round < rounds; ++round) {
+    int first = 0;
+    for (rounds r(wanted); r.next(); ++first) {
         std::array<double, 3> ns{};
         for (int turn = 0; turn < 3; ++turn) {
-            const int what = (round + turn) % 3;
+            const int what = (first + turn) % 3;
             ns[what] = what == 0 ? predictor_ns(input) : grammar_ns(input);
         }
-        whole.add(ns[0]);
-        alone.add(ns[1]);
-        control.add(ns[2] / ns[1]);
+        r.value("ns_per_symbol_" + name, ns[0], "ns");
+        r.value("ns_per_symbol_" + name + "_grammar", ns[1], "ns");
+        r.control("ns_per_symbol_" + name + "_control", ns[2] / ns[1]);
     }
-    print("ns_per_symbol_" + name, whole, "ns");
-    print("ns_per_symbol_" + name + "_grammar", alone, "ns");
-    print("ns_per_symbol_" + name + "_control", control, "ratio");
 }
 
 void print_memory(const std::vector<uint32_t>& input, const std::string& name) {
     predictor p({.bound_bytes = bound_bytes});
     for (const uint32_t s : input) p.append(s);
-    std::printf(HALCYON_BENCH_ROOM ".grammar_KiB_%s %.6g KiB\n", name.c_str(),
-                static_cast<double>(p.model().bytes_used()) / 1024);
+    count("grammar_KiB_" + name, static_cast<double>(p.model().bytes_used()) / 1024, "KiB");
 }
 
 }  // namespace

@@ -121,7 +121,7 @@ TEST_F(prefetch_test, threads_have_their_own) {
 }
 
 TEST_F(prefetch_test, what_is_there_already_is_left_alone) {
-    const predicted_run found = run("threads", "HALCYON_PREFETCH_BYTES=1048576");
+    const predicted_run found = run("threads", std::string(always) + " HALCYON_PREFETCH_BYTES=1048576");
     EXPECT_GT(number(found.ended("exit"), "off_cached"), 0);
 }
 

@@ -13,11 +13,14 @@ from types import FrameType
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
 from rich_argparse import RichHelpFormatter
 
 from halcyon.demo.build_tree import find_build_tree
+from halcyon.demo.calibration import TAKES
 from halcyon.demo.model_run import Storm
 from halcyon.errors import HalcyonError, UsageError
+from halcyon.quantities import seconds
 
 MARK = ".halcyon-demo"
 QUICK = Storm(cells=(36, 36, 28), spacing_m=(1600, 620), step_s=9, phases=8, steps_per_phase=20)
@@ -36,7 +39,7 @@ def build_parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--rounds", type=int, help="how often each way of output runs (default: 2 or 3, by the time)")
-    parser.add_argument("--quick", action="store_true", help="a small storm, one round: a look in about a minute")
+    parser.add_argument("--quick", action="store_true", help="a small storm, one round: a look in about two minutes")
     parser.add_argument(
         "--output", metavar="DIR", type=Path, default=Path("demo-out"), help="replaced if an earlier demo made it"
     )
@@ -64,59 +67,50 @@ def main(argv: list[str] | None = None) -> int:
 
 def run_demo(output: Path, rounds: int | None, quick: bool) -> None:
     """The whole demo. What is heavy is imported before anything is measured."""
-    from halcyon.comparison import open_comparison
-    from halcyon.demo.comparison_rounds import CASES, calibrate, compare
+    from halcyon.demo.calibration import calibrate
+    from halcyon.demo.comparison_rounds import CASES, SPARE_ROUNDS, compare
     from halcyon.demo.overload import POLICIES, overload
+    from halcyon.demo.page import write_page
     from halcyon.demo.storage import limited_storage
     from halcyon.demo.storm_picture import draw_storm
-    from halcyon.demo.tables import cautions, comparison_table, overload_cautions, overload_table
-    from halcyon.quantities import rate, seconds
-    from halcyon.report import write_report
+    from halcyon.demo.table_rows import comparison_rows, overload_rows
+    from halcyon.demo.tables import print_rows
+    from halcyon.demo.verdict import judge
 
     begin = time.monotonic()
     tree = find_build_tree()
-    storm = QUICK if quick else Storm()
     _prepare(output)
     kept = output / "runs"
-    kept.mkdir()
     console = Console(highlight=False)
     if not console.is_terminal:
         console.width = max(console.width, TABLE_WIDTH)
     overloaded = None
     with limited_storage(output) as storage, _progress(console) as (expect, step):
-        step("calibration")
-        compute_s = calibrate(tree, storage, storm)
+        pace = calibrate(tree, storage, QUICK if quick else Storm(), step)
         if not (rounds or quick):
-            storm = _affordable_storm(storm, compute_s)
+            pace = replace(pace, storm=_affordable_storm(pace.storm, pace.compute_phase_s))
+        storm = pace.storm
         console.print(_about(storm))
-        times = rounds or (1 if quick else _affordable_rounds(storm, compute_s))
-        expect(1 + times * len(CASES) + (len(POLICIES) + 1) * (storage.group is not None) + 1)
-        compared = compare(tree, storage, storm, compute_s, times, kept, step)
+        times = rounds or (1 if quick else _affordable_rounds(storm, pace.compute_phase_s))
+        expect(TAKES + (times + SPARE_ROUNDS) * len(CASES) + (len(POLICIES) + 1) * (storage.group is not None) + 1)
+        compared, pace = compare(tree, storage, pace, times, kept, step)
         if storage.group is not None:
-            overloaded = overload(tree, storage, storm, compute_s, kept, output / "spill", step)
-        plain = storage.why_plain
+            overloaded = overload(tree, storage, pace, kept, output / "spill", step)
+        verdict = judge(compared, overloaded, storage.why_plain)
+        tables = [comparison_rows(compared), *([overload_rows(overloaded)] if overloaded is not None else [])]
         step("report and picture")
         report, picture = output / "report.html", output / "storm.png"
-        write_report(open_comparison([compared.runs[case.name] for case in CASES[:-1]]), report)
+        write_page(verdict, tables, [compared.runs[case.name] for case in CASES[:-1]], report)
         view = compared.runs["halcyon-1"] / "cloud.h5"
         draw_storm(view, picture, storm.steps_per_phase * storm.step_s / 60)
-    if plain is not None:
-        console.print(
-            f"[yellow]Storage: a plain directory, not limited ({plain}).[/] Output is then as fast as this disk."
-        )
-    else:
-        console.print(
-            f"Storage: a device limited to {rate(compared.limit)}; two ranks compute {seconds(compute_s)} between "
-            f"outputs. Medians over {times} {'round' if times == 1 else 'rounds'}, (least–most)."
-        )
-    console.print(comparison_table(compared))
-    for caution in cautions(compared):
-        console.print(f"[yellow]Caution:[/] {caution}")
-    if overloaded is not None:
-        console.print(f"Now {rate(overloaded.limit)}, output twice as often, room for two phases and a half:")
-        console.print(overload_table(overloaded))
-        for caution in overload_cautions(overloaded):
-            console.print(f"[yellow]Caution:[/] {caution}")
+    for sentence in verdict.sentences:
+        console.print(Text(sentence, style="bold green" if verdict.met else "bold red"))
+    for sentence in verdict.conditions:
+        console.print(Text(sentence))
+    for caution in verdict.cautions:
+        console.print(Text(f"Caution: {caution}", style="yellow"))
+    for rows in tables:
+        print_rows(rows, console)
     console.print(f"report   {report}\npicture  {picture}\nview     {view}", soft_wrap=True)
     console.print(f"[dim]{seconds(time.monotonic() - begin)} in all[/]")
 

@@ -1,15 +1,17 @@
-"""The three ways of output, run in turns: what differs between them is not what changed on the machine meanwhile."""
+"""The ways of output, run in turns: what differs between them is not what changed on the machine meanwhile."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from halcyon.demo.build_tree import BuildTree
-from halcyon.demo.measurement import Measurement, measure
-from halcyon.demo.model_run import Case, Storm, run_case
-from halcyon.demo.storage import UNLIMITED, Storage
-from halcyon.run_files import read_object
+from halcyon.demo.calibration import Pace, Step, bites, cause
+from halcyon.demo.measurement import Figure, Measurement, Ratio, measure, ratio, visible
+from halcyon.demo.model_run import Case, run_case
+from halcyon.demo.storage import Storage
+from halcyon.quantities import number
 
 FILE_PER_PROCESS = Case("file-per-process", "file-per-process", "file-per-process", 2)
 COLLECTIVE = Case("collective", "collective", "collective", 2)
@@ -18,51 +20,110 @@ SHARED = Case("halcyon-2", "Halcyon, 2 ranks", "halcyon", 2)
 CONTROL = replace(FILE_PER_PROCESS, name="control", title="file-per-process again")
 CASES = (FILE_PER_PROCESS, DEDICATED, COLLECTIVE, SHARED, CONTROL)
 
-STORE_OVER_COMPUTE = 0.5  # aimed at with the plain bytes of a phase; files and syncs take some more
-STORE_OVER_COMPUTE_AT_MOST = 0.8
+CONTROL_WITHIN = 1.5
+"""By this factor the time of file-per-process may differ from itself in one round."""
+LIMIT_BITES = "the limit bites"
+SPARE_ROUNDS = 2
+"""Made in place of such as do not count, at most."""
 
-Step = Callable[[str], object]
+
+@dataclass(frozen=True)
+class Round:
+    """Each way once. `pace`: the storage it ran on; None where that is not limited."""
+
+    measured: dict[str, Measurement]
+    pace: Pace | None
+
+    def failures(self) -> list[tuple[str, str]]:
+        """Premises that do not hold, each with how."""
+        found = []
+        # Collective output has no part in the ratios: how it uses the storage is its own matter.
+        for case in (case for case in CASES if case is not COLLECTIVE and case.name in self.measured):
+            run = self.measured[case.name]
+            if self.pace is not None and not bites(run.store_over_compute * 2 / case.ranks):
+                found.append((LIMIT_BITES, f"{case.title}: {cause(self.pace, run, case.ranks)}"))
+        control = visible(self.measured[CONTROL.name]) / visible(self.measured[FILE_PER_PROCESS.name])
+        if not 1 / CONTROL_WITHIN <= control <= CONTROL_WITHIN:
+            detail = f"file-per-process over itself {number(control)}: something else used this machine"
+            found.append(("the control is near 1", detail))
+        return found
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The rounds, by name of the case; directories of the last round's runs."""
+    """All rounds that were made; directories of the runs of the last one that counts, or of the last one."""
 
-    compute_phase_s: float
-    limit: float | None
-    rounds: dict[str, list[Measurement]]
+    rounds: list[Round]
     runs: dict[str, Path]
 
+    @property
+    def counted(self) -> list[Round]:
+        return [one for one in self.rounds if not one.failures()]
 
-def calibrate(tree: BuildTree, storage: Storage, storm: Storm) -> float:
-    """Seconds that two ranks compute between two outputs, on this machine and as busy as it is."""
-    storage.limit(UNLIMITED)
-    case = replace(FILE_PER_PROCESS, name="calibration", title="calibration", output="none")
-    directory = run_case(tree, storage, replace(storm, phases=2), case, "calibration")
-    told = read_object(directory / "app.json")
-    return float(told["compute_s"]) / 2
+    @property
+    def shown(self) -> list[Round]:
+        """Those that count; all, where none does: their numbers prove nothing, and are not hidden."""
+        return self.counted or self.rounds
+
+    def measured(self, case: Case) -> list[Measurement]:
+        return [one.measured[case.name] for one in self.shown]
+
+    def ratio(self, case: Case, figure: Figure) -> Ratio:
+        return ratio(self.measured(case), self.measured(FILE_PER_PROCESS), figure)
+
+    @property
+    def limits(self) -> list[float]:
+        """Bytes per second; none where the storage is not limited."""
+        return [one.pace.limit for one in self.shown if one.pace is not None]
+
+
+def run_round(
+    tree: BuildTree, storage: Storage, pace: Pace, cases: Sequence[Case], step: Step, kept: Path | None = None
+) -> Round:
+    """Runs all cases in this order; `step` is told which is next. Runs are kept below `kept`, or only their numbers."""
+    storage.limit(pace.limit)
+    measured: dict[str, Measurement] = {}
+    for case in cases:
+        step(case.title)
+        directory = run_case(tree, storage, pace.storm, case, case.name)
+        measured[case.name] = measure(directory)
+        if kept is not None:
+            keep(directory, kept / case.name, with_data=case is not CONTROL)
+        shutil.rmtree(directory.parent)
+    return Round(measured, pace if storage.group is not None else None)
 
 
 def compare(
-    tree: BuildTree, storage: Storage, storm: Storm, compute_phase_s: float, rounds: int, kept: Path, step: Step
-) -> Comparison:
-    """Runs all cases `rounds` times, every second time in reverse; `step` is told what runs next.
+    tree: BuildTree, storage: Storage, pace: Pace, rounds: int, kept: Path, step: Step
+) -> tuple[Comparison, Pace]:
+    """Runs all cases until `rounds` rounds count, every second time in reverse; the storage's limit is adjusted after a
+    round in which it did not do its part. Returns the last pace, too."""
+    made: list[Round] = []
+    counted = 0
+    newest = kept.with_name("newest")
+    while counted < rounds and len(made) < rounds + SPARE_ROUNDS:
+        title = f"round {len(made) + 1} of {max(rounds, len(made) + 1)}"
+        order = CASES if len(made) % 2 == 0 else CASES[::-1]
+        one = run_round(tree, storage, pace, order, partial(_tell, step, title), newest)
+        made.append(one)
+        if not one.failures() or not counted:
+            shutil.rmtree(kept, ignore_errors=True)
+            newest.rename(kept)
+        else:
+            shutil.rmtree(newest)
+        counted += not one.failures()
+        pace = adjusted(pace, one)
+    return Comparison(made, {case.name: kept / case.name for case in CASES}), pace
 
-    The runs of the last round are kept below `kept`; of the others only their numbers.
-    """
-    limit = storm.bytes_per_phase / (STORE_OVER_COMPUTE * compute_phase_s)
-    storage.limit(limit)
-    measured: dict[str, list[Measurement]] = {case.name: [] for case in CASES}
-    runs: dict[str, Path] = {}
-    for number in range(rounds):
-        for case in CASES if number % 2 == 0 else reversed(CASES):
-            step(f"round {number + 1} of {rounds}: {case.title}")
-            directory = run_case(tree, storage, storm, case, case.name)
-            measured[case.name].append(measure(directory))
-            if number == rounds - 1:
-                runs[case.name] = keep(directory, kept / case.name, with_data=case is not CONTROL)
-            shutil.rmtree(directory.parent)
-    return Comparison(compute_phase_s, limit if storage.group else None, measured, runs)
+
+def _tell(step: Step, title: str, what: str) -> None:
+    step(f"{title}: {what}")
+
+
+def adjusted(pace: Pace, after: Round) -> Pace:
+    """For the next round: another limit where this one did not do its part."""
+    failed = [premise for premise, _ in after.failures()]
+    return pace.adjusted(after.measured[FILE_PER_PROCESS.name]) if LIMIT_BITES in failed else pace
 
 
 def keep(directory: Path, place: Path, with_data: bool = False) -> Path:

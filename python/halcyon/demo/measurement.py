@@ -15,7 +15,8 @@ from halcyon.run_statistics import NS, RunStatistics, Spread, statistics_of, vis
 @dataclass(frozen=True)
 class Measurement:
     """One run, in seconds. `visible_s`: the slowest rank of each phase. `spread_s`: the longest time that any rank was
-    held up in any phase, minus the shortest. `store_s`: mean over phases of the time until they were on the device."""
+    held up in any phase, minus the shortest. `store_s`: mean over phases of the time until they were on the device.
+    `start_stop_s`: opening and closing the output, part of `run_s`."""
 
     visible_s: Spread
     visible_total_s: float
@@ -24,6 +25,7 @@ class Measurement:
     compute_s: float
     compute_phase_s: float
     store_s: float
+    start_stop_s: float
     server_busy: float | None
     blocked_s: float
     bytes: int
@@ -52,6 +54,7 @@ def measure(directory: Path) -> Measurement:
         compute_s=numbers.compute_s,
         compute_phase_s=fmean(phase.compute_s for phase in numbers.phases),
         store_s=_store_time(run, numbers),
+        start_stop_s=numbers.open_close_s or 0.0,
         server_busy=numbers.server_busy,
         blocked_s=sum(phase.blocked_s for phase in numbers.phases),
         bytes=numbers.bytes,
@@ -82,6 +85,10 @@ def _server_core(directory: Path) -> str:
     return "shared core" if said else ""
 
 
+Figure = Callable[[Measurement], float]
+"""A figure of a run."""
+
+
 @dataclass(frozen=True)
 class Ratio:
     """A figure over the same figure of the reference, taken round by round; and the reference over itself."""
@@ -96,9 +103,7 @@ class Ratio:
         return cls(median(found), min(found), max(found))
 
 
-def ratio(
-    runs: Sequence[Measurement], references: Sequence[Measurement], figure: Callable[[Measurement], float]
-) -> Ratio:
+def ratio(runs: Sequence[Measurement], references: Sequence[Measurement], figure: Figure) -> Ratio:
     """`figure` of each run over that of the reference of its round."""
     return Ratio.of(figure(run) / figure(reference) for run, reference in zip(runs, references, strict=True))
 
@@ -116,3 +121,8 @@ def spread(measured: Measurement) -> float:
 def run_time(measured: Measurement) -> float:
     """From start to end, with opening and closing of the output."""
     return measured.run_s
+
+
+def steady_time(measured: Measurement) -> float:
+    """Without opening and closing of the output."""
+    return measured.run_s - measured.start_stop_s

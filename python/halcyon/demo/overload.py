@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from halcyon.demo.build_tree import BuildTree
-from halcyon.demo.comparison_rounds import FILE_PER_PROCESS, SHARED, Step, keep
+from halcyon.demo.calibration import Pace, Step
+from halcyon.demo.comparison_rounds import FILE_PER_PROCESS, SHARED, keep
 from halcyon.demo.measurement import Measurement, measure
-from halcyon.demo.model_run import Storm, run_case
+from halcyon.demo.model_run import run_case
 from halcyon.demo.storage import Storage
 
 POLICIES = ("block", "spill", "skip", "inline")
@@ -32,12 +33,11 @@ def was_reached(run: Measurement) -> bool:
 _SIGNS = ("spilled_blocks", "skipped_blocks", "inlined_blocks", "early_parts")
 
 
-def overload(
-    tree: BuildTree, storage: Storage, storm: Storm, compute_phase_s: float, kept: Path, spill: Path, step: Step
-) -> Overload:
+def overload(tree: BuildTree, storage: Storage, pace: Pace, kept: Path, spill: Path, step: Step) -> Overload:
     """Runs the storm with output twice as often, into storage slower than the computation. Spills go to `spill`."""
+    storm = pace.storm
     hurried = replace(storm, phases=PHASES, steps_per_phase=max(1, storm.steps_per_phase // 2))
-    limit = storm.bytes_per_phase / (STORE_OVER_COMPUTE * compute_phase_s / 2)
+    limit = storm.bytes_per_phase / (STORE_OVER_COMPUTE * pace.compute_phase_s / 2)
     storage.limit(limit)
     spill.mkdir()
     # Room for two phases and a half: the third one finds none.

@@ -29,16 +29,17 @@ def _silent(name: str, done: int, total: int) -> None:
     """Shows no progress."""
 
 
-def write_report(comparison: Comparison, output: Path, drawn: Drawn = _silent) -> int:
-    """Writes the page and returns its size in bytes. `drawn(name, done, total)` is called along the way.
+def write_report(comparison: Comparison, output: Path, drawn: Drawn = _silent, opening: Markup | None = None) -> int:
+    """Writes the page and returns its size in bytes. `drawn(name, done, total)` is called along the way. `opening`:
+    sections with which the page opens.
 
     The page appears under its name only when it is complete. The same runs give the same bytes.
     """
     with whole_file(output) as hidden, hidden.open("wb") as file:  # before the drawing: a wrong path is said at once
-        return file.write(render(comparison, drawn).encode())
+        return file.write(render(comparison, drawn, opening).encode())
 
 
-def render(comparison: Comparison, drawn: Drawn = _silent) -> str:
+def render(comparison: Comparison, drawn: Drawn = _silent, opening: Markup | None = None) -> str:
     """The page as text."""
     pictures: list[Picture] = []
     absent: list[Absent] = []
@@ -50,26 +51,36 @@ def render(comparison: Comparison, drawn: Drawn = _silent) -> str:
         else:
             absent.append(result)
     drawn("writing", len(FIGURES), len(FIGURES))
+    return (
+        templates("report")
+        .get_template("report.html.j2")
+        .render(
+            opening=opening,
+            title=_title(comparison),
+            style=Markup((files("halcyon.report") / "report.css").read_text("utf-8")),
+            version=__version__,
+            comparison=comparison,
+            runs=[_run(entry) for entry in comparison.entries],
+            metrics=metrics_of(comparison),
+            abreast=RUNS_ABREAST,
+            pictures=[(picture, Markup(picture.svg)) for picture in pictures],
+            absent=absent,
+            q=quantities,
+        )
+    )
+
+
+def templates(package: str) -> Environment:
+    """Those of a package of halcyon: `report` has the page itself."""
     environment = Environment(
-        loader=PackageLoader("halcyon", "report"),
+        loader=PackageLoader("halcyon", package),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.filters["unbroken"] = _unbroken
-    return environment.get_template("report.html.j2").render(
-        title=_title(comparison),
-        style=Markup((files("halcyon.report") / "report.css").read_text("utf-8")),
-        version=__version__,
-        comparison=comparison,
-        runs=[_run(entry) for entry in comparison.entries],
-        metrics=metrics_of(comparison),
-        abreast=RUNS_ABREAST,
-        pictures=[(picture, Markup(picture.svg)) for picture in pictures],
-        absent=absent,
-        q=quantities,
-    )
+    return environment
 
 
 def _unbroken(value: str) -> str:

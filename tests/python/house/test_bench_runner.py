@@ -1,19 +1,27 @@
-"""scripts/bench, in a tree that has other benchmarks: which of them make it fail."""
+"""scripts/bench, in a tree that has other benchmarks: which figures they have, and which of them make it fail."""
 
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-FIGURE = "echo 'room.speed 1.5 ratio'"
+COUNTED = "echo 'room.size 1.5 KiB'"
+
+
+def rounds(*values: float, name: str = "room.speed") -> str:
+    return "\n".join(f"echo 'value {name} {value} ratio'; echo round" for value in values)
 
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "scripts", tmp_path / "scripts")
     (tmp_path / "bench/room").mkdir(parents=True)
+    for shared in (ROOT / "bench").glob("*.py"):
+        shutil.copy(shared, tmp_path / "bench")
     return tmp_path
 
 
@@ -22,27 +30,81 @@ def bench(tree: Path, **scripts: str) -> subprocess.CompletedProcess[str]:
         file = tree / "bench/room" / f"{name}.sh"
         file.write_text(f"#!/bin/sh\n{body}\n")
         file.chmod(0o755)
-    command = [str(tree / "scripts/bench")]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        [str(tree / "scripts/bench")], env=os.environ | {"HALCYON_PYTHON": sys.executable},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
 
 
-def test_what_cannot_be_measured_here_is_left_out_and_the_rest_counts(tree: Path) -> None:
-    done = bench(tree, first="echo 'only root can' >&2; exit 77", second=FIGURE)
-    assert (done.returncode, done.stdout) == (0, "room.speed 1.5 ratio\n"), done.stderr
-    assert "only root can" in done.stderr
-    assert "first is left out" in done.stderr
+def test_a_figure_is_the_median_of_all_its_rounds_with_the_spread(tree: Path) -> None:
+    done = bench(tree, first=rounds(7, 1, 2, 3, 4, 5, 60))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "room.speed 4 ratio",
+        "room.speed_p10 1.6 ratio",
+        "room.speed_p90 28.2 ratio",
+        "room.speed_rounds 7 rounds",
+    ]
 
 
-def test_a_benchmark_that_fails_is_named_and_the_others_are_run(tree: Path) -> None:
-    done = bench(tree, first=f"{FIGURE}; exit 1", second=FIGURE)
-    assert (done.returncode, done.stdout.count("room.speed")) == (1, 2)
-    assert "failed: room/first" in done.stderr
+def test_six_rounds_are_no_figure(tree: Path) -> None:
+    done = bench(tree, first=rounds(1, 2, 3, 4, 5, 6))
+    assert done.returncode == 1
+    assert done.stdout == "room.speed not met: 6 of 7 rounds count; the median of all 6 is 3.5 ratio\n"
+    assert "failed or not met: room/first" in done.stderr
+
+
+def test_a_round_whose_premise_failed_does_not_count_and_is_shown(tree: Path) -> None:
+    failed = "echo 'failed the limit bites: store/compute 0.01'\n" + rounds(100)
+    done = bench(tree, first=failed + "\n" + rounds(*[2] * 7))
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0] == "room.speed 2 ratio"
+    assert lines[-3:] == ["room.speed_rounds 7 rounds", "room.speed_not_counted 1 rounds", "room.speed_all 2 ratio"]
+    assert "room.speed: 1 do not count: the limit bites (1, last: store/compute 0.01)" in done.stderr
+
+
+def test_a_figure_whose_premises_never_hold_is_not_met_and_says_which(tree: Path) -> None:
+    failed = "echo 'failed the limit bites: store/compute 0.01'\n" + rounds(0.24)
+    done = bench(tree, first="\n".join([failed] * 7), second=rounds(*[2] * 7, name="room.other"))
+    assert done.returncode == 1
+    first, *second = done.stdout.splitlines()
+    assert first == (
+        "room.speed not met: 0 of 7 rounds count; 7 do not count: the limit bites (7, last: store/compute 0.01); "
+        "the median of all 7 is 0.24 ratio"
+    )
+    assert second[0] == "room.other 2 ratio"
+
+
+def test_a_figure_that_cannot_be_measured_here_is_not_met_and_the_others_are_run(tree: Path) -> None:
+    done = bench(tree, first="echo 'unmet room.speed only root can limit a device'", second=COUNTED)
+    assert done.returncode == 1
+    assert done.stdout == "room.speed not met: only root can limit a device\nroom.size 1.5 KiB\n"
+
+
+def test_a_benchmark_that_fails_is_named_and_its_rounds_are_shown(tree: Path) -> None:
+    done = bench(tree, first=f"{rounds(1, 2)}\necho 'value room.speed 9 ratio'; exit 3", second=COUNTED)
+    assert done.returncode == 1
+    first, second = done.stdout.splitlines()
+    assert first == (
+        "room.speed not met: 2 of 7 rounds count; 1 do not count: the round is complete (1, last: the benchmark ended "
+        "within it); the benchmark ended with status 3; the median of all 3 is 2 ratio"
+    )
+    assert second == "room.size 1.5 KiB"
+    assert "error: room/first: the benchmark ended with status 3" in done.stderr
+
+
+def test_a_benchmark_that_fails_with_all_its_rounds_is_a_failure(tree: Path) -> None:
+    done = bench(tree, first=f"{rounds(*[2] * 7)}\nexit 1")
+    assert done.returncode == 1
+    assert "room.speed 2 ratio" in done.stdout
 
 
 def test_a_benchmark_without_a_figure_fails(tree: Path) -> None:
     done = bench(tree, first="echo so fast")
     assert done.returncode == 1
     assert "first printed no figure" in done.stderr
+    assert "so fast" in done.stderr
     assert done.stdout == ""
 
 
@@ -50,3 +112,15 @@ def test_figures_with_units_in_their_names_count(tree: Path) -> None:
     figures = "room.overhead_ns_4KiB 87 ns\nroom.memory_MiB 3.0 MiB\n"
     done = bench(tree, first=f"printf '{figures}'")
     assert (done.returncode, done.stdout) == (0, figures), done.stderr
+
+
+def test_a_study_follows_the_same_rule(tree: Path) -> None:
+    study = tree / "bench/study/long.sh"
+    study.parent.mkdir()
+    study.write_text(f"#!/bin/sh\n{rounds(1, 2)}\n")
+    study.chmod(0o755)
+    done = subprocess.run(
+        [str(tree / "scripts/study"), "long"], env=os.environ | {"HALCYON_PYTHON": sys.executable},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout[:45]) == (1, "room.speed not met: 2 of 7 rounds count; the ")

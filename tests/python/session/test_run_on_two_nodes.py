@@ -94,6 +94,7 @@ def test_when_the_server_of_the_second_node_dies_nothing_is_lost(two_node_case: 
         assert two_node_case.counts(writer)["server_restarts"] == 1
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_stores_what_both_nodes_have(two_node_case: Case) -> None:
     two_node_case.configure()
     run = start(two_node_case, "iterations=30", two_node_case.gates(4))

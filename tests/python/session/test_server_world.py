@@ -77,6 +77,7 @@ def test_a_world_without_clients_ends_and_the_exit_code_is_the_commands(case: Ca
     assert len(outcome.text.splitlines()[0]) == 32, "the command was not told the session"
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_ends_the_simulation_and_the_servers_store_what_they_have(openmpi_case: Case) -> None:
     openmpi_case.configure()
     run = start_beside_world(openmpi_case, "iterations=30", openmpi_case.gates(4))

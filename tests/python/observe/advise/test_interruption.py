@@ -13,7 +13,7 @@ import pytest
 from halcyon.errors import HalcyonSystemError
 from halcyon.observe.advise.trial import Launch, Trial, end_session
 
-pytestmark = pytest.mark.usefixtures("recorder")
+pytestmark = pytest.mark.usefixtures("recorder", "interruptible")
 
 # Has a child in a process group of its own, as launchers have; its ninth run stays, whatever it is asked.
 PROGRAM = """

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""What output costs the simulation where storage is fast, over file-per-process: some 15 minutes.
+
+The storm of `make demo` writes to a tmpfs, in runs of at least RUN_S. In each round: file-per-process twice (the second
+time is the control), Halcyon with a server on a core of its own, with one that shares a core; and, in a program of its
+own (fast_storage.cpp), memcpy of the same bytes by as many ranks.
+"""
+
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+
+from rounds import Rounds, unmet
+
+from halcyon.demo.build_tree import BuildTree, find_build_tree
+from halcyon.demo.calibration import Pace, calibrate
+from halcyon.demo.comparison_rounds import CONTROL, DEDICATED, FILE_PER_PROCESS, SHARED, run_round
+from halcyon.demo.measurement import Measurement, run_time, steady_time, visible
+from halcyon.demo.model_run import Case, Storm
+from halcyon.demo.storage import Storage
+from halcyon.errors import HalcyonError
+
+STORM = Storm(cells=(40, 40, 32), spacing_m=(1500, 550), step_s=9, phases=0, steps_per_phase=20)
+RUN_S = 20.0
+MEMORY = Path("/dev/shm")
+STORE_OVER_COMPUTE_AT_MOST = 0.2
+"""Of file-per-process: above, the storage is not fast."""
+RUN_TIME_WITHIN = 1.1
+"""By this factor the run time of file-per-process may differ from itself in one round."""
+CASES = (FILE_PER_PROCESS, DEDICATED, SHARED, CONTROL)
+RUNS = {"": DEDICATED, "_shared_core": SHARED, "_control": CONTROL}
+OVER_FPP: dict[str, Callable[[Measurement], float]] = {
+    "visible_over_fpp": visible,
+    "run_time_over_fpp": run_time,
+    "steady_over_fpp": steady_time,
+}
+SERVERS = {"": DEDICATED, "_shared_core": SHARED}
+BESIDE = ("start_stop", "memcpy_over_fpp", "visible_beyond_memcpy")
+"""Figures of a run with a server."""
+PROGRAM = Path(os.environ["HALCYON_BUILD"]) / "bench/study/fast_storage"
+
+
+def main() -> int:
+    try:
+        with tempfile.TemporaryDirectory(dir=MEMORY, prefix="halcyon-bench-") as place:
+            tree, storage = find_build_tree(), Storage(Path(place))
+            pace = calibrate(tree, storage, STORM, say)
+            phases = math.ceil(RUN_S / pace.compute_phase_s)
+            pace = replace(pace, storm=replace(pace.storm, phases=phases))
+            reason = why_not(pace.storm)
+            if reason is not None:
+                names = [figure + suffix for figure in OVER_FPP for suffix in RUNS]
+                names += [figure + suffix for figure in BESIDE for suffix in SERVERS]
+                for name in [f"{name}_fast" for name in names]:
+                    unmet("offload", name, reason)
+                return 0
+            for current in (rounds := Rounds("offload")):
+                measure_round(current, tree, storage, pace, CASES if rounds.made % 2 == 0 else CASES[::-1])
+    except HalcyonError as why:
+        print(f"error: {why}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def why_not(storm: Storm) -> str | None:
+    of = os.statvfs(MEMORY)
+    needed = 3 * storm.phases * storm.bytes_per_phase
+    kinds = {line.split()[1]: line.split()[2] for line in Path("/proc/mounts").read_text().splitlines()}
+    if kinds.get(str(MEMORY)) != "tmpfs":
+        return f"{MEMORY} is no tmpfs"
+    if of.f_bavail * of.f_frsize < needed:
+        return f"{MEMORY} has no room for {needed >> 20} MiB"
+    return None
+
+
+def measure_round(current: Rounds, tree: BuildTree, storage: Storage, pace: Pace, order: tuple[Case, ...]) -> None:
+    made = run_round(tree, storage, pace, order, say)
+    for premise, detail in made.failures():
+        current.require(premise, False, detail)
+    reference = made.measured[FILE_PER_PROCESS.name]
+    shortest = min(run.run_s for run in made.measured.values())
+    current.require("runs are long enough", shortest >= RUN_S, f"{shortest:.1f} s, expected {RUN_S:.0f}")
+    share = reference.store_over_compute
+    fast = share <= STORE_OVER_COMPUTE_AT_MOST
+    current.require("the storage is fast", fast, f"store/compute {share:.2f}, at most {STORE_OVER_COMPUTE_AT_MOST}")
+    for figure, of in OVER_FPP.items():
+        for suffix, case in RUNS.items():
+            current.value(f"{figure}{suffix}_fast", of(made.measured[case.name]) / of(reference), "ratio")
+    again = run_time(made.measured[CONTROL.name]) / run_time(reference)
+    current.require_control("run_time_over_fpp_control_fast", again, RUN_TIME_WITHIN)
+    for suffix, case in SERVERS.items():
+        run = made.measured[case.name]
+        current.value(f"start_stop{suffix}_fast", run.start_stop_s, "s")
+        copying_s = memcpy_s(tree, pace.storm, case.ranks)
+        current.value(f"memcpy_over_fpp{suffix}_fast", copying_s / visible(reference), "ratio")
+        beyond = (visible(run) - copying_s) / visible(reference)
+        current.value(f"visible_beyond_memcpy{suffix}_fast", beyond, "ratio")
+
+
+def memcpy_s(tree: BuildTree, storm: Storm, ranks: int) -> float:
+    """Of a phase by so many ranks: the median over as many phases as a run has."""
+    words = [str(PROGRAM), str(storm.bytes_per_phase // ranks), str(storm.phases)]
+    command = [*tree.launcher, "-n", str(ranks), *words]
+    done = subprocess.run(command, env=tree.environment(), capture_output=True, text=True, check=True)
+    return median(float(line) for line in done.stdout.split()) / 1e9
+
+
+def say(what: str) -> None:
+    print(what, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
