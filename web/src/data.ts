@@ -200,12 +200,18 @@ export interface File {
     seconds: number;
     consecutive: number;
     strided: number | null;
+    forward: number | null;
+    backward: number | null;
+    restarts: number | null;
     random: number | null;
     small: number | null;
     unaligned: number | null;
     crossing: number | null;
     high: number | null;
     name: string;
+    /** What most of its reads and writes did, and which share of them; null: not known. */
+    pattern: string | null;
+    pattern_share: number | null;
     rank_count: number;
     ranks: string;
 }

@@ -11,19 +11,8 @@ import { ABSENT, blockSize, count, percent, plural, rate, seconds, size } from "
 import { hasCalls, type Context, type View } from "./context";
 
 /** In a word how a file's bytes were walked through: what most of its reads and writes did. */
-export function pattern({ consecutive, strided, random, reads, writes }: File): string {
-    if (strided === null || random === null)
-        return reads + writes ? `${percent(consecutive / (reads + writes))} consecutive` : ABSENT;
-    const all = consecutive + strided + random;
-    if (!all) return ABSENT;
-    const [name, most] = (
-        [
-            ["consecutive", consecutive],
-            ["strided", strided],
-            ["random", random],
-        ] as const
-    ).reduce((a, b) => (b[1] > a[1] ? b : a));
-    return `${percent(most / all)} ${name}`;
+export function pattern({ pattern: name, pattern_share: share }: File): string {
+    return name === null ? ABSENT : `${percent(share)} ${name}`;
 }
 
 export function filesView(context: Context): View {
@@ -146,11 +135,11 @@ function smallShare({ small, reads, writes }: File): number | null {
 }
 
 function fileDetail(context: Context, file: File): HTMLElement {
-    // Where a source does not tell the others, those that are consecutive are a share of all transfers.
-    const all =
-        file.strided === null || file.random === null
-            ? file.reads + file.writes
-            : file.consecutive + file.strided + file.random;
+    const jumps = [file.strided, file.forward, file.backward, file.restarts, file.random];
+    // Where a source does not tell the jumps, those that are consecutive are a share of all transfers.
+    const all = jumps.includes(null)
+        ? file.reads + file.writes
+        : jumps.reduce<number>((sum, n) => sum + (n ?? 0), file.consecutive);
     const share = (n: number | null) => (n === null ? null : all ? `${percent(n / all)} (${count(n)})` : ABSENT);
     const lines: [string, string | null][] = [
         ["written", `${size(file.bytes_written)} in ${plural(file.writes, "call")}`],
@@ -159,6 +148,9 @@ function fileDetail(context: Context, file: File): HTMLElement {
         ["mean read", file.reads ? blockSize(Math.round(file.bytes_read / file.reads)) : null],
         ["consecutive", share(file.consecutive)],
         ["strided", share(file.strided)],
+        ["other jumps forward", share(file.forward)],
+        ["other jumps backward", share(file.backward)],
+        ["back to its start", share(file.restarts)],
         ["random", share(file.random)],
         ["unaligned", file.unaligned === null ? null : count(file.unaligned)],
         ["crossing stripes", file.crossing === null ? null : count(file.crossing)],
