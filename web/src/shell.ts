@@ -39,6 +39,9 @@ const MAKERS: Record<Tab, (context: Context) => View> = {
     runs: runsView,
 };
 
+const COUNTERS_ONLY =
+    "Counters only: the source kept no single calls. Numbers are sums that it counted itself; – stands for what it did not count.";
+
 const REMEMBERED = "halcyon-scheme";
 
 /** Builds the page into `place` and follows the address from then on. */
@@ -98,6 +101,7 @@ export class Shell {
                 h("nav", { role: "tablist", "aria-label": "Views" }, ...this.tabs.values()),
                 this.switch,
             ),
+            ...(run.counters_only ? [h("p", { class: "banner", role: "note" }, COUNTERS_ONLY)] : []),
             h("main", {}, ...this.panels.values()),
             h(
                 "footer",

@@ -34,7 +34,11 @@ export function callsView(context: Context): View {
                   height: 90 + 34 * d.functions.length,
                   option: (theme) => functionShares(theme, d.functions),
               })
-            : nothing("No MPI-IO in this run, and no HDF5: nothing to take apart."),
+            : nothing(
+                  d.run.counters_only
+                      ? "The source kept no single calls: nothing to take apart."
+                      : "No MPI-IO in this run, and no HDF5: nothing to take apart.",
+              ),
         d.parts.length ? partTable(context) : null,
         h("h2", {}, "One call and its parts"),
         context.calls ? chooser(context.calls, context, select) : nothing("The calls themselves are not in this page."),

@@ -95,13 +95,13 @@ function fileTable(
                 key: "written",
                 title: "Written",
                 value: (f) => f.bytes_written,
-                show: (f) => (f.bytes_written ? size(f.bytes_written) : ABSENT),
+                show: (f) => size(f.bytes_written),
             },
             {
                 key: "read",
                 title: "Read",
                 value: (f) => f.bytes_read,
-                show: (f) => (f.bytes_read ? size(f.bytes_read) : ABSENT),
+                show: (f) => size(f.bytes_read),
             },
             {
                 key: "calls",
@@ -139,7 +139,7 @@ function fileDetail(context: Context, file: File): HTMLElement {
     // Where a source does not tell the jumps, those that are consecutive are a share of all transfers.
     const all = jumps.includes(null)
         ? file.reads + file.writes
-        : jumps.reduce<number>((sum, n) => sum + (n ?? 0), file.consecutive);
+        : jumps.reduce<number>((sum, n) => sum + (n ?? 0), file.consecutive ?? 0);
     const share = (n: number | null) => (n === null ? null : all ? `${percent(n / all)} (${count(n)})` : ABSENT);
     const lines: [string, string | null][] = [
         ["written", `${size(file.bytes_written)} in ${plural(file.writes, "call")}`],

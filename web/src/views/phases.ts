@@ -17,7 +17,9 @@ const KINDS: Record<string, string> = { write: "writes", read: "reads", all: "al
 export function phasesView(context: Context): View {
     const phases = context.document.phases.filter(({ seconds }) => Math.max(0, ...seconds) > 0);
     if (!phases.length) {
-        const why = "No I/O phases in this run: no reads or writes with times were recorded.";
+        const why = context.document.run.counters_only
+            ? "The source kept no single calls: when the run did its I/O, and in which phases, is not known."
+            : "No I/O phases in this run: no reads or writes with times were recorded.";
         return { element: h("div", {}, h("h2", {}, "Phases"), nothing(why)) };
     }
     const kinds = [...new Set(phases.map(({ kind }) => kind))];

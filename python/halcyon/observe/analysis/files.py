@@ -31,7 +31,7 @@ class FileUse:
     bytes_written: int
     seconds: float
     """In all calls that the application itself made on it, in sum over processes."""
-    consecutive: int
+    consecutive: int | None
     """Began where the one before of the same process ended."""
     strided: int | None
     """At the dominant distance of a process that has one; None, as of the next five: the source does not tell."""

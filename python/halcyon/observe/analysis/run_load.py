@@ -37,7 +37,7 @@ class RunLoad:
     """Seconds of the epoch; None: not known, the run has no place in pictures over time."""
     duration_s: float
     ranks: int
-    calls: int
+    calls: int | None
     """0: its source only counted."""
     bytes_read: int
     bytes_written: int
@@ -77,7 +77,7 @@ def run_load(name: str, answers: Answers) -> RunLoad:
         start=info.start,
         duration_s=answers.survey.end_ns / 1e9,
         ranks=answers.survey.ranks,
-        calls=answers.survey.calls,
+        calls=None if answers.counters_only else answers.survey.calls,
         bytes_read=read,
         bytes_written=written,
         io_s=answers.io_s,
