@@ -20,12 +20,18 @@ export function filesView(context: Context): View {
     if (!files.length) return { element: h("div", {}, h("h2", {}, "Files"), nothing("No files in this run.")) };
     const detail = h("div", { "aria-live": "polite" });
     let chosen: number | null = null;
+    let filter = "";
     const list = h("div");
     const select = (file: File) => {
         chosen = file.file;
         detail.replaceChildren(fileDetail(context, file));
+        context.changed();
     };
-    const draw = () => list.replaceChildren(fileTable(files, select, (file) => file.file === chosen));
+    const filtered = (words: string) => {
+        filter = words;
+        context.changed();
+    };
+    const draw = () => list.replaceChildren(fileTable(files, select, (file) => file.file === chosen, filter, filtered));
     draw();
     const histogram = h("div");
     const levels = [...new Set(sizes.filter(({ calls }) => calls > 0).map(({ level }) => level))];
@@ -66,13 +72,16 @@ export function filesView(context: Context): View {
             first ? histogram : nothing("No reads or writes with sizes in this run."),
             timeline ? null : nothing("The calls themselves are not in this page."),
         ),
-        enter: ({ file }) => {
+        enter: ({ file, filter: words }) => {
             const found = files.find((one) => one.file === file);
-            if (!found || chosen === found.file) return;
-            select(found);
+            const other = found !== undefined && chosen !== found.file;
+            if (!other && (words === undefined || words === filter)) return;
+            filter = words ?? filter;
+            if (other) select(found);
             draw();
-            detail.scrollIntoView({ block: "nearest" });
+            if (other) detail.scrollIntoView({ block: "nearest" });
         },
+        state: () => ({ ...(chosen === null ? {} : { file: chosen }), ...(filter ? { filter } : {}) }),
     };
 }
 
@@ -80,6 +89,8 @@ function fileTable(
     files: readonly File[],
     select: (file: File) => void,
     selected: (file: File) => boolean,
+    filter: string,
+    filtered: (words: string) => void,
 ): HTMLElement {
     return table({
         caption: "Files",
@@ -124,6 +135,8 @@ function fileTable(
         sorting: { key: "seconds", descending: true },
         text: (f) => `${f.path} ${f.filesystem ?? ""} ${f.servers.join(" ")}`,
         filterLabel: "Filter by path, file system, server",
+        filter,
+        filtered,
         select,
         selected,
         empty: "No files in this run.",

@@ -30,9 +30,12 @@ export function findingsView(context: Context): View {
               )
             : noFindings(context),
     );
+    let shown: string | undefined;
     return {
         element,
+        state: () => (shown === undefined ? {} : { finding: shown }),
         enter: ({ finding }) => {
+            shown = finding;
             if (finding)
                 element.querySelector(`[data-finding="${CSS.escape(finding)}"]`)?.scrollIntoView({ block: "start" });
         },

@@ -22,7 +22,10 @@ export function serversView(context: Context): View {
     if (load.counted) return { element: totals(load) };
     const end = Math.max(run.duration_s ?? 0, bin_s * Math.max(...servers.map(({ read }) => read.length)));
     const place = h("div", { "aria-live": "polite" });
+    let chosen: Server | null = null;
     const select = (server: Server) => {
+        chosen = server;
+        context.changed();
         forgetCharts(place);
         place.replaceChildren(
             chart({
@@ -45,7 +48,14 @@ export function serversView(context: Context): View {
         place,
         serverTable("Servers: choose one to see its cardiogram", servers, busiest, select),
     );
-    return { element };
+    return {
+        element,
+        enter: ({ server: name }) => {
+            const found = servers.find((one) => one.name === name);
+            if (found && found !== chosen) select(found);
+        },
+        state: () => (chosen && chosen !== busiest ? { server: chosen.name } : {}),
+    };
 }
 
 /** Without times: what each server was asked for in all. */

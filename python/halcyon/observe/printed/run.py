@@ -9,6 +9,7 @@ from halcyon.observe.analysis.bandwidth import ALL, Bandwidth
 from halcyon.observe.analysis.phases import IO, Phase
 from halcyon.observe.printed.findings import many, print_findings, who
 from halcyon.observe.printed.paths import below, common_folder
+from halcyon.observe.printed.sparkline import room_for_lines, sparkline, time_axis
 from halcyon.observe.printed.tables import binary_size, console_for_tables, print_table
 from halcyon.observe.report_tables import Absence, ReportTables
 from halcyon.quantities import ABSENT, count, number, percent, plural, rate, seconds, size
@@ -350,6 +351,7 @@ def _metadata(tables: ReportTables, console: Console) -> None:
 
 def _servers(tables: ReportTables, console: Console) -> None:
     known = tables.servers
+    width = room_for_lines(console.width, 60)
     rows = [
         (
             one.name,
@@ -359,7 +361,12 @@ def _servers(tables: ReportTables, console: Console) -> None:
             rate(one.bandwidth_per_call),
             ABSENT
             if known.counted
-            else _sparkline([read + written for read, written in zip(one.read, one.written, strict=True)]),
+            else sparkline(
+                [read + written for read, written in zip(one.read, one.written, strict=True)],
+                known.bin_s,
+                tables.duration_s,
+                width,
+            ),
         )
         for one in known.servers
         if one.bytes
@@ -369,34 +376,23 @@ def _servers(tables: ReportTables, console: Console) -> None:
         "each file's bytes spread evenly over the servers that its extent reaches" if known.counted else None,
         f"{size(known.unknown_bytes)} of files whose servers are not known" if known.unknown_bytes else None,
     ]
-    heads = ("server", "files", "written", "read", "per call", "load over time")
+    heads = ("server", "files", "written", "read", "per call", time_axis(tables.duration_s, width))
     print_table(console, "Servers", heads, rows, most=2 * MOST, note="; ".join(each for each in notes if each))
 
 
 def _activity(tables: ReportTables, console: Console) -> None:
     known = tables.activity
+    width = room_for_lines(console.width, 40)
     rows = [
         (
             one.kind,
             size(sum(one.bytes)),
             rate(max(one.bytes) / known.bin_s),
-            _sparkline(one.bytes, width=60),
+            sparkline(one.bytes, known.bin_s, tables.duration_s, width),
         )
         for one in known.series
         if any(one.bytes)
     ]
     note = f"as counted by {tables.info.source}, {known.module}" if known.counted and known.module else ""
-    print_table(console, "Bytes over time", ("", "bytes", "most", "from begin to end of the run"), rows, note=note)
-
-
-_BARS = " ▁▂▃▄▅▆▇█"
-
-
-def _sparkline(values: list[float], width: int = 30) -> str:
-    """The load in `width` steps, each as high as its share of the highest."""
-    if not values:
-        return ""
-    step = max(-(-len(values) // width), 1)
-    sums = [sum(values[i : i + step]) for i in range(0, len(values), step)]
-    top = max(sums)
-    return "".join(_BARS[-(-round(8000 * each / top) // 1000)] if top else " " for each in sums)
+    heads = ("", "bytes", "most", time_axis(tables.duration_s, width))
+    print_table(console, "Bytes over time", heads, rows, note=note)

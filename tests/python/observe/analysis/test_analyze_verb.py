@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from observe.analysis import scenarios
-from observe.synthetic import Trace
+from observe.synthetic import MIB, Trace
 
 from halcyon.cli import main
 
@@ -174,3 +174,23 @@ def test_numbers_are_whole_on_a_narrow_terminal(
     assert "bounds from MPI-IO; a wider terminal shows: POSIX effective, perceived, its bounds" in lines
     row = next(line for line in lines if line.startswith("whole run") and "write" in line)
     assert row.split()[3:] == ["105", "MB", "105", "MB/s", "26.2", "MB/s"]
+
+
+@pytest.mark.parametrize("columns", ["200", "80"])
+def test_bytes_over_time_stand_where_they_were_moved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    trace = Trace(1)
+    file = trace.file("/scratch/file")
+    trace.write(0, file, 0, MIB, 0, 10)
+    trace.write(0, file, MIB, MIB, 5_000, 10)
+    trace.add(0, "posix", "close", "close", 9_990, 10, file=file)
+    assert main(["analyze", str(trace.store(tmp_path / "run"))]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("Bytes over time")
+    axis = lines[at + 1]
+    begin, end = axis.index("0 s ─"), len(axis)
+    assert axis.endswith("─ 10.0 s")
+    (line,) = [line[begin:end] for line in lines[at:] if line.startswith("write")]
+    assert [place / len(line) for place, bar in enumerate(line) if bar != "·"] == [0, pytest.approx(0.5, abs=0.03)]
