@@ -57,9 +57,11 @@ class RunLoad:
         return None if self.start is None else datetime.fromtimestamp(self.start, UTC).strftime("%Y-%m")
 
 
-def load_run(path: Path, name: str, engine: str = DUCKDB, settings: Settings | None = None) -> RunLoad:
-    """Opens a run in any form that open_run takes, and keeps what matters among many. Errors: see open_run."""
-    with open_run(path, engine) as dataset:
+def load_run(
+    path: Path, name: str, engine: str = DUCKDB, settings: Settings | None = None, *, keep: bool = True
+) -> RunLoad:
+    """Opens a run in any form that open_run takes, and keeps what matters among many. `keep`, errors: see open_run."""
+    with open_run(path, engine, keep=keep) as dataset:
         return run_load(name, Answers(dataset, settings))
 
 
