@@ -376,8 +376,8 @@ def _servers(tables: ReportTables, console: Console) -> None:
         "each file's bytes spread evenly over the servers that its extent reaches" if known.counted else None,
         f"{size(known.unknown_bytes)} of files whose servers are not known" if known.unknown_bytes else None,
     ]
-    heads = ("server", "files", "written", "read", "per call")
-    heads += ("load over time" if known.counted else time_axis(tables.duration_s, width),)
+    over_time = "load over time" if known.counted else time_axis(tables.duration_s, width)
+    heads = ("server", "files", "written", "read", "per call", over_time)
     print_table(console, "Servers", heads, rows, most=2 * MOST, note="; ".join(each for each in notes if each))
 
 
