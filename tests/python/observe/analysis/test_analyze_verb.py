@@ -1,13 +1,19 @@
 """`halcyon analyze`: what it prints for people and for machines."""
 
+import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 from observe.analysis import scenarios
 from observe.synthetic import MIB, Trace
+from rich.console import Console
 
 from halcyon.cli import main
+from halcyon.observe.dataset import Dataset
+from halcyon.observe.printed.run import print_run
+from halcyon.observe.report_tables import report_tables
 
 
 @pytest.fixture(autouse=True)
@@ -194,3 +200,17 @@ def test_bytes_over_time_stand_where_they_were_moved(
     assert axis.endswith("─ 10.0 s")
     (line,) = [line[begin:end] for line in lines[at:] if line.startswith("write")]
     assert [place / len(line) for place, bar in enumerate(line) if bar != "·"] == [0, pytest.approx(0.5, abs=0.03)]
+
+
+def test_no_number_is_cut_at_any_width(tmp_path: Path) -> None:
+    with Dataset.open(scenarios.sieving().store(tmp_path / "run")) as dataset:
+        tables = report_tables(dataset)
+
+    def numbers(width: int) -> set[str]:
+        out = io.StringIO()
+        print_run(tables, Console(file=out, width=width, highlight=False))
+        return {found.strip(".,") for found in re.findall(r"\d[\d.,]*", out.getvalue())}
+
+    wide = numbers(400)
+    for width in range(24, 200, 4):
+        assert numbers(width) <= wide, width
