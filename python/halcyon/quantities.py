@@ -95,6 +95,11 @@ def share(value: float | None) -> str:
     return f"{min(value * 100, 99.99):.2f} %" if 0.9995 <= value < 1 else f"{value * 100:,.1f} %"
 
 
+def count(value: int | None) -> str:
+    """`1,234,567`; an en dash for None."""
+    return ABSENT if value is None else f"{value:,}"
+
+
 def plural(count: int, one: str, many: str | None = None) -> str:
     """`1 block`, `2 blocks`."""
     return f"{count:,} {one if count == 1 else many or one + 's'}"

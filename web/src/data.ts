@@ -5,7 +5,7 @@
  * Times are seconds since the run's start, rates bytes per second; null means that the source does not tell.
  */
 
-export const VERSION = 4;
+export const VERSION = 5;
 
 export interface Document {
     run: Run;
@@ -43,12 +43,14 @@ export interface Run {
     hosts: number | null;
     files: number;
     /** Without `setup_calls`. */
-    calls: number;
+    calls: number | null;
     filesystems: string[];
     /** Of MPI's start and end: only the timeline has them. */
-    setup_calls: number;
+    setup_calls: number | null;
     /** How the command ended, in a sentence; null when it ended well, or nobody knows. */
     ended_badly: string | null;
+    /** The source kept no calls: all tables are of what it counted itself. */
+    counters_only: boolean;
 }
 
 export interface Fact {
@@ -75,17 +77,19 @@ export interface Bandwidth {
     perceived_posix: number | null;
     perceived_posix_low: number | null;
     perceived_posix_high: number | null;
+    /** Of what the two are. */
+    bounds_from: string | null;
 }
 
 export interface TimeSpent {
     level: string;
     kind: string;
     calls: number;
-    errors: number;
+    errors: number | null;
     bytes: number;
     seconds: number;
     self_s: number | null;
-    waited_s: number;
+    waited_s: number | null;
 }
 
 /** Where the time of one function went; the parts add up to `seconds`. */
@@ -198,14 +202,20 @@ export interface File {
     bytes_read: number;
     bytes_written: number;
     seconds: number;
-    consecutive: number;
+    consecutive: number | null;
     strided: number | null;
+    forward: number | null;
+    backward: number | null;
+    restarts: number | null;
     random: number | null;
     small: number | null;
     unaligned: number | null;
     crossing: number | null;
     high: number | null;
     name: string;
+    /** What most of its reads and writes did, and which share of them; null: not known. */
+    pattern: string | null;
+    pattern_share: number | null;
     rank_count: number;
     ranks: string;
 }
@@ -226,8 +236,10 @@ export interface Server {
     bytes_written: number;
 }
 
+/** `counted`: without calls, bytes are spread evenly over servers and over the run, which is the one bin. */
 export interface Servers {
     bin_s: number;
+    counted: boolean;
     imbalance: number | null;
     servers: Server[];
     unknown_bytes: number;

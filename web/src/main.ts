@@ -3,7 +3,6 @@
 import "./style.css";
 import { VERSION, type Document } from "./data";
 import { h, prose } from "./dom";
-import { formatRoute } from "./route";
 import { Shell } from "./shell";
 import { readCalls } from "./timeline/calls";
 
@@ -28,7 +27,7 @@ async function start(place: HTMLElement): Promise<void> {
     const columns = document.getElementById("halcyon-columns");
     const calls = data.timeline ? await readCalls(data.timeline, columns?.textContent ?? "") : null;
     columns?.remove(); // megabytes that nobody needs any more
-    new Shell({ document: data, calls, go: (route) => (location.hash = formatRoute(route)) }, place);
+    new Shell(data, calls, place);
 }
 
 const place = document.getElementById("page")!;

@@ -1,4 +1,8 @@
-/** Where the reader is, as the page's address tells it after `#`: `#timeline?file=3&from=1.5&to=2&rank=7`. */
+/**
+ * Where the reader is, as the page's address tells it after `#`: `#timeline?from=1.5&to=2&rows=0-8&filter=chk`.
+ *
+ * A link names what it leads to (`#timeline?file=3&rank=7`); the view that is entered then writes its own state.
+ */
 
 export const TABS = [
     "overview",
@@ -22,9 +26,23 @@ export interface Route {
     from?: number;
     to?: number;
     finding?: string;
+    /** What the view is filtered by: words of paths. */
+    filter?: string;
+    /** Of the timeline: the rows in sight, `0-8`, and the levels shown, `mpiio,posix`. */
+    rows?: string;
+    levels?: string;
+    colour?: string;
+    /** Of phases: of writes, of reads or of all calls. */
+    kind?: string;
+    server?: string;
+    /** Of several runs: the parameters of the grid, and its axis of time. */
+    row?: string;
+    column?: string;
+    times?: string;
 }
 
 const NUMBERS = ["file", "rank", "phase", "call", "from", "to"] as const;
+const WORDS = ["finding", "filter", "rows", "levels", "colour", "kind", "server", "row", "column", "times"] as const;
 
 export function parseRoute(hash: string): Route {
     const [name = "", query = ""] = hash.replace(/^#/, "").split("?");
@@ -34,15 +52,17 @@ export function parseRoute(hash: string): Route {
         const value = values.get(key);
         if (value !== null && value !== "" && Number.isFinite(Number(value))) route[key] = Number(value);
     }
-    const finding = values.get("finding");
-    if (finding) route.finding = finding;
+    for (const key of WORDS) {
+        const value = values.get(key);
+        if (value !== null) route[key] = value;
+    }
     return route;
 }
 
 export function formatRoute(route: Route): string {
     const values = new URLSearchParams();
     for (const key of NUMBERS) if (route[key] !== undefined) values.set(key, String(route[key]));
-    if (route.finding !== undefined) values.set("finding", route.finding);
+    for (const key of WORDS) if (route[key] !== undefined) values.set(key, route[key]);
     const query = values.toString();
     return `#${route.tab}${query ? `?${query}` : ""}`;
 }

@@ -1,9 +1,11 @@
 /** The frame around the views: title, tabs, theme, print. */
 
 import { drawCharts, redrawCharts } from "./chart";
+import type { Document } from "./data";
 import { h } from "./dom";
 import { TABS, formatRoute, parseRoute, type Route, type Tab } from "./route";
 import { applyTheme, type Scheme } from "./theme";
+import type { Calls } from "./timeline/calls";
 import { callsView } from "./views/calls";
 import type { Context, View } from "./views/context";
 import { filesView } from "./views/files";
@@ -39,9 +41,15 @@ const MAKERS: Record<Tab, (context: Context) => View> = {
     runs: runsView,
 };
 
+const COUNTERS_ONLY =
+    "Counters only: the source kept no single calls. Numbers are sums that it counted itself; – stands for what it did not count.";
+
 const REMEMBERED = "halcyon-scheme";
 
-/** Builds the page into `place` and follows the address from then on. */
+/** Milliseconds between two writes of the address: browsers refuse more than some hundred in ten seconds. */
+const ADDRESS_EVERY = 400;
+
+/** Builds the page into `place`, follows the address from then on, and keeps in it what the reader sees. */
 export class Shell {
     private readonly views = new Map<Tab, View>();
     private readonly tabs = new Map<Tab, HTMLElement>();
@@ -53,10 +61,18 @@ export class Shell {
     private readonly shown: Tab[];
     private current: Tab;
 
-    constructor(
-        private readonly context: Context,
-        place: HTMLElement,
-    ) {
+    private readonly context: Context;
+    private addressing = 0;
+
+    constructor(document_: Document, calls: Calls | null, place: HTMLElement) {
+        const context = (this.context = {
+            document: document_,
+            calls,
+            go: (route: Route) => (location.hash = formatRoute(route)),
+            changed: () => {
+                this.addressing ||= window.setTimeout(() => this.address(), ADDRESS_EVERY);
+            },
+        });
         const several = context.document.experiment !== null;
         this.shown = TABS.filter((tab) => (tab === "runs") === several);
         this.current = this.shown[0]!;
@@ -98,6 +114,7 @@ export class Shell {
                 h("nav", { role: "tablist", "aria-label": "Views" }, ...this.tabs.values()),
                 this.switch,
             ),
+            ...(run.counters_only ? [h("p", { class: "banner", role: "note" }, COUNTERS_ONLY)] : []),
             h("main", {}, ...this.panels.values()),
             h(
                 "footer",
@@ -138,6 +155,17 @@ export class Shell {
         const view = this.view(route.tab);
         drawCharts(this.panels.get(route.tab)!);
         view.enter?.(route);
+        this.address();
+    }
+
+    /** Writes what the reader sees into the address, as no new entry of the history. */
+    private address(): void {
+        clearTimeout(this.addressing);
+        this.addressing = 0;
+        const state = this.views.get(this.current)?.state?.();
+        if (!state) return;
+        const hash = formatRoute({ tab: this.current, ...state });
+        if (hash !== location.hash) history.replaceState(history.state, "", hash);
     }
 
     /** The view, made when it is first asked for. */

@@ -22,6 +22,9 @@ export interface TableSpec<Row> {
     /** The text that the filter looks into; without it there is no filter. */
     text?: (row: Row) => string;
     filterLabel?: string;
+    /** Words that it is filtered by to begin with, and who is told of others. */
+    filter?: string;
+    filtered?: (words: string) => void;
     select?: (row: Row) => void;
     selected?: (row: Row) => boolean;
     empty: string;
@@ -32,7 +35,7 @@ const SHOWN_AT_ONCE = 100;
 export function table<Row>(spec: TableSpec<Row>): HTMLElement {
     if (!spec.rows.length) return nothing(spec.empty);
     let sorting = spec.sorting;
-    let filter = "";
+    let filter = spec.filter ?? "";
     let shown = SHOWN_AT_ONCE;
     const numeric = numericColumns(spec);
     const status = h("span", { class: "status", role: "status" });
@@ -60,8 +63,9 @@ export function table<Row>(spec: TableSpec<Row>): HTMLElement {
 
     fill();
     const field = spec.text
-        ? filterField(spec.filterLabel ?? "Filter", (words) => {
+        ? filterField(spec.filterLabel ?? "Filter", filter, (words) => {
               filter = words;
+              spec.filtered?.(words);
               shown = SHOWN_AT_ONCE;
               fill();
           })
@@ -130,9 +134,10 @@ function lineOf<Row>(spec: TableSpec<Row>, numeric: ReadonlySet<string>, body: H
     );
 }
 
-function filterField(label: string, changed: (words: string) => void): HTMLElement {
+function filterField(label: string, words: string, changed: (words: string) => void): HTMLElement {
     return h("input", {
         type: "search",
+        value: words,
         "aria-label": label,
         placeholder: label,
         oninput: (event) => changed((event.target as HTMLInputElement).value),

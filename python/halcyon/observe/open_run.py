@@ -19,11 +19,12 @@ from halcyon.observe.recording.lock import RunLock, held_lock
 
 
 @contextmanager
-def open_run(path: Path, engine: str = DUCKDB) -> Iterator[Dataset]:
+def open_run(path: Path, engine: str = DUCKDB, *, keep: bool = True) -> Iterator[Dataset]:
     """The data set of `path`, which is packed first where it is not one.
 
-    A recorded run keeps its data set in `path`/data, which is made again when a trace is newer. Another tool's trace,
-    and a recorded run that may not be written to or whose path is not UTF-8, is packed into a temporary folder.
+    A recorded run keeps its data set in `path`/data, which is made again when a trace is newer; with `keep` false,
+    nothing is written there. Another tool's trace, and a recorded run that may not be written to or whose path is not
+    UTF-8, is packed into a temporary folder.
     UsageError: nothing there. ConfigError: damaged, or not recognized.
     """
     path = Path(path)
@@ -32,7 +33,7 @@ def open_run(path: Path, engine: str = DUCKDB) -> Iterator[Dataset]:
             directory = path
             if run_of(path) != path:
                 stack.enter_context(held_lock(run_of(path))).to_read()
-        elif format_of(path) == Format.HALCYON and os.access(path, os.W_OK) and engines_can_name(path):
+        elif format_of(path) == Format.HALCYON and keep and os.access(path, os.W_OK) and engines_can_name(path):
             directory = path / DATA
             _make_fresh(path, stack.enter_context(held_lock(path)))
         elif format_of(path) == Format.HALCYON and _is_fresh(path):

@@ -47,11 +47,11 @@ class ReportTables:
     mpi: bool
     """Processes have ranks; without MPI, what is called a rank here is a process's index, and processes are not
     compared: they need not do the same, nor wait for one another."""
-    calls: int
-    """Without `setup_calls`."""
-    counted: bool
-    """There are no calls; bandwidths, times, sizes, files and findings are of what the source counted."""
-    setup_calls: int
+    calls: int | None
+    """Without `setup_calls`. None, as of other numbers: the source does not tell."""
+    counters_only: bool
+    """There are no calls; bandwidths, times, sizes, files, servers and findings are of what the source counted."""
+    setup_calls: int | None
     """MPI's start and end and what these make: left out of everything."""
     file_count: int
     """Files that calls were made on, of which `files` holds the first MOST_FILES."""
@@ -72,7 +72,7 @@ class ReportTables:
     concurrency: Concurrency
     phases: dict[str, list[Phase]]
     """Per kind: write, read, all."""
-    phase_gap_s: float
+    phase_gap_s: float | None
     """Pauses longer than this part phases."""
     variability: list[Variability]
     stragglers: dict[str, list[Straggler]]
@@ -86,15 +86,15 @@ class ReportTables:
     servers: Servers
     rereads: list[Reread]
     cycles: list[ReadModifyWrite]
-    examined_calls: int
+    examined_calls: int | None
     """For `rereads` and `cycles`, of `candidate_calls`."""
-    candidate_calls: int
+    candidate_calls: int | None
 
 
 def report_tables(dataset: Dataset, settings: Settings | None = None) -> ReportTables:
     """All tables and findings of one data set. A few passes over its calls: about a minute for 10^8 on two cores."""
     answers = Answers(dataset, settings)
-    survey = answers.survey
+    survey, unseen = answers.survey, answers.counters_only
     hosts = {host for host in answers.hosts.values() if host is not None}
     return ReportTables(
         directory=dataset.directory,
@@ -102,9 +102,9 @@ def report_tables(dataset: Dataset, settings: Settings | None = None) -> ReportT
         processes=len(answers.shown_ranks),
         hosts=len(hosts) or None,
         mpi=answers.mpi,
-        calls=survey.calls,
-        counted=answers.counted is not None,
-        setup_calls=survey.setup_calls,
+        calls=None if unseen else survey.calls,
+        counters_only=unseen,
+        setup_calls=None if unseen else survey.setup_calls,
         file_count=len(answers.files),
         duration_s=survey.end_ns / 1e9,
         io_s=answers.io_s,
@@ -121,7 +121,7 @@ def report_tables(dataset: Dataset, settings: Settings | None = None) -> ReportT
         examples=answers.examples,
         concurrency=answers.concurrency,
         phases=answers.phases_of,
-        phase_gap_s=answers.phases.split.gap_ns / 1e9,
+        phase_gap_s=None if unseen else answers.phases.split.gap_ns / 1e9,
         variability=answers.variability,
         stragglers=answers.stragglers,
         call_durations=answers.call_durations,
@@ -129,13 +129,13 @@ def report_tables(dataset: Dataset, settings: Settings | None = None) -> ReportT
         orders=answers.orders,
         sharing=answers.sharing,
         files=answers.files[:MOST_FILES],
-        metadata=answers.metadata,
+        metadata=answers.counters.metadata() if answers.counters else answers.metadata,
         activity=answers.activity,
         servers=answers.servers,
         rereads=answers.revisits.rereads,
         cycles=answers.revisits.cycles,
-        examined_calls=answers.revisits.examined,
-        candidate_calls=answers.revisits.candidates,
+        examined_calls=None if unseen else answers.revisits.examined,
+        candidate_calls=None if unseen else answers.revisits.candidates,
     )
 
 

@@ -4,6 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from halcyon.errors import UsageError
+
 SUMMARY = "say how a run did its I/O, what is wrong with it, and what to change"
 DESCRIPTION = (
     "Reads a run that `halcyon run --trace` recorded, a data set, or another tool's trace, and prints what was not "
@@ -24,13 +26,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="duckdb",
         help="duckdb, local-spark or spark://HOST:PORT (default: %(default)s)",
     )
+    parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="of a folder: keep what is packed of its recordings within them (quicker the next time); "
+        "without it nothing is written below the folder",
+    )
     parser.add_argument("--json", action="store_true", help="print everything for machines, in SI units")
 
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.observe.open_run import names_a_run
 
-    return _one(arguments) if names_a_run(arguments.path) else _many(arguments)
+    path = arguments.path
+    if names_a_run(path):
+        return _one(arguments)
+    if (path / "run.json").is_file():
+        raise UsageError(
+            f"{path}: the output of a run, not a recording of its calls: `halcyon summary {path}` prints what happened "
+            f"in it, `halcyon report {path}` writes its page"
+        )
+    return _many(arguments)
 
 
 def _one(arguments: argparse.Namespace) -> int:
@@ -54,7 +70,7 @@ def _many(arguments: argparse.Namespace) -> int:
     from halcyon.observe.printed.plain import as_json
 
     with reading_runs() as told:
-        machine = read_machine(arguments.path, arguments.engine, told=told)
+        machine = read_machine(arguments.path, arguments.engine, told=told, keep=arguments.keep)
     if arguments.json:
         sys.stdout.write(as_json(machine))
     else:

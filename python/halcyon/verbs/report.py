@@ -24,6 +24,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", metavar="NAME", help="of several recorded runs: the parameter that makes the rows")
     parser.add_argument("--columns", metavar="NAME", help="and the one that makes the columns")
     parser.add_argument(
+        "--keep",
+        action="store_true",
+        help="of a folder: keep what is packed of its recordings within them (quicker the next time); "
+        "without it nothing is written below the folder",
+    )
+    parser.add_argument(
         "-o", "--output", metavar="FILE", type=Path, default=Path("report.html"), help="default: %(default)s"
     )
 
@@ -78,7 +84,7 @@ def _of_many(arguments: argparse.Namespace) -> int:
 
     with reading_runs() as told:
         if len(arguments.runs) == 1:
-            machine = read_machine(arguments.runs[0], told=told)
+            machine = read_machine(arguments.runs[0], told=told, keep=arguments.keep)
         else:
             machine = read_runs([(path, str(path)) for path in arguments.runs], told=told)
     title = arguments.runs[0].absolute().name if len(arguments.runs) == 1 else f"{len(machine.runs)} runs"

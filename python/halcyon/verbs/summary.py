@@ -4,6 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from halcyon.errors import ConfigError, UsageError
+
 SUMMARY = "print what happened in a run, or compare several"
 DESCRIPTION = (
     "Prints what runs left behind: first the counts of whatever was dropped, skipped, spilled, inlined, switched, "
@@ -17,6 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    for path in arguments.runs:
+        _refuse_recording(path)
     from halcyon.comparison import open_comparison
     from halcyon.summary.machine import as_json
     from halcyon.summary.text import print_summary
@@ -27,3 +31,20 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print_summary(comparison)
     return 0
+
+
+def _refuse_recording(path: Path) -> None:
+    """UsageError: `path` is a run of another kind, which another verb reads."""
+    if not path.exists() or path.name == "run.json" or (path / "run.json").is_file():
+        return
+    from halcyon.observe.open_run import names_a_run
+
+    try:
+        recorded = names_a_run(path)
+    except ConfigError:  # no run of any kind
+        return
+    if recorded:
+        raise UsageError(
+            f"{path}: a recording of calls, or another tool's trace, not the output of a run: `halcyon analyze {path}` "
+            f"prints what it shows, `halcyon report {path}` writes its page"
+        )

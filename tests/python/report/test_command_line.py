@@ -128,6 +128,24 @@ def test_summary_of_a_directory_that_is_not_there(tmp_path: Path) -> None:
     assert halcyon(tmp_path, "summary", "out") == expected
 
 
+def test_each_verb_names_the_one_that_reads_runs_of_another_kind(tmp_path: Path, hand_run: Path) -> None:
+    log = tmp_path / "run.darshan"
+    log.write_bytes((Path(__file__).parents[2] / "data" / "darshan" / "ior-hdf5.darshan").read_bytes())
+    recording = tmp_path / "recording"
+    recording.mkdir()
+    (recording / "recording.json").write_text("{}")
+    for name in (log.name, recording.name):
+        said = halcyon(tmp_path, "summary", name)
+        assert f"`halcyon analyze {name}` prints what it shows" in said
+        assert said.endswith("[exit 2]")
+    own = halcyon(tmp_path, "analyze", str(hand_run))
+    assert f"`halcyon summary {hand_run}` prints what happened in it" in own
+    assert own.endswith("[exit 2]")
+    assert f"it is the output of a run, which `halcyon summary {hand_run}`" in halcyon(
+        tmp_path, "advise", str(hand_run)
+    )
+
+
 def test_malformed_run_is_a_failure_with_file_and_line(hand_run: Path) -> None:
     with (hand_run / "phases-n0000.csv").open("a") as file:
         file.write("3,0,soon,1,0,1,1\n")

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { formatRoute, parseRoute } from "../../../web/src/route";
+import { routeOf, sightOf } from "../../../web/src/timeline/address";
 import { filterRows, sortRows } from "../../../web/src/table_rows";
 import {
     blockSize,
@@ -79,6 +80,33 @@ describe("addresses", () => {
     test("are read as they are written", () => {
         const route = { tab: "timeline", file: 3, from: 1.5, to: 2, rank: 0, call: 12 } as const;
         expect(parseRoute(formatRoute(route))).toEqual(route);
+    });
+
+    test("hold words with any signs", () => {
+        const route = { tab: "files", filter: "a b&c=d?#/é", server: "" } as const;
+        expect(parseRoute(formatRoute(route))).toEqual(route);
+    });
+
+    test("lead back to what was in sight, and nowhere beyond the run", () => {
+        const limits = { duration: 100, rows: 64, least: 1e-6 };
+        const now = { time: { from: 0, to: 100 }, rows: { from: 0, to: 64 } };
+        const sight = { time: { from: 12.3456789, to: 12.5 }, rows: { from: 3.25, to: 17 } };
+        const back = { tab: "timeline", ...routeOf(sight, limits) } as const;
+        expect(sightOf(back, -1, now, limits)).toEqual(sight);
+        expect(routeOf(now, limits)).toEqual({});
+        expect(sightOf({ tab: "timeline" }, -1, now, limits)).toBeNull();
+        const beyond = sightOf({ tab: "timeline", from: 90, to: 900, rows: "60-99" }, -1, now, limits)!;
+        expect(beyond.time.to).toBeLessThanOrEqual(100);
+        expect(beyond.rows.to).toBeLessThanOrEqual(64);
+    });
+
+    test("of a moment without length lead to it, too", () => {
+        const limits = { duration: 100, rows: 8, least: 1e-6 };
+        const now = { time: { from: 0, to: 100 }, rows: { from: 0, to: 8 } };
+        const { time, rows } = sightOf({ tab: "timeline", from: 7, to: 7 }, 4, now, limits)!;
+        expect(time.from).toBeCloseTo(7, 5);
+        expect(time.to).toBeGreaterThan(time.from);
+        expect(rows).toEqual({ from: 2, to: 7 });
     });
 
     test("that make no sense lead to the overview, and numbers that are none are left out", () => {

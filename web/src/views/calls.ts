@@ -10,7 +10,7 @@ import { levelName } from "../theme";
 import { functionOf, laneOf, type Calls } from "../timeline/calls";
 import { pathOf, processName } from "../timeline/describe";
 import { ABSENT, blockSize, count, plural, seconds, size } from "../units";
-import type { Context, View } from "./context";
+import { hasCalls, type Context, type View } from "./context";
 import { partsOf } from "./parts";
 
 const LONGEST = 200;
@@ -18,7 +18,10 @@ const LONGEST = 200;
 export function callsView(context: Context): View {
     const { document: d } = context;
     const place = h("div", { "aria-live": "polite" });
+    let chosen: number | null = null;
     const select = (call: number) => {
+        chosen = call;
+        context.changed();
         forgetCharts(place);
         place.replaceChildren(partsOf(context, call));
         drawCharts(place);
@@ -34,10 +37,16 @@ export function callsView(context: Context): View {
                   height: 90 + 34 * d.functions.length,
                   option: (theme) => functionShares(theme, d.functions),
               })
-            : nothing("No MPI-IO in this run, and no HDF5: nothing to take apart."),
+            : nothing(
+                  d.run.counters_only
+                      ? "The source kept no single calls: nothing to take apart."
+                      : "No MPI-IO in this run, and no HDF5: nothing to take apart.",
+              ),
         d.parts.length ? partTable(context) : null,
         h("h2", {}, "One call and its parts"),
-        context.calls ? chooser(context.calls, context, select) : nothing("The calls themselves are not in this page."),
+        context.calls && hasCalls(context)
+            ? chooser(context.calls, context, select)
+            : nothing("The calls themselves are not in this page."),
         place,
         h("h2", {}, "Calls at once"),
         d.concurrency && d.concurrency.series.length
@@ -55,10 +64,11 @@ export function callsView(context: Context): View {
     return {
         element,
         enter: ({ call }) => {
-            if (call === undefined || !context.calls || call >= context.calls.start.length) return;
+            if (call === undefined || call === chosen || !context.calls || call >= context.calls.start.length) return;
             select(call);
             place.scrollIntoView({ block: "start" });
         },
+        state: () => (chosen === null ? {} : { call: chosen }),
     };
 }
 

@@ -11,19 +11,8 @@ import { ABSENT, blockSize, count, percent, plural, rate, seconds, size } from "
 import { hasCalls, type Context, type View } from "./context";
 
 /** In a word how a file's bytes were walked through: what most of its reads and writes did. */
-export function pattern({ consecutive, strided, random, reads, writes }: File): string {
-    if (strided === null || random === null)
-        return reads + writes ? `${percent(consecutive / (reads + writes))} consecutive` : ABSENT;
-    const all = consecutive + strided + random;
-    if (!all) return ABSENT;
-    const [name, most] = (
-        [
-            ["consecutive", consecutive],
-            ["strided", strided],
-            ["random", random],
-        ] as const
-    ).reduce((a, b) => (b[1] > a[1] ? b : a));
-    return `${percent(most / all)} ${name}`;
+export function pattern({ pattern: name, pattern_share: share }: File): string {
+    return name === null ? ABSENT : `${percent(share)} ${name}`;
 }
 
 export function filesView(context: Context): View {
@@ -31,12 +20,18 @@ export function filesView(context: Context): View {
     if (!files.length) return { element: h("div", {}, h("h2", {}, "Files"), nothing("No files in this run.")) };
     const detail = h("div", { "aria-live": "polite" });
     let chosen: number | null = null;
+    let filter = "";
     const list = h("div");
     const select = (file: File) => {
         chosen = file.file;
         detail.replaceChildren(fileDetail(context, file));
+        context.changed();
     };
-    const draw = () => list.replaceChildren(fileTable(files, select, (file) => file.file === chosen));
+    const filtered = (words: string) => {
+        filter = words;
+        context.changed();
+    };
+    const draw = () => list.replaceChildren(fileTable(files, select, (file) => file.file === chosen, filter, filtered));
     draw();
     const histogram = h("div");
     const levels = [...new Set(sizes.filter(({ calls }) => calls > 0).map(({ level }) => level))];
@@ -77,13 +72,16 @@ export function filesView(context: Context): View {
             first ? histogram : nothing("No reads or writes with sizes in this run."),
             timeline ? null : nothing("The calls themselves are not in this page."),
         ),
-        enter: ({ file }) => {
+        enter: ({ file, filter: words }) => {
             const found = files.find((one) => one.file === file);
-            if (!found || chosen === found.file) return;
-            select(found);
+            const other = found !== undefined && chosen !== found.file;
+            if (!other && (words === undefined || words === filter)) return;
+            filter = words ?? filter;
+            if (other) select(found);
             draw();
-            detail.scrollIntoView({ block: "nearest" });
+            if (other) detail.scrollIntoView({ block: "nearest" });
         },
+        state: () => ({ ...(chosen === null ? {} : { file: chosen }), ...(filter ? { filter } : {}) }),
     };
 }
 
@@ -91,6 +89,8 @@ function fileTable(
     files: readonly File[],
     select: (file: File) => void,
     selected: (file: File) => boolean,
+    filter: string,
+    filtered: (words: string) => void,
 ): HTMLElement {
     return table({
         caption: "Files",
@@ -106,13 +106,13 @@ function fileTable(
                 key: "written",
                 title: "Written",
                 value: (f) => f.bytes_written,
-                show: (f) => (f.bytes_written ? size(f.bytes_written) : ABSENT),
+                show: (f) => size(f.bytes_written),
             },
             {
                 key: "read",
                 title: "Read",
                 value: (f) => f.bytes_read,
-                show: (f) => (f.bytes_read ? size(f.bytes_read) : ABSENT),
+                show: (f) => size(f.bytes_read),
             },
             {
                 key: "calls",
@@ -135,6 +135,8 @@ function fileTable(
         sorting: { key: "seconds", descending: true },
         text: (f) => `${f.path} ${f.filesystem ?? ""} ${f.servers.join(" ")}`,
         filterLabel: "Filter by path, file system, server",
+        filter,
+        filtered,
         select,
         selected,
         empty: "No files in this run.",
@@ -146,11 +148,11 @@ function smallShare({ small, reads, writes }: File): number | null {
 }
 
 function fileDetail(context: Context, file: File): HTMLElement {
-    // Where a source does not tell the others, those that are consecutive are a share of all transfers.
-    const all =
-        file.strided === null || file.random === null
-            ? file.reads + file.writes
-            : file.consecutive + file.strided + file.random;
+    const jumps = [file.strided, file.forward, file.backward, file.restarts, file.random];
+    // Where a source does not tell the jumps, those that are consecutive are a share of all transfers.
+    const all = jumps.includes(null)
+        ? file.reads + file.writes
+        : jumps.reduce<number>((sum, n) => sum + (n ?? 0), file.consecutive ?? 0);
     const share = (n: number | null) => (n === null ? null : all ? `${percent(n / all)} (${count(n)})` : ABSENT);
     const lines: [string, string | null][] = [
         ["written", `${size(file.bytes_written)} in ${plural(file.writes, "call")}`],
@@ -159,6 +161,9 @@ function fileDetail(context: Context, file: File): HTMLElement {
         ["mean read", file.reads ? blockSize(Math.round(file.bytes_read / file.reads)) : null],
         ["consecutive", share(file.consecutive)],
         ["strided", share(file.strided)],
+        ["other jumps forward", share(file.forward)],
+        ["other jumps backward", share(file.backward)],
+        ["back to its start", share(file.restarts)],
         ["random", share(file.random)],
         ["unaligned", file.unaligned === null ? null : count(file.unaligned)],
         ["crossing stripes", file.crossing === null ? null : count(file.crossing)],

@@ -28,15 +28,23 @@ export function findingsView(context: Context): View {
                   { class: "findings" },
                   ...findings.map((finding) => h("li", {}, findingCard(context, finding, true))),
               )
-            : nothing("Nothing that Halcyon knows to look for was found in this run."),
+            : noFindings(context),
     );
+    let shown: string | undefined;
     return {
         element,
+        state: () => (shown === undefined ? {} : { finding: shown }),
         enter: ({ finding }) => {
+            shown = finding;
             if (finding)
                 element.querySelector(`[data-finding="${CSS.escape(finding)}"]`)?.scrollIntoView({ block: "start" });
         },
     };
+}
+
+export function noFindings({ document }: Context): HTMLElement {
+    const where = document.run.counters_only ? "in what was counted of this run" : "in this run";
+    return nothing(`Nothing that Halcyon knows to look for was found ${where}.`);
 }
 
 /** `anchor`: the card is where links to the finding lead. */

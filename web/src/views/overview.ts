@@ -10,9 +10,10 @@ import { table } from "../table";
 import { levelName } from "../theme";
 import { ABSENT, count, percent, plural, rate, seconds, size } from "../units";
 import type { Context, View } from "./context";
-import { byWeight, findingCard } from "./findings";
+import { byWeight, findingCard, noFindings } from "./findings";
 
 const TOP = 3;
+const UNSEEN = "The source counted no reads and writes: nothing is known of them.";
 
 export function overviewView(context: Context): View {
     const { document: d } = context;
@@ -21,25 +22,31 @@ export function overviewView(context: Context): View {
         "div",
         {},
         d.run.ended_badly ? h("p", { class: "failed" }, d.run.ended_badly) : null,
-        absences(d.absences),
+        // Of a source that kept no calls, nobody knows which calls it missed.
+        d.absences.length || !d.run.counters_only ? absences(d.absences) : null,
         runFacts(d.run),
         h("h2", {}, "Bandwidth"),
-        bandwidths(d.bandwidths.filter(({ file, kind }) => file === null && kind !== "all")),
+        bandwidths(
+            d.bandwidths.filter(({ file, kind }) => file === null && kind !== "all"),
+            d.run.counters_only,
+        ),
         d.activity ? activity(d.activity) : null,
         h("h2", {}, "Time in calls"),
         d.times.length
             ? chart({
                   title: "Time by level and kind",
-                  note: "A call's time includes the calls that it made at the levels below.",
+                  note:
+                      "A call's time includes the calls that it made at the levels below." +
+                      (d.run.counters_only ? " As counted by the source." : ""),
                   height: 86 + 44 * new Set(d.times.map(({ level }) => level)).size,
                   option: (theme) => timeByLevel(theme, d.times),
               })
-            : nothing("No calls were recorded in this run."),
+            : nothing(d.run.counters_only ? UNSEEN : "No calls were recorded in this run."),
         d.times.length ? timeTable(context) : null,
         h("h2", {}, "Findings"),
         top.length
             ? h("ol", { class: "findings" }, ...top.map((finding) => h("li", {}, findingCard(context, finding))))
-            : nothing("Nothing that Halcyon knows to look for was found in this run."),
+            : noFindings(context),
         d.findings.length > TOP
             ? h("p", {}, h("a", { href: formatRoute({ tab: "findings" }) }, `All ${d.findings.length} findings`))
             : null,
@@ -111,9 +118,10 @@ function runFacts(run: Run): HTMLElement {
     );
 }
 
-function bandwidths(list: readonly Bandwidth[]): HTMLElement {
+function bandwidths(list: readonly Bandwidth[], countersOnly: boolean): HTMLElement {
     const moved = list.filter(({ bytes }) => bytes > 0);
-    if (!moved.length) return nothing("No bytes were read or written in this run.");
+    if (!moved.length)
+        return nothing(countersOnly && !list.length ? UNSEEN : "No bytes were read or written in this run.");
     const withMpi = moved.some((b) => b.effective_mpi !== null || b.perceived_mpi !== null);
     return h(
         "div",
@@ -130,9 +138,11 @@ function bandwidthCard(b: Bandwidth): HTMLElement {
         ["MPI-IO, effective", known(b.effective_mpi), "bytes over the summed time of the calls: of one process"],
         ["POSIX, perceived", known(b.perceived_posix), "bytes over the time in which any process transferred"],
         [
-            "… as MPI-IO bounds it",
-            low === null || high === null ? null : `${rate(low)} to ${rate(high)}`,
-            "from what MPI-IO delivered to all processes at once",
+            b.bounds_from === "MPI-IO" ? "… as MPI-IO bounds it" : "… bounded by its calls' times",
+            b.bounds_from === null ? null : `${rate(low)} to ${rate(high)}`,
+            b.bounds_from === "MPI-IO"
+                ? "from what MPI-IO delivered to all processes at once"
+                : "from the first to the last transfer, to all processes transferring at once",
         ],
         ["POSIX, effective", known(b.effective_posix), "bytes over the summed time of the calls: of one process"],
     ];
@@ -197,7 +207,7 @@ function timeTable(context: Context): HTMLElement {
                     title: "Held back",
                     hint: "before the calls, for their turn",
                     value: (t) => t.waited_s,
-                    show: (t) => (t.waited_s ? seconds(t.waited_s) : ABSENT),
+                    show: (t) => seconds(t.waited_s),
                 },
                 { key: "errors", title: "Failed", value: (t) => t.errors, show: (t) => count(t.errors) },
                 {

@@ -17,13 +17,19 @@ const KINDS: Record<string, string> = { write: "writes", read: "reads", all: "al
 export function phasesView(context: Context): View {
     const phases = context.document.phases.filter(({ seconds }) => Math.max(0, ...seconds) > 0);
     if (!phases.length) {
-        const why = "No I/O phases in this run: no reads or writes with times were recorded.";
+        const why = context.document.run.counters_only
+            ? "The source kept no single calls: when the run did its I/O, and in which phases, is not known."
+            : "No I/O phases in this run: no reads or writes with times were recorded.";
         return { element: h("div", {}, h("h2", {}, "Phases"), nothing(why)) };
     }
     const kinds = [...new Set(phases.map(({ kind }) => kind))];
     const place = h("div");
     let kind = kinds[0]!;
     let chosen: number | undefined;
+    const selected = (number: number) => {
+        chosen = number;
+        context.changed();
+    };
     const show = () =>
         replace(
             place,
@@ -32,11 +38,13 @@ export function phasesView(context: Context): View {
                 phases.filter((phase) => phase.kind === kind),
                 kind,
                 chosen,
+                selected,
             ),
         );
     const change = (event: Event) => {
         kind = (event.target as HTMLSelectElement).value;
         show();
+        context.changed();
     };
     const choice = h("select", { onchange: change }, ...kinds.map((k) => h("option", { value: k }, KINDS[k] ?? k)));
     const bursts = new Set(phases.map(({ number }) => number)).size;
@@ -49,25 +57,41 @@ export function phasesView(context: Context): View {
             kinds.length > 1 ? h("label", { class: "field" }, "Time and bytes of ", choice) : null,
             place,
         ),
-        enter: ({ phase }) => {
-            if (phase === undefined || phase === chosen) return;
-            chosen = phase;
+        enter: ({ phase, kind: wanted }) => {
+            const other = wanted !== undefined && wanted !== kind && kinds.includes(wanted);
+            if (!other && (phase === undefined || phase === chosen)) return;
+            if (other) choice.value = kind = wanted;
+            chosen = phase ?? chosen;
             show();
         },
+        state: () => ({
+            ...(chosen === undefined ? {} : { phase: chosen }),
+            ...(kind === kinds[0] ? {} : { kind }),
+        }),
     };
 }
 
 /** All there is to see of the phases of one kind; `wanted` is chosen first, else the one with the widest spread. */
-function phasesOfKind(context: Context, phases: PhaseSketch[], kind: string, wanted?: number): HTMLElement[] {
+function phasesOfKind(
+    context: Context,
+    phases: PhaseSketch[],
+    kind: string,
+    wanted: number | undefined,
+    selected: (phase: number) => void,
+): HTMLElement[] {
     const first =
         phases.find(({ number }) => number === wanted) ??
         phases.reduce((a, b) => ((b.variation ?? 0) > (a.variation ?? 0) ? b : a));
     let page = Math.floor(phases.indexOf(first) / PER_PAGE);
     const grid = h("div");
     const detail = h("div", { "aria-live": "polite" });
-    const select = (phase: PhaseSketch) => {
+    const show = (phase: PhaseSketch) => {
         replace(detail, ...phaseDetail(context, phases, phase));
         drawGrid(phase.number);
+    };
+    const select = (phase: PhaseSketch) => {
+        show(phase);
+        selected(phase.number);
     };
     const turn = (next: number, selected: number) => {
         page = next;
@@ -78,7 +102,7 @@ function phasesOfKind(context: Context, phases: PhaseSketch[], kind: string, wan
             grid,
             phasePictures(phases, page, selected, select, (next) => turn(next, selected)),
         );
-    select(first);
+    show(first);
     const stragglers = context.document.stragglers.filter((straggler) => straggler.kind === kind);
     return [grid, detail, stragglerTable(stragglers), phaseTable(context, phases, select)];
 }

@@ -33,7 +33,9 @@ const MEASURES: [title: string, hint: string, show: (one: Accuracy, immediate: A
 export function predictabilityView({ document }: Context): View {
     const found = document.predictability;
     if (!found) {
-        const why = "No calls were replayed: there are none that open, close, read, write or sync a file.";
+        const why = document.run.counters_only
+            ? "No calls were replayed: the source kept none."
+            : "No calls were replayed: there are none that open, close, read, write or sync a file.";
         return { element: h("div", {}, h("h2", {}, "Predictability"), nothing(why)) };
     }
     const { whole, settled, model } = found;

@@ -24,9 +24,13 @@ export function runsView(context: Context): View {
     const select = (cell: Cell | null) => replace(list, ...runList(experiment, cell, () => select(null)));
     const draw = () => replace(place, ...pictures(experiment, grid, names, times, select));
     const choose = (name: keyof Names) => (event: Event) => {
+        set(name, (event.target as HTMLSelectElement).value || null);
+        context.changed();
+    };
+    const set = (name: keyof Names, value: string | null) => {
         const other = name === "row" ? "column" : "row";
         const before = names[name];
-        names[name] = (event.target as HTMLSelectElement).value || null;
+        names[name] = value;
         if (names[other] === names[name]) names[other] = before;
         for (const each of ["row", "column"] as const) choices[each].value = names[each] ?? NONE;
         grid = gridOf(experiment.runs, names.row, names.column);
@@ -40,7 +44,11 @@ export function runsView(context: Context): View {
         "select",
         {
             id: "grid-time",
-            onchange: (event) => ((times = (event.target as HTMLSelectElement).value as TimeAxis), draw()),
+            onchange: (event) => {
+                times = (event.target as HTMLSelectElement).value as TimeAxis;
+                draw();
+                context.changed();
+            },
         },
         h("option", { value: "linear" }, "on one axis"),
         h("option", { value: "log" }, "on one logarithmic axis"),
@@ -65,6 +73,18 @@ export function runsView(context: Context): View {
             place,
             list,
         ),
+        enter: ({ row, column, times: wanted }) => {
+            const known = (name: string) => name === NONE || experiment.parameters.includes(name);
+            if (row !== undefined && known(row)) set("row", row || null);
+            if (column !== undefined && known(column)) set("column", column || null);
+            if ([...unit.options].some(({ value }) => value === wanted)) unit.value = times = wanted as TimeAxis;
+            draw();
+        },
+        state: () => ({
+            ...(names.row === experiment.row ? {} : { row: names.row ?? NONE }),
+            ...(names.column === experiment.column ? {} : { column: names.column ?? NONE }),
+            ...(times === fittingAxis(grid) ? {} : { times }),
+        }),
     };
 }
 

@@ -19,9 +19,13 @@ export function serversView(context: Context): View {
         return { element: h("div", {}, h("h2", {}, "Servers"), nothing(why)) };
     }
     const { servers, bin_s } = load;
+    if (load.counted) return { element: totals(load) };
     const end = Math.max(run.duration_s ?? 0, bin_s * Math.max(...servers.map(({ read }) => read.length)));
     const place = h("div", { "aria-live": "polite" });
+    let chosen: Server | null = null;
     const select = (server: Server) => {
+        chosen = server;
+        context.changed();
         forgetCharts(place);
         place.replaceChildren(
             chart({
@@ -42,9 +46,35 @@ export function serversView(context: Context): View {
         evenness(load, busiest),
         ...loadCharts(load, select),
         place,
-        serverTable(servers, busiest, select),
+        serverTable("Servers: choose one to see its cardiogram", servers, busiest, select),
     );
-    return { element };
+    return {
+        element,
+        enter: ({ server: name }) => {
+            const found = servers.find((one) => one.name === name);
+            if (found && found !== chosen) select(found);
+        },
+        state: () => (chosen && chosen !== busiest ? { server: chosen.name } : {}),
+    };
+}
+
+/** Without times: what each server was asked for in all. */
+function totals(load: Servers): HTMLElement {
+    const { servers } = load;
+    const busiest = servers.reduce((a, b) => (total(b) > total(a) ? b : a));
+    return h(
+        "div",
+        {},
+        h("h2", {}, plural(servers.length, "server")),
+        h(
+            "p",
+            { class: "note" },
+            "The source counted bytes of files, neither times nor places: each file's bytes are spread evenly over the servers that its extent reaches. When each server was asked is not known.",
+        ),
+        evenness(load, busiest),
+        loadChart(servers),
+        serverTable("Servers", servers),
+    );
 }
 
 function total(server: Server): number {
@@ -64,14 +94,18 @@ function evenness(load: Servers, busiest: Server): HTMLElement {
     );
 }
 
+function loadChart(servers: readonly Server[]): HTMLElement {
+    return chart({
+        title: "Bytes that each server was asked for",
+        height: 90 + 24 * servers.length,
+        option: (theme) => serverLoad(theme, servers),
+    });
+}
+
 function loadCharts(load: Servers, select: (server: Server) => void): HTMLElement[] {
     const { servers } = load;
     return [
-        chart({
-            title: "Bytes that each server was asked for",
-            height: 90 + 24 * servers.length,
-            option: (theme) => serverLoad(theme, servers),
-        }),
+        loadChart(servers),
         chart({
             title: "Load of each server over the run",
             note: "Empty: nothing was asked of it.",
@@ -87,9 +121,14 @@ function loadCharts(load: Servers, select: (server: Server) => void): HTMLElemen
     ];
 }
 
-function serverTable(servers: readonly Server[], busiest: Server, select: (server: Server) => void): HTMLElement {
+function serverTable(
+    caption: string,
+    servers: readonly Server[],
+    busiest?: Server,
+    select?: (server: Server) => void,
+): HTMLElement {
     return table({
-        caption: "Servers: choose one to see its cardiogram",
+        caption,
         rows: servers,
         columns: [
             { key: "name", title: "Server", value: (s) => s.name },
@@ -101,7 +140,7 @@ function serverTable(servers: readonly Server[], busiest: Server, select: (serve
         sorting: { key: "total", descending: true },
         text: (s) => s.name,
         filterLabel: "Filter servers",
-        select,
+        ...(select ? { select } : {}),
         selected: (s) => s === busiest,
         empty: "",
     });

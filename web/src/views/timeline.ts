@@ -3,6 +3,7 @@
 import { h, nothing } from "../dom";
 import { formatRoute, type Route } from "../route";
 import { CLASS_NAMES, CLASSES, THEMES, classOf, levelColour, levelName, type Scheme } from "../theme";
+import { routeOf, sightOf, type Limits } from "../timeline/address";
 import { callsWithin, laneOf, type Calls } from "../timeline/calls";
 import { describeCall, describeCell, processName, type Description } from "../timeline/describe";
 import { classPalette, levelPalette } from "../timeline/paint";
@@ -54,6 +55,13 @@ class Timeline implements TimelineView {
         placeholder: "Part of a path",
         oninput: () => this.searched(),
     });
+    private readonly colours = h(
+        "select",
+        { onchange: (event) => this.colour((event.target as HTMLSelectElement).value as "kind" | "level") },
+        h("option", { value: "kind" }, "kind of call"),
+        h("option", { value: "level" }, "level"),
+    );
+    private readonly boxes: HTMLInputElement[] = [];
     private readonly found = h("span", { class: "status", role: "status" });
 
     constructor(
@@ -95,28 +103,38 @@ class Timeline implements TimelineView {
     }
 
     enter(route: Route): void {
-        if (route.file !== undefined) {
-            const path = this.context.document.files.find(({ file }) => file === route.file)?.path;
-            if (path !== undefined) {
-                this.search.value = path;
-                this.searched();
-            }
+        const ofFile = this.context.document.files.find(({ file }) => file === route.file)?.path;
+        const words = route.filter ?? ofFile;
+        if (words !== undefined && words !== this.search.value) {
+            this.search.value = words;
+            this.searched();
         }
-        const { duration_s: duration, processes } = this.calls.timeline;
+        if (route.levels !== undefined) this.showLevels(route.levels.split(","));
+        if (route.colour === "kind" || route.colour === "level") {
+            this.colours.value = route.colour;
+            this.colour(route.colour);
+        }
+        const { processes } = this.calls.timeline;
         const row =
             route.rank === undefined
                 ? -1
                 : processes.findIndex(({ rank, process }) => (rank ?? process) === route.rank);
-        const rows =
-            row < 0 ? this.stage.rows : { from: Math.max(0, row - 2), to: Math.min(processes.length, row + 3) };
-        if (route.from !== undefined && route.to !== undefined && route.to > route.from) {
-            const margin = (route.to - route.from) * 0.05;
-            this.stage.look(
-                { from: Math.max(0, route.from - margin), to: Math.min(duration, route.to + margin) },
-                rows,
-            );
-        } else if (row >= 0) this.stage.look(this.stage.time, rows);
+        const sight = sightOf(route, row, this.stage, this.limits);
+        if (sight) this.stage.look(sight.time, sight.rows);
         if (route.call !== undefined && route.call < this.calls.start.length) this.choose(route.call);
+    }
+
+    state(): Omit<Route, "tab"> {
+        const { levels } = this.calls.timeline;
+        return {
+            ...routeOf(this.stage, this.limits),
+            ...(this.search.value ? { filter: this.search.value } : {}),
+            ...(this.shown.length === levels.length
+                ? {}
+                : { levels: this.shown.map((index) => levels[index]).join(",") }),
+            ...(this.colourBy === "kind" ? {} : { colour: this.colourBy }),
+            ...(this.call === null ? {} : { call: this.call }),
+        };
     }
 
     themed(scheme: Scheme): void {
@@ -147,17 +165,14 @@ class Timeline implements TimelineView {
         const { levels } = this.calls.timeline;
         const button = (text: string, label: string, key: string) =>
             h("button", { type: "button", "aria-label": label, title: label, onclick: () => this.press(key) }, text);
-        const level = (name: string, index: number) =>
-            h(
-                "label",
-                { class: "check" },
-                h("input", {
-                    type: "checkbox",
-                    checked: true,
-                    onchange: (event) => this.toggle(index, (event.target as HTMLInputElement).checked),
-                }),
-                levelName(name),
-            );
+        const level = (name: string, index: number) => {
+            this.boxes[index] = h("input", {
+                type: "checkbox",
+                checked: true,
+                onchange: (event) => this.toggle(index, (event.target as HTMLInputElement).checked),
+            });
+            return h("label", { class: "check" }, this.boxes[index], levelName(name));
+        };
         return h(
             "div",
             { class: "toolbar", role: "group", "aria-label": "Timeline" },
@@ -171,17 +186,7 @@ class Timeline implements TimelineView {
                 button("All", "The whole run, all ranks", "0"),
             ),
             h("fieldset", {}, h("legend", {}, "Levels"), ...levels.map(level)),
-            h(
-                "label",
-                { class: "field" },
-                "Colour by ",
-                h(
-                    "select",
-                    { onchange: (event) => this.colour((event.target as HTMLSelectElement).value as "kind" | "level") },
-                    h("option", { value: "kind" }, "kind of call"),
-                    h("option", { value: "level" }, "level"),
-                ),
-            ),
+            h("label", { class: "field" }, "Colour by ", this.colours),
             h("label", { class: "field", for: "timeline-file" }, "Only calls on file ", this.search),
             this.found,
         );
@@ -212,12 +217,7 @@ class Timeline implements TimelineView {
         if (key === "n" || key === "p") this.step(key === "n" ? 1 : -1);
         else if (key === "Enter" && this.call !== null) this.context.go({ tab: "calls", call: this.call });
         else {
-            const { duration_s: duration, processes } = this.calls.timeline;
-            const next = keyed(key, this.stage.time, this.stage.rows, {
-                duration,
-                rows: processes.length,
-                least: this.stage.least,
-            });
+            const next = keyed(key, this.stage.time, this.stage.rows, this.limits);
             if (!next) return false;
             this.stage.look(next.time, next.rows);
         }
@@ -228,6 +228,18 @@ class Timeline implements TimelineView {
         this.shown = this.calls.timeline.levels
             .map((_, index) => index)
             .filter((index) => (index === level ? on : this.shown.includes(index)));
+        this.refresh();
+    }
+
+    private get limits(): Limits {
+        const { duration_s: duration, processes } = this.calls.timeline;
+        return { duration, rows: processes.length, least: this.stage.least };
+    }
+
+    private showLevels(names: readonly string[]): void {
+        const { levels } = this.calls.timeline;
+        this.shown = levels.flatMap((level, index) => (names.includes(level) ? [index] : []));
+        this.boxes.forEach((box, index) => (box.checked = this.shown.includes(index)));
         this.refresh();
     }
 
@@ -271,6 +283,7 @@ class Timeline implements TimelineView {
     }
 
     private tellSight(time: Span, rows: Span): void {
+        this.context.changed();
         const span = time.to - time.from;
         const first = Math.floor(rows.from);
         const last = Math.min(this.calls.timeline.processes.length, Math.ceil(rows.to)) - 1;
@@ -326,6 +339,7 @@ class Timeline implements TimelineView {
 
     private choose(call: number): void {
         this.call = call;
+        this.context.changed();
         const description = describeCall(this.calls, call, this.context.document.files);
         const below = callsWithin(this.calls, call, 10_000);
         this.panel.replaceChildren(

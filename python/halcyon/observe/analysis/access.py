@@ -49,11 +49,13 @@ _UPPER = (Level.MPIIO, Level.HDF5)
 
 
 class Order(StrEnum):
-    """In which order a process goes through a file, in one direction."""
+    """In which order a process goes through a file, in one direction: what most of its transfers do."""
 
     CONSECUTIVE = "consecutive"  # each transfer begins where the one before ended
-    STRIDED = "strided"  # always the same distance further
-    FORWARD = "forward"  # never back, at differing distances
+    STRIDED = "strided"  # at the same distance further
+    FORWARD = "forward"  # further on, at differing distances
+    BACKWARD = "backward"  # further to the file's start
+    REPEATED = "repeated"  # back to the first byte each time
     RANDOM = "random"  # forwards and backwards
     SINGLE = "single"  # too few transfers to tell
     UNKNOWN = "unknown"  # the source does not tell offsets
@@ -69,44 +71,73 @@ class Pattern:
     kind: str
     order: str
     stride: int | None
-    """Bytes from the end of a transfer to the begin of the next, where it is always the same."""
+    """Bytes from the end of a transfer to the begin of the next, where most jumps have the same."""
     calls: int
     bytes: int
     consecutive: int
     forward: int
     backward: int
+    restarts: int
+    """Of the backward ones: to the first byte that this process touched."""
     low: int | None
     high: int | None
     """First byte touched, and the byte after the last."""
 
 
 def pattern_rows(survey: Survey) -> ibis.Table:
-    """One row per file, process and direction: sums of the transfers, and their `order`."""
+    """One row per file, process and direction: sums of the transfers, and their `order`.
+
+    Returns to the first byte touched begin a further pass and are no disorder: orders are of the other steps.
+    `strided` counts those at the dominant `stride`, which is null where there is none.
+    """
     share = survey.settings.pattern_share
+    keys = ["file", "process", "direction"]
     rows = survey.profile.filter(_.transfer & _.file.notnull() & (_.volume > 0)).aggregate(
-        by=["file", "process", "direction"],
+        by=keys,
         calls=_.calls.sum().cast("int64"),
         volume=_.volume.sum().cast("int64"),
         consecutive=_.consecutive.sum().cast("int64"),
         forward=_.forward.sum().cast("int64"),
         backward=_.backward.sum().cast("int64"),
-        step_min=_.step_min.min(),
-        step_max=_.step_max.max(),
         low=_.low.min(),
         high=_.high.max(),
         duration_ns=_.duration_ns.sum().cast("int64"),
     )
-    rows = rows.mutate(steps=_.consecutive + _.forward + _.backward)
-    one_stride = (_.step_min == _.step_max).fill_null(False) & (_.steps > 1)
+    rows = rows.left_join(_jumps(survey), keys).drop("file_right", "process_right", "direction_right")
+    rows = rows.mutate(restarts=_.restarts.fill_null(0), most=_.most.fill_null(0))
+    rows = rows.mutate(steps=_.consecutive + _.forward + _.backward - _.restarts)
+    jumps = _.steps - _.consecutive
+    regular = (_.most > 1) & (_.most >= share * jumps)
+    rows = rows.mutate(stride=ibis.ifelse(regular, _.stride, ibis.null("int64")))
+    # Of transfers that overlap, each begins before the end of the last one, and yet further on than that began.
+    onward = (_.stride + _.volume / _.calls > 0).fill_null(False)
     order = ibis.cases(
-        (_.low.isnull() | ((_.calls > 1) & (_.steps == 0)), Order.UNKNOWN),
+        (_.low.isnull() | ((_.calls > 1) & (_.steps + _.restarts == 0)), Order.UNKNOWN),
         (_.calls < 3, Order.SINGLE),
+        (_.restarts >= share * (_.steps + _.restarts), Order.REPEATED),
         (_.consecutive >= share * _.steps, Order.CONSECUTIVE),
-        (one_stride & (_.forward + _.backward >= share * _.steps), Order.STRIDED),
+        (onward & (_.consecutive + _.most >= share * _.steps), Order.STRIDED),
         (_.consecutive + _.forward >= share * _.steps, Order.FORWARD),
+        (_.backward - _.restarts >= share * _.steps, Order.BACKWARD),
         else_=Order.RANDOM,
     )
-    return rows.mutate(order=order, stride=ibis.ifelse(one_stride, _.step_min, ibis.null("int64")))
+    rows = rows.mutate(order=order)
+    strided = _.order == Order.STRIDED
+    return rows.mutate(
+        strided=ibis.ifelse(strided, _.most, 0),
+        stride=ibis.ifelse(strided | (_.order == Order.BACKWARD), _.stride, ibis.null("int64")),
+    )
+
+
+def _jumps(survey: Survey) -> ibis.Table:
+    """Per file, process and direction: `restarts`, and the `stride` that `most` jumps have."""
+    rows = survey.jumps.filter(_.transfer)
+    keys = ["file", "process", "direction"]
+    most = rows.aggregate(by=[*keys, "stride"], most=_.most.sum()).aggregate(
+        by=keys, stride=_.stride.argmax(_.most), most=_.most.max().cast("int64")
+    )
+    restarts = rows.aggregate(by=keys, restarts=_.restarts.sum().cast("int64"))
+    return most.join(restarts, keys)
 
 
 def patterns(survey: Survey) -> list[Pattern]:
@@ -119,12 +150,13 @@ def patterns(survey: Survey) -> list[Pattern]:
             process=row["process"],
             kind=row["direction"],
             order=row["order"],
-            stride=row["stride"] if row["order"] == Order.STRIDED else None,
+            stride=row["stride"],
             calls=row["calls"],
             bytes=row["volume"],
             consecutive=row["consecutive"],
             forward=row["forward"],
             backward=row["backward"],
+            restarts=row["restarts"],
             low=row["low"],
             high=row["high"],
         )

@@ -1,5 +1,6 @@
 """All analyses of one data set, each made once, when something first asks for it."""
 
+from dataclasses import replace
 from functools import cached_property
 
 from ibis import _
@@ -10,6 +11,8 @@ from halcyon.observe.analysis.bandwidth import Bandwidth, bandwidths
 from halcyon.observe.analysis.collectives import Collectives
 from halcyon.observe.analysis.concurrency import Concurrency, concurrency
 from halcyon.observe.analysis.counted import Counted, counted
+from halcyon.observe.analysis.counted_files import with_counters
+from halcyon.observe.analysis.counted_servers import counted_servers
 from halcyon.observe.analysis.decomposition import (
     CallExample,
     FunctionShares,
@@ -51,9 +54,22 @@ class Answers:
         self.settings = self.survey.settings
 
     @cached_property
-    def counted(self) -> Counted | None:
-        """For sources that kept no calls: what their counters say."""
+    def counters(self) -> Counted | None:
+        """What the source's counters say, beside its calls or instead of them."""
         return counted(self.survey)
+
+    @cached_property
+    def counters_only(self) -> bool:
+        """Whether the source kept no calls, but counted something."""
+        dataset = self.survey.dataset
+        return not self.survey.calls and any(
+            table.limit(1).count().to_pyarrow().as_py() for table in (dataset.counters, dataset.activity)
+        )
+
+    @property
+    def counted(self) -> Counted | None:
+        """The same, of sources that kept no calls."""
+        return None if self.survey.calls else self.counters
 
     @cached_property
     def bandwidths(self) -> list[Bandwidth]:
@@ -61,11 +77,12 @@ class Answers:
 
     @cached_property
     def times(self) -> list[TimeSpent]:
-        return self.counted.times() if self.counted else times(self.survey)
+        return self.counters.times() if self.counters else times(self.survey)
 
     @cached_property
     def ranks(self) -> list[RankTotal]:
-        return rank_totals(self.survey)
+        found = rank_totals(self.survey)
+        return [replace(one, metadata_s=None) for one in found] if self.counters else found
 
     @cached_property
     def functions(self) -> list[FunctionShares]:
@@ -138,10 +155,14 @@ class Answers:
 
     @cached_property
     def files(self) -> list[File]:
-        return self.counted.files() if self.counted else files(self.survey)
+        if self.counted:
+            return self.counted.files
+        found = files(self.survey)
+        return with_counters(found, self.counters.files) if self.counters else found
 
     @cached_property
     def metadata(self) -> Metadata:
+        """Of calls; counters have their own."""
         return metadata(self.survey)
 
     @cached_property
@@ -150,7 +171,7 @@ class Answers:
 
     @cached_property
     def servers(self) -> Servers:
-        return servers(self.survey)
+        return counted_servers(self.counted) if self.counted else servers(self.survey)
 
     @cached_property
     def revisits(self) -> Revisits:
@@ -183,13 +204,13 @@ class Answers:
     @cached_property
     def io_s(self) -> float:
         """Time in the application's own I/O calls, in sum over processes."""
-        return self.counted.io_s if self.counted else self.survey.io_ns / 1e9
+        return self.counters.io_s if self.counters else self.survey.io_ns / 1e9
 
     @cached_property
     def bytes_moved(self) -> tuple[int, int]:
         """Read and written, between processes and files."""
-        if self.counted:
-            return self.counted.bytes_moved
+        if self.counters:
+            return self.counters.bytes_moved
         return sum(rank.bytes_read for rank in self.ranks), sum(rank.bytes_written for rank in self.ranks)
 
     @cached_property

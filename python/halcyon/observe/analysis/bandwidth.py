@@ -28,6 +28,8 @@ class Bandwidth:
 
     file: int | None
     kind: str
+    bytes: int
+    """That the application moved: by MPI-IO, and by POSIX calls that MPI-IO did not make."""
     mpi_bytes: int
     mpi_s: float
     mpi_wall_s: float | None
@@ -38,11 +40,6 @@ class Bandwidth:
     """That made POSIX transfers: with collective buffering, fewer than there are ranks. 0: not known."""
     posix_span_s: float | None = None
     """Where calls were only counted: from the first to the last transfer, which bounds their union."""
-
-    @property
-    def bytes(self) -> int:
-        """What the application asked of MPI-IO; without MPI-IO, what was transferred."""
-        return self.mpi_bytes or self.posix_bytes
 
     @property
     def perceived_mpi(self) -> float | None:
@@ -62,13 +59,20 @@ class Bandwidth:
 
     @property
     def perceived_posix_low(self) -> float | None:
-        """POSIX calls are at least as fast as the MPI-IO calls that they are made by."""
+        """As `bounds_from` says: POSIX calls are at least as fast as the MPI-IO calls that they are made by."""
         return self.perceived_mpi or _rate(self.posix_bytes, self.posix_span_s)
 
     @property
     def perceived_posix_high(self) -> float | None:
         """As if all processes that transfer did so at once, all the time."""
         return self.effective_posix * self.processes if self.effective_posix and self.processes else None
+
+    @property
+    def bounds_from(self) -> str | None:
+        """Of what the bounds are; None: there are none."""
+        if self.perceived_posix_low is None or self.perceived_posix_high is None:
+            return None
+        return "MPI-IO" if self.perceived_mpi else "first and last transfer"
 
 
 def _rate(volume: int, seconds: float | None) -> float | None:
@@ -80,7 +84,7 @@ def bandwidths(survey: Survey) -> list[Bandwidth]:
     found = (
         _sums(survey)
         .left_join(_walls(survey), ["scope", "kind", "side"])
-        .select("scope", "kind", "side", "bytes", "sum_ns", "processes", wall_ns=_.wall_ns.fill_null(0))
+        .select("scope", "kind", "side", "bytes", "own", "sum_ns", "processes", wall_ns=_.wall_ns.fill_null(0))
     )
     by_scope: dict[tuple[int, str], dict[str, dict[str, int]]] = {}
     for row in found.to_pyarrow().to_pylist():
@@ -91,7 +95,7 @@ def bandwidths(survey: Survey) -> list[Bandwidth]:
     return sorted(result, key=lambda e: (e.file is not None, -totals.get(e.file, 0), e.file or 0, order.index(e.kind)))
 
 
-_NOTHING = {"bytes": 0, "sum_ns": 0, "wall_ns": 0, "processes": 0}
+_NOTHING = {"bytes": 0, "own": 0, "sum_ns": 0, "wall_ns": 0, "processes": 0}
 
 
 def _bandwidth(scope: int, kind: str, sides: dict[str, dict[str, int]]) -> Bandwidth:
@@ -99,6 +103,7 @@ def _bandwidth(scope: int, kind: str, sides: dict[str, dict[str, int]]) -> Bandw
     return Bandwidth(
         file=None if scope < 0 else scope,
         kind=kind,
+        bytes=mpi["own"] + posix["own"],
         mpi_bytes=mpi["bytes"],
         mpi_s=mpi["sum_ns"] / 1e9,
         mpi_wall_s=mpi["wall_ns"] / 1e9,
@@ -123,13 +128,23 @@ def _sided(rows: ibis.Table) -> ibis.Table:
     return ibis.union(each, sided.mutate(kind=ibis.literal(ALL)))
 
 
+def _made_by_mpiio(survey: Survey) -> ibis.Deferred:
+    """Condition: a transfer that MPI-IO made. Where no source tells, one on a file that MPI-IO transferred, too."""
+    if survey.related:
+        return (_.parent_level == Level.MPIIO).fill_null(False)
+    upper = survey.profile.filter((_.level == Level.MPIIO) & _.direction.notnull() & _.file.notnull())
+    return _.file.isin(upper.select("file").distinct().file).fill_null(False)
+
+
 def _sums(survey: Survey) -> ibis.Table:
-    rows = _sided(survey.profile)
+    rows = _sided(survey.profile).mutate(made=_made_by_mpiio(survey))
+    rows = rows.mutate(own=ibis.ifelse((_.side == "posix") & _.made, 0, _.volume))
     whole = rows.mutate(scope=ibis.literal(-1, "int32"))
     files = rows.filter(_.file.notnull()).mutate(scope=_.file)
     return ibis.union(whole, files).aggregate(
         by=["scope", "kind", "side"],
         bytes=_.volume.sum().cast("int64"),
+        own=_.own.sum().cast("int64"),
         sum_ns=_.duration_ns.sum().cast("int64"),
         processes=_.process.nunique(),
     )

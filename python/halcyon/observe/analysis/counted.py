@@ -1,4 +1,4 @@
-"""What can be said of a run whose source kept no single calls but counted them: Darshan without DXT.
+"""What counters say of a run: of a source that kept no calls, or only reads and writes (Darshan without and with DXT).
 
 Sums are exact. What a counter does not carry (the union of times, the order of calls, sizes between two marks of a
 histogram) is None here.
@@ -15,6 +15,7 @@ from ibis import _
 from halcyon.observe.analysis.access import SizeBin
 from halcyon.observe.analysis.bandwidth import ALL, Bandwidth
 from halcyon.observe.analysis.files import File
+from halcyon.observe.analysis.metadata import Metadata, MetadataLoad
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.analysis.times import TimeSpent
 from halcyon.observe.schema import Kind, Level
@@ -89,8 +90,8 @@ class Counted:
         """One row per module, process (null: all ranks together) and file; sums of calls, bytes and seconds.
 
         `reads_0_100` … `writes_1G_PLUS` count sizes. `read_from`, `read_to`, `write_from`, `write_to`: seconds of the
-        run; null where nothing was read or written. `slowest_rank`, `slowest_s`, `slowest_bytes`, `variance` (of the
-        ranks' times): of records that all ranks share.
+        run; null where nothing was read or written. `high`: the byte after the last one touched. `slowest_rank`,
+        `slowest_s`, `slowest_bytes`, `variance` (of the ranks' times): of records that all ranks share.
         """
         counters = self.survey.dataset.counters.filter(_.module.isin(list(LEVELS)) & _.file.notnull())
         rows = counters.mutate(name=_.counter.re_replace("^(POSIX|STDIO|MPIIO)_", ""))
@@ -106,6 +107,8 @@ class Counted:
 
         sums = {name: whole(names).cast("int64").fill_null(0) for name, names in _WHOLE.items()}
         sums["slowest_rank"] = whole(_WHOLE["slowest_rank"]).cast("int64")  # rank 0 is a rank
+        touched = _.name.isin(["MAX_BYTE_READ", "MAX_BYTE_WRITTEN"]) & (_.integer > 0)
+        sums["high"] = ibis.ifelse(touched, _.integer + 1, ibis.null("int64")).max()
         sums |= {name: real(names).fill_null(0.0) for name, names in _REAL.items()}
         for kind, agg in (("read", "reads"), ("write", "writes")):
             sums |= {
@@ -150,8 +153,7 @@ class Counted:
     @cached_property
     def bytes_moved(self) -> tuple[int, int]:
         """Read and written, between processes and files."""
-        low = [one for one in self.volumes if one.level != Level.MPIIO]
-        return sum(one.bytes_read for one in low), sum(one.bytes_written for one in low)
+        return sum(one.bytes_read for one in self.files), sum(one.bytes_written for one in self.files)
 
     @cached_property
     def whole_files(self) -> tuple[dict[int, int], int]:
@@ -169,7 +171,7 @@ class Counted:
     def times(self) -> list[TimeSpent]:
         """By the time spent, the most first."""
         found = [
-            TimeSpent(one.level, kind, calls, 0, volume, spent, None, 0.0)
+            TimeSpent(one.level, kind, calls, None, volume, spent, spent if one.level == Level.POSIX else None, None)
             for one in self.volumes
             for kind, calls, volume, spent in (
                 (Kind.READ.value, one.reads, one.bytes_read, one.read_s),
@@ -179,6 +181,19 @@ class Counted:
             if calls or spent
         ]
         return sorted(found, key=lambda one: (-one.seconds, one.level, one.kind))
+
+    def metadata(self) -> Metadata:
+        """Opens and stats. Darshan has no times of their own: it sums up those of all metadata calls."""
+        low = [one for one in self.volumes if one.level != Level.MPIIO]
+        per_second = max(self.survey.end_ns / 1e9, 1.0)
+        counts = {Kind.OPEN: sum(one.opens for one in low), Kind.STAT: sum(one.stats for one in low)}
+        kinds = [
+            MetadataLoad(kind.value, calls, None, None, calls / per_second, None)
+            for kind, calls in counts.items()
+            if calls
+        ]
+        transfers = sum(one.reads + one.writes for one in low)
+        return Metadata(kinds, sum(counts.values()), transfers, sum(one.metadata_s for one in low), None)
 
     def sizes(self) -> list[SizeBin]:
         """Darshan's own bins; how many bytes each holds, it does not tell."""
@@ -208,7 +223,7 @@ class Counted:
 
     @cached_property
     def _by_side(self) -> dict[str, ibis.Table]:
-        return {"mpi": self.records.filter(_.module == "MPI-IO"), "posix": self.transfers}
+        return {"mpi": self.records.filter(_.module == "MPI-IO"), "posix": self.transfers, "own": self.own}
 
     def _sides(self, rows: ibis.Table, by: str) -> dict[Any, dict[str, float]]:
         sums = rows.aggregate(
@@ -239,6 +254,7 @@ class Counted:
         return Bandwidth(
             file=file,
             kind=kind,
+            bytes=int(total("own", *volumes)),
             mpi_bytes=int(total("mpi", *volumes)),
             mpi_s=total("mpi", *spent),
             mpi_wall_s=None,
@@ -249,14 +265,31 @@ class Counted:
             posix_span_s=span,
         )
 
+    @cached_property
     def files(self) -> list[File]:
-        """By bytes, then by time. Order, and what is small, is not known; ranks are those with records of their own."""
+        """By bytes, then by time. Order, and what is small, is not known; ranks are those with records of their own.
+
+        Of a file whose transfers the source had no room to count, what MPI-IO was asked for.
+        """
         spent = self.own.aggregate(by="file", seconds=(_.read_s + _.write_s + _.metadata_s).sum())
-        names = ("opens", "stats", "syncs", "reads", "writes", "bytes_read", "bytes_written", "consecutive")
-        sums = self.transfers.aggregate(
+        lower, upper = _.module != "MPI-IO", _.module == "MPI-IO"
+
+        def below(name: str) -> ibis.Value:
+            return ibis.ifelse(lower, _[name], 0).sum().cast("int64")
+
+        def told(name: str) -> ibis.Value:
+            if self.complete:
+                return below(name)
+            return ibis.greatest(below(name), ibis.ifelse(upper, _[name], 0).sum().cast("int64"))
+
+        names = ("opens", "stats", "syncs", "reads", "writes", "bytes_read", "bytes_written")
+        sums = self.records.aggregate(
             by="file",
-            **{name: _[name].sum() for name in names},
-            unaligned=_.unaligned.sum(),
+            **{name: told(name) for name in names},
+            ordered=below("reads") + below("writes"),
+            consecutive=below("consecutive"),
+            unaligned=below("unaligned"),
+            high=_.high.max(),
             ranks=_.process.collect(distinct=True),
             shared=_.process.isnull().any(),
         )
@@ -273,24 +306,25 @@ _KINDS = {
 
 
 def _file(row: dict, all_ranks: int) -> File:  # type: ignore[type-arg]
-    counts = ("opens", "stats", "syncs", "reads", "writes", "bytes_read", "bytes_written", "consecutive", "seconds")
+    counts = ("opens", "stats", "syncs", "reads", "writes", "bytes_read", "bytes_written", "seconds", "high")
     return File(
         **{name: row[name] for name in ("file", "path", "filesystem", "block_bytes", "stripe_bytes", *counts)},
         servers=list(row["servers"] or []),
+        consecutive=row["consecutive"] if row["ordered"] else None,
         strided=None,
+        forward=None,
+        backward=None,
+        restarts=None,
         random=None,
         small=None,
         unaligned=row["unaligned"] if row["block_bytes"] else None,
         crossing=None,
-        high=None,
         # Darshan makes one record of those of all ranks when each of them opened the file.
         ranks=list(range(all_ranks)) if row["shared"] else sorted(row["ranks"] or []),
     )
 
 
 def counted(survey: Survey) -> Counted | None:
-    """None where there are calls, which tell more, or no counters of reads and writes."""
-    if survey.calls:
-        return None
+    """None where the source counted no reads and writes."""
     found = Counted(survey)
     return found if found.records.count().to_pyarrow().as_py() else None

@@ -31,11 +31,17 @@ class FileUse:
     bytes_written: int
     seconds: float
     """In all calls that the application itself made on it, in sum over processes."""
-    consecutive: int
+    consecutive: int | None
+    """Began where the one before of the same process ended."""
     strided: int | None
-    """At a constant distance that is not 0, by one process; None, as of the next two: the source does not tell."""
+    """At the dominant distance of a process that has one; None, as of the next five: the source does not tell."""
+    forward: int | None
+    """Other jumps forward, of processes whose jumps have an order."""
+    backward: int | None
+    restarts: int | None
+    """Back to the first byte that the process touched."""
     random: int | None
-    """All others that did not begin where the one before ended: at differing distances."""
+    """Jumps of processes that go forwards and backwards without order."""
     small: int | None
     unaligned: int | None
     """Off the file's block; None: its block is not known."""
@@ -47,6 +53,33 @@ class FileUse:
     @property
     def name(self) -> str:
         return PurePath(self.path).name or self.path
+
+    @property
+    def pattern(self) -> str | None:
+        """What most of its transfers did, as Order names it; None: not known."""
+        found = self._steps
+        return max(found, key=lambda name: found[name]) if found else None
+
+    @property
+    def pattern_share(self) -> float | None:
+        """Which share of its transfers did; without the first of each process, before which there was none."""
+        found = self._steps
+        total = self.reads + self.writes if self.strided is None else sum(found.values())
+        return max(found.values()) / total if found else None
+
+    @property
+    def _steps(self) -> dict[str, int]:
+        """Numbers of transfers by what they did; empty: there were too few, or nobody knows."""
+        counts = {
+            Order.CONSECUTIVE: self.consecutive,
+            Order.STRIDED: self.strided,
+            Order.FORWARD: self.forward,
+            Order.BACKWARD: self.backward,
+            Order.REPEATED: self.restarts,
+            Order.RANDOM: self.random,
+        }
+        known = {name.value: count for name, count in counts.items() if count is not None}
+        return known if any(known.values()) else {}
 
 
 @dataclass(frozen=True)
@@ -86,7 +119,6 @@ def _sums(survey: Survey) -> ibis.Table:
         duration_ns=ibis.ifelse(survey.outer, _.duration_ns, 0).sum().cast("int64"),
         low_ns=ibis.ifelse(_.parent_level.isnull(), _.duration_ns, 0).sum().cast("int64"),
         consecutive=ibis.ifelse(_.transfer, _.consecutive, 0).sum().cast("int64"),
-        jumps=ibis.ifelse(_.transfer, _.forward + _.backward, 0).sum().cast("int64"),
         small=count(_.transfer & small.fill_null(False)),
         unaligned=count(_.transfer & ~_.aligned.fill_null(True)),
         crossing=ibis.ifelse(_.transfer, _.crossing, 0).sum().cast("int64"),
@@ -95,8 +127,23 @@ def _sums(survey: Survey) -> ibis.Table:
 
 
 def _orders(survey: Survey) -> ibis.Table:
-    strided = ibis.ifelse(_.order == Order.STRIDED, _.forward + _.backward, 0)
-    return pattern_rows(survey).aggregate(by="file", strided=strided.sum().cast("int64"))
+    """The jumps of each file: those at a stride, and the others by the order of the process that made them."""
+    random = _.order == Order.RANDOM
+    rows = pattern_rows(survey)
+    rows = rows.mutate(onward=ibis.ifelse((_.stride > 0).fill_null(True), _.strided, 0))
+    rows = rows.mutate(ahead=_.forward - _.onward, back=_.backward - _.restarts - (_.strided - _.onward))
+
+    def total(value: ibis.Value) -> ibis.Value:
+        return value.sum().cast("int64")
+
+    return rows.aggregate(
+        by="file",
+        strided=total(_.strided),
+        forward=total(ibis.ifelse(random, 0, _.ahead)),
+        backward=total(ibis.ifelse(random, 0, _.back)),
+        restarts=total(_.restarts),
+        random=total(ibis.ifelse(random, _.ahead + _.back, 0)),
+    )
 
 
 def _ranks(survey: Survey) -> ibis.Table:
@@ -106,8 +153,8 @@ def _ranks(survey: Survey) -> ibis.Table:
 
 
 def _file(row: dict) -> File:  # type: ignore[type-arg]
-    strided = row["strided"] or 0
     return File(
+        **{name: row[name] or 0 for name in ("strided", "forward", "backward", "restarts", "random")},
         file=row["file"],
         path=row["path"],
         filesystem=row["filesystem"],
@@ -123,8 +170,6 @@ def _file(row: dict) -> File:  # type: ignore[type-arg]
         bytes_written=row["bytes_written"],
         seconds=(row["duration_ns"] or row["low_ns"]) / 1e9,
         consecutive=row["consecutive"],
-        strided=strided,
-        random=row["jumps"] - strided,
         small=row["small"],
         unaligned=row["unaligned"] if row["block_bytes"] else None,
         crossing=row["crossing"] if row["stripe_bytes"] else None,

@@ -36,16 +36,24 @@ def read_machine(
     engine: str = DUCKDB,
     settings: Settings | None = None,
     told: Callable[[int, int], None] = lambda done, total: None,
+    *,
+    keep: bool = False,
 ) -> Machine:
     """Reads each run in `directory` (find_runs). Those that cannot be read are named, and left out.
 
-    Runs that are no data sets are packed first: recordings into their own folder, where it stays; other tools' traces
-    into a temporary one, which is gone afterwards. What is kept in memory is a few kilobytes of each (RunLoad).
+    Runs that are no data sets are packed first, into a temporary folder, which is gone afterwards; with `keep`,
+    recordings into their own folder, where the data set stays. What is kept in memory is a few kilobytes of each run
+    (RunLoad).
     `told`: is called with how many runs are done, and how many there are.
     """
     found = find_runs(directory)
     machine = read_runs(
-        [(path, str(run_of(path).relative_to(directory))) for path in found.runs], found.unread, engine, settings, told
+        [(path, str(run_of(path).relative_to(directory))) for path in found.runs],
+        found.unread,
+        engine,
+        settings,
+        told,
+        keep=keep,
     )
     return replace(machine, exports=[str(path.relative_to(directory)) for path in found.exports])
 
@@ -56,11 +64,13 @@ def read_runs(
     engine: str = DUCKDB,
     settings: Settings | None = None,
     told: Callable[[int, int], None] = lambda done, total: None,
+    *,
+    keep: bool = True,
 ) -> Machine:
-    """Reads runs, each with the name it is to have. Errors of single runs: see read_machine."""
+    """Reads runs, each with the name it is to have. `keep`, errors of single runs: see read_machine."""
     runs: list[RunLoad] = []
     left_out = list(unread)
-    for number, (name, loaded) in enumerate(_loaded(named, engine, settings)):
+    for number, (name, loaded) in enumerate(_loaded(named, engine, settings, keep)):
         try:
             runs.append(loaded())
         except (HalcyonError, OSError) as why:
@@ -70,16 +80,16 @@ def read_runs(
 
 
 def _loaded(
-    named: list[tuple[Path, str]], engine: str, settings: Settings | None
+    named: list[tuple[Path, str]], engine: str, settings: Settings | None, keep: bool
 ) -> Iterator[tuple[str, Callable[[], RunLoad]]]:
     """Names, each with what gives the run or raises its error."""
     cores = len(os.sched_getaffinity(0))
     if len(named) <= FEW or cores < 2 or engine != DUCKDB:
         for path, name in named:
-            yield name, partial(load_run, path, name, engine, settings)
+            yield name, partial(load_run, path, name, engine, settings, keep=keep)
         return
     with workers(min(cores, len(named))) as pool:
-        waiting = [(name, pool.submit(path, name, settings)) for path, name in named]
+        waiting = [(name, pool.submit(path, name, settings, keep)) for path, name in named]
         for name, future in waiting:
             yield name, future.result
 

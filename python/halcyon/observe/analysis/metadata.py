@@ -23,13 +23,14 @@ class MetadataLoad:
 
     kind: str
     calls: int
-    errors: int
-    seconds: float
+    errors: int | None
+    """None, as of `seconds`: the source does not tell."""
+    seconds: float | None
     per_second: float
     """Over the whole run; of one shorter than a second, `calls`: rates are not extrapolated."""
     most_per_second: float | None
     """In the busiest second; of a run shorter than that, `calls`. None: the times of calls that were left out
-    (Metadata.buffered) are not told from those of this kind."""
+    (Metadata.buffered) are not told from those of this kind, or the source has none."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,9 @@ class Metadata:
     calls: int
     data_calls: int
     seconds: float
-    buffered: int
-    """Calls on directories that are left out of all this: the C library answers them from its buffer."""
+    buffered: int | None
+    """Calls on directories that are left out of all this: the C library answers them from its buffer. None: the source
+    does not count such calls."""
 
     @property
     def per_data_call(self) -> float | None:
@@ -73,8 +75,8 @@ def metadata(survey: Survey) -> Metadata:
     )
     left_out = int(_outermost(survey.profile).filter(_buffered()).calls.sum().to_pyarrow().as_py() or 0)
     short = survey.end_ns < 1_000_000_000
-    seconds = _outermost(survey.moments).mutate(second=_.begin_ns // 1_000_000_000)
-    peaks = seconds.aggregate(by=["kind", "second"], calls=_.calls.sum()).aggregate(by="kind", most=_.calls.max())
+    timed = _outermost(survey.moments).mutate(second=_.begin_ns // 1_000_000_000)
+    peaks = timed.aggregate(by=["kind", "second"], calls=_.calls.sum()).aggregate(by="kind", most=_.calls.max())
     rows = sums.left_join(peaks, "kind").order_by([ibis.desc("calls"), "kind"]).to_pyarrow().to_pylist()
     data = survey.profile.filter(_.transfer).calls.sum().to_pyarrow().as_py()
     kinds = [
@@ -88,7 +90,8 @@ def metadata(survey: Survey) -> Metadata:
         )
         for row in rows
     ]
-    return Metadata(kinds, sum(one.calls for one in kinds), int(data or 0), sum(one.seconds for one in kinds), left_out)
+    seconds = sum(one.seconds or 0.0 for one in kinds)
+    return Metadata(kinds, sum(one.calls for one in kinds), int(data or 0), seconds, left_out)
 
 
 def _most(row: dict[str, Any], short: bool, left_out: int) -> float | None:

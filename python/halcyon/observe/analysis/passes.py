@@ -30,9 +30,9 @@ def profile(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
     """Sums per process, file, function, parent function, class of sizes and alignment.
 
     `size_class`: n for 2^n <= moved bytes < 2^(n+1), null for calls that moved none. `aligned`: on the file's blocks;
-    null where that is not known. `consecutive`, `forward` and `backward` count `step` = 0, > 0, < 0; `step_min` and
-    `step_max` are of those that are not 0. `empty` counts successful reads that returned nothing, `crossing` transfers
-    that fit one stripe and touch two. `low` and `high` bound the bytes touched. `self_ns`: null where no source tells.
+    null where that is not known. `consecutive`, `forward` and `backward` count `step` = 0, > 0, < 0. `empty` counts
+    successful reads that returned nothing, `crossing` transfers that fit one stripe and touch two. `low` and `high`
+    bound the bytes touched. `self_ns`: null where no source tells.
     """
     units = files.select(unit_file="file", block="block_bytes", stripe="stripe_bytes")
     rows = calls.left_join(units, calls.file == units.unit_file)
@@ -57,12 +57,43 @@ def profile(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
         consecutive=_count(_.step == 0),
         forward=_count(_.step > 0),
         backward=_count(_.step < 0),
-        step_min=_.step.nullif(0).min(),
-        step_max=_.step.nullif(0).max(),
         empty=_count((_.moved == 0) & (_.bytes > 0) & _.error.isnull()),
         crossing=_count((_.some <= _.stripe) & (_.low % _.stripe + _.some > _.stripe)),
         low=_.low.min(),
         high=(_.low + _.some).max(),
+    )
+
+
+def jumps(calls: ibis.Table, lows: ibis.Table) -> ibis.Table:
+    """Per process, file, level, kind and parent's level: how the transfers jump that do not begin where the last ended.
+
+    `lows`: `low_process`, `low_file`, `low_level`, `low_kind` and `lowest`, the first byte that these touched.
+    `restarts`: jumps back to that byte. Of the other jumps, `stride` is the most frequent distance from the end of a
+    transfer to the begin of the next, `most` how many have it; of equally frequent ones any.
+    """
+    rows = calls.filter(_.step != 0)
+    same = [
+        rows.process == lows.low_process,
+        rows.file == lows.low_file,
+        rows.level == lows.low_level,
+        rows.kind == lows.low_kind,
+    ]
+    rows = rows.left_join(lows, same)
+    keys = ["process", "file", "level", "kind", "parent_level"]
+    # First per distance: an engine can do that through files, however many distances random access has.
+    each = rows.aggregate(
+        by=[*keys, "step"],
+        calls=_.count(),
+        volume=_total(_volume(_)),
+        restarts=_count((_.step < 0) & (_.offset == _.lowest)),
+    )
+    each = each.mutate(others=_.calls - _.restarts)
+    return each.aggregate(
+        by=keys,
+        volume=_total(_.volume),
+        restarts=_total(_.restarts),
+        most=_.others.max().cast("int64"),
+        stride=_.step.argmax(_.others),
     )
 
 

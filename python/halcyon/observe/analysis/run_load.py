@@ -37,7 +37,7 @@ class RunLoad:
     """Seconds of the epoch; None: not known, the run has no place in pictures over time."""
     duration_s: float
     ranks: int
-    calls: int
+    calls: int | None
     """0: its source only counted."""
     bytes_read: int
     bytes_written: int
@@ -57,9 +57,11 @@ class RunLoad:
         return None if self.start is None else datetime.fromtimestamp(self.start, UTC).strftime("%Y-%m")
 
 
-def load_run(path: Path, name: str, engine: str = DUCKDB, settings: Settings | None = None) -> RunLoad:
-    """Opens a run in any form that open_run takes, and keeps what matters among many. Errors: see open_run."""
-    with open_run(path, engine) as dataset:
+def load_run(
+    path: Path, name: str, engine: str = DUCKDB, settings: Settings | None = None, *, keep: bool = True
+) -> RunLoad:
+    """Opens a run in any form that open_run takes, and keeps what matters among many. `keep`, errors: see open_run."""
+    with open_run(path, engine, keep=keep) as dataset:
         return run_load(name, Answers(dataset, settings))
 
 
@@ -77,7 +79,7 @@ def run_load(name: str, answers: Answers) -> RunLoad:
         start=info.start,
         duration_s=answers.survey.end_ns / 1e9,
         ranks=answers.survey.ranks,
-        calls=answers.survey.calls,
+        calls=None if answers.counters_only else answers.survey.calls,
         bytes_read=read,
         bytes_written=written,
         io_s=answers.io_s,

@@ -45,12 +45,12 @@ class Worker:
         """Whether it can load another run."""
         return self._child.poll() is None
 
-    def load(self, path: Path, name: str, settings: Settings | None) -> RunLoad:
+    def load(self, path: Path, name: str, settings: Settings | None, keep: bool) -> RunLoad:
         """As load_run. ConfigError also when the process dies of this run."""
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         try:
-            pickle.dump((path, name, settings), self._child.stdin)
+            pickle.dump((path, name, settings, keep), self._child.stdin)
             self._child.stdin.flush()
             answer: RunLoad | Failure = pickle.load(self._child.stdout)
         except Exception as why:  # pickle raises whatever half an answer makes of it
@@ -82,14 +82,14 @@ class Workers:
         self._threads = ThreadPoolExecutor(count)
         self._count = count
 
-    def submit(self, path: Path, name: str, settings: Settings | None) -> Future[RunLoad]:
+    def submit(self, path: Path, name: str, settings: Settings | None, keep: bool) -> Future[RunLoad]:
         """The run, or its error, when it is there."""
-        return self._threads.submit(self._load, path, name, settings)
+        return self._threads.submit(self._load, path, name, settings, keep)
 
-    def _load(self, path: Path, name: str, settings: Settings | None) -> RunLoad:
+    def _load(self, path: Path, name: str, settings: Settings | None, keep: bool) -> RunLoad:
         worker = self._idle.get()
         try:
-            return worker.load(path, name, settings)
+            return worker.load(path, name, settings, keep)
         finally:
             self._idle.put(worker if worker.alive else Worker())
 
@@ -115,12 +115,12 @@ def _main() -> None:
     os.dup2(2, 1)  # whatever libraries print must not mix with the answers
     while True:
         try:
-            path, name, settings = pickle.load(sys.stdin.buffer)
+            path, name, settings, keep = pickle.load(sys.stdin.buffer)
         except EOFError:
             return
         answer: RunLoad | Failure
         try:
-            answer = load_run(path, name, settings=settings)
+            answer = load_run(path, name, settings=settings, keep=keep)
         except HalcyonError as why:
             answer = Failure(why.code, str(why))
         except OSError as why:

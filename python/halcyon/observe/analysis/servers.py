@@ -26,7 +26,7 @@ class Server:
     read: list[float] = field(default_factory=list)
     written: list[float] = field(default_factory=list)
     alone_calls: int = 0
-    """Transfers that touched no other server: their times tell of this one alone."""
+    """Transfers that are known to have touched no other server: their times tell of this one alone."""
     alone_bytes: int = 0
     alone_s: float = 0.0
 
@@ -46,19 +46,22 @@ class Server:
     @property
     def bandwidth_per_call(self) -> float | None:
         """Bytes per second of the transfers that it served alone."""
-        return self.alone_bytes / self.alone_s if self.alone_bytes and self.alone_s > 0 else None
+        return self.alone_bytes / self.alone_s if self.alone_bytes and self.alone_s else None
 
 
 @dataclass(frozen=True)
 class Servers:
     """All servers of a run.
 
+    `counted`: the source kept no calls. Each file's bytes are then spread evenly over the servers that its extent
+    reaches, and over the one step that there is, the run: when they moved, nobody knows.
     `unknown_bytes`: moved to or from files whose layout is not known, or at places that are not known in striped ones.
     """
 
     bin_s: float
     servers: list[Server]
     unknown_bytes: int
+    counted: bool = False
 
     @property
     def imbalance(self) -> float | None:
@@ -71,7 +74,7 @@ def servers(survey: Survey) -> Servers:
     """By name."""
     width = survey.activity_step_ns
     bins = survey.end_ns // width + 1
-    layouts = _layouts(survey)
+    layouts = layouts_of(survey)
     transferred = survey.profile.filter(_.transfer).volume.sum().to_pyarrow().as_py() or 0
     if not layouts:
         return Servers(width / 1e9, [], int(transferred))
@@ -94,7 +97,7 @@ def servers(survey: Survey) -> Servers:
     )
 
 
-def _layouts(survey: Survey) -> dict[int, tuple[int, Sequence[str]]]:
+def layouts_of(survey: Survey) -> dict[int, tuple[int, Sequence[str]]]:
     """Of each file: stripe and servers. A file on one server needs no stripe: all of it lies there."""
     rows = survey.files.filter(_.servers.notnull()).to_pyarrow().to_pylist()
     whole = 1 << 62

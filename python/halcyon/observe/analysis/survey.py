@@ -94,6 +94,14 @@ class Survey:
         return without_setup(self._whole_profile)
 
     @cached_property
+    def jumps(self) -> ibis.Table:
+        """passes.jumps of `rows`, with the direction of transfers."""
+        of = {"low_process": "process", "low_file": "file", "low_level": "level", "low_kind": "kind"}
+        touched = self.profile.filter(_.low.notnull())
+        lows = touched.aggregate(by=list(of.values()), lowest=_.low.min()).rename(of).to_pyarrow()
+        return self.keep(self.directed(passes.jumps(self.rows, ibis.memtable(lows))))
+
+    @cached_property
     def setup_calls(self) -> int:
         """How many calls `rows` leaves out."""
         return self._number(self._whole_profile.calls.sum()) - self.calls

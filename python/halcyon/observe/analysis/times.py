@@ -15,13 +15,14 @@ class TimeSpent:
     level: str
     kind: str
     calls: int
-    errors: int
+    errors: int | None
+    """None: calls were only counted, whether they failed or not."""
     bytes: int
     seconds: float
     self_s: float | None
     """None: the source does not tell which call made which."""
-    waited_s: float
-    """Before the calls, for Halcyon to let them pass (a turn that was waited for)."""
+    waited_s: float | None
+    """Before the calls, for Halcyon to let them pass (a turn that was waited for); None: calls were only counted."""
 
 
 def times(survey: Survey) -> list[TimeSpent]:
@@ -64,8 +65,8 @@ class RankTotal:
     seconds: float
     read_s: float
     write_s: float
-    metadata_s: float
-    """In all other calls: opens, stats, locks, syncs, …"""
+    metadata_s: float | None
+    """In all other calls: opens, stats, locks, syncs, …; None: the source counts them, for all ranks together."""
 
 
 def rank_totals(survey: Survey) -> list[RankTotal]:

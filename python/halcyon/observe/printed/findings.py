@@ -14,7 +14,7 @@ _STYLE = {Severity.HIGH: "bold red", Severity.MEDIUM: "yellow", Severity.LOW: "c
 
 def print_findings(tables: ReportTables, console: Console) -> None:
     """Prints the findings of one run, or that there are none; nothing where there was nothing to look at."""
-    if not tables.calls and not tables.counted:
+    if not tables.calls and not tables.counters_only:
         return
     console.print()
     if not tables.findings:

@@ -32,6 +32,7 @@ def plain(value: Any) -> Any:
 
 @cache
 def names_of(kind: type) -> tuple[str, ...]:
-    """A dataclass's fields in their order, then its properties by name."""
+    """A dataclass's fields in their order, then its public properties by name."""
     own = tuple(field.name for field in fields(kind))
-    return own + tuple(name for name in dir(kind) if isinstance(getattr(kind, name), property))
+    public = (name for name in dir(kind) if not name.startswith("_"))
+    return own + tuple(name for name in public if isinstance(getattr(kind, name), property))

@@ -9,9 +9,10 @@ from halcyon.observe.analysis.bandwidth import ALL, Bandwidth
 from halcyon.observe.analysis.phases import IO, Phase
 from halcyon.observe.printed.findings import many, print_findings, who
 from halcyon.observe.printed.paths import below, common_folder
+from halcyon.observe.printed.sparkline import room_for_lines, sparkline, time_axis
 from halcyon.observe.printed.tables import binary_size, console_for_tables, print_table
 from halcyon.observe.report_tables import Absence, ReportTables
-from halcyon.quantities import ABSENT, number, percent, plural, rate, seconds, size
+from halcyon.quantities import ABSENT, count, number, percent, plural, rate, seconds, size
 
 MOST = 12
 """Rows of a table."""
@@ -39,12 +40,16 @@ def _heading(tables: ReportTables, console: Console) -> None:
     if info.ended_badly:
         console.print(Text(info.ended_badly, style="bold red"), soft_wrap=True)
     console.print(Text(info.command or str(tables.directory), style="bold"), soft_wrap=True)
+    if tables.counters_only:
+        console.print(Text(COUNTERS_ONLY, style="bold yellow"), soft_wrap=True)
+    elif not tables.calls:
+        console.print("The source holds neither calls nor counters: there is nothing to look at.")
     parts = [
         f"recorded by {info.source}",
         plural(info.ranks, "rank") if info.ranks else plural(tables.processes, "process", "processes"),
         plural(tables.hosts, "node") if tables.hosts else None,
         seconds(tables.duration_s),
-        plural(tables.calls, "call") if tables.calls or not tables.counted else None,
+        plural(tables.calls, "call") if tables.calls is not None else None,
         f"{seconds(tables.io_s)} in the application's I/O calls (in sum over processes)" if tables.io_s else None,
         plural(tables.file_count, "file"),
     ]
@@ -59,10 +64,12 @@ def _heading(tables: ReportTables, console: Console) -> None:
     if tables.resolution_s > 2e-9:
         note = f"times that overlap are merged in steps of {seconds(tables.resolution_s)}"
         console.print(Text(note, style="dim"), soft_wrap=True)
-    if tables.counted:
-        console.print("The source holds no single calls: what follows is from its counters.")
-    elif not tables.calls:
-        console.print("The source holds no single calls: there is nothing to look at but what it counted itself.")
+
+
+COUNTERS_ONLY = (
+    "Counters only: the source kept no single calls. Numbers are sums that it counted itself; "
+    f"{ABSENT} stands for what it did not count."
+)
 
 
 def _absence(absence: Absence) -> str:
@@ -91,8 +98,10 @@ def _bandwidths(tables: ReportTables, console: Console) -> None:
         for one in tables.bandwidths
         if one.kind != ALL or not _as_its_only(one, tables.bandwidths)
     ]
-    heads = ("", "", "bytes", "MPI perceived", "effective", "POSIX effective", "perceived", "its bounds from MPI-IO")
-    print_table(console, "Bandwidth", heads, rows, words=2, most=MOST)
+    heads = ("", "", "bytes", "MPI perceived", "effective", "POSIX effective", "perceived", "its bounds")
+    bounds = sorted({one.bounds_from for one in tables.bandwidths if one.bounds_from})
+    note = f"bounds from {' or '.join(bounds)}" if bounds else ""
+    print_table(console, "Bandwidth", heads, rows, words=2, most=MOST, note=note)
 
 
 def _as_its_only(whole: Bandwidth, each: list[Bandwidth]) -> bool:
@@ -106,11 +115,11 @@ def _times(tables: ReportTables, console: Console) -> None:
             one.level,
             one.kind,
             f"{one.calls:,}",
-            f"{one.errors:,}",
+            count(one.errors),
             size(one.bytes) if one.bytes else "",
             seconds(one.seconds),
             seconds(one.self_s),
-            seconds(one.waited_s) if one.waited_s else "",
+            seconds(one.waited_s) if one.waited_s != 0 else "",
         )
         for one in tables.times
     ]
@@ -264,7 +273,7 @@ def _files(tables: ReportTables, console: Console) -> None:
             f"{one.writes + one.reads:,}",
             _share(one.small, one.writes + one.reads),
             _share(one.unaligned, one.writes + one.reads),
-            _share(one.random, one.writes + one.reads),
+            f"{percent(one.pattern_share)} {one.pattern}" if one.pattern else ABSENT,
             f"{one.opens:,}",
             f"{len(one.ranks):,}",
             seconds(one.seconds),
@@ -278,7 +287,7 @@ def _files(tables: ReportTables, console: Console) -> None:
         "transfers",
         "small",
         "unaligned",
-        "jumps",
+        "pattern",
         "opens",
         many(who(tables)),
         "time",
@@ -295,7 +304,7 @@ def _revisits(tables: ReportTables, console: Console) -> None:
         (names.get(one.file, f"file {one.file}"), size(one.bytes), size(one.others_bytes), size(one.own_bytes))
         for one in tables.rereads
     ]
-    examined = f"{tables.examined_calls:,} of {tables.candidate_calls:,} calls examined"
+    examined = f"{count(tables.examined_calls)} of {count(tables.candidate_calls)} calls examined"
     examined += f"; files in {top}" if top else ""
     heads = ("file", "read", "again, after others", "again, by the same")
     print_table(console, "Read again", heads, again, most=MOST, note=examined)
@@ -324,7 +333,7 @@ def _metadata(tables: ReportTables, console: Console) -> None:
         (
             one.kind,
             f"{one.calls:,}",
-            f"{one.errors:,}",
+            count(one.errors),
             seconds(one.seconds),
             number(one.per_second),
             number(one.most_per_second) if one.most_per_second is not None else ABSENT,
@@ -334,12 +343,15 @@ def _metadata(tables: ReportTables, console: Console) -> None:
     note = f"{number(load.per_data_call)} per transfer" if load.per_data_call is not None else "no transfers"
     if load.buffered:
         note += f"; without {plural(load.buffered, 'call')} of readdir and the like, which the C library answers itself"
+    if any(one.seconds is None for one in load.kinds):
+        note += f"; {seconds(load.seconds)} in all metadata calls: the source does not tell which took how long"
     heads = ("kind", "calls", "failed", "time", "per second", "in the busiest second")
     print_table(console, "Metadata", heads, rows, note=note)
 
 
 def _servers(tables: ReportTables, console: Console) -> None:
     known = tables.servers
+    width = room_for_lines(console.width, 60)
     rows = [
         (
             one.name,
@@ -347,43 +359,41 @@ def _servers(tables: ReportTables, console: Console) -> None:
             size(one.bytes_written),
             size(one.bytes_read),
             rate(one.bandwidth_per_call),
-            _sparkline([read + written for read, written in zip(one.read, one.written, strict=True)]),
+            ABSENT
+            if known.counted
+            else sparkline(
+                [read + written for read, written in zip(one.read, one.written, strict=True)],
+                known.bin_s,
+                tables.duration_s,
+                width,
+            ),
         )
         for one in known.servers
         if one.bytes
     ]
     notes = [
         f"busiest over mean: {number(known.imbalance)}" if known.imbalance is not None else None,
+        "each file's bytes spread evenly over the servers that its extent reaches" if known.counted else None,
         f"{size(known.unknown_bytes)} of files whose servers are not known" if known.unknown_bytes else None,
     ]
-    heads = ("server", "files", "written", "read", "per call", "load over time")
+    over_time = "load over time" if known.counted else time_axis(tables.duration_s, width)
+    heads = ("server", "files", "written", "read", "per call", over_time)
     print_table(console, "Servers", heads, rows, most=2 * MOST, note="; ".join(each for each in notes if each))
 
 
 def _activity(tables: ReportTables, console: Console) -> None:
     known = tables.activity
+    width = room_for_lines(console.width, 40)
     rows = [
         (
             one.kind,
             size(sum(one.bytes)),
             rate(max(one.bytes) / known.bin_s),
-            _sparkline(one.bytes, width=60),
+            sparkline(one.bytes, known.bin_s, tables.duration_s, width),
         )
         for one in known.series
         if any(one.bytes)
     ]
     note = f"as counted by {tables.info.source}, {known.module}" if known.counted and known.module else ""
-    print_table(console, "Bytes over time", ("", "bytes", "most", "from begin to end of the run"), rows, note=note)
-
-
-_BARS = " ▁▂▃▄▅▆▇█"
-
-
-def _sparkline(values: list[float], width: int = 30) -> str:
-    """The load in `width` steps, each as high as its share of the highest."""
-    if not values:
-        return ""
-    step = max(-(-len(values) // width), 1)
-    sums = [sum(values[i : i + step]) for i in range(0, len(values), step)]
-    top = max(sums)
-    return "".join(_BARS[-(-round(8000 * each / top) // 1000)] if top else " " for each in sums)
+    heads = ("", "bytes", "most", time_axis(tables.duration_s, width))
+    print_table(console, "Bytes over time", heads, rows, note=note)

@@ -42,8 +42,15 @@ def format_of(path: Path) -> Format:
     except OSError as why:
         raise HalcyonSystemError.of(why, path) from why
     if found is None:
-        raise ConfigError(f"{path}: not recognized; expected {EXPECTED}")
+        raise ConfigError(f"{path}: not recognized{_output_of(path)}; expected {EXPECTED}")
     return found
+
+
+def _output_of(path: Path) -> str:
+    """What a folder is that is easily taken for a recording."""
+    if not (path / "run.json").is_file():
+        return ""
+    return f": it is the output of a run, which `halcyon summary {path}` and `halcyon report {path}` read"
 
 
 def _format_of_folder(path: Path) -> Format | None:

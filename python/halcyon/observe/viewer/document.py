@@ -60,7 +60,7 @@ TABLES = (
 )
 """Tables of the analyses that the page takes as they are."""
 
-VERSION = 4
+VERSION = 5
 """Of this contract. A viewer says so when it is given another one."""
 
 
@@ -79,13 +79,15 @@ class Run:
     processes: int
     hosts: int | None
     files: int
-    calls: int
+    calls: int | None
     """Without `setup_calls`."""
     filesystems: list[str] = field(default_factory=list)
-    setup_calls: int = 0
+    setup_calls: int | None = 0
     """Of MPI's start and end: only the timeline has them."""
     ended_badly: str | None = None
     """How the command ended, in a sentence; None when it ended well, or nobody knows."""
+    counters_only: bool = False
+    """The source kept no calls: all tables are of what it counted itself."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,8 @@ class Fact:
 class Bandwidth:
     """Bandwidths of one kind (read, write or all), in one file or (`file` None) in the whole run.
 
-    Wright 2014, 4.1. `perceived_posix` is measured, `perceived_posix_low` and `…_high` bound it from MPI-IO's side.
+    Wright 2014, 4.1. `perceived_posix` is measured; `perceived_posix_low` and `…_high` bound it from what `bounds_from`
+    says.
     """
 
     file: int | None
@@ -112,6 +115,7 @@ class Bandwidth:
     perceived_posix: float | None
     perceived_posix_low: float | None
     perceived_posix_high: float | None
+    bounds_from: str | None
 
 
 @dataclass(frozen=True)

@@ -72,5 +72,5 @@ def _summary(machine: Machine, title: str) -> d.Run:
         processes=sum(run.ranks for run in machine.runs),
         hosts=None,
         files=0,
-        calls=sum(run.calls for run in machine.runs),
+        calls=sum(run.calls or 0 for run in machine.runs),
     )

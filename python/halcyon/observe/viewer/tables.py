@@ -74,6 +74,7 @@ def _run(tables: ReportTables) -> d.Run:
         filesystems=sorted({file.filesystem for file in tables.files if file.filesystem}),
         setup_calls=tables.setup_calls,
         ended_badly=tables.info.ended_badly,
+        counters_only=tables.counters_only,
     )
 
 

@@ -32,6 +32,13 @@ def in_order(offsets: list[int], size: int = KIB) -> Trace:
         ([n * 5 * KIB for n in range(10)], "strided", 4 * KIB),
         ([n * n * 2 * KIB for n in range(10)], "forward", None),
         (random.Random(1).sample([n * 3 * KIB for n in range(20)], 20), "random", None),
+        ([n * n * 2 * KIB for n in reversed(range(10))], "backward", None),
+        ([n * 3 * KIB for n in reversed(range(10))], "backward", -4 * KIB),
+        ([n * KIB // 2 for n in range(10)], "strided", -KIB // 2),  # each overlaps the one before
+        ([*(n * 5 * KIB for n in range(20)), 7], "strided", 4 * KIB),  # a header in the end
+        ([n * KIB for n in range(4)] * 5, "consecutive", None),  # five passes
+        ([(n * 5 + 3) * KIB for n in range(4)] * 5, "strided", 4 * KIB),
+        ([0] * 10, "repeated", None),
         ([0, KIB], "single", None),
     ],
 )
@@ -39,6 +46,38 @@ def test_the_order_of_accesses(ask: Ask, offsets: list[int], order: str, stride:
     (pattern,) = ask(in_order(offsets)).patterns
     assert (pattern.order, pattern.stride) == (order, stride)
     assert (pattern.low, pattern.high) == (min(offsets), max(offsets) + KIB)
+
+
+def test_one_outlier_in_each_file_is_no_disorder(ask: Ask) -> None:
+    trace = Trace(1)
+    for name in range(20):
+        file = trace.file(f"/scratch/{name}")
+        for number, offset in enumerate([*(n * 5 * KIB for n in range(10)), 100]):
+            trace.write(0, file, offset, KIB, number * 2 + name * 100, 1)
+    answers = ask(trace)
+    assert [(one.order, one.pairs) for one in answers.orders] == [("strided", 20)]
+    for one in answers.files:
+        assert (one.strided, one.backward, one.random) == (9, 1, 0)
+        assert (one.pattern, one.pattern_share) == ("strided", 0.9)
+
+
+def test_a_file_rewritten_from_its_start_is_not_random(ask: Ask) -> None:
+    (file,) = ask(in_order([n * KIB for n in range(4)] * 5)).files
+    assert (file.consecutive, file.restarts, file.random) == (15, 4, 0)
+    assert file.pattern == "consecutive"
+
+
+def test_processes_without_order_are_told_from_those_with_one(ask: Ask) -> None:
+    trace = Trace(2)
+    file = trace.file("/scratch/file")
+    shuffled = random.Random(3).sample([n * 3 * KIB for n in range(20)], 20)
+    for number, (own, other) in enumerate(zip(shuffled, range(20), strict=True)):
+        trace.write(0, file, own, KIB, number * 2, 1)
+        trace.write(1, file, other * 7 * KIB, KIB, number * 2, 1)
+    (found,) = ask(trace).files
+    assert found.strided == 19
+    assert found.random == 19 - (found.restarts or 0)
+    assert (found.forward, found.backward, found.consecutive) == (0, 0, 0)
 
 
 def test_without_offsets_the_order_is_unknown(ask: Ask) -> None:

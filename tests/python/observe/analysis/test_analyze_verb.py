@@ -1,13 +1,19 @@
 """`halcyon analyze`: what it prints for people and for machines."""
 
+import io
 import json
+import re
 from pathlib import Path
 
 import pytest
 from observe.analysis import scenarios
-from observe.synthetic import Trace
+from observe.synthetic import MIB, Trace
+from rich.console import Console
 
 from halcyon.cli import main
+from halcyon.observe.dataset import Dataset
+from halcyon.observe.printed.run import print_run
+from halcyon.observe.report_tables import report_tables
 
 
 @pytest.fixture(autouse=True)
@@ -128,7 +134,7 @@ def test_lost_calls_that_nobody_wrote_down_are_told(tmp_path: Path, capsys: pyte
     assert main(["analyze", str(tmp_path / "run")]) == 0
     out = capsys.readouterr().out
     assert "lost: calls (3), in 1 process: made and not recorded" in out
-    assert "The source holds no single calls" in out
+    assert "The source holds neither calls nor counters" in out
 
 
 def test_json_holds_all_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -171,6 +177,40 @@ def test_numbers_are_whole_on_a_narrow_terminal(
     monkeypatch.setenv("COLUMNS", "70")
     assert main(["analyze", str(scenarios.sieving().store(tmp_path / "run"))]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert "a wider terminal shows: POSIX effective, perceived, its bounds from MPI-IO" in lines
+    assert "bounds from MPI-IO; a wider terminal shows: POSIX effective, perceived, its bounds" in lines
     row = next(line for line in lines if line.startswith("whole run") and "write" in line)
     assert row.split()[3:] == ["105", "MB", "105", "MB/s", "26.2", "MB/s"]
+
+
+@pytest.mark.parametrize("columns", ["200", "80"])
+def test_bytes_over_time_stand_where_they_were_moved(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    trace = Trace(1)
+    file = trace.file("/scratch/file")
+    trace.write(0, file, 0, MIB, 0, 10)
+    trace.write(0, file, MIB, MIB, 5_000, 10)
+    trace.add(0, "posix", "close", "close", 9_990, 10, file=file)
+    assert main(["analyze", str(trace.store(tmp_path / "run"))]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("Bytes over time")
+    axis = lines[at + 1]
+    begin, end = axis.index("0 s ─"), len(axis)
+    assert axis.endswith("─ 10.0 s")
+    (line,) = [line[begin:end] for line in lines[at:] if line.startswith("write")]
+    assert [place / len(line) for place, bar in enumerate(line) if bar != "·"] == [0, pytest.approx(0.5, abs=0.03)]
+
+
+def test_no_number_is_cut_at_any_width(tmp_path: Path) -> None:
+    with Dataset.open(scenarios.sieving().store(tmp_path / "run")) as dataset:
+        tables = report_tables(dataset)
+
+    def numbers(width: int) -> set[str]:
+        out = io.StringIO()
+        print_run(tables, Console(file=out, width=width, highlight=False))
+        return {found.strip(".,") for found in re.findall(r"\d[\d.,]*", out.getvalue())}
+
+    wide = numbers(400)
+    for width in range(24, 200, 4):
+        assert numbers(width) <= wide, width

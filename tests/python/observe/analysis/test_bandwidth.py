@@ -104,6 +104,22 @@ def test_what_stdio_moves_for_mpi_s_start_is_left_out(ask: Ask) -> None:
     assert answers.survey.calls == 1
 
 
+@pytest.mark.parametrize("related", [True, False])
+def test_the_whole_run_is_mpiio_and_what_went_past_it(ask: Ask, related: bool) -> None:
+    trace = Trace(2, related=related)
+    shared, own = trace.file("/scratch/shared"), trace.file("/scratch/own")
+    for rank in range(2):
+        outer = trace.mpi_write(rank, shared, rank * MIB, MIB, 0, 100)
+        trace.write(rank, shared, rank * MIB, 2 * MIB, 10, 50, inside=outer)  # sieved
+        trace.write(rank, own, rank * 50 * MIB, 50 * MIB, 200, 100)
+    found = {(one.file, one.kind): one for one in ask(trace).bandwidths}
+    assert found[None, "write"].bytes == 2 * MIB + 100 * MIB
+    assert found[None, "all"].bytes == 2 * MIB + 100 * MIB
+    assert (found[shared, "write"].bytes, found[own, "write"].bytes) == (2 * MIB, 100 * MIB)
+    assert found[None, "write"].bounds_from == "MPI-IO"
+    assert found[own, "write"].bounds_from is None
+
+
 def test_waiting_for_transfers_belongs_to_all_but_to_no_direction(ask: Ask) -> None:
     trace = Trace(1)
     file = trace.file("/scratch/shared")

@@ -1,5 +1,6 @@
 """Runs of which the source kept counters alone: what they tell is told, all else is null."""
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,8 @@ from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.dataset import Dataset, DatasetWriter
 from halcyon.observe.findings import Finding, findings
 from halcyon.observe.open_run import open_run
+from halcyon.observe.printed.plain import as_json
+from halcyon.observe.report_tables import report_tables
 from halcyon.observe.schema import TABLES, RunInfo
 
 PREFIX = {"POSIX": "POSIX", "STDIO": "STDIO", "MPI-IO": "MPIIO"}
@@ -25,6 +28,7 @@ class Log:
     ranks: int = 4
     rows: list[dict[str, object]] = field(default_factory=list)
     absences: list[dict[str, object]] = field(default_factory=list)
+    layouts: dict[int, tuple[int | None, list[str]]] = field(default_factory=dict)
 
     def record(self, module: str, file: int, rank: int | None, **counters: float) -> None:
         for name, value in counters.items():
@@ -54,7 +58,11 @@ class Log:
         files = sorted({row["file"] for row in self.rows})  # type: ignore[type-var]
         with DatasetWriter(directory, info) as writer:
             writer.write("counters", pa.Table.from_pylist(self.rows, TABLES["counters"]))
-            rows = [{"file": file, "path": f"/scratch/{file}", "block_bytes": 4096} for file in files]
+            rows = []
+            for file in files:
+                stripe, servers = self.layouts.get(file, (None, None))  # type: ignore[arg-type]
+                known = {"file": file, "path": f"/scratch/{file}", "block_bytes": 4096}
+                rows.append(known | {"stripe_bytes": stripe, "servers": servers})
             writer.write("files", pa.Table.from_pylist(rows, TABLES["files"]))
             writer.write("absences", pa.Table.from_pylist(self.absences, TABLES["absences"]))
             ranks = range(self.ranks)
@@ -87,6 +95,74 @@ def test_bandwidths_are_what_counters_carry_and_no_more(tmp_path: Path) -> None:
         (file,) = answers.files
         assert (file.writes, file.bytes_written, file.seconds, file.ranks) == (8, 8 * MIB, 4.0, [0, 1, 2, 3])
         assert (file.small, file.strided, file.random, file.high) == (None, None, None, None)
+
+
+def test_the_whole_run_is_mpiio_and_what_went_past_it(tmp_path: Path) -> None:
+    log = Log()
+    log.writes("MPI-IO", 0, None, 8, MIB, 4.0)
+    log.writes("POSIX", 0, None, 8, 2 * MIB, 2.0)  # sieved: the application asked for half of it
+    for rank in range(4):
+        log.writes("POSIX", 1 + rank, rank, 100, 4 * MIB, 2.0)
+    with Dataset.open(log.store(tmp_path / "run")) as dataset:
+        whole = next(one for one in Answers(dataset).bandwidths if one.file is None and one.kind == "write")
+    assert whole.bytes == 8 * MIB + 1600 * MIB
+    assert (whole.mpi_bytes, whole.posix_bytes) == (8 * MIB, 1616 * MIB)
+
+
+def test_what_no_counter_tells_is_null(tmp_path: Path) -> None:
+    log = Log()
+    log.writes("POSIX", 0, None, 8, MIB, 2.0, OPENS=4, STATS=2, F_META_TIME=0.5)
+    with Dataset.open(log.store(tmp_path / "run")) as dataset:
+        told = json.loads(as_json(report_tables(dataset)))
+    assert told["counters_only"]
+    for name in ("calls", "setup_calls", "phase_gap_s", "examined_calls", "candidate_calls"):
+        assert told[name] is None, name
+    for one in told["times"]:
+        assert (one["errors"], one["waited_s"]) == (None, None)
+    assert [(one["kind"], one["calls"], one["seconds"]) for one in told["metadata"]["kinds"]] == [
+        ("open", 4, None),
+        ("stat", 2, None),
+    ]
+    assert (told["metadata"]["seconds"], told["metadata"]["data_calls"]) == (0.5, 8)
+
+
+def test_files_that_there_was_no_room_for_have_the_bytes_that_mpiio_was_asked_for(tmp_path: Path) -> None:
+    log = Log(absences=[{"what": "partial", "subject": "POSIX"}])
+    log.writes("MPI-IO", 0, None, 8, MIB, 4.0, COLL_OPENS=4)
+    with Dataset.open(log.store(tmp_path / "run")) as dataset:
+        answers = Answers(dataset)
+        (file,) = answers.files
+        assert (file.writes, file.bytes_written, file.opens) == (8, 8 * MIB, 4)
+        assert (file.consecutive, file.pattern) == (None, None)
+        assert answers.bytes_moved == (0, 8 * MIB)
+
+
+def test_servers_get_the_bytes_of_the_files_that_reach_them(tmp_path: Path) -> None:
+    log = Log(layouts={0: (MIB, ["a", "b", "c", "d"]), 1: (MIB, ["d"]), 2: (None, ["a", "b"])})
+    log.writes("POSIX", 0, None, 3, MIB // 2, 1.0, MAX_BYTE_WRITTEN=3 * MIB // 2 - 1)  # on a and b
+    log.writes("POSIX", 1, 0, 8, MIB, 1.0)
+    log.writes("POSIX", 2, 0, 1, 1000, 1.0)  # striped, nobody knows how
+    with Dataset.open(log.store(tmp_path / "run")) as dataset:
+        found = Answers(dataset).servers
+    assert found.counted
+    loads = {one.name: (one.files, one.bytes_written) for one in found.servers}
+    assert loads == {"a": (1, 3 * MIB // 4), "b": (1, 3 * MIB // 4), "c": (0, 0), "d": (1, 8 * MIB)}
+    assert found.unknown_bytes == 1000
+    assert {one.bandwidth_per_call for one in found.servers} == {None}
+
+
+def test_a_log_with_dxt_keeps_what_only_its_counters_tell() -> None:
+    with open_run(DATA / "darshan" / "mpi-io-test-dxt.darshan") as dataset:
+        tables = report_tables(dataset)
+    files = {file.name: file for file in tables.files}
+    assert files["test.out"].opens == 128
+    assert files["test.out"].pattern == "strided"
+    assert files["<STDOUT>"].bytes_written > 0
+    assert {(one.level, one.kind) for one in tables.times} >= {("posix", "metadata"), ("stdio", "write")}
+    assert tables.metadata.calls > 128
+    assert tables.metadata.seconds > 1
+    assert not tables.counters_only
+    assert tables.calls == 576
 
 
 def test_what_was_cut_short_bounds_nothing(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from observe.analysis import scenarios
+from recorded_program import recorded
 
 from halcyon.cli import main
 from halcyon.errors import UnavailableError
@@ -69,6 +70,22 @@ def test_a_folder_of_runs_makes_such_a_page_over_its_parameters(
     assert '"parameters":["mode"]' in text
     assert '"column":"mode"' in text
     assert "left out: broken.darshan" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", ["analyze", "report"])
+@pytest.mark.parametrize("keep", [False, True])
+def test_a_folder_of_recordings_is_written_into_only_when_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], verb: str, keep: bool
+) -> None:
+    folder = tmp_path / "runs"
+    for name in ("first", "second"):
+        recorded(["cat", "/etc/hostname"], folder / name)
+    before = sorted(folder.rglob("*"))
+    own = ["-o", str(tmp_path / "page.html")] if verb == "report" else []
+    assert main([verb, str(folder), *own, *(["--keep"] if keep else [])]) == 0
+    assert "could not be read" not in capsys.readouterr().out
+    new = {path.relative_to(folder).parts[:2] for path in folder.rglob("*") if path not in before}
+    assert new == ({("first", "data"), ("second", "data")} if keep else set())
 
 
 def test_runs_of_two_kinds_are_refused(small_dataset: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
