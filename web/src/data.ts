@@ -5,7 +5,7 @@
  * Times are seconds since the run's start, rates bytes per second; null means that the source does not tell.
  */
 
-export const VERSION = 4;
+export const VERSION = 5;
 
 export interface Document {
     run: Run;
@@ -241,8 +241,12 @@ export interface Distribution {
 }
 
 export interface Evidence {
+    /** For machines; its end says the unit. */
+    key: string;
     what: string;
-    value: string;
+    value: number;
+    /** The value as people read it. */
+    text: string;
 }
 
 /** A stretch of the run; `file`: of which file its calls are, null: of several, or of none. */

@@ -12,7 +12,6 @@ from halcyon.observe.findings.mpiio_means import collective_methods, hint, of_mp
 from halcyon.observe.findings.views import view_evidence
 from halcyon.observe.mpi_library import AGGREGATORS
 from halcyon.observe.schema import Kind, Level
-from halcyon.quantities import plural, seconds, size
 
 
 @dataclass(frozen=True)
@@ -68,10 +67,14 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         calls=calls,
         bytes=volume,
         evidence=[
-            Evidence("interleaved transfers", plural(calls, "call")),
-            Evidence("mean size", size(volume / calls)),
-            Evidence("extents of ranks over extent of the file", f"{max(one.overlap for one in interleaved):.1f}"),
-            Evidence("time in them", seconds(spent)),
+            Evidence("interleaved_calls", "interleaved transfers", calls),
+            Evidence("mean_bytes", "mean size", volume / calls),
+            Evidence(
+                "overlap_factor",
+                "extents of ranks over extent of the file",
+                max(one.overlap for one in interleaved),
+            ),
+            Evidence("spent_s", "time in them", spent),
             *view_evidence(answers, [one.file for one in interleaved]),
         ],
         files=sorted(one.file for one in interleaved),

@@ -5,7 +5,6 @@ from ibis import _
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.schema import Kind, Level
-from halcyon.quantities import percent, plural, seconds
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -47,10 +46,10 @@ def find(answers: Answers) -> list[Finding]:
         calls=calls,
         bytes=None,
         evidence=[
-            Evidence("syncs", plural(calls, "call")),
-            Evidence("writes", plural(written, "call")),
-            Evidence("time in syncs", seconds(spent)),
-            Evidence("share of the time of writes and syncs", percent(spent / (spent + write_s))),
+            Evidence("sync_calls", "syncs", calls),
+            Evidence("write_calls", "writes", written),
+            Evidence("spent_s", "time in syncs", spent),
+            Evidence("sync_share", "share of the time of writes and syncs", spent / (spent + write_s)),
         ],
         files=sorted({row["file"] for row in rows if row["file"] is not None}),
         ranks=sorted({answers.shown_ranks.get(row["process"], row["process"]) for row in rows}),

@@ -8,7 +8,7 @@ from ibis import _
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.metadata import at_the_door
 from halcyon.observe.findings.finding import Evidence, Finding, found
-from halcyon.quantities import number, percent, plural, seconds
+from halcyon.quantities import plural
 
 _OPEN_ONCE = "Open each file once and keep it open; ask once"
 _TELL_OTHERS = " and tell the other ranks (MPI_Bcast)."
@@ -59,12 +59,15 @@ def find(answers: Answers) -> list[Finding]:
         calls=load.calls,
         bytes=None,
         evidence=[
+            Evidence("metadata_calls", "metadata calls", load.calls),
+            Evidence("transfer_calls", "transfers", load.data_calls),
+            *([Evidence("io_share", "share of the I/O time", load.seconds / answers.io_s)] if answers.io_s else []),
+            Evidence("spent_s", "time in them", load.seconds),
             Evidence(
-                "metadata calls per transfer", number(load.per_data_call) if load.per_data_call else "no transfers"
+                f"busiest_{busiest.kind}_calls_per_s",
+                f"{busiest.kind} calls in the busiest second",
+                busiest.most_per_second or 0.0,
             ),
-            Evidence("share of the I/O time", percent(load.seconds / answers.io_s) if answers.io_s else "–"),
-            Evidence("time in them", seconds(load.seconds)),
-            Evidence(f"{busiest.kind} calls in the busiest second", number(busiest.most_per_second or 0.0)),
         ],
         files=_by_time(rows)[:1000],
         ranks=sorted({answers.shown_ranks.get(row["process"], row["process"]) for row in rows}),

@@ -7,7 +7,7 @@ from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.mpiio_means import whole_stripes
 from halcyon.observe.schema import Kind
-from halcyon.quantities import percent, plural, rate, seconds, size
+from halcyon.quantities import rate
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -55,12 +55,15 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         calls=unaligned,
         bytes=sum(row["unaligned_volume"] for row in own),
         evidence=[
-            Evidence("misaligned transfers", f"{plural(unaligned, 'call')}, {percent(unaligned / calls)}"),
+            Evidence("misaligned_calls", "misaligned transfers", unaligned),
+            Evidence("misaligned_share", "share of these files' transfers", unaligned / calls),
             Evidence(
-                "across a stripe's border without need", plural(sum(row["unaligned_crossing"] for row in own), "call")
+                "crossing_calls",
+                "across a stripe's border without need",
+                sum(row["unaligned_crossing"] for row in own),
             ),
-            Evidence("mean size", size(sum(row["unaligned_volume"] for row in own) / unaligned)),
-            Evidence("time in them", seconds(spent)),
+            Evidence("mean_bytes", "mean size", sum(row["unaligned_volume"] for row in own) / unaligned),
+            Evidence("spent_s", "time in them", spent),
         ],
         files=[row["file"] for row in own],
     )

@@ -4,8 +4,7 @@ from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.volumes import READ
-from halcyon.observe.findings.finding import Evidence, Finding, found
-from halcyon.quantities import percent, plural, seconds, size
+from halcyon.observe.findings.finding import Evidence, Finding, examined, found
 
 _TELL_RANKS = "Let one rank (per node) read and tell the others: MPI_Bcast, MPI_File_read_all, H5FD_MPIO_COLLECTIVE."
 
@@ -48,13 +47,12 @@ def find(answers: Answers) -> list[Finding]:
         calls=sum(one.calls for one in rereads),
         bytes=sum(again.values()),
         evidence=[
-            Evidence(
-                "bytes read again", f"{size(sum(again.values()))}, {percent(sum(again.values()) / every)} of all read"
-            ),
-            Evidence("after another process", size(others)),
-            Evidence("by the same process", size(own)),
-            Evidence("examined", f"{plural(answers.revisits.examined, 'call')} of {answers.revisits.candidates:,}"),
-            Evidence("time of these files' reads", seconds(sum(one.seconds for one in rereads))),
+            Evidence("again_bytes", "bytes read again", sum(again.values())),
+            Evidence("again_share", "share of all bytes read", sum(again.values()) / every),
+            Evidence("others_bytes", "read again after another process", others),
+            Evidence("own_bytes", "read again by the same process", own),
+            *examined(answers),
+            Evidence("spent_s", "time of these files' reads", sum(one.seconds for one in rereads)),
         ],
         files=sorted(again),
         ranks=sorted({rank for file in again if file in read for rank in read[file].ranks}),

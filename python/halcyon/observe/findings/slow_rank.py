@@ -3,7 +3,7 @@
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.stragglers import Straggler
 from halcyon.observe.findings.finding import Evidence, Finding, Span, found
-from halcyon.quantities import number, seconds
+from halcyon.quantities import number
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -39,10 +39,12 @@ def _find(answers: Answers, kind: str, one: Straggler) -> list[Finding]:
         calls=None,
         bytes=None,
         evidence=[
-            Evidence("its time over the median rank's", f"{number(one.factor)} times"),
-            Evidence("phases made longer by", seconds(one.seconds_lost)),
-            Evidence(
-                "its bytes over the median rank's", f"{number(one.bytes_factor)} times" if one.bytes_factor else "–"
+            Evidence("time_factor", "its time over the median rank's", one.factor),
+            Evidence("longer_s", "phases made longer by", one.seconds_lost),
+            *(
+                [Evidence("bytes_factor", "its bytes over the median rank's", one.bytes_factor)]
+                if one.bytes_factor
+                else []
             ),
         ],
         ranks=[one.rank],

@@ -60,7 +60,7 @@ TABLES = (
 )
 """Tables of the analyses that the page takes as they are."""
 
-VERSION = 4
+VERSION = 5
 """Of this contract. A viewer says so when it is given another one."""
 
 

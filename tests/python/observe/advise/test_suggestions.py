@@ -30,7 +30,8 @@ def test_the_pieces_of_the_view_are_part_of_the_reason(ask: Ask) -> None:
     trace = scenarios.sieving()
     trace.facts += [{"process": rank, "file": 0, "key": "mpi.view", "value": "64 bytes every 256"} for rank in range(4)]
     reasons = [evidence for one in advise(ask(trace)).suggestions for evidence in one.evidence]
-    assert Evidence("view of the file", "64-byte pieces every 256 bytes") in reasons
+    assert Evidence("view_piece_bytes", "pieces that the view shows", 64) in reasons
+    assert Evidence("view_stride_bytes", "from the begin of a piece to that of the next", 256) in reasons
 
 
 def test_sieving_that_costs_little_is_told_and_not_tried(ask: Ask) -> None:

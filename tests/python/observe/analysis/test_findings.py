@@ -1,7 +1,9 @@
 """What is wrong is found, with its cost; what is right is left alone."""
 
+import json
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import pytest
 from observe.analysis import scenarios
@@ -10,6 +12,8 @@ from observe.synthetic import MIB, Trace
 
 from halcyon.observe.analysis.settings import Settings
 from halcyon.observe.findings import Finding, Span, findings
+from halcyon.observe.findings.finding import Unit
+from halcyon.observe.printed.plain import as_json
 
 
 def pick(every: list[Finding], key: str) -> Finding:
@@ -61,8 +65,8 @@ def test_sieving_of_new_data_costs_its_reads_and_locks(findings_of: FindingsOf) 
     assert one.seconds_lost == pytest.approx(cycles * (0.006 + 0.002 + 0.001))
     assert one.calls == cycles
     assert one.bytes == cycles * 3 // 4 * MIB // 2
-    evidence = {each.what: each.value for each in one.evidence}
-    assert evidence["of these returned nothing"] == "50 calls"
+    evidence = {each.key: each.value for each in one.evidence}
+    assert evidence["empty_read_calls"] == 50
     assert "romio_ds_write=disable" in one.change
     assert (one.files, one.ranks) == ([0], [0, 1, 2, 3])
 
@@ -428,3 +432,31 @@ def test_a_file_that_the_application_reads_itself_is_listed(ask: Ask) -> None:
     trace, shared, beside = with_shared_pointer()
     trace.read(1, beside, 0, 40, 60, 1)
     assert pick(findings(ask(trace)), "small-writes").files == [shared, beside]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """What `--json` prints findings in."""
+
+    findings: list[Finding]
+
+
+def test_evidence_is_numbers_whose_keys_say_the_unit(findings_of: FindingsOf) -> None:
+    runs = [value for value in vars(scenarios).values() if callable(value) and value.__module__ == scenarios.__name__]
+    seen = 0
+    for run in runs:
+        for finding in json.loads(as_json(Tables(findings_of(run))))["findings"]:
+            keys = [each["key"] for each in finding["evidence"]]
+            assert len(set(keys)) == len(keys), finding["key"]
+            for each in finding["evidence"]:
+                assert isinstance(each["value"], int | float), each
+                assert Unit.of(each["key"]).text(each["value"]) == each["text"]
+                seen += 1
+    assert seen > 40
+
+
+def test_evidence_without_a_unit_is_refused() -> None:
+    with pytest.raises(ValueError, match="expected one of these at its end"):
+        Unit.of("time")
+    assert Unit.of("server_bytes_per_s") == Unit.BYTES_PER_S
+    assert Unit.of("spent_s") == Unit.SECONDS

@@ -9,7 +9,7 @@ from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.counted import Counted
 from halcyon.observe.findings.counted.records import when
 from halcyon.observe.findings.finding import Evidence, Finding, found
-from halcyon.quantities import plural, seconds
+from halcyon.quantities import plural
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ def _slow_finding(answers: Answers, shared: ibis.Table, rank: int, own: list[_Sl
         calls=None,
         bytes=None,
         evidence=[
-            Evidence("its time", seconds(sum(one.spent for one in own))),
-            Evidence("mean of the others", seconds(sum(one.others for one in own))),
+            Evidence("rank_s", "its time", sum(one.spent for one in own)),
+            Evidence("others_s", "mean of the others", sum(one.others for one in own)),
         ],
         files=files,
         ranks=[rank],
