@@ -38,14 +38,15 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         return []
     calls, volume = sum(one.calls for one in interleaved), sum(one.bytes for one in interleaved)
     spent = sum(one.seconds for one in interleaved)
-    saved = saving(answers, direction, calls, volume, spent)
+    files = [one.file for one in interleaved]
+    saved = saving(answers, direction, _pieces(answers.survey.durations, direction).filter(_.file.isin(files)))
     collective = all(one.collective for one in interleaved)
     verb = "write" if direction == Kind.WRITE else "read"
     methods = " or ".join(collective_methods(answers))
     return found(
         answers,
         key=f"collective-buffering-{verb}",
-        concerned=_pieces(answers, direction).filter(_.file.isin([one.file for one in interleaved])),
+        concerned=_pieces(answers.survey.profile, direction).filter(_.file.isin(files)),
         seconds_lost=saved.seconds,
         title=f"Ranks {verb} interleaved pieces of a shared file, each on its own",
         explanation=(
@@ -75,24 +76,22 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
                 max(one.overlap for one in interleaved),
             ),
             Evidence("spent_s", "time in them", spent),
-            *view_evidence(answers, [one.file for one in interleaved]),
+            *view_evidence(answers, files),
         ],
-        files=sorted(one.file for one in interleaved),
+        files=sorted(files),
         ranks=sorted({answers.shown_ranks.get(p, p) for one in interleaved for p in one.processes}),
     )
 
 
-def _pieces(answers: Answers, direction: str) -> ibis.Table:
+def _pieces(calls: ibis.Table, direction: str) -> ibis.Table:
     """The transfers of MPI-IO's reads, or writes: reads inside writes are data sieving's (data_sieving.py)."""
-    rows = answers.survey.profile.filter(
-        _.transfer & (_.direction == direction) & (_.parent_level == Level.MPIIO) & _.file.notnull()
-    )
+    rows = calls.filter(_.transfer & (_.direction == direction) & (_.parent_level == Level.MPIIO) & _.file.notnull())
     return rows.filter(_.parent_call.lower().contains(direction))
 
 
 def _interleaved(answers: Answers, direction: str) -> list[_Interleaved]:
     settings = answers.settings
-    rows = _pieces(answers, direction)
+    rows = _pieces(answers.survey.profile, direction)
     all_call = _.parent_call.re_search("_all(_begin|_end)?$|_ordered")
     each = rows.aggregate(
         by=["file", "process"],

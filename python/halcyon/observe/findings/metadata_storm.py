@@ -7,6 +7,7 @@ from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.metadata import at_the_door
+from halcyon.observe.analysis.typical import typical
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.quantities import plural
 
@@ -33,8 +34,10 @@ def find(answers: Answers) -> list[Finding]:
         duration_ns=_.duration_ns.sum().cast("int64"),
     )
     rows = sums.to_pyarrow().to_pylist()
-    # Calls without a file (a path that is not there) repeat nothing that is known.
-    again = sum(row["duration_ns"] * (1 - 1 / row["calls"]) for row in rows if row["file"] is not None) / 1e9
+    # Calls without a file (a path that is not there) repeat nothing that is known. The first question about a file may
+    # take longer than all that repeat it.
+    usual = typical(at_the_door(answers.survey.durations), "kind")
+    again = sum((row["calls"] - 1) * usual[row["kind"]].seconds for row in rows if row["file"] is not None)
     repeated = again >= load.seconds / 2
     parallel = bool(answers.survey.dataset.info.ranks)
     busiest = max(load.kinds, key=lambda one: one.most_per_second or 0.0)
@@ -52,7 +55,8 @@ def find(answers: Answers) -> list[Finding]:
             (_OPEN_ONCE + (_TELL_OTHERS if parallel else ".")) if repeated else (_FEWER_OF_ALL if parallel else _FEWER)
         ),
         estimate=(
-            "time of the calls that repeat one of the same kind by the same process on the same file"
+            "number of calls that repeat one of the same kind by the same process on the same file, times the median "
+            "of their kind"
             if repeated
             else "at most: time of all these calls"
         ),

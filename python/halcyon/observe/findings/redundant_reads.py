@@ -3,6 +3,7 @@
 from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.typical import typical
 from halcyon.observe.analysis.volumes import READ
 from halcyon.observe.findings.finding import Evidence, Finding, examined, found
 
@@ -21,8 +22,9 @@ def find(answers: Answers) -> list[Finding]:
     every = sum(one.bytes_read for one in answers.files)
     if not total or sum(again.values()) < answers.settings.again_share * every:
         return []
-    spent = {one.file: one.seconds / one.bytes for one in rereads if one.bytes}
-    lost = sum(volume * spent.get(file, 0.0) for file, volume in again.items())
+    reads = answers.survey.durations.filter(_.transfer & (_.direction == READ) & _.file.isin(sorted(again)))
+    usual = {file: one.seconds / one.bytes for file, one in typical(reads, "file").items() if one.bytes}
+    lost = sum(volume * usual.get(file, 0.0) for file, volume in again.items())
     mostly_others = others >= own
     return found(
         answers,
@@ -43,7 +45,7 @@ def find(answers: Answers) -> list[Finding]:
             else "Keep what was read: read once into memory; for HDF5 a chunk cache that holds the chunks in use "
             "(H5Pset_chunk_cache), and chunks shaped like the reads."
         ),
-        estimate="bytes read again, at the time per byte of the same file's reads",
+        estimate="bytes read again, at the median time of the same file's reads",
         calls=sum(one.calls for one in rereads),
         bytes=sum(again.values()),
         evidence=[

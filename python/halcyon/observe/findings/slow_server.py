@@ -31,14 +31,14 @@ def _slow(answers: Answers) -> list[Finding]:
         result += found(
             answers,
             key="slow-server",
-            seconds_lost=server.alone_s - server.alone_bytes / usual,
+            seconds_lost=server.alone_bytes / own - server.alone_bytes / usual,
             title=f"Server {server.name} is slower than the others",
             explanation=f"Transfers that it serves alone reach {rate(own)}, those of its peers {rate(usual)}.",
             change=(
                 "Tell the operators. Until it is mended, create files without it (lfs setstripe with a list of "
                 f"targets, or a pool{striping(answers, 'start_iodevice', 'striping_factor')})."
             ),
-            estimate="time of what it served alone, less that of its bytes at the peers' median bandwidth",
+            estimate="time of the bytes that it served alone at its usual bandwidth, less that at its peers'",
             calls=server.alone_calls,
             bytes=server.alone_bytes,
             evidence=[

@@ -30,7 +30,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     spent = sum(row["duration_ns"] for row in own) / 1e9
     if calls < settings.many_calls or calls < settings.small_share * every:
         return []
-    saved = saving(answers, direction, calls, volume, spent)
+    saved = saving(answers, direction, answers.survey.durations.filter((_.direction == direction) & small(answers)))
     verb, noun = ("written", "writes") if direction == Kind.WRITE else ("read", "reads")
     return found(
         answers,

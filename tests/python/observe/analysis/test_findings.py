@@ -139,11 +139,21 @@ def test_misalignment_is_measured_by_the_runs_own_aligned_transfers(findings_of:
     assert one.files == [0]
 
 
-def test_misalignment_without_comparison_has_no_cost(ask: Ask) -> None:
-    trace = Trace(1)
+def misaligned_in_turn(ranks: int) -> Trace:
+    """1 MiB writes behind a header of 100 bytes, by `ranks` in turn; none is aligned."""
+    trace = Trace(ranks)
     file = trace.file("/scratch/shared")
     for number in range(120):
-        trace.write(0, file, 100 + number * MIB, MIB, number * 30.0, 20)
+        trace.write(number % ranks, file, 100 + number * MIB, MIB, number * 30.0, 20)
+    return trace
+
+
+def test_misalignment_in_one_stream_is_none_where_nothing_shows_a_cost(ask: Ask) -> None:
+    assert "misaligned-writes" not in {one.key for one in findings(ask(misaligned_in_turn(1)))}
+
+
+def test_misalignment_without_comparison_has_no_cost(ask: Ask) -> None:
+    trace = misaligned_in_turn(2)
     one = pick(findings(ask(trace)), "misaligned-writes")
     assert one.seconds_lost is None
     assert one.severity == "low"
@@ -300,14 +310,6 @@ def one_aggregator() -> Trace:
     return trace
 
 
-def misaligned_through_mpiio() -> Trace:
-    trace = Trace(1)
-    file = trace.file("/scratch/shared")
-    for number in range(120):
-        trace.write(0, file, 100 + number * MIB, MIB, number * 30.0, 20)
-    return trace
-
-
 ADVICE = [
     (scenarios.sieving, "data-sieving-new-data", "romio_ds_write=disable", "OMPI_MCA_fbtl_posix_write_datasieving=0"),
     (
@@ -329,7 +331,7 @@ ADVICE = [
         "OMPI_MCA_io_ompio_num_aggregators",
     ),
     (one_aggregator, "one-rank-writes", "cb_nodes", "OMPI_MCA_io_ompio_num_aggregators"),
-    (misaligned_through_mpiio, "misaligned-writes", "romio_cb_write=enable", "lfs setstripe"),
+    (lambda: misaligned_in_turn(2), "misaligned-writes", "romio_cb_write=enable", "lfs setstripe"),
 ]
 
 
@@ -460,3 +462,43 @@ def test_evidence_without_a_unit_is_refused() -> None:
         Unit.of("time")
     assert Unit.of("server_bytes_per_s") == Unit.BYTES_PER_S
     assert Unit.of("spent_s") == Unit.SECONDS
+
+
+def held_up(run: Callable[[], Trace], kind: str, times: int = 3, seconds: float = 8.0) -> Trace:
+    """The run, of which a few calls of a kind, spread over it, were held up by something else."""
+    trace = run()
+    own = [call for call in trace.calls if call.kind == kind]
+    for call in own[:: len(own) // times][:times]:
+        call.duration_ns += round(seconds * 1e9)
+    return trace
+
+
+@pytest.mark.parametrize(
+    ("run", "kind", "key"),
+    [
+        (scenarios.misaligned, "write", "misaligned-writes"),
+        (scenarios.small_writes, "write", "small-writes"),
+        (scenarios.frequent_sync, "sync", "frequent-sync"),
+        (scenarios.all_read_the_same, "read", "redundant-reads"),
+        (scenarios.metadata_storm, "open", "metadata-storm"),
+        (scenarios.slow_server, "write", "slow-server"),
+    ],
+)
+def test_calls_that_something_held_up_do_not_change_the_cost(
+    ask: Ask, run: Callable[[], Trace], kind: str, key: str
+) -> None:
+    settings = Settings(worth_share=0.001, metadata_share=0.0)
+    calm = pick(findings(ask(run(), settings)), key)
+    assert pick(findings(ask(held_up(run, kind), settings)), key).seconds_lost == pytest.approx(
+        calm.seconds_lost, rel=0.05
+    )
+
+
+def test_a_server_that_was_held_up_a_few_times_is_not_slow(ask: Ask) -> None:
+    trace = scenarios.slow_server()
+    for call in trace.calls:
+        call.duration_ns = 10_000_000
+    own = [call for call in trace.calls if trace.files[call.file or 0]["servers"] == ["ost1"]]
+    for call in own[::12]:
+        call.duration_ns += 1_000_000_000
+    assert "slow-server" not in {one.key for one in findings(ask(trace))}
