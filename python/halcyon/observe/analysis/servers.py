@@ -30,7 +30,7 @@ class Server:
     alone_bytes: int = 0
     alone_s: float = 0.0
     bandwidth_per_call: float | None = None
-    """Bytes per second of these transfers: the median over them, by the mean of each file and step of time."""
+    """Bytes per second of these transfers: that of the median byte, by the mean of each file and step of time."""
 
     @property
     def bytes_read(self) -> int:
@@ -128,11 +128,12 @@ class _Load:
         )
 
     def _usual_bandwidth(self) -> float | None:
-        """That of the median transfer: a few that something held up do not make a slow server."""
-        speeds = sorted((volume * 1e9 / spent_ns, calls) for calls, volume, spent_ns in self.alone if spent_ns)
-        left = sum(calls for _speed, calls in speeds) / 2
-        for speed, calls in speeds:
-            left -= calls
+        """That of the median byte, and the faster one of two: a few transfers that something held up, or one process
+        that writes in its own way, do not make a slow server."""
+        speeds = sorted(((volume * 1e9 / spent_ns, volume) for _calls, volume, spent_ns in self.alone if spent_ns))
+        left = sum(volume for _speed, volume in speeds) / 2
+        for speed, volume in reversed(speeds):
+            left -= volume
             if left <= 0:
                 return speed
         return None

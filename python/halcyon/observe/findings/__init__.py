@@ -15,6 +15,7 @@ from halcyon.observe.findings import (
     slow_rank,
     slow_server,
     small_transfers,
+    synchronous_writes,
 )
 from halcyon.observe.findings.finding import Evidence, Finding, Severity, Span
 
@@ -30,6 +31,7 @@ _KINDS = (
     slow_rank,
     slow_server,
     frequent_sync,
+    synchronous_writes,
     one_rank_moves_all,
     redundant_reads,
     read_modify_write,

@@ -1,6 +1,8 @@
 """Runs with one thing wrong each, and a healthy one. The numbers are invented."""
 
+import os
 import random
+from dataclasses import replace
 
 from observe.synthetic import MIB, Trace
 
@@ -126,6 +128,43 @@ def slow_rank() -> Trace:
             base = (call.start_ns // 5_000_000_000) * 5_000_000_000
             call.start_ns = base + (call.start_ns - base) * 3
             call.duration_ns *= 3
+    return trace
+
+
+def slow_by_its_flags(flags: int, *, all_ranks: bool = False) -> Trace:
+    """The run with a slow rank, but that rank (or each) opened its files with these flags."""
+    trace = slow_rank()
+    for call in trace.calls:
+        if call.kind == "open":
+            call.argument = os.O_WRONLY | os.O_CREAT | (flags if all_ranks or call.process == 5 else 0)
+    return trace
+
+
+def slow_by_its_calls(pieces: int = 8) -> Trace:
+    """The run with a slow rank, but that rank writes the same bytes in more calls."""
+    trace = slow_rank()
+    for call in [call for call in trace.calls if call.process == 5 and call.kind == "write"]:
+        assert call.bytes is not None
+        assert call.offset is not None
+        call.bytes = call.moved = call.bytes // pieces
+        call.duration_ns //= pieces
+        for piece in range(1, pieces):
+            part = replace(call, start_ns=call.start_ns + piece * call.duration_ns)
+            part.offset = call.offset + piece * call.bytes
+            trace.calls.append(part)
+    return trace
+
+
+def synchronous(flags: int = os.O_DSYNC, *, others: bool = False) -> Trace:
+    """100 writes of 64 KiB, each of which waits 12 ms for the device; on request, as many that do not, in 1 ms."""
+    trace = Trace(1)
+    for waits in (True, False) if others else (True,):
+        file = trace.file(f"/scratch/{'log' if waits else 'field'}")
+        opened = os.O_WRONLY | os.O_CREAT | (flags if waits else 0)
+        trace.add(0, "posix", "open", "open", 5000.0 * (not waits), 0.1, file=file, argument=opened)
+        for number in range(100):
+            begin = 5000.0 * (not waits) + 1 + number * 20.0
+            trace.write(0, file, number * 64 * KIB, 64 * KIB, begin, 12 if waits else 1)
     return trace
 
 

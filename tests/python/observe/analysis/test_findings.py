@@ -1,6 +1,7 @@
 """What is wrong is found, with its cost; what is right is left alone."""
 
 import json
+import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -502,3 +503,41 @@ def test_a_server_that_was_held_up_a_few_times_is_not_slow(ask: Ask) -> None:
     for call in own[::12]:
         call.duration_ns += 1_000_000_000
     assert "slow-server" not in {one.key for one in findings(ask(trace))}
+
+
+@pytest.mark.parametrize(
+    ("run", "why", "change"),
+    [
+        (lambda: scenarios.slow_by_its_flags(os.O_DSYNC), "O_DSYNC", "without O_SYNC and O_DSYNC"),
+        (lambda: scenarios.slow_by_its_flags(os.O_SYNC), "O_DSYNC", "without O_SYNC and O_DSYNC"),
+        (lambda: scenarios.slow_by_its_flags(os.O_DIRECT), "O_DIRECT", "without O_DIRECT"),
+        (scenarios.slow_by_its_calls, "768 calls", "in as few calls"),
+    ],
+)
+def test_a_rank_that_is_slow_by_what_it_does_keeps_its_node(
+    ask: Ask, run: Callable[[], Trace], why: str, change: str
+) -> None:
+    one = pick(findings(ask(run())), "slow-rank-write")
+    assert one.ranks == [5]
+    assert why in one.explanation
+    assert change in one.change
+    assert "next job" not in one.change
+
+
+def test_a_rank_that_is_slow_with_the_flags_of_all_has_a_node_to_look_at(ask: Ask) -> None:
+    one = pick(findings(ask(scenarios.slow_by_its_flags(os.O_DSYNC, all_ranks=True))), "slow-rank-write")
+    assert "leave it out of the next job" in one.change
+
+
+def test_writes_that_wait_for_the_device_are_found(ask: Ask) -> None:
+    for flags in (os.O_SYNC, os.O_DSYNC):
+        one = pick(findings(ask(scenarios.synchronous(flags))), "synchronous-writes")
+        assert one.seconds_lost == pytest.approx(1.2)
+        assert one.estimate.startswith("at most")
+    beside = pick(findings(ask(scenarios.synchronous(others=True))), "synchronous-writes")
+    assert beside.seconds_lost == pytest.approx(1.1)
+    assert beside.files == [0]
+
+
+def test_writes_past_the_cache_do_not_wait_for_the_device(ask: Ask) -> None:
+    assert "synchronous-writes" not in {one.key for one in findings(ask(scenarios.synchronous(os.O_DIRECT)))}
