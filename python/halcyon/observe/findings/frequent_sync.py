@@ -23,7 +23,7 @@ def find(answers: Answers) -> list[Finding]:
     calls, spent = sum(row["calls"] for row in rows), sum(row["duration_ns"] for row in rows) / 1e9
     # One sync at the end of a checkpoint is what it should be.
     usual = typical(answers.survey.durations.filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX)), "file")
-    lost = sum((row["calls"] - 1) * usual[row["file"]].seconds for row in rows)
+    lost = sum((row["calls"] - 1) * usual[row["file"]].usual_s for row in rows)
     if calls < settings.sync_calls or calls < settings.syncs_per_write * written:
         return []
     if spent < settings.sync_share * (spent + write_s):
@@ -44,7 +44,7 @@ def find(answers: Answers) -> list[Finding]:
             "H5Fflush and "
             "MPI_File_sync in between; let a thread of its own sync where the application can go on."
         ),
-        estimate="number of all syncs but one per process and file, times the file's median sync",
+        estimate="number of all syncs but one per process and file, times the usual time of the file's syncs",
         calls=calls,
         bytes=None,
         evidence=[

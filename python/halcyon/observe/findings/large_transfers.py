@@ -25,26 +25,23 @@ def saving(answers: Answers, direction: str, rows: ibis.Table) -> Saving:
     """If the transfers of these rows of Survey.durations were made in pieces of 1 MiB.
 
     Measured by the large transfers of the same run, where it has some; else at most, as if a large one took no longer
-    than a small one. Each counts with the median time of its class of sizes: calls that something else held up say
+    than a small one. Each counts with the usual time of its class of sizes: calls that something else held up say
     nothing about sizes.
     """
     own = typical(rows, "size_class").values()
-    usual = sum(one.usual_s for one in own)
+    usual = sum(one.total_s for one in own)
     volume = sum(one.calls * one.bytes for one in own)
     half = (LARGE // 2).bit_length() - 1
     large = typical(
         answers.survey.durations.filter(_.transfer & (_.direction == direction) & (_.size_class >= half)), "size_class"
     ).values()
-    measured_s = sum(one.usual_s for one in large)
+    measured_s = sum(one.total_s for one in large)
     if sum(one.calls for one in large) >= answers.settings.large_calls and measured_s:
         measured = sum(one.calls * one.bytes for one in large) / measured_s
-        text = (
-            f"their number times their median time, less the time of their bytes at {rate(measured)}, which this run's "
-            "large transfers reach"
-        )
+        text = f"their usual time, less that of their bytes at {rate(measured)}, which this run's large transfers reach"
         return Saving(max(usual - volume / measured, 0.0), text)
-    left = sum(one.usual_s * max(1 - one.bytes / LARGE, 0.0) for one in own)
-    text = "at most: their number times their median time, if a transfer of 1 MiB took no longer than each of these"
+    left = sum(one.total_s * max(1 - one.bytes / LARGE, 0.0) for one in own)
+    text = "at most: their usual time, if a transfer of 1 MiB took no longer than each of these"
     return Saving(left, text)
 
 

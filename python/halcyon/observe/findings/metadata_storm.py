@@ -37,7 +37,7 @@ def find(answers: Answers) -> list[Finding]:
     # Calls without a file (a path that is not there) repeat nothing that is known. The first question about a file may
     # take longer than all that repeat it.
     usual = typical(at_the_door(answers.survey.durations), "kind")
-    again = sum((row["calls"] - 1) * usual[row["kind"]].seconds for row in rows if row["file"] is not None)
+    again = sum((row["calls"] - 1) * usual[row["kind"]].usual_s for row in rows if row["file"] is not None)
     repeated = again >= load.seconds / 2
     parallel = bool(answers.survey.dataset.info.ranks)
     busiest = max(load.kinds, key=lambda one: one.most_per_second or 0.0)
@@ -55,8 +55,8 @@ def find(answers: Answers) -> list[Finding]:
             (_OPEN_ONCE + (_TELL_OTHERS if parallel else ".")) if repeated else (_FEWER_OF_ALL if parallel else _FEWER)
         ),
         estimate=(
-            "number of calls that repeat one of the same kind by the same process on the same file, times the median "
-            "of their kind"
+            "number of calls that repeat one of the same kind by the same process on the same file, times the usual "
+            "time of their kind"
             if repeated
             else "at most: time of all these calls"
         ),

@@ -23,7 +23,7 @@ def find(answers: Answers) -> list[Finding]:
     if not total or sum(again.values()) < answers.settings.again_share * every:
         return []
     reads = answers.survey.durations.filter(_.transfer & (_.direction == READ) & _.file.isin(sorted(again)))
-    usual = {file: one.seconds / one.bytes for file, one in typical(reads, "file").items() if one.bytes}
+    usual = {file: one.usual_s / one.bytes for file, one in typical(reads, "file").items() if one.bytes}
     lost = sum(volume * usual.get(file, 0.0) for file, volume in again.items())
     mostly_others = others >= own
     return found(
@@ -45,7 +45,7 @@ def find(answers: Answers) -> list[Finding]:
             else "Keep what was read: read once into memory; for HDF5 a chunk cache that holds the chunks in use "
             "(H5Pset_chunk_cache), and chunks shaped like the reads."
         ),
-        estimate="bytes read again, at the median time of the same file's reads",
+        estimate="bytes read again, at the usual time of the same file's reads",
         calls=sum(one.calls for one in rereads),
         bytes=sum(again.values()),
         evidence=[

@@ -58,9 +58,9 @@ def _lost(answers: Answers, files: list[int]) -> tuple[float, str]:
     own = typical(every.filter(_.file.isin(files)), "size_class")
     usual = typical(every.filter(~_.file.isin(files)), "size_class")
     compared = {
-        size: usual[size].seconds for size in own if size in usual and usual[size].calls >= answers.settings.large_calls
+        size: usual[size].usual_s for size in own if size in usual and usual[size].calls >= answers.settings.large_calls
     }
-    lost = sum(one.calls * max(one.seconds - compared.get(size, 0.0), 0.0) for size, one in own.items())
+    lost = sum(one.calls * max(one.usual_s - compared.get(size, 0.0), 0.0) for size, one in own.items())
     if len(compared) == len(own):
-        return lost, "their number times their median time, less that of the run's other writes of such sizes"
-    return lost, "at most: their number times their median time, as if writes that do not wait took no time"
+        return lost, "their usual time, less that of the run's other writes of such sizes"
+    return lost, "at most: their usual time, as if writes that do not wait took no time"
