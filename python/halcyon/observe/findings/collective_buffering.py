@@ -8,7 +8,7 @@ from ibis import _
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.large_transfers import LARGE, saving
-from halcyon.observe.findings.mpiio_means import collective_methods, hint, of_mpiio
+from halcyon.observe.findings.mpiio_means import collective_methods, hint, of_mpiio, other_component
 from halcyon.observe.findings.views import view_evidence
 from halcyon.observe.mpi_library import AGGREGATORS
 from halcyon.observe.schema import Kind, Level
@@ -62,6 +62,12 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
             if collective
             else f"Use collective calls (MPI_File_{verb}_all, H5FD_MPIO_COLLECTIVE)"
             + of_mpiio(answers, romio=f" and the MPI-IO hint romio_cb_{verb}=enable", ompio="")
+            + "; where the program cannot be changed and a call has several pieces, "
+            + of_mpiio(
+                answers,
+                romio=f"the MPI-IO hint romio_ds_{verb}=enable (data sieving)",
+                ompio=f"{other_component(answers)}, whose data sieving joins them",
+            )
             + "."
         ),
         estimate=saved.estimate,

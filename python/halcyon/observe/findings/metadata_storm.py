@@ -38,14 +38,15 @@ def find(answers: Answers) -> list[Finding]:
     # take longer than all that repeat it.
     usual = typical(at_the_door(answers.survey.durations), "kind")
     again = sum((row["calls"] - 1) * usual[row["kind"]].usual_s for row in rows if row["file"] is not None)
-    repeated = again >= load.seconds / 2
+    whole = sum(one.total_s for one in usual.values())
+    repeated = again >= whole / 2
     parallel = bool(answers.survey.dataset.info.ranks)
     busiest = max(load.kinds, key=lambda one: one.most_per_second or 0.0)
     return found(
         answers,
         key="metadata-storm",
         concerned=asked,
-        seconds_lost=again if repeated else load.seconds,
+        seconds_lost=again if repeated else whole,
         title="Opening, closing and asking about files happens more often than moving data",
         explanation=(
             f"{plural(load.calls, 'call')} open, close, ask about or name files, for {load.data_calls:,} that move data"
@@ -58,7 +59,7 @@ def find(answers: Answers) -> list[Finding]:
             "number of calls that repeat one of the same kind by the same process on the same file, times the usual "
             "time of their kind"
             if repeated
-            else "at most: time of all these calls"
+            else "at most: usual time of all these calls"
         ),
         calls=load.calls,
         bytes=None,

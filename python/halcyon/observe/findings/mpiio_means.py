@@ -14,6 +14,15 @@ def of_mpiio(answers: Answers, *, romio: str, ompio: str) -> str:
     return f"{romio} (with Open MPI's own MPI-IO instead: {ompio})" if ompio else romio
 
 
+def other_component(answers: Answers) -> str:
+    """`OMPI_MCA_io=romio321 (mpirun --mca io romio321)`: Open MPI's other MPI-IO, instead of its own."""
+    library = answers.mpiio_used.library
+    if library.family != Family.OPEN_MPI:
+        return f"{COMPONENT}=romio…"
+    name = library.romio_component
+    return f"{COMPONENT}={name} (mpirun --mca io {name})"
+
+
 def hint(answers: Answers, text: str, *, ompio: str | None = None, where: str = "", romio_first: bool = False) -> str:
     """`the MPI-IO hint romio_cb_write=enable`, or what there is in its place.
 

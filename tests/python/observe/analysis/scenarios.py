@@ -2,6 +2,7 @@
 
 import os
 import random
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from observe.synthetic import MIB, Trace
@@ -69,13 +70,13 @@ def sieving(*, fresh: bool = True) -> Trace:
     return trace
 
 
-def interleaved(call: str = "MPI_File_write_at") -> Trace:
+def interleaved(call: str = "MPI_File_write_at", ranks: int = 8) -> Trace:
     """Each rank writes its own 32 KiB pieces of a shared file, round robin."""
-    trace = Trace(8, hosts=("n0", "n1"))
+    trace = Trace(ranks, hosts=("n0", "n1"))
     file = trace.file("/scratch/shared", stripe_bytes=MIB, servers=SERVERS)
-    for piece in range(40):
-        for rank in range(8):
-            offset = (piece * 8 + rank) * 32 * KIB
+    for piece in range(320 // ranks):
+        for rank in range(ranks):
+            offset = (piece * ranks + rank) * 32 * KIB
             outer = trace.mpi_write(rank, file, offset, 32 * KIB, piece * 10.0, 6, call=call)
             trace.write(rank, file, offset, 32 * KIB, piece * 10.0 + 1, 4, inside=outer)
     return trace
@@ -270,4 +271,42 @@ def behind_the_aggregator(own_ms: float = 0.0) -> Trace:
             for piece in range(4):
                 at = begin + 12 + piece * 20
                 trace.write(0, file, (piece * 20 + step) * 4 * MIB, 4 * MIB, at, 20, inside=outer)
+    return trace
+
+
+def time_inside_mpiio(call: str = "MPI_File_write_at", hosts: Sequence[str] = ("n0",)) -> Trace:
+    """Each write of MPI-IO takes 172 ms, the write of the file that it makes one."""
+    trace = Trace(2, hosts=hosts)
+    file = trace.file("/scratch/shared", stripe_bytes=MIB, servers=SERVERS)
+    for step in range(20):
+        for rank in range(2):
+            offset, begin = (step * 2 + rank) * 4 * MIB, step * 200.0
+            outer = trace.mpi_write(rank, file, offset, 4 * MIB, begin, 172, call=call)
+            trace.write(rank, file, offset, 4 * MIB, begin + 170, 1, inside=outer)
+    return trace
+
+
+def opened_for_each_step(call: str = "MPI_File_open", times: int = 20, length_ms: float = 50.0) -> Trace:
+    """Before each collective write of 10 ms, all ranks make another collective call that takes longer."""
+    trace = Trace(4)
+    file = trace.file("/scratch/shared", stripe_bytes=MIB, servers=SERVERS)
+    for step in range(20):
+        for rank in range(4):
+            offset, begin = (step * 4 + rank) * 4 * MIB, step * 200.0
+            if step < times:
+                kind = "open" if call == "MPI_File_open" else "view"
+                trace.add(rank, "mpiio", call, kind, begin, length_ms, file=file)
+            outer = trace.mpi_write(
+                rank, file, offset, 4 * MIB, begin + length_ms + 1, 10, call="MPI_File_write_at_all"
+            )
+            trace.write(rank, file, offset, 4 * MIB, begin + length_ms + 2, 8, inside=outer)
+    return trace
+
+
+def reads_at(blocks: Iterable[int]) -> Trace:
+    """Reads of 4 KiB in 5 ms each, at these blocks of one file."""
+    trace = Trace(1)
+    file = trace.file("/scratch/table")
+    for number, block in enumerate(blocks):
+        trace.read(0, file, block * 4 * KIB, 4 * KIB, number * 6.0, 5)
     return trace

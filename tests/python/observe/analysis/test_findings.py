@@ -2,8 +2,9 @@
 
 import json
 import os
+import random
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import pytest
@@ -541,3 +542,73 @@ def test_writes_that_wait_for_the_device_are_found(ask: Ask) -> None:
 
 def test_writes_past_the_cache_do_not_wait_for_the_device(ask: Ask) -> None:
     assert "synchronous-writes" not in {one.key for one in findings(ask(scenarios.synchronous(os.O_DIRECT)))}
+
+
+def test_two_ranks_that_take_turns_interleave(findings_of: FindingsOf) -> None:
+    assert pick(findings_of(scenarios.interleaved, ranks=2), "collective-buffering-write").calls == 320
+
+
+def test_two_ranks_with_a_half_each_do_not_interleave(ask: Ask) -> None:
+    trace = scenarios.interleaved(ranks=2)
+    for call in trace.calls:
+        assert call.offset is not None
+        call.offset = (
+            call.process * 160 * 32 * scenarios.KIB + call.offset // 2 // (32 * scenarios.KIB) * 32 * scenarios.KIB
+        )
+    assert "collective-buffering-write" not in {one.key for one in findings(ask(trace))}
+
+
+def test_mpiio_whose_time_is_not_in_its_writes_is_found(ask: Ask) -> None:
+    one = pick(findings(ask(told(scenarios.time_inside_mpiio(), OPEN_MPI))), "mpiio-overhead-write")
+    assert one.seconds_lost == pytest.approx(2 * 20 * 0.171)
+    assert "OMPI_MCA_io=romio321 (mpirun --mca io romio321)" in one.change
+    assert "romio" not in pick(findings(ask(told(scenarios.time_inside_mpiio(), MPICH))), "mpiio-overhead-write").change
+
+
+def test_a_shared_file_pointer_is_named(ask: Ask) -> None:
+    one = pick(findings(ask(scenarios.time_inside_mpiio("MPI_File_write_shared"))), "mpiio-overhead-write")
+    assert "shared file pointer is locked" in one.change
+
+
+def test_collective_writes_have_the_finding_only_where_clocks_cannot_be_compared(ask: Ask) -> None:
+    together = {one.key for one in findings(ask(scenarios.time_inside_mpiio("MPI_File_write_at_all")))}
+    assert "mpiio-overhead-write" not in together
+    assert "collective-exchange" in together
+    apart = findings(ask(scenarios.time_inside_mpiio("MPI_File_write_at_all", hosts=("n0", "n1"))))
+    assert "the clocks of this run do not tell which" in pick(apart, "mpiio-overhead-write").explanation
+
+
+@pytest.mark.parametrize(
+    ("call", "change"), [("MPI_File_open", "Open each file once"), ("MPI_File_set_view", "Set the view once")]
+)
+def test_opens_and_views_that_cost_more_than_the_data_are_found(ask: Ask, call: str, change: str) -> None:
+    one = pick(findings(ask(scenarios.opened_for_each_step(call))), "collective-setup")
+    assert one.seconds_lost == pytest.approx(4 * 20 * 0.050)
+    assert change in one.change
+
+
+@pytest.mark.parametrize(("times", "length_ms", "there"), [(1, 900.0, False), (1, 9000.0, True), (20, 5.0, False)])
+def test_one_open_counts_where_it_takes_long(ask: Ask, times: int, length_ms: float, there: bool) -> None:
+    every = {one.key for one in findings(ask(scenarios.opened_for_each_step(times=times, length_ms=length_ms)))}
+    assert ("collective-setup" in every) == there
+
+
+def shuffled(blocks: int) -> list[int]:
+    order = list(range(blocks))
+    random.Random(3).shuffle(order)
+    return order
+
+
+@pytest.mark.parametrize(
+    ("blocks", "there"),
+    [
+        (shuffled(600), True),
+        ([number for pair in zip(range(300), range(9000, 9300), strict=True) for number in pair], False),
+        ([*range(300), *range(300)], False),
+        ([*range(0, 1200, 4), 2, *range(1200, 2400, 4)], False),
+        (range(600, 0, -1), False),
+    ],
+    ids=["random", "two streams", "read twice", "strided with one outlier", "backward"],
+)
+def test_only_accesses_without_order_are_random(ask: Ask, blocks: Iterable[int], there: bool) -> None:
+    assert ("random-reads" in {one.key for one in findings(ask(scenarios.reads_at(blocks)))}) == there
