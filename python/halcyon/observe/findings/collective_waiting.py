@@ -70,6 +70,7 @@ def _exchange(answers: Answers, every: list[Collective]) -> list[Finding]:
     exchange, spent = sum(one.exchange_s for one in own), sum(one.seconds for one in own)
     worst = max(own, key=lambda one: one.exchange_s)
     volume, calls = sum(one.bytes for one in own), sum(one.calls for one in own)
+    more = 2 * max(len({host for host in answers.hosts.values() if host is not None}), 1)
     direction = "read" if "_read" in worst.function else "write"
     return found(
         answers,
@@ -84,10 +85,10 @@ def _exchange(answers: Answers, every: list[Collective]) -> list[Finding]:
             "Try "
             + of_mpiio(
                 answers,
-                romio="more aggregators (cb_nodes: one or more per node) with larger buffers (cb_buffer_size: 16 MiB "
-                "or more), which need fewer rounds; where each rank's part is large and contiguous, independent calls, "
-                f"or romio_cb_{direction}=disable, which exchange nothing",
-                ompio=f"more aggregators ({AGGREGATORS}: one or more per node) or another method "
+                romio=f"more aggregators (cb_nodes={more}: two for each node) with larger buffers "
+                f"(cb_buffer_size={_LARGE_BUFFER}), which need fewer rounds; where each rank's part is large and "
+                f"contiguous, independent calls, or romio_cb_{direction}=disable, which exchange nothing",
+                ompio=f"more aggregators ({AGGREGATORS}={more}: two for each node) or another method "
                 f"({', '.join(collective_methods(answers))}); where each rank's part is large and contiguous, "
                 f"independent calls, or {COLLECTIVE_METHOD}=individual, which exchange nothing",
             )
@@ -109,3 +110,7 @@ def _exchange(answers: Answers, every: list[Collective]) -> list[Finding]:
         when=Span(min(one.start_s for one in own), max(one.end_s for one in own), None),
         worst=Span(worst.start_s, worst.end_s, worst.file),
     )
+
+
+_LARGE_BUFFER = 64 << 20
+"""Bytes: four times what ROMIO takes by itself."""

@@ -4,8 +4,7 @@ from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence, Finding, found
-from halcyon.observe.findings.mpiio_means import of_mpiio
-from halcyon.observe.mpi_library import AGGREGATORS
+from halcyon.observe.findings.mpiio_means import aggregators
 from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import percent
 
@@ -55,8 +54,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
             "to the servers, and the data crosses the network twice."
         ),
         change=(
-            f"Set {of_mpiio(answers, romio='the MPI-IO hint cb_nodes', ompio=AGGREGATORS)} to at least the number of "
-            "nodes."
+            f"Set {aggregators(answers, len(hosts))} (one for each node) or more."
             if most["gathered"]
             else "Let all ranks take part: collective MPI-IO or parallel HDF5 (H5Pset_fapl_mpio), or one file per node."
         ),
