@@ -21,11 +21,11 @@ def find(answers: Answers) -> list[Finding]:
 def _find(answers: Answers, direction: str) -> list[Finding]:
     every = [one for one in answers.functions if one.level == Level.MPIIO and f"_{direction}" in one.function]
     own = [one for one in every if not (_COLLECTIVE.search(one.function) and answers.collectives.comparable)]
-    spent, inside = sum(one.seconds for one in own), sum(one.communicate_s for one in own)
+    spent, inside = sum(one.seconds for one in own), sum(_inside(answers, one) for one in own)
     if not spent or inside < answers.settings.own_share * spent:
         return []
     moved = sum(_moving(one) for one in own)
-    worst = max(own, key=lambda one: one.communicate_s)
+    worst = max(own, key=lambda one: _inside(answers, one))
     collective = bool(_COLLECTIVE.search(worst.function))
     rows = answers.survey.profile
     mine = rows.filter((rows.level == Level.MPIIO) & rows.call.isin([one.function for one in own]))
@@ -46,7 +46,10 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
             )
         ),
         change=_change(answers, direction, worst.function, collective),
-        estimate="time of these calls that is in none of the calls they make",
+        estimate=(
+            "time of these calls that is in none of the calls they make (of collective ones: of each rank, beyond the "
+            "longest time that one rank spent in those)"
+        ),
         calls=sum(one.calls for one in own),
         bytes=None,
         evidence=[
@@ -54,10 +57,20 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
             Evidence("spent_s", "time in these calls", spent),
             Evidence("below_s", "time in the calls that they make", spent - inside),
             Evidence("moving_s", "of it, in reads and writes of the file", moved),
-            Evidence("longest_own_s", f"most, in {worst.function}", worst.communicate_s),
+            Evidence("longest_own_s", f"most, in {worst.function}", _inside(answers, worst)),
         ],
         files=sorted(files),
     )
+
+
+def _inside(answers: Answers, one: FunctionShares) -> float:
+    """Time of its own. In a collective call, ranks rightly wait while another one moves their data: for each rank, at
+    most what goes beyond the longest time that a rank spent in calls below."""
+    if not _COLLECTIVE.search(one.function):
+        return one.communicate_s
+    each = [own for own in answers.functions_per_rank if (own.level, own.function) == (one.level, one.function)]
+    longest = max((own.seconds - own.communicate_s for own in each), default=0.0)
+    return sum(max(own.seconds - longest, 0.0) for own in each)
 
 
 def _moving(one: FunctionShares) -> float:

@@ -310,3 +310,12 @@ def reads_at(blocks: Iterable[int]) -> Trace:
     for number, block in enumerate(blocks):
         trace.read(0, file, block * 4 * KIB, 4 * KIB, number * 6.0, 5)
     return trace
+
+
+def misaligned_in_turn(ranks: int) -> Trace:
+    """1 MiB writes behind a header of 100 bytes, by `ranks` in turn; none is aligned."""
+    trace = Trace(ranks)
+    file = trace.file("/scratch/shared")
+    for number in range(120):
+        trace.write(number % ranks, file, 100 + number * MIB, MIB, number * 30.0, 20)
+    return trace
