@@ -128,7 +128,7 @@ class _Load:
         )
 
     def _usual_bandwidth(self) -> float | None:
-        """That of the median byte, and the faster one of two: a few transfers that something held up, or one process
+        """That of the median byte, and the faster one of two: a few transfers that something delayed, or one process
         that writes in its own way, do not make a slow server."""
         speeds = sorted(((volume * 1e9 / spent_ns, volume) for _calls, volume, spent_ns in self.alone if spent_ns))
         left = sum(volume for _speed, volume in speeds) / 2

@@ -1,4 +1,4 @@
-"""How long calls usually take, whatever held a few of them up."""
+"""How long calls usually take, whatever delayed a few of them."""
 
 from dataclasses import dataclass
 

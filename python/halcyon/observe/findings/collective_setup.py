@@ -33,7 +33,7 @@ def find(answers: Answers) -> list[Finding]:
         key="collective-setup",
         concerned=mine,
         seconds_lost=lost,
-        title=f"{worst.function} and its kin take longer than moving data",
+        title="Opening files together and setting views takes longer than moving data",
         explanation=(
             f"{percent(lost / (lost + data_s))} of the time in MPI-IO passes in calls that open, close and set views, "
             f"most in {plural(worst.calls, 'call')} of {worst.function}. All ranks take part in each of them, and each "

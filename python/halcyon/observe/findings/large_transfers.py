@@ -25,7 +25,7 @@ def saving(answers: Answers, direction: str, rows: ibis.Table) -> Saving:
     """If the transfers of these rows of Survey.durations were made in pieces of 1 MiB.
 
     Measured by the large transfers of the same run, where it has some; else at most, as if a large one took no longer
-    than a small one. Each counts with the usual time of its class of sizes: calls that something else held up say
+    than a small one. Each counts with the usual time of its class of sizes: calls that something else delayed say
     nothing about sizes.
     """
     own = typical(rows, "size_class").values()

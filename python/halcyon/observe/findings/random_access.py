@@ -1,4 +1,4 @@
-"""Small reads or writes that jump to and fro in a file, without any order."""
+"""Small reads or writes in random order."""
 
 import ibis
 from ibis import _
@@ -31,7 +31,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         key=f"random-{noun}",
         concerned=_transfers(answers, direction).filter(_.file.isin(files)),
         seconds_lost=saved.seconds,
-        title=f"{noun.capitalize()} jump to and fro in their files",
+        title=f"Small {noun} are in random order",
         explanation=(
             "Each process goes forward and back by distances that hardly repeat. "
             + (

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.open_modes import tells_flags
 from halcyon.observe.analysis.rank_work import RankWork, usual
 from halcyon.observe.analysis.stragglers import Straggler
 from halcyon.observe.findings.finding import Evidence, Finding, Span, found
@@ -30,11 +31,7 @@ def _find(answers: Answers, kind: str, one: Straggler) -> list[Finding]:
     works = answers.rank_work[kind]
     rest = [work for rank, work in works.items() if rank != one.rank and rank >= 0]
     own, peers = works.get(one.rank), usual(rest) if rest else None
-    reason = _other_work(answers, kind, one, own, peers) or _Reason(
-        "It has about as much to do as the others, in as many calls and with the same flags, and takes longer every "
-        "time: something is wrong with its node, its network link, or the server that holds its file.",
-        f"Look at the node{where}: its network link, its memory, what else runs there; leave it out of the next job.",
-    )
+    reason = _other_work(answers, kind, one, own, peers) or _its_node(answers, where)
     return found(
         answers,
         key=f"slow-rank-{kind}",
@@ -58,6 +55,22 @@ def _find(answers: Answers, kind: str, one: Straggler) -> list[Finding]:
         ranks=[one.rank],
         when=Span(first.start_s, last.end_s, None),
         worst=Span(longest.start_s, longest.end_s, None),
+    )
+
+
+def _its_node(answers: Answers, where: str) -> _Reason:
+    """Nothing that it does tells it from the others."""
+    node = f"the node{where}: its network link, its memory, what else runs there"
+    if tells_flags(answers.survey):
+        return _Reason(
+            "It has about as much to do as the others, in as many calls and with the same flags, and takes longer "
+            "every time: something is wrong with its node, its network link, or the server that holds its file.",
+            f"Look at {node}; leave it out of the next job.",
+        )
+    return _Reason(
+        "It has about as much to do as the others, in as many calls, and takes longer every time. With which flags it "
+        "opened its files is not known.",
+        f"See whether it opens its files with O_SYNC, O_DSYNC or O_DIRECT. If it does not, look at {node}.",
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 from observe.analysis import scenarios
-from observe.analysis.conftest import Ask, pick
+from observe.analysis.conftest import Ask, FindingsOf, pick
 from observe.synthetic import Trace
 
 from halcyon.observe.findings import findings
@@ -34,6 +34,13 @@ def test_a_rank_that_is_slow_by_what_it_does_keeps_its_node(
 def test_a_rank_that_is_slow_with_the_flags_of_all_has_a_node_to_look_at(ask: Ask) -> None:
     one = pick(findings(ask(scenarios.slow_by_its_flags(os.O_DSYNC, all_ranks=True))), "slow-rank-write")
     assert "leave it out of the next job" in one.change
+
+
+def test_a_rank_whose_flags_are_not_known_may_have_a_good_node(findings_of: FindingsOf) -> None:
+    one = pick(findings_of(scenarios.slow_rank), "slow-rank-write")
+    assert "is not known" in one.explanation
+    assert one.change.startswith("See whether it opens its files with O_SYNC")
+    assert "next job" not in one.change
 
 
 def test_writes_that_wait_for_the_device_are_found(ask: Ask) -> None:
