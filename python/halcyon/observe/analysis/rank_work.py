@@ -19,7 +19,7 @@ class RankWork:
     calls: int
     bytes: int
     syncs: int
-    """None counts in the direction of reads."""
+    """0 for reads."""
     synchronous_share: float
     """Through descriptors with O_SYNC or O_DSYNC."""
     direct_share: float
@@ -29,7 +29,7 @@ class RankWork:
 def rank_work(survey: Survey, modes: ibis.Table, direction: str) -> dict[int, RankWork]:
     """By rank. `modes`: open_modes."""
     low = survey.profile.filter(_.level.isin([Level.POSIX, Level.STDIO]))
-    rows = low.filter((_.transfer & (_.direction == direction)) | (_.kind == Kind.SYNC))
+    rows = low.filter((_.transfer & (_.direction == direction)) | ((_.kind == Kind.SYNC) & (_.level == Level.POSIX)))
     rows = rows.left_join(modes, ["process", "file"]).mutate(
         moves=ibis.ifelse(_.kind == Kind.SYNC, 0, _.calls),
         waits=ibis.ifelse(_.synchronous.fill_null(False) & (direction == WRITE), _.calls, 0),
