@@ -253,8 +253,12 @@ export interface Distribution {
 }
 
 export interface Evidence {
+    /** For machines; its end says the unit. */
+    key: string;
     what: string;
-    value: string;
+    value: number;
+    /** The value as people read it. */
+    text: string;
 }
 
 /** A stretch of the run; `file`: of which file its calls are, null: of several, or of none. */

@@ -1,5 +1,7 @@
 """Darshan's logs against pydarshan's own tables."""
 
+import struct
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -143,3 +145,71 @@ def test_mounts_and_the_hints_of_darshans_own_log_become_facts(tmp_path: Path) -
         assert facts["darshan.lib_ver"] == "3.3.1"
         assert facts["mount./"] == "overlay"
         assert facts["darshan.log_version"] == "3.21"
+
+
+THREADS = (140_000_000_000_001, 140_000_000_000_002)
+FIRST_MAP = 24
+"""Where a log of version 3.21 has its table of places; 17 of them, then the modules' versions."""
+
+
+def newer(log: Path, target: Path, versions: dict[str, int]) -> Path:
+    """A copy in which DXT's modules have these versions, and a thread in each segment as newer Darshan writes it.
+
+    Every second segment of a record is of the second thread. The modules' new bytes are put at the end of the log.
+    """
+    content = bytearray(log.read_bytes())
+    modules = darshan.DarshanReport(str(log), read_all=False).modules
+    for name, version in versions.items():
+        places = [struct.unpack_from("<QQ", content, FIRST_MAP + 16 * number) for number in range(17)]
+        number = next(n for n, (_, length) in enumerate(places) if n and length == modules[name]["len"])
+        begin, length = places[number]
+        packed_anew = zlib.compress(with_threads(unpacked(bytes(content[begin : begin + length]))))
+        struct.pack_into("<QQ", content, FIRST_MAP + 16 * number, len(content), len(packed_anew))
+        struct.pack_into("<I", content, FIRST_MAP + 16 * 17 + 4 * (number - 1), version)
+        content += packed_anew
+    target.write_bytes(content)
+    return target
+
+
+def unpacked(raw: bytes) -> bytes:
+    content = b""
+    while raw:
+        stream = zlib.decompressobj()
+        content += stream.decompress(raw)
+        raw = stream.unused_data
+    return content
+
+
+def with_threads(records: bytes) -> bytes:
+    content, at = b"", 0
+    while at < len(records):
+        count = sum(struct.unpack_from("<qq", records, at + 88))
+        content += records[at : at + 104]
+        at += 104
+        for segment in range(count):
+            content += records[at : at + 32] + struct.pack("<Q", THREADS[segment % 2])
+            at += 32
+    return content
+
+
+def test_dxt_of_newer_darshan_is_read_with_its_threads(tmp_path: Path) -> None:
+    log = DATA / "darshan" / "mpi-io-test-dxt.darshan"
+    own = newer(log, tmp_path / "newer.darshan", {"DXT_POSIX": 2, "DXT_MPIIO": 3})
+    names = ("process", "level", "kind", "offset", "moved", "start_ns", "duration_ns")
+    with packed(log, tmp_path / "old") as old, packed(own, tmp_path / "new") as new:
+        found = rows(new, "calls")
+        assert sorted(chosen(found, *names)) == sorted(chosen(rows(old, "calls"), *names))
+        assert {row["thread"] for row in found} == {0, 1}
+        assert {row["thread"] for row in rows(old, "calls")} == {None}
+        assert not any("all transfers" in row["subject"] for row in rows(new, "absences"))
+
+
+def test_dxt_of_an_unknown_version_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
+    log = newer(
+        DATA / "darshan" / "mpi-io-test-dxt.darshan", tmp_path / "newer.darshan", {"DXT_POSIX": 3, "DXT_MPIIO": 3}
+    )
+    with packed(log, tmp_path / "new") as dataset:
+        assert {row["level"] for row in rows(dataset, "calls")} == {"mpiio"}
+        assert "POSIX" in {row["module"] for row in rows(dataset, "counters")}
+        (said,) = [row for row in rows(dataset, "absences") if row["subject"] == "DXT_POSIX: all transfers"]
+        assert said["detail"] == "version 3 of its format, newer than 2, is not known; counters tell their sums"

@@ -66,8 +66,8 @@ export function findingCard(context: Context, finding: Finding, anchor = false):
             ? h(
                   "dl",
                   { class: "facts" },
-                  ...finding.evidence.map(({ what, value }) =>
-                      h("div", {}, h("dt", {}, what), h("dd", {}, prose(value))),
+                  ...finding.evidence.map(({ what, text }) =>
+                      h("div", {}, h("dt", {}, what), h("dd", {}, prose(text))),
                   ),
                   finding.estimate
                       ? h("div", {}, h("dt", {}, "how the loss is estimated"), h("dd", {}, prose(finding.estimate)))

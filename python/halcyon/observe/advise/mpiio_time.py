@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from halcyon.compiled import TraceReader
-from halcyon.observe.findings.views import VIEW, view_text
+from halcyon.observe.findings.views import VIEW, view_in
 from halcyon.observe.readers.halcyon import TraceFolder
 from halcyon.observe.schema import Kind, Level
 
@@ -43,7 +43,7 @@ class MpiIo:
     hints: dict[str, frozenset[str]] = field(default_factory=dict)
     """That were in effect, over all files."""
     views: frozenset[str] = frozenset()
-    """Pieces that views of files showed, as view_text says them."""
+    """Pieces that views of files showed, as View.text says them."""
     library: str | None = None
     killed: int = 0
     """Processes that were recorded and did not end by themselves."""
@@ -77,8 +77,8 @@ def read_mpiio(folder: Path) -> MpiIo:
             name = key.decode("utf-8", "replace")
             if name.startswith(_HINT):
                 hints[name.removeprefix(_HINT)].add(value.decode("utf-8", "replace"))
-            elif name == VIEW and (seen := view_text(value.decode("utf-8", "replace"))):
-                views.add(seen)
+            elif name == VIEW and (seen := view_in(value.decode("utf-8", "replace"))):
+                views.add(seen.text)
             elif name == "mpi.library":
                 library = value.decode("utf-8", "replace")
     readers = [process.reader for process in traces.processes]

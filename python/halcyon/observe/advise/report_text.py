@@ -47,7 +47,7 @@ def print_advice(advice: Advice, console: Console) -> None:
 
 
 def _because(one: Suggestion) -> str:
-    seen = "; ".join(f"{each.what}: {each.value}" for each in one.evidence)
+    seen = "; ".join(f"{each.what}: {each.text}" for each in one.evidence)
     return f"{one.because} ({seen})" if seen else one.because
 
 

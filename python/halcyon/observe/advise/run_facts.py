@@ -9,7 +9,7 @@ from ibis import _
 
 from halcyon.observe.advise.settings import Setting
 from halcyon.observe.analysis.answers import Answers
-from halcyon.observe.analysis.decomposition import FunctionShares
+from halcyon.observe.analysis.decomposition import FunctionShares, Part
 from halcyon.observe.file_systems import name_of_file_system
 from halcyon.observe.mpi_library import COMPONENT, Library, MpiIo, mpiio_of
 from halcyon.observe.schema import Kind, Level
@@ -35,7 +35,10 @@ class RunFacts:
     collective: dict[str, bool]
     """Most of MPI-IO's transfers are collective."""
     pieces_per_call: dict[str, float]
-    """Transfers to the file that one call of MPI-IO makes; more than one: its pieces lie apart."""
+    """Transfers to the file that one call of MPI-IO makes, of the function that makes most; its pieces lie apart where
+    that is more than one."""
+    piece_bytes: dict[str, float]
+    """Mean size of these transfers; 0: there are none."""
     outside: dict[str, float]
     """Share of collective calls' time that passes outside of calls to the file system."""
 
@@ -62,6 +65,7 @@ class RunFacts:
 def run_facts(answers: Answers) -> RunFacts:
     """Reads them from a data set."""
     files = _files(answers)
+    pieces = {kind: _pieces(answers, kind) for kind in _DIRECTIONS}
     shares = {kind: [one for one in answers.functions if _transfers(one, kind)] for kind in _DIRECTIONS}
     return RunFacts(
         library=answers.mpiio_used.library,
@@ -72,7 +76,8 @@ def run_facts(answers: Answers) -> RunFacts:
         file_systems={row["path"]: kind for row in files if (kind := row["filesystem"] or _type_here(row["path"]))},
         servers=max((len(row["servers"] or ()) for row in files), default=0),
         collective={kind: _mostly_collective(own) for kind, own in shares.items()},
-        pieces_per_call={kind: _pieces(answers, kind) for kind in _DIRECTIONS},
+        pieces_per_call={kind: max((one.per_call for one in pieces[kind]), default=0.0) for kind in _DIRECTIONS},
+        piece_bytes={kind: _mean_bytes(pieces[kind]) for kind in _DIRECTIONS},
         outside={kind: _outside(own) for kind, own in shares.items()},
     )
 
@@ -111,14 +116,18 @@ def _mostly_collective(own: list[FunctionShares]) -> bool:
     return collective > sum(one.seconds for one in own) / 2
 
 
-def _pieces(answers: Answers, direction: str) -> float:
-    """Of the function that makes most: pieces of one call lie apart, or it would make one transfer."""
-    own = [
-        part.per_call
+def _pieces(answers: Answers, direction: str) -> list[Part]:
+    """What calls of MPI-IO make: pieces of one call lie apart, or it would make one transfer."""
+    return [
+        part
         for part in answers.parts
         if part.level == Level.MPIIO and part.kind == direction and f"_{direction}" in part.function
     ]
-    return max(own, default=0.0)
+
+
+def _mean_bytes(pieces: list[Part]) -> float:
+    calls = sum(one.calls for one in pieces)
+    return sum(one.bytes for one in pieces) / calls if calls else 0.0
 
 
 def _outside(own: list[FunctionShares]) -> float:

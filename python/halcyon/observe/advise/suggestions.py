@@ -9,7 +9,7 @@ from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings import Evidence, Finding, findings
 from halcyon.observe.findings.data_sieving import where_at_work
 from halcyon.observe.mpi_library import COLLECTIVE_METHOD, COMPONENT, SIEVING, Library, MpiIo
-from halcyon.quantities import percent
+from halcyon.quantities import percent, size
 
 _Settings = tuple[Setting, ...]
 
@@ -114,6 +114,11 @@ def _interleaved(direction: str) -> Callable[[RunFacts], Iterator[_Settings]]:
     return rule
 
 
+def _romio_instead(facts: RunFacts) -> Iterator[_Settings]:
+    if _own_mpiio(facts):
+        yield _its_romio(facts)
+
+
 def _more_aggregators(facts: RunFacts) -> Iterator[_Settings]:
     if not _own_mpiio(facts) and facts.hosts > facts.number("cb_nodes", 1):
         yield _hints(cb_nodes=str(facts.hosts))
@@ -135,11 +140,33 @@ _RULES: dict[str, Callable[[RunFacts], Iterator[_Settings]]] = {
     "data-sieving-small-pieces": _sieving_of_small_pieces,
     "collective-buffering-write": _interleaved("write"),
     "collective-buffering-read": _interleaved("read"),
+    "mpiio-overhead-write": _romio_instead,
+    "mpiio-overhead-read": _romio_instead,
     "one-rank-writes": _more_aggregators,
     "one-rank-reads": _more_aggregators,
     "uneven-servers": _more_servers,
     "misaligned-writes": _whole_stripes,
 }
+
+
+_SMALL_PIECE = 64 << 10
+"""Bytes. A longer piece is written by a call of its own in less time than the lock, the read and the copy take."""
+
+
+def _pieces_one_by_one(facts: RunFacts) -> Iterator[Suggestion]:
+    """Independent calls whose pieces are written (or read) by a call each: data sieving may be many times faster."""
+    for direction, pieces in facts.pieces_per_call.items():
+        if pieces < 2 or facts.collective[direction] or facts.piece_bytes[direction] > _SMALL_PIECE:
+            continue
+        seen = (
+            f"an independent {direction} of MPI-IO makes {pieces:,.0f} transfers to the file, of "
+            f"{size(facts.piece_bytes[direction])} each"
+        )
+        if _own_mpiio(facts):
+            yield Suggestion(_its_romio(facts), f"{seen}; ROMIO can join them (data sieving)")
+        elif facts.hints.get(f"romio_ds_{direction}") == {"disable"}:
+            yield Suggestion(_hints(**{f"romio_ds_{direction}": "enable"}), f"{seen}, and data sieving is off")
+
 
 _MOSTLY = 0.5
 """A larger share of collective calls' time than this outside of the file system is worth a trial. It is no finding:
@@ -147,6 +174,7 @@ it may be waiting for ranks that come late."""
 
 
 def _without_finding(facts: RunFacts) -> Iterator[Suggestion]:
+    yield from _pieces_one_by_one(facts)
     for direction, share in facts.outside.items():
         if share < _MOSTLY or _own_mpiio(facts):
             continue

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from functools import cached_property
 
+import ibis
 from ibis import _
 
 from halcyon.observe.analysis.access import OrderTotal, Pattern, Sharing, SizeBin, orders, patterns, sharing, sizes
@@ -25,6 +26,7 @@ from halcyon.observe.analysis.decomposition import (
 from halcyon.observe.analysis.files import File, files
 from halcyon.observe.analysis.metadata import Metadata, metadata
 from halcyon.observe.analysis.mpiio_used import MpiIoUsed, mpiio_used
+from halcyon.observe.analysis.open_modes import open_modes
 from halcyon.observe.analysis.phases import (
     IO,
     Distribution,
@@ -36,6 +38,7 @@ from halcyon.observe.analysis.phases import (
     weighty,
 )
 from halcyon.observe.analysis.private_files import private_files
+from halcyon.observe.analysis.rank_work import RankWork, rank_work
 from halcyon.observe.analysis.revisits import Revisits
 from halcyon.observe.analysis.servers import Servers, servers
 from halcyon.observe.analysis.settings import Settings
@@ -132,6 +135,15 @@ class Answers:
             kind: stragglers(weighty(self.phases_of[kind], self.settings), self.hosts, self.settings)
             for kind in (Kind.WRITE, Kind.READ)
         }
+
+    @cached_property
+    def open_modes(self) -> ibis.Table:
+        return open_modes(self.survey)
+
+    @cached_property
+    def rank_work(self) -> dict[str, dict[int, RankWork]]:
+        """Per kind: write, read."""
+        return {kind: rank_work(self.survey, self.open_modes, kind) for kind in (Kind.WRITE, Kind.READ)}
 
     @cached_property
     def call_durations(self) -> list[Distribution]:

@@ -34,15 +34,7 @@ def profile(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
     successful reads that returned nothing, `crossing` transfers that fit one stripe and touch two. `low` and `high`
     bound the bytes touched. `self_ns`: null where no source tells.
     """
-    units = files.select(unit_file="file", block="block_bytes", stripe="stripe_bytes")
-    rows = calls.left_join(units, calls.file == units.unit_file)
-    rows = rows.mutate(some=ibis.ifelse(_.moved > 0, _.moved, ibis.null("int64")))
-    rows = rows.mutate(
-        size_class=_.some.log2().floor().cast("int32"),
-        low=ibis.ifelse(_.some.notnull(), _.offset, ibis.null("int64")),
-    )
-    rows = rows.mutate(aligned=_.low % _.block.nullif(0) == 0)
-    return rows.aggregate(
+    return _classed(calls, files).aggregate(
         by=["process", "file", "level", "call", "kind", "parent_level", "parent_call", "size_class", "aligned"],
         calls=_.count(),
         errors=_.error.count(),
@@ -97,6 +89,32 @@ def jumps(calls: ibis.Table, lows: ibis.Table) -> ibis.Table:
     )
 
 
+def _classed(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
+    """`calls` with `some` (bytes moved, null for none), `size_class`, `low` and `aligned` as profile() says."""
+    units = files.select(unit_file="file", block="block_bytes", stripe="stripe_bytes")
+    rows = calls.left_join(units, calls.file == units.unit_file)
+    rows = rows.mutate(some=ibis.ifelse(_.moved > 0, _.moved, ibis.null("int64")))
+    rows = rows.mutate(
+        size_class=_.some.log2().floor().cast("int32"),
+        low=ibis.ifelse(_.some.notnull(), _.offset, ibis.null("int64")),
+    )
+    return rows.mutate(aligned=_.low % _.block.nullif(0) == 0)
+
+
+def durations(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
+    """How many calls took how long, in classes of durations as endings() has them: medians follow from it.
+
+    `size_class` and `aligned` as profile() says.
+    """
+    rows = _with_duration_class(_timed(_classed(calls, files)))
+    return rows.aggregate(
+        by=["file", "level", "call", "kind", "parent_level", "parent_call", "size_class", "aligned", "duration_class"],
+        calls=_.count(),
+        volume=_total(_volume(rows)),
+        duration_ns=_total(_.duration_ns),
+    )
+
+
 def _timed(calls: ibis.Table) -> ibis.Table:
     return calls.filter(calls.start_ns.notnull() & calls.duration_ns.notnull())
 
@@ -139,14 +157,17 @@ def endings(calls: ibis.Table, width_ns: int) -> ibis.Table:
 
     Class n is from 2^(n/4) ns to 2^((n+1)/4) ns; 0 ns counts as 1.
     """
-    rows = _timed(calls).mutate(end=_.start_ns + _.duration_ns)
-    rows = rows.mutate(length=ibis.ifelse(_.duration_ns > 1, _.duration_ns, 1))
-    rows = rows.mutate(duration_class=(_.length.log2() * DURATION_STEPS).floor().cast("int32"))
+    rows = _with_duration_class(_timed(calls).mutate(end=_.start_ns + _.duration_ns))
     return rows.aggregate(
         by=["level", "call", "kind", "duration_class", (_.end // width_ns).name("bin")],
         calls=_.count(),
         late_ns=_total(_.end % width_ns),
     )
+
+
+def _with_duration_class(calls: ibis.Table) -> ibis.Table:
+    rows = calls.mutate(length=ibis.ifelse(calls.duration_ns > 1, calls.duration_ns, 1))
+    return rows.mutate(duration_class=(_.length.log2() * DURATION_STEPS).floor().cast("int32"))
 
 
 def phase_shares(calls: ibis.Table, lookup: ibis.Table, width_ns: int) -> ibis.Table:

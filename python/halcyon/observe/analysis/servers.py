@@ -29,6 +29,8 @@ class Server:
     """Transfers that are known to have touched no other server: their times tell of this one alone."""
     alone_bytes: int = 0
     alone_s: float = 0.0
+    bandwidth_per_call: float | None = None
+    """Bytes per second of these transfers: that of the median byte, by the mean of each file and step of time."""
 
     @property
     def bytes_read(self) -> int:
@@ -42,11 +44,6 @@ class Server:
     def bytes(self) -> int:
         """Both ways: its load."""
         return self.bytes_read + self.bytes_written
-
-    @property
-    def bandwidth_per_call(self) -> float | None:
-        """Bytes per second of the transfers that it served alone."""
-        return self.alone_bytes / self.alone_s if self.alone_bytes and self.alone_s else None
 
 
 @dataclass(frozen=True)
@@ -114,7 +111,8 @@ class _Load:
     def __init__(self, bins: int) -> None:
         self.moved = {READ: np.zeros(bins), WRITE: np.zeros(bins)}
         self.files: set[int] = set()
-        self.alone = [0, 0, 0]  # calls, bytes, nanoseconds
+        self.alone: list[tuple[int, int, int]] = []
+        """Calls, bytes and nanoseconds of transfers that it served alone, per file and step of time."""
 
     @property
     def total(self) -> float:
@@ -126,10 +124,22 @@ class _Load:
             len(self.files),
             self.moved[READ].tolist(),
             self.moved[WRITE].tolist(),
-            self.alone[0],
-            self.alone[1],
-            self.alone[2] / 1e9,
+            sum(calls for calls, _bytes, _ns in self.alone),
+            sum(volume for _calls, volume, _ns in self.alone),
+            sum(spent_ns for _calls, _bytes, spent_ns in self.alone) / 1e9,
+            self._usual_bandwidth(),
         )
+
+    def _usual_bandwidth(self) -> float | None:
+        """That of the median byte, and the faster one of two: a few transfers that something delayed, or one process
+        that writes in its own way, do not make a slow server."""
+        speeds = sorted(((volume * 1e9 / spent_ns, volume) for _calls, volume, spent_ns in self.alone if spent_ns))
+        left = sum(volume for _speed, volume in speeds) / 2
+        for speed, volume in reversed(speeds):
+            left -= volume
+            if left <= 0:
+                return speed
+        return None
 
 
 def _deal(row: dict[str, int], stripe: int, names: Sequence[str], loads: dict[str, _Load]) -> None:
@@ -142,10 +152,7 @@ def _deal(row: dict[str, int], stripe: int, names: Sequence[str], loads: dict[st
             loads[name].moved[str(row["direction"])][step] += share
             loads[name].files.add(row["file"])
     if count == 1 or touched == 1:
-        alone = loads[names[first]].alone
-        alone[0] += row["calls"]
-        alone[1] += row["volume"]
-        alone[2] += row["duration_ns"]
+        loads[names[first]].alone.append((row["calls"], row["volume"], row["duration_ns"]))
 
 
 def share_bytes(first: int, touched: int, front: int, back: int, whole: int, count: int) -> npt.NDArray[np.int64]:

@@ -108,5 +108,16 @@ class Settings:
     everywhere."""
     exchange_share: float = 0.6
     """So is the exchange between ranks and aggregators: below, moving the data takes about as long."""
-    overlap: float = 2.0
-    """Ranks' accesses to a shared file are interleaved when their extents add up to so many times the file's own."""
+    overlap: float = 1.5
+    """Ranks' accesses to a shared file are interleaved when their extents add up to so many times the file's own. Two
+    ranks that take turns reach 2 less a piece."""
+    own_share: float = 0.6
+    """Time of MPI-IO's own, in no call below, is a finding when it takes this share of reads or writes."""
+    setup_share: float = 0.5
+    """Opening files together and setting views are a finding when they take this share of MPI-IO's time …"""
+    setup_calls: int = 10
+    """… and there are so many for each rank, or one takes `grave_seconds`."""
+    random_steps: float = 0.2
+    """Accesses are random when this share of the steps between them leads back, as large a share forward …"""
+    random_share: float = 0.5
+    """… and this share of the steps has a length that is rare: reading in several streams repeats a few lengths."""

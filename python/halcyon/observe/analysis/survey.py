@@ -102,6 +102,11 @@ class Survey:
         return self.keep(self.directed(passes.jumps(self.rows, ibis.memtable(lows))))
 
     @cached_property
+    def durations(self) -> ibis.Table:
+        """passes.durations of `rows`, with the direction of transfers."""
+        return self.keep(self.directed(passes.durations(self.rows, self.dataset.files)))
+
+    @cached_property
     def setup_calls(self) -> int:
         """How many calls `rows` leaves out."""
         return self._number(self._whole_profile.calls.sum()) - self.calls

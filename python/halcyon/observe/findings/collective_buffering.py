@@ -8,11 +8,10 @@ from ibis import _
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.large_transfers import LARGE, saving
-from halcyon.observe.findings.mpiio_means import collective_methods, hint, of_mpiio
+from halcyon.observe.findings.mpiio_means import collective_methods, hint, of_mpiio, other_component
 from halcyon.observe.findings.views import view_evidence
 from halcyon.observe.mpi_library import AGGREGATORS
 from halcyon.observe.schema import Kind, Level
-from halcyon.quantities import plural, seconds, size
 
 
 @dataclass(frozen=True)
@@ -39,14 +38,15 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         return []
     calls, volume = sum(one.calls for one in interleaved), sum(one.bytes for one in interleaved)
     spent = sum(one.seconds for one in interleaved)
-    saved = saving(answers, direction, calls, volume, spent)
+    files = [one.file for one in interleaved]
+    saved = saving(answers, direction, _pieces(answers.survey.durations, direction).filter(_.file.isin(files)))
     collective = all(one.collective for one in interleaved)
     verb = "write" if direction == Kind.WRITE else "read"
     methods = " or ".join(collective_methods(answers))
     return found(
         answers,
         key=f"collective-buffering-{verb}",
-        concerned=_pieces(answers, direction).filter(_.file.isin([one.file for one in interleaved])),
+        concerned=_pieces(answers.survey.profile, direction).filter(_.file.isin(files)),
         seconds_lost=saved.seconds,
         title=f"Ranks {verb} interleaved pieces of a shared file, each on its own",
         explanation=(
@@ -62,34 +62,42 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
             if collective
             else f"Use collective calls (MPI_File_{verb}_all, H5FD_MPIO_COLLECTIVE)"
             + of_mpiio(answers, romio=f" and the MPI-IO hint romio_cb_{verb}=enable", ompio="")
+            + "; where the program cannot be changed and a call has several pieces, "
+            + of_mpiio(
+                answers,
+                romio=f"the MPI-IO hint romio_ds_{verb}=enable (data sieving)",
+                ompio=f"{other_component(answers)}, whose data sieving joins them",
+            )
             + "."
         ),
         estimate=saved.estimate,
         calls=calls,
         bytes=volume,
         evidence=[
-            Evidence("interleaved transfers", plural(calls, "call")),
-            Evidence("mean size", size(volume / calls)),
-            Evidence("extents of ranks over extent of the file", f"{max(one.overlap for one in interleaved):.1f}"),
-            Evidence("time in them", seconds(spent)),
-            *view_evidence(answers, [one.file for one in interleaved]),
+            Evidence("interleaved_calls", "interleaved transfers", calls),
+            Evidence("mean_bytes", "mean size", volume / calls),
+            Evidence(
+                "overlap_factor",
+                "extents of ranks over extent of the file",
+                max(one.overlap for one in interleaved),
+            ),
+            Evidence("spent_s", "time in them", spent),
+            *view_evidence(answers, files),
         ],
-        files=sorted(one.file for one in interleaved),
+        files=sorted(files),
         ranks=sorted({answers.shown_ranks.get(p, p) for one in interleaved for p in one.processes}),
     )
 
 
-def _pieces(answers: Answers, direction: str) -> ibis.Table:
+def _pieces(calls: ibis.Table, direction: str) -> ibis.Table:
     """The transfers of MPI-IO's reads, or writes: reads inside writes are data sieving's (data_sieving.py)."""
-    rows = answers.survey.profile.filter(
-        _.transfer & (_.direction == direction) & (_.parent_level == Level.MPIIO) & _.file.notnull()
-    )
+    rows = calls.filter(_.transfer & (_.direction == direction) & (_.parent_level == Level.MPIIO) & _.file.notnull())
     return rows.filter(_.parent_call.lower().contains(direction))
 
 
 def _interleaved(answers: Answers, direction: str) -> list[_Interleaved]:
     settings = answers.settings
-    rows = _pieces(answers, direction)
+    rows = _pieces(answers.survey.profile, direction)
     all_call = _.parent_call.re_search("_all(_begin|_end)?$|_ordered")
     each = rows.aggregate(
         by=["file", "process"],

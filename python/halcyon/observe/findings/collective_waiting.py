@@ -5,7 +5,6 @@ from halcyon.observe.analysis.collectives import Collective
 from halcyon.observe.findings.finding import Evidence, Finding, Span, found
 from halcyon.observe.findings.mpiio_means import collective_methods, of_mpiio
 from halcyon.observe.mpi_library import AGGREGATORS, COLLECTIVE_METHOD
-from halcyon.quantities import percent, plural, seconds, size
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -50,11 +49,11 @@ def _waiting(answers: Answers, every: list[Collective]) -> list[Finding]:
         calls=sum(one.calls for one in own),
         bytes=sum(one.bytes for one in own),
         evidence=[
-            Evidence("share of these calls' time", percent(waited / spent)),
-            Evidence("time in them", seconds(spent)),
-            Evidence("of it, not in calls below", seconds(sum(one.communicate_s for one in own))),
-            Evidence("times that ranks met", plural(sum(one.turns for one in own), "call")),
-            Evidence("most waiting in", f"{worst.function}: {seconds(worst.waited_s)}"),
+            Evidence("waited_share", "share of these calls' time", waited / spent),
+            Evidence("spent_s", "time in them", spent),
+            Evidence("own_s", "of it, not in calls below", sum(one.communicate_s for one in own)),
+            Evidence("met_count", "times that ranks met", sum(one.turns for one in own)),
+            Evidence("longest_waited_s", f"most waiting, in {worst.function}", worst.waited_s),
         ],
         files=sorted({one.file for one in own}),
         ranks=[worst.last_rank] if one_rank else [],
@@ -71,6 +70,7 @@ def _exchange(answers: Answers, every: list[Collective]) -> list[Finding]:
     exchange, spent = sum(one.exchange_s for one in own), sum(one.seconds for one in own)
     worst = max(own, key=lambda one: one.exchange_s)
     volume, calls = sum(one.bytes for one in own), sum(one.calls for one in own)
+    more = 2 * max(len({host for host in answers.hosts.values() if host is not None}), 1)
     direction = "read" if "_read" in worst.function else "write"
     return found(
         answers,
@@ -85,10 +85,10 @@ def _exchange(answers: Answers, every: list[Collective]) -> list[Finding]:
             "Try "
             + of_mpiio(
                 answers,
-                romio="more aggregators (cb_nodes: one or more per node) with larger buffers (cb_buffer_size: 16 MiB "
-                "or more), which need fewer rounds; where each rank's part is large and contiguous, independent calls, "
-                f"or romio_cb_{direction}=disable, which exchange nothing",
-                ompio=f"more aggregators ({AGGREGATORS}: one or more per node) or another method "
+                romio=f"more aggregators (cb_nodes={more}: two for each node) with larger buffers "
+                f"(cb_buffer_size={_LARGE_BUFFER}), which need fewer rounds; where each rank's part is large and "
+                f"contiguous, independent calls, or romio_cb_{direction}=disable, which exchange nothing",
+                ompio=f"more aggregators ({AGGREGATORS}={more}: two for each node) or another method "
                 f"({', '.join(collective_methods(answers))}); where each rank's part is large and contiguous, "
                 f"independent calls, or {COLLECTIVE_METHOD}=individual, which exchange nothing",
             )
@@ -101,12 +101,16 @@ def _exchange(answers: Answers, every: list[Collective]) -> list[Finding]:
         calls=calls,
         bytes=volume,
         evidence=[
-            Evidence("share of these calls' time", percent(exchange / spent)),
-            Evidence("time in them", seconds(spent)),
-            Evidence("mean bytes of a rank's call", size(volume / calls)),
-            Evidence("most in", f"{worst.function}: {seconds(worst.exchange_s)}"),
+            Evidence("exchange_share", "share of these calls' time", exchange / spent),
+            Evidence("spent_s", "time in them", spent),
+            Evidence("mean_bytes", "mean size of a rank's call", volume / calls),
+            Evidence("longest_exchange_s", f"most exchange, in {worst.function}", worst.exchange_s),
         ],
         files=sorted({one.file for one in own}),
         when=Span(min(one.start_s for one in own), max(one.end_s for one in own), None),
         worst=Span(worst.start_s, worst.end_s, worst.file),
     )
+
+
+_LARGE_BUFFER = 64 << 20
+"""Bytes: four times what ROMIO takes by itself."""

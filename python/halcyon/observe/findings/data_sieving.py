@@ -9,7 +9,7 @@ from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.volumes import READ, WRITE
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.mpiio_means import of_mpiio, without_sieving
-from halcyon.observe.findings.views import piece_bytes, view_evidence
+from halcyon.observe.findings.views import piece_bytes, view_evidence, view_of
 from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import percent, plural, seconds, size
 
@@ -79,9 +79,10 @@ def where_at_work(answers: Answers) -> list[str]:
         spent = (one.read_s + one.lock_s) / one.seconds if one.seconds else 0.0
         if one.read_calls < answers.settings.sieving_reads:
             continue
-        view = "".join(f" ({each.value})" for each in view_evidence(answers, [one.file]))
+        view = view_of(answers, [one.file])
+        pieces = f" ({view.text})" if view else ""
         said.append(
-            f"Data sieving is at work in {names[one.file]}{view}: {size(one.asked)} in "
+            f"Data sieving is at work in {names[one.file]}{pieces}: {size(one.asked)} in "
             f"{plural(one.read_calls, 'cycle')} of lock, read, write, unlock, whose reads and locks take "
             f"{percent(spent)} of the writes' {seconds(one.seconds)}"
         )
@@ -191,14 +192,14 @@ def _finding(
         calls=sum(one.read_calls for one in sieved),
         bytes=sum(one.read_bytes for one in sieved),
         evidence=[
-            Evidence("reads inside writes", plural(sum(one.read_calls for one in sieved), "call")),
-            Evidence("of these returned nothing", plural(sum(one.empty_reads for one in sieved), "call")),
-            Evidence("bytes read inside writes", size(sum(one.read_bytes for one in sieved))),
-            Evidence("bytes asked to write", size(asked)),
-            Evidence("bytes written", size(written)),
-            Evidence("share of reads in the writes' time", percent(read_s / total)),
-            Evidence("share of locks in the writes' time", percent(lock_s / total)),
-            Evidence("time in these writes", seconds(total)),
+            Evidence("read_calls", "reads inside writes", sum(one.read_calls for one in sieved)),
+            Evidence("empty_read_calls", "of these returned nothing", sum(one.empty_reads for one in sieved)),
+            Evidence("read_bytes", "bytes read inside writes", sum(one.read_bytes for one in sieved)),
+            Evidence("asked_bytes", "bytes asked to write", asked),
+            Evidence("written_bytes", "bytes written", written),
+            Evidence("read_share", "share of reads in the writes' time", read_s / total),
+            Evidence("lock_share", "share of locks in the writes' time", lock_s / total),
+            Evidence("spent_s", "time in these writes", total),
             *view_evidence(answers, [one.file for one in sieved]),
         ],
         files=sorted(one.file for one in sieved),

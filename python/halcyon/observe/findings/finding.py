@@ -1,13 +1,52 @@
 """What a finding is: something wrong, how it is known, what it costs, and what to change."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Self
 
 import ibis
 from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
+from halcyon.quantities import number, percent, plural, rate, seconds, size
+
+
+class Unit(StrEnum):
+    """Units of evidence: each is the end of the keys that have it. `_count` and `_factor` are pure numbers."""
+
+    CALLS = "_calls"
+    BYTES = "_bytes"
+    BYTES_PER_S = "_bytes_per_s"
+    CALLS_PER_S = "_calls_per_s"
+    SECONDS = "_s"
+    SHARE = "_share"
+    FACTOR = "_factor"
+    COUNT = "_count"
+
+    @classmethod
+    def of(cls, key: str) -> Self:
+        """ValueError: the key ends with no unit."""
+        longest = max((unit for unit in cls if key.endswith(unit)), key=len, default=None)
+        if longest is None:
+            raise ValueError(f"evidence '{key}'; expected one of these at its end: {', '.join(cls)}")
+        return longest
+
+    def text(self, value: float) -> str:
+        """A value in this unit, for people."""
+        return _TEXTS[self](value)
+
+
+_TEXTS: dict[Unit, Callable[[float], str]] = {
+    Unit.CALLS: lambda value: plural(int(value), "call"),
+    Unit.BYTES: size,
+    Unit.BYTES_PER_S: rate,
+    Unit.CALLS_PER_S: lambda value: f"{number(value)} calls/s",
+    Unit.SECONDS: seconds,
+    Unit.SHARE: percent,
+    Unit.FACTOR: lambda value: f"{number(value)} times",
+    Unit.COUNT: lambda value: f"{value:,.0f}",
+}
 
 
 class Severity(StrEnum):
@@ -20,10 +59,17 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True)
 class Evidence:
-    """One measured figure, ready to be read."""
+    """One measured figure."""
 
+    key: str
+    """Its name for machines. The end says the unit, see Unit."""
     what: str
-    value: str
+    value: float
+
+    @property
+    def text(self) -> str:
+        """The value as people read it."""
+        return Unit.of(self.key).text(self.value)
 
 
 @dataclass(frozen=True)
@@ -121,3 +167,11 @@ def found(
     if concerned is not None:
         values |= {"when": when(concerned), "worst": worst(concerned)}
     return [Finding(key=key, severity=grade, seconds_lost=seconds_lost, files=named, ranks=own, **values)]  # type: ignore[arg-type]
+
+
+def examined(answers: Answers) -> list[Evidence]:
+    """How many of the calls were looked at, for findings that need their order (analysis.revisits)."""
+    return [
+        Evidence("examined_calls", "calls examined", answers.revisits.examined),
+        Evidence("candidate_calls", "of so many", answers.revisits.candidates),
+    ]

@@ -3,9 +3,9 @@
 from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.typical import typical
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.schema import Kind, Level
-from halcyon.quantities import percent, plural, seconds
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -22,7 +22,8 @@ def find(answers: Answers) -> list[Finding]:
     written = int(writes.calls.sum().to_pyarrow().as_py() or 0)
     calls, spent = sum(row["calls"] for row in rows), sum(row["duration_ns"] for row in rows) / 1e9
     # One sync at the end of a checkpoint is what it should be.
-    lost = sum(row["duration_ns"] * (1 - 1 / row["calls"]) for row in rows) / 1e9
+    usual = typical(answers.survey.durations.filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX)), "file")
+    lost = sum((row["calls"] - 1) * usual[row["file"]].usual_s for row in rows)
     if calls < settings.sync_calls or calls < settings.syncs_per_write * written:
         return []
     if spent < settings.sync_share * (spent + write_s):
@@ -43,14 +44,14 @@ def find(answers: Answers) -> list[Finding]:
             "H5Fflush and "
             "MPI_File_sync in between; let a thread of its own sync where the application can go on."
         ),
-        estimate="time of all syncs but one per process and file",
+        estimate="number of all syncs but one per process and file, times the usual time of the file's syncs",
         calls=calls,
         bytes=None,
         evidence=[
-            Evidence("syncs", plural(calls, "call")),
-            Evidence("writes", plural(written, "call")),
-            Evidence("time in syncs", seconds(spent)),
-            Evidence("share of the time of writes and syncs", percent(spent / (spent + write_s))),
+            Evidence("sync_calls", "syncs", calls),
+            Evidence("write_calls", "writes", written),
+            Evidence("spent_s", "time in syncs", spent),
+            Evidence("sync_share", "share of the time of writes and syncs", spent / (spent + write_s)),
         ],
         files=sorted({row["file"] for row in rows if row["file"] is not None}),
         ranks=sorted({answers.shown_ranks.get(row["process"], row["process"]) for row in rows}),

@@ -6,6 +6,7 @@ import ibis
 from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.typical import typical
 from halcyon.quantities import rate
 
 LARGE = 1 << 20
@@ -20,27 +21,31 @@ class Saving:
     estimate: str
 
 
-def saving(answers: Answers, direction: str, transfers: int, volume: int, seconds: float) -> Saving:
-    """If `transfers` small ones of `volume` bytes in all, which took `seconds`, were made in pieces of 1 MiB.
+def saving(answers: Answers, direction: str, rows: ibis.Table) -> Saving:
+    """If the transfers of these rows of Survey.durations were made in pieces of 1 MiB.
 
     Measured by the large transfers of the same run, where it has some; else at most, as if a large one took no longer
-    than a small one.
+    than a small one. Each counts with the usual time of its class of sizes: calls that something else delayed say
+    nothing about sizes.
     """
+    own = typical(rows, "size_class").values()
+    usual = sum(one.total_s for one in own)
+    volume = sum(one.calls * one.bytes for one in own)
     half = (LARGE // 2).bit_length() - 1
-    large = answers.survey.profile.filter(_.transfer & (_.direction == direction) & (_.size_class >= half))
-    sums = large.aggregate(
-        volume=_.volume.sum().cast("int64"), duration_ns=_.duration_ns.sum().cast("int64"), calls=_.calls.sum()
-    )
-    row = sums.to_pyarrow().to_pylist()[0]
-    if row["calls"] and row["calls"] >= answers.settings.large_calls and row["duration_ns"]:
-        measured = row["volume"] / (row["duration_ns"] / 1e9)
-        text = f"their time less that of their bytes at {rate(measured)}, which this run's large transfers reach"
-        return Saving(max(seconds - volume / measured, 0.0), text)
-    share = max(1 - volume / transfers / LARGE, 0.0) if transfers else 0.0
-    return Saving(seconds * share, "at most: their time, if transfers of 1 MiB took no longer than each of these")
+    large = typical(
+        answers.survey.durations.filter(_.transfer & (_.direction == direction) & (_.size_class >= half)), "size_class"
+    ).values()
+    measured_s = sum(one.total_s for one in large)
+    if sum(one.calls for one in large) >= answers.settings.large_calls and measured_s:
+        measured = sum(one.calls * one.bytes for one in large) / measured_s
+        text = f"their usual time, less that of their bytes at {rate(measured)}, which this run's large transfers reach"
+        return Saving(max(usual - volume / measured, 0.0), text)
+    left = sum(one.total_s * max(1 - one.bytes / LARGE, 0.0) for one in own)
+    text = "at most: their usual time, if a transfer of 1 MiB took no longer than each of these"
+    return Saving(left, text)
 
 
 def small(answers: Answers) -> ibis.Deferred:
-    """Condition on rows of the profile: transfers below settings.small_bytes."""
+    """Condition on rows of the profile, or of Survey.durations: transfers below settings.small_bytes."""
     bound = answers.settings.small_bytes.bit_length() - 1
     return _.transfer & (_.size_class < bound)

@@ -7,8 +7,9 @@ from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.metadata import at_the_door
+from halcyon.observe.analysis.typical import typical
 from halcyon.observe.findings.finding import Evidence, Finding, found
-from halcyon.quantities import number, percent, plural, seconds
+from halcyon.quantities import plural
 
 _OPEN_ONCE = "Open each file once and keep it open; ask once"
 _TELL_OTHERS = " and tell the other ranks (MPI_Bcast)."
@@ -33,16 +34,19 @@ def find(answers: Answers) -> list[Finding]:
         duration_ns=_.duration_ns.sum().cast("int64"),
     )
     rows = sums.to_pyarrow().to_pylist()
-    # Calls without a file (a path that is not there) repeat nothing that is known.
-    again = sum(row["duration_ns"] * (1 - 1 / row["calls"]) for row in rows if row["file"] is not None) / 1e9
-    repeated = again >= load.seconds / 2
+    # Calls without a file (a path that is not there) repeat nothing that is known. The first question about a file may
+    # take longer than all that repeat it.
+    usual = typical(at_the_door(answers.survey.durations), "kind")
+    again = sum((row["calls"] - 1) * usual[row["kind"]].usual_s for row in rows if row["file"] is not None)
+    whole = sum(one.total_s for one in usual.values())
+    repeated = again >= whole / 2
     parallel = bool(answers.survey.dataset.info.ranks)
     busiest = max(load.kinds, key=lambda one: one.most_per_second or 0.0)
     return found(
         answers,
         key="metadata-storm",
         concerned=asked,
-        seconds_lost=again if repeated else load.seconds,
+        seconds_lost=again if repeated else whole,
         title="Opening, closing and asking about files happens more often than moving data",
         explanation=(
             f"{plural(load.calls, 'call')} open, close, ask about or name files, for {load.data_calls:,} that move data"
@@ -52,19 +56,23 @@ def find(answers: Answers) -> list[Finding]:
             (_OPEN_ONCE + (_TELL_OTHERS if parallel else ".")) if repeated else (_FEWER_OF_ALL if parallel else _FEWER)
         ),
         estimate=(
-            "time of the calls that repeat one of the same kind by the same process on the same file"
+            "number of calls that repeat one of the same kind by the same process on the same file, times the usual "
+            "time of their kind"
             if repeated
-            else "at most: time of all these calls"
+            else "at most: usual time of all these calls"
         ),
         calls=load.calls,
         bytes=None,
         evidence=[
+            Evidence("metadata_calls", "metadata calls", load.calls),
+            Evidence("transfer_calls", "transfers", load.data_calls),
+            *([Evidence("io_share", "share of the I/O time", load.seconds / answers.io_s)] if answers.io_s else []),
+            Evidence("spent_s", "time in them", load.seconds),
             Evidence(
-                "metadata calls per transfer", number(load.per_data_call) if load.per_data_call else "no transfers"
+                f"busiest_{busiest.kind}_calls_per_s",
+                f"{busiest.kind} calls in the busiest second",
+                busiest.most_per_second or 0.0,
             ),
-            Evidence("share of the I/O time", percent(load.seconds / answers.io_s) if answers.io_s else "–"),
-            Evidence("time in them", seconds(load.seconds)),
-            Evidence(f"{busiest.kind} calls in the busiest second", number(busiest.most_per_second or 0.0)),
         ],
         files=_by_time(rows)[:1000],
         ranks=sorted({answers.shown_ranks.get(row["process"], row["process"]) for row in rows}),

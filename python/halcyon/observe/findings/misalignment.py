@@ -4,10 +4,11 @@ import ibis
 from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.typical import typical
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.mpiio_means import whole_stripes
 from halcyon.observe.schema import Kind
-from halcyon.quantities import percent, plural, rate, seconds, size
+from halcyon.quantities import seconds
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -25,6 +26,8 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
             f"unaligned_{name}": ibis.ifelse(_.aligned, 0, _[name]).sum().cast("int64")
             for name in ("calls", "volume", "duration_ns", "crossing")
         },
+        users=_.process.nunique(),
+        consecutive=_.consecutive.sum().cast("int64"),
     )
     own = [
         row
@@ -32,11 +35,13 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         if row["unaligned_calls"] >= settings.many_calls
         and row["unaligned_calls"] >= settings.unaligned_share * row["alignable"]
     ]
+    lost, estimate = _lost(answers, direction, [row["file"] for row in own])
+    if lost is None:
+        own = [row for row in own if not _in_one_stream(row)]
     unaligned, calls = sum(row["unaligned_calls"] for row in own), sum(row["alignable"] for row in own)
     spent = sum(row["unaligned_duration_ns"] for row in own) / 1e9
     if not own or spent < settings.worth_share * answers.io_s or spent < settings.worth_seconds:
         return []
-    lost, estimate = _lost(answers, direction, own)
     return found(
         answers,
         key=f"misaligned-{direction}s",
@@ -55,28 +60,43 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         calls=unaligned,
         bytes=sum(row["unaligned_volume"] for row in own),
         evidence=[
-            Evidence("misaligned transfers", f"{plural(unaligned, 'call')}, {percent(unaligned / calls)}"),
+            Evidence("misaligned_calls", "misaligned transfers", unaligned),
+            Evidence("misaligned_share", "share of these files' transfers", unaligned / calls),
             Evidence(
-                "across a stripe's border without need", plural(sum(row["unaligned_crossing"] for row in own), "call")
+                "crossing_calls",
+                "across a stripe's border without need",
+                sum(row["unaligned_crossing"] for row in own),
             ),
-            Evidence("mean size", size(sum(row["unaligned_volume"] for row in own) / unaligned)),
-            Evidence("time in them", seconds(spent)),
+            Evidence("mean_bytes", "mean size", sum(row["unaligned_volume"] for row in own) / unaligned),
+            Evidence("spent_s", "time in them", spent),
         ],
         files=[row["file"] for row in own],
     )
 
 
-def _lost(answers: Answers, direction: str, own: list[dict[str, int]]) -> tuple[float | None, str]:
-    """By the aligned transfers of the same run and direction, where there are enough."""
-    aligned = answers.survey.profile.filter(_.transfer & (_.direction == direction) & _.aligned).aggregate(
-        calls=_.calls.sum().cast("int64"),
-        duration_ns=_.duration_ns.sum().cast("int64"),
-        volume=_.volume.sum().cast("int64"),
+_NO_COMPARISON = "not estimated: this run has no aligned transfers of such sizes to compare with"
+
+
+def _in_one_stream(row: dict[str, int]) -> bool:
+    """One process goes through the file, each transfer where the one before ended: caches join its parts of a block."""
+    return row["users"] == 1 and 2 * row["consecutive"] >= row["alignable"]
+
+
+def _lost(answers: Answers, direction: str, files: list[int]) -> tuple[float | None, str]:
+    """By the aligned transfers of the same run, direction and size, where there are enough."""
+    every = answers.survey.durations.filter(_.transfer & (_.direction == direction))
+    aligned = typical(every.filter(_.aligned), "size_class")
+    off = typical(every.filter(~_.aligned & _.file.isin(files)), "size_class")
+    both = {
+        size: (off[size], aligned[size])
+        for size in off.keys() & aligned.keys()
+        if aligned[size].calls >= answers.settings.server_calls
+    }
+    if not both:
+        return None, _NO_COMPARISON
+    lost = sum(own.calls * (own.seconds - usual.seconds * own.bytes / usual.bytes) for own, usual in both.values())
+    text = "their number times their median time, less that of the run's aligned transfers of such sizes: " + ", ".join(
+        f"{seconds(own.seconds)} and {seconds(usual.seconds)}"
+        for own, usual in sorted(both.values(), key=lambda pair: -pair[0].calls)[:2]
     )
-    row = aligned.to_pyarrow().to_pylist()[0]
-    if not row["calls"] or row["calls"] < answers.settings.server_calls or not row["duration_ns"]:
-        return None, "not estimated: this run has no aligned transfers to compare with"
-    measured = row["volume"] / (row["duration_ns"] / 1e9)
-    spent, volume = sum(one["unaligned_duration_ns"] for one in own) / 1e9, sum(one["unaligned_volume"] for one in own)
-    text = f"their time less that of their bytes at {rate(measured)}, which this run's aligned transfers reach"
-    return max(spent - volume / measured, 0.0), text
+    return max(lost, 0.0), text

@@ -1,7 +1,7 @@
 """By what means MPI-IO is told how to work: hints reach ROMIO, parameters (OMPI_MCA_…) Open MPI's own MPI-IO."""
 
 from halcyon.observe.analysis.answers import Answers
-from halcyon.observe.mpi_library import COLLECTIVE_METHOD, COMPONENT, SIEVING, Family, MpiIo
+from halcyon.observe.mpi_library import AGGREGATORS, COLLECTIVE_METHOD, COMPONENT, SIEVING, Family, MpiIo
 
 
 def of_mpiio(answers: Answers, *, romio: str, ompio: str) -> str:
@@ -12,6 +12,20 @@ def of_mpiio(answers: Answers, *, romio: str, ompio: str) -> str:
         case MpiIo.OMPIO:
             return ompio
     return f"{romio} (with Open MPI's own MPI-IO instead: {ompio})" if ompio else romio
+
+
+def other_component(answers: Answers) -> str:
+    """`OMPI_MCA_io=romio321 (mpirun --mca io romio321)`: Open MPI's other MPI-IO, instead of its own."""
+    library = answers.mpiio_used.library
+    if library.family != Family.OPEN_MPI:
+        return f"{COMPONENT}=romio…"
+    name = library.romio_component
+    return f"{COMPONENT}={name} (mpirun --mca io {name})"
+
+
+def aggregators(answers: Answers, count: int) -> str:
+    """`the MPI-IO hint cb_nodes=4`, or Open MPI's parameter."""
+    return of_mpiio(answers, romio=f"the MPI-IO hint cb_nodes={count}", ompio=f"{AGGREGATORS}={count}")
 
 
 def hint(answers: Answers, text: str, *, ompio: str | None = None, where: str = "", romio_first: bool = False) -> str:

@@ -4,10 +4,9 @@ from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence, Finding, found
-from halcyon.observe.findings.mpiio_means import of_mpiio
-from halcyon.observe.mpi_library import AGGREGATORS
+from halcyon.observe.findings.mpiio_means import aggregators
 from halcyon.observe.schema import Kind, Level
-from halcyon.quantities import percent, plural, seconds, size
+from halcyon.quantities import percent
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -55,8 +54,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
             "to the servers, and the data crosses the network twice."
         ),
         change=(
-            f"Set {of_mpiio(answers, romio='the MPI-IO hint cb_nodes', ompio=AGGREGATORS)} to at least the number of "
-            "nodes."
+            f"Set {aggregators(answers, len(hosts))} (one for each node) or more."
             if most["gathered"]
             else "Let all ranks take part: collective MPI-IO or parallel HDF5 (H5Pset_fapl_mpio), or one file per node."
         ),
@@ -64,10 +62,10 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         calls=most["calls"],
         bytes=most["volume"],
         evidence=[
-            Evidence(f"its share of the bytes {done}", percent(most["volume"] / total)),
-            Evidence("its bytes", size(most["volume"])),
-            Evidence("its transfers", plural(most["calls"], "call")),
-            Evidence("time in them", seconds(spent)),
+            Evidence("rank_share", f"its share of the bytes {done}", most["volume"] / total),
+            Evidence("rank_bytes", "its bytes", most["volume"]),
+            Evidence("rank_calls", "its transfers", most["calls"]),
+            Evidence("spent_s", "time in them", spent),
         ],
         files=sorted(file for file in most["files"] or [] if file is not None),
         ranks=[rank],

@@ -4,9 +4,9 @@ from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.volumes import READ
-from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.finding import Evidence, Finding, examined, found
 from halcyon.observe.schema import Level
-from halcyon.quantities import plural, seconds, size
+from halcyon.quantities import plural
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -39,12 +39,12 @@ def find(answers: Answers) -> list[Finding]:
         calls=cycles,
         bytes=sum(one.bytes_read for one in own),
         evidence=[
-            Evidence("cycles", plural(cycles, "cycle")),
-            Evidence("under a lock", plural(locked, "cycle")),
-            Evidence("bytes read", size(sum(one.bytes_read for one in own))),
-            Evidence("bytes written", size(sum(one.bytes_written for one in own))),
-            Evidence("time in the reads", seconds(sum(one.read_s for one in own))),
-            Evidence("examined", f"{plural(answers.revisits.examined, 'call')} of {answers.revisits.candidates:,}"),
+            Evidence("cycle_count", "cycles", cycles),
+            Evidence("locked_cycle_count", "cycles under a lock", locked),
+            Evidence("read_bytes", "bytes read", sum(one.bytes_read for one in own)),
+            Evidence("written_bytes", "bytes written", sum(one.bytes_written for one in own)),
+            Evidence("read_s", "time in the reads", sum(one.read_s for one in own)),
+            *examined(answers),
         ],
         files=files,
         ranks=sorted({rank for one in own for rank in one.ranks}),

@@ -3,9 +3,9 @@
 from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.typical import typical
 from halcyon.observe.analysis.volumes import READ
-from halcyon.observe.findings.finding import Evidence, Finding, found
-from halcyon.quantities import percent, plural, seconds, size
+from halcyon.observe.findings.finding import Evidence, Finding, examined, found
 
 _TELL_RANKS = "Let one rank (per node) read and tell the others: MPI_Bcast, MPI_File_read_all, H5FD_MPIO_COLLECTIVE."
 
@@ -22,8 +22,9 @@ def find(answers: Answers) -> list[Finding]:
     every = sum(one.bytes_read for one in answers.files)
     if not total or sum(again.values()) < answers.settings.again_share * every:
         return []
-    spent = {one.file: one.seconds / one.bytes for one in rereads if one.bytes}
-    lost = sum(volume * spent.get(file, 0.0) for file, volume in again.items())
+    reads = answers.survey.durations.filter(_.transfer & (_.direction == READ) & _.file.isin(sorted(again)))
+    usual = {file: one.usual_s / one.bytes for file, one in typical(reads, "file").items() if one.bytes}
+    lost = sum(volume * usual.get(file, 0.0) for file, volume in again.items())
     mostly_others = others >= own
     return found(
         answers,
@@ -44,17 +45,16 @@ def find(answers: Answers) -> list[Finding]:
             else "Keep what was read: read once into memory; for HDF5 a chunk cache that holds the chunks in use "
             "(H5Pset_chunk_cache), and chunks shaped like the reads."
         ),
-        estimate="bytes read again, at the time per byte of the same file's reads",
+        estimate="bytes read again, at the usual time of the same file's reads",
         calls=sum(one.calls for one in rereads),
         bytes=sum(again.values()),
         evidence=[
-            Evidence(
-                "bytes read again", f"{size(sum(again.values()))}, {percent(sum(again.values()) / every)} of all read"
-            ),
-            Evidence("after another process", size(others)),
-            Evidence("by the same process", size(own)),
-            Evidence("examined", f"{plural(answers.revisits.examined, 'call')} of {answers.revisits.candidates:,}"),
-            Evidence("time of these files' reads", seconds(sum(one.seconds for one in rereads))),
+            Evidence("again_bytes", "bytes read again", sum(again.values())),
+            Evidence("again_share", "share of all bytes read", sum(again.values()) / every),
+            Evidence("others_bytes", "read again after another process", others),
+            Evidence("own_bytes", "read again by the same process", own),
+            *examined(answers),
+            Evidence("spent_s", "time of these files' reads", sum(one.seconds for one in rereads)),
         ],
         files=sorted(again),
         ranks=sorted({rank for file in again if file in read for rank in read[file].ranks}),

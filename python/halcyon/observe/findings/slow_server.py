@@ -6,7 +6,7 @@ from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.servers import Server
 from halcyon.observe.findings.finding import Evidence, Finding, Span, found
 from halcyon.observe.findings.mpiio_means import striping
-from halcyon.quantities import number, percent, plural, rate, size
+from halcyon.quantities import number, rate
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -33,20 +33,20 @@ def _slow(answers: Answers) -> list[Finding]:
         result += found(
             answers,
             key="slow-server",
-            seconds_lost=server.alone_s - server.alone_bytes / usual,
+            seconds_lost=server.alone_bytes / own - server.alone_bytes / usual,
             title=f"Server {server.name} is slower than the others",
             explanation=f"Transfers that it serves alone reach {rate(own)}, those of its peers {rate(usual)}.",
             change=(
                 "Tell the operators. Until it is mended, create files without it (lfs setstripe with a list of "
                 f"targets, or a pool{striping(answers, 'start_iodevice', 'striping_factor')})."
             ),
-            estimate="time of what it served alone, less that of its bytes at the peers' median bandwidth",
+            estimate="time of the bytes that it served alone at its usual bandwidth, less that at its peers'",
             calls=server.alone_calls,
             bytes=server.alone_bytes,
             evidence=[
-                Evidence("bandwidth per call", rate(own)),
-                Evidence("median of its peers", rate(usual)),
-                Evidence("transfers", plural(server.alone_calls, "call")),
+                Evidence("server_bytes_per_s", "bandwidth per call", own),
+                Evidence("peers_bytes_per_s", "median of its peers", usual),
+                Evidence("server_calls", "transfers", server.alone_calls),
             ],
             when=_in_use(server, answers.servers.bin_s),
         )
@@ -77,8 +77,9 @@ def _uneven(answers: Answers) -> list[Finding]:
         calls=None,
         bytes=busiest.bytes,
         evidence=[
-            Evidence("its bytes", f"{size(busiest.bytes)}, {percent(share)} of all"),
-            Evidence("servers in use", plural(sum(1 for one in known.servers if one.bytes), "server")),
+            Evidence("server_bytes", "its bytes", busiest.bytes),
+            Evidence("server_share", "share of all bytes", share),
+            Evidence("used_server_count", "servers in use", sum(1 for one in known.servers if one.bytes)),
         ],
         when=_in_use(busiest, known.bin_s),
     )

@@ -6,7 +6,7 @@ from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.large_transfers import saving, small
 from halcyon.observe.schema import Kind
-from halcyon.quantities import percent, plural, seconds, size
+from halcyon.quantities import percent
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -30,7 +30,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     spent = sum(row["duration_ns"] for row in own) / 1e9
     if calls < settings.many_calls or calls < settings.small_share * every:
         return []
-    saved = saving(answers, direction, calls, volume, spent)
+    saved = saving(answers, direction, answers.survey.durations.filter((_.direction == direction) & small(answers)))
     verb, noun = ("written", "writes") if direction == Kind.WRITE else ("read", "reads")
     return found(
         answers,
@@ -51,9 +51,9 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         calls=calls,
         bytes=volume,
         evidence=[
-            Evidence(f"small {noun}", plural(calls, "call")),
-            Evidence("mean size", size(volume / calls)),
-            Evidence("time in them", seconds(spent)),
+            Evidence("small_calls", f"small {noun}", calls),
+            Evidence("mean_bytes", "mean size", volume / calls),
+            Evidence("spent_s", "time in them", spent),
         ],
         files=sorted({row["file"] for row in own if row["file"] is not None}),
         ranks=sorted({answers.shown_ranks.get(row["process"], row["process"]) for row in own}),

@@ -43,7 +43,7 @@ def _finding(tables: ReportTables, finding: Finding, names: dict[int, str], cons
     ranks = _some(who(tables), [str(rank) for rank in finding.ranks])
     for text in (
         finding.explanation,
-        "; ".join(f"{each.what}: {each.value}" for each in finding.evidence) + ".",
+        "; ".join(f"{each.what}: {each.text}" for each in finding.evidence) + ".",
         f"Change: {finding.change}",
         f"Cost: {finding.estimate}.",
         "; ".join(part for part in (where, ranks) if part),

@@ -15,6 +15,7 @@ from darshan.backend.apxc import log_get_apxc_record
 
 from halcyon.errors import ConfigError
 from halcyon.observe.dataset_writer import DatasetWriter
+from halcyon.observe.readers.darshan_dxt import NEWEST, dxt_records
 from halcyon.observe.readers.darshan_places import places_of
 from halcyon.observe.readers.file_index import FileIndex
 from halcyon.observe.schema import Kind, Level, RunInfo
@@ -24,7 +25,6 @@ MOST_PROCESSES = 1 << 24
 
 DXT_LEVELS = {"DXT_POSIX": Level.POSIX, "DXT_MPIIO": Level.MPIIO}
 AUTO_READERS: dict[str, Callable[..., Any]] = {"APMPI": log_get_apmpi_record, "APXC": log_get_apxc_record}
-SEGMENT = np.dtype([("offset", "<i8"), ("length", "<i8"), ("start", "<f8"), ("end", "<f8")])
 
 DXT_UNSEEN = "DXT records reads and writes alone; the counters count the other calls"
 DXT_NAMELESS = "DXT tells reads from writes, not which function it was: calls are named read and write"
@@ -73,6 +73,8 @@ class DarshanLog:
         self.mounts = sorted(mounts, key=lambda mount: -len(mount[0]))
         self.files = FileIndex(backend.log_get_name_records(self.log))
         self.hosts: dict[int, str] = {}
+        self.threads: dict[int, dict[int, int]] = {}
+        """Of each process, the numbers of its threads by their ids."""
 
     @staticmethod
     def _library() -> str:
@@ -119,10 +121,13 @@ class DarshanLog:
         else:
             _absent(writer, "not-seen", module, f"{self._library()} has no reader for this module")
 
+    def _places(self) -> dict[int, range]:
+        """Of the modules, by their index."""
+        return places_of(self.path, {known["idx"]: known["len"] for known in self.modules.values()})
+
     def _place(self, module: str) -> str:
         """The bytes of the file in which the module lies; its library does not tell where in them it fails."""
-        places = places_of(self.path, {known["idx"]: known["len"] for known in self.modules.values()})
-        place = places.get(self.modules[module]["idx"])
+        place = self._places().get(self.modules[module]["idx"])
         return f"offsets {place.start} to {place.stop}, module {module}: " if place else ""
 
     def _records(self, module: str) -> Iterator[dict[str, Any]]:
@@ -155,16 +160,20 @@ class DarshanLog:
             _count(writer, process, None, module, [*whole, *real], integers, np.array(list(real.values()), np.float64))
 
     def _write_dxt(self, writer: DatasetWriter, module: str) -> None:
-        level = DXT_LEVELS[module]
+        level, version = DXT_LEVELS[module], self.modules[module]["ver"]
+        place = self._places().get(self.modules[module]["idx"])
+        if place is None or version > NEWEST[module]:
+            why = f"version {version} of its format, newer than {NEWEST[module]}," if place else "its place in the log"
+            _absent(writer, "not-seen", f"{module}: all transfers", f"{why} is not known; counters tell their sums")
+            return
         # The first version of DXT's MPI-IO records had no offsets.
-        has_offset = level == Level.POSIX or self.modules[module]["ver"] >= 2
-        while (found := self._dxt_record(module)) is not None:
-            rank, file_id, host, segments, writes = found
-            process = self._process(rank)
+        has_offset = level == Level.POSIX or version >= 2
+        for record in dxt_records(self.path, place, module, version):
+            process, segments = self._process(record.rank), record.segments
             if process is None:
-                raise ConfigError(f"{self.path}: a transfer of rank {rank}: the log is damaged")
-            self.hosts.setdefault(process, host)
-            count = len(segments)
+                raise ConfigError(f"{self.path}: a transfer of rank {record.rank}: the log is damaged")
+            self.hosts.setdefault(process, record.host)
+            count, writes = len(segments), record.writes
             words = pa.array([Kind.WRITE] * writes + [Kind.READ] * (count - writes), pa.string()).dictionary_encode()
             start = np.rint(segments["start"] * 1e9)
             columns = {
@@ -172,31 +181,24 @@ class DarshanLog:
                 "level": pa.repeat(level, count).dictionary_encode(),
                 "call": words,
                 "kind": words,
-                "file": pa.repeat(pa.scalar(self.files.of(file_id), pa.int32()), count),
+                "file": pa.repeat(pa.scalar(self.files.of(record.file_id), pa.int32()), count),
                 "offset": pa.array(segments["offset"]) if has_offset else pa.nulls(count, pa.int64()),
                 "moved": pa.array(segments["length"]),
                 "start_ns": _nanoseconds(segments["start"]),
                 "duration_ns": pa.array((np.rint(segments["end"] * 1e9) - start).astype(np.int64)),
             }
+            if "thread" in (segments.dtype.names or ()):
+                columns["thread"] = self._threads(process, segments["thread"])
             if level == Level.MPIIO:  # counts what was asked for; for POSIX, what came
                 columns["bytes"] = columns["moved"]
             writer.write("calls", pa.table(columns))
         _absent(writer, "not-seen", f"{module}: calls that transfer nothing", DXT_UNSEEN)
         _absent(writer, "not-seen", f"{module}: names of functions", DXT_NAMELESS)
 
-    def _dxt_record(self, module: str) -> tuple[int, int, str, np.ndarray[Any, Any], int] | None:
-        """(rank, file id, host, segments, how many of them are writes); pydarshan's own takes a second per 10^5."""
-        buffer = backend.ffi.new("void **")
-        if backend.libdutil.darshan_log_get_record(self.log["handle"], self.modules[module]["idx"], buffer) < 1:
-            return None
-        head = backend.ffi.cast("struct dxt_file_record *", buffer[0])
-        host = backend.ffi.string(head.hostname, 64).decode("utf-8", "replace")
-        begin = buffer[0] + backend.ffi.sizeof("struct dxt_file_record")
-        size = (head.write_count + head.read_count) * SEGMENT.itemsize
-        segments = np.frombuffer(backend.ffi.buffer(begin, size), SEGMENT).copy()
-        found = head.base_rec.rank, head.base_rec.id, host, segments, head.write_count
-        backend.libdutil.darshan_free(buffer[0])
-        return found
+    def _threads(self, process: int, ids: np.ndarray[Any, Any]) -> pa.Array:
+        """Numbers of a process's threads, from 0 in the order in which the log names them."""
+        known = self.threads.setdefault(process, {})
+        return pa.array([known.setdefault(int(one), len(known)) for one in ids], pa.int32())
 
     def _write_lustre(self, writer: DatasetWriter) -> None:
         for record in self._records("LUSTRE"):

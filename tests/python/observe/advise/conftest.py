@@ -62,6 +62,17 @@ def interleaved(recorder: Path) -> list[str]:
     return ["mpirun.mpich", "-n", "2", str(program)]
 
 
+@pytest.fixture
+def interleaved_openmpi(recorder: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The same under Open MPI, whose own MPI-IO it takes."""
+    program = ROOT / "build/release/apps/interleaved/interleaved_writes"
+    if not program.exists() or shutil.which("mpirun.openmpi") is None:
+        pytest.skip("needs Open MPI and the apps of the release build")
+    for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"):
+        monkeypatch.setenv(name, "1")
+    return ["mpirun.openmpi", "-n", "2", str(program)]
+
+
 @pytest.fixture(autouse=True)
 def no_hints(monkeypatch: pytest.MonkeyPatch) -> None:
     """The developer's own settings stay out of it."""

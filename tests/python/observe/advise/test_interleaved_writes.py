@@ -1,4 +1,4 @@
-"""Real runs under MPICH: settings take effect, and what calls were made of shows it. Times are no test's business."""
+"""Real runs: settings take effect, and what calls were made of shows it. Times are no test's business."""
 
 import json
 from pathlib import Path
@@ -69,6 +69,17 @@ def test_sieving_that_costs_anything_suggests_to_leave_it(
     said = capsys.readouterr().out
     assert "printf '%s\\n' 'romio_ds_write disable' > hints" in said
     assert "Data sieving reads what nobody has written yet" in said
+
+
+def test_open_mpis_own_mpiio_is_tried_against_its_romio(
+    interleaved_openmpi: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = tried(capsys, tmp_path, "--runs", "1", "--", *interleaved_openmpi, str(tmp_path / "file"), "64", "2048", "2")
+    (setting,) = [name for name in own if name.startswith("OMPI_MCA_io=romio")]
+    before, after = own["as it is"], own[setting]
+    assert before["parts"]["write"]["calls"] == 2 * 2048 * 2  # type: ignore[index]
+    assert after["parts"]["write"]["calls"] < 100  # type: ignore[index]
+    assert before["bytes"] == after["bytes"] == 2 * 2048 * 2 * 64
 
 
 def test_one_round_recommends_nothing(

@@ -7,6 +7,7 @@ from observe.synthetic import MIB, Trace
 
 from halcyon.observe.advise.settings import named
 from halcyon.observe.advise.suggestions import advise
+from halcyon.observe.findings import findings
 from halcyon.observe.findings.finding import Evidence
 
 __all__ = ["ask"]
@@ -30,7 +31,8 @@ def test_the_pieces_of_the_view_are_part_of_the_reason(ask: Ask) -> None:
     trace = scenarios.sieving()
     trace.facts += [{"process": rank, "file": 0, "key": "mpi.view", "value": "64 bytes every 256"} for rank in range(4)]
     reasons = [evidence for one in advise(ask(trace)).suggestions for evidence in one.evidence]
-    assert Evidence("view of the file", "64-byte pieces every 256 bytes") in reasons
+    assert Evidence("view_piece_bytes", "pieces that the view shows", 64) in reasons
+    assert Evidence("view_stride_bytes", "from the begin of a piece to that of the next", 256) in reasons
 
 
 def test_sieving_that_costs_little_is_told_and_not_tried(ask: Ask) -> None:
@@ -78,18 +80,33 @@ def test_contiguous_independent_calls_are_beyond_the_reach_of_hints(ask: Ask) ->
     assert "collective-buffering-write" in {one.key for one in advice.beyond}
 
 
-def pieces_apart() -> Trace:
+def pieces_apart(ranks: int = 4) -> Trace:
     """Each call writes 64 pieces of 64 bytes, one by one: data sieving is off."""
-    trace = Trace(4)
+    trace = Trace(ranks)
     file = trace.file("/scratch/shared")
     for call in range(10):
-        for rank in range(4):
+        for rank in range(ranks):
             start = call * 200.0
             outer = trace.mpi_write(rank, file, 0, 4096, start, 130)
             for piece in range(64):
-                offset = ((call * 64 + piece) * 4 + rank) * 64
+                offset = ((call * 64 + piece) * ranks + rank) * 64
                 trace.write(rank, file, offset, 64, start + 1 + piece * 2, 2, inside=outer)
     return trace
+
+
+def test_pieces_that_are_written_one_by_one_suggest_the_mpiio_that_joins_them(ask: Ask) -> None:
+    for ranks in (2, 4):
+        assert suggested(ask, pieces_apart(ranks), library="Open MPI v4.1.4") == ["OMPI_MCA_io=romio321"]
+        assert suggested(ask, pieces_apart(ranks), library="Open MPI v5.0.3") == ["OMPI_MCA_io=romio341"]
+
+
+def test_pieces_that_cost_too_little_for_a_finding_are_tried_all_the_same(ask: Ask) -> None:
+    trace = pieces_apart(2)
+    for rank in range(2):
+        trace.write(rank, trace.file(f"/scratch/{rank}"), 0, 64 * MIB, 5000, 3_000_000)
+    assert "collective-buffering-write" not in {one.key for one in findings(ask(trace))}
+    assert suggested(ask, trace, romio_ds_write="disable") == ["romio_ds_write=enable"]
+    assert suggested(ask, trace, romio_ds_write="automatic") == []
 
 
 def test_pieces_that_are_written_one_by_one_suggest_sieving(ask: Ask) -> None:

@@ -22,7 +22,7 @@ def facts(
 ) -> RunFacts:
     return RunFacts(
         Library(), {"romio_filesystem_type": {driver}, "cb_nodes": {"2"}, "cb_buffer_size": {str(16 * MIB)}}, {}, 8, 2,
-        {str(file): kind}, 1, {"write": collective, "read": False}, {}, {},
+        {str(file): kind}, 1, {"write": collective, "read": False}, {}, {}, {},
     )  # fmt: skip
 
 
@@ -102,7 +102,7 @@ def test_without_lfs_it_says_what_to_do(tmp_path: Path, monkeypatch: pytest.Monk
 
 def test_open_mpis_own_io_reads_no_hints() -> None:
     own = facts()
-    bare = RunFacts(Library(Family.OPEN_MPI, 4), {}, {}, 8, 2, {}, 0, own.collective, {}, {})
+    bare = RunFacts(Library(Family.OPEN_MPI, 4), {}, {}, 8, 2, {}, 0, own.collective, {}, {}, {})
     with pytest.raises(UsageError, match="OMPI_MCA_io=romio321"):
         check_swept(bare)
 

@@ -42,3 +42,10 @@ def findings_of(tmp_path_factory: pytest.TempPathFactory) -> FindingsOf:
         return known[key]
 
     return answer
+
+
+def pick(every: list[Finding], key: str) -> Finding:
+    """The finding called `key`."""
+    named = {one.key: one for one in every}
+    assert key in named, f"found only {sorted(named)}"
+    return named[key]

@@ -1,6 +1,9 @@
 """Runs with one thing wrong each, and a healthy one. The numbers are invented."""
 
+import os
 import random
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from observe.synthetic import MIB, Trace
 
@@ -67,13 +70,13 @@ def sieving(*, fresh: bool = True) -> Trace:
     return trace
 
 
-def interleaved(call: str = "MPI_File_write_at") -> Trace:
+def interleaved(call: str = "MPI_File_write_at", ranks: int = 8) -> Trace:
     """Each rank writes its own 32 KiB pieces of a shared file, round robin."""
-    trace = Trace(8, hosts=("n0", "n1"))
+    trace = Trace(ranks, hosts=("n0", "n1"))
     file = trace.file("/scratch/shared", stripe_bytes=MIB, servers=SERVERS)
-    for piece in range(40):
-        for rank in range(8):
-            offset = (piece * 8 + rank) * 32 * KIB
+    for piece in range(320 // ranks):
+        for rank in range(ranks):
+            offset = (piece * ranks + rank) * 32 * KIB
             outer = trace.mpi_write(rank, file, offset, 32 * KIB, piece * 10.0, 6, call=call)
             trace.write(rank, file, offset, 32 * KIB, piece * 10.0 + 1, 4, inside=outer)
     return trace
@@ -126,6 +129,43 @@ def slow_rank() -> Trace:
             base = (call.start_ns // 5_000_000_000) * 5_000_000_000
             call.start_ns = base + (call.start_ns - base) * 3
             call.duration_ns *= 3
+    return trace
+
+
+def slow_by_its_flags(flags: int, *, all_ranks: bool = False) -> Trace:
+    """The run with a slow rank, but that rank (or each) opened its files with these flags."""
+    trace = slow_rank()
+    for call in trace.calls:
+        if call.kind == "open":
+            call.argument = os.O_WRONLY | os.O_CREAT | (flags if all_ranks or call.process == 5 else 0)
+    return trace
+
+
+def slow_by_its_calls(pieces: int = 8) -> Trace:
+    """The run with a slow rank, but that rank writes the same bytes in more calls."""
+    trace = slow_rank()
+    for call in [call for call in trace.calls if call.process == 5 and call.kind == "write"]:
+        assert call.bytes is not None
+        assert call.offset is not None
+        call.bytes = call.moved = call.bytes // pieces
+        call.duration_ns //= pieces
+        for piece in range(1, pieces):
+            part = replace(call, start_ns=call.start_ns + piece * call.duration_ns)
+            part.offset = call.offset + piece * call.bytes
+            trace.calls.append(part)
+    return trace
+
+
+def synchronous(flags: int = os.O_DSYNC, *, others: bool = False) -> Trace:
+    """100 writes of 64 KiB, each of which waits 12 ms for the device; on request, as many that do not, in 1 ms."""
+    trace = Trace(1)
+    for waits in (True, False) if others else (True,):
+        file = trace.file(f"/scratch/{'log' if waits else 'field'}")
+        opened = os.O_WRONLY | os.O_CREAT | (flags if waits else 0)
+        trace.add(0, "posix", "open", "open", 5000.0 * (not waits), 0.1, file=file, argument=opened)
+        for number in range(100):
+            begin = 5000.0 * (not waits) + 1 + number * 20.0
+            trace.write(0, file, number * 64 * KIB, 64 * KIB, begin, 12 if waits else 1)
     return trace
 
 
@@ -231,4 +271,51 @@ def behind_the_aggregator(own_ms: float = 0.0) -> Trace:
             for piece in range(4):
                 at = begin + 12 + piece * 20
                 trace.write(0, file, (piece * 20 + step) * 4 * MIB, 4 * MIB, at, 20, inside=outer)
+    return trace
+
+
+def time_inside_mpiio(call: str = "MPI_File_write_at", hosts: Sequence[str] = ("n0",)) -> Trace:
+    """Each write of MPI-IO takes 172 ms, the write of the file that it makes one."""
+    trace = Trace(2, hosts=hosts)
+    file = trace.file("/scratch/shared", stripe_bytes=MIB, servers=SERVERS)
+    for step in range(20):
+        for rank in range(2):
+            offset, begin = (step * 2 + rank) * 4 * MIB, step * 200.0
+            outer = trace.mpi_write(rank, file, offset, 4 * MIB, begin, 172, call=call)
+            trace.write(rank, file, offset, 4 * MIB, begin + 170, 1, inside=outer)
+    return trace
+
+
+def opened_for_each_step(call: str = "MPI_File_open", times: int = 20, length_ms: float = 50.0) -> Trace:
+    """Before each collective write of 10 ms, all ranks make another collective call that takes longer."""
+    trace = Trace(4)
+    file = trace.file("/scratch/shared", stripe_bytes=MIB, servers=SERVERS)
+    for step in range(20):
+        for rank in range(4):
+            offset, begin = (step * 4 + rank) * 4 * MIB, step * 200.0
+            if step < times:
+                kind = "open" if call == "MPI_File_open" else "view"
+                trace.add(rank, "mpiio", call, kind, begin, length_ms, file=file)
+            outer = trace.mpi_write(
+                rank, file, offset, 4 * MIB, begin + length_ms + 1, 10, call="MPI_File_write_at_all"
+            )
+            trace.write(rank, file, offset, 4 * MIB, begin + length_ms + 2, 8, inside=outer)
+    return trace
+
+
+def reads_at(blocks: Iterable[int]) -> Trace:
+    """Reads of 4 KiB in 5 ms each, at these blocks of one file."""
+    trace = Trace(1)
+    file = trace.file("/scratch/table")
+    for number, block in enumerate(blocks):
+        trace.read(0, file, block * 4 * KIB, 4 * KIB, number * 6.0, 5)
+    return trace
+
+
+def misaligned_in_turn(ranks: int) -> Trace:
+    """1 MiB writes behind a header of 100 bytes, by `ranks` in turn; none is aligned."""
+    trace = Trace(ranks)
+    file = trace.file("/scratch/shared")
+    for number in range(120):
+        trace.write(number % ranks, file, 100 + number * MIB, MIB, number * 30.0, 20)
     return trace

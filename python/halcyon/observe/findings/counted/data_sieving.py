@@ -8,7 +8,7 @@ from halcyon.observe.analysis.counted import Counted
 from halcyon.observe.findings.counted.records import ranks_of, when
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.mpiio_means import of_mpiio, without_sieving
-from halcyon.quantities import plural, seconds, size
+from halcyon.quantities import plural, size
 
 
 def find(answers: Answers, known: Counted) -> list[Finding]:
@@ -54,10 +54,10 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
         calls=sum(row["reads"] for row in own),
         bytes=sum(row["bytes_read"] for row in own),
         evidence=[
-            Evidence("reads of files that are only written", plural(sum(row["reads"] for row in own), "call")),
-            Evidence("bytes asked to write", size(wanted)),
-            Evidence("bytes written", size(written)),
-            Evidence("time in these reads", seconds(sum(row["read_s"] for row in own))),
+            Evidence("read_calls", "reads of files that are only written", sum(row["reads"] for row in own)),
+            Evidence("asked_bytes", "bytes asked to write", wanted),
+            Evidence("written_bytes", "bytes written", written),
+            Evidence("read_s", "time in these reads", sum(row["read_s"] for row in own)),
         ],
         files=[row["file"] for row in own],
         ranks=ranks_of(rows),

@@ -6,7 +6,7 @@ from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.counted import Counted
 from halcyon.observe.findings.counted.records import files_of, ranks_of, when
 from halcyon.observe.findings.finding import Evidence, Finding, found
-from halcyon.quantities import number, plural, seconds
+from halcyon.quantities import plural
 
 
 def find(answers: Answers, known: Counted) -> list[Finding]:
@@ -34,9 +34,10 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
         calls=asked,
         bytes=None,
         evidence=[
-            Evidence("opens and stats per transfer", number(asked / data) if data else "no transfers"),
-            Evidence("files", f"{files:,}"),
-            Evidence("time in metadata calls", seconds(spent)),
+            Evidence("metadata_calls", "opens and stats", asked),
+            Evidence("transfer_calls", "transfers", data),
+            Evidence("file_count", "files", files),
+            Evidence("spent_s", "time in metadata calls", spent),
         ],
         files=files_of(rows),
         ranks=ranks_of(rows),

@@ -7,7 +7,6 @@ from halcyon.observe.analysis.counted import Counted
 from halcyon.observe.findings.counted.records import NOT_TIMED, ranks_of, when, worth
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.mpiio_means import whole_stripes
-from halcyon.quantities import percent, plural, seconds
 
 
 def find(answers: Answers, known: Counted) -> list[Finding]:
@@ -44,8 +43,9 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
         calls=unaligned,
         bytes=None,
         evidence=[
-            Evidence("misaligned transfers", f"{plural(unaligned, 'call')}, {percent(unaligned / calls)}"),
-            Evidence("time of all transfers of these files", seconds(spent)),
+            Evidence("misaligned_calls", "misaligned transfers", unaligned),
+            Evidence("misaligned_share", "share of these files' transfers", unaligned / calls),
+            Evidence("spent_s", "time of all transfers of these files", spent),
         ],
         files=[row["file"] for row in own],
         ranks=ranks_of(rows),

@@ -9,7 +9,7 @@ from halcyon.observe.findings.counted.records import files_of, when
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.mpiio_means import of_mpiio
 from halcyon.observe.mpi_library import AGGREGATORS
-from halcyon.quantities import percent, seconds, size
+from halcyon.quantities import percent
 
 
 def find(answers: Answers, known: Counted) -> list[Finding]:
@@ -61,9 +61,9 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
         calls=None,
         bytes=volume,
         evidence=[
-            Evidence("its share of all bytes", percent(volume / total)),
-            Evidence("its bytes", size(volume)),
-            Evidence("time in its transfers and opens", seconds(spent)),
+            Evidence("rank_share", "its share of all bytes", volume / total),
+            Evidence("rank_bytes", "its bytes", volume),
+            Evidence("spent_s", "time in its transfers and opens", spent),
         ],
         files=files_of(own),
         ranks=[rank],

@@ -9,7 +9,7 @@ from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.counted import Counted
 from halcyon.observe.findings.counted.records import when
 from halcyon.observe.findings.finding import Evidence, Finding, found
-from halcyon.quantities import plural, seconds
+from halcyon.quantities import plural
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,16 @@ def _slow_finding(answers: Answers, shared: ibis.Table, rank: int, own: list[_Sl
         seconds_lost=lost * (ranks - 1),
         title=f"Rank {rank} is slower than all others in {plural(len(own), 'shared file')}",
         explanation="It has no more to do than the others, who scatter less than it is apart from them.",
-        change="Look at its node: its network link, its memory, what else runs there; leave it out of the next job.",
+        change=(
+            "See whether it opens its files with O_SYNC, O_DSYNC or O_DIRECT, which counters do not tell. If it does "
+            "not, look at its node: its network link, its memory, what else runs there."
+        ),
         estimate="its time less the others' mean, times the ranks that wait for it",
         calls=None,
         bytes=None,
         evidence=[
-            Evidence("its time", seconds(sum(one.spent for one in own))),
-            Evidence("mean of the others", seconds(sum(one.others for one in own))),
+            Evidence("rank_s", "its time", sum(one.spent for one in own)),
+            Evidence("others_s", "mean of the others", sum(one.others for one in own)),
         ],
         files=files,
         ranks=[rank],

@@ -12,7 +12,7 @@ from halcyon.observe.findings.counted.records import NOT_TIMED, files_of, ranks_
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.large_transfers import LARGE
 from halcyon.observe.schema import Kind
-from halcyon.quantities import percent, plural, seconds
+from halcyon.quantities import percent
 
 
 def find(answers: Answers, known: Counted) -> list[Finding]:
@@ -60,8 +60,9 @@ def _small(answers: Answers, known: Counted, kind: str) -> list[Finding]:
         calls=few,
         bytes=None,
         evidence=[
-            Evidence(f"{noun} of 10 KiB or less", f"{plural(few, 'call')} of {every:,}"),
-            Evidence(f"time of all {noun} of these files", seconds(row["spent"])),
+            Evidence("small_calls", f"{noun} of 10 KiB or less", few),
+            Evidence("every_calls", f"all {noun}", every),
+            Evidence("spent_s", f"time of all {noun} of these files", row["spent"]),
         ],
         files=files_of(rows),
         ranks=ranks_of(rows),

@@ -1,0 +1,75 @@
+"""Opening and closing files together, and setting views: what it costs beside the data."""
+
+import re
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.mpiio_means import of_mpiio
+from halcyon.observe.schema import Level
+from halcyon.quantities import percent, plural
+
+_SETUP = re.compile("^MPI_File_(open|close|set_view|set_size|preallocate)$")
+_DATA = re.compile("_(read|write)")
+
+
+def find(answers: Answers) -> list[Finding]:
+    """One finding at most."""
+    settings = answers.settings
+    own = [one for one in answers.functions if one.level == Level.MPIIO and _SETUP.match(one.function)]
+    data = [one for one in answers.functions if one.level == Level.MPIIO and _DATA.search(one.function)]
+    waited = sum(one.waited_s for one in answers.collectives.all if _SETUP.match(one.function))
+    lost, data_s = sum(one.seconds for one in own) - waited, sum(one.seconds for one in data)
+    if not own or lost < settings.setup_share * (lost + data_s):
+        return []
+    worst = max(own, key=lambda one: one.seconds)
+    ranks = max(answers.survey.ranks, 1)
+    if worst.calls < settings.setup_calls * ranks and lost < settings.grave_seconds * worst.calls:
+        return []  # once for each file, and fast: the run hardly moves any data
+    rows = answers.survey.profile
+    mine = rows.filter((rows.level == Level.MPIIO) & rows.call.isin([one.function for one in own]))
+    files = mine.filter(mine.file.notnull()).select("file").distinct().to_pyarrow().column("file").to_pylist()
+    return found(
+        answers,
+        key="collective-setup",
+        concerned=mine,
+        seconds_lost=lost,
+        title="Opening files together and setting views takes longer than moving data",
+        explanation=(
+            f"{percent(lost / (lost + data_s))} of the time in MPI-IO passes in calls that open, close and set views, "
+            f"most in {plural(worst.calls, 'call')} of {worst.function}. All ranks take part in each of them, and each "
+            "asks the metadata servers or compares what the ranks gave."
+        ),
+        change=_change(answers, worst.function),
+        estimate="time of these calls, less what ranks waited in them for the last one to come",
+        calls=sum(one.calls for one in own),
+        bytes=None,
+        evidence=[
+            Evidence("setup_share", "share of the time in MPI-IO", lost / (lost + data_s)),
+            Evidence("setup_s", "time in these calls, without waiting", lost),
+            Evidence("waited_s", "waiting for the last rank in them", waited),
+            Evidence("data_s", "time in reads and writes of MPI-IO", data_s),
+            *(
+                Evidence(f"{one.function.removeprefix('MPI_File_')}_calls", f"calls of {one.function}", one.calls)
+                for one in own
+            ),
+            Evidence("longest_s", f"most, in {worst.function}", worst.seconds),
+        ],
+        files=sorted(files)[:1000],
+    )
+
+
+def _change(answers: Answers, function: str) -> str:
+    if function == "MPI_File_set_view":
+        return (
+            "Set the view once for each file, with a datatype that shows all of a rank's pieces; where only the offset "
+            "changes, write with MPI_File_write_at_all and keep the view."
+        )
+    opened = (
+        "Open each file once and keep it open over all steps; write several variables into one file; open files that "
+        "one rank uses with MPI_COMM_SELF"
+    )
+    hint = (
+        "; where all reads and writes are collective, set the MPI-IO hint romio_no_indep_rw=true, with which only the "
+        "aggregators open the file"
+    )
+    return opened + of_mpiio(answers, romio=hint, ompio="") + "."

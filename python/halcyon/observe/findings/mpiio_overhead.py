@@ -1,0 +1,103 @@
+"""MPI-IO reads or writes whose time is not in the calls that they make."""
+
+import re
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.analysis.decomposition import FunctionShares
+from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.mpiio_means import of_mpiio, other_component
+from halcyon.observe.schema import Kind, Level
+from halcyon.quantities import percent, seconds
+
+_COLLECTIVE = re.compile(r"_all(_begin|_end)?$|_ordered")
+
+
+def find(answers: Answers) -> list[Finding]:
+    """One finding per direction. Where ranks' clocks can be compared, collective calls have findings of their own
+    (collective_waiting.py)."""
+    return [finding for direction in (Kind.WRITE, Kind.READ) for finding in _find(answers, direction)]
+
+
+def _find(answers: Answers, direction: str) -> list[Finding]:
+    every = [one for one in answers.functions if one.level == Level.MPIIO and f"_{direction}" in one.function]
+    own = [one for one in every if not (_COLLECTIVE.search(one.function) and answers.collectives.comparable)]
+    spent, inside = sum(one.seconds for one in own), sum(_inside(answers, one) for one in own)
+    if not spent or inside < answers.settings.own_share * spent:
+        return []
+    moved = sum(_moving(one) for one in own)
+    worst = max(own, key=lambda one: _inside(answers, one))
+    collective = bool(_COLLECTIVE.search(worst.function))
+    rows = answers.survey.profile
+    mine = rows.filter((rows.level == Level.MPIIO) & rows.call.isin([one.function for one in own]))
+    files = mine.filter(mine.file.notnull()).select("file").distinct().to_pyarrow().column("file").to_pylist()
+    return found(
+        answers,
+        key=f"mpiio-overhead-{direction}",
+        concerned=mine,
+        seconds_lost=inside,
+        title=f"MPI-IO {direction}s take far longer than moving their data",
+        explanation=(
+            f"{percent(inside / spent)} of the {seconds(spent)} in these calls passes inside of the MPI library, not "
+            f"in the calls that it makes, which take {seconds(spent - inside)}. "
+            + (
+                "Ranks wait for one another or exchange data; the clocks of this run do not tell which."
+                if collective
+                else "It takes apart datatypes and views, copies pieces, or waits for a lock of a shared file pointer."
+            )
+        ),
+        change=_change(answers, direction, worst.function, collective),
+        estimate=(
+            "time of these calls that is in none of the calls they make (of collective ones: of each rank, beyond the "
+            "longest time that one rank spent in those)"
+        ),
+        calls=sum(one.calls for one in own),
+        bytes=None,
+        evidence=[
+            Evidence("own_share", "share of MPI-IO's own in these calls' time", inside / spent),
+            Evidence("spent_s", "time in these calls", spent),
+            Evidence("below_s", "time in the calls that they make", spent - inside),
+            Evidence("moving_s", "of it, in reads and writes of the file", moved),
+            Evidence("longest_own_s", f"most, in {worst.function}", _inside(answers, worst)),
+        ],
+        files=sorted(files),
+    )
+
+
+def _inside(answers: Answers, one: FunctionShares) -> float:
+    """Time of its own. In a collective call, ranks rightly wait while another one moves their data: for each rank, at
+    most what goes beyond the longest time that a rank spent in calls below."""
+    if not _COLLECTIVE.search(one.function):
+        return one.communicate_s
+    each = [own for own in answers.functions_per_rank if (own.level, own.function) == (one.level, one.function)]
+    longest = max((own.seconds - own.communicate_s for own in each), default=0.0)
+    return sum(max(own.seconds - longest, 0.0) for own in each)
+
+
+def _moving(one: FunctionShares) -> float:
+    return one.read_s + one.write_s
+
+
+def _change(answers: Answers, direction: str, function: str, collective: bool) -> str:
+    if "_shared" in function:
+        return (
+            "Write at offsets that each rank computes (MPI_Exscan of the sizes, then MPI_File_write_at_all): a shared "
+            "file pointer is locked for each call."
+        )
+    if collective:
+        return (
+            f"Try MPI_File_{direction}_at with large contiguous pieces in place of the collective call, or "
+            + of_mpiio(
+                answers,
+                romio=f"the MPI-IO hint romio_cb_{direction}=disable, which exchanges nothing",
+                ompio=other_component(answers),
+            )
+            + ". `halcyon advise --try` measures it."
+        )
+    return (
+        "Give MPI-IO fewer and longer pieces: a view whose blocks are contiguous, MPI_Pack before the call, or a "
+        "collective call"
+        + of_mpiio(
+            answers, romio="", ompio=f"; or set {other_component(answers)}, and let `halcyon advise --try` measure it"
+        )
+        + "."
+    )

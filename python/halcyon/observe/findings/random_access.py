@@ -1,0 +1,108 @@
+"""Small reads or writes in random order."""
+
+import ibis
+from ibis import _
+
+from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.large_transfers import saving
+from halcyon.observe.schema import Kind, Level
+
+
+def find(answers: Answers) -> list[Finding]:
+    """One finding per direction."""
+    return [finding for direction in (Kind.WRITE, Kind.READ) for finding in _find(answers, direction)]
+
+
+def _find(answers: Answers, direction: str) -> list[Finding]:
+    own = _random(answers, direction)
+    if not own:
+        return []
+    calls, volume = sum(row["calls"] for row in own), sum(row["volume"] for row in own)
+    files = sorted({row["file"] for row in own})
+    saved = saving(
+        answers,
+        direction,
+        answers.survey.durations.filter(_.transfer & (_.direction == direction) & _.file.isin(files)),
+    )
+    noun = f"{direction}s"
+    return found(
+        answers,
+        key=f"random-{noun}",
+        concerned=_transfers(answers, direction).filter(_.file.isin(files)),
+        seconds_lost=saved.seconds,
+        title=f"Small {noun} are in random order",
+        explanation=(
+            "Each process goes forward and back by distances that hardly repeat. "
+            + (
+                "The file system cannot read ahead, and what it reads ahead all the same is in vain."
+                if direction == Kind.READ
+                else "The file system cannot gather neighbours, and disks seek for each."
+            )
+        ),
+        change=(
+            "Sort the accesses by offset and merge neighbours before making them; "
+            + (
+                "read larger blocks into memory and pick from there; where the order cannot be known, "
+                "posix_fadvise(POSIX_FADV_RANDOM) ends read-ahead; "
+                if direction == Kind.READ
+                else "collect updates in memory and write them in the order of the file; "
+            )
+            + "with MPI-IO, one collective call over a view that shows all pieces."
+        ),
+        estimate=saved.estimate,
+        calls=calls,
+        bytes=volume,
+        evidence=[
+            Evidence("random_calls", f"{noun} in random order", calls),
+            Evidence("backward_share", "share of steps that lead back", sum(row["backward"] for row in own) / calls),
+            Evidence("forward_share", "share of steps that lead forward", sum(row["forward"] for row in own) / calls),
+            Evidence(
+                "consecutive_share", "share of steps to the next byte", sum(row["consecutive"] for row in own) / calls
+            ),
+            Evidence("mean_bytes", "mean size", volume / calls),
+            Evidence("spent_s", "time in them", sum(row["duration_ns"] for row in own) / 1e9),
+        ],
+        files=files,
+        ranks=sorted({answers.shown_ranks.get(row["process"], row["process"]) for row in own}),
+    )
+
+
+def _transfers(answers: Answers, direction: str) -> ibis.Table:
+    return answers.survey.profile.filter(_.transfer & (_.direction == direction) & _.file.notnull())
+
+
+def _random(answers: Answers, direction: str) -> list[dict[str, int]]:
+    """Sums per file and process of those that are random."""
+    settings = answers.settings
+    sums = _transfers(answers, direction).aggregate(
+        by=["file", "process"],
+        **{
+            name: _[name].sum().cast("int64")
+            for name in ("calls", "volume", "duration_ns", "consecutive", "forward", "backward")
+        },
+    )
+    steps = _.consecutive + _.forward + _.backward
+    jumps = sums.filter(
+        (_.calls >= settings.many_calls)
+        & (_.backward >= settings.random_steps * steps)
+        & (_.forward >= settings.random_steps * steps)
+    )
+    rows: list[dict[str, int]] = jumps.order_by(["file", "process"]).to_pyarrow().to_pylist()
+    rare = _rare_steps(answers, direction, rows)
+    return [row for row in rows if rare.get((row["file"], row["process"]), 0.0) >= settings.random_share]
+
+
+def _rare_steps(answers: Answers, direction: str, rows: list[dict[str, int]]) -> dict[tuple[int, int], float]:
+    """The share of steps whose length makes less than a hundredth of them."""
+    if not rows:
+        return {}
+    calls = answers.survey.rows.filter(
+        (_.level == Level.POSIX) & (_.kind == direction) & _.step.notnull() & _.file.isin([row["file"] for row in rows])
+    )
+    each = calls.aggregate(by=["file", "process", "step"], times=_.count())
+    whole = ibis.window(group_by=["file", "process"])
+    each = each.mutate(every=_.times.sum().over(whole)).mutate(rare=ibis.ifelse(100 * _.times < _.every, _.times, 0))
+    shares = each.aggregate(by=["file", "process"], share=_.rare.sum() / _.times.sum())
+    # With fewer than some hundred steps, even a length that is there once makes a hundredth.
+    return {(row["file"], row["process"]): row["share"] for row in shares.to_pyarrow().to_pylist()}

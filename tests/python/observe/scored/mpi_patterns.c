@@ -1,0 +1,155 @@
+// As posix_patterns.c, for several ranks. Usage: mpi_patterns WAY
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KIB = 1024, MIB = 1024 * 1024 };
+static int rank, ranks;
+static char* data;
+
+static void check(int good, const char* what) {
+    if (good) return;
+    fprintf(stderr, "rank %d: %s failed\n", rank, what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static MPI_File shared(const char* name) {
+    MPI_File file;
+    const int mode = MPI_MODE_CREATE | MPI_MODE_RDWR;
+    check(MPI_File_open(MPI_COMM_WORLD, name, mode, MPI_INFO_NULL, &file) == MPI_SUCCESS, name);
+    return file;
+}
+
+static void write_all(MPI_File file, MPI_Offset offset, int bytes) {
+    check(MPI_File_write_at_all(file, offset, data, bytes, MPI_BYTE, MPI_STATUS_IGNORE) == MPI_SUCCESS, "write_at_all");
+}
+
+static void write_own(int file, size_t bytes, long offset) {
+    check(pwrite(file, data, bytes, offset) == (ssize_t)bytes, "pwrite");
+}
+
+/// A file for each rank.
+static int own_file(int flags) {
+    char name[32];
+    snprintf(name, sizeof name, "out.%d", rank);
+    const int file = open(name, O_RDWR | O_CREAT | flags, 0644);
+    check(file >= 0, name);
+    return file;
+}
+
+/// Whole rows of 4 MiB for each rank, all ranks together. `late_us`: how long the last rank is busy before each.
+static void rows(int steps, useconds_t late_us) {
+    MPI_File file = shared("out");
+    for (int step = 0; step < steps; ++step) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (late_us && rank == ranks - 1) usleep(late_us);
+        write_all(file, ((MPI_Offset)step * ranks + rank) * 4 * MIB, 4 * MIB);
+    }
+    MPI_File_close(&file);
+}
+
+static void collective(void) {
+    rows(8, 0);
+}
+static void late_rank(void) {
+    rows(8, 300000);
+}
+
+static void computes(void) {
+    volatile double sum = 0;
+    for (int term = 1; term < 100000000; ++term) sum += 1.0 / term;
+    write_own(own_file(0), MIB, 0);
+}
+
+static void rank_0_writes(void) {
+    if (rank == 0) {
+        const int file = own_file(0);
+        for (int piece = 0; piece < 64; ++piece) write_own(file, MIB, piece * (long)MIB);
+    }
+}
+
+static void all_read_the_same(void) {
+    if (rank == 0) {
+        const int file = open("table", O_WRONLY | O_CREAT, 0644);
+        for (int piece = 0; piece < 16; ++piece) write_own(file, MIB, piece * (long)MIB);
+        close(file);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    const int file = open("table", O_RDONLY);
+    for (int piece = 0; piece < 128; ++piece) check(pread(file, data, MIB, piece % 16 * (long)MIB) == MIB, "pread");
+}
+
+/// Each rank writes every n-th piece of 64 bytes, on its own, through a view.
+static void interleaved(void) {
+    MPI_File file = shared("out");
+    MPI_Datatype piece, view;
+    MPI_Type_contiguous(64, MPI_BYTE, &piece);
+    MPI_Type_create_resized(piece, 0, 64L * ranks, &view);
+    MPI_Type_commit(&view);
+    MPI_File_set_view(file, 64L * rank, MPI_BYTE, view, "native", MPI_INFO_NULL);
+    for (int call = 0; call < 4; ++call)
+        check(MPI_File_write(file, data, 64 * 2048, MPI_BYTE, MPI_STATUS_IGNORE) == MPI_SUCCESS, "write");
+    MPI_File_close(&file);
+}
+
+static void opens_each_step(void) {
+    for (int step = 0; step < 40; ++step) {
+        MPI_File file = shared("out");
+        write_all(file, ((MPI_Offset)step * ranks + rank) * 64 * KIB, 64 * KIB);
+        MPI_File_close(&file);
+    }
+}
+
+/// Six phases apart, in which the last rank may have more to write, or other flags.
+static void phases(int more, int flags) {
+    const int last = rank == ranks - 1;
+    const int file = own_file(last ? flags : 0);
+    for (int phase = 0; phase < 6; ++phase) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        usleep(300000);
+        for (int piece = 0; piece < 8 * (last ? more : 1); ++piece) write_own(file, MIB, piece * (long)MIB);
+    }
+}
+
+static void more_to_write(void) {
+    phases(8, 0);
+}
+static void last_waits_for_the_device(void) {
+    phases(1, O_DSYNC);
+}
+
+static const struct {
+    const char* name;
+    void (*run)(void);
+} ways[] = {
+    {"collective", collective},
+    {"late_rank", late_rank},
+    {"computes", computes},
+    {"rank_0_writes", rank_0_writes},
+    {"all_read_the_same", all_read_the_same},
+    {"interleaved", interleaved},
+    {"opens_each_step", opens_each_step},
+    {"more_to_write", more_to_write},
+    {"last_waits_for_the_device", last_waits_for_the_device},
+};
+
+int main(int argc, char** argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    data = calloc(4, MIB);
+    int found = 0;
+    for (size_t way = 0; way < sizeof ways / sizeof *ways; ++way)
+        if (argc == 2 && strcmp(argv[1], ways[way].name) == 0) {
+            ways[way].run();
+            found = 1;
+        }
+    check(found, "usage: mpi_patterns WAY;");
+    free(data);
+    MPI_Finalize();
+    return 0;
+}
