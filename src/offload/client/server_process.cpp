@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 
 #include <cstring>
+#include <system_error>
 
 #include "base/clock.hpp"
 #include "base/unix_socket.hpp"
@@ -22,6 +23,22 @@ constexpr int64_t replacement_patience_ns = 10'000'000'000;
 bool process_lives(pid_t pid) {
     return ::kill(pid, 0) == 0 || errno == EPERM;
 }
+
+/// The simulation's signals are none of our threads' business: those that are started in the life of this take none.
+class blocked_signals {
+  public:
+    blocked_signals() {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    blocked_signals(const blocked_signals&) = delete;
+    blocked_signals& operator=(const blocked_signals&) = delete;
+    ~blocked_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+  private:
+    sigset_t before_{};
+};
 
 }  // namespace
 
@@ -92,15 +109,16 @@ server_process::~server_process() {
     stop_watching();
 }
 
-void server_process::watch(segment& shared) {
+result<void> server_process::watch(segment& shared) {
     segment_ = &shared;
     stop_ = descriptor(::eventfd(0, EFD_CLOEXEC));
-    // The simulation's signals are none of this thread's business.
-    sigset_t all, before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    watcher_ = std::thread([this] { run(); });
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    const blocked_signals none_for_the_watcher;
+    try {
+        watcher_ = std::thread([this] { run(); });
+    } catch (const std::system_error& why) {
+        return system_failure("a thread that watches the server (see ulimit -u and -v)", why.code().value());
+    }
+    return {};
 }
 
 void server_process::stop_watching() {
@@ -168,7 +186,7 @@ bool server_process::replace_server(uint32_t dead) {
                     continue;
                 }
                 const uint32_t next = dead + 1;
-                auto started = start_server(membership_.session, next);
+                auto started = start_server(membership_.environment, membership_.session, next);
                 if (started) started = connect(next, true, segment_->fd(), document_.fd(), nullptr);
                 if (!started) {
                     // Let the others know that there is no server of this generation either.

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/shared_memory.hpp"
 #include "offload/client/client_session.hpp"
@@ -12,10 +13,20 @@
 
 namespace halcyon::offload {
 
+/// What servers need of this process' environment. Read once, by the thread that opens the session: later servers are
+/// started by another thread, while the simulation may be changing its environment.
+struct launch_environment {
+    std::string world;                   ///< HALCYON_SESSION: a server world that waits for clients; "" none
+    std::string server;                  ///< HALCYON_SERVER: the program; "" the installed one
+    std::vector<std::string> variables;  ///< of the server: all but what would make it a part of the job
+
+    static launch_environment of_this_process();
+};
+
 /// Starts `halcyon-server` for `generation` of `session`, detached from this process in every respect: own session,
 /// /dev/null as 0 to 2, no other descriptors, no MPI or preload variables. Returns when it listens.
 /// Failure (unavailable): not found (the message lists where it was looked for), or it did not come up.
-result<void> start_server(const std::string& session, uint32_t generation);
+result<void> start_server(const launch_environment& environment, const std::string& session, uint32_t generation);
 
 /// This client's connection to the server of its node, and the watch over it: a thread sleeps on the server's pidfd,
 /// and when the server dies one client of the node starts the next, which takes over the segment.
@@ -25,6 +36,7 @@ class server_process final : public server_link {
         std::string session;
         uint32_t client = 0;
         int max_restarts = 3;
+        launch_environment environment;
     };
 
     /// The first client of a node: brings segment and document to a server that listens and has none.
@@ -38,8 +50,8 @@ class server_process final : public server_link {
 
     ~server_process() override;
 
-    /// Begins to watch; `shared` must outlive this.
-    void watch(segment& shared);
+    /// Begins to watch; `shared` must outlive this. Failure (system): this process can start no thread.
+    result<void> watch(segment& shared);
     /// The session ends in order: a server that goes away now is not replaced.
     void stop_watching();
 

@@ -279,8 +279,11 @@ void node_server::look_for_lost_clients() {
     }
     for (uint32_t c = 0; c < awaited_.size(); ++c) {
         if (!awaited_[c]) continue;
-        const pid_t pid = segment_.page(c).pid.load(std::memory_order_acquire);
-        const bool ended = ::kill(pid, 0) != 0 && errno == ESRCH;
+        const client_page& page = segment_.page(c);
+        const pid_t pid = page.pid.load(std::memory_order_acquire);
+        // One that never joined says that it closed when its session could not be opened.
+        const bool ended =
+            page.closed.load(std::memory_order_acquire) != 0 || (::kill(pid, 0) != 0 && errno == ESRCH);
         if (!ended && monotonic_ns() < awaited_until_ns_) continue;
         awaited_[c] = false;
         silent_[c] = true;

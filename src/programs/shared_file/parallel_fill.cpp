@@ -11,7 +11,7 @@
 #include "offload/store/hdf5/format.hpp"
 #include "offload/store/hdf5/handle.hpp"
 #include "offload/store/hdf5/types.hpp"
-#include "programs/shared_file/contained.hpp"
+#include "base/contained.hpp"
 #include "programs/shared_file/quiet_mpi_io.hpp"
 
 #ifndef H5_HAVE_PARALLEL

@@ -12,7 +12,7 @@
 #include "base/sync_path.hpp"
 #include "offload/client/mpi_agreement.hpp"
 #include "offload/store/shared_plan.hpp"
-#include "programs/shared_file/contained.hpp"
+#include "base/contained.hpp"
 #include "programs/shared_file/parallel_fill.hpp"
 
 namespace halcyon {
