@@ -213,11 +213,11 @@ HALCYON_API int halcyon_forecast(halcyon_handle h, int64_t n, halcyon_forecast_t
 HALCYON_API int halcyon_forecast_window(halcyon_handle h, double seconds, halcyon_forecast_t* forecast);
 
 /** Collective over the communicator of open: returns when all is stored (`close: detach`: when all is accepted). *h
- * becomes NULL, whether it succeeds or not, and the session is over. Blocks committed and not cleared are handed over.
- * System error: files could not be written, and with them their blocks; the message says which first. Unavailable
- * error: the server took this client for dead. Usage error: *h is NULL or was opened by the process that this one was
- * forked off (then it stays); after MPI_Finalize, what this process wrote is handed over, and nobody waits until it is
- * stored. */
+ * becomes NULL, whether it succeeds or not, and the session is over. Blocks committed and not cleared are handed over;
+ * those allocated and not committed are no data: they are marked as missing in the open iteration, and counted. System
+ * error: files could not be written, and with them their blocks; the message says which first. Unavailable error: the
+ * server took this client for dead. Usage error: *h is NULL or was opened by the process that this one was forked off
+ * (then it stays); after MPI_Finalize, what this process wrote is handed over, and nobody waits until it is stored. */
 HALCYON_API int halcyon_close(halcyon_handle* h);
 
 /** The message of the last failed call of this thread; "" when none failed. Valid until the thread's next call. */

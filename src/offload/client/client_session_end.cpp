@@ -93,6 +93,14 @@ result<void> client_session::store_spilled(const variable& v, const block_entry&
     return fallback_->add(v, e.block, e.iteration, e.shape, data);
 }
 
+/// A block that was allocated and never committed: what lies in it is no data. It is missing in the open iteration.
+result<void> client_session::give_up(open_block& b, const variable& v, int block) {
+    b.memory.reset();
+    b.location = open_block::where::nowhere;
+    if (serverless()) return fallback_->note_missing(v, block, iteration_);
+    return push_absent(event_kind::block_uncommitted, v, block);
+}
+
 uint64_t client_session::arena_free() {
     if (segment_) take_back_released();
     return arena_.free_bytes();
@@ -101,15 +109,14 @@ uint64_t client_session::arena_free() {
 result<void> client_session::finish() {
     if (finished_) return usage("the session is already closed");
     result<void> outcome;
+    bool open_iteration = phase_bytes_ > 0;
     for (const variable& v : model_.variables)
         for (int block = 0; block < v.blocks_per_client; ++block) {
             open_block& b = blocks_[first_block_[v.id] + static_cast<uint32_t>(block)];
             if (b.location == open_block::where::nowhere) continue;
-            if (!b.committed)
-                if (auto done = commit(v.name, block); !done) outcome = done;
-            if (auto done = clear(v.name, block); !done) outcome = done;
+            open_iteration = open_iteration || !b.committed;
+            if (auto done = b.committed ? clear(v.name, block) : give_up(b, v, block); !done) outcome = done;
         }
-    const bool open_iteration = phase_bytes_ > 0;
     if (open_iteration)
         if (auto done = end_iteration(); !done) outcome = done;
     finished_ = true;

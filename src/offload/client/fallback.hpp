@@ -22,6 +22,8 @@ class fallback_store {
     /// Copies a block; it is stored by the end_iteration that completes its file.
     virtual result<void> add(const variable& v, int block, int64_t iteration, const block_shape& shape,
                              std::span<const std::byte> data) = 0;
+    /// A block of this iteration that will not come: it was allocated, and never committed.
+    virtual result<void> note_missing(const variable& v, int block, int64_t iteration) = 0;
     /// What the simulation experienced in an iteration.
     struct phase {
         int64_t begin_ns = 0, visible_ns = 0, blocked_ns = 0, compute_ns = 0, bytes = 0;

@@ -52,6 +52,14 @@ result<void> inline_store::add(const variable& v, int block, int64_t iteration, 
     return {};
 }
 
+result<void> inline_store::note_missing(const variable& v, int block, int64_t iteration) {
+    if (auto opened = open(); !opened) return opened;
+    missing_.push_back({v.id, iteration, where_.rank, block, missing_block::why::uncommitted});
+    ++counts_.missing_blocks;
+    say(uncommitted_text(where_.rank, v, block));
+    return {};
+}
+
 result<void> inline_store::end_iteration(int64_t iteration, const phase& seen) {
     if (auto opened = open(); !opened) return opened;
     const int64_t begin = monotonic_ns();
@@ -155,6 +163,10 @@ result<void> inline_store::write_store(uint32_t s) {
             r.blocks.push_back(k.view);
             r.blocks.back().data = k.data;
         }
+    for (const missing_block& m : missing_)
+        if (data_.variables[m.variable_id].store == data_.stores[s].name &&
+            std::find(r.iterations.begin(), r.iterations.end(), m.iteration) != r.iterations.end())
+            r.missing.push_back(m);
     const std::vector<int64_t> iterations = r.iterations;
     auto outcome = write(std::move(r), realtime_ns());
     if (!outcome) {

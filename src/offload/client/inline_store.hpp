@@ -34,6 +34,7 @@ class inline_store final : public fallback_store {
                            std::span<const std::byte> data) override;
     result<void> add(const variable& v, int block, int64_t iteration, const block_shape& shape,
                      std::span<const std::byte> data) override;
+    result<void> note_missing(const variable& v, int block, int64_t iteration) override;
     result<void> end_iteration(int64_t iteration, const phase& seen) override;
     result<void> signal(const event& e, int64_t iteration) override;
     result<void> flush() override;
@@ -61,6 +62,7 @@ class inline_store final : public fallback_store {
     std::unique_ptr<action_runner> actions_;
     run_counts counts_;
     std::vector<kept_block> kept_;
+    std::vector<missing_block> missing_;
     struct store_state {
         std::vector<int64_t> pending;  ///< ended iterations without a file
         int64_t wanted = -1;           ///< an action asked for the iterations up to this one

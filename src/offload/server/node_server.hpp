@@ -63,6 +63,7 @@ class node_server {
     bool pop_client(uint32_t client);
     void handle(uint32_t client, const event_record& e);
     void adopt_block(uint32_t client, uint32_t index, uint64_t sequence, bool handed);
+    void note_absent(uint32_t client, const event_record& e, missing_block::why reason);
     void reject(uint32_t client, const std::string& what);
     void handle_signal(uint32_t client, const event_record& e);
     void run_if_all_signalled(uint32_t event_id);

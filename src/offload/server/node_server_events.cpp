@@ -65,12 +65,10 @@ void node_server::handle(uint32_t client, const event_record& e) {
             adopt_block(client, e.index, e.sequence, true);
             return;
         case event_kind::block_skipped:
-            if (e.index >= data_.variables.size() || e.value[0] < 0 ||
-                e.value[0] >= data_.variables[e.index].blocks_per_client)
-                return reject(client, "an event about a block that cannot be");
-            if (e.iteration >= book_.next_to_complete())
-                book_.note_missing(client, e.index, static_cast<int32_t>(e.value[0]), e.iteration,
-                                   missing_block::why::skipped);
+            note_absent(client, e, missing_block::why::skipped);
+            return;
+        case event_kind::block_uncommitted:
+            note_absent(client, e, missing_block::why::uncommitted);
             return;
         case event_kind::block_inlined:
             if (e.iteration >= book_.next_to_complete()) book_.note_inlined(client, e.iteration);
@@ -88,6 +86,17 @@ void node_server::handle(uint32_t client, const event_record& e) {
             return;
     }
     reject(client, "an event of unknown kind " + std::to_string(static_cast<int>(e.kind)));
+}
+
+/// A block that a client says will not come.
+void node_server::note_absent(uint32_t client, const event_record& e, missing_block::why reason) {
+    if (e.index >= data_.variables.size() || e.value[0] < 0 || e.value[0] >= data_.variables[e.index].blocks_per_client)
+        return reject(client, "an event about a block that cannot be");
+    if (e.iteration < book_.next_to_complete()) return;
+    const auto block = static_cast<int32_t>(e.value[0]);
+    book_.note_missing(client, e.index, block, e.iteration, reason);
+    if (reason == missing_block::why::uncommitted)
+        note(uncommitted_text(book_.rank_of(client), data_.variables[e.index], block));
 }
 
 void node_server::reject(uint32_t client, const std::string& what) {
@@ -282,8 +291,7 @@ void node_server::look_for_lost_clients() {
         const client_page& page = segment_.page(c);
         const pid_t pid = page.pid.load(std::memory_order_acquire);
         // One that never joined says that it closed when its session could not be opened.
-        const bool ended =
-            page.closed.load(std::memory_order_acquire) != 0 || (::kill(pid, 0) != 0 && errno == ESRCH);
+        const bool ended = page.closed.load(std::memory_order_acquire) != 0 || (::kill(pid, 0) != 0 && errno == ESRCH);
         if (!ended && monotonic_ns() < awaited_until_ns_) continue;
         awaited_[c] = false;
         silent_[c] = true;

@@ -16,7 +16,8 @@
 //     signals=1                     how often the signal is raised in each iteration
 //     sessions_before=0             so many sessions of one iteration are opened and closed first
 //     n=VALUE                       sets the parameter n before open
-//     finalize_first=0              1: MPI_Finalize comes before the close, and one more iteration between them
+//     leave_open=0                  1: rank 1 allocates the first variable once more, fills it and closes without a
+//     commit finalize_first=0              1: MPI_Finalize comes before the close, and one more iteration between them
 //     later_server=PATH             sets HALCYON_SERVER in the environment of the running simulation, after the open
 //
 // Each variable is filled with a function of (name, iteration, rank, index), so that a reader can check every value:
@@ -201,6 +202,15 @@ int main(int argc, char** argv) {
     }
     if (number("final_wait", 0) != 0) ok(halcyon_wait(h, iterations - 1, HALCYON_STORED));
     pass_gate(iterations);
+    if (number("leave_open", 0) != 0) {
+        void* data = nullptr;
+        halcyon_block_info info{};
+        for (size_t i = 1; i < variables.size(); ++i) write_one(h, variables[i], iterations, rank);
+        if (rank != 1) write_one(h, variables[0], iterations, rank);
+        if (rank == 1 && ok(halcyon_describe(h, variables[0].c_str(), 0, &info)) &&
+            ok(halcyon_alloc(h, variables[0].c_str(), 0, &data)))
+            std::memset(data, 1, static_cast<size_t>(info.bytes));
+    }
     const bool finalize_first = number("finalize_first", 0) != 0;
     if (finalize_first) {
         MPI_Finalize();
