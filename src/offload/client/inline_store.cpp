@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "base/clock.hpp"
+#include "offload/model/unstored.hpp"
 
 namespace halcyon::offload {
 
@@ -23,6 +24,7 @@ result<void> inline_store::open() {
     actions_ = std::move(actions);
     output_ = std::move(*output);
     stores_.resize(data_.stores.size());
+    if (const std::string unstored = unstored_warning(data_); !unstored.empty()) say(unstored);
     return records_->save(counts_);
 }
 
@@ -49,6 +51,10 @@ result<void> inline_store::add(const variable& v, int block, int64_t iteration, 
     kept_.push_back({{&v, iteration, where_.rank, block, shape, {}}, {data.begin(), data.end()}});
     ++counts_.blocks;
     counts_.bytes += shape.bytes;
+    if (data_.stores.empty()) {
+        ++counts_.unstored_blocks;
+        counts_.unstored_bytes += shape.bytes;
+    }
     return {};
 }
 

@@ -17,6 +17,7 @@ struct run_counts {
     int64_t skipped_blocks = 0, skipped_bytes = 0;
     int64_t spilled_blocks = 0, spilled_bytes = 0;
     int64_t inlined_blocks = 0, inlined_bytes = 0;
+    int64_t unstored_blocks = 0, unstored_bytes = 0;  ///< of a configuration without stores
     int64_t early_parts = 0, missing_blocks = 0, incomplete_iterations = 0;
     int64_t dead_clients = 0, server_restarts = 0, lost_signals = 0;
     int64_t rejected_blocks = 0, failed_files = 0, failed_actions = 0;

@@ -129,7 +129,7 @@ class node_server {
 
     // the rest
     void note(const std::string& message);
-    void warn_of_compression();
+    void warn_of_configuration();
     void save_counts(bool finished);
     bool drained();
     [[nodiscard]] std::set<std::string> dead_writers() const;

@@ -133,6 +133,10 @@ void node_server::adopt_block(uint32_t client, uint32_t index, uint64_t sequence
     if (book_.adopt(*b, handed) != nullptr) {
         ++counts_.blocks;
         counts_.bytes += b->shape.bytes;
+        if (data_.stores.empty()) {
+            ++counts_.unstored_blocks;
+            counts_.unstored_bytes += b->shape.bytes;
+        }
     } else {
         release_if_done(k);
     }
