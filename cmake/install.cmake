@@ -71,6 +71,7 @@ if(TARGET halcyon)
     # Apart, because only projects with Fortran switched on have what it links.
     install(EXPORT HalcyonFortranTargets NAMESPACE halcyon:: DESTINATION ${HALCYON_INSTALL_CMAKE} COMPONENT development)
   endif()
+  get_target_property(halcyon_mpi_includes MPI::MPI_C INTERFACE_INCLUDE_DIRECTORIES)
   configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/halcyonConfig.cmake.in
     ${PROJECT_BINARY_DIR}/halcyonConfig.cmake INSTALL_DESTINATION ${HALCYON_INSTALL_CMAKE})
   # 0.x: a minor version may change the interface.

@@ -145,10 +145,15 @@ typedef struct halcyon_forecast_t {
 HALCYON_API int halcyon_set_parameter(halcyon_handle h, const char* name, double value);
 
 /** Collective over `comm`: reads the configuration on rank 0, starts (or finds) the server of each node, maps the
- * segment and touches its pages. Fails on all ranks alike, with rank and host in the message; then *h is NULL.
- * System error: the node's memory cannot hold the segment. Config error: a client's part of the buffer cannot hold
- * one iteration (the message names the size needed). Usage error: a session with this configuration is already open in
- * this process. */
+ * segment and touches its pages. Fails on all ranks alike, with rank and host in the message; then *h is NULL. A rank
+ * that lacks something (memory, threads, its working directory) does not leave the others waiting. `comm` keeps its
+ * error handler, which is not called: an error of MPI is a system error of this call.
+ * Config error: the configuration is wrong (file, line and key path are in the message), cannot be read, or a client's
+ * part of the buffer cannot hold one iteration (the message names the size needed). Usage error: a null pointer; MPI
+ * does not run; `comm` is no communicator of one group; a session with this configuration is already open in this
+ * process; an output directory holds a run that must not be replaced, or is in use. System error: the node's memory
+ * cannot hold the segment; a directory cannot be made or written; no thread or memory is left. Unavailable error: no
+ * server could be started or found; nothing runs without one, unless the configuration says `inline: true`. */
 HALCYON_API int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h);
 
 /** halcyon_open with a Fortran communicator handle. */
@@ -207,8 +212,12 @@ HALCYON_API int halcyon_forecast(halcyon_handle h, int64_t n, halcyon_forecast_t
 /** halcyon_forecast of all accesses that begin within the next `seconds`, as many as there is room for. */
 HALCYON_API int halcyon_forecast_window(halcyon_handle h, double seconds, halcyon_forecast_t* forecast);
 
-/** Collective over the communicator of open: returns when all is stored (`close: detach`: when all is accepted).
- * *h becomes NULL. Blocks allocated and never cleared are handed over first. */
+/** Collective over the communicator of open: returns when all is stored (`close: detach`: when all is accepted). *h
+ * becomes NULL, whether it succeeds or not, and the session is over. Blocks committed and not cleared are handed over;
+ * those allocated and not committed are no data: they are marked as missing in the open iteration, and counted. System
+ * error: files could not be written, and with them their blocks; the message says which first. Unavailable error: the
+ * server took this client for dead. Usage error: *h is NULL or was opened by the process that this one was forked off
+ * (then it stays); after MPI_Finalize, what this process wrote is handed over, and nobody waits until it is stored. */
 HALCYON_API int halcyon_close(halcyon_handle* h);
 
 /** The message of the last failed call of this thread, or of the last that went well and had something to say: that it

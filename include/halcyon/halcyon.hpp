@@ -82,7 +82,7 @@ struct connection {
 }  // namespace detail
 
 /// A block of shared memory that the simulation fills in place: span() until commit(), view() until clear().
-/// Destruction clears a committed block; one never committed stays with the session, whose close hands it over.
+/// Destruction clears a committed block; one never committed stays with the session, whose close marks it as missing.
 template <element T>
 class block {
   public:

@@ -24,6 +24,8 @@ class ConfigurationCheck(Protocol):
     """Why `open` would fail."""
     warnings: list[str]
     """What `open` accepts, but is hardly meant."""
+    verdict: str
+    """`OK: ` and what was looked at; empty with refusals."""
 
 
 class TraceReader(Protocol):
@@ -124,7 +126,9 @@ class Core(Protocol):
         """The number that models have for a function."""
         ...
 
-    def check(self, config: str, ranks: int = 0, ranks_per_node: int = 0) -> ConfigurationCheck:
+    def check(
+        self, config: str, ranks: int = 0, ranks_per_node: int = 0, parameters: dict[str, float] = ...
+    ) -> ConfigurationCheck:
         """Reads a configuration, for that many ranks where > 0 (0 per node: all on one); ConfigError: it is wrong."""
         ...
 

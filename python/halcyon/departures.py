@@ -20,7 +20,7 @@ class Departure:
 
 
 _AT_MOST = {"waiting_actions"}  # the most of any server, not the sum
-_BYTES = {"skipped_bytes", "spilled_bytes", "inlined_bytes"}  # told beside their blocks
+_BYTES = {"skipped_bytes", "spilled_bytes", "inlined_bytes", "unstored_bytes"}  # told beside their blocks
 
 # name of the count: (one, many, what it means, whether something was lost); in order of weight
 COUNTED: dict[str, tuple[str, str, str, bool]] = {
@@ -43,6 +43,7 @@ COUNTED: dict[str, tuple[str, str, str, bool]] = {
         False,
     ),
     "inlined_blocks": ("block", "blocks", "stored by the simulation itself (inline)", False),
+    "unstored_blocks": ("block", "blocks", "accepted and not stored: the configuration has no stores", False),
     "waiting_actions": ("action", "actions", "waited at once: events came faster than their actions ran", False),
     "early_parts": ("part", "parts", "of iterations stored early to make room", False),
 }

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from halcyon.difference_size import DifferenceSize, size_of
 from halcyon.errors import UsageError
-from halcyon.stored_blocks import PLACE_ATTRIBUTES, Block, Contents, Key, contents_of, open_hdf5, plain
+from halcyon.stored_blocks import PLACE_ATTRIBUTES, Block, Contents, Key, contents_of, open_hdf5, plain, reading
 
 
 @dataclass(frozen=True)
@@ -112,6 +112,17 @@ class _Readers:
             self._open[path] = open_hdf5(path)
         return self._open[path]
 
+    def values(self, block: Block) -> NDArray[Any]:
+        """The elements of a block."""
+        with reading(block.file):
+            return np.asarray(self.file(block.file)[block.dataset][block.row])
+
+    def plain(self, path: Path, name: str) -> tuple[NDArray[Any], dict[str, object]]:
+        """The elements and the attributes of a dataset."""
+        with reading(path):
+            dataset = self.file(path)[name]
+            return np.asarray(dataset[()]), _attributes(dataset)
+
 
 def _compare_descriptions(left: Contents, right: Contents) -> Iterator[Difference]:
     if left.iterations != right.iterations:
@@ -156,8 +167,7 @@ def _compare_block(key: Key, a: Block | None, b: Block | None, readers: _Readers
     for attribute in PLACE_ATTRIBUTES:
         if a.place[attribute] != b.place[attribute]:
             yield Difference(f"{key}: {attribute}", str(a.place[attribute]), str(b.place[attribute]))
-    values_a, values_b = (readers.file(block.file)[block.dataset][block.row] for block in (a, b))
-    yield from _compare_values(key.variable, str(key), values_a, values_b)
+    yield from _compare_values(key.variable, str(key), readers.values(a), readers.values(b))
 
 
 def _compare_wholes(
@@ -174,14 +184,16 @@ def _compare_wholes(
 
 def _whole_of(blocks: list[Block], readers: _Readers) -> NDArray[Any]:
     """One iteration of a placed variable as one array; fill where no block lies."""
-    first = readers.file(blocks[0].file)[blocks[0].dataset]
-    whole = np.full(blocks[0].place["global"], _fill(first.dtype), first.dtype)
+    element = readers.values(blocks[0]).dtype
+    with reading(blocks[0].file):
+        whole = np.full(blocks[0].place["global"], _fill(element), element)
     for block in blocks:
-        values = readers.file(block.file)[block.dataset][block.row]
-        before, after, offset = (block.place[a] for a in ("ghost_before", "ghost_after", "offset"))
-        inner = [slice(b, n - a) for b, a, n in zip(before, after, values.shape, strict=True)]
-        counts = [s.stop - s.start for s in inner]
-        whole[tuple(slice(o, o + n) for o, n in zip(offset, counts, strict=True))] = values[tuple(inner)]
+        values = readers.values(block)
+        with reading(block.file):
+            before, after, offset = (block.place[a] for a in ("ghost_before", "ghost_after", "offset"))
+            inner = [slice(b, n - a) for b, a, n in zip(before, after, values.shape, strict=True)]
+            counts = [s.stop - s.start for s in inner]
+            whole[tuple(slice(o, o + n) for o, n in zip(offset, counts, strict=True))] = values[tuple(inner)]
     return whole
 
 
@@ -198,13 +210,12 @@ def _compare_plain(name: str, a: Path | None, b: Path | None, readers: _Readers)
         yield Difference(name, _there(a), _there(b))
         return
     path = name.partition(":")[2] or name
-    left, right = readers.file(a)[path], readers.file(b)[path]
-    yield from _compare_values(name, name, left[()], right[()])
-    attributes_a, attributes_b = _attributes(left), _attributes(right)
+    (values_a, attributes_a), (values_b, attributes_b) = readers.plain(a, path), readers.plain(b, path)
+    yield from _compare_values(name, name, values_a, values_b)
     for key in sorted(attributes_a.keys() | attributes_b.keys()):
         if attributes_a.get(key) != attributes_b.get(key):
-            value_a, value_b = attributes_a.get(key, "absent"), attributes_b.get(key, "absent")
-            yield Difference(f"{name}: attribute {key}", str(value_a), str(value_b))
+            said_a, said_b = attributes_a.get(key, "absent"), attributes_b.get(key, "absent")
+            yield Difference(f"{name}: attribute {key}", str(said_a), str(said_b))
 
 
 # Bookkeeping of dimension scales: addresses inside a file, which say nothing across files.

@@ -67,6 +67,8 @@ class Counts:
     spilled_bytes: Count = 0
     inlined_blocks: Count = 0
     inlined_bytes: Count = 0
+    unstored_blocks: Count = 0
+    unstored_bytes: Count = 0
     early_parts: Count = 0
     overflowed_values: Count = 0
     lost_records: Count = 0

@@ -8,6 +8,7 @@ import errno
 import json
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from halcyon.errors import HalcyonSystemError, UsageError
+from halcyon.errors import HalcyonError, HalcyonSystemError, UsageError
 
 _DATA_FILE = re.compile(r"\.i\d{8,}(?:\.p\d{2,})?\.h5$")
 _DOMAIN = re.compile(r"^d(\d{6,})(?:\.\d+)?$")
@@ -75,6 +76,32 @@ class Contents:
         return found
 
 
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Around whatever reads `path`: what HDF5 and NumPy raise when its bytes make no sense becomes one kind of error.
+
+    Raises HalcyonSystemError with the file's name.
+    """
+    try:
+        yield
+    except HalcyonError:
+        raise
+    except (
+        OSError,
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        MemoryError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+    ) as why:
+        told = str(why) or type(why).__name__
+        raise HalcyonSystemError(
+            f"{path}: damaged, or not what Halcyon writes: {told}", getattr(why, "errno", None), str(path)
+        ) from why
+
+
 def open_hdf5(path: Path) -> h5py.File:
     try:
         return h5py.File(path, "r", locking=False)
@@ -109,7 +136,7 @@ def contents_of(path: Path, wanted: range | None) -> Contents:
     files = _files(path)
     # Later parts of an iteration replace earlier ones, as in the view.
     for file in sorted(files, key=lambda f: (_first_iteration(f), _part(f), f.name)):
-        with open_hdf5(file) as opened:
+        with open_hdf5(file) as opened, reading(file):
             if opened.attrs.get("format") == "halcyon":
                 _take_store_file(contents, file, opened, wanted)
             else:
@@ -180,6 +207,8 @@ def _take_store_file(contents: Contents, path: Path, file: h5py.File, wanted: ra
                 continue
             place = {a: tuple(int(v) for v in dataset.attrs[a]) for a in PLACE_ATTRIBUTES}
             rows = dataset.attrs["rows"].tolist() if "rows" in dataset.attrs else range(dataset.shape[0])
+            if len(rows) > max(1, len(iterations)):
+                raise ValueError(f"{dataset.name} has {len(rows)} rows for {len(iterations)} iterations")
             for row in rows:
                 if varies and not is_wanted(iterations[row]):
                     continue

@@ -238,3 +238,41 @@ def test_what_is_no_run_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bad.h5").write_text("not HDF5")
     with pytest.raises(HalcyonSystemError, match=r"bad\.h5: not readable as HDF5"):
         diff(tmp_path / "bad.h5", tmp_path / "bad.h5")
+
+
+DAMAGE = """
+import random, sys
+from pathlib import Path
+from halcyon.diff import diff
+from halcyon.errors import HalcyonError
+
+whole, damaged, seed = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+chance = random.Random(seed)
+outcomes = {"equal": 0, "different": 0, "refused": 0}
+for file in (damaged / "sim.n0001.i00000002.h5", damaged / "sim.n0000.i00000000.h5"):
+    data = file.read_bytes()
+    for _ in range(30):
+        broken = bytearray(data)
+        if chance.random() < 0.3:
+            del broken[chance.randrange(len(broken)) :]
+        else:
+            for _ in range(chance.choice((1, 4, 64))):
+                broken[chance.randrange(len(broken))] ^= 1 << chance.randrange(8)
+        file.write_bytes(broken)
+        try:
+            outcomes["different" if diff(whole, damaged) else "equal"] += 1
+        except HalcyonError as refused:
+            assert str(file) in str(refused), refused
+            outcomes["refused"] += 1
+    file.write_bytes(data)
+print(outcomes)
+assert min(outcomes["different"], outcomes["refused"]) > 0
+"""
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_damaged_files_are_an_error_that_names_the_file(run: Path, copy: Path, seed: int) -> None:
+    """Cut off anywhere, and with bits turned anywhere; in a process of its own, should HDF5 not survive one."""
+    words = [sys.executable, "-c", DAMAGE, str(run), str(copy), str(seed)]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]

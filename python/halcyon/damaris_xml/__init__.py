@@ -4,6 +4,7 @@ Whatever has no counterpart is listed in comments at the top of the result, with
 """
 
 import re
+from dataclasses import dataclass
 
 from halcyon.damaris_xml.actions import read_actions
 from halcyon.damaris_xml.architecture import read_architecture
@@ -17,9 +18,20 @@ from halcyon.xml_elements import Element, parse
 from halcyon.yaml_text import write
 
 
-def convert(xml_text: str, file_name: str) -> str:
-    """The YAML text. ConfigError, as `file:line: …`: not XML, not Damaris, a name missing or referred to in vain."""
-    return _convert(Conversion(parse(xml_text, file_name), file_name))
+@dataclass(frozen=True)
+class Converted:
+    """What became of a Damaris configuration."""
+
+    yaml: str
+    losses: list[str]
+    """Stores, meshes and types, as `file:line: …`, that Halcyon does not have; the result lacks them."""
+
+
+def convert(xml_text: str, file_name: str) -> Converted:
+    """ConfigError, as `file:line: …`: not XML, not Damaris, a name missing or referred to in vain, a `global` event."""
+    c = Conversion(parse(xml_text, file_name), file_name)
+    text = _convert(c)
+    return Converted(text, [f"{file_name}:{line}: {what}" for line, what in sorted(c.losses)])
 
 
 def _convert(c: Conversion) -> str:

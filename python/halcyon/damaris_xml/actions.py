@@ -2,7 +2,7 @@
 
 from halcyon.damaris_xml.conversion import Conversion, Yaml
 
-SCOPES = {"core": "client", "group": "node", "bcast": "job", "global": "job"}
+SCOPES = {"core": "client", "group": "node", "bcast": "job"}
 
 
 def read_actions(c: Conversion) -> tuple[Yaml, Yaml]:
@@ -22,6 +22,13 @@ def read_actions(c: Conversion) -> tuple[Yaml, Yaml]:
                 action += "_"
             c.note(event, f"the code of '{function}': {module} was built for Damaris; rewrite it for halcyon/action.h")
             scope = event.take("scope", "core")
+            if scope == "global":
+                raise c.fail(
+                    event,
+                    f"event '{name}': scope 'global' runs when every process of the simulation has raised the event, "
+                    "for which Halcyon has no barrier yet; use 'group' (all processes of a node) or 'bcast' (one "
+                    "process, on all nodes)",
+                )
             if scope not in SCOPES:
                 raise c.fail(event, f"event '{name}': scope '{scope}'; expected one of {', '.join(SCOPES)}")
             events[name] = {"actions": [action]}

@@ -20,6 +20,9 @@ class Conversion:
     file_name: str
     language: str = "unknown"
     notes: list[tuple[int, str]] = field(default_factory=list)
+    losses: list[tuple[int, str]] = field(default_factory=list)
+    """Of the notes: those by which data would be stored otherwise, or not at all."""
+    named_stores: set[str] = field(default_factory=set)
     renamed: dict[str, str] = field(default_factory=dict)
     layouts: Yaml = field(default_factory=dict)
     lost_layouts: set[str] = field(default_factory=set)
@@ -33,6 +36,11 @@ class Conversion:
 
     def note(self, element: Element, message: str) -> None:
         self.notes.append((element.line, message))
+
+    def lose(self, element: Element, message: str) -> None:
+        """Notes that a store, mesh or type, and with it data, is not in the result."""
+        self.note(element, message)
+        self.losses.append((element.line, message))
 
     def name_of(self, element: Element) -> str:
         name = element.take("name")

@@ -21,8 +21,9 @@ def add_layout(c: Conversion, prefix: str, layout: Element) -> None:
     }
     dimensions = expressions(c, lists["dimensions"])
     if kind not in TYPES or dimensions is None:
-        what = f"type {kind}" if kind not in TYPES else f"dimensions {lists['dimensions']}"
-        c.note(layout, f"layout '{name}': {what}")
+        unknown = f"type {kind}; expected one of {', '.join(TYPES)}"
+        what = unknown if kind not in TYPES else f"dimensions {lists['dimensions']}"
+        c.lose(layout, f"layout '{name}': {what}")
         c.lost_layouts.add(name)
         return
     if reversed_order:

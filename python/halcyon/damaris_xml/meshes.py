@@ -28,7 +28,8 @@ def mesh_entry(c: Conversion, full_name: str, mesh: Element) -> Yaml | None:
     coordinates = [name for name in (coordinate(c, full_name, at) for at in mesh.each("coord")) if name]
     if kind not in MESH_TYPES or len(coordinates) < sum(child.tag == "coord" for child in mesh.children):
         mesh.ignore()
-        c.note(mesh, f"mesh '{full_name}'" + (f": type {kind}" if kind not in MESH_TYPES else ""))
+        unknown = f": type {kind}; expected one of {', '.join(MESH_TYPES)}" if kind not in MESH_TYPES else ""
+        c.lose(mesh, f"mesh '{full_name}'{unknown}")
         return None
     if not coordinates:
         raise c.fail(mesh, f"mesh '{full_name}' has no <coord>")
@@ -47,7 +48,7 @@ def mesh_entry(c: Conversion, full_name: str, mesh: Element) -> Yaml | None:
                 out[key] = found
         if "cells" not in out or "cell-types" not in out:
             mesh.ignore()
-            c.note(mesh, f"mesh '{full_name}': it lacks section_connectivity or section_types")
+            c.lose(mesh, f"mesh '{full_name}': it lacks section_connectivity or section_types")
             return None
     if kind in ("rectilinear", "curvilinear") and topology not in ("", str(len(coordinates))):
         c.note(mesh, f"mesh '{full_name}': topology {topology}")
@@ -60,7 +61,7 @@ def coordinate(c: Conversion, mesh_name: str, coord: Element) -> str | None:
     prefix = mesh_name.rpartition("/")[0]
     found = find_variable(c, prefix + "/" if prefix else "", name)
     if found is None:
-        c.note(coord, f"'{mesh_name}': there is no variable '{name}'")
+        c.lose(coord, f"'{mesh_name}': there is no variable '{name}'")
         return None
     _, variable = c.variables[found]
     for attribute, key in (("unit", "unit"), ("label", "description")):

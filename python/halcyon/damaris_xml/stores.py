@@ -8,10 +8,11 @@ def read_stores(c: Conversion) -> None:
     for storage in c.root.each("storage"):
         for store in storage.each("store"):
             name = c.name_of(store)
+            c.named_stores.add(name)
             kind = store.take("type")
             if kind.lower() != "hdf5":
                 store.ignore()
-                c.note(store, f"store '{name}': type {kind}")
+                c.lose(store, f"store '{name}': type {kind}; expected HDF5")
                 continue
             c.stores[name] = store_entry(c, name, store)
 

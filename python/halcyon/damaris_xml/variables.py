@@ -38,7 +38,7 @@ def variable_entry(c: Conversion, prefix: str, name: str, variable: Element) -> 
         raise c.fail(variable, f"variable '{full_name}': no layout '{layout_name}'; known layouts: {known}")
     if layout not in c.layouts:
         variable.ignore()
-        c.note(variable, f"variable '{full_name}', because its layout '{layout_name}' was not")
+        c.lose(variable, f"variable '{full_name}', because its layout '{layout_name}' was not")
         return None
     if "/" in name:
         c.note(variable, f"variable '{full_name}' is now '{prefix}{name.replace('/', '_')}'")
@@ -63,7 +63,7 @@ def variable_entry(c: Conversion, prefix: str, name: str, variable: Element) -> 
     if variable.take("time-varying", "true") == "false":
         out["time-varying"] = False
     if (kind := variable.take("type", "scalar")) != "scalar":
-        c.note(variable, f"variable '{full_name}': type {kind}")
+        c.lose(variable, f"variable '{full_name}': type {kind}; expected scalar")
     if c.blocks_per_client != 1:
         out["blocks-per-client"] = c.blocks_per_client
     choose_store(c, full_name, variable, out)
@@ -76,7 +76,10 @@ def choose_store(c: Conversion, full_name: str, variable: Element, out: Yaml) ->
     if store in c.stores:
         out["store"] = store
         return
+    if store not in NONE and store not in c.named_stores:
+        known = ", ".join(sorted(c.named_stores)) or "none"
+        raise c.fail(variable, f"variable '{full_name}': no store '{store}'; known stores: {known}")
     if store not in NONE:
-        c.note(variable, f"variable '{full_name}': store {store}, which was not converted")
+        c.lose(variable, f"variable '{full_name}': store {store}, which was not converted")
     if c.stores:
         out["store"] = False

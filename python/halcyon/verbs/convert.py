@@ -7,7 +7,8 @@ from pathlib import Path
 SUMMARY = "turn a Damaris XML file into halcyon.yaml"
 DESCRIPTION = (
     "Prints the halcyon.yaml that says what a Damaris XML file says. "
-    "What has no counterpart is listed in comments at its top."
+    "What has no counterpart is listed in comments at its top. Exit code 1: that is a store, a mesh or a type, so that "
+    "data would be lost; or the file is wrong."
 )
 
 
@@ -26,5 +27,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise HalcyonSystemError.of(why, path) from why
     except UnicodeDecodeError as why:
         raise ConfigError(f"{path}:1: not UTF-8: {why.reason} at byte {why.start}") from why
-    sys.stdout.write(convert(text, str(path)))
-    return 0
+    converted = convert(text, str(path))
+    sys.stdout.write(converted.yaml)
+    sys.stdout.flush()
+    for loss in converted.losses:
+        print(f"halcyon: not converted: {loss}", file=sys.stderr)
+    return 1 if converted.losses else 0

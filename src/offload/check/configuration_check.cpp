@@ -1,8 +1,12 @@
 #include "offload/check/configuration_check.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 
+#include "base/available_memory.hpp"
 #include "base/text_file.hpp"
 #include "base/units.hpp"
 #include "offload/actions/action_runner.hpp"
@@ -10,6 +14,7 @@
 #include "offload/check/whole_coverage.hpp"
 #include "offload/client/directories_at_open.hpp"
 #include "offload/model/model.hpp"
+#include "offload/model/unstored.hpp"
 #include "offload/segment/segment.hpp"
 #include "offload/store/store.hpp"
 
@@ -77,6 +82,24 @@ void check_modules(const model& m, configuration_check& found) {
         found.refusals.push_back(loaded.why().message);
 }
 
+/// Whether a directory that is not there can be made. Failure (system): what there is of its path is in the way.
+result<void> can_be_made(std::filesystem::path directory) {
+    std::error_code none;
+    while (directory.has_relative_path() && !std::filesystem::exists(directory, none))
+        directory = directory.parent_path();
+    if (!std::filesystem::is_directory(directory, none)) return system_failure(directory.string(), ENOTDIR);
+    if (::access(directory.c_str(), W_OK | X_OK) != 0) return system_failure(directory.string(), errno);
+    return {};
+}
+
+/// What this machine has: open reserves the buffer of each node at once.
+void check_memory(const model& m, configuration_check& found) {
+    const auto available = static_cast<int64_t>(available_memory());
+    if (m.run_inline || m.buffer.bytes <= available) return;
+    found.refusals.push_back(m.buffer.size_where + ": " + format_bytes(m.buffer.bytes) +
+                             " are more than the memory of this machine that is available, " + format_bytes(available));
+}
+
 /// What lies on this machine's disks now. Nothing is changed: what is missing is made at open.
 void check_directories(const model& m, configuration_check& found) {
     if (!m.run_inline)
@@ -85,7 +108,12 @@ void check_directories(const model& m, configuration_check& found) {
     const auto here = std::filesystem::current_path(none);
     for (const store& s : m.stores) {
         const auto directory = (here / s.path).lexically_normal();
-        if (!std::filesystem::exists(directory, none)) continue;
+        if (!std::filesystem::exists(directory, none)) {
+            if (const auto room = can_be_made(directory); !room)
+                found.refusals.push_back(s.path_where + ": output directory " + directory.string() +
+                                         " cannot be made: " + room.why().message);
+            continue;
+        }
         if (const auto files = files_to_replace(m, s, directory); !files) found.refusals.push_back(files.why().message);
     }
 }
@@ -114,10 +142,22 @@ result<void> check_run(const model& m, const intended_run& run, configuration_ch
 
 }  // namespace
 
+namespace {
+
+std::string verdict_of(const model& m, const intended_run& run) {
+    std::string said = "OK: looked at every line, ";
+    said += counted(m.actions.size(), "action") + ", " + counted(m.stores.size(), "store") + " with its directory here";
+    if (!m.run_inline) said += ", the buffer and this machine's memory";
+    if (run.ranks <= 0) return said + "; not at blocks, places and meshes: add --ranks N";
+    return said + "; and, for " + counted(static_cast<size_t>(run.ranks), "rank") + ", at every block, place and mesh";
+}
+
+}  // namespace
+
 result<configuration_check> check_configuration(const std::string& path, const intended_run& run) {
     const auto text = read_text_file(path);
     if (!text) return text.why();
-    const auto m = parse_model(*text, path, {});
+    const auto m = parse_model(*text, path, run.parameters);
     if (!m) return m.why();
     configuration_check found;
     found.summary = m->simulation + ": " + counted(m->parameters.size(), "parameter") + ", " +
@@ -125,10 +165,13 @@ result<configuration_check> check_configuration(const std::string& path, const i
                     counted(m->events.size(), "event") + ", " + counted(m->stores.size(), "store");
     check_modules(*m, found);
     check_directories(*m, found);
-    if (run.ranks <= 0) return found;
+    check_memory(*m, found);
+    if (const std::string unstored = unstored_warning(*m); !unstored.empty()) found.warnings.push_back(unstored);
     intended_run whole = run;
     if (run.ranks_per_node <= 0 || run.ranks_per_node > run.ranks) whole.ranks_per_node = run.ranks;
-    if (const auto checked = check_run(*m, whole, found); !checked) return checked.why();
+    if (run.ranks > 0)
+        if (const auto checked = check_run(*m, whole, found); !checked) return checked.why();
+    if (found.refusals.empty()) found.verdict = verdict_of(*m, run);
     return found;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "base/contained.hpp"
 #include "halcyon/halcyon.h"
 #include "offload/client/forecast.hpp"
 #include "offload/client/notice.hpp"
@@ -44,11 +45,14 @@ class claim {
   public:
     /// A file is one configuration however its path is written. No link is followed: that would be a look at the file
     /// system from every process.
-    explicit claim(const char* config_path)
-        : path_(std::filesystem::absolute(config_path).lexically_normal().string()) {
+    explicit claim(const char* config_path) {
+        {
+            const std::lock_guard lock(process_mutex);
+            parameters_.swap(next_parameters);
+        }
+        path_ = std::filesystem::absolute(config_path).lexically_normal().string();
         const std::lock_guard lock(process_mutex);
         taken_ = open_configurations.insert(path_).second;
-        parameters_.swap(next_parameters);
     }
     claim(const claim&) = delete;
     claim& operator=(const claim&) = delete;
@@ -71,10 +75,10 @@ class claim {
 }  // namespace
 
 struct halcyon_session {
-    explicit halcyon_session(const char* config_path) : held(config_path) {}
+    explicit halcyon_session(const char* config_path) : held(config_path), opened(config_path, held.parameters()) {}
 
     claim held;
-    std::unique_ptr<mpi_session> opened;
+    mpi_session opened;
     uint32_t opened_after = forks.load(std::memory_order_relaxed);  ///< so many forks
 };
 
@@ -94,19 +98,15 @@ int report(const result<T>& outcome) {
 
 /// Runs `body` so that nothing escapes the C interface, not even from putting a message together.
 template <class Body>
-int guarded(Body body) {
+int guarded(const Body& body) {
+    int code = HALCYON_OK;
+    const auto done = halcyon::contained("", [&]() -> result<void> {
+        code = body();
+        return {};
+    });
+    if (done) return code;
     try {
-        try {
-            return body();
-        } catch (const halcyon::error& thrown) {
-            return report(thrown.as_failure());
-        } catch (const std::bad_alloc&) {
-            throw;
-        } catch (const std::exception& thrown) {
-            return report(failure{error_kind::internal, thrown.what(), 0});
-        } catch (...) {
-            return report(failure{error_kind::internal, "something was thrown that is no std::exception", 0});
-        }
+        return report(done.why());
     } catch (...) {
         last_message = "out of memory";  // short enough to need none
         return HALCYON_ERROR_SYSTEM;
@@ -146,45 +146,47 @@ int in_session(const char* call, halcyon_handle h, std::initializer_list<argumen
     return guarded([&] {
         if (auto own = is_own(call, h); !own) return report(own);
         if (auto given = all_given(call, arguments); !given) return report(given);
-        return body(h->opened->client());
+        return body(h->opened.client());
     });
+}
+
+/// What one process does before it agrees with the others that a session can be opened.
+result<void> begin_session(const char* config_path, halcyon_handle* h, std::unique_ptr<halcyon_session>& session) {
+    if (auto given = all_given("halcyon_open", {{"h", h}, {"config_path", config_path}}); !given) return given;
+    session = std::make_unique<halcyon_session>(config_path);
+    if (session->held.taken()) return {};
+    return failure{error_kind::usage,
+                   "halcyon_open: a session with " + std::string(config_path) + " is already open; close it first", 0};
+}
+
+result<void> can_be_opened_over(MPI_Comm comm) {
+    if (comm == MPI_COMM_NULL) return failure{error_kind::usage, "halcyon_open: the communicator is MPI_COMM_NULL", 0};
+    int between_groups = 0;
+    MPI_Comm_test_inter(comm, &between_groups);
+    if (between_groups != 0)
+        return failure{error_kind::usage,
+                       "halcyon_open: the communicator is an intercommunicator; give that of one group, or "
+                       "one made by MPI_Intercomm_merge",
+                       0};
+    return {};
 }
 
 /// `communicator` is asked for only when MPI runs.
 template <class Communicator>
 int open_session(const char* config_path, Communicator communicator, halcyon_handle* h) {
     return guarded([&] {
-        if (auto given = all_given("halcyon_open", {{"h", h}}); !given) return report(given);
-        *h = nullptr;
-        if (auto given = all_given("halcyon_open", {{"config_path", config_path}}); !given) return report(given);
-        int initialised = 0, finalised = 0;
-        MPI_Initialized(&initialised);
-        MPI_Finalized(&finalised);
-        if (initialised == 0 || finalised != 0)
+        if (h != nullptr) *h = nullptr;
+        if (!halcyon::offload::mpi_runs())
             return report(failure{error_kind::usage,
                                   "halcyon_open: MPI is not running; call it between MPI_Init and MPI_Finalize", 0});
         const MPI_Comm comm = communicator();
-        if (comm == MPI_COMM_NULL)
-            return report(failure{error_kind::usage, "halcyon_open: the communicator is MPI_COMM_NULL", 0});
-        int between_groups = 0;
-        MPI_Comm_test_inter(comm, &between_groups);
-        if (between_groups != 0)
-            return report(failure{error_kind::usage,
-                                  "halcyon_open: the communicator is an intercommunicator; give that of one group, or "
-                                  "one made by MPI_Intercomm_merge",
-                                  0});
-        auto session = std::make_unique<halcyon_session>(config_path);
-        // Everybody of `comm` must come to the same conclusion before anybody goes on.
-        const result<void> first =
-            session->held.taken() ? result<void>()
-                                  : result<void>(failure{error_kind::usage,
-                                                         "halcyon_open: a session with " + std::string(config_path) +
-                                                             " is already open; close it first",
-                                                         0});
-        if (auto agreed = halcyon::offload::agree(comm, first); !agreed) return report(agreed);
-        auto opened = mpi_session::open(config_path, comm, session->held.parameters());
-        if (!opened) return report(opened);
-        session->opened = std::move(*opened);
+        if (auto fits = can_be_opened_over(comm); !fits) return report(fits);
+        auto own = halcyon::offload::own_communicator(comm);
+        if (!own) return report(own.why());
+        std::unique_ptr<halcyon_session> session;
+        const auto begun = halcyon::offload::agree_after(*own, [&] { return begin_session(config_path, h, session); });
+        if (!begun) return report(begun);
+        if (auto opened = session->opened.open(std::move(*own)); !opened) return report(opened);
         *h = session.release();
         return static_cast<int>(HALCYON_OK);
     });
@@ -199,7 +201,7 @@ int halcyon_set_parameter(halcyon_handle h, const char* name, double value) {
         if (auto given = all_given("halcyon_set_parameter", {{"name", name}}); !given) return report(given);
         if (h != nullptr) {
             if (auto own = is_own("halcyon_set_parameter", h); !own) return report(own);
-            return report(h->opened->client().set_parameter(name, value));
+            return report(h->opened.client().set_parameter(name, value));
         }
         const std::lock_guard lock(process_mutex);
         next_parameters[name] = value;
@@ -344,7 +346,13 @@ int halcyon_close(halcyon_handle* h) {
         if (auto given = all_given("halcyon_close", {{"h", h}}); !given) return report(given);
         if (auto own = is_own("halcyon_close", *h); !own) return report(own);
         const std::unique_ptr<halcyon_session> owned(std::exchange(*h, nullptr));
-        return report(owned->opened->close());
+        if (halcyon::offload::mpi_runs()) return report(owned->opened.close());
+        if (auto handed_over = owned->opened.close_without_mpi(); !handed_over) return report(handed_over);
+        return report(failure{error_kind::usage,
+                              "halcyon_close: MPI_Finalize was called before, so the processes cannot wait for each "
+                              "other until all is stored; what this process wrote is handed over. Call halcyon_close "
+                              "before MPI_Finalize",
+                              0});
     });
 }
 

@@ -69,7 +69,7 @@ class client_session {
     /// Evaluated shape and type of a block, as the next write will have it.
     result<block_shape> describe(std::string_view variable, int block, scalar_type& type);
 
-    /// Hands over what is still open and says goodbye to the server.
+    /// Hands over what is committed, marks as missing what is not, and says goodbye to the server.
     result<void> finish();
     /// After finish(): waits until the server has stored everything. Failure (system): files could not be written.
     result<void> wait_until_drained();
@@ -134,10 +134,12 @@ class client_session {
     void hand_over(uint32_t entry);
     result<void> push(const event_record& e);
     result<void> push_block(event_kind kind, uint32_t entry);
+    result<void> tell_absence(event_kind kind, const variable& v, int block, absence::cause why);
     void ring_server();
     result<void> skip(const variable& v, int block, int64_t bytes);
     result<void> spill(const variable& v, int block, const block_shape& shape, const void* data);
     result<void> store_here(const variable& v, int block, const block_shape& shape, const void* data);
+    result<void> give_up(open_block& b, const variable& v, int block);
     result<void> leave_server();
     result<void> store_spilled(const variable& v, const block_entry& e);
     bool serverless();

@@ -70,7 +70,9 @@ result<void> client_session::leave_server() {
     if (segment_->header().settled.exchange(1, std::memory_order_acq_rel) == 0)
         outcome = fallback_->settle_server(counts_without_server(*segment_));
     segment_->absences(where_.client).for_each(segment_->geometry().absence_slots, [&](const absence& a) {
-        if (a.iteration > stored) fallback_->add_missing(model_.variables[a.variable], a.block, a.iteration);
+        if (a.iteration <= stored) return;
+        if (auto noted = fallback_->note_missing(model_.variables[a.variable], a.block, a.iteration, a.why); !noted)
+            outcome = noted;
     });
     for (int64_t iteration = stored + 1; iteration <= iteration_; ++iteration) {
         for (uint32_t entry = 0; entry < in_use_.size(); ++entry) {
@@ -100,6 +102,14 @@ result<void> client_session::store_spilled(const variable& v, const block_entry&
     return fallback_->add(v, e.block, e.iteration, e.shape, data);
 }
 
+/// A block that was allocated and never committed: what lies in it is no data. It is missing in the open iteration.
+result<void> client_session::give_up(open_block& b, const variable& v, int block) {
+    b.memory.reset();
+    b.location = open_block::where::nowhere;
+    if (serverless()) return fallback_->note_missing(v, block, iteration_, absence::cause::uncommitted);
+    return tell_absence(event_kind::block_uncommitted, v, block, absence::cause::uncommitted);
+}
+
 uint64_t client_session::arena_free() {
     if (segment_) take_back_released();
     return arena_.free_bytes();
@@ -108,15 +118,14 @@ uint64_t client_session::arena_free() {
 result<void> client_session::finish() {
     if (finished_) return usage("the session is already closed");
     result<void> outcome;
+    bool open_iteration = phase_bytes_ > 0;
     for (const variable& v : model_.variables)
         for (int block = 0; block < v.blocks_per_client; ++block) {
             open_block& b = blocks_[first_block_[v.id] + static_cast<uint32_t>(block)];
             if (b.location == open_block::where::nowhere) continue;
-            if (!b.committed)
-                if (auto done = commit(v.name, block); !done) outcome = done;
-            if (auto done = clear(v.name, block); !done) outcome = done;
+            open_iteration = open_iteration || !b.committed;
+            if (auto done = b.committed ? clear(v.name, block) : give_up(b, v, block); !done) outcome = done;
         }
-    const bool open_iteration = phase_bytes_ > 0;
     if (open_iteration)
         if (auto done = end_iteration(); !done) outcome = done;
     finished_ = true;

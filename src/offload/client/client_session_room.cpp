@@ -174,6 +174,17 @@ result<void> client_session::push_block(event_kind kind, uint32_t entry) {
     return push(e);
 }
 
+/// Of a block that will not come: to the server, and to whoever comes after it.
+result<void> client_session::tell_absence(event_kind kind, const variable& v, int block, absence::cause why) {
+    segment_->absences(where_.client).add({iteration_, v.id, block, why}, segment_->geometry().absence_slots);
+    event_record e{};
+    e.kind = kind;
+    e.index = v.id;
+    e.iteration = iteration_;
+    e.value[0] = block;
+    return push(e);
+}
+
 void client_session::hand_over(uint32_t entry) {
     table_[entry].state.store(block_state::servers, std::memory_order_release);
 }
@@ -183,13 +194,7 @@ result<void> client_session::skip(const variable& v, int block, int64_t bytes) {
     counts_.skipped_bytes += static_cast<uint64_t>(bytes);
     page_->skipped_blocks.store(counts_.skipped_blocks, std::memory_order_relaxed);
     page_->skipped_bytes.store(counts_.skipped_bytes, std::memory_order_relaxed);
-    segment_->absences(where_.client).add({iteration_, v.id, block}, segment_->geometry().absence_slots);
-    event_record e{};
-    e.kind = event_kind::block_skipped;
-    e.index = v.id;
-    e.iteration = iteration_;
-    e.value[0] = block;
-    return push(e);
+    return tell_absence(event_kind::block_skipped, v, block, absence::cause::skipped);
 }
 
 result<void> client_session::spill(const variable& v, int block, const block_shape& shape, const void* data) {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <set>
 #include <string>
 
 #include "offload/client/run_file.hpp"
@@ -40,6 +41,46 @@ result<std::vector<fs::path>> files_to_replace(const model& m, const store& s, c
                        0};
     if (::access(directory.c_str(), W_OK) != 0) return system_failure(where, errno);
     return earlier;
+}
+
+result<void> prepare_directories(const model& m, const fs::path& directory, const std::string& run,
+                                 std::vector<directory_claim>& claims) {
+    std::set<fs::path> claimed;
+    for (const store& s : m.stores) {
+        const fs::path output = (directory / s.path).lexically_normal();
+        std::error_code why;
+        fs::create_directories(output, why);
+        if (why) return system_failure("output directory " + output.string(), why.value());
+        if (claimed.insert(fs::canonical(output, why)).second) {
+            auto claim = directory_claim::take(output.string());
+            if (!claim)
+                return failure{claim.why().kind,
+                               claim.why().message + ": choose another path for stores." + s.name +
+                                   ", or wait until that session is closed and its server has stored everything",
+                               claim.why().system_errno};
+            claims.push_back(std::move(*claim));
+        }
+        const auto earlier = files_to_replace(m, s, output);
+        if (!earlier) return earlier.why();
+        for (const fs::path& file : *earlier) {
+            fs::remove(file, why);
+            if (why) return system_failure(file.string(), why.value());
+        }
+    }
+    // Before anybody can join: servers of an earlier run see by it that this is not theirs.
+    if (auto marked = mark_directories(m, directory, run); !marked) return marked;
+    // Servers hold the directories too: one that was left behind by `close: detach` may still write.
+    for (directory_claim& claim : claims)
+        if (auto shared = claim.share(); !shared) return shared;
+    return {};
+}
+
+result<void> mark_directories(const model& m, const fs::path& directory, const std::string& run) {
+    for (const store& s : m.stores) {
+        const std::string output = (directory / s.path).lexically_normal().string();
+        if (auto marked = set_run_mark(output, run); !marked) return marked;
+    }
+    return {};
 }
 
 }  // namespace halcyon::offload

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "offload/model/model.hpp"
 #include "offload/output/run_records.hpp"
+#include "offload/segment/absence_log.hpp"
 
 namespace halcyon::offload {
 
@@ -24,6 +25,8 @@ class fallback_store {
     /// Copies a block; it is stored by the end_iteration that completes its file.
     virtual result<void> add(const variable& v, int block, int64_t iteration, const block_shape& shape,
                              std::span<const std::byte> data) = 0;
+    /// A block that will not come, as the file of its iteration says.
+    virtual result<void> note_missing(const variable& v, int block, int64_t iteration, absence::cause why) = 0;
     /// What the simulation experienced in an iteration.
     struct phase {
         int64_t begin_ns = 0, visible_ns = 0, blocked_ns = 0, compute_ns = 0, bytes = 0;
@@ -33,8 +36,6 @@ class fallback_store {
     /// The last server of the node has ended: publishes what it kept hidden, removes what it was in the middle of, and
     /// saves its counts.
     virtual result<void> settle_server(run_counts counted) = 0;
-    /// A block that was dropped while there was a server: the file of its iteration says so.
-    virtual void add_missing(const variable& v, int block, int64_t iteration) = 0;
     /// A line for the log of the node's server.
     virtual void log(const std::string& line) = 0;
     /// Stores what is complete but not yet in a file.

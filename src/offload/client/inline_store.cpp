@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "base/clock.hpp"
+#include "offload/model/unstored.hpp"
 #include "offload/output/server_log.hpp"
 
 namespace halcyon::offload {
@@ -25,6 +26,7 @@ result<void> inline_store::open() {
     actions_ = std::move(actions);
     output_ = std::move(*output);
     stores_.resize(data_.stores.size());
+    if (const std::string unstored = unstored_warning(data_); !unstored.empty()) say(unstored);
     return records_->save(counts_);
 }
 
@@ -51,6 +53,20 @@ result<void> inline_store::add(const variable& v, int block, int64_t iteration, 
     kept_.push_back({{&v, iteration, where_.rank, block, shape, {}}, {data.begin(), data.end()}});
     ++counts_.blocks;
     counts_.bytes += shape.bytes;
+    if (data_.stores.empty()) {
+        ++counts_.unstored_blocks;
+        counts_.unstored_bytes += shape.bytes;
+    }
+    return {};
+}
+
+result<void> inline_store::note_missing(const variable& v, int block, int64_t iteration, absence::cause why) {
+    if (auto opened = open(); !opened) return opened;
+    const bool uncommitted = why == absence::cause::uncommitted;
+    missing_.push_back({v.id, iteration, where_.rank, block,
+                        uncommitted ? missing_block::why::uncommitted : missing_block::why::skipped});
+    ++counts_.missing_blocks;
+    if (uncommitted) say(uncommitted_text(where_.rank, v, block));
     return {};
 }
 
@@ -108,10 +124,6 @@ result<void> inline_store::settle_server(run_counts counted) {
     counted.messages.push_back("the last server ended; its clients stored the rest by themselves");
     if (auto done = records->save(counted); !done) outcome = done;
     return outcome;
-}
-
-void inline_store::add_missing(const variable& v, int block, int64_t iteration) {
-    missing_.push_back({v.id, iteration, where_.rank, block, missing_block::why::skipped});
 }
 
 void inline_store::log(const std::string& line) {
@@ -181,11 +193,10 @@ result<void> inline_store::write_store(uint32_t s) {
             r.blocks.push_back(k.view);
             r.blocks.back().data = k.data;
         }
-    for (const missing_block& m : missing_) {
-        const bool in_file = std::find(r.iterations.begin(), r.iterations.end(), m.iteration) != r.iterations.end();
-        if (in_file && data_.variables[m.variable_id].store == data_.stores[s].name) r.missing.push_back(m);
-    }
-    counts_.missing_blocks += static_cast<int64_t>(r.missing.size());
+    for (const missing_block& m : missing_)
+        if (data_.variables[m.variable_id].store == data_.stores[s].name &&
+            std::find(r.iterations.begin(), r.iterations.end(), m.iteration) != r.iterations.end())
+            r.missing.push_back(m);
     const std::vector<int64_t> iterations = r.iterations;
     auto outcome = write(std::move(r), realtime_ns());
     if (!outcome) {

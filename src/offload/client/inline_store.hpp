@@ -35,10 +35,10 @@ class inline_store final : public fallback_store {
                            std::span<const std::byte> data) override;
     result<void> add(const variable& v, int block, int64_t iteration, const block_shape& shape,
                      std::span<const std::byte> data) override;
+    result<void> note_missing(const variable& v, int block, int64_t iteration, absence::cause why) override;
     result<void> end_iteration(int64_t iteration, const phase& seen) override;
     result<void> signal(const event& e, int64_t iteration) override;
     result<void> settle_server(run_counts counted) override;
-    void add_missing(const variable& v, int block, int64_t iteration) override;
     void log(const std::string& line) override;
     result<void> flush() override;
     [[nodiscard]] result<void> all_stored(int64_t through) const override;

@@ -6,10 +6,28 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <system_error>
+
 namespace halcyon::offload {
 namespace {
 
 constexpr uint32_t first_generation = 1;
+
+/// The simulation's signals are none of our threads' business: those that are started in the life of this take none.
+class blocked_signals {
+  public:
+    blocked_signals() {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+    }
+    blocked_signals(const blocked_signals&) = delete;
+    blocked_signals& operator=(const blocked_signals&) = delete;
+    ~blocked_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+  private:
+    sigset_t before_{};
+};
 
 }  // namespace
 
@@ -50,15 +68,16 @@ server_process::~server_process() {
     stop_watching();
 }
 
-void server_process::watch(segment& shared) {
+result<void> server_process::watch(segment& shared) {
     segment_ = &shared;
     stop_ = descriptor(::eventfd(0, EFD_CLOEXEC));
-    // The simulation's signals are none of this thread's business.
-    sigset_t all, before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    watcher_ = std::thread([this] { run(); });
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    const blocked_signals none_for_the_watcher;
+    try {
+        watcher_ = std::thread([this] { run(); });
+    } catch (const std::system_error& why) {
+        return system_failure("a thread that watches the server (see ulimit -u and -v)", why.code().value());
+    }
+    return {};
 }
 
 void server_process::stop_watching() {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/shared_memory.hpp"
 #include "offload/client/client_session.hpp"
@@ -12,12 +13,6 @@
 #include "offload/segment/segment.hpp"
 
 namespace halcyon::offload {
-
-/// Starts `halcyon-server` for `generation` of `session`, detached from this process in every respect: own session,
-/// /dev/null as 0 to 2, no other descriptors, no MPI or preload variables. Returns when it listens, at the latest after
-/// `patience_ms`.
-/// Failure (unavailable): not found (the message lists where it was looked for), or it did not come up.
-result<void> start_server(const std::string& session, uint32_t generation, int patience_ms);
 
 /// This client's link to the server of its node, and the watch over it: a thread sleeps on the server's process, and
 /// when that ends it gets the next one (see succession), which takes over the segment.
@@ -34,8 +29,8 @@ class server_process final : public server_link {
 
     ~server_process() override;
 
-    /// Begins to watch; `shared` must outlive this.
-    void watch(segment& shared);
+    /// Begins to watch; `shared` must outlive this. Failure (system): this process can start no thread.
+    result<void> watch(segment& shared);
     /// The session ends in order: a server that goes away now is not replaced.
     void stop_watching();
 

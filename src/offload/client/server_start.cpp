@@ -1,3 +1,5 @@
+#include "offload/client/server_start.hpp"
+
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -5,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -14,7 +17,7 @@
 #include <string_view>
 #include <vector>
 
-#include "offload/client/server_process.hpp"
+#include "base/descriptor.hpp"
 
 extern char** environ;
 
@@ -24,9 +27,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Beside the library, or in the bin directory of the same prefix; HALCYON_SERVER wins.
-result<std::string> find_server() {
+result<std::string> find_server(const std::string& named) {
     std::vector<std::string> places;
-    if (const char* named = std::getenv("HALCYON_SERVER"); named != nullptr) places.emplace_back(named);
+    if (!named.empty()) places.push_back(named);
     Dl_info about{};
     if (::dladdr(reinterpret_cast<const void*>(&start_server), &about) != 0 && about.dli_fname != nullptr) {
         std::error_code none;
@@ -45,18 +48,17 @@ result<std::string> find_server() {
                    "no halcyon-server found; looked for " + list + "; set HALCYON_SERVER to its path", 0};
 }
 
-/// Whatever would make the server a part of the job, or load code into it, stays behind.
-std::vector<std::string> clean_environment() {
+/// Whether a variable would make the server a part of the job, or load code into it.
+bool stays_behind(std::string_view entry) {
     static constexpr std::string_view unwanted[] = {"OMPI_",       "PMIX_",  "PMI_", "PRTE_",
                                                     "LD_PRELOAD=", "HYDRA_", "MPIR_"};
-    std::vector<std::string> kept;
-    for (char** e = environ; *e != nullptr; ++e) {
-        const std::string_view entry(*e);
-        bool keep = true;
-        for (const std::string_view u : unwanted) keep = keep && !entry.starts_with(u);
-        if (keep) kept.emplace_back(entry);
-    }
-    return kept;
+    return std::any_of(std::begin(unwanted), std::end(unwanted),
+                       [entry](std::string_view name) { return entry.starts_with(name); });
+}
+
+std::string variable_or_nothing(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
 }
 
 /// What became of a server that does not listen; `status` as waitpid() gives it.
@@ -86,8 +88,18 @@ struct spawn_settings {
 
 }  // namespace
 
-result<void> start_server(const std::string& session, uint32_t generation, int patience_ms) {
-    auto program = find_server();
+launch_environment launch_environment::of_this_process() {
+    launch_environment found;
+    found.world = variable_or_nothing("HALCYON_SESSION");
+    found.server = variable_or_nothing("HALCYON_SERVER");
+    for (char** e = environ; *e != nullptr; ++e)
+        if (!stays_behind(*e)) found.variables.emplace_back(*e);
+    return found;
+}
+
+result<void> start_server(const launch_environment& environment, const std::string& session, uint32_t generation,
+                          int patience_ms) {
+    auto program = find_server(environment.server);
     if (!program) return program.why();
     std::array<int, 2> ready{};
     if (::pipe2(ready.data(), O_CLOEXEC) != 0) return system_failure("pipe", errno);
@@ -113,9 +125,8 @@ result<void> start_server(const std::string& session, uint32_t generation, int p
     std::array<char*, 6> arguments{program->data(),        const_cast<char*>("--session"),
                                    session_text.data(),    const_cast<char*>("--generation"),
                                    generation_text.data(), nullptr};
-    std::vector<std::string> environment = clean_environment();
     std::vector<char*> environment_pointers;
-    for (std::string& e : environment) environment_pointers.push_back(e.data());
+    for (const std::string& e : environment.variables) environment_pointers.push_back(const_cast<char*>(e.c_str()));
     environment_pointers.push_back(nullptr);
     pid_t pid = 0;
     const int why = ::posix_spawn(&pid, program->c_str(), &how.files, &how.attributes, arguments.data(),

@@ -17,31 +17,49 @@ namespace halcyon::offload {
 /// A session with the MPI it was opened over: what a halcyon_handle points to.
 class mpi_session {
   public:
-    /// Collective over `comm`; see halcyon_open.
-    static result<std::unique_ptr<mpi_session>> open(const std::string& configuration_path, MPI_Comm comm,
-                                                     const std::map<std::string, double>& parameters);
+    /// `parameters`: values set before the open.
+    mpi_session(std::string configuration_path, std::map<std::string, double> parameters)
+        : configuration_path_(std::move(configuration_path)), set_parameters_(std::move(parameters)) {}
+
+    /// Collective over `all`, once; see halcyon_open. Between two collective calls each rank does what may fail in a
+    /// step of its own, and no step fails without telling the others (agree_after): none of them waits for ever.
+    result<void> open(communicator all);
     /// Collective; see halcyon_close.
     result<void> close();
+    /// In place of close() when MPI does not run any more: what this rank has is handed over, and nobody waits.
+    result<void> close_without_mpi();
 
     client_session& client() { return *client_; }
 
   private:
-    mpi_session() = default;
-
+    result<void> open_in_steps();
+    result<void> read_configuration();
+    result<void> find_place();
     result<void> share_machine();
-    result<void> connect(const std::string& configuration);
-    result<void> connect_to_server(const std::string& configuration, const arena_need& need);
-    result<void> connect_as_leader(const std::string& configuration, const arena_need& need, std::string& session);
+    result<void> number_nodes();
+    result<void> prepare_output();
+    result<void> connect();
+    result<void> connect_inline();
+    result<void> most_demanding(arena_need& need) const;
+    result<void> connect_to_server(const arena_need& need);
+    void leave_server();
+    result<void> lead(const arena_need& need, const std::vector<std::string>& ranks, std::string& session);
+    result<void> join(const std::string& session);
+    [[nodiscard]] session_document document_for(const std::vector<std::string>& ranks,
+                                                const segment_geometry& geometry) const;
+    [[nodiscard]] std::unique_ptr<inline_store> make_fallback() const;
+    [[nodiscard]] client_session::place_in_job place() const;
     [[nodiscard]] succession::about successors(const std::string& session, uint32_t client) const;
-    result<void> prepare_directories();
-    result<void> mark_directories() const;
     /// What is known of the time of a session that ends.
     struct ending {
         int64_t close_began_ns = 0, visible_ns = 0;
     };
     result<void> write_run_file(std::optional<ending> end) const;
 
-    std::string configuration_path_, directory_;
+    std::string configuration_path_;
+    std::map<std::string, double> set_parameters_;
+    launch_environment environment_;
+    std::string configuration_, directory_;
     std::string run_;  ///< random id, the same on all ranks; "" without stores
     model model_;
     communicator all_, machine_, node_;  ///< `node_`: the part of the machine's clients that one server has
@@ -54,6 +72,8 @@ class mpi_session {
     std::vector<directory_claim> claims_;  ///< on rank 0: nobody else stores where this session does
     inline_store* inline_ = nullptr;       ///< owned by client_
     server_process* link_ = nullptr;       ///< owned by client_; null for inline
+    // Until the session is open.
+    std::unique_ptr<inline_store> pending_fallback_;
     std::unique_ptr<segment> pending_segment_;
     std::unique_ptr<server_process> pending_link_;
     std::unique_ptr<client_session> client_;

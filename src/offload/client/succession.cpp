@@ -7,7 +7,6 @@
 
 #include "base/clock.hpp"
 #include "base/unix_socket.hpp"
-#include "offload/client/server_process.hpp"
 #include "offload/segment/session_document.hpp"
 
 namespace halcyon::offload {
@@ -69,7 +68,8 @@ succession::turn succession::take_turn(uint32_t& ended, std::optional<server_con
     const tenure appointed = now.successor();
     if (!word.change(now, appointed)) return turn::again;
     segment_.announce_progress();
-    if (start_server(about_.session, appointed.generation, about_.patience_ms())) next = meet(appointed.generation);
+    if (start_server(about_.environment, about_.session, appointed.generation, about_.patience_ms()))
+        next = meet(appointed.generation);
     if (next) return turn::done;
     ended = appointed.generation;
     return turn::again;

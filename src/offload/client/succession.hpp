@@ -6,6 +6,7 @@
 #include <string>
 
 #include "offload/client/server_connection.hpp"
+#include "offload/client/server_start.hpp"
 #include "offload/segment/segment.hpp"
 
 namespace halcyon::offload {
@@ -20,6 +21,7 @@ class succession {
         uint32_t client = 0;
         int max_restarts = 3;
         std::chrono::nanoseconds patience{};  ///< with a server that was appointed and does not come to serve
+        launch_environment environment = {};
         [[nodiscard]] int patience_ms() const;
     };
     /// `stop`: a descriptor that is readable once nobody wants a server any more.

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "base/closest_name.hpp"
+#include "base/contained.hpp"
 #include "base/yaml/schema.hpp"
 #include "offload/model/configuration_schema.hpp"
 #include "offload/model/parameter_check.hpp"
@@ -159,17 +160,13 @@ std::optional<std::string> unbounded_parameter(const model& m, const expression&
 
 result<model> parse_model(std::string_view yaml_text, std::string_view file_name,
                           const std::map<std::string, double>& overrides) {
-    try {
+    return contained(std::string(file_name), [&]() -> result<model> {
         static const yaml::schema rules = yaml::schema::from_json(configuration_schema()).value();
         const auto document = yaml::parse(yaml_text, file_name);
         if (!document) return document.why();
         if (const auto fits = rules.check(*document, file_name); !fits) return fits.why();
         return build(config_value(*document, file_name, ""), overrides);
-    } catch (const error& e) {
-        return e.as_failure();
-    } catch (const std::exception& e) {
-        return failure{error_kind::internal, std::string(file_name) + ": " + e.what(), 0};
-    }
+    });
 }
 
 }  // namespace halcyon::offload

@@ -31,6 +31,8 @@ constexpr named_count numbers[] = {
     {"spilled_bytes", &run_counts::spilled_bytes},
     {"inlined_blocks", &run_counts::inlined_blocks},
     {"inlined_bytes", &run_counts::inlined_bytes},
+    {"unstored_blocks", &run_counts::unstored_blocks},
+    {"unstored_bytes", &run_counts::unstored_bytes},
     {"early_parts", &run_counts::early_parts},
     {"missing_blocks", &run_counts::missing_blocks},
     {"incomplete_iterations", &run_counts::incomplete_iterations},

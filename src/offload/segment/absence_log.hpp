@@ -6,11 +6,16 @@
 
 namespace halcyon::offload {
 
-/// A block that a client wrote and that will be in no file.
+/// A block of a client that will be in no file.
 struct absence {
+    enum class cause : uint32_t {
+        skipped,      ///< dropped: the buffer was full
+        uncommitted,  ///< allocated, and not committed when the client closed
+    };
     int64_t iteration = 0;
     uint32_t variable = 0;
     int32_t block = 0;
+    cause why = cause::skipped;
 };
 
 /// The last absences of one client; lies in shared memory, its slots behind it. The client alone writes: the slot, then

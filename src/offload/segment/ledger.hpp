@@ -10,6 +10,7 @@ namespace halcyon::offload {
 struct server_counts {
     int64_t iterations = 0, blocks = 0, bytes = 0;  ///< of iterations that are stored
     int64_t early_parts = 0, missing_blocks = 0, incomplete_iterations = 0;
+    int64_t unstored_blocks = 0, unstored_bytes = 0;  ///< of a configuration without stores
     int64_t lost_signals = 0;
     int64_t rejected_blocks = 0, failed_files = 0, failed_actions = 0;
     int64_t waiting_actions = 0;    ///< the most that waited for their turn at once, where that is notable

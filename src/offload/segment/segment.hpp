@@ -47,6 +47,7 @@ enum class event_kind : uint8_t {
     signal,               ///< event `index`
     end_iteration,        ///< value: begin_ns, visible_ns, blocked_ns, compute_ns, bytes
     closed,               ///< the client will send nothing more
+    block_uncommitted,    ///< variable `index`, block `value[0]`: allocated, and not committed when the client closed
 };
 
 /// What a client tells its server; 64 bytes, one cache line.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "offload/model/unstored.hpp"
 #include "offload/output/node_counts.hpp"
 
 namespace halcyon::offload {
@@ -93,7 +94,7 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
     if (s->generation_ > 1)
         s->take_over();
     else
-        s->warn_of_compression();
+        s->warn_of_configuration();
     s->begin_sharing();
     if (s->job_ != nullptr) {
         s->job_->begin(s->document_.nodes);
@@ -105,7 +106,8 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
     return s;
 }
 
-void node_server::warn_of_compression() {
+void node_server::warn_of_configuration() {
+    if (const std::string unstored = unstored_warning(data_); !unstored.empty()) note(unstored);
     for (const variable& v : data_.variables)
         if (v.compression == compression::zstd)
             note("variable '" + v.name +

@@ -64,7 +64,7 @@ class node_server {
     bool pop_client(uint32_t client);
     void handle(uint32_t client, const event_record& e);
     void adopt_block(uint32_t client, uint32_t index, uint64_t sequence, bool handed);
-    void note_skipped(uint32_t client, const absence& a);
+    void note_absent(uint32_t client, const absence& a);
     void reject(uint32_t client, const std::string& what);
     void handle_signal(uint32_t client, const event_record& e);
     void run_if_all_signalled(uint32_t event_id);
@@ -131,7 +131,7 @@ class node_server {
 
     // the rest
     void note(const std::string& message);
-    void warn_of_compression();
+    void warn_of_configuration();
     void write_ledger();
     void save_counts(bool finished);
     bool drained();

@@ -65,7 +65,10 @@ void node_server::handle(uint32_t client, const event_record& e) {
             adopt_block(client, e.index, e.sequence, true);
             return;
         case event_kind::block_skipped:
-            note_skipped(client, {e.iteration, e.index, static_cast<int32_t>(e.value[0])});
+            note_absent(client, {e.iteration, e.index, static_cast<int32_t>(e.value[0]), absence::cause::skipped});
+            return;
+        case event_kind::block_uncommitted:
+            note_absent(client, {e.iteration, e.index, static_cast<int32_t>(e.value[0]), absence::cause::uncommitted});
             return;
         case event_kind::signal:
             handle_signal(client, e);
@@ -82,11 +85,15 @@ void node_server::handle(uint32_t client, const event_record& e) {
     reject(client, "an event of unknown kind " + std::to_string(static_cast<int>(e.kind)));
 }
 
-void node_server::note_skipped(uint32_t client, const absence& a) {
+/// A block that a client says will not come.
+void node_server::note_absent(uint32_t client, const absence& a) {
     if (a.variable >= data_.variables.size() || a.block < 0 || a.block >= data_.variables[a.variable].blocks_per_client)
         return reject(client, "word of a block that cannot be");
-    if (a.iteration >= book_.next_to_complete())
-        book_.note_missing(client, a.variable, a.block, a.iteration, missing_block::why::skipped);
+    if (a.iteration < book_.next_to_complete()) return;
+    const bool uncommitted = a.why == absence::cause::uncommitted;
+    book_.note_missing(client, a.variable, a.block, a.iteration,
+                       uncommitted ? missing_block::why::uncommitted : missing_block::why::skipped);
+    if (uncommitted) note(uncommitted_text(book_.rank_of(client), data_.variables[a.variable], a.block));
 }
 
 void node_server::reject(uint32_t client, const std::string& what) {
@@ -250,7 +257,7 @@ void node_server::take_over() {
             }
         }
         segment_.absences(c).for_each(segment_.geometry().absence_slots, [&](const absence& a) {
-            if (a.iteration > stored && a.iteration <= ended + 1) note_skipped(c, a);
+            if (a.iteration > stored && a.iteration <= ended + 1) note_absent(c, a);
         });
         book_.client_ended(c, ended);
         if (page.closed.load(std::memory_order_acquire) != 0) {
@@ -286,9 +293,11 @@ void node_server::look_for_lost_clients() {
         if (!awaited_[c]) continue;
         const client_page& page = segment_.page(c);
         const pid_t pid = page.pid.load(std::memory_order_acquire);
-        // The number means nothing in another PID namespace: there, only the time tells.
+        // The number means nothing in another PID namespace: there, only the time tells. And one that never joined the
+        // first server says that it closed when its session could not be opened.
         const bool known = pid_namespace_ != 0 && page.pid_namespace.load(std::memory_order_relaxed) == pid_namespace_;
-        const bool ended = known && ::kill(pid, 0) != 0 && errno == ESRCH;
+        const bool left = generation_ == 1 && page.closed.load(std::memory_order_acquire) != 0;
+        const bool ended = left || (known && ::kill(pid, 0) != 0 && errno == ESRCH);
         if (!ended && monotonic_ns() < awaited_until_ns_) continue;
         awaited_[c] = false;
         silent_[c] = true;

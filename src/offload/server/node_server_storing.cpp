@@ -318,6 +318,10 @@ void node_server::iteration_stored(int64_t number) {
         ++counts_.iterations;
         counts_.blocks += static_cast<int64_t>(it.blocks.size());
         counts_.bytes += it.bytes;
+        if (data_.stores.empty()) {
+            counts_.unstored_blocks += static_cast<int64_t>(it.blocks.size());
+            counts_.unstored_bytes += it.bytes;
+        }
         counts_.missing_blocks += static_cast<int64_t>(it.missing.size()) + it.given_up;
         if (it.incomplete) ++counts_.incomplete_iterations;
         // Blocks still held (committed, constant) are found by their keys; the iteration itself is history.

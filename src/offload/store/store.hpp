@@ -36,8 +36,14 @@ struct missing_block {
     int64_t iteration = 0;
     int32_t rank = 0;
     int32_t block = 0;
-    enum class why : uint8_t { client_died, skipped, corrupt, not_written } reason = why::client_died;
+    enum class why : uint8_t { client_died, skipped, corrupt, not_written, uncommitted } reason = why::client_died;
 };
+
+/// For logs and counts: what a client closed without having committed it.
+[[nodiscard]] inline std::string uncommitted_text(int rank, const variable& v, int block) {
+    return "rank " + std::to_string(rank) + " closed with block " + std::to_string(block) + " of '" + v.name +
+           "' allocated and not committed: it is marked as missing";
+}
 
 /// One file to write: blocks of one store, one writer (node or inline client), `iterations` whole iterations.
 struct file_job {

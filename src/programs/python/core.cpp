@@ -1,6 +1,7 @@
 // halcyon._core: what the command line needs of the C++ rooms. Never links MPI.
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -67,10 +68,11 @@ rebuilt_view rebuild_view(const std::string& directory, const std::string& store
     return done;
 }
 
-halcyon::offload::configuration_check check(const std::string& path, int ranks, int ranks_per_node) {
+halcyon::offload::configuration_check check(const std::string& path, int ranks, int ranks_per_node,
+                                            const std::map<std::string, double>& parameters) {
     const nb::gil_scoped_release others_run;
     find_built_modules();
-    return halcyon::offload::check_configuration(path, {ranks, ranks_per_node}).value();
+    return halcyon::offload::check_configuration(path, {ranks, ranks_per_node, parameters}).value();
 }
 
 }  // namespace
@@ -96,8 +98,10 @@ NB_MODULE(_core, m) {
     nb::class_<configuration_check>(m, "ConfigurationCheck")
         .def_ro("summary", &configuration_check::summary)
         .def_ro("refusals", &configuration_check::refusals)
-        .def_ro("warnings", &configuration_check::warnings);
+        .def_ro("warnings", &configuration_check::warnings)
+        .def_ro("verdict", &configuration_check::verdict);
     m.def("check", check, nb::arg("path"), nb::arg("ranks") = 0, nb::arg("ranks_per_node") = 0,
+          nb::arg("parameters") = std::map<std::string, double>{},
           "Reads a configuration, for `ranks` processes where > 0, and says what `open` would refuse.");
     halcyon::python::add_trace_reader(m);
     halcyon::python::add_replay(m);

@@ -6,12 +6,12 @@
 #include <optional>
 #include <vector>
 
+#include "base/contained.hpp"
 #include "offload/client/mpi_agreement.hpp"
 #include "offload/store/hdf5/chunk_encoder.hpp"
 #include "offload/store/hdf5/format.hpp"
 #include "offload/store/hdf5/handle.hpp"
 #include "offload/store/hdf5/types.hpp"
-#include "programs/shared_file/contained.hpp"
 #include "programs/shared_file/quiet_mpi_io.hpp"
 
 #ifndef H5_HAVE_PARALLEL

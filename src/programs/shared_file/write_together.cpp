@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/contained.hpp"
 #include "base/sync_path.hpp"
 #include "offload/client/mpi_agreement.hpp"
 #include "offload/store/shared_plan.hpp"
-#include "programs/shared_file/contained.hpp"
 #include "programs/shared_file/parallel_fill.hpp"
 
 namespace halcyon {

@@ -16,6 +16,9 @@
 //     signals=1                     how often the signal is raised in each iteration
 //     sessions_before=0             so many sessions of one iteration are opened and closed first
 //     n=VALUE                       sets the parameter n before open
+//     leave_open=0                  1: rank 1 allocates the first variable once more, fills it and closes without a
+//     commit finalize_first=0              1: MPI_Finalize comes before the close, and one more iteration between them
+//     later_server=PATH             sets HALCYON_SERVER in the environment of the running simulation, after the open
 //
 // Each variable is filled with a function of (name, iteration, rank, index), so that a reader can check every value:
 // value(i) = 1000 * iteration + 10 * rank + (i mod 7) + 0.25 * (length of the name).
@@ -169,6 +172,8 @@ int main(int argc, char** argv) {
         return 1;
     }
     collectives_until_death = 0;
+    if (const std::string later = word("later_server", ""); !later.empty())
+        ::setenv("HALCYON_SERVER", later.c_str(), 1);
     if (rank == 0) {
         std::printf("opened\n");
         std::fflush(stdout);
@@ -197,6 +202,21 @@ int main(int argc, char** argv) {
     }
     if (number("final_wait", 0) != 0) ok(halcyon_wait(h, iterations - 1, HALCYON_STORED));
     pass_gate(iterations);
+    if (number("leave_open", 0) != 0) {
+        void* data = nullptr;
+        halcyon_block_info info{};
+        for (size_t i = 1; i < variables.size(); ++i) write_one(h, variables[i], iterations, rank);
+        if (rank != 1) write_one(h, variables[0], iterations, rank);
+        if (rank == 1 && ok(halcyon_describe(h, variables[0].c_str(), 0, &info)) &&
+            ok(halcyon_alloc(h, variables[0].c_str(), 0, &data)))
+            std::memset(data, 1, static_cast<size_t>(info.bytes));
+    }
+    const bool finalize_first = number("finalize_first", 0) != 0;
+    if (finalize_first) {
+        MPI_Finalize();
+        for (const std::string& name : variables) write_one(h, name, iterations, rank);
+        ok(halcyon_end_iteration(h));
+    }
     ok(halcyon_stats(h, &stats));
     const bool closed = ok(halcyon_close(&h));
     std::printf(
@@ -205,6 +225,6 @@ int main(int argc, char** argv) {
         rank, stats.blocks, stats.bytes, stats.skipped_blocks, stats.spilled_blocks, stats.inlined_blocks,
         stats.server_restarts, stats.arena_bytes, stats.arena_free_bytes, stats.blocked_ns, closed ? "true" : "false",
         first_error.c_str());
-    MPI_Finalize();
+    if (!finalize_first) MPI_Finalize();
     return first_error.empty() ? 0 : 1;
 }

@@ -86,7 +86,7 @@ TEST_F(hdf5_file, missing_blocks_are_fill_and_recorded) {
     EXPECT_EQ(numbers(path_, "/.halcyon/missing"), (std::vector<double>{2, 0, 0, 0, 2, 0, 0, 2}));
     EXPECT_EQ(texts(path_, "/.halcyon/missing", "columns"), (strings{"iteration", "rank", "block", "reason"}));
     EXPECT_EQ(texts(path_, "/.halcyon/missing", "reasons"),
-              (strings{"client_died", "skipped", "corrupt", "not_written"}));
+              (strings{"client_died", "skipped", "corrupt", "not_written", "uncommitted"}));
 }
 
 TEST_F(hdf5_file, half_precision_is_ieee_half_and_counts_overflows) {

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -46,15 +47,19 @@ resources: {buffer: {size: 16 MiB}}
 """
 
 
-def check(path: Path, *ranks: str) -> "subprocess.CompletedProcess[str]":
+def check(path: Path, *ranks: str, parameters: Sequence[str] = ()) -> "subprocess.CompletedProcess[str]":
     """Both, which have to agree; returns what they say."""
     program = ROOT / "build/release/bin/halcyon-check"
     if not program.exists():
         pytest.skip(f"{program} is not built")
     options = [word for pair in zip(("--ranks", "--ranks-per-node"), ranks, strict=False) for word in pair]
+    options += [word for parameter in parameters for word in ("--set", parameter)]
     verb, alone = (
         subprocess.run(command, capture_output=True, text=True, timeout=60)
-        for command in ([sys.executable, "-m", "halcyon", "check", *options, path], [program, path, *ranks])
+        for command in (
+            [sys.executable, "-m", "halcyon", "check", *options, path],
+            [program, path, *ranks, *parameters],
+        )
     )
     assert (verb.returncode, verb.stdout, verb.stderr) == (alone.returncode, alone.stdout, alone.stderr)
     return verb
@@ -70,7 +75,47 @@ def configuration(tmp_path: Path) -> Path:
 def test_a_right_configuration_is_summed_up(configuration: Path) -> None:
     done = check(configuration)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "tiny: 1 parameter, 1 layout, 1 variable, 0 events, 1 store\n"
+    summary, verdict = done.stdout.splitlines()
+    assert summary == "tiny: 1 parameter, 1 layout, 1 variable, 0 events, 1 store"
+    assert verdict.startswith("OK: looked at every line, 0 actions, 1 store with its directory here")
+    assert verdict.endswith("not at blocks, places and meshes: add --ranks N")
+    assert check(configuration, "4").stdout.endswith("for 4 ranks, at every block, place and mesh\n")
+
+
+def test_a_path_that_open_could_not_make_is_refused(configuration: Path) -> None:
+    (configuration.parent / "file").touch()
+    path = configuration.parent / "file" / "below" / "out"
+    configuration.write_text(CONFIGURATION.replace("path: out", f"path: {path}"))
+    done = check(configuration)
+    assert done.returncode == 1
+    assert f"stores.main.path: output directory {path} cannot be made: {path.parents[1]}: Not a dir" in done.stderr
+    assert "OK" not in done.stdout
+
+
+def test_a_buffer_beyond_all_memory_is_refused(configuration: Path) -> None:
+    configuration.write_text(CONFIGURATION + "resources: {buffer: {size: 4096 TiB}}\n")
+    # One of them: what is available changes from one moment to the next.
+    verb = [sys.executable, "-m", "halcyon", "check", configuration]
+    done = subprocess.run(verb, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "resources.buffer.size: 4096 TiB are more than the memory" in done.stderr
+
+
+def test_no_store_is_a_warning_with_the_count_of_variables(configuration: Path) -> None:
+    configuration.write_text(CONFIGURATION[: CONFIGURATION.index("stores:")])
+    done = check(configuration)
+    assert done.returncode == 0
+    assert done.stderr.startswith("halcyon: warning: no 'stores:': the output of 1 variable(s) is accepted and dropped")
+
+
+def test_parameters_are_set_as_the_simulation_would(configuration: Path) -> None:
+    assert "16 B per iteration of 2 ranks" not in check(configuration, "2").stdout
+    done = check(configuration, "2", parameters=["nx=2"])
+    assert "; 24 B per iteration of 2 ranks" in done.stdout  # 8 × (2 + 1)
+    assert "no parameter 'ny'; known parameters: nx" in check(configuration, parameters=["ny=2"]).stderr
+    verb = [sys.executable, "-m", "halcyon", "check", "--set", "nx=two", configuration]
+    for command in (verb, [ROOT / "build/release/bin/halcyon-check", configuration, "nx=two"]):
+        assert subprocess.run(command, capture_output=True, timeout=60).returncode == 2
 
 
 def test_with_ranks_the_bytes_of_an_iteration_are_said(configuration: Path) -> None:

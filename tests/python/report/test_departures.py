@@ -22,7 +22,7 @@ def test_run_on_the_normal_path_has_none(hand_run: Path) -> None:
 
 def test_every_count_that_servers_keep_is_told_somewhere() -> None:
     normal = {"finished", "iterations", "blocks", "bytes", "busy_ns", "idle_ns"}
-    beside_their_blocks = {"skipped_bytes", "spilled_bytes", "inlined_bytes"}
+    beside_their_blocks = {"skipped_bytes", "spilled_bytes", "inlined_bytes", "unstored_bytes"}
     told_one_by_one = {"switches", "messages", "unknown"}
     assert {item.name for item in fields(Counts)} == COUNTED.keys() | normal | beside_their_blocks | told_one_by_one
 

@@ -34,6 +34,19 @@ def test_summary_of_a_normal_run_says_that_nothing_was_dropped(openmpi_case: Cas
     assert "nothing dropped, spilled, skipped or switched" in done.stdout
 
 
+@pytest.mark.parametrize("top", ["", "inline: true"])
+def test_output_that_no_store_takes_is_counted_and_said(openmpi_case: Case, top: str) -> None:
+    openmpi_case.configure(top=top)
+    configuration = openmpi_case.directory / "halcyon.yaml"
+    text = configuration.read_text()
+    configuration.write_text(text[: text.index("stores:")] + text[text.index("resources:") :])
+    outcome = openmpi_case.run("iterations=3")
+    assert outcome.status == 0, outcome.text
+    said = halcyon("summary", openmpi_case.directory).stdout
+    assert "6 blocks (12.3 kB) accepted and not stored: the configuration has no stores" in said.replace("\n", " ")
+    assert "no 'stores:': the output of 1 variable(s) is accepted and dropped" in said
+
+
 def test_summary_of_a_run_that_skipped_opens_with_the_count(openmpi_case: Case) -> None:
     openmpi_case.variables = ("a", "b")
     openmpi_case.configure(attributes=", when-full: skip", nz="32", size="500 KiB")

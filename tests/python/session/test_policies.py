@@ -5,10 +5,23 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
-from running import BUILDS, Case, Outcome, check_complete, finish, stop_server, stopped_server, wait_for
+from running import (
+    BUILDS,
+    Case,
+    Outcome,
+    check_complete,
+    expected_block,
+    finish,
+    stop_server,
+    stopped_server,
+    wait_for,
+)
 from segment import Word, words
 from small_disk import small_disk
+
+from halcyon.stored_blocks import contents_of
 
 # Room for little more than one iteration.
 TIGHT = {"nz": "32", "size": "500 KiB"}
@@ -273,3 +286,20 @@ def test_replacing_a_run_leaves_other_files_alone(openmpi_case: Case) -> None:
     for name in strangers:
         assert (openmpi_case.output / name).read_text() == "not Halcyon's"
     assert len(list(openmpi_case.output.glob("tiny.n0000.i*.h5"))) == 1, "the earlier run is not gone"
+
+
+@pytest.mark.parametrize("top", ["", "inline: true"])
+@pytest.mark.parametrize("policy", ["block", "inline"])
+def test_a_block_never_committed_is_marked_as_missing(openmpi_case: Case, top: str, policy: str) -> None:
+    openmpi_case.variables = ("theta", "pressure")
+    openmpi_case.configure(top=top, attributes=f", when-full: {policy}")
+    outcome = openmpi_case.run("iterations=2", "leave_open=1")
+    assert outcome.status == 0, outcome.text
+    stored = openmpi_case.blocks()
+    assert ("theta", 2, 1) not in stored, "memory that nobody committed was stored as data"
+    for name, rank in (("theta", 0), ("pressure", 0), ("pressure", 1)):
+        np.testing.assert_array_equal(stored[name, 2, rank], expected_block(name, 2, rank, (4, 8, 16)))
+    assert contents_of(openmpi_case.output, None).missing == {("theta", 2, 1, 0, "uncommitted")}
+    counts = openmpi_case.counts("c00001" if top else "n0000")
+    assert counts["missing_blocks"] == 1
+    assert any("allocated and not committed" in message for message in counts["messages"])

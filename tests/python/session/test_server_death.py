@@ -25,6 +25,19 @@ def test_a_killed_server_is_replaced_and_nothing_is_lost(case: Case) -> None:
     assert outcome.ranks[0]["restarts"] == 1
 
 
+def test_the_next_server_is_started_as_the_environment_was_at_open(openmpi_case: Case) -> None:
+    """Which the simulation may change while another thread starts it."""
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=10", "final_wait=1", "later_server=/bin/false", openmpi_case.gates(4))
+    openmpi_case.wait_at_gate(4)
+    stop_server(openmpi_case.server_process())
+    openmpi_case.open_gate(4)
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    assert openmpi_case.counts()["server_restarts"] == 1
+    assert not list(openmpi_case.output.glob("counts-c*.json")), "a client had to store by itself"
+
+
 @pytest.mark.parametrize("moment", range(20))
 def test_a_server_killed_at_any_moment_loses_nothing(openmpi_case: Case, inline_run: Path, moment: int) -> None:
     """Twenty moments over the life of a run whose iterations overlap with their storing."""

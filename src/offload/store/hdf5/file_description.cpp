@@ -27,7 +27,7 @@ void write_missing(hid_t own, const file_job& job) {
     const object_handle dataset{check(H5Oopen(own, "missing", H5P_DEFAULT), missing_path)};
     set_attribute(dataset.get(), "columns", std::vector<std::string>{"iteration", "rank", "block", "reason"});
     set_attribute(dataset.get(), "reasons",
-                  std::vector<std::string>{"client_died", "skipped", "corrupt", "not_written"});
+                  std::vector<std::string>{"client_died", "skipped", "corrupt", "not_written", "uncommitted"});
 }
 
 void write_meshes(hid_t own, const model& m) {
