@@ -256,8 +256,9 @@ size_t model::next(std::span<forecast> out) {
 
 template <class Each>
 void model::each_ahead(walk* on, size_t most, Each each) {
+    if (on == nullptr) return;
     prediction ahead;
-    for (size_t i = 0; on != nullptr && i < most && predictor_.step_ahead(on->number, ahead); ++i) {
+    for (size_t i = 0; i < most && predictor_.step_ahead(on->number, ahead); ++i) {
         forecast step = expected(*on, ahead.symbol);
         step.symbol_probability = step.access.probability = ahead.probability;
         on->ended = !each(step) || step.access.begins_ns > farthest;
