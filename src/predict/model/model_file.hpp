@@ -40,6 +40,11 @@ struct process_models {
 /// name the file, the offset and what is wrong there; of kind usage: a bound of memory is too small for it.
 class model_file {
   public:
+    /// Bytes that say whether the rest is worth reading.
+    static constexpr size_t header_bytes = 32;
+    /// What is wrong with a file that begins so and has `file_bytes`.
+    [[nodiscard]] static std::optional<failure> check_header(std::span<const unsigned char> begin, uint64_t file_bytes,
+                                                             std::string_view name);
     /// Checks header and check sum.
     [[nodiscard]] static std::optional<failure> open(std::span<const unsigned char> bytes, std::string_view name,
                                                      model_file& opened);
@@ -50,6 +55,9 @@ class model_file {
                                               std::span<model* const> into) const;
 
   private:
+    [[nodiscard]] static std::optional<failure> read_header(std::span<const unsigned char> begin, uint64_t file_bytes,
+                                                            std::string_view name, model_file& opened, uint64_t& sum);
+
     std::span<const unsigned char> bytes_;
     std::string_view name_;
     uint32_t models_ = 0;
