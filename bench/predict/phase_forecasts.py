@@ -5,7 +5,7 @@ Prints the program's figures and a table of them. FTIO (https://github.com/tuda-
 that runs this has it (`pip install ftio-hpc`); '-' otherwise.
 
 FTIO says with which period I/O repeats itself; the next phase is expected one such period after the last one began. It
-is asked at the end of each seventh phase, from the twentieth on, and sees all until then.
+is asked at the end of each third phase, from the twentieth on, and sees all until then.
 """
 
 import contextlib
@@ -23,7 +23,7 @@ PROGRAM = BUILD / "bench/predict/phase_forecasts"
 
 BURST_S = 0.007
 BURST_BYTES = 4 << 20
-FIRST, EACH = 20, 7
+FIRST, EACH = 20, 3
 SAMPLES_PER_S = 200
 """Of the bandwidth that FTIO is told: more than one in each burst."""
 
