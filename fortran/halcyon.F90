@@ -59,6 +59,7 @@ module halcyon
         integer(int64) :: phase_calls_done = 0, phase_calls_left = 0, phase_bytes_left = 0
         real(real64) :: phase_time_left_s = 0, phase_confidence = 0
         real(real64) :: next_phase_s = -1, next_phase_deviation_s = 0, next_phase_confidence = 0
+        real(real64) :: next_phase_earliest_s = -1, next_phase_latest_s = -1
         integer(int64) :: rest_buffer_bytes = 0, phase_buffer_bytes = 0
         real(real64) :: flush_in_s = -1, flush_for_s = -1
     end type
@@ -72,11 +73,13 @@ module halcyon
     end type
 
     type, bind(c) :: c_forecast
+        integer(c_int64_t) :: size_bytes
         type(c_ptr) :: accesses
         integer(c_int64_t) :: capacity, count
         integer(c_int) :: complete, threads, threads_left_out
         integer(c_int64_t) :: phase_calls_done, phase_calls_left, phase_bytes_left
         real(c_double) :: phase_time_left_s, phase_confidence, next_phase_s, next_phase_deviation_s, next_phase_confidence
+        real(c_double) :: next_phase_earliest_s, next_phase_latest_s
         integer(c_int64_t) :: rest_buffer_bytes, phase_buffer_bytes
         real(c_double) :: flush_in_s, flush_for_s
     end type
@@ -402,6 +405,7 @@ contains
     type(c_forecast) function with_room(found) result(whole)
         type(c_access), intent(in), target :: found(:)
 
+        whole%size_bytes = c_sizeof(whole)
         whole%accesses = c_null_ptr
         if (size(found) > 0) whole%accesses = c_loc(found)
         whole%capacity = size(found, kind=c_int64_t)
@@ -420,6 +424,7 @@ contains
                                       whole%phase_calls_done, whole%phase_calls_left, whole%phase_bytes_left, &
                                       whole%phase_time_left_s, whole%phase_confidence, whole%next_phase_s, &
                                       whole%next_phase_deviation_s, whole%next_phase_confidence, &
+                                      whole%next_phase_earliest_s, whole%next_phase_latest_s, &
                                       whole%rest_buffer_bytes, whole%phase_buffer_bytes, whole%flush_in_s, &
                                       whole%flush_for_s)
         do i = 1, whole%count

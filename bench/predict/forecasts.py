@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""How well the calls of real applications are forecast: replays rank 0 of each of applications.py, as it was recorded.
+"""How well the calls of real applications are forecast: replays rank 0 of each recording of those of applications.py.
 
---anew      records them here, instead of taking the recordings of tests/data/predict
+--anew      records each five times here, instead of taking the recordings of tests/data/predict
 """
 
 import argparse
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import geometric_mean, median
 from typing import Any
 
 import numpy as np
@@ -28,29 +30,46 @@ Array = npt.NDArray[Any]
 
 STORED = ROOT / "tests/data/predict"
 """Made by small_data.py."""
+NAIVE_TIMES = ("contiguous", "last-value", "markov-2")
+"""The naive predictors that stand beside; contiguous ones expect every call at once."""
+
+
+RECORDINGS = 5
+"""Of each application. All of them are kept and count, whatever they are like."""
+
+
+def recordings(name: str, stored: Path = STORED) -> list[Path]:
+    """The data sets of an application, in the order in which they were recorded."""
+    return sorted(stored.glob(f"{name}/*"), key=lambda place: int(place.name))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--anew", action="store_true")
     anew = parser.parse_args().anew
+    ratios: list[float] = []
     for application in APPLICATIONS:
-        if anew:
-            measure_anew(application)
-        else:
-            measure(application, STORED / application.name)
+        found = replayed_anew(application) if anew else [replayed(place) for place in recordings(application.name)]
+        if found:
+            measure(application, found)
+        ratios += [one.over_last_value for one in found if one.over_last_value is not None]
+    if ratios:
+        print(f"predict.interarrival_over_last_value {geometric_mean(ratios):.6g} ratio", flush=True)
     return 0
 
 
-def measure_anew(application: Application) -> None:
+def replayed_anew(application: Application) -> list["Replayed"]:
     if reason := application.missing():
         print(f"{application.name}: left out: {reason}", file=sys.stderr)
-        return
-    folder = Path(tempfile.mkdtemp(dir=".")).resolve()
-    run = record(application, folder / application.name)
-    pack(run, run / DATA)
-    measure(application, run / DATA)
-    shutil.rmtree(folder)
+        return []
+    found = []
+    for _ in range(RECORDINGS):
+        folder = Path(tempfile.mkdtemp(dir=".")).resolve()
+        run = record(application, folder / application.name)
+        pack(run, run / DATA)
+        found.append(replayed(run / DATA))
+        shutil.rmtree(folder)
+    return found
 
 
 @dataclass(frozen=True)
@@ -64,12 +83,17 @@ class Replayed:
     gaps: Array
     """Interarrival times, nanoseconds."""
 
-    @property
-    def gap_error(self) -> float | None:
+    def gap_error(self, predictor: str = LIKELY) -> float | None:
         """Mean difference of expected and observed interarrival times, over that of always expecting none."""
         by = self.score.whole.by
-        error, immediate = by[LIKELY].gap_difference_s, by["immediate"].gap_difference_s
+        error, immediate = by[predictor].gap_difference_s, by["immediate"].gap_difference_s
         return error / immediate if error is not None and immediate else None
+
+    @property
+    def over_last_value(self) -> float | None:
+        """The error of the forecasts, over that of expecting the time that came the last time."""
+        own, last = self.gap_error(), self.gap_error("last-value")
+        return own / last if own is not None and last else None
 
     @property
     def hindsight(self) -> float:
@@ -89,22 +113,29 @@ def replayed(dataset: Path) -> Replayed:
     return Replayed(detail.score, *(np.concatenate(piece) for piece in pieces.values()))
 
 
-def measure(application: Application, dataset: Path) -> None:
-    """Prints the figures of a recorded run: those of the thesis (1/n) first, then those weighed by probabilities."""
-    found = replayed(dataset)
+def measure(application: Application, found: list[Replayed]) -> None:
+    """Prints medians of the recordings of an application: first those of the thesis (1/n), then weighed by
+    probabilities."""
     name = application.name.replace("-", "_")
-    show(f"context_after_first_iteration_{name}", repeated(found.score, found.symbols, found.contexts))
+    show(f"context_after_first_iteration_{name}", [repeated(one.score, one.symbols, one.contexts) for one in found])
     for suffix, weight in (("", EVEN), ("_likely", LIKELY)):
-        show(f"offset_correct_{name}{suffix}", found.score.whole.by[weight].offset)
-        show(f"hit_ratio_{name}{suffix}", found.score.whole.by[weight].hit)
-    if found.gap_error is not None:
-        print(f"predict.interarrival_error_{name} {found.gap_error:.6g} ratio", flush=True)
-        print(f"predict.interarrival_error_{name}_hindsight {found.hindsight:.6g} ratio", flush=True)
+        wholes = [one.score.whole.by[weight] for one in found]
+        show(f"offset_correct_{name}{suffix}", [whole.offset for whole in wholes])
+        show(f"hit_ratio_{name}{suffix}", [whole.hit for whole in wholes])
+    errors: dict[str, Sequence[float | None]] = {
+        "": [one.gap_error() for one in found],
+        "_hindsight": [one.hindsight for one in found],
+    }
+    errors |= {f"_{naive.replace('-', '_')}": [one.gap_error(naive) for one in found] for naive in NAIVE_TIMES}
+    for suffix, of_all in errors.items():
+        if known := [one for one in of_all if one is not None]:
+            for spread, value in (("", median(known)), ("_least", min(known)), ("_most", max(known))):
+                print(f"predict.interarrival_error_{name}{suffix}{spread} {value:.6g} ratio", flush=True)
 
 
 def hindsight(symbols: Array, gaps: Array) -> float:
-    """The same of who knew from the beginning the best constant for each transition, its median: how steady the machine
-    was."""
+    """The same of one constant for each transition between two call sites: the median of its times, taken from the
+    whole recording. It says how steady the machine was; a forecast that follows the machine can be better."""
     before = np.concatenate([[0], symbols[:-1]]).astype(np.uint64)
     transitions = before << np.uint64(32) | symbols
     known = ~np.isnan(gaps)
@@ -131,9 +162,9 @@ def repeated(score: Score, symbols: Array, scores: Array) -> float | None:
     return float(scores[counted].mean()) if counted.any() else None
 
 
-def show(name: str, share: float | None) -> None:
-    if share is not None:
-        print(f"predict.{name} {100 * share:.6g} %", flush=True)
+def show(name: str, shares: list[float | None]) -> None:
+    if known := [share for share in shares if share is not None]:
+        print(f"predict.{name} {100 * median(known):.6g} %", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,9 @@
 """Makes the data sets of tests/data/predict: what rank 0 of each application did, small enough for the repository.
 
-python small_data.py RUNS [NAME…]      records what RUNS lacks of the applications, and stores what it has
-    --tries N      records each up to N times, until the error of its interarrival times is below STEADY
+python small_data.py RUNS [NAME…]      records what RUNS lacks of the applications, five times each, and stores all
 """
 
 import argparse
-import math
 import os
 import platform
 import re
@@ -15,12 +13,13 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 import ibis
 import pyarrow as pa
 import pyarrow.compute as pc
 from applications import APPLICATIONS, RECORDING, ROOT, Application, find, record
-from forecasts import STORED, replayed
+from forecasts import NAIVE_TIMES, RECORDINGS, STORED, recordings, replayed
 from ibis import _
 
 from halcyon.observe.analysis.survey import Survey
@@ -40,9 +39,7 @@ KEPT = (
 TICK_NS = 1000
 """Times are rounded to it: most of a call's bytes are the digits of its times."""
 NEUTRAL_HOST = "node"
-STEADY = 0.09
-"""Of the time between calls. More follows from the machine as well as from the forecasts: a step of a simulation may
-take a third longer than the one before."""
+ERRORS = ("error of gaps", "contiguous", "last value", "Markov-2", "in hindsight")
 
 
 def whole_run(application: Application, runs: Path) -> Path:
@@ -128,14 +125,20 @@ def store(application: Application, whole: Path, place: Path) -> None:
         writer.write("processes", pa.Table.from_pylist([process]))
 
 
-def line(name: str, place: Path) -> str:
-    """A row of the table: how large it is, and how its forecasts did."""
-    found = replayed(place)
-    own = found.score.whole.by[LIKELY]
-    size = sum(path.stat().st_size for path in place.rglob("*") if path.is_file())
-    shares = [f"{100 * share:.2f}" for share in (own.context or 0, own.offset or 0, own.hit or 0)]
-    gaps = f"{found.gap_error:.3f} | {found.hindsight:.3f}"
-    return f"| {name} | {found.score.stream.calls} | {size} | {' | '.join(shares)} | {gaps} |"
+def spread(values: list[float]) -> str:
+    return f"{median(values):.3f} ({min(values):.3f} to {max(values):.3f})"
+
+
+def line(name: str, places: list[Path]) -> str:
+    """A row of the table: how large the recordings are, and how forecasts of them did."""
+    found = [replayed(place) for place in places]
+    own = [one.score.whole.by[LIKELY] for one in found]
+    size = sum(path.stat().st_size for place in places for path in place.rglob("*") if path.is_file())
+    calls = median(one.score.stream.calls for one in found)
+    shares = [f"{100 * median(getattr(one, share) or 0 for one in own):.2f}" for share in ("context", "offset", "hit")]
+    gaps = [[one.gap_error(predictor) or 0 for one in found] for predictor in (LIKELY, *NAIVE_TIMES)]
+    errors = [spread(values) for values in [*gaps, [one.hindsight for one in found]]]
+    return f"| {' | '.join([name, str(len(places)), f'{calls:.0f}', str(size), *shares, *errors])} |"
 
 
 def versions() -> list[str]:
@@ -165,13 +168,13 @@ def described(stored: Path) -> str:
     """README.md beside the data sets."""
     there = [one for one in APPLICATIONS if (stored / one.name).exists()]
     settings = "\n".join(f"| {one.name} | {one.what} | {one.iterations} | {one.ranks} |" for one in there)
-    measured = "\n".join(line(one.name, stored / one.name) for one in there)
+    measured = "\n".join(line(one.name, recordings(one.name, stored)) for one in there)
     return f"""# Recorded applications
 
 What rank 0 of each application of `bench/predict/applications.py` did, as data sets: input of the tests that hold
 forecasts to their bars (`tests/python/predict/test_recorded_applications.py`). Written, this page too, by
 
-    python bench/predict/small_data.py RUNS --tries 6
+    python bench/predict/small_data.py RUNS
 
 on {time.strftime("%Y-%m-%d")}, {machine()}; {", ".join(versions())};
 recorded with `halcyon run {" ".join(RECORDING)}`.
@@ -184,14 +187,15 @@ Of the recorded run, a data set here has the calls of levels posix and stdio tha
 sync and did not fail, the files that they had, and rank 0's process; nothing else. Times are whole microseconds. The
 folder of the run is `/run/NAME`, the machine `{NEUTRAL_HOST}`.
 
-| application | calls | bytes | context, % | offset, % | hit, % | error of gaps | in hindsight |
-|---|---|---|---|---|---|---|---|
+| application | recordings | calls | bytes of all | context, % | offset, % | hit, % | {" | ".join(ERRORS)} |
+|---|---|---|---|---|---|---|---|---|---|---|---|
 {measured}
 
-Means over all calls but those of MPI's start and end, learning included. Error of gaps: between expected and
-observed interarrival times, as a share of the error of always expecting none. In hindsight: that of who knew from the
-beginning the best constant for each transition between call sites, which says how steady the machine was. Applications
-whose error was {STEADY} or more were recorded again, up to six times.
+Medians over the recordings, in brackets the least and the most; all recordings are kept. Each is a mean over all calls
+but those of MPI's start and end, learning included. Error of gaps: between expected and observed interarrival times, as
+a share of the error of always expecting none, which *contiguous* does; *last value* expects the time that came after
+this call site the last time, *Markov-2* that of the last two. *In hindsight*: one constant for each transition between
+two call sites, the median of its times, taken from the whole recording.
 """
 
 
@@ -199,23 +203,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("runs", type=Path, metavar="RUNS")
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--tries", type=int, default=1, metavar="N")
     parser.add_argument("--stored", type=Path, default=STORED, help="folder of the data sets")
     words = parser.parse_args()
     for application in [find(name) for name in words.names] or APPLICATIONS:
         if reason := application.missing():
             print(f"{application.name}: left out: {reason}", file=sys.stderr)
             continue
-        least = math.inf
-        for attempt in range(words.tries):
-            whole = whole_run(application, words.runs / str(attempt) if attempt else words.runs)
-            error = replayed(whole).gap_error or math.inf
-            if error < least:
-                store(application, whole, words.stored / application.name)
-                print(line(application.name, words.stored / application.name), flush=True)
-            least = min(least, error)
-            if least < STEADY:
-                break
+        for number in range(1, RECORDINGS + 1):
+            store(
+                application,
+                whole_run(application, words.runs / str(number)),
+                words.stored / application.name / str(number),
+            )
+        print(line(application.name, recordings(application.name, words.stored)), flush=True)
     (words.stored / "README.md").write_text(described(words.stored), encoding="utf-8")
     return 0
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The figures of bench/predict/forecasts.py of applications that are recorded anew: some 15 minutes.
+# The figures of bench/predict/forecasts.py of applications that are recorded anew, each five times: some 75 minutes.
 set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -116,6 +116,8 @@ typedef struct halcyon_expected_access {
  * left of it is the sum of theirs, and it ends when the last of them does. */
 typedef struct halcyon_forecast_t {
     /* Set by the caller. */
+    uint64_t size_bytes;               /**< sizeof(halcyon_forecast_t): a later release may know more members, and fills
+                                        * in no more than there are here; an earlier one leaves those it does not know */
     halcyon_expected_access* accesses; /**< where the accesses go; may be NULL with a capacity of 0 */
     int64_t capacity;                  /**< how many there is room for */
     /* Filled in. */
@@ -129,8 +131,12 @@ typedef struct halcyon_forecast_t {
     double phase_time_left_s;
     double phase_confidence; /**< 0 to 1, for what is left of the phase */
     double next_phase_s;     /**< until the next phase begins; -1: not known */
-    double next_phase_deviation_s;
+    double
+        next_phase_deviation_s;   /**< how far off such forecasts were lately: root mean square of the last 16 errors */
     double next_phase_confidence; /**< 0 to 1: how often such a time was right so far */
+    double next_phase_earliest_s; /**< nine of ten phases begin between this and next_phase_latest_s; -1: no forecast
+                                     has */
+    double next_phase_latest_s;   /**< been compared with what came, or none ever was so late as this one; likewise */
     int64_t rest_buffer_bytes;    /**< a buffer that holds what is still written in this phase */
     int64_t phase_buffer_bytes;   /**< a buffer that holds what is written in a whole phase */
     double flush_in_s;  /**< when to empty such a buffer: the longest time in which no access is expected begins
@@ -206,7 +212,7 @@ HALCYON_API int halcyon_stats(halcyon_handle h, halcyon_stats_t* stats);
  * of I/O that it is in. Of the process, not of a session: `h` may be NULL, and MPI need not run. Learnt while the
  * program runs; the first times are known when something has come twice.
  * Unavailable error: nothing learns the process' I/O; start the program by `halcyon run --predict -- PROGRAM`. Usage
- * error: there is no room for n accesses. */
+ * error: there is no room for n accesses, or forecast->size_bytes is not the size of a halcyon_forecast_t. */
 HALCYON_API int halcyon_forecast(halcyon_handle h, int64_t n, halcyon_forecast_t* forecast);
 
 /** halcyon_forecast of all accesses that begin within the next `seconds`, as many as there is room for. */

@@ -262,6 +262,7 @@ template <class Ask>
 forecast forecast_with_room(int64_t room, Ask ask) {
     forecast found;
     found.accesses.resize(room > 0 ? static_cast<size_t>(room) : 0);
+    found.whole.size_bytes = sizeof found.whole;
     found.whole.accesses = found.accesses.data();
     found.whole.capacity = static_cast<int64_t>(found.accesses.size());
     check(ask(found.whole));

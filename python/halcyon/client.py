@@ -87,6 +87,8 @@ class Forecast:
     next_phase_s: float | None
     next_phase_deviation_s: float
     next_phase_confidence: float
+    next_phase_earliest_s: float | None
+    next_phase_latest_s: float | None
     rest_buffer_bytes: int
     phase_buffer_bytes: int
     flush_in_s: float | None
@@ -222,6 +224,9 @@ def _without_ones(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(n for n in shape if n != 1)
 
 
+_PERHAPS_UNKNOWN = ("next_phase_s", "next_phase_earliest_s", "next_phase_latest_s", "flush_in_s", "flush_for_s")
+
+
 def _forecast(found: dict[str, Any]) -> Forecast:
     accesses = [
         ExpectedAccess(
@@ -234,7 +239,7 @@ def _forecast(found: dict[str, Any]) -> Forecast:
         )
         for access in found["accesses"]
     ]
-    times = {name: _known(found[name]) for name in ("next_phase_s", "flush_in_s", "flush_for_s")}
+    times = {name: _known(value) for name, value in found.items() if name in _PERHAPS_UNKNOWN}
     return Forecast(**found | times | {"accesses": accesses})
 
 

@@ -7,7 +7,7 @@
 /// with a version, of plain values with fixed places.
 namespace halcyon::io_forecast {
 
-inline constexpr uint32_t version = 1;
+inline constexpr uint32_t version = 2;
 inline constexpr size_t longest_path = 512;
 inline constexpr int64_t not_known = -1;
 
@@ -45,6 +45,8 @@ struct answer {
     int64_t next_phase_ns;
     int64_t next_phase_deviation_ns;
     double next_phase_confidence;
+    int64_t next_phase_earliest_ns;  ///< nine of ten phases begin between these; not_known: nothing to judge by yet
+    int64_t next_phase_latest_ns;
     int64_t rest_buffer_bytes;
     int64_t phase_buffer_bytes;
     int64_t flush_in_ns;

@@ -165,7 +165,7 @@ __attribute__((no_sanitize("address", "thread"))) inline bool step(frame& at, co
 }
 
 /// Apart, because of the room that it needs: stacks may be small.
-[[gnu::noinline]] uint64_t walk_for_hash(const frame& at, uint32_t state) {
+[[gnu::noinline]] uint64_t hash_by_walk(const frame& at, uint32_t state) {
     call_stack unasked;
     walk_from(at, state, call_stack::most, true, unasked);
     return unasked.hash;
@@ -178,16 +178,12 @@ __attribute__((no_sanitize("address", "thread"))) inline bool step(frame& at, co
     frame at;
     __asm__ volatile("leaq 0(%%rip), %0\n\tmovq %%rsp, %1\n\tmovq %%rbp, %2" : "=r"(at.code), "=r"(at.sp), "=r"(at.bp));
     const uint32_t state = unloaded.load(std::memory_order_acquire) & state_mask;
-    if (into == nullptr) {
-        if (const uint64_t known = walked_stacks::hash_of(at.sp, at.bp, state); known != 0) [[likely]]
-            return known;
-    }
     uint64_t hash = 0;
-    if (into == nullptr) {
-        hash = walk_for_hash(at, state);
-    } else {
+    if (into != nullptr) {
         walk_from(at, state, most, false, *into);
         hash = into->hash;
+    } else if (hash = walked_stacks::hash_of(at.sp, at.bp, state); hash == 0) [[unlikely]] {
+        hash = hash_by_walk(at, state);
     }
     __asm__ volatile("" : "+r"(hash));  // no jump instead of a call: the walk needs this frame
     return hash;

@@ -38,11 +38,14 @@ struct expected_phase {
     double confidence = 0;     ///< 0 to 1
 };
 
-/// When the next burst begins.
+/// When the next burst begins. Times are from the end of the last call.
 struct expected_period {
-    int64_t next_in_ns = not_known;  ///< from the end of the last call; not_known: no two bursts were seen yet
-    int64_t deviation_ns = 0;
-    double confidence = 0;  ///< 0 to 1
+    int64_t next_in_ns = not_known;  ///< not_known: no two bursts were seen yet
+    int64_t deviation_ns = 0;        ///< root mean square of the last errors
+    double confidence = 0;           ///< 0 to 1
+    // Nine of ten bursts begin between these; not_known: no forecast has been compared with what came yet.
+    int64_t earliest_ns = not_known;
+    int64_t latest_ns = not_known;
 };
 
 }  // namespace halcyon::policy

@@ -59,8 +59,10 @@ program fortran_calls
                    [101_int64, 102_int64, 103_int64, 104_int64, 5000000000_int64, 105_int64, 106_int64]), &
                "each count of a forecast is its own")
     call check(all([whole%phase_time_left_s, whole%phase_confidence, whole%next_phase_s, whole%next_phase_deviation_s, &
-                    whole%next_phase_confidence, whole%flush_in_s, whole%flush_for_s] == &
-                   [0.5_real64, 0.25_real64, 1.5_real64, 2.5_real64, 0.75_real64, 3.5_real64, 4.5_real64]), &
+                    whole%next_phase_confidence, whole%next_phase_earliest_s, whole%next_phase_latest_s, &
+                    whole%flush_in_s, whole%flush_for_s] == &
+                   [0.5_real64, 0.25_real64, 1.5_real64, 2.5_real64, 0.75_real64, 0.875_real64, 2.25_real64, &
+                    3.5_real64, 4.5_real64]), &
                "each time of a forecast is its own")
     call check(next(1)%operation == HALCYON_ACCESS_OPEN .and. next(1)%new_file .and. next(1)%offset == -1 .and. &
                next(1)%bytes == -1 .and. next(1)%thread == 8 .and. next(1)%path == "/out/u.000042" .and. &

@@ -266,9 +266,11 @@ int halcyon_stats(halcyon_handle h, halcyon_stats_t* stats) {
 static int forecast(halcyon_forecast_t* f) {
     const int code = planned_failure();
     if (code) return code;
+    if (f->size_bytes != sizeof *f) return HALCYON_ERROR_USAGE;
     halcyon_expected_access* const a = f->accesses;
     const int64_t capacity = f->capacity;
-    *f = (halcyon_forecast_t){.accesses = a,
+    *f = (halcyon_forecast_t){.size_bytes = sizeof *f,
+                              .accesses = a,
                               .capacity = capacity,
                               .count = capacity < 2 ? capacity : 2,
                               .complete = 1,
@@ -282,6 +284,8 @@ static int forecast(halcyon_forecast_t* f) {
                               .next_phase_s = 1.5,
                               .next_phase_deviation_s = 2.5,
                               .next_phase_confidence = 0.75,
+                              .next_phase_earliest_s = 0.875,
+                              .next_phase_latest_s = 2.25,
                               .rest_buffer_bytes = 105,
                               .phase_buffer_bytes = 106,
                               .flush_in_s = 3.5,

@@ -30,6 +30,12 @@ long number(const std::map<std::string, std::string>& facts, const std::string& 
     return std::stol(facts.at(key));
 }
 
+std::string little_endian(uint64_t value, int bytes) {
+    std::string text;
+    for (int i = 0; i < bytes; ++i) text += static_cast<char>(value >> 8 * i & 0xFF);
+    return text;
+}
+
 constexpr const char* step_10 =
     "open out.0010 new -1 -1\n"
     "write out.0010 0 4096\n"
@@ -173,6 +179,11 @@ TEST(layer_test, what_is_asked_for_wrongly_or_in_vain_is_refused) {
     EXPECT_TRUE(next().starts_with("2: halcyon_forecast: forecast is a null pointer")) << line;
     EXPECT_TRUE(next().starts_with("2: halcyon_forecast_window: a window of -1")) << line;
     EXPECT_TRUE(next().starts_with("2: halcyon_forecast: accesses is a null pointer, its capacity is 3")) << line;
+    EXPECT_TRUE(next().starts_with("2: halcyon_forecast_window: size_bytes of the forecast is 0; set it to")) << line;
+}
+
+TEST(layer_test, no_more_is_filled_in_than_the_program_has_room_for) {
+    EXPECT_EQ(run("as-of-old").output, "count 3 threads 1 touched 0\n");
 }
 
 TEST(layer_test, a_saved_model_knows_what_comes_from_the_beginning_on) {
@@ -260,6 +271,25 @@ TEST(layer_test, what_is_no_file_in_a_models_place_is_told_at_once) {
     std::ofstream(place) << "no model";
     std::filesystem::resize_file(place, uintmax_t{1} << 40);
     expect("forecasting.model: at byte 0: no saved model");
+}
+
+TEST(layer_test, a_huge_file_that_begins_as_a_model_costs_nothing) {
+    const temporary_folder models;
+    const std::filesystem::path place = models.path() / "forecasting.model";
+    const auto complaint = [&](uint64_t said, uint64_t has) {
+        std::ofstream(place) << "HALCMODL" << little_endian(3, 4) << little_endian(1, 4) << little_endian(said, 8);
+        std::filesystem::resize_file(place, has);
+        const temporary_folder files;
+        return run_predicted("sh -c 'ulimit -v 2000000; exec \"$@\"' sh timeout 20 " HALCYON_TEST_PROGRAM
+                             " two-kinds " +
+                                 files.path().string(),
+                             std::string(never_late) + " HALCYON_PREDICT_LOAD=" + models.path().string())
+            .output;
+    };
+    constexpr uint64_t huge = uint64_t{14} << 30;
+    EXPECT_NE(complaint(4096, huge).find("a length of 4096 bytes, and the file has 15032385536: cut off"),
+              std::string::npos);
+    EXPECT_NE(complaint(huge, huge).find("15032385536 bytes; a saved model has 1073741824 at most"), std::string::npos);
 }
 
 }  // namespace

@@ -217,7 +217,7 @@ TEST(model_file, a_beginning_longer_than_any_that_is_kept_is_refused) {
 
 TEST(model_file, times_that_no_calls_can_have_are_refused) {
     const auto times = [](uint64_t count, double squares) {
-        return refusal<time_estimate>(fields(count, int64_t{1}, int64_t{2}, 1.5, squares, 1.5, 0.0, 0.f, 0.f, 0.f,
+        return refusal<time_estimate>(fields(count, int64_t{1}, int64_t{2}, 1.5, squares, 1.5, 0.0, 0.f, 0.f, 0.f, 0.f,
                                              int64_t{1}, int64_t{1}, int64_t{1}, int64_t{1}, int64_t{1}));
     };
     EXPECT_EQ(times(2, 1.0), "");

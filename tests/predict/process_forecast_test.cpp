@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <deque>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -34,6 +35,15 @@ class process {
         made.duration_ns = ms;
         threads[thread].learn(made);
     }
+    /// The same of a process that writes four times in each phase, the pauses before them being these.
+    void phases(std::span<const int64_t> pauses, const auto& asked_at_end) {
+        for (size_t i = 0; i < pauses.size(); ++i) {
+            now += pauses[i];
+            burst(0, 1, now, 4, 1000);
+            now += 7 * ms;
+            if (i + 1 < pauses.size()) asked_at_end(i + 1, pauses[i + 1]);
+        }
+    }
     /// A burst: `count` writes of `bytes`, 2 ms from one to the next; the file is there already.
     void burst(size_t thread, uint32_t file, int64_t start, int count, int64_t bytes) {
         for (int64_t i = 0; i < count; ++i) call(thread, operation::write, file, start + i * 2 * ms, i * bytes, bytes);
@@ -49,6 +59,7 @@ class process {
         return found;
     }
 
+    int64_t now = 0;
     memory_bound memory;
     file_book files;
     std::deque<thread_model> threads;
@@ -79,6 +90,70 @@ TEST(process_forecast_test, times_count_from_the_moment_of_the_forecast) {
     EXPECT_EQ(found.phase_buffer_bytes, 4000);
     EXPECT_EQ(found.flush_in_ns, 57 * ms);
     EXPECT_EQ(found.flush_for_ns, 93 * ms);
+}
+
+/// Of one thread with one file.
+struct pausing_process : process {
+    pausing_process() {
+        add_thread();
+        name(1, "/a");
+    }
+};
+
+TEST(process_forecast_test, the_next_phase_begins_when_the_first_access_of_it_does) {
+    pausing_process made;
+    std::vector<int64_t> pauses;
+    for (int i = 0; i < 160; ++i) pauses.push_back(i % 4 == 3 ? 1200 * ms : 300 * ms);
+    made.phases(pauses, [&](size_t i, int64_t pause) {
+        if (i < 120) return;
+        const auto found = made.ask(1, made.now);
+        EXPECT_EQ(found.next_phase_ns, pause) << i;
+        EXPECT_EQ(found.next_phase_ns, made.accesses[0].begins_ns) << i;
+        EXPECT_EQ(found.next_phase_earliest_ns, pause) << i;
+        EXPECT_EQ(found.next_phase_latest_ns, pause) << i;
+    });
+}
+
+TEST(process_forecast_test, the_deviation_forgets_what_is_long_ago) {
+    pausing_process made;
+    std::vector<int64_t> pauses(60, 1000 * ms);
+    pauses.insert(pauses.end(), 60, 400 * ms);
+    int64_t most = 0;
+    made.phases(pauses, [&](size_t i, int64_t) {
+        const int64_t deviation = made.ask(0, made.now).next_phase_deviation_ns;
+        most = std::max(most, deviation);
+        if (i > 100) {
+            EXPECT_LT(deviation, ms) << i;
+        }
+    });
+    EXPECT_GT(most, 100 * ms) << "when it changed";
+}
+
+TEST(process_forecast_test, bounds_are_of_what_is_still_possible) {
+    pausing_process made;
+    std::vector<int64_t> pauses;
+    for (int i = 0; i < 60; ++i) pauses.push_back((i * 7 % 10 + 95) * 10 * ms);
+    made.phases(pauses, [](size_t, int64_t) {});
+    const auto at_end = made.ask(0, made.now);
+    EXPECT_GE(at_end.next_phase_earliest_ns, 900 * ms);
+    EXPECT_LE(at_end.next_phase_latest_ns, 1090 * ms);
+    const auto later = made.ask(0, made.now + 1000 * ms);
+    EXPECT_GE(later.next_phase_earliest_ns, 0);
+    EXPECT_LE(later.next_phase_earliest_ns, later.next_phase_ns);
+    EXPECT_LE(later.next_phase_ns, later.next_phase_latest_ns);
+    EXPECT_LE(later.next_phase_latest_ns, 90 * ms);
+    const auto beyond = made.ask(0, made.now + 1500 * ms);
+    EXPECT_EQ(beyond.next_phase_ns, 0);
+    EXPECT_EQ(beyond.next_phase_latest_ns, io_forecast::not_known) << "no forecast was off by so much";
+}
+
+TEST(process_forecast_test, nothing_is_said_of_bounds_before_a_forecast_came_true_or_not) {
+    pausing_process made;
+    const std::vector<int64_t> pauses(6, 500 * ms);
+    made.phases(pauses, [&](size_t i, int64_t) {
+        const bool known = made.ask(0, made.now).next_phase_latest_ns != io_forecast::not_known;
+        EXPECT_EQ(known, i > 2) << i;
+    });
 }
 
 TEST(process_forecast_test, what_is_left_of_a_phase_is_told_in_its_middle) {

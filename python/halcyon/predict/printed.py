@@ -170,6 +170,9 @@ def _model(score: Score, name: str, console: Console) -> None:
     period = ABSENT
     if model.next_phase_s is not None:
         period = f"{seconds(model.next_phase_s)} ± {seconds(model.next_phase_deviation_s)} after the last call"
+    if model.next_phase_earliest_s is not None and model.next_phase_latest_s is not None:
+        bounds = f"{seconds(model.next_phase_earliest_s)} to {seconds(model.next_phase_latest_s)}"
+        period += f", nine of ten times {bounds}"
     rows = [
         ("grammar", f"{plural(model.grammar_runs, 'symbol')} in {plural(model.grammar_rules, 'rule')}"),
         ("call sites, transitions", f"{model.symbols:,}, {model.transitions:,}"),

@@ -56,6 +56,9 @@ class Model:
     """Expected after the last call."""
     next_phase_deviation_s: float | None
     next_phase_confidence: float
+    next_phase_earliest_s: float | None
+    """Nine of ten such phases begin between this and the next; None: no forecast was compared with what came yet."""
+    next_phase_latest_s: float | None
 
 
 @dataclass(frozen=True)
@@ -178,9 +181,10 @@ class _Replayed:
             state["unlearned"],
             state["phases"] + 1,
             state["pause_ns"] / 1e9,
-            state["next_phase_ns"] / 1e9 if known else None,
+            _seconds(state["next_phase_ns"]),
             state["next_phase_deviation_ns"] / 1e9 if known else None,
             state["next_phase_confidence"],
+            *(_seconds(state[f"next_phase_{bound}_ns"]) for bound in ("earliest", "latest")),
         )
         score = Score(self.stream, _stretch(self._tally), _stretch(settled) if settled else None, _stretch(half), model)
         if self._plotter is None:
@@ -189,6 +193,11 @@ class _Replayed:
         begin = max(len(symbols) - (settled.calls if settled else len(symbols)), len(symbols) - MOST_CALLS, 0)
         figures = self._plotter.figures(second.call if second else None)
         return score, Detail(score, bounds(symbols[begin:], sizes[begin:]), figures)
+
+
+def _seconds(ns: int) -> float | None:
+    """Negative: not known."""
+    return ns / 1e9 if ns >= 0 else None
 
 
 def _stretch(tally: Tally) -> Stretch:

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -49,16 +50,38 @@ void fill(const io_forecast::answer& from, halcyon_forecast_t& to) {
     to.next_phase_s = seconds_of(from.next_phase_ns);
     to.next_phase_deviation_s = seconds_of(from.next_phase_deviation_ns);
     to.next_phase_confidence = from.next_phase_confidence;
+    to.next_phase_earliest_s = seconds_of(from.next_phase_earliest_ns);
+    to.next_phase_latest_s = seconds_of(from.next_phase_latest_ns);
     to.rest_buffer_bytes = from.rest_buffer_bytes;
     to.phase_buffer_bytes = from.phase_buffer_bytes;
     to.flush_in_s = seconds_of(from.flush_in_ns);
     to.flush_for_s = seconds_of(from.flush_for_ns);
 }
 
+/// The caller's own members, and where the library's begin.
+constexpr size_t least_bytes = offsetof(halcyon_forecast_t, count);
+
+/// A caller built against a release that knew fewer members gets those; one that knew more keeps what it had there.
+void give(const halcyon_forecast_t& filled, halcyon_forecast_t& to) {
+    const auto bytes = static_cast<size_t>(std::min<uint64_t>(to.size_bytes, sizeof filled));
+    std::memcpy(reinterpret_cast<char*>(&to) + least_bytes, reinterpret_cast<const char*>(&filled) + least_bytes,
+                bytes - least_bytes);
+}
+
 /// Null: nothing learns the I/O of this process.
 const io_forecast::source* source_of_process() {
     auto* const entry = reinterpret_cast<io_forecast::entry_point*>(::dlsym(RTLD_DEFAULT, "halcyon_io_forecast"));
     return entry == nullptr ? nullptr : entry(io_forecast::version);
+}
+
+result<void> check_size(const char* call, const halcyon_forecast_t& into) {
+    // Larger than any release will have: a struct that was never set.
+    constexpr uint64_t most_bytes = 1 << 16;
+    if (into.size_bytes > least_bytes && into.size_bytes <= most_bytes) return {};
+    return failure{error_kind::usage,
+                   std::string(call) + ": size_bytes of the forecast is " + std::to_string(into.size_bytes) +
+                       "; set it to sizeof(halcyon_forecast_t), here " + std::to_string(sizeof into),
+                   0};
 }
 
 result<void> ask(const char* call, const io_forecast::question& asked, halcyon_forecast_t& into) {
@@ -83,13 +106,16 @@ result<void> ask(const char* call, const io_forecast::question& asked, halcyon_f
         return failure{error_kind::system, std::string(call) + ": no memory to look ahead in", 0};
     std::transform(accesses.begin(), accesses.begin() + static_cast<std::ptrdiff_t>(found.count), into.accesses,
                    access_of);
-    fill(found, into);
+    halcyon_forecast_t filled{};
+    fill(found, filled);
+    give(filled, into);
     return {};
 }
 
 }  // namespace
 
 result<void> forecast_next(int64_t count, halcyon_forecast_t& into) {
+    if (auto sized = check_size("halcyon_forecast", into); !sized) return sized;
     if (count < 0 || count > into.capacity)
         return failure{error_kind::usage,
                        "halcyon_forecast: " + std::to_string(count) + " accesses are asked for, there is room for " +
@@ -99,6 +125,7 @@ result<void> forecast_next(int64_t count, halcyon_forecast_t& into) {
 }
 
 result<void> forecast_window(double seconds, halcyon_forecast_t& into) {
+    if (auto sized = check_size("halcyon_forecast_window", into); !sized) return sized;
     constexpr double longest = 1e9;
     if (!(seconds >= 0 && seconds <= longest))
         return failure{

@@ -138,12 +138,17 @@ void grammar::bring_forward(node_index i) {
     add_occurrence(i);
 }
 
-/// Takes a node out of its body and frees it; its digrams are out of the table already.
-void grammar::remove(node_index i) {
+/// Takes a node out of its body; its digrams are out of the table already.
+void grammar::take_out(node_index i) {
     const symbol_index rule = rule_of(i);
     --symbols_[rule].body;
     if (symbols_[rule].body == 1) queue_rule(rule);
     link(nodes_[i].previous(), nodes_[i].next());
+}
+
+/// The same, and frees it.
+void grammar::remove(node_index i) {
+    take_out(i);
     remove_occurrence(i);
     nodes_.release(i);
 }
@@ -315,10 +320,7 @@ void grammar::lengthen_rule(node_index again, node_index earlier) {
     unindex(earlier);
     unindex(gone);
     queue_rule(nodes_[moved].symbol());
-    symbol_entry& shorter = symbols_[rule_of(again)];
-    --shorter.body;
-    if (shorter.body == 1) queue_rule(rule_of(again));
-    link(again, nodes_[moved].next());
+    take_out(moved);
     remove(gone);
     symbol_entry& entry = symbols_[rule];
     const symbol_entry& added = symbols_[nodes_[moved].symbol()];

@@ -114,6 +114,7 @@ class grammar {
     void add_occurrence(node_index i);
     void remove_occurrence(node_index i);
     void bring_forward(node_index i);
+    void take_out(node_index i);
     void remove(node_index i);
     void free_rule(symbol_index rule);
 

@@ -16,7 +16,7 @@ namespace {
 
 constexpr char magic[] = "HALCGRAM";
 constexpr size_t version_at = 8, flags_at = 12, terminals_at = 16, rules_at = 20, runs_at = 24, length_at = 32,
-                 unlearned_at = 40, check_at = 48, header_bytes = 56, run_bytes = 12;
+                 unlearned_at = 40, check_at = 48, header_bytes = grammar_header_bytes, run_bytes = 12;
 
 void put(unsigned char* at, uint64_t value, unsigned bytes) {
     for (unsigned i = 0; i < bytes; ++i) at[i] = static_cast<unsigned char>(value >> 8 * i);
@@ -63,10 +63,17 @@ uint32_t count_terminals(const grammar& g) {
 /// Reads one file; the first thing that is wrong ends it.
 class reading {
   public:
-    reading(std::span<const unsigned char> bytes, std::string_view file) : bytes_(bytes), file_(file) {}
+    /// `file_bytes`: of the whole file, of which `bytes` may be the beginning.
+    reading(std::span<const unsigned char> bytes, uint64_t file_bytes, std::string_view file)
+        : bytes_(bytes), file_bytes_(file_bytes), file_(file) {}
+
+    std::optional<failure> check_header() {
+        static_cast<void>(header());
+        return std::move(failure_);
+    }
 
     std::optional<failure> into(grammar& g) {
-        if (header() && bodies() && order() && expansions()) build(g);
+        if (header() && whole() && bodies() && order() && expansions()) build(g);
         return std::move(failure_);
     }
 
@@ -104,11 +111,14 @@ class reading {
         terminals_ = static_cast<uint32_t>(terminals);
         rules_ = static_cast<uint32_t>(rules);
         const size_t expected = bytes_of(terminals_, rules_, runs_);
-        if (bytes_.size() != expected)
-            return wrong(std::min(bytes_.size(), expected), "the model should have " + std::to_string(expected) +
-                                                                " bytes and has " + std::to_string(bytes_.size()));
-        if (model_check_sum(bytes_) != at(check_at, 8)) return wrong(check_at, "the bytes do not fit their check sum");
+        if (file_bytes_ != expected)
+            return wrong(
+                std::min<uint64_t>(file_bytes_, expected),
+                "the model should have " + std::to_string(expected) + " bytes and has " + std::to_string(file_bytes_));
         return true;
+    }
+    bool whole() {
+        return model_check_sum(bytes_) == at(check_at, 8) || wrong(check_at, "the bytes do not fit their check sum");
     }
 
     /// Each run by itself, and how often each symbol stands somewhere.
@@ -231,6 +241,7 @@ class reading {
     };
 
     std::span<const unsigned char> bytes_;
+    uint64_t file_bytes_;
     std::string_view file_;
     std::optional<failure> failure_;
     memory_bound bound_{SIZE_MAX};
@@ -282,7 +293,13 @@ bool save(const grammar& g, std::span<unsigned char> out) {
 }
 
 std::optional<failure> load(grammar& into, std::span<const unsigned char> bytes, std::string_view file) {
-    return reading(bytes, file).into(into);
+    return reading(bytes, bytes.size(), file).into(into);
+}
+
+std::optional<failure> check_grammar_header(std::span<const unsigned char> begin, uint64_t file_bytes,
+                                            std::string_view file) {
+    if (file_bytes > largest_file_bytes) return too_large_a_file(file_bytes, file);
+    return reading(begin, file_bytes, file).check_header();
 }
 
 }  // namespace halcyon::predict

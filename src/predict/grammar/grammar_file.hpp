@@ -37,6 +37,13 @@ constexpr uint32_t grammar_file_version = 1;
 /// puts it on a disk does so whole (base/replace_file.hpp), as nothing in it can be salvaged.
 [[nodiscard]] bool save(const grammar& g, std::span<unsigned char> out);
 
+/// Bytes that say whether the rest is worth reading.
+inline constexpr size_t grammar_header_bytes = 56;
+
+/// What is wrong with a file that begins so and has `file_bytes`.
+[[nodiscard]] std::optional<failure> check_grammar_header(std::span<const unsigned char> begin, uint64_t file_bytes,
+                                                          std::string_view file);
+
 /// Fills `into`, on which nothing was learnt yet, from the file's bytes; `file` is its name, for messages. Every byte
 /// is taken for possibly wrong: a failure (config) names the file, the offset and what is wrong there. Memory: the
 /// grammar's bound, and some 24 bytes for each symbol meanwhile. What had been full is put in order, and may learn

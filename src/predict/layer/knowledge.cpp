@@ -9,6 +9,7 @@
 #include "calls/call_table.hpp"
 #include "calls/descriptors.hpp"
 #include "calls/direct_call.hpp"
+#include "predict/grammar/file_check.hpp"
 #include "predict/model/model_file.hpp"
 
 namespace halcyon::predict {
@@ -40,15 +41,6 @@ int64_t bytes_of_file(int fd) {
     if (result != 0) return result;
     if (S_ISDIR(found.st_mode)) return -EISDIR;
     return S_ISREG(found.st_mode) ? found.st_size : -EINVAL;
-}
-
-/// What does not begin as a model is read no further, however large it is.
-int64_t bytes_worth_reading(int fd) {
-    const int64_t bytes = bytes_of_file(fd);
-    unsigned char begin[model_file_magic.size()];
-    if (bytes < static_cast<int64_t>(sizeof begin) || !read_whole(fd, begin)) return bytes;
-    direct::lseek(fd, 0, SEEK_SET);
-    return std::memcmp(begin, model_file_magic.data(), sizeof begin) == 0 ? bytes : sizeof begin;
 }
 
 /// 0, or an errno.
@@ -160,10 +152,18 @@ bool knowledge::load(const char* path, bool& loaded, char* complaint, size_t com
     const int fd =
         calls::descriptors::open_out_of_the_way(path, O_RDONLY | O_NONBLOCK);  // a pipe would wait for its other end
     if (fd == -ENOENT) return true;
-    const int64_t bytes = fd < 0 ? fd : bytes_worth_reading(fd);
+    const int64_t bytes = fd < 0 ? fd : bytes_of_file(fd);
+    unsigned char begin[model_file::header_bytes];
+    const size_t first = std::min<size_t>(static_cast<size_t>(std::max<int64_t>(bytes, 0)), sizeof begin);
+    bool read = bytes >= 0 && read_whole(fd, {begin, first});
+    // What does not begin as a model of its size is read no further, however large it is.
+    std::optional<failure> why;
+    if (read) why = model_file::check_header({begin, first}, static_cast<uint64_t>(bytes), path);
     pages text;
-    const bool read = bytes >= 0 && text.take(std::max<size_t>(static_cast<size_t>(bytes), 1)) &&
-                      read_whole(fd, text.all().first(static_cast<size_t>(bytes)));
+    if (read && !why) {
+        direct::lseek(fd, 0, SEEK_SET);
+        read = text.take(static_cast<size_t>(bytes)) && read_whole(fd, text.all());
+    }
     if (fd >= 0) direct::close(fd);
     if (!read) {
         snprintf(complaint, complaint_bytes, "%s: cannot be read: %s; it is learnt anew", path,
@@ -171,7 +171,7 @@ bool knowledge::load(const char* path, bool& loaded, char* complaint, size_t com
         return false;
     }
     model_file file;
-    std::optional<failure> why = model_file::open(text.all().first(static_cast<size_t>(bytes)), path, file);
+    if (!why) why = model_file::open(text.all(), path, file);
     if (!why) {
         std::array<model*, most_threads> models{};
         uint32_t count = 0;
@@ -200,7 +200,9 @@ int knowledge::write_down(std::span<const model* const> models, pages& to) {
         static_cast<void>(labels_.name(label_table::subject::function, call_name_number(name), name));
     }
     const process_models all{files_.names(), labels_, models};
-    return to.take(saved_bytes(all)) && predict::save(all, to.all()) ? 0 : ENOMEM;
+    const size_t bytes = saved_bytes(all);
+    if (bytes > largest_file_bytes) return EFBIG;
+    return to.take(bytes) && predict::save(all, to.all()) ? 0 : ENOMEM;
 }
 
 int knowledge::save(const char* path) {

@@ -31,6 +31,7 @@ bool process_forecast::begin(const io_forecast::question& asked, int64_t now_ns)
     asked_.most = std::min<uint64_t>(asked.most, most);
     now_ = now_ns;
     found_.next_phase_ns = io_forecast::not_known;
+    found_.next_phase_earliest_ns = found_.next_phase_latest_ns = io_forecast::not_known;
     found_.phase_confidence = 1;
     return pages_ != nullptr;
 }
@@ -56,7 +57,7 @@ bool process_forecast::add(model& of, const thread_model& thread) {
     }
     ++found_.threads;
     add_phase(of, thread, gone);
-    add_period(of.period(), elapsed);
+    add_period(of, gone, elapsed);
     merge(gone, thread.thread());
     return true;
 }
@@ -131,12 +132,25 @@ void process_forecast::add_phase(const model& of, const thread_model& thread, co
                                           std::max(before, thread.written()));
 }
 
-/// The next phase of the process is the earliest one of its threads.
-void process_forecast::add_period(const policy::expected_period& next, int64_t elapsed) {
+/// The next phase of the process is the earliest one of its threads, and so are the bounds of its begin.
+void process_forecast::add_period(const model& of, const course& gone, int64_t elapsed) {
+    phase_course walked;
+    if (gone.first_end != npos) {
+        walked.begins_ns = pages_->walk[gone.first_end].access.begins_ns;
+        if (gone.first_end > 0) walked.rest_ns = end_of(pages_->walk[gone.first_end - 1]);
+        // A call of the phase that is late makes all behind it as late; in the pause, time does its part.
+        if (gone.first_end > 0) walked.begins_ns += elapsed + gone.delay, walked.rest_ns += elapsed + gone.delay;
+    }
+    const policy::expected_period next = of.period(walked, elapsed);
     if (next.next_in_ns == policy::not_known) return;
-    const int64_t in = std::max<int64_t>(next.next_in_ns - elapsed, 0);
-    if (found_.next_phase_ns != io_forecast::not_known && found_.next_phase_ns <= in) return;
-    found_.next_phase_ns = in;
+    const auto earlier = [](int64_t one, int64_t other) {
+        return one == io_forecast::not_known || other == io_forecast::not_known ? std::max(one, other)
+                                                                                : std::min(one, other);
+    };
+    found_.next_phase_earliest_ns = earlier(found_.next_phase_earliest_ns, next.earliest_ns);
+    found_.next_phase_latest_ns = earlier(found_.next_phase_latest_ns, next.latest_ns);
+    if (found_.next_phase_ns != io_forecast::not_known && found_.next_phase_ns <= next.next_in_ns) return;
+    found_.next_phase_ns = next.next_in_ns;
     found_.next_phase_deviation_ns = next.deviation_ns;
     found_.next_phase_confidence = next.confidence;
 }

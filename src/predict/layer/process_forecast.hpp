@@ -53,7 +53,7 @@ class process_forecast {
     void find_pauses(course& gone, int64_t pause) const;
     [[nodiscard]] policy::expected_phase rest_of_phase(const model& of, const course& gone) const;
     void add_phase(const model& of, const thread_model& thread, const course& gone);
-    void add_period(const policy::expected_period& next, int64_t elapsed);
+    void add_period(const model& of, const course& gone, int64_t elapsed);
     void merge(const course& gone, uint32_t thread);
     void name(size_t i, file_book& files, io_forecast::access* out) const;
     void find_flush(io_forecast::answer& found) const;

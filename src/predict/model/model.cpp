@@ -12,6 +12,9 @@ namespace {
 /// Forecasts go no farther, in bytes and in nanoseconds.
 constexpr int64_t farthest = int64_t{1} << 60;
 
+/// Steps of the two walks of each phase that are compared with what comes. They are made while the program waits.
+constexpr size_t compared_walk = 64;
+
 int64_t end_of(const policy::access& what, int64_t moved) {
     const int64_t bytes = moved >= 0 ? moved : what.bytes;
     return what.offset + std::max<int64_t>(bytes, 0);
@@ -112,6 +115,9 @@ void model::append(const observed_call& call) {
     const uint32_t symbol = symbols_.of({call.context, name_class, call.function, call.what.what});
     const int64_t end = call.start_ns + call.duration_ns;
     const int64_t gap = std::max<int64_t>(call.start_ns - call.wait_ns - last_end_, 0);
+    const bool new_phase = began_ && gap > phases_.pause_ns();
+    if (new_phase) next_phase_.learn(course_ahead(compared_walk), gap, call.start_ns);
+    next_phase_.learn_call(symbol, new_phase, phases_.pause_ns(), call.start_ns, end);
     phases_.learn(began_ ? gap : -1, call.start_ns, end, transfers(call.what.what) ? call.what.bytes : 0);
     transition* const way = began_ ? way_to(symbol) : nullptr;
     if (symbol == symbol_table::overflow || (began_ && way == nullptr)) ++unlearned_;
@@ -128,6 +134,7 @@ void model::append(const observed_call& call) {
     last_ = symbol;
     last_end_ = end;
     began_ = true;
+    if (new_phase) next_phase_.expect(course_ahead(compared_walk));
 }
 
 void model::learn_access(const observed_call& call, uint32_t symbol, transition* way, recent_files::file& file) {
@@ -256,8 +263,9 @@ size_t model::next(std::span<forecast> out) {
 
 template <class Each>
 void model::each_ahead(walk* on, size_t most, Each each) {
+    if (on == nullptr) return;
     prediction ahead;
-    for (size_t i = 0; on != nullptr && i < most && predictor_.step_ahead(on->number, ahead); ++i) {
+    for (size_t i = 0; i < most && predictor_.step_ahead(on->number, ahead); ++i) {
         forecast step = expected(*on, ahead.symbol);
         step.symbol_probability = step.access.probability = ahead.probability;
         on->ended = !each(step) || step.access.begins_ns > farthest;
@@ -293,6 +301,26 @@ size_t model::within(int64_t window_ns, std::span<forecast> out, bool& complete)
         return true;
     });
     return filled;
+}
+
+phase_course model::course_ahead(size_t most_steps) {
+    phase_course walked;
+    const int64_t pause = phases_.pause_ns();
+    each_ahead(begin_walk(), most_steps, [&](const forecast& step) {
+        if (step.access.begins_ns - walked.rest_ns > pause) {
+            walked.begins_ns = step.access.begins_ns;
+            return false;
+        }
+        walked.rest_ns = step.access.begins_ns + step.access.duration_ns;
+        return true;
+    });
+    return or_habit(walked);
+}
+
+/// Where the walk came to no pause, what the phases before were like says when the next one begins.
+phase_course model::or_habit(const phase_course& walked) const {
+    if (walked.begins_ns != policy::not_known) return walked;
+    return {phases_.rest_by_habit(last_end_).time_left_ns, phases_.next_by_habit(last_end_)};
 }
 
 policy::expected_phase model::phase() {

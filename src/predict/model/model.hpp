@@ -6,6 +6,7 @@
 
 #include "predict/grammar/predictor.hpp"
 #include "predict/model/file_names.hpp"
+#include "predict/model/next_phase.hpp"
 #include "predict/model/phases.hpp"
 #include "predict/model/symbol_table.hpp"
 #include "predict/model/transition_table.hpp"
@@ -59,7 +60,12 @@ class model {
     /// What is left of the burst of calls under way. Walks ahead to the next pause, `longest_walk` calls at most; what
     /// is beyond follows from the bursts before.
     [[nodiscard]] policy::expected_phase phase();
-    [[nodiscard]] policy::expected_period period() const { return phases_.period(last_end_); }
+    /// When the next burst begins, by the same walk.
+    [[nodiscard]] policy::expected_period period() { return next_phase_.period(course_ahead(longest_walk), 0); }
+    /// The same of a walk that was made, `elapsed_ns` after the last call.
+    [[nodiscard]] policy::expected_period period(const phase_course& walked, int64_t elapsed_ns) const {
+        return next_phase_.period(or_habit(walked), elapsed_ns);
+    }
     static constexpr size_t longest_walk = 4096;
     static constexpr double least_share = 0.25;
 
@@ -95,6 +101,8 @@ class model {
     template <class Each>
     void each_ahead(walk* on, size_t most, Each each);
     size_t fill(walk* on, std::span<forecast> out);
+    [[nodiscard]] phase_course course_ahead(size_t most_steps);
+    [[nodiscard]] phase_course or_habit(const phase_course& walked) const;
     void learn_access(const observed_call& call, uint32_t symbol, transition* way, recent_files::file& file);
     transition* way_to(uint32_t symbol);
 
@@ -107,6 +115,7 @@ class model {
     transition_table transitions_;
     recent_files files_;
     phases phases_;
+    next_phase next_phase_;
     walk* walk_ = nullptr;
     uint64_t walks_ = 0;
     uint32_t last_ = 0;
@@ -179,6 +188,7 @@ void model::each_field(Self& self, Archive& archive, const ClassOf& class_of) {
     each_symbol(self, archive, symbols, class_of);
     each_transition(self, archive, transitions);
     phases::each_field(self.phases_, archive);
+    next_phase::each_field(self.next_phase_, archive);
     if constexpr (Archive::reads)
         archive.grammar(self.predictor_, self.symbols_.size());
     else

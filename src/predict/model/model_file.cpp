@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view magic = model_file_magic;
 constexpr size_t check_at = 24;
-constexpr size_t header_bytes = 32;
+constexpr size_t header_bytes = model_file::header_bytes;
 
 uint64_t sum_of(std::span<const unsigned char> bytes) {
     return check_sum(bytes, mixed(bytes.size()));
@@ -106,14 +106,13 @@ bool save(const process_models& of, std::span<unsigned char> out) {
     return true;
 }
 
-std::optional<failure> model_file::open(std::span<const unsigned char> bytes, std::string_view name,
-                                        model_file& opened) {
-    if (bytes.size() < header_bytes || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0)
+std::optional<failure> model_file::read_header(std::span<const unsigned char> begin, uint64_t file_bytes,
+                                               std::string_view name, model_file& opened, uint64_t& sum) {
+    if (begin.size() < header_bytes || std::memcmp(begin.data(), magic.data(), magic.size()) != 0)
         return wrong_at_byte(0, "no saved model: such a file begins with HALCMODL and has 32 bytes at least", name);
-    archive_reader header(bytes.subspan(magic.size()));
+    archive_reader header(begin.subspan(magic.size()));
     uint32_t version = 0;
     uint64_t length = 0;
-    uint64_t sum = 0;
     header.number(version);
     header.number(opened.models_);
     header.number(length);
@@ -123,11 +122,26 @@ std::optional<failure> model_file::open(std::span<const unsigned char> bytes, st
                              "version " + std::to_string(version) + "; this release reads version " +
                                  std::to_string(model_file_version) + ": let the program learn anew",
                              name);
-    if (length != bytes.size())
+    if (length != file_bytes)
         return wrong_at_byte(check_at - 8,
                              "a length of " + std::to_string(length) + " bytes, and the file has " +
-                                 std::to_string(bytes.size()) + ": cut off, or not whole",
+                                 std::to_string(file_bytes) + ": cut off, or not whole",
                              name);
+    if (length > largest_file_bytes) return too_large_a_file(length, name);
+    return std::nullopt;
+}
+
+std::optional<failure> model_file::check_header(std::span<const unsigned char> begin, uint64_t file_bytes,
+                                                std::string_view name) {
+    model_file unread;
+    uint64_t sum = 0;
+    return read_header(begin, file_bytes, name, unread, sum);
+}
+
+std::optional<failure> model_file::open(std::span<const unsigned char> bytes, std::string_view name,
+                                        model_file& opened) {
+    uint64_t sum = 0;
+    if (auto wrong = read_header(bytes, bytes.size(), name, opened, sum)) return wrong;
     if (sum != sum_of(bytes.subspan(header_bytes)))
         return wrong_at_byte(check_at, "the check sum is that of other contents: the file is damaged", name);
     opened.bytes_ = bytes;

@@ -28,7 +28,6 @@ int64_t phases::pause_ns() const {
 
 void phases::learn(int64_t gap_ns, int64_t start_ns, int64_t end_ns, int64_t bytes) {
     if (gap_ns > pause_ns()) {
-        judge(interval_luck_, interval_of_, start_ns - start_);
         judge(calls_luck_, calls_of_, static_cast<int64_t>(calls_));
         ++completed_;
         calls_of_.learn(static_cast<int64_t>(calls_));
@@ -45,9 +44,9 @@ void phases::learn(int64_t gap_ns, int64_t start_ns, int64_t end_ns, int64_t byt
     end_ = end_ns;
 }
 
-policy::expected_period phases::period(int64_t now_ns) const {
-    if (interval_of_.count() == 0) return {};
-    return {std::max<int64_t>(start_ + interval_of_.next() - now_ns, 0), interval_of_.deviation(), interval_luck_};
+int64_t phases::next_by_habit(int64_t now_ns) const {
+    if (interval_of_.count() == 0) return policy::not_known;
+    return std::max<int64_t>(start_ + interval_of_.next() - now_ns, 0);
 }
 
 policy::expected_phase phases::rest_by_habit(int64_t now_ns) const {

@@ -24,8 +24,9 @@ class phases {
     [[nodiscard]] const time_estimate& bytes_of() const { return bytes_of_; }
     [[nodiscard]] const time_estimate& durations() const { return duration_of_; }
     [[nodiscard]] const time_estimate& intervals() const { return interval_of_; }
-    /// When the next one begins, `now_ns` being the end of the last call.
-    [[nodiscard]] policy::expected_period period(int64_t now_ns) const;
+    /// When the next one begins if it comes as those before, `now_ns` being the end of the last call; for when no walk
+    /// ahead can tell. not_known: there were no two yet.
+    [[nodiscard]] int64_t next_by_habit(int64_t now_ns) const;
     /// What is left of this one if it is like those before; for when no walk ahead can tell.
     [[nodiscard]] policy::expected_phase rest_by_habit(int64_t now_ns) const;
 
@@ -35,7 +36,6 @@ class phases {
         archive.number(self.long_pause_);
         for (auto* estimate : {&self.calls_of_, &self.bytes_of_, &self.duration_of_, &self.interval_of_})
             time_estimate::each_field(*estimate, archive);
-        archive.number(self.interval_luck_);
         archive.number(self.calls_luck_);
     }
 
@@ -53,8 +53,7 @@ class phases {
     time_estimate bytes_of_;
     time_estimate duration_of_;
     time_estimate interval_of_;  // from the beginning of one to that of the next
-    double interval_luck_ = 0;   // share of the last intervals that came within what was expected
-    double calls_luck_ = 0;
+    double calls_luck_ = 0;      // share of the last phases that had as many calls as expected
 };
 
 }  // namespace halcyon::predict

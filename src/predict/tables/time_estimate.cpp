@@ -24,6 +24,8 @@ double time_estimate::said_by(method which) const {
             return weighted_;
         case plain_mean:
             return mean_;
+        case last_value:
+            return static_cast<double>(last_[(place_ + window - 1) % window]);
         default:
             return static_cast<double>(median_of_last());
     }
@@ -31,7 +33,7 @@ double time_estimate::said_by(method which) const {
 
 time_estimate::method time_estimate::best() const {
     method chosen = weighted_mean;
-    for (const method other : {median, plain_mean}) {
+    for (const method other : {median, plain_mean, last_value}) {
         if (errors_[other] < errors_[chosen]) chosen = other;
     }
     return chosen;
@@ -45,7 +47,7 @@ void time_estimate::learn(int64_t value) {
     const auto number = static_cast<double>(value);
     if (count_ > 0) {
         std::array<double, methods> off;
-        for (const method m : {weighted_mean, plain_mean, median}) off[m] = std::abs(said_by(m) - number);
+        for (const method m : {weighted_mean, plain_mean, median, last_value}) off[m] = std::abs(said_by(m) - number);
         error_ += (off[best()] - error_) * decay;
         for (uint32_t m = 0; m < methods; ++m)
             errors_[m] += (static_cast<float>(off[m]) - errors_[m]) * static_cast<float>(decay);

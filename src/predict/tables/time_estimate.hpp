@@ -7,8 +7,8 @@
 namespace halcyon::predict {
 
 /// Statistics of a time, and the best guess at its next value (Dorier 2014, section 7.2.2, 'Tracking Interarrival
-/// Times'): the weighted mean of equation 7.1, the mean, or the median of the last five values, whichever was off by
-/// less until now. Nanoseconds.
+/// Times'): the weighted mean of equation 7.1, the mean, the median of the last five values, or the last one,
+/// whichever was off by less until now. Nanoseconds.
 class time_estimate {
   public:
     void learn(int64_t value);
@@ -46,7 +46,7 @@ class time_estimate {
     }
 
   private:
-    enum method : uint8_t { weighted_mean, plain_mean, median, methods };
+    enum method : uint8_t { weighted_mean, plain_mean, median, last_value, methods };
     static constexpr uint32_t window = 5;
 
     [[nodiscard]] double said_by(method which) const;

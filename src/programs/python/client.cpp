@@ -152,6 +152,7 @@ template <class Ask>
 nb::dict forecast(int64_t most, Ask ask) {
     std::vector<halcyon_expected_access> accesses(most > 0 ? static_cast<size_t>(most) : 0);
     halcyon_forecast_t f{};
+    f.size_bytes = sizeof f;
     f.accesses = accesses.data();
     f.capacity = static_cast<int64_t>(accesses.size());
     call([&] { return ask(f); });
@@ -184,6 +185,8 @@ nb::dict forecast(int64_t most, Ask ask) {
     whole["next_phase_s"] = f.next_phase_s;
     whole["next_phase_deviation_s"] = f.next_phase_deviation_s;
     whole["next_phase_confidence"] = f.next_phase_confidence;
+    whole["next_phase_earliest_s"] = f.next_phase_earliest_s;
+    whole["next_phase_latest_s"] = f.next_phase_latest_s;
     whole["rest_buffer_bytes"] = f.rest_buffer_bytes;
     whole["phase_buffer_bytes"] = f.phase_buffer_bytes;
     whole["flush_in_s"] = f.flush_in_s;

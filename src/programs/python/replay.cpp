@@ -154,6 +154,8 @@ class held_replay {
         result["next_phase_ns"] = period.next_in_ns;
         result["next_phase_deviation_ns"] = period.deviation_ns;
         result["next_phase_confidence"] = period.confidence;
+        result["next_phase_earliest_ns"] = period.earliest_ns;
+        result["next_phase_latest_ns"] = period.latest_ns;
         return result;
     }
 

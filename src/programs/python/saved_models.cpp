@@ -5,6 +5,8 @@
 
 #include <array>
 #include <bit>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <span>
 #include <string>
@@ -163,10 +165,26 @@ uint64_t seen(const grammar& of, uint32_t terminal) {
     return found == predict::nothing ? 0 : of.symbol(found).count;
 }
 
+/// What does not begin as a model of its size is not read, however large it is.
+void check_header(const std::string& path) {
+    std::array<char, predict::grammar_header_bytes> begin{};
+    std::ifstream file(path, std::ios::binary);
+    file.read(begin.data(), begin.size());
+    std::error_code unknown;
+    const uint64_t bytes = std::filesystem::file_size(path, unknown);
+    if (!file.is_open() || unknown) return;  // whoever reads it says why
+    const std::string_view text(begin.data(), static_cast<size_t>(file.gcount()));
+    const std::span first(reinterpret_cast<const unsigned char*>(text.data()), text.size());
+    const auto wrong = text.starts_with("HALCGRAM") ? predict::check_grammar_header(first, bytes, path)
+                                                    : predict::model_file::check_header(first, bytes, path);
+    if (wrong) throw error(*wrong);
+}
+
 /// A file, read.
 class saved_models {
   public:
     explicit saved_models(const std::string& path) {
+        check_header(path);
         const std::string text = read_text_file(path).value();
         const std::span bytes(reinterpret_cast<const unsigned char*>(text.data()), text.size());
         if (text.starts_with("HALCGRAM")) {

@@ -205,6 +205,8 @@ def test_a_forecast_has_as_many_accesses_as_are_known(recording: Recording) -> N
         next_phase_s=1.5,
         next_phase_deviation_s=2.5,
         next_phase_confidence=0.75,
+        next_phase_earliest_s=0.875,
+        next_phase_latest_s=2.25,
         rest_buffer_bytes=105,
         phase_buffer_bytes=106,
         flush_in_s=3.5,

@@ -5,6 +5,7 @@
 #include <halcyon/halcyon.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static void check(int code) {
 static halcyon_expected_access room[4096];
 
 static halcyon_forecast_t ask(int64_t n) {
-    halcyon_forecast_t f = {.accesses = room, .capacity = 4096};
+    halcyon_forecast_t f = {.size_bytes = sizeof f, .accesses = room, .capacity = 4096};
     check(halcyon_forecast(NULL, n, &f));
     return f;
 }
@@ -251,13 +252,30 @@ static void say(int code) {
 }
 
 static void refused(void) {
-    halcyon_forecast_t f = {.accesses = room, .capacity = 3};
+    halcyon_forecast_t f = {.size_bytes = sizeof f, .accesses = room, .capacity = 3};
     say(halcyon_forecast(NULL, 1, &f));
     say(halcyon_forecast(NULL, 4, &f));
     say(halcyon_forecast(NULL, 1, NULL));
     say(halcyon_forecast_window(NULL, -1, &f));
     f.accesses = NULL;
     say(halcyon_forecast(NULL, 1, &f));
+    f.size_bytes = 0;
+    say(halcyon_forecast_window(NULL, 1, &f));
+}
+
+/* A program that was built when the forecast had no members behind next_phase_confidence. */
+static void asks_as_of_old(void) {
+    for (int i = 0; i < 10; ++i) step(i, open_numbered("run%d.log", i, O_CREAT | O_WRONLY));
+    halcyon_forecast_t f;
+    memset(&f, 0x55, sizeof f);
+    f.size_bytes = offsetof(halcyon_forecast_t, next_phase_earliest_s);
+    f.accesses = room;
+    f.capacity = 3;
+    check(halcyon_forecast(NULL, 3, &f));
+    const unsigned char* const bytes = (const unsigned char*)&f;
+    int touched = 0;
+    for (size_t i = f.size_bytes; i < sizeof f; ++i) touched += bytes[i] != 0x55;
+    printf("count %lld threads %d touched %d\n", (long long)f.count, f.threads, touched);
 }
 
 /* Descriptor 2 is a file of its own by the time that anybody complains. */
@@ -272,7 +290,7 @@ static void asks_for_all(void) {
     for (int i = 0; i < 10; ++i) step(i, log);
     const int64_t numbers[] = {4095, 4096, 4097, (int64_t)1 << 40, INT64_MAX};
     for (int i = 0; i < 5; ++i) {
-        halcyon_forecast_t f = {.accesses = room, .capacity = numbers[i]};
+        halcyon_forecast_t f = {.size_bytes = sizeof f, .accesses = room, .capacity = numbers[i]};
         check(halcyon_forecast(NULL, numbers[i], &f));
         printf("%lld complete %d\n", (long long)f.count, f.complete);
     }
@@ -304,6 +322,7 @@ int main(int count, char** words) {
     if (strcmp(mode, "beyond") == 0) beyond();
     if (strcmp(mode, "in-turn") == 0) in_turn();
     if (strcmp(mode, "refused") == 0) refused();
+    if (strcmp(mode, "as-of-old") == 0) asks_as_of_old();
     if (strcmp(mode, "file-as-standard-error") == 0) file_as_standard_error();
     if (strcmp(mode, "asks-for-all") == 0) asks_for_all();
     if (strcmp(mode, "steps") == 0) saved(atoi(words[3]));

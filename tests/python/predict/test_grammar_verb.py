@@ -2,7 +2,9 @@
 
 import json
 import os
+import resource
 import shutil
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -17,14 +19,15 @@ from halcyon.predict.code_places import with_places
 from halcyon.predict.learnt import read_learnt
 
 
-def grammar(directory: Path, *arguments: str) -> str:
+def grammar(directory: Path, *arguments: str, memory_bytes: int = resource.RLIM_INFINITY) -> str:
     """What a terminal of 120 columns without colours would show, and the exit code when it is not 0."""
+    limits = (memory_bytes, resource.getrlimit(resource.RLIMIT_AS)[1])
     environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
     environment["PYTHONPATH"] = str(Path(cli.__file__).resolve().parents[1])
     done = subprocess.run(
         [sys.executable, "-m", "halcyon", "grammar", *arguments],
         cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-        timeout=60,
+        timeout=60, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limits),
     )  # fmt: skip
     lines = [line.rstrip() for line in done.stdout.splitlines()]
     return "\n".join([*lines, *([f"[exit {done.returncode}]"] if done.returncode else [])])
@@ -148,6 +151,22 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         "halcyon: x: at byte 0: no saved model: such a file begins with HALCMODL and has 32 bytes at least\n[exit 1]"
     )
     assert grammar(tmp_path, "none") == "halcyon: none: No such file or directory\n[exit 1]"
+
+
+def test_a_huge_file_that_begins_as_a_model_costs_nothing(tmp_path: Path) -> None:
+    huge = 14 << 30
+    begins = {
+        b"HALCMODL"
+        + struct.pack("<IIQQ", 3, 1, 4096, 0): "at byte 16: a length of 4096 bytes, and the file has 15032385536:"
+        " cut off, or not whole",
+        b"HALCMODL" + struct.pack("<IIQQ", 3, 1, huge, 0): "15032385536 bytes; a saved model has 1073741824 at most",
+        b"HALCGRAM"
+        + struct.pack("<IIIIQQQQ", 1, 0, 1, 1, 1, 1, 0, 0): "15032385536 bytes; a saved model has 1073741824 at most",
+    }
+    for begin, complaint in begins.items():
+        (tmp_path / "x").write_bytes(begin)
+        os.truncate(tmp_path / "x", huge)
+        assert " ".join(grammar(tmp_path, "x", memory_bytes=6 << 30).split()) == f"halcyon: x: {complaint} [exit 1]"
 
 
 def test_what_may_never_end_is_not_read(tmp_path: Path) -> None:
