@@ -201,6 +201,10 @@ result<void> inline_store::write(output_writer::request request, int64_t complet
         return report.why();
     }
     counts_.overflowed_values += report->overflowed_values;
+    if (report->patterns_refuted) {
+        counts_.switches.push_back({realtime_ns(), patterns_off});
+        say(patterns_off);
+    }
     record.compress_ns = report->compress_ns;
     record.write_ns = report->write_ns;
     record.raw_bytes = report->raw_bytes;

@@ -33,6 +33,9 @@ struct run_counts {
     std::vector<std::string> messages;  ///< the first hundred; the log has all
 };
 
+/// What a switch of the mode of writing is called once file_report::patterns_refuted was seen.
+inline constexpr const char* patterns_off = "file patterns off: HDF5 makes each file from now on";
+
 /// One output phase of one rank, as the simulation saw it.
 struct phase_record {
     int64_t iteration, rank, begin_ns, visible_ns, blocked_ns, compute_ns, bytes;

@@ -256,6 +256,10 @@ void node_server::settle(const std::shared_ptr<file_work>& work, const result<fi
         waits = waits || segment_.page(c).waiting.load(std::memory_order_acquire) != 0;
     if (outcome) {
         counts_.overflowed_values += outcome->overflowed_values;
+        if (outcome->patterns_refuted) {
+            counts_.switches.push_back({realtime_ns(), patterns_off});
+            note(patterns_off);
+        }
         file_record record = begun;
         record.compress_ns = outcome->compress_ns;
         record.write_ns = outcome->write_ns;

@@ -61,6 +61,7 @@ struct file_report {
     int64_t compress_ns = 0;        ///< transform and compression
     int64_t write_ns = 0;           ///< the rest, file creation and rename included
     int64_t overflowed_values = 0;  ///< finite values that became infinite in half precision
+    bool patterns_refuted = false;  ///< files are no longer written after the pattern of earlier ones: it did not hold
 };
 
 /// One array of a file that several servers fill together (`collective: true`).

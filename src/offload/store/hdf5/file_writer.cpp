@@ -137,39 +137,48 @@ value_places write_with_hdf5(const file_job& job, const std::vector<domain_rows>
     return places;
 }
 
-/// Writes what HDF5 would, given a file of the same description.
-void write_like(const file_pattern& pattern, const file_job& job, const std::vector<domain_rows>& datasets,
+/// Writes what HDF5 would, given a file of the same description. False: the values are not those of the pattern, and
+/// what is in `out` is void.
+bool write_like(const file_pattern& pattern, const file_job& job, const std::vector<domain_rows>& datasets,
                 output_file& out, writer_memory& memory) {
     auto place = pattern.values.begin();
+    bool fits = true;
     const auto put = [&](std::span<const std::byte> bytes) {
-        if (place == pattern.values.end() || place->bytes != bytes.size())
-            throw error(error_kind::internal, job.path + ": not a file of its pattern");
+        fits = fits && place != pattern.values.end() && place->bytes == bytes.size();
+        if (!fits) return;
         out.write_data(place++->address, bytes);
         out.throw_if_failed();
     };
     put(std::as_bytes(std::span(job.iterations)));
     dataset_shape shape;
     for (const domain_rows& set : datasets) {
+        if (!fits) return false;
         fit(shape, job, set);
         for_each_chunk(set, shape, memory, [&](const auto&, const encoded_chunk& chunk) { put(chunk.bytes); });
     }
+    if (!fits || place != pattern.values.end()) return false;
     for (const auto& [address, bytes] : pattern.metadata) out.write_metadata(address, bytes);
     out.end_at(pattern.size);
+    return true;
 }
 
 }  // namespace
 
 void write_contents(const file_job& job, const std::vector<domain_rows>& datasets, output_file& out,
-                    writer_memory& memory) {
+                    writer_memory& memory, pattern_memory& patterns) {
     for (const domain_rows& set : datasets) check_name(set.var->name).value();
-    std::string description = description_of(job, datasets);
-    if (!description.empty() && description == memory.pattern.description)
-        return write_like(memory.pattern, job, datasets, out, memory);
+    std::string description = patterns.on() ? description_of(job, datasets) : std::string();
+    if (const auto pattern = patterns.pattern_for(description)) {
+        if (write_like(*pattern, job, datasets, out, memory)) return;
+        patterns.refute();
+        out.begin_again();
+        description.clear();
+    }
     const value_places places = write_with_hdf5(job, datasets, out, memory);
     if (description.empty()) return;
     file_pattern made = pattern_of(std::move(description), out, places);
     out.throw_if_failed();
-    memory.pattern = std::move(made);
+    patterns.keep(std::move(made));
 }
 
 }  // namespace halcyon::offload::hdf5

@@ -4,9 +4,9 @@
 
 #include "offload/store/hdf5/chunk_encoder.hpp"
 #include "offload/store/hdf5/domain_rows.hpp"
-#include "offload/store/hdf5/file_pattern.hpp"
 #include "offload/store/hdf5/handle.hpp"
 #include "offload/store/hdf5/output_file.hpp"
+#include "offload/store/hdf5/pattern_memory.hpp"
 #include "offload/store/store.hpp"
 
 namespace halcyon::offload::hdf5 {
@@ -15,12 +15,11 @@ namespace halcyon::offload::hdf5 {
 struct writer_memory {
     chunk_encoder encoder;
     scratch cut;
-    file_pattern pattern;  ///< of the latest file that can serve as one
 };
 
 /// Writes the contents of `job` into `out` and closes the HDF5 file; what the disk said is in `out`.
 /// Throws (config) for a name that cannot be stored, (usage) for blocks that contradict the job, (system) for HDF5.
 void write_contents(const file_job& job, const std::vector<domain_rows>& datasets, output_file& out,
-                    writer_memory& memory);
+                    writer_memory& memory, pattern_memory& patterns);
 
 }  // namespace halcyon::offload::hdf5

@@ -61,6 +61,15 @@ int64_t output_file::publish(const std::string& path, bool sync) {
     return static_cast<int64_t>(size_);
 }
 
+void output_file::begin_again() {
+    if (ftruncate(descriptor_, 0) != 0) throw error(system_failure(temporary_ + ": cannot empty", errno));
+    failed_ = false;
+    first_ = {};
+    size_ = written_end_ = unsynced_begin_ = unsynced_end_ = 0;
+    metadata_.clear();
+    data_.clear();
+}
+
 void output_file::throw_if_failed() const {
     if (failed_) throw error(first_);
 }

@@ -38,6 +38,9 @@ class output_file {
     /// The first write error, if there was one.
     void throw_if_failed() const;
 
+    /// Forgets everything that was written, an error too: the contents begin anew. Throws (system).
+    void begin_again();
+
     // For the driver; none of these throws.
     void write_data(uint64_t address, std::span<const std::byte> bytes) noexcept;
     void write_metadata(uint64_t address, std::span<const std::byte> bytes) noexcept;
@@ -52,6 +55,7 @@ class output_file {
     struct extent {
         uint64_t address = 0;
         size_t bytes = 0;
+        friend bool operator==(const extent&, const extent&) = default;
     };
     /// Where the data went, a piece for each write_data(), in order.
     [[nodiscard]] const std::vector<extent>& data() const { return data_; }
