@@ -78,6 +78,7 @@ class node_server {
     struct file_work;
     void complete_iterations();
     void finish_iteration(int64_t number);
+    void tell_of_closed_before(int64_t number, const std::set<uint32_t>& clients);
     void flush_store(uint32_t store);
     std::shared_ptr<file_work> work_of(uint32_t store, std::vector<int64_t> iterations);
     void flush_wanted();
@@ -190,7 +191,8 @@ class node_server {
     std::deque<job_event> job_events_;  ///< in the common order; they run one after the other
     bool job_event_runs_ = false, told_of_full_queue_ = false;
     int64_t job_events_taken_ = 0;
-    std::vector<bool> told_lost_;  ///< [event]: the log says that it cannot run
+    std::vector<bool> told_lost_;     ///< [event]: the log says that it cannot run
+    std::set<uint32_t> told_closed_;  ///< clients of which the log says that others went on without them
 
     struct store_state {
         std::vector<int64_t> pending;  ///< complete iterations without a file

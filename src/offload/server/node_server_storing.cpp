@@ -19,6 +19,7 @@ void node_server::finish_iteration(int64_t number) {
     ++counts_.iterations;
     counts_.missing_blocks += static_cast<int64_t>(it.missing.size());
     if (it.incomplete) ++counts_.incomplete_iterations;
+    if (!it.closed_before.empty()) tell_of_closed_before(number, it.closed_before);
     const int64_t delay = slot_.delay_ns(monotonic_ns());
     for (const iteration_book::key k : it.blocks) {
         iteration_book::held* h = book_.find(k);
@@ -40,6 +41,14 @@ void node_server::finish_iteration(int64_t number) {
             slot_delay_ns_ = 0;
         }
     }
+}
+
+/// Once for each client, as it goes on with each iteration that the others end.
+void node_server::tell_of_closed_before(int64_t number, const std::set<uint32_t>& clients) {
+    for (const uint32_t c : clients)
+        if (told_closed_.insert(c).second)
+            note("rank " + std::to_string(book_.rank_of(c)) + " closed before iteration " + std::to_string(number) +
+                 ", which other ranks ended: its blocks are missing from there on");
 }
 
 /// Somebody waits for iterations whose file is not full yet.
