@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <sstream>
 
-#include "base/replace_file.hpp"
 #include "base/same_file.hpp"
 #include "offload/output/run_mark.hpp"
 
@@ -47,6 +46,52 @@ constexpr named_count numbers[] = {
     {"busy_ns", &run_counts::busy_ns},
     {"idle_ns", &run_counts::idle_ns},
 };
+
+/// `messages`, `switches`: how many of them, from the first.
+std::string text_of(const run_counts& counts, size_t messages, size_t switches) {
+    rapidjson::StringBuffer out;
+    rapidjson::PrettyWriter<rapidjson::StringBuffer> w(out);
+    w.StartObject();
+    w.Key("finished");
+    w.Bool(counts.finished);
+    for (const named_count& n : numbers) {
+        w.Key(n.name);
+        w.Int64(counts.*n.value);
+    }
+    w.Key("switches");
+    w.StartArray();
+    for (size_t i = 0; i < switches; ++i) {
+        w.StartObject();
+        w.Key("at_ns");
+        w.Int64(counts.switches[i].at_ns);
+        w.Key("what");
+        w.String(counts.switches[i].what.c_str());
+        w.EndObject();
+    }
+    w.EndArray();
+    w.Key("messages");
+    w.StartArray();
+    for (size_t i = 0; i < messages; ++i) w.String(counts.messages[i].c_str());
+    w.EndArray();
+    if (const size_t left_out = counts.messages.size() - messages + counts.switches.size() - switches; left_out > 0) {
+        w.Key("left_out");
+        w.Uint64(left_out);
+    }
+    w.EndObject();
+    out.Put('\n');
+    return {out.GetString(), out.GetSize()};
+}
+
+/// The numbers are what must be there; of the rest, as much as there is room for.
+std::string fitting_text_of(const run_counts& counts) {
+    size_t messages = counts.messages.size(), switches = counts.switches.size();
+    std::string text = text_of(counts, messages, switches);
+    while (text.size() > reserved_file::room_bytes && messages + switches > 0) {
+        (messages > 0 ? messages : switches) /= 2;
+        text = text_of(counts, messages, switches);
+    }
+    return text;
+}
 
 /// A server that was killed may have left half a line: the next one must not continue it.
 void cut_unfinished_line(const std::string& path) {
@@ -86,6 +131,7 @@ result<run_records> run_records::open(const std::string& directory, const std::s
     if (!files) return files.why();
     r.phases_ = std::move(*phases);
     r.files_ = std::move(*files);
+    r.counts_file_ = reserved_file(directory + "/counts-" + writer + ".json");
     return r;
 }
 
@@ -133,33 +179,9 @@ result<void> run_records::save(run_counts counts) {
     begin_anew_if_lost(phases_);
     begin_anew_if_lost(files_);
     counts.lost_records += lost_;
-    rapidjson::StringBuffer out;
-    rapidjson::PrettyWriter<rapidjson::StringBuffer> w(out);
-    w.StartObject();
-    w.Key("finished");
-    w.Bool(counts.finished);
-    for (const named_count& n : numbers) {
-        w.Key(n.name);
-        w.Int64(counts.*n.value);
-    }
-    w.Key("switches");
-    w.StartArray();
-    for (const auto& s : counts.switches) {
-        w.StartObject();
-        w.Key("at_ns");
-        w.Int64(s.at_ns);
-        w.Key("what");
-        w.String(s.what.c_str());
-        w.EndObject();
-    }
-    w.EndArray();
-    w.Key("messages");
-    w.StartArray();
-    for (const std::string& m : counts.messages) w.String(m.c_str());
-    w.EndArray();
-    w.EndObject();
-    out.Put('\n');
-    return replace_file(directory_ + "/counts-" + writer_ + ".json", {out.GetString(), out.GetSize()});
+    auto saved = counts_file_.replace(fitting_text_of(counts));
+    if (counts.finished) counts_file_.release();
+    return saved;
 }
 
 run_counts run_records::saved_counts() const {

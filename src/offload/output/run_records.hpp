@@ -7,6 +7,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "offload/output/reserved_file.hpp"
 
 namespace halcyon::offload {
 
@@ -58,8 +59,9 @@ class run_records {
 
     void add(const phase_record& p);
     void add(const file_record& f);
-    /// Replaces counts-<writer>.json by rename. Files of records that were deleted or moved are begun anew, and the
-    /// directory is made where it is missing. Failure (usage): another run has the directory now.
+    /// Replaces counts-<writer>.json, on a full disk too: its room is reserved. Messages that would not fit into that
+    /// room are left out of the file and counted there. Files of records that were deleted or moved are begun anew, and
+    /// the directory is made where it is missing. Failure (usage): another run has the directory now.
     result<void> save(run_counts counts);
     /// Counts that an earlier server of this writer saved; zeros when there are none.
     [[nodiscard]] run_counts saved_counts() const;
@@ -79,6 +81,7 @@ class run_records {
 
     std::string directory_, writer_, run_;
     table phases_, files_;
+    reserved_file counts_file_;
     int64_t lost_ = 0;
 };
 

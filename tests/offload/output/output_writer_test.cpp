@@ -174,8 +174,8 @@ TEST_F(writing, a_lost_directory_in_which_another_run_stores_is_left_alone) {
     EXPECT_FALSE(first->look_for_lost_directories()) << "told once";
     write(*first, 3);
     EXPECT_TRUE(records.save({}).ok());
-    EXPECT_EQ(names(), (std::vector<std::string>{"cloud.n0000.i00000003.h5", "counts-n0000.json", "phases-n0000.csv",
-                                                 "server-n0000.csv"}));
+    EXPECT_EQ(names(), (std::vector<std::string>{"cloud.n0000.i00000003.h5", "counts-n0000.json",
+                                                 "counts-n0000.json.tmp", "phases-n0000.csv", "server-n0000.csv"}));
 }
 
 /// While it lives, this process can open no file.

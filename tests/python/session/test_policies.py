@@ -155,6 +155,12 @@ def test_a_full_disk_is_said_and_the_simulation_goes_on(openmpi_case: Case, two_
         assert told["blocks"] == 60, "the simulation did not reach its end"
         assert "No space left" in told["error"]
     assert not list(two_mebibytes.glob("*.tmp"))
+    counts = openmpi_case.counts()
+    assert counts["finished"], "no room was kept for the last counts"
+    assert counts["iterations"] == 60
+    stored = len(list(two_mebibytes.glob("tiny.n0000.i*.h5")))
+    assert counts["failed_files"] == 60 - stored > 0
+    assert counts["missing_blocks"] == 2 * (60 - stored)
 
 
 def test_a_disk_that_gets_room_in_time_loses_nothing(openmpi_case: Case, two_mebibytes: Path) -> None:
