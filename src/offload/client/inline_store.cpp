@@ -110,8 +110,13 @@ result<void> inline_store::all_stored(int64_t through) const {
                    EIO};
 }
 
-result<void> inline_store::sync() {
-    return output_ ? output_->sync() : result<void>{};
+/// Files of clients on other nodes are synced there; here that costs a call, and no word says which they are.
+result<void> inline_store::sync(reach whose) {
+    if (whose == reach::own) return output_ ? output_->sync({}) : result<void>{};
+    if (auto opened = open(); !opened) return opened;
+    return output_->sync([server = node_writer(where_.node)](const std::string& writer) {
+        return writer == server || writer == all_servers || writer.starts_with('c');
+    });
 }
 
 result<void> inline_store::finish() {

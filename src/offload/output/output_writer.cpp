@@ -78,8 +78,9 @@ class file_output final : public output_writer {
 
     int32_t next_part(uint32_t store, int64_t iteration) override { return ++last_part_[{store, iteration}]; }
 
-    result<void> sync() override {
+    result<void> sync(const writers_meant& others) override {
         std::set<std::string> directories;
+        if (others) add_files_of(others);
         for (const std::string& path : unsynced_) {
             if (auto done = sync_file(path); !done) return done;
             directories.insert(fs::path(path).parent_path().string());
@@ -207,6 +208,20 @@ class file_output final : public output_writer {
     const std::string& writer() const { return writer_; }
 
   private:
+    /// What other writers have published becomes this one's to sync, once.
+    void add_files_of(const writers_meant& others) {
+        const std::string stem = data_.simulation + ".";
+        std::error_code none;
+        for (const target& t : targets_)
+            for (const auto& entry : fs::directory_iterator(t.directory, none)) {
+                const std::string name = entry.path().filename().string();
+                if (!name.starts_with(stem) || !name.ends_with(".h5")) continue;
+                const std::string writer = name.substr(stem.size(), name.find('.', stem.size()) - stem.size());
+                if (writer != writer_ && others(writer) && of_others_.insert(entry.path().string()).second)
+                    unsynced_.insert(entry.path().string());
+            }
+    }
+
     /// What was known about a directory that is lost.
     void forget(target& t) {
         t.place.release();
@@ -272,7 +287,8 @@ class file_output final : public output_writer {
     int ranks_;
     std::map<std::pair<uint32_t, int64_t>, int32_t> last_part_;  ///< [store, iteration] that has parts
     std::set<std::string> unsynced_;
-    std::set<std::string> told_;  ///< remarks about views
+    std::set<std::string> of_others_;  ///< files of other writers that were or will be synced here
+    std::set<std::string> told_;       ///< remarks about views
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -50,8 +51,11 @@ class output_writer {
     /// The next unused part number of an iteration, whatever an earlier server left.
     virtual int32_t next_part(uint32_t store, int64_t iteration) = 0;
 
-    /// Syncs what was written without sync so far.
-    virtual result<void> sync() = 0;
+    /// Which writers are meant; empty: none.
+    using writers_meant = std::function<bool(const std::string& writer)>;
+    /// Syncs what was written without sync so far, and what `others` on this machine have published in the same
+    /// directories: clients that found no room and stored by themselves, or a server that is no more.
+    virtual result<void> sync(const writers_meant& others) = 0;
 
     /// Replaces the view of each store. `writers`: who must have published an iteration before it is shown.
     virtual result<int64_t> rebuild_views(const std::vector<std::string>& writers) = 0;

@@ -241,7 +241,7 @@ bool node_server::wind_up() {
         const bool all_synced =
             std::all_of(data_.stores.begin(), data_.stores.end(), [](const store& s) { return s.durable; });
         if (all_synced || h.durable_wanted.load() >= 0) {
-            synced(stored_through_, output_->sync());
+            synced(stored_through_, output_->sync(clients_that_stored()));
         }
         if (files_ != nullptr) files_->leave();
         if (job_ != nullptr && !job_->finish(job_events_taken_)) return false;

@@ -96,6 +96,7 @@ class node_server {
     void release_if_done(iteration_book::key k);
     void tell_clients_of_loss(int64_t iteration, const std::string& why);
     void sync_if_wanted();
+    [[nodiscard]] output_writer::writers_meant clients_that_stored() const;
     void synced(int64_t through, const result<void>& outcome);
     void tell_of_failure(const failure& why, int64_t first);
     void tell_of_lost(const std::optional<output_writer::lost_directory>& lost);

@@ -14,17 +14,27 @@ void node_server::sync_if_wanted() {
     const int64_t wanted = h.durable_wanted.load(std::memory_order_acquire);
     if (sync_running_ || wanted <= h.durable_through.load(std::memory_order_relaxed) || through < wanted) return;
     sync_running_ = true;
-    pool_->submit([this, through] {
+    pool_->submit([this, through, others = clients_that_stored()] {
         result<void> outcome;
         {
             const std::lock_guard lock(storage_);
-            outcome = output_->sync();
+            outcome = output_->sync(others);
         }
         tell([this, through, outcome] {
             sync_running_ = false;
             synced(through, outcome);
         });
     });
+}
+
+/// The clients of this node that stored blocks by themselves: an iteration is not durable without those.
+output_writer::writers_meant node_server::clients_that_stored() const {
+    std::set<std::string> names;
+    for (uint32_t c = 0; c < segment_.geometry().clients; ++c)
+        if (segment_.page(c).inlined_blocks.load(std::memory_order_acquire) > 0)
+            names.insert(client_writer(book_.rank_of(c)));
+    if (names.empty()) return {};
+    return [names = std::move(names)](const std::string& writer) { return names.contains(writer); };
 }
 
 /// What could not be synced counts as failed; whoever waits for it hears so.

@@ -2,17 +2,34 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "offload/output/run_mark.hpp"
 #include "offload/output/run_records.hpp"
 #include "temporary_folder.hpp"
+
+namespace {
+
+/// The regular files that were synced, by name.
+std::multiset<std::string> synced_files;
+
+}  // namespace
+
+/// Stands before the C library's.
+extern "C" int fsync(int fd) {
+    const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd));
+    if (std::filesystem::is_regular_file(path)) synced_files.insert(path.filename());
+    return static_cast<int>(::syscall(SYS_fsync, fd));
+}
 
 namespace halcyon::offload {
 namespace {
@@ -27,8 +44,9 @@ stores: {main: {type: hdf5, path: out}}
 class writing : public ::testing::Test {
   protected:
     std::unique_ptr<output_writer> server() { return server_of("one run"); }
-    std::unique_ptr<output_writer> server_of(const std::string& run) {
-        return output_writer::open(data_, folder_.path(), "n0000", 1, run).value();
+    std::unique_ptr<output_writer> server_of(const std::string& run) { return writer("n0000", run); }
+    std::unique_ptr<output_writer> writer(const std::string& name, const std::string& run = "one run") {
+        return output_writer::open(data_, folder_.path(), name, 1, run).value();
     }
     static void write(output_writer& to, int64_t iteration, int32_t part = 0) {
         output_writer::request r;
@@ -101,6 +119,28 @@ TEST_F(writing, half_files_of_those_who_died_are_removed_and_no_others) {
     EXPECT_EQ(names(), (std::vector<std::string>{"cloud.c00003.i00000001.h5", "cloud.c000030.i00000002.h5.tmp",
                                                  "cloud.c00005.i00000002.h5.tmp", "cloud.n0000.i00000001.h5",
                                                  "cloud.tmp", "storm.c00003.i00000002.h5.tmp"}));
+}
+
+TEST_F(writing, a_sync_is_of_all_that_this_writer_published_and_of_those_it_is_told_of) {
+    const auto first = server();
+    const auto client = writer("c00001"), stranger = writer("c00002");
+    write(*first, 1);
+    output_writer::request alone;
+    alone.iterations = {1};
+    alone.part = client->next_part(0, 1);
+    ASSERT_TRUE(client->write(alone).ok());
+    ASSERT_TRUE(stranger->write(alone).ok());
+    leave("cloud.c00001.i00000002.h5.tmp");
+    synced_files.clear();
+    const output_writer::writers_meant one = [](const std::string& name) { return name == "c00001"; };
+    ASSERT_TRUE(first->sync(one).ok());
+    EXPECT_EQ(synced_files, (std::multiset<std::string>{"cloud.c00001.i00000001.p01.h5", "cloud.n0000.i00000001.h5"}));
+    ASSERT_TRUE(first->sync(one).ok());
+    EXPECT_EQ(synced_files.size(), 2U) << "each file once";
+    write(*first, 2);
+    ASSERT_TRUE(first->sync({}).ok());
+    EXPECT_EQ(synced_files.count("cloud.n0000.i00000002.h5"), 1U);
+    EXPECT_EQ(synced_files.count("cloud.c00002.i00000001.p01.h5"), 0U);
 }
 
 TEST_F(writing, what_is_deleted_is_missing_once) {
