@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,7 +16,8 @@
 namespace halcyon::offload {
 
 /// Turns blocks into published files and files into the view, for one writer (a node's server or an inline client).
-/// Used by one thread at a time.
+/// Any thread may use it at any time: files are written side by side, views one after the other. No call waits for a
+/// file that another thread writes.
 class output_writer {
   public:
     /// `directory`: where relative paths of stores start. Loads the store modules. `run`: whose mark the directories of
@@ -45,6 +47,8 @@ class output_writer {
     virtual result<void> lay_out(uint32_t store, const shared_file& file) = 0;
     /// Gives the hidden parts of these iterations their names, before the file of the iterations gets its own.
     virtual result<void> publish_parts(uint32_t store, std::span<const int64_t> iterations) = 0;
+    /// Held by whoever else uses the library in which this store writes its format.
+    [[nodiscard]] virtual std::recursive_mutex& library_lock(uint32_t store) = 0;
     /// A file that all servers wrote was published; `synced`: with this server's share on the device.
     virtual void published(const std::string& path, bool synced) = 0;
 

@@ -85,6 +85,7 @@ class node_server {
     void relieve_pressure();
     void load_blocks(file_work& work);
     void submit_file(const std::shared_ptr<file_work>& work);
+    void submit_again(const std::shared_ptr<file_work>& work);
     void submit_waiting_files();
     void write_file(const std::shared_ptr<file_work>& work);
     void file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome,
@@ -199,6 +200,7 @@ class node_server {
         std::vector<int64_t> pending;  ///< complete iterations without a file
         int64_t wanted = -1;           ///< an action asked for the iterations up to this one
         size_t jobs = 0;
+        size_t parts_under_way = 0;  ///< early parts that are with the pool
         // Of a file that all servers write together.
         std::shared_ptr<file_work> offered;
         int64_t wanted_by_any = -1;  ///< some server waits for this iteration
@@ -223,7 +225,6 @@ class node_server {
     std::mutex inbox_mutex_;
     std::vector<std::function<void()>> inbox_;
     std::atomic<bool> inbox_filled_{false};
-    std::mutex storage_;                 ///< HDF5 is used by one thread at a time
     std::unique_ptr<worker_pool> pool_;  ///< last: joined before anything its jobs use is gone
 };
 

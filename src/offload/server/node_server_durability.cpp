@@ -15,11 +15,7 @@ void node_server::sync_if_wanted() {
     if (sync_running_ || wanted <= h.durable_through.load(std::memory_order_relaxed) || through < wanted) return;
     sync_running_ = true;
     pool_->submit([this, through, others = clients_that_stored()] {
-        result<void> outcome;
-        {
-            const std::lock_guard lock(storage_);
-            outcome = output_->sync(others);
-        }
+        const result<void> outcome = output_->sync(others);
         tell([this, through, outcome] {
             sync_running_ = false;
             synced(through, outcome);
@@ -79,13 +75,8 @@ void node_server::rebuild_view_if_due() {
     view_running_ = true;
     last_view_ns_ = time;
     pool_->submit([this] {
-        result<int64_t> outcome = int64_t{0};
-        std::vector<std::string> remarks;
-        {
-            const std::lock_guard lock(storage_);
-            outcome = output_->rebuild_views(all_writers());
-            remarks = output_->new_view_remarks();
-        }
+        const result<int64_t> outcome = output_->rebuild_views(all_writers());
+        std::vector<std::string> remarks = output_->new_view_remarks();
         tell([this, outcome, remarks = std::move(remarks)] {
             view_running_ = false;
             if (!outcome) note("view: " + outcome.why().message);

@@ -127,10 +127,7 @@ void node_server::relieve_pressure() {
     }
     for (const iteration_book::key k : work->keys) book_.find(k)->in_job = true;
     work->request.iterations = {oldest};
-    {
-        const std::lock_guard lock(storage_);
-        work->request.part = output_->next_part(work->request.store, oldest);
-    }
+    work->request.part = output_->next_part(work->request.store, oldest);
     work->request.visible = false;
     work->complete_ns = realtime_ns();
     ++counts_.early_parts;
@@ -169,15 +166,29 @@ void node_server::submit_file(const std::shared_ptr<file_work>& work) {
     submit_waiting_files();
 }
 
+/// A part that is written again comes before the file of its iteration, which may wait already.
+void node_server::submit_again(const std::shared_ptr<file_work>& work) {
+    ++stores_[work->request.store].jobs;
+    if (work->request.part > 0)
+        waiting_files_.push_front(work);
+    else
+        waiting_files_.push_back(work);
+    submit_waiting_files();
+}
+
 /// One file at a time holds what was spilled in memory: with a slow store, all of the spill file would end up there.
+/// And the file of an iteration publishes its early parts, so it waits until those are written.
 void node_server::submit_waiting_files() {
     while (!waiting_files_.empty()) {
         const auto work = waiting_files_.front();
+        const bool is_part = work->request.part > 0;
+        if (!is_part && stores_[work->request.store].parts_under_way > 0) return;
         const bool spilled = std::any_of(work->keys.begin(), work->keys.end(),
                                          [this](iteration_book::key k) { return book_.find(k)->block.in_spill; });
         if (spilled && unspilled_) return;
         waiting_files_.pop_front();
         if (spilled) unspilled_ = work;
+        if (is_part) ++stores_[work->request.store].parts_under_way;
         write_file(work);
     }
 }
@@ -196,13 +207,8 @@ void node_server::write_file(const std::shared_ptr<file_work>& work) {
             record.begin_ns = realtime_ns();
             record.slot_wait_ns =
                 work->not_before_ns > 0 ? std::max<int64_t>(0, record.begin_ns - record.complete_ns) : 0;
-            result<file_report> outcome = failure{};
-            std::optional<output_writer::lost_directory> lost;
-            {
-                const std::lock_guard lock(storage_);
-                lost = output_->look_for_lost_directories();
-                outcome = output_->write(work->request);
-            }
+            const auto lost = output_->look_for_lost_directories();
+            const result<file_report> outcome = output_->write(work->request);
             record.end_ns = realtime_ns();
             tell([this, work, outcome, record, lost] {
                 tell_of_lost(lost);
@@ -244,13 +250,14 @@ void node_server::load_blocks(file_work& work) {
 void node_server::file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome,
                             const file_record& begun) {
     --stores_[work->request.store].jobs;
+    if (work->request.part > 0) --stores_[work->request.store].parts_under_way;
     work->spilled.clear();
     if (unspilled_ == work) unspilled_.reset();
     if (!outcome && monotonic_ns() < work->give_up_ns) {
         note(outcome.why().message + "; trying again");
         work->not_before_ns = monotonic_ns() + 200'000'000;
         work->wait = worker_pool::patience::firm;
-        submit_file(work);
+        submit_again(work);
         return;
     }
     submit_waiting_files();

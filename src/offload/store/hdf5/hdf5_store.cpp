@@ -5,6 +5,7 @@
 #include <exception>
 #include <string_view>
 
+#include "offload/store/hdf5/library_use.hpp"
 #include "offload/store/hdf5/shared_layout.hpp"
 
 namespace halcyon::offload::hdf5 {
@@ -44,10 +45,25 @@ file_report write_job(const file_job& job, writer_memory& memory, pattern_memory
 
 hdf5_store::hdf5_store() : patterns_(patterns_are_wanted()) {}
 
+std::unique_ptr<writer_memory> hdf5_store::take_memory() {
+    const std::lock_guard lock(mutex_);
+    if (idle_memory_.empty()) return std::make_unique<writer_memory>();
+    auto memory = std::move(idle_memory_.back());
+    idle_memory_.pop_back();
+    return memory;
+}
+
+void hdf5_store::give_back(std::unique_ptr<writer_memory> memory) {
+    const std::lock_guard lock(mutex_);
+    idle_memory_.push_back(std::move(memory));
+}
+
 result<file_report> hdf5_store::write(const file_job& job) {
-    const silence quiet;
     try {
-        return write_job(job, memory_, patterns_);
+        auto memory = take_memory();
+        auto report = write_job(job, *memory, patterns_);
+        give_back(std::move(memory));
+        return report;
     } catch (const error& e) {
         return e.as_failure();
     } catch (const std::exception& e) {
@@ -56,7 +72,7 @@ result<file_report> hdf5_store::write(const file_job& job) {
 }
 
 result<void> hdf5_store::lay_out(const shared_file& file) {
-    const silence quiet;
+    const library_use now;
     try {
         lay_out_file(file);
         return {};
@@ -65,6 +81,10 @@ result<void> hdf5_store::lay_out(const shared_file& file) {
     } catch (const std::exception& e) {
         return failure{error_kind::internal, file.about.path + ": " + e.what(), 0};
     }
+}
+
+std::recursive_mutex* hdf5_store::library_lock() {
+    return &hdf5::library_lock();
 }
 
 }  // namespace halcyon::offload::hdf5

@@ -41,6 +41,11 @@ class output_file {
     /// Forgets everything that was written, an error too: the contents begin anew. Throws (system).
     void begin_again();
 
+    /// Of the next write_data() of these very bytes only the place is noted: put_held() writes them, and until then
+    /// they stay as they are.
+    void hold(std::span<const std::byte> bytes) { awaited_ = bytes; }
+    void put_held() noexcept;
+
     // For the driver; none of these throws.
     void write_data(uint64_t address, std::span<const std::byte> bytes) noexcept;
     void write_metadata(uint64_t address, std::span<const std::byte> bytes) noexcept;
@@ -80,6 +85,12 @@ class output_file {
     uint64_t unsynced_end_ = 0;
     pieces metadata_;
     std::vector<extent> data_;
+    struct held_bytes {
+        uint64_t address = 0;
+        std::span<const std::byte> bytes;
+    };
+    std::span<const std::byte> awaited_;  ///< of hold(), until they come
+    std::vector<held_bytes> held_;
 };
 
 }  // namespace halcyon::offload::hdf5
