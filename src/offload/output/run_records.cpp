@@ -5,6 +5,7 @@
 #include <rapidjson/prettywriter.h>
 #include <rapidjson/stringbuffer.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <sstream>
@@ -93,23 +94,25 @@ std::string fitting_text_of(const run_counts& counts) {
     return text;
 }
 
-/// A server that was killed may have left half a line: the next one must not continue it.
-void cut_unfinished_line(const std::string& path) {
+/// A server that was killed may have left half a line: the next one must not continue it. Returns how many whole lines
+/// there are.
+int64_t cut_unfinished_line(const std::string& path) {
     std::ifstream file(path);
     std::stringstream text;
     text << file.rdbuf();
     const std::string all = text.str();
     std::error_code none;
     if (!all.empty() && all.back() != '\n') std::filesystem::resize_file(path, all.rfind('\n') + 1, none);
+    return std::count(all.begin(), all.end(), '\n');
 }
 
 }  // namespace
 
 result<run_records::table> run_records::open_table(const std::string& path, const char* header) {
-    cut_unfinished_line(path);
+    const int64_t lines = cut_unfinished_line(path);
     std::error_code none;
     const bool empty = !std::filesystem::exists(path, none) || std::filesystem::file_size(path, none) == 0;
-    table t{path, header, std::ofstream(path, std::ios::app), {}, 0};
+    table t{path, header, std::ofstream(path, std::ios::app), {}, std::max<int64_t>(0, lines - 1)};
     if (!t.out) return system_failure(path, errno);
     if (empty) t.out << header << '\n' << std::flush;
     t.held = descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

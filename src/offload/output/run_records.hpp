@@ -65,6 +65,10 @@ class run_records {
     result<void> save(run_counts counts);
     /// Counts that an earlier server of this writer saved; zeros when there are none.
     [[nodiscard]] run_counts saved_counts() const;
+    /// Lines of phases that are in the file, those of earlier servers too.
+    [[nodiscard]] int64_t phase_lines() const { return phases_.lines; }
+    /// Lines that this writer knows not to be in its files.
+    [[nodiscard]] int64_t lost_lines() const { return lost_; }
 
   private:
     struct table {
@@ -72,7 +76,7 @@ class run_records {
         const char* header = "";
         std::ofstream out;
         descriptor held;    ///< the same file, so that it can be told from another of its name
-        int64_t lines = 0;  ///< written into it
+        int64_t lines = 0;  ///< in it, without the header
     };
     static result<table> open_table(const std::string& path, const char* header);
     void count_line(table& t);

@@ -74,7 +74,6 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
     const std::string directory = records_directory(s->data_, s->document_.directory);
     auto records = run_records::open(directory, s->document_.writer, s->document_.run);
     if (!records) return records.why();
-    s->records_ = std::move(*records);
     auto output = output_writer::open(s->data_, s->document_.directory, s->document_.writer, s->document_.ranks,
                                       s->document_.run);
     if (!output) return output.why();
@@ -89,6 +88,10 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
                                               }});
     if (auto loaded = s->actions_->load_modules(s->document_.directory); !loaded) return loaded.why();
     s->pool_ = std::make_unique<worker_pool>(s->data_.server.threads);
+    s->records_ =
+        std::make_unique<records_writer>(std::move(*records), *s->pool_, [server = s.get()](const result<void>& saved) {
+            server->tell([server, saved] { server->say_whether_saved(saved); });
+        });
     s->begin_ns_ = monotonic_ns();
     if (s->generation_ > 1)
         s->take_over();
@@ -201,13 +204,13 @@ int node_server::run() {
 /// How long the loop may sleep: half a second at most, so that a missed wake-up of a dying client costs little.
 int64_t node_server::next_timer_ns() const {
     int64_t longest = 500'000'000;
+    // Jobs that bring no news when they end, such as those of records, are all that the end waits for.
+    if (!book_.anybody_live() && pool_->outstanding() > 0) longest = 5'000'000;
     for (const store_state& s : stores_)
         if (s.not_before_ns > 0 && !s.pending.empty())
             longest = std::min(longest, std::max<int64_t>(1'000'000, s.not_before_ns - monotonic_ns()));
     if (view_dirty_ && !view_running_ && document_.node == 0)
-        for (const store& s : data_.stores)
-            longest = std::min(longest,
-                               std::max<int64_t>(1'000'000, last_view_ns_ + s.view_interval.count() - monotonic_ns()));
+        longest = std::min(longest, std::max<int64_t>(1'000'000, last_view_ns_ + view_pause_ns() - monotonic_ns()));
     return longest;
 }
 
@@ -248,6 +251,7 @@ bool node_server::wind_up() {
         look_for_lost_files();
         output_->remove_halves_of(dead_writers());
         save_counts(true);
+        if (count_lines_lost_with_predecessors()) save_counts(true);
         // Of the others nothing is written from here on, and nobody waits until they are gone.
         if (document_.node != 0) output_->release_directories();
         h.state.store(server_state::drained, std::memory_order_release);
@@ -305,11 +309,30 @@ void node_server::save_counts(bool finished) {
         counts_.inlined_blocks += static_cast<int64_t>(page.inlined_blocks.load());
         counts_.inlined_bytes += static_cast<int64_t>(page.inlined_bytes.load());
     }
-    const auto saved = records_.save(counts_);
-    if (!saved && !counts_unsaved_)
-        note("counts cannot be saved, and are tried again after each file: " + saved.why().message);
-    if (saved && counts_unsaved_) log_("counts are saved again");
-    counts_unsaved_ = !saved;
+    if (!finished) return records_->save(counts_);
+    const bool said = records_->unsaved();
+    if (auto saved = records_->save_now(counts_); saved.ok() == said) say_whether_saved(saved);
+}
+
+void node_server::say_whether_saved(const result<void>& saved) {
+    if (saved) return log_("counts are saved again");
+    note("counts cannot be saved, and are tried again after each file: " + saved.why().message);
+}
+
+/// A server that is killed takes records with it that had not been written. Each iteration that a client ended has a
+/// line; a client that died may not have said so of its last one. True: some are lost.
+bool node_server::count_lines_lost_with_predecessors() {
+    if (generation_ == 1) return false;
+    int64_t expected = 0;
+    for (uint32_t c = 0; c < gone_.size(); ++c) {
+        const bool dead = segment_.page(c).dead.load(std::memory_order_acquire) != 0;
+        expected += std::max<int64_t>(0, book_.ended_through(c) + (dead ? 0 : 1));
+    }
+    const int64_t known = records_->phase_lines() + records_->lost_lines() + counts_.lost_records;
+    if (known >= expected) return false;
+    counts_.lost_records += expected - known;
+    note(std::to_string(expected - known) + " line(s) of the phases were lost with a server that was killed");
+    return true;
 }
 
 }  // namespace halcyon::offload

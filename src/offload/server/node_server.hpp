@@ -19,6 +19,7 @@
 #include "offload/server/idle_compression.hpp"
 #include "offload/server/iteration_book.hpp"
 #include "offload/server/job_events.hpp"
+#include "offload/server/records_writer.hpp"
 #include "offload/server/shared_files.hpp"
 #include "offload/server/transfer_slot.hpp"
 #include "offload/server/worker_pool.hpp"
@@ -29,8 +30,8 @@ namespace halcyon::offload {
 /// and gives the blocks back.
 ///
 /// Threads: the event loop (run()) owns everything below; pool threads run jobs and connection threads deliver news,
-/// both through `inbox_`. Files are written by the pool. The loop itself touches storage only for what is small or
-/// last: it reads spilled blocks back, appends records, and syncs and makes the view once more when it winds up.
+/// both through `inbox_`. Files and records are written by the pool. The loop itself touches storage only to read
+/// spilled blocks back, and to sync, save the counts and make the view once more when it winds up.
 class node_server {
   public:
     struct launch {
@@ -103,6 +104,7 @@ class node_server {
     void tell_of_lost(const std::optional<output_writer::lost_directory>& lost);
     void note_not_written(iteration_book::key k);
     void rebuild_view_if_due();
+    [[nodiscard]] int64_t view_pause_ns() const;
     [[nodiscard]] std::vector<std::string> all_writers() const;
 
     // files that all servers write together
@@ -133,6 +135,8 @@ class node_server {
     void note(const std::string& message);
     void warn_of_compression();
     void save_counts(bool finished);
+    void say_whether_saved(const result<void>& saved);
+    bool count_lines_lost_with_predecessors();
     bool drained();
     [[nodiscard]] std::set<std::string> dead_writers() const;
     bool wind_up();
@@ -148,9 +152,7 @@ class node_server {
     job_events* job_;
     shared_files* files_;
     std::unique_ptr<output_writer> output_;
-    run_records records_;
     run_counts counts_;
-    bool counts_unsaved_ = false;  ///< the log says why
     std::unique_ptr<action_runner> actions_;
     iteration_book book_;
     transfer_slot slot_;
@@ -215,7 +217,9 @@ class node_server {
     std::set<int64_t> stored_out_of_order_;
     bool progress_ = false;  ///< something to announce
     bool view_dirty_ = false, view_running_ = false, sync_running_ = false;
-    int64_t last_view_ns_ = INT64_MIN / 2;  ///< so that the first one is due as soon as there is something to see
+    static constexpr int64_t view_share = 10;  ///< making views takes no more than this part of a thread's time
+    int64_t view_took_ns_ = 0;                 ///< the last one
+    int64_t last_view_ns_ = INT64_MIN / 2;     ///< so that the first one is due as soon as there is something to see
     int64_t begin_ns_ = 0;
     int64_t shared_ns_ = 0;                              ///< time spent in files that all servers write
     int64_t slept_ns_ = 0;                               ///< of the loop
@@ -225,6 +229,7 @@ class node_server {
     std::mutex inbox_mutex_;
     std::vector<std::function<void()>> inbox_;
     std::atomic<bool> inbox_filled_{false};
+    std::unique_ptr<records_writer> records_;
     std::unique_ptr<worker_pool> pool_;  ///< last: joined before anything its jobs use is gone
 };
 

@@ -282,7 +282,7 @@ void node_server::settle(const std::shared_ptr<file_work>& work, const result<fi
         record.raw_bytes = outcome->raw_bytes;
         record.stored_bytes = outcome->stored_bytes;
         record.compressed = outcome->compress_ns > 0 && work->request.compress;
-        records_.add(record);
+        records_->add(record);
         const auto now_on = is_shared(work->request.store) && work->request.part == 0
                                 ? std::nullopt
                                 : idle_.observe(record.end_ns - record.begin_ns, slot_.estimate_ns(), waits);

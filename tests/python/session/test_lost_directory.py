@@ -118,7 +118,8 @@ def test_counts_that_cannot_be_saved_are_said_once(openmpi_case: Case) -> None:
 
 
 def make_folder(path: Path) -> bool:
-    """False when the server's temporary file of that name is there just now."""
+    """False when the server has made its temporary file of that name again."""
+    path.unlink(missing_ok=True)
     try:
         path.mkdir()
     except FileExistsError:
