@@ -161,6 +161,8 @@ class file_output final : public output_writer {
         for (uint32_t store = 0; store < targets_.size(); ++store) {
             if (!is_settled(store)) continue;
             const target& t = targets_[store];
+            for (const std::string& writer : writers)
+                fs::remove(fs::path(t.directory) / (".counts-" + writer + ".json.room"), none);
             for (const auto& entry : fs::directory_iterator(t.directory, none)) {
                 const std::string name = entry.path().filename().string();
                 if (!name.starts_with(stem) || !name.ends_with(".tmp")) continue;

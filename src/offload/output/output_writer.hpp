@@ -74,7 +74,7 @@ class output_writer {
     /// How many of the files that this writer stored are not there any more. Failure (system): a directory cannot be
     /// listed, so nobody knows.
     [[nodiscard]] virtual result<int64_t> missing_files() const = 0;
-    /// Removes the files that `writers`, which have died, were in the middle of.
+    /// Removes the files that `writers`, which have died, were in the middle of, and the room for their next counts.
     virtual void remove_halves_of(const std::set<std::string>& writers) = 0;
     /// This writer is done: a new session may have the directories as far as it is concerned.
     virtual void release_directories() = 0;

@@ -57,7 +57,9 @@ result<void> take_room(const std::string& path) {
 
 }  // namespace
 
-reserved_file::reserved_file(std::string path) : path_(std::move(path)), spare_(path_ + ".tmp") {
+reserved_file::reserved_file(std::string path) : path_(std::move(path)) {
+    const size_t name = path_.rfind('/') + 1;
+    spare_ = path_.substr(0, name) + "." + path_.substr(name) + ".room";
     static_cast<void>(take_room(spare_));
 }
 

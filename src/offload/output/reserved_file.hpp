@@ -10,7 +10,7 @@ namespace halcyon::offload {
 
 /// A small text file that can be replaced although its disk is full: room for two versions is taken beforehand.
 ///
-/// The second version lies beside the first under the same name and `.tmp`. A new text goes there, into room that the
+/// The second version lies beside the first, hidden, as `.<name>.room`. A new text goes there, into room that the
 /// file system has already given, and then the two change their names: readers see the old text or the new. Where the
 /// file system cannot exchange names, or cannot reserve room, the file is replaced as any other; when that fails for
 /// want of room, the text is written over the old one in place, which a reader may see half done.

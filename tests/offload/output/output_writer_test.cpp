@@ -118,15 +118,17 @@ TEST_F(writing, half_files_of_those_who_died_are_removed_and_no_others) {
     const auto first = server();
     write(*first, 1);
     for (const char* name : {"cloud.c00003.i00000002.h5.tmp", "cloud.c00004.i00000002.h5.tmp"}) leave(name);
-    for (const char* name : {"cloud.c00003.i00000001.h5", "cloud.c000030.i00000002.h5.tmp", "cloud.tmp",
-                             "cloud.c00005.i00000002.h5.tmp", "storm.c00003.i00000002.h5.tmp"})
+    for (const char* name :
+         {"cloud.c00003.i00000001.h5", "cloud.c000030.i00000002.h5.tmp", "cloud.tmp", "cloud.c00005.i00000002.h5.tmp",
+          "storm.c00003.i00000002.h5.tmp", ".counts-c00003.json.room", ".counts-c00005.json.room"})
         leave(name);
     first->remove_halves_of({});
-    EXPECT_EQ(names().size(), 8U);
+    EXPECT_EQ(names().size(), 10U);
     first->remove_halves_of({"c00003", "c00004"});
-    EXPECT_EQ(names(), (std::vector<std::string>{"cloud.c00003.i00000001.h5", "cloud.c000030.i00000002.h5.tmp",
-                                                 "cloud.c00005.i00000002.h5.tmp", "cloud.n0000.i00000001.h5",
-                                                 "cloud.tmp", "storm.c00003.i00000002.h5.tmp"}));
+    EXPECT_EQ(names(),
+              (std::vector<std::string>{".counts-c00005.json.room", "cloud.c00003.i00000001.h5",
+                                        "cloud.c000030.i00000002.h5.tmp", "cloud.c00005.i00000002.h5.tmp",
+                                        "cloud.n0000.i00000001.h5", "cloud.tmp", "storm.c00003.i00000002.h5.tmp"}));
 }
 
 TEST_F(writing, a_sync_is_of_all_that_this_writer_published_and_of_those_it_is_told_of) {
@@ -222,8 +224,8 @@ TEST_F(writing, a_lost_directory_in_which_another_run_stores_is_left_alone) {
     EXPECT_FALSE(first->look_for_lost_directories()) << "told once";
     write(*first, 3);
     EXPECT_TRUE(records.save({}).ok());
-    EXPECT_EQ(names(), (std::vector<std::string>{"cloud.n0000.i00000003.h5", "counts-n0000.json",
-                                                 "counts-n0000.json.tmp", "phases-n0000.csv", "server-n0000.csv"}));
+    EXPECT_EQ(names(), (std::vector<std::string>{".counts-n0000.json.room", "cloud.n0000.i00000003.h5",
+                                                 "counts-n0000.json", "phases-n0000.csv", "server-n0000.csv"}));
 }
 
 /// Memory whose first reader waits until readers of all such memory have come, or 20 s.

@@ -97,7 +97,7 @@ TEST_F(on_a_small_disk, finished_counts_leave_no_second_file) {
     run_counts counts = counts_of(1);
     counts.finished = true;
     ASSERT_TRUE(kept.save(counts).ok());
-    EXPECT_FALSE(std::filesystem::exists(folder_.file("counts-n0000.json.tmp")));
+    EXPECT_FALSE(std::filesystem::exists(folder_.file(".counts-n0000.json.room")));
     std::ifstream file(folder_.file("counts-n0000.json"));
     const std::string text(std::istreambuf_iterator<char>(file), {});
     EXPECT_NE(text.find("\"finished\": true"), std::string::npos);

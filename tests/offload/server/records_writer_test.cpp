@@ -85,8 +85,8 @@ TEST_F(records_of_a_busy_server, are_all_there_after_the_last_save) {
 
 TEST_F(records_of_a_busy_server, that_cannot_be_saved_are_said_once_and_when_they_can) {
     std::filesystem::create_directory(folder_.file("kept"));
-    std::filesystem::rename(folder_.file("counts-n0000.json.tmp"), folder_.file("kept/tmp"));
-    std::filesystem::create_directory(folder_.file("counts-n0000.json.tmp"));
+    std::filesystem::rename(folder_.file(".counts-n0000.json.room"), folder_.file("kept/tmp"));
+    std::filesystem::create_directory(folder_.file(".counts-n0000.json.room"));
     let_go();
     const auto save = [this] {
         records_.save({});
@@ -98,7 +98,7 @@ TEST_F(records_of_a_busy_server, that_cannot_be_saved_are_said_once_and_when_the
     save();
     EXPECT_EQ(said_, (std::vector<bool>{false}));
     EXPECT_TRUE(records_.unsaved());
-    std::filesystem::remove(folder_.file("counts-n0000.json.tmp"));
+    std::filesystem::remove(folder_.file(".counts-n0000.json.room"));
     save();
     EXPECT_EQ(said_, (std::vector<bool>{false, true}));
 }
