@@ -88,8 +88,9 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
                                               }});
     if (auto loaded = s->actions_->load_modules(s->document_.directory); !loaded) return loaded.why();
     s->pool_ = std::make_unique<worker_pool>(s->data_.server.threads);
-    s->records_ =
-        std::make_unique<records_writer>(std::move(*records), *s->pool_, [server = s.get()](const result<void>& saved) {
+    s->recorder_ = std::make_unique<worker_pool>(1);
+    s->records_ = std::make_unique<records_writer>(
+        std::move(*records), *s->recorder_, [server = s.get()](const result<void>& saved) {
             server->tell([server, saved] { server->say_whether_saved(saved); });
         });
     s->begin_ns_ = monotonic_ns();
@@ -204,8 +205,6 @@ int node_server::run() {
 /// How long the loop may sleep: half a second at most, so that a missed wake-up of a dying client costs little.
 int64_t node_server::next_timer_ns() const {
     int64_t longest = 500'000'000;
-    // Jobs that bring no news when they end, such as those of records, are all that the end waits for.
-    if (!book_.anybody_live() && pool_->outstanding() > 0) longest = 5'000'000;
     for (const store_state& s : stores_)
         if (s.not_before_ns > 0 && !s.pending.empty())
             longest = std::min(longest, std::max<int64_t>(1'000'000, s.not_before_ns - monotonic_ns()));

@@ -30,8 +30,8 @@ namespace halcyon::offload {
 /// and gives the blocks back.
 ///
 /// Threads: the event loop (run()) owns everything below; pool threads run jobs and connection threads deliver news,
-/// both through `inbox_`. Files and records are written by the pool. The loop itself touches storage only to read
-/// spilled blocks back, and to sync, save the counts and make the view once more when it winds up.
+/// both through `inbox_`. Files are written by the pool, records by a thread of their own. The loop itself touches
+/// storage only to read spilled blocks back, and to sync, save the counts and make the view once more when it winds up.
 class node_server {
   public:
     struct launch {
@@ -230,6 +230,8 @@ class node_server {
     std::vector<std::function<void()>> inbox_;
     std::atomic<bool> inbox_filled_{false};
     std::unique_ptr<records_writer> records_;
+    std::unique_ptr<worker_pool>
+        recorder_;                       ///< of one thread: records do not wait for actions, which may take for ever
     std::unique_ptr<worker_pool> pool_;  ///< last: joined before anything its jobs use is gone
 };
 

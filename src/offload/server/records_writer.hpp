@@ -12,7 +12,7 @@
 
 namespace halcyon::offload {
 
-/// Keeps the records of a server away from its event loop: takes lines and counts at once, and has a thread of the pool
+/// Keeps the records of a server away from its event loop: takes lines and counts at once, and has a pool
 /// write them in their order. Of counts only the newest are written.
 ///
 /// What waits is bounded; lines beyond that are counted as lost. A server that is killed takes with it what waits.
