@@ -37,8 +37,7 @@ result<void> client_session::wait(int64_t iteration, stage which) {
                        "files could not be written or were lost: " +
                            std::string(h.last_error, strnlen(h.last_error, sizeof h.last_error)),
                        EIO};
-    // Blocks that found no room are in files of this client.
-    return which == stage::durable ? fallback_->sync() : result<void>{};
+    return {};
 }
 
 /// Without a server: what this client still holds goes into its files.
@@ -46,7 +45,9 @@ result<void> client_session::wait_without_server(int64_t iteration, stage which)
     if (auto done = fallback_->flush(); !done) return done;
     if (!left_ && iteration > segment_->header().ledger.read().stored_through) return left_;
     if (auto all = fallback_->all_stored(iteration); !all) return all;
-    return which == stage::durable ? fallback_->sync() : result<void>{};
+    if (which != stage::durable) return {};
+    // A server that was lost may have stored without syncing; with `inline: true` there never was one.
+    return fallback_->sync(segment_ ? fallback_store::reach::node : fallback_store::reach::own);
 }
 
 /// Failure (unavailable): the server lives, but has given this client up.

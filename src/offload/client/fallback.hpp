@@ -42,8 +42,10 @@ class fallback_store {
     virtual result<void> flush() = 0;
     /// Failure: blocks of this iteration or of one before it could not be written and are lost.
     [[nodiscard]] virtual result<void> all_stored(int64_t through) const = 0;
-    /// Syncs everything stored so far.
-    virtual result<void> sync() = 0;
+    /// Whose files sync() syncs.
+    enum class reach { own, node };
+    /// Syncs everything stored so far: by this client, or also by the server of its node and the other clients.
+    virtual result<void> sync(reach whose) = 0;
     /// The session ends: flush, and say in the records that it ended in order.
     virtual result<void> finish() = 0;
 };

@@ -148,8 +148,13 @@ result<void> inline_store::all_stored(int64_t through) const {
                    EIO};
 }
 
-result<void> inline_store::sync() {
-    return output_ ? output_->sync() : result<void>{};
+/// Files of clients on other nodes are synced there; here that costs a call, and no word says which they are.
+result<void> inline_store::sync(reach whose) {
+    if (whose == reach::own) return output_ ? output_->sync({}) : result<void>{};
+    if (auto opened = open(); !opened) return opened;
+    return output_->sync([server = node_writer(where_.node)](const std::string& writer) {
+        return writer == server || writer == all_servers || writer.starts_with('c');
+    });
 }
 
 result<void> inline_store::finish() {
@@ -247,6 +252,10 @@ result<void> inline_store::write(output_writer::request request, int64_t complet
         return report.why();
     }
     counts_.overflowed_values += report->overflowed_values;
+    if (report->patterns_refuted) {
+        counts_.switches.push_back({realtime_ns(), patterns_off});
+        say(patterns_off);
+    }
     record.compress_ns = report->compress_ns;
     record.write_ns = report->write_ns;
     record.raw_bytes = report->raw_bytes;

@@ -42,7 +42,7 @@ class inline_store final : public fallback_store {
     void log(const std::string& line) override;
     result<void> flush() override;
     [[nodiscard]] result<void> all_stored(int64_t through) const override;
-    result<void> sync() override;
+    result<void> sync(reach whose) override;
     /// Saves the counts as finished. Failure: something was lost on the way.
     result<void> finish() override;
 

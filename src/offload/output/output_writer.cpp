@@ -21,6 +21,9 @@ std::string absolute(const std::string& directory, const std::string& path) {
     return (fs::path(directory) / path).lexically_normal().string();
 }
 
+/// `state_` guards what is known about directories and files, and is held for single calls on directories, never while
+/// a file is written or synced; `parts_` guards the numbers of parts alone, as the event loop asks for them; `views_`
+/// lets one view be made at a time. Taken in the order views_, state_, parts_.
 class file_output final : public output_writer {
   public:
     file_output(const model& data, std::string writer, int ranks, std::string run)
@@ -32,14 +35,14 @@ class file_output final : public output_writer {
         directory_claim place;  ///< the directory as it was found or made
         result<void> settled;   ///< failure: the directory was lost, and there is no new one yet
         std::unique_ptr<file_store> files;
-        std::unique_ptr<view_builder> view;
-        stored_files stored;  ///< of this writer, hidden ones too
+        std::shared_ptr<view_builder> view;  ///< shared with a thread that makes a view while the directory is lost
+        stored_files stored;                 ///< of this writer, hidden ones too
     };
     std::vector<target> targets_;
 
     result<file_report> write(request r) override {
         target& t = targets_[r.store];
-        if (!t.settled) return t.settled.why();
+        if (auto there = is_settled(r.store); !there) return there.why();
         const bool visible = r.visible;
         if (visible)
             if (auto done = publish_parts(r.store, r.iterations); !done) return done.why();
@@ -47,20 +50,22 @@ class file_output final : public output_writer {
         if (!job) return job.why();
         auto report = t.files->write(*job);
         if (!report) return report;
-        if (visible)
+        if (visible) {
             published(job->path, job->sync);
-        else
+        } else {
+            const std::lock_guard lock(state_);
             t.stored.add(fs::path(job->path).filename().string());
+        }
         return report;
     }
 
     result<file_job> share_of(request r) override {
-        if (!targets_[r.store].settled) return targets_[r.store].settled.why();
+        if (auto there = is_settled(r.store); !there) return there.why();
         return job_for(std::move(r), all_servers);
     }
 
     result<void> lay_out(uint32_t store, const shared_file& file) override {
-        if (!targets_[store].settled) return targets_[store].settled;
+        if (auto there = is_settled(store); !there) return there;
         return targets_[store].files->lay_out(file);
     }
 
@@ -70,31 +75,47 @@ class file_output final : public output_writer {
         return {};
     }
 
+    std::recursive_mutex& library_lock(uint32_t store) override {
+        std::recursive_mutex* of_format = targets_[store].files->library_lock();
+        return of_format != nullptr ? *of_format : no_library_;
+    }
+
     void published(const std::string& path, bool synced) override {
+        const std::lock_guard lock(state_);
         if (!synced) unsynced_.insert(path);
         for (target& t : targets_)
             if (fs::path(path).parent_path() == t.directory) return t.stored.add(fs::path(path).filename().string());
     }
 
-    int32_t next_part(uint32_t store, int64_t iteration) override { return ++last_part_[{store, iteration}]; }
+    int32_t next_part(uint32_t store, int64_t iteration) override {
+        const std::lock_guard lock(parts_);
+        return ++last_part_[{store, iteration}];
+    }
 
-    result<void> sync() override {
-        std::set<std::string> directories;
-        for (const std::string& path : unsynced_) {
+    result<void> sync(const writers_meant& others) override {
+        std::set<std::string> wanted, directories;
+        {
+            const std::lock_guard lock(state_);
+            if (others) add_files_of(others);
+            wanted = unsynced_;
+        }
+        for (const std::string& path : wanted) {
             if (auto done = sync_file(path); !done) return done;
             directories.insert(fs::path(path).parent_path().string());
         }
         for (const std::string& directory : directories)
             if (auto done = sync_directory(directory); !done) return done;
-        unsynced_.clear();
+        const std::lock_guard lock(state_);
+        for (const std::string& path : wanted) unsynced_.erase(path);
         return {};
     }
 
     result<int64_t> rebuild_views(const std::vector<std::string>& writers) override {
+        const std::lock_guard one_at_a_time(views_);
         int64_t shown = 0;
-        for (target& t : targets_) {
-            if (!t.settled) return t.settled.why();
-            auto n = t.view->rebuild(writers);
+        for (uint32_t store = 0; store < targets_.size(); ++store) {
+            if (auto there = is_settled(store); !there) return there.why();
+            auto n = view_of(store)->rebuild(writers);
             if (!n) return n.why();
             shown = std::max(shown, *n);
         }
@@ -102,6 +123,7 @@ class file_output final : public output_writer {
     }
 
     std::optional<lost_directory> look_for_lost_directories() override {
+        const std::lock_guard lock(state_);
         std::optional<lost_directory> lost;
         std::set<std::string> said;
         for (target& t : targets_) {
@@ -121,6 +143,7 @@ class file_output final : public output_writer {
     }
 
     result<int64_t> missing_files() const override {
+        const std::lock_guard lock(state_);
         int64_t missing = 0;
         for (const target& t : targets_) {
             if (t.stored.size() == 0) continue;
@@ -135,8 +158,11 @@ class file_output final : public output_writer {
         if (writers.empty()) return;
         const std::string stem = data_.simulation + ".";
         std::error_code none;
-        for (const target& t : targets_) {
-            if (!t.settled) continue;
+        for (uint32_t store = 0; store < targets_.size(); ++store) {
+            if (!is_settled(store)) continue;
+            const target& t = targets_[store];
+            for (const std::string& writer : writers)
+                fs::remove(fs::path(t.directory) / (".counts-" + writer + ".json.room"), none);
             for (const auto& entry : fs::directory_iterator(t.directory, none)) {
                 const std::string name = entry.path().filename().string();
                 if (!name.starts_with(stem) || !name.ends_with(".tmp")) continue;
@@ -165,6 +191,7 @@ class file_output final : public output_writer {
     }
 
     void release_directories() override {
+        const std::lock_guard lock(state_);
         for (target& t : targets_) t.place.release();
     }
 
@@ -183,9 +210,10 @@ class file_output final : public output_writer {
     }
 
     std::vector<std::string> new_view_remarks() override {
+        const std::lock_guard one_at_a_time(views_);
         std::vector<std::string> fresh;
-        for (const target& t : targets_)
-            for (const std::string& remark : t.view->remarks())
+        for (uint32_t store = 0; store < targets_.size(); ++store)
+            for (const std::string& remark : view_of(store)->remarks())
                 if (told_.insert(remark).second) fresh.push_back(remark);
         return fresh;
     }
@@ -225,6 +253,29 @@ class file_output final : public output_writer {
     const std::string& writer() const { return writer_; }
 
   private:
+    result<void> is_settled(uint32_t store) const {
+        const std::lock_guard lock(state_);
+        return targets_[store].settled;
+    }
+    std::shared_ptr<view_builder> view_of(uint32_t store) const {
+        const std::lock_guard lock(state_);
+        return targets_[store].view;
+    }
+
+    /// What other writers have published becomes this one's to sync, once.
+    void add_files_of(const writers_meant& others) {
+        const std::string stem = data_.simulation + ".";
+        std::error_code none;
+        for (const target& t : targets_)
+            for (const auto& entry : fs::directory_iterator(t.directory, none)) {
+                const std::string name = entry.path().filename().string();
+                if (!name.starts_with(stem) || !name.ends_with(".h5")) continue;
+                const std::string writer = name.substr(stem.size(), name.find('.', stem.size()) - stem.size());
+                if (writer != writer_ && others(writer) && of_others_.insert(entry.path().string()).second)
+                    unsynced_.insert(entry.path().string());
+            }
+    }
+
     /// What was known about a directory that is lost.
     void forget(target& t) {
         t.place.release();
@@ -267,10 +318,15 @@ class file_output final : public output_writer {
         return names;
     }
 
+    bool has_parts(uint32_t store, int64_t iteration) const {
+        const std::lock_guard lock(parts_);
+        return last_part_.contains({store, iteration});
+    }
+
     result<void> publish_parts_of(uint32_t store, int64_t iteration) {
         // The directory is read only for iterations that have parts: it grows with every file.
-        if (!last_part_.contains({store, iteration})) return {};
-        if (!targets_[store].settled) return targets_[store].settled;
+        if (!has_parts(store, iteration)) return {};
+        if (auto there = is_settled(store); !there) return there;
         const std::string& directory = targets_[store].directory;
         for (const std::string& name : part_names(store, iteration)) {
             if (!name.starts_with('.')) continue;
@@ -279,7 +335,10 @@ class file_output final : public output_writer {
             hidden += '/';
             hidden += name;
             if (std::rename(hidden.c_str(), path.c_str()) != 0) return system_failure(path, errno);
-            targets_[store].stored.publish(name);
+            {
+                const std::lock_guard lock(state_);
+                targets_[store].stored.publish(name);
+            }
             published(path, false);
         }
         return {};
@@ -288,9 +347,12 @@ class file_output final : public output_writer {
     const model& data_;
     std::string writer_, run_;
     int ranks_;
+    mutable std::mutex views_, state_, parts_;
+    std::recursive_mutex no_library_;
     std::map<std::pair<uint32_t, int64_t>, int32_t> last_part_;  ///< [store, iteration] that has parts
     std::set<std::string> unsynced_;
-    std::set<std::string> told_;  ///< remarks about views
+    std::set<std::string> of_others_;  ///< files of other writers that were or will be synced here
+    std::set<std::string> told_;       ///< remarks about views
 };
 
 }  // namespace

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,7 +16,8 @@
 namespace halcyon::offload {
 
 /// Turns blocks into published files and files into the view, for one writer (a node's server or an inline client).
-/// Used by one thread at a time.
+/// Any thread may use it at any time: files are written side by side, views one after the other. No call waits for a
+/// file that another thread writes.
 class output_writer {
   public:
     /// `directory`: where relative paths of stores start. Loads the store modules. `run`: whose mark the directories of
@@ -44,14 +47,19 @@ class output_writer {
     virtual result<void> lay_out(uint32_t store, const shared_file& file) = 0;
     /// Gives the hidden parts of these iterations their names, before the file of the iterations gets its own.
     virtual result<void> publish_parts(uint32_t store, std::span<const int64_t> iterations) = 0;
+    /// Held by whoever else uses the library in which this store writes its format.
+    [[nodiscard]] virtual std::recursive_mutex& library_lock(uint32_t store) = 0;
     /// A file that all servers wrote was published; `synced`: with this server's share on the device.
     virtual void published(const std::string& path, bool synced) = 0;
 
     /// The next unused part number of an iteration, whatever an earlier server left.
     virtual int32_t next_part(uint32_t store, int64_t iteration) = 0;
 
-    /// Syncs what was written without sync so far.
-    virtual result<void> sync() = 0;
+    /// Which writers are meant; empty: none.
+    using writers_meant = std::function<bool(const std::string& writer)>;
+    /// Syncs what was written without sync so far, and what `others` on this machine have published in the same
+    /// directories: clients that found no room and stored by themselves, or a server that is no more.
+    virtual result<void> sync(const writers_meant& others) = 0;
 
     /// Replaces the view of each store. `writers`: who must have published an iteration before it is shown.
     virtual result<int64_t> rebuild_views(const std::vector<std::string>& writers) = 0;
@@ -66,7 +74,7 @@ class output_writer {
     /// How many of the files that this writer stored are not there any more. Failure (system): a directory cannot be
     /// listed, so nobody knows.
     [[nodiscard]] virtual result<int64_t> missing_files() const = 0;
-    /// Removes the files that `writers`, which have died, were in the middle of.
+    /// Removes the files that `writers`, which have died, were in the middle of, and the room for their next counts.
     virtual void remove_halves_of(const std::set<std::string>& writers) = 0;
     /// `writer` has ended without its last acts: publishes its hidden parts, and removes the file it was in the middle
     /// of.

@@ -5,11 +5,11 @@
 #include <rapidjson/prettywriter.h>
 #include <rapidjson/stringbuffer.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <sstream>
 
-#include "base/replace_file.hpp"
 #include "base/same_file.hpp"
 #include "offload/output/run_mark.hpp"
 
@@ -50,23 +50,71 @@ constexpr named_count numbers[] = {
     {"idle_ns", &run_counts::idle_ns},
 };
 
-/// A server that was killed may have left half a line: the next one must not continue it.
-void cut_unfinished_line(const std::string& path) {
+/// `messages`, `switches`: how many of them, from the first.
+std::string text_of(const run_counts& counts, size_t messages, size_t switches) {
+    rapidjson::StringBuffer out;
+    rapidjson::PrettyWriter<rapidjson::StringBuffer> w(out);
+    w.StartObject();
+    w.Key("finished");
+    w.Bool(counts.finished);
+    for (const named_count& n : numbers) {
+        w.Key(n.name);
+        w.Int64(counts.*n.value);
+    }
+    w.Key("switches");
+    w.StartArray();
+    for (size_t i = 0; i < switches; ++i) {
+        w.StartObject();
+        w.Key("at_ns");
+        w.Int64(counts.switches[i].at_ns);
+        w.Key("what");
+        w.String(counts.switches[i].what.c_str());
+        w.EndObject();
+    }
+    w.EndArray();
+    w.Key("messages");
+    w.StartArray();
+    for (size_t i = 0; i < messages; ++i) w.String(counts.messages[i].c_str());
+    w.EndArray();
+    if (const size_t left_out = counts.messages.size() - messages + counts.switches.size() - switches; left_out > 0) {
+        w.Key("left_out");
+        w.Uint64(left_out);
+    }
+    w.EndObject();
+    out.Put('\n');
+    return {out.GetString(), out.GetSize()};
+}
+
+/// The numbers are what must be there; of the rest, as much as there is room for.
+std::string fitting_text_of(const run_counts& counts) {
+    size_t messages = counts.messages.size(), switches = counts.switches.size();
+    std::string text = text_of(counts, messages, switches);
+    while (text.size() > reserved_file::room_bytes && messages + switches > 0) {
+        (messages > 0 ? messages : switches) /= 2;
+        text = text_of(counts, messages, switches);
+    }
+    return text;
+}
+
+/// A server that was killed may have left half a line: the next one must not continue it. Returns how many whole lines
+/// there are.
+int64_t cut_unfinished_line(const std::string& path) {
     std::ifstream file(path);
     std::stringstream text;
     text << file.rdbuf();
     const std::string all = text.str();
     std::error_code none;
     if (!all.empty() && all.back() != '\n') std::filesystem::resize_file(path, all.rfind('\n') + 1, none);
+    return std::count(all.begin(), all.end(), '\n');
 }
 
 }  // namespace
 
 result<run_records::table> run_records::open_table(const std::string& path, const char* header) {
-    cut_unfinished_line(path);
+    const int64_t lines = cut_unfinished_line(path);
     std::error_code none;
     const bool empty = !std::filesystem::exists(path, none) || std::filesystem::file_size(path, none) == 0;
-    table t{path, header, std::ofstream(path, std::ios::app), {}, 0};
+    table t{path, header, std::ofstream(path, std::ios::app), {}, std::max<int64_t>(0, lines - 1)};
     if (!t.out) return system_failure(path, errno);
     if (empty) t.out << header << '\n' << std::flush;
     t.held = descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -88,6 +136,7 @@ result<run_records> run_records::open(const std::string& directory, const std::s
     if (!files) return files.why();
     r.phases_ = std::move(*phases);
     r.files_ = std::move(*files);
+    r.counts_file_ = reserved_file(directory + "/counts-" + writer + ".json");
     return r;
 }
 
@@ -135,33 +184,9 @@ result<void> run_records::save(run_counts counts) {
     begin_anew_if_lost(phases_);
     begin_anew_if_lost(files_);
     counts.lost_records += lost_;
-    rapidjson::StringBuffer out;
-    rapidjson::PrettyWriter<rapidjson::StringBuffer> w(out);
-    w.StartObject();
-    w.Key("finished");
-    w.Bool(counts.finished);
-    for (const named_count& n : numbers) {
-        w.Key(n.name);
-        w.Int64(counts.*n.value);
-    }
-    w.Key("switches");
-    w.StartArray();
-    for (const auto& s : counts.switches) {
-        w.StartObject();
-        w.Key("at_ns");
-        w.Int64(s.at_ns);
-        w.Key("what");
-        w.String(s.what.c_str());
-        w.EndObject();
-    }
-    w.EndArray();
-    w.Key("messages");
-    w.StartArray();
-    for (const std::string& m : counts.messages) w.String(m.c_str());
-    w.EndArray();
-    w.EndObject();
-    out.Put('\n');
-    return replace_file(directory_ + "/counts-" + writer_ + ".json", {out.GetString(), out.GetSize()});
+    auto saved = counts_file_.replace(fitting_text_of(counts));
+    if (counts.finished) counts_file_.release();
+    return saved;
 }
 
 run_counts run_records::saved_counts() const {

@@ -7,6 +7,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "offload/output/reserved_file.hpp"
 #include "offload/segment/ledger.hpp"
 
 namespace halcyon::offload {
@@ -26,6 +27,9 @@ struct run_counts : server_counts {
     std::vector<mode_switch> switches;
     std::vector<std::string> messages;  ///< the first hundred; the log has all
 };
+
+/// What a switch of the mode of writing is called once file_report::patterns_refuted was seen.
+inline constexpr const char* patterns_off = "file patterns off: HDF5 makes each file from now on";
 
 /// One output phase of one rank, as the simulation saw it.
 struct phase_record {
@@ -49,11 +53,16 @@ class run_records {
 
     void add(const phase_record& p);
     void add(const file_record& f);
-    /// Replaces counts-<writer>.json by rename. Files of records that were deleted or moved are begun anew, and the
-    /// directory is made where it is missing. Failure (usage): another run has the directory now.
+    /// Replaces counts-<writer>.json, on a full disk too: its room is reserved. Messages that would not fit into that
+    /// room are left out of the file and counted there. Files of records that were deleted or moved are begun anew, and
+    /// the directory is made where it is missing. Failure (usage): another run has the directory now.
     result<void> save(run_counts counts);
     /// Counts that an earlier server of this writer saved; zeros when there are none.
     [[nodiscard]] run_counts saved_counts() const;
+    /// Lines of phases that are in the file, those of earlier servers too.
+    [[nodiscard]] int64_t phase_lines() const { return phases_.lines; }
+    /// Lines that this writer knows not to be in its files.
+    [[nodiscard]] int64_t lost_lines() const { return lost_; }
 
   private:
     struct table {
@@ -61,7 +70,7 @@ class run_records {
         const char* header = "";
         std::ofstream out;
         descriptor held;    ///< the same file, so that it can be told from another of its name
-        int64_t lines = 0;  ///< written into it
+        int64_t lines = 0;  ///< in it, without the header
     };
     static result<table> open_table(const std::string& path, const char* header);
     void count_line(table& t);
@@ -70,6 +79,7 @@ class run_records {
 
     std::string directory_, writer_, run_;
     table phases_, files_;
+    reserved_file counts_file_;
     int64_t lost_ = 0;
 };
 

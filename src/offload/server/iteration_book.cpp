@@ -80,27 +80,39 @@ std::optional<int64_t> iteration_book::take_complete() {
     return next_++;
 }
 
-/// Blocks that a dead client would have written: what its peers wrote of the same iteration, and what it wrote itself
-/// in its last one.
+/// Blocks that a client which left before would have written. One that died: what its peers wrote of the same
+/// iteration, and what it wrote itself in its last one. One that closed: those of its last iteration whose variables a
+/// peer wrote again, where a peer ended the iteration; else it owes nothing.
 void iteration_book::attribute_missing(int64_t number) {
     iteration& it = iterations_[number];
+    const bool ended = std::any_of(clients_.begin(), clients_.end(),
+                                   [number](const client_state& c) { return c.ended_through >= number; });
     for (uint32_t c = 0; c < clients_.size(); ++c) {
         const client_state& client = clients_[c];
-        if (client.live || !client.died || client.ended_through >= number) continue;
+        if (client.live || client.ended_through >= number || (!client.died && !ended)) continue;
         std::set<std::pair<uint32_t, int32_t>> expected = client.wrote_last;
         std::set<std::pair<uint32_t, int32_t>> present;
+        std::set<uint32_t> written;
         for (const key k : it.blocks) {
             const held* h = find(k);
             if (h == nullptr) continue;
             if (h->block.client == c)
                 present.emplace(h->block.variable, h->block.block);
-            else if (!h->constant)
+            else if (!h->constant && client.died)
                 expected.emplace(h->block.variable, h->block.block);
+            written.insert(h->block.variable);
         }
-        it.incomplete = true;
-        for (const auto& what : expected)
-            if (!present.contains(what))
-                note_missing(c, what.first, what.second, number, missing_block::why::client_died);
+        if (!client.died)
+            std::erase_if(expected, [&written](const auto& what) { return !written.contains(what.first); });
+        bool owes = false;
+        for (const auto& what : expected) {
+            if (present.contains(what)) continue;
+            owes = true;
+            note_missing(c, what.first, what.second, number,
+                         client.died ? missing_block::why::client_died : missing_block::why::not_written);
+        }
+        it.incomplete = it.incomplete || client.died || owes;
+        if (!client.died && owes) it.closed_before.insert(c);
     }
 }
 

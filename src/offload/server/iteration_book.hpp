@@ -34,11 +34,12 @@ class iteration_book {
     struct iteration {
         std::vector<key> blocks;
         std::vector<missing_block> missing;
-        int64_t bytes = 0;        ///< of `blocks`
-        int64_t given_up = 0;     ///< blocks whose file could not be written
-        int64_t complete_ns = 0;  ///< real time
-        bool incomplete = false;  ///< a client died before it ended it
-        size_t stores_left = 0;   ///< stores that have not written it yet
+        int64_t bytes = 0;                 ///< of `blocks`
+        int64_t given_up = 0;              ///< blocks whose file could not be written
+        int64_t complete_ns = 0;           ///< real time
+        bool incomplete = false;           ///< a client died, or closed and owes blocks, before it ended it
+        std::set<uint32_t> closed_before;  ///< clients that closed and would have written blocks of it
+        size_t stores_left = 0;            ///< stores that have not written it yet
     };
 
     iteration_book(const model& data, std::vector<int> client_ranks, int64_t first_iteration = 0);

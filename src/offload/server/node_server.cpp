@@ -75,7 +75,6 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
     const std::string directory = records_directory(s->data_, s->document_.directory);
     auto records = run_records::open(directory, s->document_.writer, s->document_.run);
     if (!records) return records.why();
-    s->records_ = std::move(*records);
     auto output = output_writer::open(s->data_, s->document_.directory, s->document_.writer, s->document_.ranks,
                                       s->document_.run);
     if (!output) return output.why();
@@ -90,6 +89,11 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
                       [server = s.get()](uint32_t id) { return &server->segment_.mark_of(id); }});
     if (auto loaded = s->actions_->load_modules(s->document_.directory); !loaded) return loaded.why();
     s->pool_ = std::make_unique<worker_pool>(s->data_.server.threads);
+    s->recorder_ = std::make_unique<worker_pool>(1);
+    s->records_ = std::make_unique<records_writer>(
+        std::move(*records), *s->recorder_, [server = s.get()](const result<void>& saved) {
+            server->tell([server, saved] { server->say_whether_saved(saved); });
+        });
     s->begin_ns_ = monotonic_ns();
     if (s->generation_ > 1)
         s->take_over();
@@ -228,9 +232,7 @@ int64_t node_server::next_timer_ns() const {
         if (s.not_before_ns > 0 && !s.pending.empty())
             longest = std::min(longest, std::max<int64_t>(1'000'000, s.not_before_ns - monotonic_ns()));
     if (view_dirty_ && !view_running_ && document_.node == 0)
-        for (const store& s : data_.stores)
-            longest = std::min(longest,
-                               std::max<int64_t>(1'000'000, last_view_ns_ + s.view_interval.count() - monotonic_ns()));
+        longest = std::min(longest, std::max<int64_t>(1'000'000, last_view_ns_ + view_pause_ns() - monotonic_ns()));
     return longest;
 }
 
@@ -265,7 +267,7 @@ bool node_server::wind_up() {
             std::all_of(data_.stores.begin(), data_.stores.end(), [](const store& s) { return s.durable; });
         if (all_synced || h.durable_wanted.load() >= 0) {
             h.act.store(server_act::syncing_at_end, std::memory_order_relaxed);
-            synced(stored_through_, output_->sync());
+            synced(stored_through_, output_->sync(clients_that_stored()));
             h.act.store(server_act::serving, std::memory_order_relaxed);
         }
         if (files_ != nullptr) files_->leave();
@@ -273,6 +275,7 @@ bool node_server::wind_up() {
         look_for_lost_files();
         output_->remove_halves_of(dead_writers());
         save_counts(true);
+        if (count_lines_lost_with_predecessors()) save_counts(true);
         // Of the others nothing is written from here on, and nobody waits until they are gone.
         if (document_.node != 0) output_->release_directories();
         h.state.store(server_state::drained, std::memory_order_release);
@@ -328,11 +331,30 @@ void node_server::save_counts(bool finished) {
         earlier_idle_ns_ + std::max<int64_t>(0, data_.server.threads * slept_ns_ - pool_->busy_ns() - shared_ns_);
     count_clients(segment_, counts_);
     write_ledger();
-    const auto saved = records_.save(counts_);
-    if (!saved && !counts_unsaved_)
-        note("counts cannot be saved, and are tried again after each file: " + saved.why().message);
-    if (saved && counts_unsaved_) log_("counts are saved again");
-    counts_unsaved_ = !saved;
+    if (!finished) return records_->save(counts_);
+    const bool said = records_->unsaved();
+    if (auto saved = records_->save_now(counts_); saved.ok() == said) say_whether_saved(saved);
+}
+
+void node_server::say_whether_saved(const result<void>& saved) {
+    if (saved) return log_("counts are saved again");
+    note("counts cannot be saved, and are tried again after each file: " + saved.why().message);
+}
+
+/// A server that is killed takes records with it that had not been written. Each iteration that a client ended has a
+/// line; a client that died may not have said so of its last one. True: some are lost.
+bool node_server::count_lines_lost_with_predecessors() {
+    if (generation_ == 1) return false;
+    int64_t expected = 0;
+    for (uint32_t c = 0; c < gone_.size(); ++c) {
+        const bool dead = segment_.page(c).dead.load(std::memory_order_acquire) != 0;
+        expected += std::max<int64_t>(0, book_.ended_through(c) + (dead ? 0 : 1));
+    }
+    const int64_t known = records_->phase_lines() + records_->lost_lines() + counts_.lost_records;
+    if (known >= expected) return false;
+    counts_.lost_records += expected - known;
+    note(std::to_string(expected - known) + " line(s) of the phases were lost with a server that was killed");
+    return true;
 }
 
 }  // namespace halcyon::offload

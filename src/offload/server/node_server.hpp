@@ -20,6 +20,7 @@
 #include "offload/server/idle_compression.hpp"
 #include "offload/server/iteration_book.hpp"
 #include "offload/server/job_events.hpp"
+#include "offload/server/records_writer.hpp"
 #include "offload/server/shared_files.hpp"
 #include "offload/server/transfer_slot.hpp"
 #include "offload/server/worker_pool.hpp"
@@ -30,8 +31,8 @@ namespace halcyon::offload {
 /// and gives the blocks back.
 ///
 /// Threads: the event loop (run()) owns everything below; pool threads run jobs and connection threads deliver news,
-/// both through `inbox_`. Files are written by the pool. The loop itself touches storage only for what is small or
-/// last: it reads spilled blocks back, appends records, and syncs and makes the view once more when it winds up.
+/// both through `inbox_`. Files are written by the pool, records by a thread of their own. The loop itself touches
+/// storage only to read spilled blocks back, and to sync, save the counts and make the view once more when it winds up.
 class node_server {
   public:
     struct launch {
@@ -81,12 +82,14 @@ class node_server {
     struct file_work;
     void complete_iterations();
     void finish_iteration(int64_t number);
+    void tell_of_closed_before(int64_t number, const std::set<uint32_t>& clients);
     void flush_store(uint32_t store);
     std::shared_ptr<file_work> work_of(uint32_t store, std::vector<int64_t> iterations);
     void flush_wanted();
     void relieve_pressure();
     void load_blocks(file_work& work);
     void submit_file(const std::shared_ptr<file_work>& work);
+    void submit_again(const std::shared_ptr<file_work>& work);
     void submit_waiting_files();
     void write_file(const std::shared_ptr<file_work>& work);
     void file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome,
@@ -98,11 +101,13 @@ class node_server {
     void release_if_done(iteration_book::key k);
     void tell_clients_of_loss(int64_t iteration, const std::string& why);
     void sync_if_wanted();
+    [[nodiscard]] output_writer::writers_meant clients_that_stored() const;
     void synced(int64_t through, const result<void>& outcome);
     void tell_of_failure(const failure& why, int64_t first);
     void tell_of_lost(const std::optional<output_writer::lost_directory>& lost);
     void note_not_written(iteration_book::key k);
     void rebuild_view_if_due();
+    [[nodiscard]] int64_t view_pause_ns() const;
     [[nodiscard]] std::vector<std::string> all_writers() const;
 
     // files that all servers write together
@@ -134,6 +139,8 @@ class node_server {
     void warn_of_configuration();
     void write_ledger();
     void save_counts(bool finished);
+    void say_whether_saved(const result<void>& saved);
+    bool count_lines_lost_with_predecessors();
     bool drained();
     [[nodiscard]] std::set<std::string> dead_writers() const;
     bool wind_up();
@@ -151,9 +158,7 @@ class node_server {
     job_events* job_;
     shared_files* files_;
     std::unique_ptr<output_writer> output_;
-    run_records records_;
     run_counts counts_;
-    bool counts_unsaved_ = false;  ///< the log says why
     std::unique_ptr<action_runner> actions_;
     iteration_book book_;
     transfer_slot slot_;
@@ -203,12 +208,14 @@ class node_server {
     std::deque<job_event> job_events_;  ///< in the common order; they run one after the other
     bool job_event_runs_ = false, told_of_full_queue_ = false;
     int64_t job_events_taken_ = 0;
-    std::vector<bool> told_lost_;  ///< [event]: the log says that it cannot run
+    std::vector<bool> told_lost_;     ///< [event]: the log says that it cannot run
+    std::set<uint32_t> told_closed_;  ///< clients of which the log says that others went on without them
 
     struct store_state {
         std::vector<int64_t> pending;  ///< complete iterations without a file
         int64_t wanted = -1;           ///< an action asked for the iterations up to this one
         size_t jobs = 0;
+        size_t parts_under_way = 0;  ///< early parts that are with the pool
         // Of a file that all servers write together.
         std::shared_ptr<file_work> offered;
         int64_t wanted_by_any = -1;  ///< some server waits for this iteration
@@ -223,7 +230,9 @@ class node_server {
     std::set<int64_t> stored_out_of_order_;
     bool progress_ = false;  ///< something to announce
     bool view_dirty_ = false, view_running_ = false, sync_running_ = false;
-    int64_t last_view_ns_ = INT64_MIN / 2;  ///< so that the first one is due as soon as there is something to see
+    static constexpr int64_t view_share = 10;  ///< making views takes no more than this part of a thread's time
+    int64_t view_took_ns_ = 0;                 ///< the last one
+    int64_t last_view_ns_ = INT64_MIN / 2;     ///< so that the first one is due as soon as there is something to see
     int64_t begin_ns_ = 0;
     int64_t shared_ns_ = 0;                              ///< time spent in files that all servers write
     int64_t slept_ns_ = 0;                               ///< of the loop
@@ -233,7 +242,9 @@ class node_server {
     std::mutex inbox_mutex_;
     std::vector<std::function<void()>> inbox_;
     std::atomic<bool> inbox_filled_{false};
-    std::mutex storage_;                 ///< HDF5 is used by one thread at a time
+    std::unique_ptr<records_writer> records_;
+    std::unique_ptr<worker_pool>
+        recorder_;                       ///< of one thread: records do not wait for actions, which may take for ever
     std::unique_ptr<worker_pool> pool_;  ///< last: joined before anything its jobs use is gone
 };
 

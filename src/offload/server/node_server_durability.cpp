@@ -14,17 +14,23 @@ void node_server::sync_if_wanted() {
     const int64_t wanted = h.durable_wanted.load(std::memory_order_acquire);
     if (sync_running_ || wanted <= h.durable_through.load(std::memory_order_relaxed) || through < wanted) return;
     sync_running_ = true;
-    pool_->submit([this, through] {
-        result<void> outcome;
-        {
-            const std::lock_guard lock(storage_);
-            outcome = output_->sync();
-        }
+    pool_->submit([this, through, others = clients_that_stored()] {
+        const result<void> outcome = output_->sync(others);
         tell([this, through, outcome] {
             sync_running_ = false;
             synced(through, outcome);
         });
     });
+}
+
+/// The clients of this node that stored blocks by themselves: an iteration is not durable without those.
+output_writer::writers_meant node_server::clients_that_stored() const {
+    std::set<std::string> names;
+    for (uint32_t c = 0; c < segment_.geometry().clients; ++c)
+        if (segment_.page(c).inlined_blocks.load(std::memory_order_acquire) > 0)
+            names.insert(client_writer(book_.rank_of(c)));
+    if (names.empty()) return {};
+    return [names = std::move(names)](const std::string& writer) { return names.contains(writer); };
 }
 
 /// What could not be synced counts as failed; whoever waits for it hears so.
@@ -58,26 +64,28 @@ void node_server::tell_clients_of_loss(int64_t first, const std::string& why) {
     h.failed_files.fetch_add(1, std::memory_order_acq_rel);
 }
 
+/// From the beginning of one view to that of the next.
+int64_t node_server::view_pause_ns() const {
+    int64_t interval = INT64_MAX;
+    for (const store& s : data_.stores) interval = std::min(interval, s.view_interval.count());
+    return std::max(interval, view_share * view_took_ns_);
+}
+
 void node_server::rebuild_view_if_due() {
     if (document_.node != 0 || view_running_ || data_.stores.empty()) return;
     const int64_t time = monotonic_ns();
-    int64_t interval = INT64_MAX;
-    for (const store& s : data_.stores) interval = std::min(interval, s.view_interval.count());
-    if (!view_dirty_ || time - last_view_ns_ < interval) return;
+    if (!view_dirty_ || time - last_view_ns_ < view_pause_ns()) return;
     // With other nodes there may always be something new that they published.
     view_dirty_ = document_.nodes > 1;
     view_running_ = true;
     last_view_ns_ = time;
     pool_->submit([this] {
-        result<int64_t> outcome = int64_t{0};
-        std::vector<std::string> remarks;
-        {
-            const std::lock_guard lock(storage_);
-            outcome = output_->rebuild_views(all_writers());
-            remarks = output_->new_view_remarks();
-        }
-        tell([this, outcome, remarks = std::move(remarks)] {
+        const int64_t begin = monotonic_ns();
+        const result<int64_t> outcome = output_->rebuild_views(all_writers());
+        std::vector<std::string> remarks = output_->new_view_remarks();
+        tell([this, outcome, took = monotonic_ns() - begin, remarks = std::move(remarks)] {
             view_running_ = false;
+            view_took_ns_ = took;
             if (!outcome) note("view: " + outcome.why().message);
             for (const std::string& remark : remarks) note("view: " + remark);
         });

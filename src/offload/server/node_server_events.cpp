@@ -74,8 +74,8 @@ void node_server::handle(uint32_t client, const event_record& e) {
             handle_signal(client, e);
             return;
         case event_kind::end_iteration:
-            records_.add(phase_record{e.iteration, book_.rank_of(client), e.value[0], e.value[1], e.value[2],
-                                      e.value[3], e.value[4]});
+            records_->add(phase_record{e.iteration, book_.rank_of(client), e.value[0], e.value[1], e.value[2],
+                                       e.value[3], e.value[4]});
             book_.client_ended(client, e.iteration);
             return;
         case event_kind::closed:
@@ -214,7 +214,7 @@ void node_server::client_gone(uint32_t client) {
 
 /// A new server of an old segment: the states of the blocks tell what the dead one had been given.
 void node_server::take_over() {
-    counts_ = records_.saved_counts();
+    counts_ = records_->saved_counts();
     static_cast<server_counts&>(counts_) = segment_.header().ledger.read().counts;
     earlier_busy_ns_ = counts_.busy_ns;
     earlier_idle_ns_ = counts_.idle_ns;

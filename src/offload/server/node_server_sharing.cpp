@@ -68,16 +68,11 @@ void node_server::offer(uint32_t s, std::vector<int64_t> iterations) {
     load_blocks(*work);
     shared_offer o;
     o.store = s;
-    o.storage = &storage_;
+    o.library = &output_->library_lock(s);
     o.give_up_ns = state.give_up_ns > 0 ? state.give_up_ns : monotonic_ns() + data_.server.retry.count();
     o.done = [this, s](const shared_outcome& outcome) { tell([this, s, outcome] { share_done(s, outcome); }); };
-    std::optional<output_writer::lost_directory> lost;
-    auto share = [&] {
-        const std::lock_guard lock(storage_);
-        lost = output_->look_for_lost_directories();
-        return output_->share_of(work->request);
-    }();
-    tell_of_lost(lost);
+    tell_of_lost(output_->look_for_lost_directories());
+    auto share = output_->share_of(work->request);
     if (!share) {
         // The others hear of it as of any other failure of the file.
         o.job.iterations = work->request.iterations;

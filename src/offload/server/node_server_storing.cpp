@@ -16,6 +16,7 @@ void node_server::complete_iterations() {
 void node_server::finish_iteration(int64_t number) {
     iteration_book::iteration& it = book_.at(number);
     it.complete_ns = realtime_ns();
+    if (!it.closed_before.empty()) tell_of_closed_before(number, it.closed_before);
     const int64_t delay = slot_.delay_ns(monotonic_ns());
     for (const iteration_book::key k : it.blocks) {
         iteration_book::held* h = book_.find(k);
@@ -37,6 +38,14 @@ void node_server::finish_iteration(int64_t number) {
             slot_delay_ns_ = 0;
         }
     }
+}
+
+/// Once for each client, as it goes on with each iteration that the others end.
+void node_server::tell_of_closed_before(int64_t number, const std::set<uint32_t>& clients) {
+    for (const uint32_t c : clients)
+        if (told_closed_.insert(c).second)
+            note("rank " + std::to_string(book_.rank_of(c)) + " closed before iteration " + std::to_string(number) +
+                 ", which other ranks ended: its blocks are missing from there on");
 }
 
 /// Somebody waits for iterations whose file is not full yet.
@@ -115,10 +124,7 @@ void node_server::relieve_pressure() {
     }
     for (const iteration_book::key k : work->keys) book_.find(k)->in_job = true;
     work->request.iterations = {oldest};
-    {
-        const std::lock_guard lock(storage_);
-        work->request.part = output_->next_part(work->request.store, oldest);
-    }
+    work->request.part = output_->next_part(work->request.store, oldest);
     work->request.visible = false;
     work->complete_ns = realtime_ns();
     submit_file(work);
@@ -156,15 +162,29 @@ void node_server::submit_file(const std::shared_ptr<file_work>& work) {
     submit_waiting_files();
 }
 
+/// A part that is written again comes before the file of its iteration, which may wait already.
+void node_server::submit_again(const std::shared_ptr<file_work>& work) {
+    ++stores_[work->request.store].jobs;
+    if (work->request.part > 0)
+        waiting_files_.push_front(work);
+    else
+        waiting_files_.push_back(work);
+    submit_waiting_files();
+}
+
 /// One file at a time holds what was spilled in memory: with a slow store, all of the spill file would end up there.
+/// And the file of an iteration publishes its early parts, so it waits until those are written.
 void node_server::submit_waiting_files() {
     while (!waiting_files_.empty()) {
         const auto work = waiting_files_.front();
+        const bool is_part = work->request.part > 0;
+        if (!is_part && stores_[work->request.store].parts_under_way > 0) return;
         const bool spilled = std::any_of(work->keys.begin(), work->keys.end(),
                                          [this](iteration_book::key k) { return book_.find(k)->block.in_spill; });
         if (spilled && unspilled_) return;
         waiting_files_.pop_front();
         if (spilled) unspilled_ = work;
+        if (is_part) ++stores_[work->request.store].parts_under_way;
         write_file(work);
     }
 }
@@ -183,13 +203,8 @@ void node_server::write_file(const std::shared_ptr<file_work>& work) {
             record.begin_ns = realtime_ns();
             record.slot_wait_ns =
                 work->not_before_ns > 0 ? std::max<int64_t>(0, record.begin_ns - record.complete_ns) : 0;
-            result<file_report> outcome = failure{};
-            std::optional<output_writer::lost_directory> lost;
-            {
-                const std::lock_guard lock(storage_);
-                lost = output_->look_for_lost_directories();
-                outcome = output_->write(work->request);
-            }
+            const auto lost = output_->look_for_lost_directories();
+            const result<file_report> outcome = output_->write(work->request);
             record.end_ns = realtime_ns();
             tell([this, work, outcome, record, lost] {
                 tell_of_lost(lost);
@@ -233,13 +248,14 @@ void node_server::load_blocks(file_work& work) {
 void node_server::file_done(const std::shared_ptr<file_work>& work, const result<file_report>& outcome,
                             const file_record& begun) {
     --stores_[work->request.store].jobs;
+    if (work->request.part > 0) --stores_[work->request.store].parts_under_way;
     work->spilled.clear();
     if (unspilled_ == work) unspilled_.reset();
     if (!outcome && monotonic_ns() < work->give_up_ns) {
         note(outcome.why().message + "; trying again");
         work->not_before_ns = monotonic_ns() + 200'000'000;
         work->wait = worker_pool::patience::firm;
-        submit_file(work);
+        submit_again(work);
         return;
     }
     submit_waiting_files();
@@ -255,13 +271,17 @@ void node_server::settle(const std::shared_ptr<file_work>& work, const result<fi
     if (outcome) {
         if (work->request.part > 0) ++counts_.early_parts;
         counts_.overflowed_values += outcome->overflowed_values;
+        if (outcome->patterns_refuted) {
+            counts_.switches.push_back({realtime_ns(), patterns_off});
+            note(patterns_off);
+        }
         file_record record = begun;
         record.compress_ns = outcome->compress_ns;
         record.write_ns = outcome->write_ns;
         record.raw_bytes = outcome->raw_bytes;
         record.stored_bytes = outcome->stored_bytes;
         record.compressed = outcome->compress_ns > 0 && work->request.compress;
-        records_.add(record);
+        records_->add(record);
         const auto now_on = is_shared(work->request.store) && work->request.part == 0
                                 ? std::nullopt
                                 : idle_.observe(record.end_ns - record.begin_ns, slot_.estimate_ns(), waits);

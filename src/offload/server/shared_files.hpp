@@ -21,13 +21,13 @@ struct shared_outcome {
 };
 
 /// One server's share of a file that all servers of the world write together. The functions are called on the thread
-/// that writes, those of the output while `storage` is held.
+/// that writes.
 struct shared_offer {
     uint32_t store = 0;
-    file_job job;                   ///< iterations and blocks of this server
-    result<void> prepared;          ///< failure: this server cannot take part, so the file fails for all
-    int64_t give_up_ns = 0;         ///< monotonic time after which a failing file is not tried again
-    std::mutex* storage = nullptr;  ///< HDF5 is used by one thread at a time
+    file_job job;                             ///< iterations and blocks of this server
+    result<void> prepared;                    ///< failure: this server cannot take part, so the file fails for all
+    int64_t give_up_ns = 0;                   ///< monotonic time after which a failing file is not tried again
+    std::recursive_mutex* library = nullptr;  ///< held by whoever uses HDF5: it may be the one of this node's store
     std::function<result<void>(const shared_file&)> lay_out;
     std::function<result<void>(std::span<const int64_t>)> publish_parts;
     std::function<void()> published;

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -67,6 +68,7 @@ struct file_report {
     int64_t compress_ns = 0;        ///< transform and compression
     int64_t write_ns = 0;           ///< the rest, file creation and rename included
     int64_t overflowed_values = 0;  ///< finite values that became infinite in half precision
+    bool patterns_refuted = false;  ///< files are no longer written after the pattern of earlier ones: it did not hold
 };
 
 /// One array of a file that several servers fill together (`collective: true`).
@@ -90,7 +92,8 @@ struct shared_file {
     std::vector<shared_dataset> datasets;
 };
 
-/// Writes blocks into files of some format. Called by one thread at a time.
+/// Writes blocks into files of some format. Any thread may call it at any time; several may write at once, each a file
+/// of its own.
 ///
 /// Contract, checked by the conformance kit in tests/offload/store_conformance.hpp: write() either leaves a complete
 /// file at `path` or, on failure, no file at `path` and no temporary; writing the same job twice gives equal contents;
@@ -107,6 +110,8 @@ class file_store {
                            "' cannot be written by several servers together; use hdf5",
                        0};
     }
+    /// Held by whoever else uses the library of the format in this process; null: that needs no lock.
+    [[nodiscard]] virtual std::recursive_mutex* library_lock() { return nullptr; }
 };
 
 /// The view over all published files of a store in `directory`: one file `<simulation>.h5` in which every variable is

@@ -133,14 +133,11 @@ class shared_writing {
 
     result<void> write_temporary(file_report& report) {
         result<void> mine;
-        {
-            const std::lock_guard lock(*offer_.storage);
-            if (rank_ == 0) mine = contained(job_.path, [this] { return offer_.lay_out(file_); });
-        }
+        if (rank_ == 0) mine = contained(job_.path, [this] { return offer_.lay_out(file_); });
         if (auto all = agree(comm_, mine); !all) return all;
         {
             // Where the system has one HDF5 for both, the node server's threads must keep away from it.
-            const std::lock_guard lock(*offer_.storage);
+            const std::lock_guard lock(*offer_.library);
             mine = parallel_fill(comm_, file_, plan_, job_.blocks, report);
         }
         if (mine && job_.sync) mine = sync_file(temporary_);
@@ -148,12 +145,7 @@ class shared_writing {
     }
 
     result<void> publish() {
-        const auto under_lock = [this](const auto& what) {
-            const std::lock_guard lock(*offer_.storage);
-            return what();
-        };
-        const result<void> parts = under_lock(
-            [this] { return contained(job_.path, [this] { return offer_.publish_parts(job_.iterations); }); });
+        const result<void> parts = contained(job_.path, [this] { return offer_.publish_parts(job_.iterations); });
         if (auto all = agree(comm_, parts); !all) return all;
         result<void> mine;
         if (rank_ == 0 && std::rename(temporary_.c_str(), job_.path.c_str()) != 0)
@@ -161,10 +153,7 @@ class shared_writing {
         if (rank_ == 0 && mine && job_.sync)
             mine = sync_directory(std::filesystem::path(job_.path).parent_path().string());
         if (auto all = agree(comm_, mine); !all) return all;
-        under_lock([this] {
-            offer_.published();
-            return 0;
-        });
+        offer_.published();
         return {};
     }
 

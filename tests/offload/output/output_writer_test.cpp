@@ -1,18 +1,43 @@
 #include "offload/output/output_writer.hpp"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "offload/output/run_mark.hpp"
 #include "offload/output/run_records.hpp"
 #include "temporary_folder.hpp"
+
+namespace {
+
+/// The regular files that were synced, by name.
+std::multiset<std::string> synced_files;
+
+}  // namespace
+
+/// Stands before the C library's.
+extern "C" int fsync(int fd) {
+    const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd));
+    if (std::filesystem::is_regular_file(path)) synced_files.insert(path.filename());
+    return static_cast<int>(::syscall(SYS_fsync, fd));
+}
 
 namespace halcyon::offload {
 namespace {
@@ -27,8 +52,9 @@ stores: {main: {type: hdf5, path: out}}
 class writing : public ::testing::Test {
   protected:
     std::unique_ptr<output_writer> server() { return server_of("one run"); }
-    std::unique_ptr<output_writer> server_of(const std::string& run) {
-        return output_writer::open(data_, folder_.path(), "n0000", 1, run).value();
+    std::unique_ptr<output_writer> server_of(const std::string& run) { return writer("n0000", run); }
+    std::unique_ptr<output_writer> writer(const std::string& name, const std::string& run = "one run") {
+        return output_writer::open(data_, folder_.path(), name, 1, run).value();
     }
     static void write(output_writer& to, int64_t iteration, int32_t part = 0) {
         output_writer::request r;
@@ -92,15 +118,39 @@ TEST_F(writing, half_files_of_those_who_died_are_removed_and_no_others) {
     const auto first = server();
     write(*first, 1);
     for (const char* name : {"cloud.c00003.i00000002.h5.tmp", "cloud.c00004.i00000002.h5.tmp"}) leave(name);
-    for (const char* name : {"cloud.c00003.i00000001.h5", "cloud.c000030.i00000002.h5.tmp", "cloud.tmp",
-                             "cloud.c00005.i00000002.h5.tmp", "storm.c00003.i00000002.h5.tmp"})
+    for (const char* name :
+         {"cloud.c00003.i00000001.h5", "cloud.c000030.i00000002.h5.tmp", "cloud.tmp", "cloud.c00005.i00000002.h5.tmp",
+          "storm.c00003.i00000002.h5.tmp", ".counts-c00003.json.room", ".counts-c00005.json.room"})
         leave(name);
     first->remove_halves_of({});
-    EXPECT_EQ(names().size(), 8U);
+    EXPECT_EQ(names().size(), 10U);
     first->remove_halves_of({"c00003", "c00004"});
-    EXPECT_EQ(names(), (std::vector<std::string>{"cloud.c00003.i00000001.h5", "cloud.c000030.i00000002.h5.tmp",
-                                                 "cloud.c00005.i00000002.h5.tmp", "cloud.n0000.i00000001.h5",
-                                                 "cloud.tmp", "storm.c00003.i00000002.h5.tmp"}));
+    EXPECT_EQ(names(),
+              (std::vector<std::string>{".counts-c00005.json.room", "cloud.c00003.i00000001.h5",
+                                        "cloud.c000030.i00000002.h5.tmp", "cloud.c00005.i00000002.h5.tmp",
+                                        "cloud.n0000.i00000001.h5", "cloud.tmp", "storm.c00003.i00000002.h5.tmp"}));
+}
+
+TEST_F(writing, a_sync_is_of_all_that_this_writer_published_and_of_those_it_is_told_of) {
+    const auto first = server();
+    const auto client = writer("c00001"), stranger = writer("c00002");
+    write(*first, 1);
+    output_writer::request alone;
+    alone.iterations = {1};
+    alone.part = client->next_part(0, 1);
+    ASSERT_TRUE(client->write(alone).ok());
+    ASSERT_TRUE(stranger->write(alone).ok());
+    leave("cloud.c00001.i00000002.h5.tmp");
+    synced_files.clear();
+    const output_writer::writers_meant one = [](const std::string& name) { return name == "c00001"; };
+    ASSERT_TRUE(first->sync(one).ok());
+    EXPECT_EQ(synced_files, (std::multiset<std::string>{"cloud.c00001.i00000001.p01.h5", "cloud.n0000.i00000001.h5"}));
+    ASSERT_TRUE(first->sync(one).ok());
+    EXPECT_EQ(synced_files.size(), 2U) << "each file once";
+    write(*first, 2);
+    ASSERT_TRUE(first->sync({}).ok());
+    EXPECT_EQ(synced_files.count("cloud.n0000.i00000002.h5"), 1U);
+    EXPECT_EQ(synced_files.count("cloud.c00002.i00000001.p01.h5"), 0U);
 }
 
 TEST_F(writing, what_is_deleted_is_missing_once) {
@@ -174,8 +224,89 @@ TEST_F(writing, a_lost_directory_in_which_another_run_stores_is_left_alone) {
     EXPECT_FALSE(first->look_for_lost_directories()) << "told once";
     write(*first, 3);
     EXPECT_TRUE(records.save({}).ok());
-    EXPECT_EQ(names(), (std::vector<std::string>{"cloud.n0000.i00000003.h5", "counts-n0000.json", "phases-n0000.csv",
-                                                 "server-n0000.csv"}));
+    EXPECT_EQ(names(), (std::vector<std::string>{".counts-n0000.json.room", "cloud.n0000.i00000003.h5",
+                                                 "counts-n0000.json", "phases-n0000.csv", "server-n0000.csv"}));
+}
+
+/// Memory whose first reader waits until readers of all such memory have come, or 20 s.
+class meeting_memory {
+  public:
+    explicit meeting_memory(size_t count) : count_(count) {
+        for (size_t i = 0; i < count_; ++i) {
+            void* place = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (place == MAP_FAILED) throw error(system_failure("mmap", errno));
+            places_[i] = static_cast<std::byte*>(place);
+        }
+        current_ = this;
+        struct sigaction wait {};
+        wait.sa_sigaction = on_touch;
+        wait.sa_flags = SA_SIGINFO;
+        ::sigaction(SIGSEGV, &wait, &before_);
+    }
+    ~meeting_memory() {
+        ::sigaction(SIGSEGV, &before_, nullptr);
+        for (size_t i = 0; i < count_; ++i) ::munmap(places_[i], bytes);
+    }
+    meeting_memory(const meeting_memory&) = delete;
+    meeting_memory& operator=(const meeting_memory&) = delete;
+
+    static constexpr size_t bytes = 4096;
+    std::span<const std::byte> operator[](size_t i) const { return {places_[i], bytes}; }
+    [[nodiscard]] bool all_met() const { return met_ == count_; }
+
+  private:
+    static void on_touch(int signal, siginfo_t* info, void* /*context*/) {
+        meeting_memory& m = *current_;
+        for (size_t i = 0; i < m.count_; ++i) {
+            if (info->si_addr < m.places_[i] || info->si_addr >= m.places_[i] + bytes) continue;
+            ++m.come_;
+            const timespec little{0, 1'000'000};
+            for (int ms = 0; ms < 20'000 && m.come_ < m.count_; ++ms) ::nanosleep(&little, nullptr);
+            if (m.come_ >= m.count_) ++m.met_;
+            ::mprotect(m.places_[i], bytes, PROT_READ);
+            return;
+        }
+        ::signal(signal, SIG_DFL);  // a fault of another kind
+    }
+
+    static inline meeting_memory* current_ = nullptr;
+    size_t count_;
+    std::array<std::byte*, 8> places_{};
+    std::atomic<size_t> come_{0}, met_{0};
+    struct sigaction before_ {};
+};
+
+/// By construction: no encoder gets on before the others have begun, too.
+TEST_F(writing, threads_encode_at_the_same_time) {
+    constexpr size_t threads = 3;
+    const model packed = parse_model(R"(
+halcyon: 1
+simulation: cloud
+data:
+  layouts: {page: {type: float32, dimensions: [1024]}}
+  variables: {theta: {layout: page, compression: gzip}}
+stores: {main: {type: hdf5, path: packed, index: true}}
+)",
+                                     "cloud.yaml", {})
+                             .value();
+    const auto to = output_writer::open(packed, out().parent_path(), "n0000", 1, "one run").value();
+    const meeting_memory memory(threads);
+    std::vector<std::thread> writers;
+    std::atomic<int> written{0};
+    for (size_t i = 0; i < threads; ++i)
+        writers.emplace_back([&, i] {
+            output_writer::request r;
+            r.iterations = {static_cast<int64_t>(i)};
+            block_view block{&packed.variables[0], r.iterations[0], 0, 0, {}, memory[i]};
+            block.shape.dimensions = block.shape.global = {1024};
+            block.shape.offset = block.shape.ghost_before = block.shape.ghost_after = {0};
+            block.shape.bytes = meeting_memory::bytes;
+            r.blocks = {block};
+            if (to->write(std::move(r)).ok()) ++written;
+        });
+    for (std::thread& w : writers) w.join();
+    EXPECT_EQ(written, static_cast<int>(threads));
+    EXPECT_TRUE(memory.all_met()) << "one encoded after the other";
 }
 
 /// While it lives, this process can open no file.

@@ -70,6 +70,49 @@ TEST_F(book, what_a_dead_client_owes_is_missing_once) {
     EXPECT_EQ(b.at(1).missing[0].reason, missing_block::why::client_died);
 }
 
+/// One rank ends one iteration more than the others: readers find fill, and must find out why.
+TEST_F(book, what_a_client_that_closed_did_not_write_of_a_later_iteration_is_missing) {
+    for (const uint32_t client : {0U, 1U}) {
+        b.adopt(block_of(client, 0, 0), true);
+        b.client_ended(client, 0);
+    }
+    b.adopt(block_of(0, 2, 1), true);
+    b.client_ended(0, 1);
+    b.client_left(1, iteration_book::leaving::closed);
+    ASSERT_EQ(b.take_complete(), 0);
+    EXPECT_FALSE(b.at(0).incomplete);
+    ASSERT_EQ(b.take_complete(), 1);
+    EXPECT_TRUE(b.at(1).incomplete);
+    ASSERT_EQ(b.at(1).missing.size(), 1U);
+    EXPECT_EQ(b.at(1).missing[0].rank, 7);
+    EXPECT_EQ(b.at(1).missing[0].reason, missing_block::why::not_written);
+    EXPECT_EQ(b.at(1).closed_before, std::set<uint32_t>{1});
+}
+
+TEST_F(book, a_client_that_closed_owes_nothing_of_variables_that_nobody_wrote_again) {
+    b.adopt(block_of(1, 0, 0), true);
+    for (const uint32_t client : {0U, 1U}) b.client_ended(client, 0);
+    b.adopt(block_of(0, 2, 1, 1), true);  // another variable
+    b.client_ended(0, 1);
+    b.client_left(1, iteration_book::leaving::closed);
+    ASSERT_EQ(b.take_complete(), 0);
+    ASSERT_EQ(b.take_complete(), 1);
+    EXPECT_FALSE(b.at(1).incomplete);
+    EXPECT_TRUE(b.at(1).missing.empty());
+}
+
+TEST_F(book, an_iteration_that_nobody_ended_is_owed_by_nobody_that_closed) {
+    for (const uint32_t client : {0U, 1U}) {
+        b.adopt(block_of(client, 0, 0), true);
+        b.client_ended(client, 0);
+    }
+    b.adopt(block_of(0, 2, 1), true);
+    for (const uint32_t client : {0U, 1U}) b.client_left(client, iteration_book::leaving::closed);
+    ASSERT_EQ(b.take_complete(), 0);
+    ASSERT_EQ(b.take_complete(), 1);
+    EXPECT_TRUE(b.at(1).missing.empty());
+}
+
 TEST_F(book, a_block_that_a_dead_client_still_wrote_is_not_missing) {
     b.adopt(block_of(0, 0, 0), true);
     b.client_ended(0, 0);

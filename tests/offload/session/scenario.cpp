@@ -8,6 +8,7 @@
 //     signal=NAME                   raised in each iteration
 //     wait=none|stored|durable      after each iteration
 //     final_wait=0                  1: waits before the close until the last iteration is stored
+//     durable_rank=-1               this rank waits before the close until the last iteration is durable
 //     lockstep=0                    1: a barrier in each iteration, after rank 0 wrote and before the others do
 //     ahead=0                       the others begin when rank 0 has ended this many iterations
 //     together=0                    1: a barrier at the begin of each iteration
@@ -201,6 +202,7 @@ int main(int argc, char** argv) {
             ok(halcyon_wait(h, iteration, stage == "durable" ? HALCYON_DURABLE : HALCYON_STORED));
     }
     if (number("final_wait", 0) != 0) ok(halcyon_wait(h, iterations - 1, HALCYON_STORED));
+    if (rank == number("durable_rank", -1)) ok(halcyon_wait(h, iterations - 1, HALCYON_DURABLE));
     pass_gate(iterations);
     if (number("leave_open", 0) != 0) {
         void* data = nullptr;

@@ -16,6 +16,7 @@ namespace halcyon::offload::testing {
 namespace {
 
 using hdf5::output_file;
+using hdf5::pattern_memory;
 using hdf5::writer_memory;
 
 class file_pattern : public ::testing::Test {
@@ -55,31 +56,69 @@ class file_pattern : public ::testing::Test {
         return placed;
     }
 
-    std::vector<char> written(const file_job& job, writer_memory& memory) {
+    std::vector<char> written(const file_job& job, pattern_memory& patterns) {
         const std::string path = folder_.file("f.h5");
         const auto datasets = hdf5::sort_into_datasets(job);
         output_file out(path + ".tmp");
-        hdf5::write_contents(job, datasets, out, memory);
+        writer_memory memory;
+        hdf5::write_contents(job, datasets, out, memory, patterns);
         out.publish(path, false);
         std::ifstream file(path, std::ios::binary);
         return {std::istreambuf_iterator<char>(file), {}};
     }
 
+    std::vector<char> written_by_hdf5(const file_job& job) {
+        pattern_memory none(false);
+        return written(job, none);
+    }
+
+    static std::string description(const file_job& job) {
+        return hdf5::description_of(job, hdf5::sort_into_datasets(job));
+    }
+
+    /// What is known of files like `job`, of which HDF5 made two.
+    pattern_memory& with_pattern_of(pattern_memory& patterns, const file_job& job) {
+        written(job, patterns);
+        written(job, patterns);
+        return patterns;
+    }
+
     /// Writes one file, `change`s what the next is made of, and writes that: after the pattern and without.
     void expect_equal(const std::function<void(job_builder&, variable&, file_job&)>& change, bool same_pattern) {
-        writer_memory used, fresh;
+        pattern_memory used;
         job_builder before, after;
         fill(before, {0, 1}, 1);
-        written(before.job("f", {0, 1}), used);
-        ASSERT_FALSE(used.pattern.description.empty());
+        const file_job first = before.job("f", {0, 1});
+        with_pattern_of(used, first);
         variable& placed = fill(after, {6, 7}, 9);
         file_job job = after.job("f", {6, 7});
         change(after, placed, job);
-        EXPECT_EQ(hdf5::description_of(job, hdf5::sort_into_datasets(job)) == used.pattern.description, same_pattern);
-        const auto file = written(job, fresh);
+        EXPECT_EQ(description(job) == description(first), same_pattern);
+        const auto file = written_by_hdf5(job);
         EXPECT_FALSE(file.empty());
-        EXPECT_TRUE(written(job, used) == file);
-        EXPECT_TRUE(written(job, used) == file) << "nor the next one";
+        for (int round = 0; round < 6; ++round) EXPECT_TRUE(written(job, used) == file) << round;
+        EXPECT_TRUE(used.on());
+    }
+
+    /// Writes a file after the pattern of another that `change` damaged after HDF5 had confirmed it.
+    void expect_refuted(const std::function<void(hdf5::file_pattern&)>& change) {
+        job_builder b;
+        fill(b, {0, 1}, 1);
+        const file_job job = b.job("f", {0, 1});
+        pattern_memory good;
+        with_pattern_of(good, job);
+        hdf5::file_pattern damaged = *good.pattern_for(description(job));
+        change(damaged);
+        pattern_memory patterns;
+        patterns.keep(damaged);
+        // The second file of a description is HDF5's in any case.
+        EXPECT_EQ(patterns.pattern_for(description(job)), nullptr);
+        const auto file = written_by_hdf5(job);
+        EXPECT_TRUE(written(job, patterns) == file);
+        EXPECT_FALSE(patterns.on());
+        EXPECT_TRUE(patterns.take_refuted());
+        EXPECT_FALSE(patterns.take_refuted()) << "said once";
+        EXPECT_TRUE(written(job, patterns) == file) << "nor the next one";
     }
 
     halcyon::tests::temporary_folder folder_;
@@ -91,7 +130,7 @@ TEST_F(file_pattern, gives_the_bytes_that_hdf5_gives) {
 
 /// So many datasets that HDF5's cache writes texts between the chunks, each as long as a chunk.
 TEST_F(file_pattern, of_thousands_of_datasets_tells_values_from_texts) {
-    writer_memory used;
+    pattern_memory used;
     constexpr int variables = 300, ranks = 12;
     constexpr size_t values = 4096 / sizeof(float);
     const auto same_as_hdf5 = [&](int seed) {
@@ -106,25 +145,22 @@ TEST_F(file_pattern, of_thousands_of_datasets_tells_values_from_texts) {
                 b.add_block(b.variable_at(i), 0, rank, {static_cast<int64_t>(values)},
                             counting<float>(values, static_cast<float>(seed + i)));
         const file_job job = b.job("f", {0});
-        writer_memory none;
-        return written(job, used) == written(job, none);
+        return written(job, used) == written_by_hdf5(job);
     };
-    EXPECT_TRUE(same_as_hdf5(1));
-    EXPECT_TRUE(same_as_hdf5(2));
-    EXPECT_TRUE(same_as_hdf5(3));
+    for (int seed = 1; seed <= 3; ++seed) EXPECT_TRUE(same_as_hdf5(seed)) << seed;
+    EXPECT_TRUE(used.on());
 }
 
 TEST_F(file_pattern, chunks_for_time_series_too) {
-    writer_memory used;
+    pattern_memory used;
     for (const int64_t first : {0, 2, 4}) {
         job_builder b;
         b.target().expected_reader = reader::time_series;
         fill(b, {first, first + 1}, 3 + static_cast<int>(first));
         const file_job job = b.job("f", {first, first + 1});
-        writer_memory none;
-        EXPECT_TRUE(written(job, used) == written(job, none));
+        EXPECT_TRUE(written(job, used) == written_by_hdf5(job));
     }
-    EXPECT_FALSE(used.pattern.description.empty());
+    EXPECT_TRUE(used.on());
 }
 
 TEST_F(file_pattern, is_not_taken_for_a_file_that_looks_otherwise) {
@@ -148,13 +184,49 @@ TEST_F(file_pattern, is_not_taken_for_a_file_that_looks_otherwise) {
 }
 
 TEST_F(file_pattern, compressed_files_have_none) {
-    writer_memory memory;
     job_builder b;
     variable& v = b.add_variable("v", scalar_type::float32);
     v.compression = compression::gzip;
     b.add_block(v, 0, 0, {1000}, counting<float>(1000));
-    written(b.job("f", {0}), memory);
-    EXPECT_TRUE(memory.pattern.description.empty());
+    EXPECT_TRUE(description(b.job("f", {0})).empty());
+}
+
+TEST_F(file_pattern, is_confirmed_by_hdf5_before_its_first_use_and_now_and_then) {
+    job_builder b;
+    fill(b, {0, 1}, 1);
+    const file_job job = b.job("f", {0, 1});
+    pattern_memory patterns;
+    std::vector<int> by_hdf5;
+    for (int file = 1; file <= 40; ++file) {
+        const auto known = patterns.pattern_for(description(job));
+        if (known != nullptr) continue;
+        by_hdf5.push_back(file);
+        if (file == 1) written(job, patterns);
+    }
+    EXPECT_EQ(by_hdf5, (std::vector<int>{1, 2, 4, 8, 16, 32}));
+}
+
+TEST_F(file_pattern, that_does_not_fit_the_values_leaves_the_file_to_hdf5) {
+    expect_refuted([](hdf5::file_pattern& p) { p.values[1].bytes += 8; });
+    expect_refuted([](hdf5::file_pattern& p) { p.values.pop_back(); });
+    expect_refuted([](hdf5::file_pattern& p) { p.values.push_back({p.size, 8}); });
+}
+
+TEST_F(file_pattern, that_hdf5_would_not_make_again_is_given_up) {
+    const auto damage = [this](const std::function<void(hdf5::file_pattern&)>& change) {
+        job_builder b;
+        fill(b, {0, 1}, 1);
+        const file_job job = b.job("f", {0, 1});
+        pattern_memory good, patterns;
+        hdf5::file_pattern damaged = *with_pattern_of(good, job).pattern_for(description(job));
+        change(damaged);
+        patterns.keep(damaged);
+        EXPECT_TRUE(written(job, patterns) == written_by_hdf5(job));
+        EXPECT_FALSE(patterns.on());
+    };
+    damage([](hdf5::file_pattern& p) { p.metadata.begin()->second.back() ^= std::byte{1}; });
+    damage([](hdf5::file_pattern& p) { p.size += 8; });
+    damage([](hdf5::file_pattern& p) { std::swap(p.values[1].address, p.values[2].address); });
 }
 
 struct written_piece {

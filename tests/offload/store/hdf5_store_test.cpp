@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <fstream>
+#include <thread>
 
 #include "hdf5_reading.hpp"
 #include "job_builder.hpp"
+#include "offload/store/hdf5/library_use.hpp"
 #include "offload/transform/half.hpp"
 #include "temporary_folder.hpp"
 
@@ -237,6 +240,34 @@ TEST_F(hdf5_file, hundreds_of_domains_cost_little_metadata) {
     const file_job job = b_.job(path_, {0});
     EXPECT_LT(write(job).stored_bytes, 600 * 2048);
     EXPECT_TRUE(read_hdf5(path_) == contents_of(job));
+}
+
+/// Files after a pattern, compressed ones and ones with an index, all at the same time.
+TEST_F(hdf5_file, of_one_thread_of_many_is_what_one_alone_writes) {
+    constexpr int threads = 4, rounds = 12;
+    std::atomic<int> wrong{0};
+    const auto write_some = [&](int thread) {
+        for (int round = 0; round < rounds; ++round) {
+            job_builder b;
+            b.target().index = round % 3 == 2;
+            variable& plain = b.add_variable("plain", scalar_type::float32);
+            variable& packed = b.add_variable("packed", scalar_type::float64);
+            if (round % 3 != 0) packed.compression = compression::gzip;
+            for (int rank = 0; rank < 3; ++rank) {
+                b.add_block(plain, round, rank, {500}, counting<float>(500, static_cast<float>(thread + rank)));
+                b.add_block(packed, round, rank, {40, 50}, counting<double>(2000, thread, 0.5));
+            }
+            const std::string name = std::to_string(thread) + "-" + std::to_string(round) + ".h5";
+            const file_job job = b.job(folder_.file(name), {round});
+            const bool done = store_.write(job).ok();
+            const hdf5::library_use now;
+            if (!done || !(read_hdf5(job.path) == contents_of(job))) ++wrong;
+        }
+    };
+    std::vector<std::thread> all;
+    for (int thread = 0; thread < threads; ++thread) all.emplace_back(write_some, thread);
+    for (std::thread& one : all) one.join();
+    EXPECT_EQ(wrong, 0);
 }
 
 }  // namespace

@@ -1,9 +1,6 @@
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cmath>
-#include <fstream>
 
 #include "view_fixture.hpp"
 
@@ -231,20 +228,24 @@ TEST_F(view, a_variable_named_as_a_group_moves_into_it) {
     EXPECT_EQ(shown("/iteration"), reals{0});
 }
 
-TEST_F(view, leftovers_of_killed_builders_are_removed_and_those_of_others_stay) {
-    char host[256] = {};
-    ASSERT_EQ(gethostname(host, sizeof host - 1), 0);
-    const pid_t child = fork();
-    if (child == 0) _exit(0);
-    ASSERT_EQ(waitpid(child, nullptr, 0), child);
-    const std::string stale = ".sim.view." + std::string(host) + "." + std::to_string(child) + ".h5";
-    const std::string alive = ".sim.view." + std::string(host) + "." + std::to_string(getppid()) + ".h5";
-    const std::string elsewhere = ".sim.view.another-host-than-" + std::string(host) + ".1.h5";
-    for (const std::string& name : {stale, alive, elsewhere}) std::ofstream(folder_.file(name)) << "x";
-    EXPECT_EQ(rebuild({"n0000"}), 0);
-    EXPECT_FALSE(std::filesystem::exists(folder_.file(stale)));
-    EXPECT_TRUE(std::filesystem::exists(folder_.file(alive)));
-    EXPECT_TRUE(std::filesystem::exists(folder_.file(elsewhere)));
+TEST_F(view, names_who_ended_before_the_others) {
+    for (const int64_t iteration : {0, 1}) publish_line("n0000", 0, {iteration});
+    publish_line("n0001", 1, {0});
+    EXPECT_EQ(rebuild({"n0000", "n0001"}), 1);
+    EXPECT_TRUE(builder_->remarks().empty()) << "it may come";
+    // The run is over.
+    EXPECT_EQ(rebuild({}), 2);
+    EXPECT_EQ(integers(view_, "/", "incomplete_iterations"), ints{1});
+    ASSERT_EQ(builder_->remarks().size(), 1U);
+    EXPECT_NE(builder_->remarks()[0].find("n0001 published nothing after iteration 0"), std::string::npos);
+}
+
+TEST_F(view, names_nobody_where_clients_went_on_for_their_server) {
+    publish_line("n0000", 0, {0});
+    publish_line("c00000", 0, {1});
+    publish_line("c00001", 1, {1});
+    EXPECT_EQ(rebuild({}), 2);
+    EXPECT_TRUE(builder_->remarks().empty());
 }
 
 TEST_F(view, a_folder_that_is_not_there_is_a_failure) {

@@ -100,7 +100,7 @@ def test_counts_that_cannot_be_saved_are_said_once(openmpi_case: Case) -> None:
     openmpi_case.configure()
     run = openmpi_case.start("iterations=60", openmpi_case.gates(3, 60))
     openmpi_case.wait_at_gate(3)
-    in_the_way = openmpi_case.output / "counts-n0000.json.tmp"
+    in_the_way = openmpi_case.output / ".counts-n0000.json.room"
     wait_for(lambda: make_folder(in_the_way), what="a folder is where the counts go")
     openmpi_case.open_gate(3)
     openmpi_case.wait_at_gate(60)
@@ -118,7 +118,8 @@ def test_counts_that_cannot_be_saved_are_said_once(openmpi_case: Case) -> None:
 
 
 def make_folder(path: Path) -> bool:
-    """False when the server's temporary file of that name is there just now."""
+    """False when the server has made its temporary file of that name again."""
+    path.unlink(missing_ok=True)
     try:
         path.mkdir()
     except FileExistsError:

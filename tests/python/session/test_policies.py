@@ -1,6 +1,7 @@
 """What happens when the buffer is full, the disk is full, or the configuration is wrong."""
 
 import json
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,17 +41,23 @@ def all_grew(before: list[int], now: list[int]) -> bool:
     return all(n > b for b, n in zip(before, now, strict=True))
 
 
-def run_under_pressure(case: Case, policy: str, *options: str) -> Outcome:
+def start_under_pressure(
+    case: Case, policy: str, *options: str, gates: tuple[int, ...] = ()
+) -> "subprocess.Popen[str]":
     """60 iterations, in the middle of which the server stands still until each client's buffer has got full."""
     case.variables = ("a", "b")
     case.configure(attributes=f", when-full: {policy}", **TIGHT)
-    run = case.start("iterations=60", case.gates(10), *options)
+    run = case.start("iterations=60", case.gates(10, *gates), *options)
     case.wait_at_gate(10)
     with stopped_server(case) as server:
         before = words(server, FULL[policy], case.ranks)
         case.open_gate(10)
         wait_for(lambda: all_grew(before, words(server, FULL[policy], case.ranks)), what=f"{policy} at each client")
-    outcome = finish(run)
+    return run
+
+
+def run_under_pressure(case: Case, policy: str, *options: str) -> Outcome:
+    outcome = finish(start_under_pressure(case, policy, *options))
     assert outcome.status == 0, outcome.text
     return outcome
 
@@ -61,6 +68,31 @@ def test_no_policy_but_skip_loses_a_block(openmpi_case: Case, policy: str) -> No
     check_complete(openmpi_case, 60)
     counted = {"block": told["blocked_ns"], "spill": told["spilled"], "inline": told["inlined"]}[policy]
     assert counted > 0, "the buffer was never full: the test shows nothing"
+
+
+def traced_threads(process: int) -> list[bool]:
+    threads = Path(f"/proc/{process}/task").glob("*/status")
+    return ["TracerPid:\t0\n" not in thread.read_text() for thread in threads]
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="strace shows what is synced")
+def test_durable_holds_for_what_other_ranks_stored_by_themselves(openmpi_case: Case) -> None:
+    """Rank 0 alone waits; both ranks found no room and stored blocks in files of their own."""
+    run = start_under_pressure(openmpi_case, "inline", "durable_rank=0", gates=(59,))
+    openmpi_case.wait_at_gate(59)
+    server = openmpi_case.server_process()
+    log = openmpi_case.directory / "synced"
+    tracer = subprocess.Popen(["strace", "-q", "-f", "-y", "-e", "trace=fsync", "-o", str(log), "-p", str(server)])
+    wait_for(lambda: all(traced_threads(server)), what="strace follows each thread of the server")
+    openmpi_case.open_gate(59)
+    outcome = finish(run)
+    tracer.wait(60)
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 60)
+    stored = {file.name for file in openmpi_case.output.glob("tiny.[nc]0*.i*.h5")}
+    assert any(name.startswith("tiny.c00001.") for name in stored), "the test shows nothing"
+    told = log.read_text()
+    assert [name for name in sorted(stored) if f"/{name}>" not in told] == []
 
 
 @pytest.mark.parametrize("zero_copy", [0, 1])
@@ -168,6 +200,12 @@ def test_a_full_disk_is_said_and_the_simulation_goes_on(openmpi_case: Case, two_
         assert told["blocks"] == 60, "the simulation did not reach its end"
         assert "No space left" in told["error"]
     assert not list(two_mebibytes.glob("*.tmp"))
+    counts = openmpi_case.counts()
+    assert counts["finished"], "no room was kept for the last counts"
+    assert counts["iterations"] == 60
+    stored = len(list(two_mebibytes.glob("tiny.n0000.i*.h5")))
+    assert counts["failed_files"] == 60 - stored > 0
+    assert counts["missing_blocks"] == 2 * (60 - stored)
 
 
 def test_a_disk_that_gets_room_in_time_loses_nothing(openmpi_case: Case, two_mebibytes: Path) -> None:

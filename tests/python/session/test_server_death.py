@@ -21,8 +21,11 @@ def test_a_killed_server_is_replaced_and_nothing_is_lost(case: Case) -> None:
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(case, 30)
-    assert case.counts()["server_restarts"] == 1
+    counts = case.counts()
+    assert counts["server_restarts"] == 1
     assert outcome.ranks[0]["restarts"] == 1
+    phases = (case.output / "phases-n0000.csv").read_text().splitlines()[1:]
+    assert len(phases) + counts["lost_records"] == case.ranks * 30, "a line is neither there nor counted"
 
 
 def test_the_next_server_is_started_as_the_environment_was_at_open(openmpi_case: Case) -> None:

@@ -17,6 +17,7 @@ struct file_pattern {
     std::vector<output_file::extent> values;  ///< of the iterations, then of each chunk in order of writing
     output_file::pieces metadata;             ///< and texts
     uint64_t size = 0;
+    friend bool operator==(const file_pattern&, const file_pattern&) = default;
 };
 
 /// Everything that decides how a file looks but its values: files of equal descriptions have equal metadata. Empty:

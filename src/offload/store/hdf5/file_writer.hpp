@@ -2,25 +2,19 @@
 
 #include <vector>
 
-#include "offload/store/hdf5/chunk_encoder.hpp"
+#include "offload/store/hdf5/chunk_source.hpp"
 #include "offload/store/hdf5/domain_rows.hpp"
-#include "offload/store/hdf5/file_pattern.hpp"
-#include "offload/store/hdf5/handle.hpp"
 #include "offload/store/hdf5/output_file.hpp"
+#include "offload/store/hdf5/pattern_memory.hpp"
 #include "offload/store/store.hpp"
 
 namespace halcyon::offload::hdf5 {
 
-/// The memory that writing needs, kept from file to file.
-struct writer_memory {
-    chunk_encoder encoder;
-    scratch cut;
-    file_pattern pattern;  ///< of the latest file that can serve as one
-};
-
 /// Writes the contents of `job` into `out` and closes the HDF5 file; what the disk said is in `out`.
-/// Throws (config) for a name that cannot be stored, (usage) for blocks that contradict the job, (system) for HDF5.
+/// Any thread may write at any time, each with a
+/// memory of its own. Throws (config) for a name that cannot be stored, (usage) for blocks that contradict the job,
+/// (system) for HDF5.
 void write_contents(const file_job& job, const std::vector<domain_rows>& datasets, output_file& out,
-                    writer_memory& memory);
+                    writer_memory& memory, pattern_memory& patterns);
 
 }  // namespace halcyon::offload::hdf5

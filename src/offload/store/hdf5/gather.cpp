@@ -9,26 +9,6 @@ namespace {
 
 using file_list = std::span<const std::shared_ptr<const published_file>>;
 
-std::vector<int64_t> published_iterations(file_list files, std::span<const std::string> writers) {
-    const std::set<std::string> needed(writers.begin(), writers.end());
-    std::map<int64_t, std::set<std::string>> seen;
-    for (const auto& file : files) {
-        // Early parts come before the rest of their iteration; part 0 is published last.
-        if (file->name.part != 0) continue;
-        if (file->name.writer == all_servers) {
-            for (const int64_t iteration : file->iterations) seen[iteration].insert(needed.begin(), needed.end());
-            continue;
-        }
-        if (!needed.empty() && !needed.contains(file->name.writer)) continue;
-        for (const int64_t iteration : file->iterations) seen[iteration].insert(file->name.writer);
-    }
-    std::vector<int64_t> shown;
-    for (const auto& [iteration, who] : seen) {
-        if (needed.empty() || who.size() == needed.size()) shown.push_back(iteration);
-    }
-    return shown;
-}
-
 /// Keeps the last of the rows that show the same domain at the same time.
 void keep_newest(std::vector<row_source>& rows) {
     const auto key = [](const row_source& r) { return std::pair{r.domain->domain, r.time}; };
@@ -60,9 +40,9 @@ void describe(gathered_variable& known, const stored_variable& v) {
 
 }  // namespace
 
-gathered_run gather(file_list files, std::span<const std::string> writers) {
+gathered_run gather(file_list files, const iteration_progress& progress) {
     gathered_run run;
-    run.iterations = published_iterations(files, writers);
+    run.iterations = progress.published();
     std::unordered_map<int64_t, int64_t> time_of;
     for (size_t i = 0; i < run.iterations.size(); ++i) time_of[run.iterations[i]] = static_cast<int64_t>(i);
     std::set<int64_t> incomplete;
@@ -93,6 +73,9 @@ gathered_run gather(file_list files, std::span<const std::string> writers) {
             }
         }
     }
+    for (const auto& early : progress.early_ends())
+        incomplete.insert(std::upper_bound(run.iterations.begin(), run.iterations.end(), early.last),
+                          run.iterations.end());
     for (auto& [name, variable] : run.variables) keep_newest(variable.rows);
     std::erase_if(run.variables, [](const auto& entry) { return entry.second.rows.empty(); });
     run.incomplete_iterations.assign(incomplete.begin(), incomplete.end());

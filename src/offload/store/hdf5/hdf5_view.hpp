@@ -6,8 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "offload/store/hdf5/published_file.hpp"
+#include "offload/store/hdf5/iteration_progress.hpp"
+#include "offload/store/hdf5/published_files.hpp"
 #include "offload/store/hdf5/view_plan.hpp"
+#include "offload/store/hdf5/view_temporary.hpp"
 #include "offload/store/store.hpp"
 
 namespace halcyon::offload::hdf5 {
@@ -23,28 +25,16 @@ class hdf5_view final : public view_builder {
     [[nodiscard]] std::vector<std::string> remarks() const override { return remarks_; }
 
   private:
-    /// What tells one state of a file from another.
-    struct file_state {
-        uint64_t device = 0, inode = 0;
-        int64_t modified_ns = 0, size = 0;
-        friend bool operator==(const file_state&, const file_state&) = default;
-    };
-    struct known_file {
-        file_state state;
-        std::shared_ptr<const published_file> contents;  ///< null: unreadable in this state
-    };
-
-    /// Reads what is new in the directory. True when anything changed.
-    bool scan();
-    void forget_stale_temporaries(const std::string& name) const;
-    [[nodiscard]] std::shared_ptr<const published_file> read(const std::string& name, const published_name& parsed);
-    int64_t publish(std::span<const std::string> writers);
+    [[nodiscard]] bool is_there() const;
+    void follow(const published_files::news& news, std::span<const std::string> writers, bool same_writers);
+    [[nodiscard]] bool shows_more(const published_files::news& news) const;
+    int64_t publish();
     [[nodiscard]] std::vector<std::byte> read_coordinate(const view_variable& v);
-    [[nodiscard]] std::string temporary(const std::string& suffix) const;
 
-    std::string directory_, simulation_, host_;
-    std::map<std::string, known_file> files_;
-    std::map<std::string, std::shared_ptr<const file_layout>> newest_layout_;            ///< by writer
+    std::string directory_, simulation_;
+    published_files files_;
+    view_temporaries temporaries_;
+    iteration_progress progress_;
     std::map<std::string, std::pair<std::string, std::vector<std::byte>>> coordinates_;  ///< by path: sources, values
     std::vector<std::string> last_writers_, remarks_;
     int64_t last_count_ = -1;

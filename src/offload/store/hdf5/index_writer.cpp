@@ -43,7 +43,8 @@ void create_parents(hid_t own, const std::string& path) {
 
 }  // namespace
 
-void write_index(hid_t own, const file_job& job, const std::vector<domain_rows>& datasets) {
+std::vector<variable_index> index_of(const file_job& job, const std::vector<domain_rows>& datasets) {
+    std::vector<variable_index> index;
     constexpr double none = std::numeric_limits<double>::quiet_NaN();
     for (size_t begin = 0; begin < datasets.size();) {
         size_t end = begin;
@@ -52,10 +53,10 @@ void write_index(hid_t own, const file_job& job, const std::vector<domain_rows>&
         const scalar_type type = job.data->layouts.at(v.layout_id).type;
         const encoding how = encoding::of(v, type, job.compress, false);
         const size_t rows = datasets[begin].rows.size();
-        std::vector<double> table;
-        std::vector<std::string> names;
+        variable_index one{v.name, rows, {}, {}};
+        std::vector<double>& table = one.table;
         for (size_t set = begin; set < end; ++set)
-            names.push_back(domain_name(datasets[set].domain, datasets[set].variant));
+            one.datasets.push_back(domain_name(datasets[set].domain, datasets[set].variant));
         for (size_t row = 0; row < rows; ++row) {
             for (size_t set = begin; set < end; ++set) {
                 const block_view* block = datasets[set].rows[row];
@@ -68,14 +69,21 @@ void write_index(hid_t own, const file_job& job, const std::vector<domain_rows>&
                                            static_cast<double>(range.nan_count)});
             }
         }
-        const std::string path = "index/" + v.name + "/min_max";
-        create_parents(own, path);
-        const hsize_t shape[] = {rows, end - begin, 3};
-        write_dataset(own, path, H5T_NATIVE_DOUBLE, shape, table.data());
-        const object_handle dataset{check(H5Oopen(own, path.c_str(), H5P_DEFAULT), path)};
-        set_attribute(dataset.get(), "datasets", names);
-        set_attribute(dataset.get(), "columns", std::vector<std::string>{"min", "max", "nan_count"});
+        index.push_back(std::move(one));
         begin = end;
+    }
+    return index;
+}
+
+void write_index(hid_t own, const std::vector<variable_index>& index) {
+    for (const variable_index& one : index) {
+        const std::string path = "index/" + one.variable + "/min_max";
+        create_parents(own, path);
+        const hsize_t shape[] = {one.rows, one.datasets.size(), 3};
+        write_dataset(own, path, H5T_NATIVE_DOUBLE, shape, one.table.data());
+        const object_handle dataset{check(H5Oopen(own, path.c_str(), H5P_DEFAULT), path)};
+        set_attribute(dataset.get(), "datasets", one.datasets);
+        set_attribute(dataset.get(), "columns", std::vector<std::string>{"min", "max", "nan_count"});
     }
 }
 

@@ -61,20 +61,41 @@ int64_t output_file::publish(const std::string& path, bool sync) {
     return static_cast<int64_t>(size_);
 }
 
+void output_file::begin_again() {
+    if (ftruncate(descriptor_, 0) != 0) throw error(system_failure(temporary_ + ": cannot empty", errno));
+    failed_ = false;
+    first_ = {};
+    size_ = written_end_ = unsynced_begin_ = unsynced_end_ = 0;
+    metadata_.clear();
+    data_.clear();
+    held_.clear();
+    awaited_ = {};
+}
+
 void output_file::throw_if_failed() const {
     if (failed_) throw error(first_);
 }
 
 void output_file::write_data(uint64_t address, std::span<const std::byte> bytes) noexcept {
+    const bool later = bytes.data() == awaited_.data() && bytes.size() == awaited_.size();
     try {
         // Space that metadata gave back may be used for data: the bytes kept for it are void.
         if (!metadata_.empty()) forget(address, address + bytes.size());
         data_.push_back({address, bytes.size()});
+        if (later) held_.push_back({address, bytes});
     } catch (const std::bad_alloc&) {
         fail("keep", address, bytes.size(), ENOMEM);
     }
-    put(address, bytes);
+    if (later)
+        awaited_ = {};
+    else
+        put(address, bytes);
     written_end_ = std::max(written_end_, address + bytes.size());
+}
+
+void output_file::put_held() noexcept {
+    for (const held_bytes& held : held_) put(held.address, held.bytes);
+    held_.clear();
 }
 
 void output_file::write_metadata(uint64_t address, std::span<const std::byte> bytes) noexcept {

@@ -38,6 +38,14 @@ class output_file {
     /// The first write error, if there was one.
     void throw_if_failed() const;
 
+    /// Forgets everything that was written, an error too: the contents begin anew. Throws (system).
+    void begin_again();
+
+    /// Of the next write_data() of these very bytes only the place is noted: put_held() writes them, and until then
+    /// they stay as they are.
+    void hold(std::span<const std::byte> bytes) { awaited_ = bytes; }
+    void put_held() noexcept;
+
     // For the driver; none of these throws.
     void write_data(uint64_t address, std::span<const std::byte> bytes) noexcept;
     void write_metadata(uint64_t address, std::span<const std::byte> bytes) noexcept;
@@ -52,6 +60,7 @@ class output_file {
     struct extent {
         uint64_t address = 0;
         size_t bytes = 0;
+        friend bool operator==(const extent&, const extent&) = default;
     };
     /// Where the data went, a piece for each write_data(), in order.
     [[nodiscard]] const std::vector<extent>& data() const { return data_; }
@@ -76,6 +85,12 @@ class output_file {
     uint64_t unsynced_end_ = 0;
     pieces metadata_;
     std::vector<extent> data_;
+    struct held_bytes {
+        uint64_t address = 0;
+        std::span<const std::byte> bytes;
+    };
+    std::span<const std::byte> awaited_;  ///< of hold(), until they come
+    std::vector<held_bytes> held_;
 };
 
 }  // namespace halcyon::offload::hdf5

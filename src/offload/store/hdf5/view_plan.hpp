@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "offload/store/hdf5/iteration_progress.hpp"
 #include "offload/store/hdf5/published_file.hpp"
 
 namespace halcyon::offload::hdf5 {
@@ -35,11 +36,10 @@ struct gathered_run {
     std::vector<int64_t> incomplete_iterations;
 };
 
-/// Picks the iterations that every one of `writers` has published (its file of part 0 is there; no writers: those that
-/// any has) and gathers the rows of all files that belong to them. Time-invariant variables come from all files.
-/// `files` must be sorted by (first iteration, part, writer).
+/// Gathers the rows of all files that belong to published iterations. Time-invariant variables come from all files.
+/// `files` must be sorted by (first iteration, part, writer), and be those that `progress` was told of.
 [[nodiscard]] gathered_run gather(std::span<const std::shared_ptr<const published_file>> files,
-                                  std::span<const std::string> writers);
+                                  const iteration_progress& progress);
 
 /// A box of a source dataset and the box of the view that it fills; both have the same number of elements. Row and
 /// time come first; the target of a time-invariant variable has no time.

@@ -8,6 +8,7 @@
 
 #include "offload/store/hdf5/file_driver.hpp"
 #include "offload/store/hdf5/format.hpp"
+#include "offload/store/hdf5/library_use.hpp"
 #include "offload/store/hdf5/types.hpp"
 #include "offload/store/hdf5/zstd_filter.hpp"
 
@@ -175,31 +176,56 @@ std::vector<std::byte> read_array(const view_variable& v, const std::string& fol
     return values;
 }
 
-void write_view(const view_plan& plan, const view_notes& notes, const std::string& folder, output_file& out) {
-    constexpr size_t per_variable = 4096;
-    file_handle file = create_file(out, notes.simulation, 65536 + per_variable * plan.variables.size());
-    {
-        set_attribute(file.get(), "format", std::string(view_format_name));
-        set_attribute(file.get(), "format_version", format_version);
-        set_attribute(file.get(), "simulation", notes.simulation);
-        if (!plan.incomplete_iterations.empty()) {
-            set_attribute(file.get(), "incomplete_iterations", plan.incomplete_iterations);
-        }
-        if (!plan.not_shown.empty()) set_attribute(file.get(), "not_shown", plan.not_shown);
-        if (!plan.unfit_meshes.empty()) set_attribute(file.get(), "unfit_meshes", plan.unfit_meshes);
-        if (!notes.unreadable_files.empty()) set_attribute(file.get(), "unreadable_files", notes.unreadable_files);
-        std::set<std::string> groups;
-        std::vector<dataset_handle> scales;
-        for (const dimension& d : plan.dimensions) {
-            create_groups(file.get(), d.path, groups);
-            scales.push_back(write_scale(file.get(), d));
-        }
-        for (const view_variable& v : plan.variables) {
-            create_groups(file.get(), v.path, groups);
-            write_variable(file.get(), plan, v, scales, folder);
-        }
+namespace {
+
+/// A view on its way: closed inside the library, whatever happened outside.
+struct open_view {
+    file_handle file;
+    std::vector<dataset_handle> scales;
+    std::set<std::string> groups;
+
+    open_view() = default;
+    open_view(const open_view&) = delete;
+    open_view& operator=(const open_view&) = delete;
+    ~open_view() {
+        const library_use now;
+        scales.clear();
+        file.reset();
     }
-    check(H5Fclose(file.release()), notes.simulation + ": close the view");
+};
+
+void begin_view(open_view& view, const view_plan& plan, const view_notes& notes, output_file& out) {
+    constexpr size_t per_variable = 4096;
+    const library_use now;
+    view.file = create_file(out, notes.simulation, 65536 + per_variable * plan.variables.size());
+    const hid_t file = view.file.get();
+    set_attribute(file, "format", std::string(view_format_name));
+    set_attribute(file, "format_version", format_version);
+    set_attribute(file, "simulation", notes.simulation);
+    if (!plan.incomplete_iterations.empty()) set_attribute(file, "incomplete_iterations", plan.incomplete_iterations);
+    if (!plan.not_shown.empty()) set_attribute(file, "not_shown", plan.not_shown);
+    if (!plan.unfit_meshes.empty()) set_attribute(file, "unfit_meshes", plan.unfit_meshes);
+    if (!notes.unreadable_files.empty()) set_attribute(file, "unreadable_files", notes.unreadable_files);
+    for (const dimension& d : plan.dimensions) {
+        create_groups(file, d.path, view.groups);
+        view.scales.push_back(write_scale(file, d));
+    }
+}
+
+}  // namespace
+
+void write_view(const view_plan& plan, const view_notes& notes, const std::string& folder, output_file& out) {
+    open_view view;
+    begin_view(view, plan, notes, out);
+    for (const view_variable& v : plan.variables) {
+        // A variable of thousands of pieces takes long: whoever stores has the library between two of them.
+        const library_use now;
+        create_groups(view.file.get(), v.path, view.groups);
+        write_variable(view.file.get(), plan, v, view.scales, folder);
+    }
+    const library_use now;
+    view.scales.clear();
+    check(H5Fclose(view.file.release()), notes.simulation + ": close the view");
 }
 
 }  // namespace halcyon::offload::hdf5
