@@ -20,7 +20,7 @@ using namespace halcyon;
 using namespace halcyon::bench;
 using namespace halcyon::offload;
 
-constexpr int rounds = 9, files = 4;
+constexpr int files = 4;
 constexpr size_t values = size_t{1} << 20;
 
 struct packed_iteration {
@@ -77,16 +77,13 @@ void run() {
     const std::unique_ptr<file_store> store(module->make_file_store());
     const packed_iteration what;
     what.write_as(*store, 0);
-    samples ratio, control;
-    for (int round = 0; round < rounds; ++round) {
+    for (rounds each; each.next();) {
         const double one = seconds_with(1, *store, what);
         const double two = seconds_with(2, *store, what);
         const double one_again = seconds_with(1, *store, what);
-        ratio.add(one / two);
-        control.add(one / one_again);
+        each.value("encode_side_by_side", one / two, "ratio");
+        each.control("encode_side_by_side_control", one / one_again);
     }
-    print("encode_side_by_side", ratio, "ratio");
-    print("encode_side_by_side_control", control, "ratio");
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ using namespace halcyon;
 using namespace halcyon::bench;
 using namespace halcyon::offload;
 
-constexpr int nodes = 1000, iterations = 10, timed_files = 99, timed_views = 9;
+constexpr int nodes = 1000, iterations = 10, timed_files = 99;
 constexpr int64_t values = 64;
 
 double milliseconds_since(int64_t begin_ns) {
@@ -79,13 +79,14 @@ class run_of_many_nodes {
     std::vector<std::string> writers_;
 };
 
-/// Returns the iterations that the view shows.
-int64_t timed_rebuild(view_builder& view, const run_of_many_nodes& run, samples& took) {
+/// How long it takes to make a view that shows so many iterations.
+double timed_rebuild(view_builder& view, const run_of_many_nodes& run, int64_t shown) {
     const int64_t begin = monotonic_ns();
-    const auto shown = view.rebuild(run.writers());
-    took.add(milliseconds_since(begin));
-    if (!shown) stop(shown.why().message);
-    return *shown;
+    const auto made = view.rebuild(run.writers());
+    const double took = milliseconds_since(begin);
+    if (!made) stop(made.why().message);
+    if (*made != shown) stop("the view does not show what is published");
+    return took;
 }
 
 double list_folder() {
@@ -109,22 +110,18 @@ void run() {
         for (int64_t iteration = 0; iteration < iterations; ++iteration)
             if (iteration + 1 < iterations || node < nodes - timed_files - 1) many.publish(node, iteration);
     const std::unique_ptr<view_builder> view(module->make_view_builder(".", "bench"));
-    samples first, update, listing, again;
-    if (timed_rebuild(*view, many, first) != iterations - 1) stop("the view does not show what is published");
-    for (int i = 0; i < timed_files; ++i) {
-        many.publish(nodes - timed_files - 1 + i, iterations - 1);
-        if (timed_rebuild(*view, many, update) != iterations - 1) stop("an iteration is shown before it is complete");
-        listing.add(list_folder());
+    timed_rebuild(*view, many, iterations - 1);
+    int published = nodes - timed_files - 1;
+    for (rounds each; published < nodes - 1 && each.next();) {
+        many.publish(published++, iterations - 1);
+        each.value("view_update_ms", timed_rebuild(*view, many, iterations - 1), "ms");
+        each.value("view_update_ms_listing", list_folder(), "ms");
     }
-    many.publish(nodes - 1, iterations - 1);
-    for (int i = 0; i < timed_views; ++i) {
-        if (timed_rebuild(*view, many, again) != iterations) stop("the last iteration is not shown");
+    while (published < nodes) many.publish(published++, iterations - 1);
+    for (rounds each; each.next();) {
+        each.value("view_publish_ms", timed_rebuild(*view, many, iterations), "ms");
         ::unlink("bench.h5");
     }
-    print("view_update_ms", update, "ms");
-    print("view_update_ms_listing", listing, "ms");
-    print("view_publish_ms", again, "ms");
-    print("view_first_ms", first, "ms");
 }
 
 }  // namespace

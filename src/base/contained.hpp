@@ -22,7 +22,8 @@ std::invoke_result_t<const Work&> contained(const std::string& what, const Work&
         } catch (const error& e) {
             return e.as_failure();
         } catch (const std::bad_alloc&) {
-            throw;
+            if (what.empty()) throw;
+            return system_failure(begin + "no memory", ENOMEM);
         } catch (const std::system_error& e) {
             return failure{error_kind::system, begin + e.what(), e.code().value()};
         } catch (const std::exception& e) {

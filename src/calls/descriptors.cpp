@@ -327,10 +327,8 @@ void know_position(int fd, open_file& file) {
     const bool seen = asked_before && !as_expected;
     file.moved_by.store(static_cast<uint8_t>(seen ? movers::others : movers::perhaps_others),
                         std::memory_order_relaxed);
-    file.agreed.store(!asked_before             ? 0
-                      : agreed >= most_believed ? most_believed
-                                                : 2 * agreed + 1,
-                      std::memory_order_relaxed);
+    const uint8_t more = agreed >= most_believed ? most_believed : static_cast<uint8_t>(2 * agreed + 1);
+    file.agreed.store(asked_before ? more : uint8_t{0}, std::memory_order_relaxed);
 }
 
 }  // namespace halcyon::calls::descriptors

@@ -197,10 +197,10 @@ class stalled_thread : public testing::Test {
     }
 
     static void expect_each_once(const outcome& found, int64_t before) {
-        EXPECT_EQ(found.kept, before + others);
-        EXPECT_EQ(found.copies, before + others);
+        // Where the thread stands still with the coder's lock, others give up waiting for it, and are counted.
+        EXPECT_EQ(found.kept + found.lost, before + others);
+        EXPECT_EQ(found.copies, found.kept);
         EXPECT_EQ(found.victims, 1);
-        EXPECT_EQ(found.lost, 0);
     }
 
     told* shared_ = nullptr;

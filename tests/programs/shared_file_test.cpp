@@ -114,7 +114,7 @@ class world {
         file_job job, int64_t patience_ns = 0, std::function<void()> before_lay_out = [] {}) {
         shared_offer o;
         o.job = std::move(job);
-        o.storage = &storage_;
+        o.library = &library_;
         o.give_up_ns = monotonic_ns() + patience_ns;
         o.lay_out = [this, before_lay_out = std::move(before_lay_out)](const shared_file& f) {
             before_lay_out();
@@ -143,7 +143,7 @@ class world {
 
   private:
     std::unique_ptr<file_store> store_;
-    std::mutex storage_;
+    std::recursive_mutex library_;
     std::atomic<bool> ready_{false};
     shared_outcome outcome_;
 };

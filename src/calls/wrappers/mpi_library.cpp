@@ -13,9 +13,6 @@ constexpr uintptr_t mpich_errors_return = 0x54000001;
 
 enum class family : uint8_t { open_mpi = 1, mpich, standard_abi };
 
-/// Which one the process has: asked of it.
-family ask_family();
-
 handle from_number(uintptr_t value) {
     return reinterpret_cast<handle>(value);
 }
@@ -27,8 +24,8 @@ extern "C" __attribute__((weak)) int* MPI_F_STATUSES_IGNORE;
 extern "C" __attribute__((weak)) char MPIR_F08_MPI_STATUS_IGNORE_OBJ[];
 extern "C" __attribute__((weak)) char MPIR_F08_MPI_STATUSES_IGNORE_OBJ[];
 
-family library_family() {
-    return ask_family();
+constexpr family library_family() {
+    return family::mpich;
 }
 void* open_mpi_byte() {
     return nullptr;
@@ -57,6 +54,16 @@ constinit library_variable ompi_mpi_comm_world("ompi_mpi_comm_world");
 constinit library_variable ompi_mpi_errors_return("ompi_mpi_errors_return");
 void* open_mpi_byte() {
     return ompi_mpi_byte.address();
+}
+
+/// Which one the process has: asked of it.
+family ask_family() {
+    int major = -1;
+    int minor = -1;
+    // -1 where the library has the functions of MPI 5, and handles of its own.
+    const bool answers = ask(HALCYON_PMPI(Abi_get_version, (int*, int*)), &major, &minor) == success;
+    if (answers && major >= 1) return family::standard_abi;
+    return open_mpi_byte() != nullptr ? family::open_mpi : family::mpich;
 }
 
 /// Asked once, and again when a library was unloaded.
@@ -98,15 +105,6 @@ bool ignored_by_fortran(const void* status) {
            status == mpich_2008_status.address() || status == mpich_2008_statuses.address();
 }
 #endif
-
-family ask_family() {
-    int major = -1;
-    int minor = -1;
-    // -1 where the library has the functions of MPI 5, and handles of its own.
-    const bool answers = ask(HALCYON_PMPI(Abi_get_version, (int*, int*)), &major, &minor) == success;
-    if (answers && major >= 1) return family::standard_abi;
-    return open_mpi_byte() != nullptr ? family::open_mpi : family::mpich;
-}
 
 handle from_fortran(handle (*convert)(int), int value) {
     if (!open_mpi()) return from_number(static_cast<uint32_t>(value));

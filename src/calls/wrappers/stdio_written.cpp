@@ -176,13 +176,11 @@ int halcyon_wrap___wprintf_chk(int flag, const wchar_t* format, ...) {
 /// has not; a program that finds the name here all the same gets the functions of C99, which lack numbers such as
 /// 0b101.
 #define OF_C23(name, character)                                                                                     \
-    namespace {                                                                                                     \
-    int real_c23_##name(FILE* stream, const character* format, va_list values) {                                    \
+    static int real_c23_##name(FILE* stream, const character* format, va_list values) {                             \
         using function = int (*)(FILE*, const character*, va_list);                                                 \
         function real = HALCYON_REAL(__isoc23_##name, int, (FILE*, const character*, va_list));                     \
         if (real == nullptr) real = HALCYON_REAL(__isoc99_##name, int, (FILE*, const character*, va_list));         \
         return real(stream, format, values);                                                                        \
-    }                                                                                                               \
     }                                                                                                               \
     HALCYON_WRAPPER(__isoc23_##name, int, (FILE * stream, const character* format, va_list values));                \
     int halcyon_wrap___isoc23_##name(FILE* stream, const character* format, va_list values) {                       \

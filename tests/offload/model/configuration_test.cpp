@@ -23,6 +23,7 @@ TEST(configuration, every_key_reaches_the_model) {
     EXPECT_EQ(m.server.max_restarts, 1);
     EXPECT_EQ(m.server.log_directory, "logs");
     EXPECT_EQ(m.server.retry, 2s);
+    EXPECT_EQ(m.server.hang_timeout, 30s);
     const store& main = *m.find_store("main");
     EXPECT_EQ(main.type, "hdf5");
     EXPECT_EQ(main.path, "out");

@@ -174,10 +174,10 @@ class Core:
         remarks = {"out": [], "short": ["variable 'theta' is too wide"]}[directory]
         return SimpleNamespace(iterations=12 if directory == "out" else 1, remarks=remarks)
 
-    def check(self, config: str, ranks: int = 0, ranks_per_node: int = 0) -> SimpleNamespace:
+    def check(self, config: str, ranks: int, ranks_per_node: int, parameters: dict[str, float]) -> SimpleNamespace:
         if config == "bad.yaml":
             raise errors.ConfigError("bad.yaml:14: data.variables.theta.layout: no layout 'grid3d'")
-        return SimpleNamespace(summary="cloud: 3 variables", refusals=[], warnings=[])
+        return SimpleNamespace(summary="cloud: 3 variables", refusals=[], warnings=[], verdict="OK: 3 variables")
 
 
 def test_view_tells_how_many_iterations_it_shows(
@@ -194,7 +194,7 @@ def test_check_passes_on_what_is_wrong(monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setattr(compiled, "core", Core)
     assert [main(["check", "good.yaml"]), main(["check", "bad.yaml"])] == [0, 1]
     shown = capsys.readouterr()
-    assert shown.out == "cloud: 3 variables\n"
+    assert shown.out == "cloud: 3 variables\nOK: 3 variables\n"
     assert shown.err == "halcyon: bad.yaml:14: data.variables.theta.layout: no layout 'grid3d'\n"
 
 
