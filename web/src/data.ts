@@ -395,6 +395,8 @@ export interface Model {
     next_phase_s: number | null;
     next_phase_deviation_s: number | null;
     next_phase_confidence: number;
+    next_phase_earliest_s: number | null;
+    next_phase_latest_s: number | null;
 }
 
 /** How predictable a sequence is, `given` something: bits left, and the share that the best forecast in hindsight gets. */

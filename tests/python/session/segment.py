@@ -10,6 +10,11 @@ PAGE_BYTES = 192
 FIRST_RING = 2 * PAGES
 
 
+TENURE = 24
+"""Where its word lies; the lowest byte is the phase."""
+ABANDONED = 3
+
+
 class Word(Enum):
     """A word of a client's page: its offset and its format."""
 
@@ -36,6 +41,13 @@ def words(process: int, word: Word, clients: int) -> list[int]:
             segment.seek(PAGES + client * PAGE_BYTES + offset)
             found.append(struct.unpack(form, segment.read(struct.calcsize(form)))[0])
     return found
+
+
+def is_abandoned(process: int) -> bool:
+    """Whether the clients know that no server comes any more (src/offload/segment/tenure.hpp)."""
+    with segment_of(process).open("rb") as segment:
+        segment.seek(TENURE)
+        return segment.read(1)[0] == ABANDONED
 
 
 def damage(process: int, offset: int, value: int) -> None:

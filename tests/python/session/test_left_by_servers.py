@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from fault_campaign import check_values, recorded_missing
 from running import BUILDS, Case, check_complete, finish, processes_of, stop_server, wait_for
-from segment import Word, words
+from segment import Word, is_abandoned, words
 
 AHEAD = 8
 """Iterations that rank 0 is ahead of rank 1, of which the buffer holds two."""
@@ -87,6 +87,9 @@ def test_a_module_that_ends_its_server_is_not_run_again(openmpi_case: Case, max_
     log = openmpi_case.output / "server-n0000.log"
     if max_restarts > 0:
         wait_for(lambda: log.exists() and "took over" in log.read_text(), what="the second server")
+    else:
+        wait_for(log.exists, what="the server")
+        wait_for(lambda: is_abandoned(processes_of(run)[0]), what="the clients know that there is no server")
     openmpi_case.open_gate(6)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
