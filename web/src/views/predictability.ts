@@ -202,7 +202,7 @@ function bounds(list: readonly Bound[], stretch: Stretch): HTMLElement | null {
     );
 }
 
-function bounds({ next_phase_earliest_s: earliest, next_phase_latest_s: latest }: Model): string {
+function phaseBounds({ next_phase_earliest_s: earliest, next_phase_latest_s: latest }: Model): string {
     return earliest === null || latest === null ? "" : `; 90 % between ${seconds(earliest)} and ${seconds(latest)}`;
 }
 
@@ -211,7 +211,7 @@ function facts(model: Model): HTMLElement {
         model.next_phase_s === null
             ? null
             : `${seconds(model.next_phase_s)} ± ${seconds(model.next_phase_deviation_s)} after the last call, ` +
-              `confidence ${share(model.next_phase_confidence)}${bounds(model)}`;
+              `confidence ${share(model.next_phase_confidence)}${phaseBounds(model)}`;
     const lines: [string, string | null][] = [
         ["grammar", `${plural(model.grammar_runs, "symbol")} in ${plural(model.grammar_rules, "rule")}`],
         ["call sites", count(model.symbols)],
