@@ -7,7 +7,7 @@ from running import Case, check_complete, finish, stopped_server
 from takeover import ITERATIONS, Takeover, steps_of_a_takeover
 
 ROUNDS = 12
-"""Of each kind; `make faults` tries every step."""
+"""Of each kind."""
 
 
 @pytest.fixture(scope="module")
