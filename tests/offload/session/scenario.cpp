@@ -227,6 +227,8 @@ int main(int argc, char** argv) {
         rank, stats.blocks, stats.bytes, stats.skipped_blocks, stats.spilled_blocks, stats.inlined_blocks,
         stats.server_restarts, stats.arena_bytes, stats.arena_free_bytes, stats.blocked_ns, closed ? "true" : "false",
         first_error.c_str());
-    if (!finalize_first) MPI_Finalize();
+    // Launchers kill the other ranks when one ends with an error, which they would not have done storing.
+    if (finalize_first) return 0;
+    MPI_Finalize();
     return first_error.empty() ? 0 : 1;
 }
