@@ -211,7 +211,7 @@ describeInBrowser("links", () => {
     test("lead from a finding to its file and to its rank on the timeline", async () => {
         const { page, complaints } = await openPage("checkpoints");
         await visit(page, "findings");
-        await page.locator("[data-finding=misaligned-writes] a").first().click();
+        await page.locator("[data-finding=data-sieving-new-data] a").first().click();
         await page.locator("#panel-files .detail-card").waitFor();
         expect(await page.locator("#panel-files .detail-card h3").innerText()).toBe(
             "/scratch/ada/sedov/sedov_hdf5_chk_0000",
