@@ -14,7 +14,9 @@ using tests::patterned_phase;
 using tests::phase_pattern;
 
 constexpr size_t phases = 300;
-constexpr uint64_t seeds = 5;
+/// None of those by which the rules were chosen.
+constexpr uint64_t first_seed = 101;
+constexpr uint64_t seeds = 20;
 
 /// What simple rules say of the next pause.
 class naive_pauses {
@@ -69,7 +71,7 @@ void show(const std::string& figure, double value, const char* unit) {
 void print_series() {
     for (const std::string& name : phase_pattern::names()) {
         std::printf("%s", name.c_str());
-        for (const patterned_phase& one : phase_pattern::made(name, phases, 1))
+        for (const patterned_phase& one : phase_pattern::made(name, phases, first_seed))
             std::printf(" %lld%s", static_cast<long long>(one.pause_ns), one.nested ? "n" : "");
         std::printf("\n");
     }
@@ -82,7 +84,7 @@ int main(int count, char** words) {
     double covered = 0;
     for (const std::string& name : phase_pattern::names()) {
         measured found;
-        for (uint64_t seed = 1; seed <= seeds; ++seed) found.run(name, seed);
+        for (uint64_t seed = first_seed; seed < first_seed + seeds; ++seed) found.run(name, seed);
         const tests::outcome& end = found.own.at_end;
         show("interval_coverage_90_" + name, 100 * end.coverage(), "%");
         show("interval_coverage_90_" + name + "_in_phase", 100 * found.own.in_phase.coverage(), "%");

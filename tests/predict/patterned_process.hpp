@@ -66,7 +66,8 @@ struct outcome {
     }
 };
 
-/// What was forecast of a pattern: at the end of each phase, after its second call, and in the middle of its pause.
+/// What was forecast of a pattern: at the end of each phase, after its second call, and in its pause, when that has
+/// gone on for half as long as the one before it. (In the middle of a pause would tell how long it will be.)
 struct pattern_outcomes {
     /// Phases until errors of a model that has just begun to learn count for nothing any more.
     static constexpr size_t learning = 100;
@@ -77,6 +78,7 @@ struct pattern_outcomes {
     void run(const std::vector<patterned_phase>& all, const auto& pauses) {
         patterned_process process;
         size_t begun = 0;
+        int64_t last_pause_ns = 0;
         for (size_t i = 0; i + 1 < all.size(); ++i) {
             if (!all[i].nested) ++begun;
             const bool is_settled = begun > learning;
@@ -90,7 +92,9 @@ struct pattern_outcomes {
             const patterned_phase& next = all[i + 1];
             if (next.nested) continue;
             at_end.add(process.ask(), next.pause_ns, is_settled);
-            in_pause.add(process.ask(next.pause_ns / 2), next.pause_ns - next.pause_ns / 2, is_settled);
+            if (const int64_t later = last_pause_ns / 2; later < next.pause_ns)
+                in_pause.add(process.ask(later), next.pause_ns - later, is_settled);
+            last_pause_ns = next.pause_ns;
             pauses(next);
         }
     }

@@ -7,7 +7,7 @@ namespace halcyon::tests {
 namespace {
 
 pattern_outcomes outcomes_of(const std::string& name, double& range) {
-    constexpr uint64_t seeds = 5;
+    constexpr uint64_t seeds = 10;
     pattern_outcomes found;
     double ranges = 0, count = 0;
     for (uint64_t seed = 1; seed <= seeds; ++seed)

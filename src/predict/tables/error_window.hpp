@@ -18,8 +18,9 @@ struct time_range {
 /// The range is the shortest one that holds a share of the last errors (Xu and Xie 2021, 'Conformal prediction interval
 /// for dynamic time-series': a sliding window, and of all intervals of one level the narrowest), of forecasts of the
 /// same order first: a program that pauses for 0.3 s and for 1.2 s is not equally precise in both. The share begins at
-/// 0.9 and moves with each forecast that was right or wrong, so that nine of ten become right even when the errors
-/// drift (Gibbs and Candes 2021, 'Adaptive conformal inference under distribution shift'). Nanoseconds.
+/// 0.9 and, once there are enough errors, moves with each forecast that was right or wrong, so that nine of ten become
+/// right even when the errors drift (Gibbs and Candes 2021, 'Adaptive conformal inference under distribution shift').
+/// Nanoseconds.
 class error_window {
   public:
     static constexpr double wanted_share = 0.9;
@@ -52,7 +53,7 @@ class error_window {
   private:
     static constexpr uint32_t most = 192;
     static constexpr uint32_t latest = 16;  // of which deviation() tells
-    static constexpr uint32_t enough = 64;  // of one order, to say anything without others
+    static constexpr uint32_t enough = 64;  // of one order, to say anything without others; of all, to move the share
     static constexpr double least_share = 0.5;
 
     [[nodiscard]] uint32_t widest_needed(uint8_t order) const;
