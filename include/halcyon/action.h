@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-#define HALCYON_ACTION_ABI 1
+#define HALCYON_ACTION_ABI 2
 
 /** One block that is in memory for the event's iteration. Arrays have `dimensions` entries, C order. */
 typedef struct halcyon_action_block {
@@ -41,6 +41,9 @@ typedef struct halcyon_action_context {
     int32_t nodes;
     size_t block_count;
     const halcyon_action_block* blocks;
+    /** Blocks of the event that were accepted and are not among `blocks`: to make room, they were stored before the
+     * action ran. They are in the files. */
+    size_t blocks_left_out;
     size_t option_count;
     const char* const* option_names;
     const char* const* option_values;

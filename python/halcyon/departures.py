@@ -30,6 +30,7 @@ COUNTED: dict[str, tuple[str, str, str, bool]] = {
     "failed_files": ("file", "files", "could not be written", True),
     "lost_files": ("file", "files", "deleted or moved while the run went on", True),
     "failed_actions": ("action", "actions", "failed", True),
+    "unseen_blocks": ("block", "blocks", "stored, and out of memory before an action ran that would read them", True),
     "overflowed_values": ("value", "values", "became infinite in half precision", True),
     "lost_records": ("record", "records", "of times that are not there", True),
     "lost_signals": ("signal", "signals", "lost", True),

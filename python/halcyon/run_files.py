@@ -81,6 +81,7 @@ class Counts:
     rejected_blocks: Count = 0
     failed_files: Count = 0
     failed_actions: Count = 0
+    unseen_blocks: Count = 0
     waiting_actions: Count = 0
     switches: list[Switch] = field(default_factory=list)
     busy_ns: Count = 0

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
@@ -43,6 +44,11 @@ result<void> action_runner::load_modules(const std::string& working_directory) {
         functions_[a.name] = reinterpret_cast<halcyon_action_function>(symbol);
     }
     return {};
+}
+
+bool action_runner::reads_blocks(const event& e) const {
+    return std::any_of(e.action_ids.begin(), e.action_ids.end(),
+                       [this](uint32_t id) { return data_.actions[id].type == "module"; });
 }
 
 result<void> action_runner::run(const event& e, const occasion& o) {
@@ -88,6 +94,7 @@ result<void> action_runner::run_module(const event& e, const action& a, const oc
                                          where_.nodes,
                                          blocks.size(),
                                          blocks.data(),
+                                         o.left_out,
                                          names.size(),
                                          names.data(),
                                          values.data(),

@@ -33,12 +33,16 @@ class action_runner {
     /// that function.
     result<void> load_modules(const std::string& working_directory);
 
-    /// What happened: `rank` is the raiser (-1 for scope node and job), `blocks` what is in memory for `iteration`.
+    /// What happened: `rank` is the raiser (-1 for scope node and job), `blocks` what is in memory for `iteration`,
+    /// `left_out` how many blocks are not in memory any more.
     struct occasion {
         int64_t iteration = 0;
         int rank = -1;
         std::span<const block_view> blocks;
+        size_t left_out = 0;
     };
+    /// Whether an action of `e` gets blocks.
+    [[nodiscard]] bool reads_blocks(const event& e) const;
     /// Runs all actions of `e` but those of type store, which the caller does. Failure: one or more failed, and all
     /// are named; the others ran all the same.
     result<void> run(const event& e, const occasion& o);

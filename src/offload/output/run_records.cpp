@@ -42,6 +42,7 @@ constexpr named_count numbers[] = {
     {"rejected_blocks", &run_counts::rejected_blocks},
     {"failed_files", &run_counts::failed_files},
     {"failed_actions", &run_counts::failed_actions},
+    {"unseen_blocks", &run_counts::unseen_blocks},
     {"waiting_actions", &run_counts::waiting_actions},
     {"overflowed_values", &run_counts::overflowed_values},
     {"lost_records", &run_counts::lost_records},

@@ -13,6 +13,7 @@ struct server_counts {
     int64_t unstored_blocks = 0, unstored_bytes = 0;  ///< of a configuration without stores
     int64_t lost_signals = 0;
     int64_t rejected_blocks = 0, failed_files = 0, failed_actions = 0;
+    int64_t unseen_blocks = 0;      ///< that an action did not get: stored to make room before it ran
     int64_t waiting_actions = 0;    ///< the most that waited for their turn at once, where that is notable
     int64_t overflowed_values = 0;  ///< finite values that `half` made infinite
     int64_t lost_files = 0;         ///< stored, and not there any more at the end

@@ -121,10 +121,11 @@ class node_server {
     void want_stored(uint32_t store, int64_t iteration);
 
     // actions
-    void run_event(uint32_t event_id, int64_t iteration, int client, std::function<void()> done = {});
     struct waiting_action;
     void run_waiting_actions();
     void action_done(const waiting_action& ran, const result<void>& outcome);
+    void run_event(uint32_t event_id, int64_t iteration, int client, std::function<void()> done = {});
+    void pin_blocks_for(waiting_action& action);
     void tell_of_waiting_actions();
     [[nodiscard]] bool takes_events() const {
         return waiting_actions_.size() + job_events_.size() + raised_here_.size() < most_waiting_actions &&
@@ -192,6 +193,7 @@ class node_server {
         std::vector<iteration_book::key> pinned;  ///< blocks that it will read
         std::function<void()> done;
     };
+        size_t left_out;                          ///< blocks that it would read, if they were still in memory
     static constexpr int64_t notable_waiting_actions = 64;    ///< fewer are nothing that needs to be said
     static constexpr size_t most_waiting_actions = 1U << 16;  ///< then the rings fill up, and clients wait
     static constexpr size_t most_pinned_keys = 1U << 22;      ///< as well: 32 MiB

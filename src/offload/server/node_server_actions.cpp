@@ -75,18 +75,30 @@ void node_server::run_event(uint32_t event_id, int64_t iteration, int client, st
             for (uint32_t s = 0; s < stores_.size(); ++s)
                 if (data_.stores[s].name == data_.actions[id].store)
                     stores_[s].wanted = std::max(stores_[s].wanted, iteration);
-    std::vector<iteration_book::key> pinned;
-    if (book_.knows(iteration))
-        for (const iteration_book::key k : book_.at(iteration).blocks)
-            if (iteration_book::held* h = book_.find(k);
-                h != nullptr && (client < 0 || static_cast<int>(h->block.client) == client)) {
-                ++h->pins;
-                pinned.push_back(k);
-            }
-    pinned_keys_ += pinned.size();
-    waiting_actions_.push_back({event_id, iteration, client, std::move(pinned), std::move(done)});
+    waiting_action next{event_id, iteration, client, {}, 0, std::move(done)};
+    if (actions_->reads_blocks(e)) pin_blocks_for(next);
+    waiting_actions_.push_back(std::move(next));
     run_waiting_actions();
     tell_of_waiting_actions();
+}
+
+/// What is in memory of the event's iteration stays there. Of a block in an early part the client may have reused the
+/// bytes already.
+void node_server::pin_blocks_for(waiting_action& action) {
+    if (!book_.knows(action.iteration)) return;
+    for (const iteration_book::key k : book_.at(action.iteration).blocks) {
+        iteration_book::held* h = book_.find(k);
+        // The entry may be another block's by now: what no store takes goes when its iteration is complete.
+        if (h == nullptr || h->block.iteration != action.iteration) continue;
+        if (action.client >= 0 && static_cast<int>(h->block.client) != action.client) continue;
+        if (h->buried) {
+            ++action.left_out;
+            continue;
+        }
+        ++h->pins;
+        action.pinned.push_back(k);
+    }
+    pinned_keys_ += action.pinned.size();
 }
 
 /// One thread is left to the files, however long the actions take; with a single one, files and actions take turns.
@@ -100,10 +112,15 @@ void node_server::run_waiting_actions() {
         auto views = std::make_shared<std::vector<block_view>>();
         auto spilled = std::make_shared<std::vector<std::vector<std::byte>>>();
         for (const iteration_book::key k : next->pinned)
-            if (auto v = view_of(*book_.find(k), *spilled)) views->push_back(*v);
+            if (auto v = view_of(*book_.find(k), *spilled))
+                views->push_back(*v);
+            else
+                ++next->left_out;
+        counts_.unseen_blocks += static_cast<int64_t>(next->left_out);
         const int rank = next->client >= 0 ? book_.rank_of(static_cast<uint32_t>(next->client)) : -1;
         pool_->submit([this, next, rank, views, spilled] {
-            const auto outcome = actions_->run(data_.events[next->event_id], {next->iteration, rank, *views});
+            const auto outcome =
+                actions_->run(data_.events[next->event_id], {next->iteration, rank, *views, next->left_out});
             tell([this, next, outcome] { action_done(*next, outcome); });
         });
     }

@@ -1,6 +1,6 @@
-/* An action as a user would write one: for each event a line `event iteration rank block-count sum` in sums.txt of the
- * run's directory. With the option fail_at=N it fails in iteration N instead. With raise=NAME it raises that event, and
- * returns 100 plus what it was told when that is not 0. */
+/* An action as a user would write one: for each event a line `event iteration rank block-count left-out sum` in
+ * sums.txt of the run's directory. With the option fail_at=N it fails in iteration N instead. With raise=NAME it raises
+ * that event, and returns 100 plus what it was told when that is not 0. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +30,8 @@ int write_sums(const halcyon_action_context* context) {
     snprintf(path, sizeof path, "%s/sums.txt", context->directory);
     FILE* file = fopen(path, "a");
     if (file == NULL) return 4;
-    fprintf(file, "%s %ld %d %zu %.17g\n", context->event, (long)context->iteration, context->rank,
-            context->block_count, sum);
+    fprintf(file, "%s %ld %d %zu %zu %.17g\n", context->event, (long)context->iteration, context->rank,
+            context->block_count, context->blocks_left_out, sum);
     if (fclose(file) != 0) return 5;
     const char* raise = option(context, "raise");
     if (*raise == '\0') return 0;

@@ -20,15 +20,21 @@ def module_events(case: Case, fail_at: str = "", library: str = "libwrite_sums.s
     return MODULE.replace("MODULE", str(BUILDS[case.mpi] / "tests" / library)).replace("FAIL_AT", fail_at)
 
 
+def rows_of_sums(case: Case) -> list[tuple[str, int, int, int, int, float]]:
+    """(event, iteration, rank, blocks, blocks left out, sum) of each run of the module's function, as they ran."""
+    rows = [line.split() for line in (case.output / "sums.txt").read_text().splitlines()]
+    return [(e, int(i), int(r), int(n), int(out), float(s)) for e, i, r, n, out, s in rows]
+
+
 def sums(case: Case) -> list[tuple[str, int, int, int, float]]:
     """(event, iteration, rank, blocks, sum) of each run of the module's function, in order of iteration and rank."""
-    rows = [line.split() for line in (case.output / "sums.txt").read_text().splitlines()]
-    found = [(e, int(i), int(r), int(n), float(s)) for e, i, r, n, s in rows]
-    return sorted(found, key=lambda row: (row[1], row[2]))
+    rows = rows_of_sums(case)
+    assert not any(out for *_, out, _ in rows), "blocks were left out"
+    return sorted(((e, i, r, n, s) for e, i, r, n, _, s in rows), key=lambda row: (row[1], row[2]))
 
 
-def expected_sum(iteration: int, rank: int) -> float:
-    return float(expected_block("theta", iteration, rank, (4, 8, 16)).sum(dtype=np.float64))
+def expected_sum(iteration: int, rank: int, nz: int = 4) -> float:
+    return float(expected_block("theta", iteration, rank, (nz, 8, 16)).sum(dtype=np.float64))
 
 
 def test_events_run_their_actions(openmpi_case: Case) -> None:
@@ -70,6 +76,24 @@ def test_a_module_of_scope_node_sees_the_blocks_of_all_clients(openmpi_case: Cas
     assert openmpi_case.run("iterations=4", "signal=all").status == 0
     wanted = [("all", i, -1, 2, expected_sum(i, 0) + expected_sum(i, 1)) for i in range(4)]
     assert sums(openmpi_case) == wanted
+
+
+def test_a_module_gets_no_blocks_whose_room_was_given_away_and_is_told_so(openmpi_case: Case) -> None:
+    """Rank 0 is ahead and the buffer full: its blocks are stored early, and their bytes are free, before rank 1 raises
+    the event."""
+    openmpi_case.configure(events=module_events(openmpi_case), nz="32", size="440 KiB")
+    outcome = openmpi_case.run("iterations=12", "ahead=8", "signal=all", "final_wait=1")
+    assert outcome.status == 0, outcome.text
+    rows = rows_of_sums(openmpi_case)
+    assert [row[1] for row in rows] == list(range(12))
+    for _, iteration, _, blocks, left_out, found in rows:
+        assert blocks + left_out == 2
+        ranks = range(2 - blocks, 2)
+        assert found == sum(expected_sum(iteration, rank, 32) for rank in ranks), f"iteration {iteration}"
+    left_out = sum(row[4] for row in rows)
+    assert left_out > 0, "no block was stored early: the test shows nothing"
+    assert openmpi_case.counts()["unseen_blocks"] == left_out
+    check_complete(openmpi_case, 12)
 
 
 def test_inline_runs_the_same_module_in_the_clients(openmpi_case: Case) -> None:
