@@ -69,6 +69,8 @@ class node_server {
     void reject(uint32_t client, const std::string& what);
     void handle_signal(uint32_t client, const event_record& e);
     void run_if_all_signalled(uint32_t event_id);
+    void run_node_events();
+    uint64_t give_up_signals(uint32_t client);
     void client_gone(uint32_t client);
     void take_over();
     void put_aside_what_its_predecessor_died_in();

@@ -207,12 +207,31 @@ void node_server::client_gone(uint32_t client) {
              " died; its complete iterations are stored, the others marked");
     }
     book_.client_left(client, closed ? iteration_book::leaving::closed : iteration_book::leaving::died);
-    // The others no longer wait for its signals.
+    run_node_events();  // the others no longer wait for its signals
+}
+
+void node_server::run_node_events() {
     for (uint32_t id = 0; id < data_.events.size(); ++id)
         if (data_.events[id].scope == scope::node) run_if_all_signalled(id);
 }
 
 /// A new server of an old segment: the states of the blocks tell what the dead one had been given.
+/// Of a client's signals that a predecessor took: those whose actions it did not finish are done with, and counted in
+/// the result. Those that wait for other clients to raise their event still come to that.
+uint64_t node_server::give_up_signals(uint32_t client) {
+    client_page& page = segment_.page(client);
+    uint64_t waiting = 0;
+    for (uint32_t id = 0; id < data_.events.size(); ++id) {
+        const uint64_t raised = segment_.raised(id, client).load(std::memory_order_relaxed);
+        waiting += raised - std::min(raised, segment_.fired(id).load(std::memory_order_relaxed));
+    }
+    const uint64_t taken = page.signals_taken.load(std::memory_order_acquire);
+    const uint64_t done = page.signals_done.load(std::memory_order_acquire);
+    const uint64_t lost = taken - std::min(taken, done + waiting);
+    page.signals_done.store(done + lost, std::memory_order_release);
+    return lost;
+}
+
 void node_server::take_over() {
     counts_ = records_->saved_counts();
     static_cast<server_counts&>(counts_) = segment_.header().ledger.read().counts;
@@ -224,10 +243,7 @@ void node_server::take_over() {
     put_aside_what_its_predecessor_died_in();
     for (uint32_t c = 0; c < segment_.geometry().clients; ++c) {
         client_page& page = segment_.page(c);
-        const uint64_t taken = page.signals_taken.load(std::memory_order_acquire);
-        const uint64_t done = page.signals_done.load(std::memory_order_acquire);
-        counts_.lost_signals += static_cast<int64_t>(taken - std::min(taken, done));
-        page.signals_done.store(taken, std::memory_order_release);
+        counts_.lost_signals += static_cast<int64_t>(give_up_signals(c));
         int64_t ended = page.ended_through.load(std::memory_order_acquire);
         if (ended > stored + most_iterations_ahead) {
             reject(c, "the end of an iteration that cannot be");
@@ -260,15 +276,16 @@ void node_server::take_over() {
             if (a.iteration > stored && a.iteration <= ended + 1) note_absent(c, a);
         });
         book_.client_ended(c, ended);
-        if (page.closed.load(std::memory_order_acquire) != 0) {
-            gone_[c] = true;
-            book_.client_left(c, iteration_book::leaving::closed);
-        } else if (page.dead.load(std::memory_order_acquire) != 0) {
+        if (page.dead.load(std::memory_order_acquire) != 0) {
             gone_[c] = true;
             book_.client_left(c, iteration_book::leaving::died);
         }
     }
     // One that closed still waits for its data, and brings its spill file again.
+    // After what they may have sent since, and for the events of the others.
+    for (uint32_t c = 0; c < gone_.size(); ++c)
+        if (segment_.page(c).closed.load(std::memory_order_acquire) != 0) client_gone(c);
+    run_node_events();
     for (uint32_t c = 0; c < gone_.size(); ++c) {
         silent_[c] = segment_.page(c).dead.load(std::memory_order_acquire) != 0;
         awaited_[c] = !silent_[c];

@@ -23,6 +23,7 @@ class Word(Enum):
     SKIPPED_BLOCKS = (72, "<Q")
     SPILLED_BLOCKS = (88, "<Q")
     INLINED_BLOCKS = (104, "<Q")
+    SIGNALS_TAKEN = (128, "<Q")
 
 
 def segment_of(process: int) -> Path:
