@@ -255,6 +255,7 @@ result<void> client_session::signal(std::string_view name) {
         e.index = found->second;
         e.iteration = iteration_;
         if (auto done = push(e); !done) return done;
+        ++signals_sent_;
     }
     ring_server();
     return {};
@@ -279,11 +280,15 @@ result<void> client_session::end_iteration() {
     result<void> outcome;
     if (inline_) {
         const int64_t begin = monotonic_ns();
-        auto done = fallback_->end_iteration(iteration_, {phase_begin_ns_, static_cast<int64_t>(phase_visible_ns_), 0,
-                                                          phase_compute_ns_, static_cast<int64_t>(phase_bytes_)});
-        counts_.visible_ns += monotonic_ns() - begin;
+        // What could not be stored is lost, and the simulation is in its next iteration.
+        outcome = fallback_->end_iteration(iteration_);
         phase_end_monotonic_ns_ = monotonic_ns();
-        outcome = done;  // what could not be stored is lost, and the simulation is in its next iteration
+        phase_visible_ns_ += phase_end_monotonic_ns_ - begin;
+        counts_.visible_ns += phase_end_monotonic_ns_ - begin;
+        auto recorded = fallback_->add_phase(iteration_, {phase_begin_ns_, static_cast<int64_t>(phase_visible_ns_),
+                                                          static_cast<int64_t>(phase_blocked_ns_), phase_compute_ns_,
+                                                          static_cast<int64_t>(phase_bytes_)});
+        if (outcome) outcome = recorded;
     } else {
         event_record e{};
         e.kind = event_kind::end_iteration;

@@ -141,6 +141,7 @@ class client_session {
     result<void> store_here(const variable& v, int block, const block_shape& shape, const void* data);
     result<void> give_up(open_block& b, const variable& v, int block);
     result<void> leave_server();
+    result<void> take_back_events();
     result<void> store_spilled(const variable& v, const block_entry& e);
     bool serverless();
     result<void> wait_without_server(int64_t iteration, stage which);
@@ -169,6 +170,7 @@ class client_session {
     uint64_t sequence_ = 0;
     tenure tenure_seen_;
     int64_t iteration_ = 0;
+    int64_t signals_sent_ = 0;  ///< to a server
     bool finished_ = false;
     result<void> left_;  ///< how it went when the last server was lost
     client_counts counts_;

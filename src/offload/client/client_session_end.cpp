@@ -1,5 +1,6 @@
 // Waiting for the server, the end of a session, and what becomes of it when the last server is lost.
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -69,7 +70,7 @@ result<void> client_session::leave_server() {
     const int64_t stored = segment_->header().ledger.read().stored_through;
     result<void> outcome;
     if (segment_->header().settled.exchange(1, std::memory_order_acq_rel) == 0)
-        outcome = fallback_->settle_server(counts_without_server(*segment_));
+        outcome = fallback_->settle_server(counts_without_server(*segment_), phases_taken(*segment_));
     segment_->absences(where_.client).for_each(segment_->geometry().absence_slots, [&](const absence& a) {
         if (a.iteration <= stored) return;
         if (auto noted = fallback_->note_missing(model_.variables[a.variable], a.block, a.iteration, a.why); !noted)
@@ -91,9 +92,32 @@ result<void> client_session::leave_server() {
             }
         }
         if (iteration < iteration_)
-            if (auto done = fallback_->end_iteration(iteration, {}); !done) outcome = done;
+            if (auto done = fallback_->end_iteration(iteration); !done) outcome = done;
     }
+    if (auto done = take_back_events(); !done) outcome = done;
     // Blocks the simulation still reads stay where they are; the rest is no longer needed.
+    return outcome;
+}
+
+/// The events that no server took: phases this client writes by itself, signals are lost. Blocks and absences are known
+/// by other ways.
+result<void> client_session::take_back_events() {
+    result<void> outcome;
+    event_ring::consumer unread(segment_->events(where_.client), segment_->geometry().event_slots);
+    int64_t written = 0;
+    for (event_record e{}; unread.pop(e) == event_ring::consumer::outcome::popped;) {
+        if (e.kind != event_kind::end_iteration) continue;
+        ++written;
+        if (auto done = fallback_->add_phase(e.iteration, {e.value[0], e.value[1], e.value[2], e.value[3], e.value[4]});
+            !done)
+            outcome = done;
+    }
+    const auto phases_taken = static_cast<int64_t>(page_->iterations_taken.load(std::memory_order_acquire));
+    const auto signals_taken = static_cast<int64_t>(page_->signals_taken.load(std::memory_order_acquire));
+    if (auto done = fallback_->count_lost(std::max<int64_t>(0, signals_sent_ - signals_taken),
+                                          std::max<int64_t>(0, iteration_ - phases_taken - written));
+        !done)
+        outcome = done;
     return outcome;
 }
 

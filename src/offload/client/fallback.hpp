@@ -27,15 +27,19 @@ class fallback_store {
                              std::span<const std::byte> data) = 0;
     /// A block that will not come, as the file of its iteration says.
     virtual result<void> note_missing(const variable& v, int block, int64_t iteration, absence::cause why) = 0;
+    virtual result<void> end_iteration(int64_t iteration) = 0;
     /// What the simulation experienced in an iteration.
     struct phase {
         int64_t begin_ns = 0, visible_ns = 0, blocked_ns = 0, compute_ns = 0, bytes = 0;
     };
-    virtual result<void> end_iteration(int64_t iteration, const phase& seen) = 0;
+    /// Into the records, of an iteration whose phase no server has.
+    virtual result<void> add_phase(int64_t iteration, const phase& seen) = 0;
+    /// What the client handed to a server that ended, and nobody will make good.
+    virtual result<void> count_lost(int64_t signals, int64_t phases) = 0;
     virtual result<void> signal(const event& e, int64_t iteration) = 0;
     /// The last server of the node has ended: publishes what it kept hidden, removes what it was in the middle of, and
-    /// saves its counts.
-    virtual result<void> settle_server(run_counts counted) = 0;
+    /// saves its counts. `phases_taken`: how many lines of phases it should have written.
+    virtual result<void> settle_server(run_counts counted, int64_t phases_taken) = 0;
     /// A line for the log of the node's server.
     virtual void log(const std::string& line) = 0;
     /// Stores what is complete but not yet in a file.

@@ -70,9 +70,8 @@ result<void> inline_store::note_missing(const variable& v, int block, int64_t it
     return {};
 }
 
-result<void> inline_store::end_iteration(int64_t iteration, const phase& seen) {
+result<void> inline_store::end_iteration(int64_t iteration) {
     if (auto opened = open(); !opened) return opened;
-    const int64_t begin = monotonic_ns();
     ++counts_.iterations;
     result<void> outcome;
     for (uint32_t s = 0; s < stores_.size(); ++s) {
@@ -83,10 +82,23 @@ result<void> inline_store::end_iteration(int64_t iteration, const phase& seen) {
         if (auto done = write_store(s); !done) outcome = done;
     }
     if (stores_.empty()) kept_.clear();
-    if (where_.alone)
-        records_->add(phase_record{iteration, where_.rank, seen.begin_ns, seen.visible_ns + monotonic_ns() - begin,
-                                   seen.blocked_ns, seen.compute_ns, seen.bytes});
     return outcome;
+}
+
+result<void> inline_store::add_phase(int64_t iteration, const phase& seen) {
+    if (auto opened = open(); !opened) return opened;
+    records_->add(phase_record{iteration, where_.rank, seen.begin_ns, seen.visible_ns, seen.blocked_ns, seen.compute_ns,
+                               seen.bytes});
+    return {};
+}
+
+result<void> inline_store::count_lost(int64_t signals, int64_t phases) {
+    if (signals == 0 && phases == 0) return {};
+    if (auto opened = open(); !opened) return opened;
+    counts_.lost_signals += signals;
+    counts_.lost_records += phases;
+    if (signals > 0) say(std::to_string(signals) + " signal(s) were sent to a server that ended before it took them");
+    return records_->save(counts_);
 }
 
 result<void> inline_store::signal(const event& e, int64_t iteration) {
@@ -112,13 +124,14 @@ result<void> inline_store::signal(const event& e, int64_t iteration) {
     return outcome;
 }
 
-result<void> inline_store::settle_server(run_counts counted) {
+result<void> inline_store::settle_server(run_counts counted, int64_t phases_taken) {
     if (auto opened = open(); !opened) return opened;
     const std::string writer = node_writer(where_.node);
     auto outcome = output_->publish_left_by(writer);
     auto records = run_records::open(records_directory(data_, where_.directory), writer, where_.run);
     if (!records) return records.why();
     run_counts saved = records->saved_counts();
+    counted.lost_records = std::max(saved.lost_records, phases_taken - records->phase_lines());
     counted.switches = std::move(saved.switches);
     counted.messages = std::move(saved.messages);
     counted.messages.push_back("the last server ended; its clients stored the rest by themselves");

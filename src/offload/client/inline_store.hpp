@@ -23,7 +23,7 @@ class inline_store final : public fallback_store {
         int ranks = 1;
         int node = 0;
         int nodes = 1;
-        bool alone = false;  ///< `inline: true`: no server ever writes phases and runs modules
+        bool alone = false;  ///< `inline: true`: there never was a server that runs modules
         std::string run;     ///< as for output_writer::open()
     };
     inline_store(const model& data, surroundings where) : data_(data), where_(std::move(where)) {}
@@ -36,9 +36,11 @@ class inline_store final : public fallback_store {
     result<void> add(const variable& v, int block, int64_t iteration, const block_shape& shape,
                      std::span<const std::byte> data) override;
     result<void> note_missing(const variable& v, int block, int64_t iteration, absence::cause why) override;
-    result<void> end_iteration(int64_t iteration, const phase& seen) override;
+    result<void> end_iteration(int64_t iteration) override;
+    result<void> add_phase(int64_t iteration, const phase& seen) override;
+    result<void> count_lost(int64_t signals, int64_t phases) override;
     result<void> signal(const event& e, int64_t iteration) override;
-    result<void> settle_server(run_counts counted) override;
+    result<void> settle_server(run_counts counted, int64_t phases_taken) override;
     void log(const std::string& line) override;
     result<void> flush() override;
     [[nodiscard]] result<void> all_stored(int64_t through) const override;

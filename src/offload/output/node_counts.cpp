@@ -1,5 +1,7 @@
 #include "offload/output/node_counts.hpp"
 
+#include <algorithm>
+
 namespace halcyon::offload {
 
 void count_clients(const segment& of, run_counts& counts) {
@@ -24,7 +26,10 @@ run_counts counts_without_server(const segment& of) {
     static_cast<server_counts&>(counts) = last.counts;
     count_clients(of, counts);
     for (uint32_t c = 0; c < of.geometry().clients; ++c) {
-        const bool dead = of.page(c).dead.load() != 0;
+        const client_page& page = of.page(c);
+        const uint64_t taken = page.signals_taken.load(std::memory_order_acquire);
+        counts.lost_signals += static_cast<int64_t>(taken - std::min(taken, page.signals_done.load()));
+        const bool dead = page.dead.load() != 0;
         for (const block_entry& e : of.table(c)) {
             const block_state state = e.state.load(std::memory_order_acquire);
             if (state == block_state::free || state == block_state::private_to_client) continue;
@@ -38,6 +43,12 @@ run_counts counts_without_server(const segment& of) {
         }
     }
     return counts;
+}
+
+int64_t phases_taken(const segment& of) {
+    uint64_t taken = 0;
+    for (uint32_t c = 0; c < of.geometry().clients; ++c) taken += of.page(c).iterations_taken.load();
+    return static_cast<int64_t>(taken);
 }
 
 }  // namespace halcyon::offload

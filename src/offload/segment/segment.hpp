@@ -103,6 +103,7 @@ struct alignas(64) client_page {
     std::atomic<uint64_t> inlined_blocks, inlined_bytes;
     alignas(64) std::atomic<uint64_t> signals_taken;  ///< server: popped
     std::atomic<uint64_t> signals_done;               ///< server: their actions have run
+    std::atomic<uint64_t> iterations_taken;           ///< server: how many ends of an iteration it popped
     std::atomic<uint32_t> dead;                       ///< server: this client died
 };
 

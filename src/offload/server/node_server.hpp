@@ -124,10 +124,10 @@ class node_server {
 
     // actions
     struct waiting_action;
-    void run_waiting_actions();
-    void action_done(const waiting_action& ran, const result<void>& outcome);
     void run_event(uint32_t event_id, int64_t iteration, int client, std::function<void()> done = {});
     void pin_blocks_for(waiting_action& action);
+    void run_waiting_actions();
+    void action_done(const waiting_action& ran, const result<void>& outcome);
     void tell_of_waiting_actions();
     [[nodiscard]] bool takes_events() const {
         return waiting_actions_.size() + job_events_.size() + raised_here_.size() < most_waiting_actions &&
@@ -193,9 +193,9 @@ class node_server {
         int64_t iteration;
         int client;                               ///< that raised it, or -1
         std::vector<iteration_book::key> pinned;  ///< blocks that it will read
+        size_t left_out;                          ///< blocks that it would read, if they were still in memory
         std::function<void()> done;
     };
-        size_t left_out;                          ///< blocks that it would read, if they were still in memory
     static constexpr int64_t notable_waiting_actions = 64;    ///< fewer are nothing that needs to be said
     static constexpr size_t most_waiting_actions = 1U << 16;  ///< then the rings fill up, and clients wait
     static constexpr size_t most_pinned_keys = 1U << 22;      ///< as well: 32 MiB

@@ -74,6 +74,7 @@ void node_server::handle(uint32_t client, const event_record& e) {
             handle_signal(client, e);
             return;
         case event_kind::end_iteration:
+            segment_.page(client).iterations_taken.fetch_add(1, std::memory_order_relaxed);
             records_->add(phase_record{e.iteration, book_.rank_of(client), e.value[0], e.value[1], e.value[2],
                                        e.value[3], e.value[4]});
             book_.client_ended(client, e.iteration);
@@ -215,7 +216,6 @@ void node_server::run_node_events() {
         if (data_.events[id].scope == scope::node) run_if_all_signalled(id);
 }
 
-/// A new server of an old segment: the states of the blocks tell what the dead one had been given.
 /// Of a client's signals that a predecessor took: those whose actions it did not finish are done with, and counted in
 /// the result. Those that wait for other clients to raise their event still come to that.
 uint64_t node_server::give_up_signals(uint32_t client) {
@@ -232,6 +232,7 @@ uint64_t node_server::give_up_signals(uint32_t client) {
     return lost;
 }
 
+/// A new server of an old segment: the states of the blocks tell what the dead one had been given.
 void node_server::take_over() {
     counts_ = records_->saved_counts();
     static_cast<server_counts&>(counts_) = segment_.header().ledger.read().counts;
@@ -281,11 +282,11 @@ void node_server::take_over() {
             book_.client_left(c, iteration_book::leaving::died);
         }
     }
-    // One that closed still waits for its data, and brings its spill file again.
     // After what they may have sent since, and for the events of the others.
     for (uint32_t c = 0; c < gone_.size(); ++c)
         if (segment_.page(c).closed.load(std::memory_order_acquire) != 0) client_gone(c);
     run_node_events();
+    // One that closed still waits for its data, and brings its spill file again.
     for (uint32_t c = 0; c < gone_.size(); ++c) {
         silent_[c] = segment_.page(c).dead.load(std::memory_order_acquire) != 0;
         awaited_[c] = !silent_[c];

@@ -1,7 +1,8 @@
-"""Signals of a run whose servers die: each is dealt with or counted as lost."""
+"""Signals and phases of a run whose servers die: each is dealt with, written down, or counted as lost."""
 
-from running import BUILDS, Case, check_complete, finish, stop_server, wait_for
-from segment import Word, words
+import pytest
+from running import BUILDS, Case, check_complete, finish, processes_of, stop_server, stopped_server, wait_for
+from segment import Word, is_abandoned, words
 
 GATED = """\
 events:
@@ -9,6 +10,11 @@ events:
   each: {{actions: [hold], scope: client}}
 actions:
   hold: {{type: module, module: {module}, function: gated_action, options: {{until: {until}}}}}"""
+
+
+def counted(case: Case, name: str) -> int:
+    """What the counts of all writers add up to."""
+    return sum(case.counts(path.stem.removeprefix("counts-"))[name] for path in case.output.glob("counts-*.json"))
 
 
 def test_signals_that_wait_for_another_rank_are_not_lost_with_a_server(openmpi_case: Case) -> None:
@@ -39,3 +45,40 @@ def test_signals_that_wait_for_another_rank_are_not_lost_with_a_server(openmpi_c
     assert len(ran.read_text().splitlines()) == 8
     assert case.counts()["lost_signals"] == 2 * 4
     check_complete(case, 12)
+
+
+def phases(case: Case) -> list[tuple[int, int]]:
+    """(iteration, rank) of each line of phases, whoever wrote it."""
+    lines = [line for path in case.output.glob("phases-*.csv") for line in path.read_text().splitlines()[1:]]
+    return sorted((int(iteration), int(rank)) for iteration, rank, *_ in (line.split(",") for line in lines))
+
+
+@pytest.mark.parametrize("lines_lost", [0, 3])
+def test_signals_and_phases_do_not_vanish_with_the_last_server(openmpi_case: Case, lines_lost: int) -> None:
+    """Iterations 0 and 1 are taken by the server, 2 and 3 lie in the rings when it is killed, the others come after."""
+    case = openmpi_case
+    module = BUILDS["openmpi"] / "tests/libgated_action.so"
+    events = GATED.format(module=module, until=case.directory / "never")
+    case.configure(events=events, server="threads: 2, max-restarts: 0")
+    run = case.start("iterations=8", "signal=each", case.gates(2, 4))
+    case.wait_at_gate(2)
+    records = case.output / "phases-n0000.csv"
+    wait_for(lambda: len(records.read_text().splitlines()) == 1 + 4, what="the phases are written")
+    with stopped_server(case) as server:
+        assert words(server, Word.SIGNALS_TAKEN, 2) == [2, 2]
+        case.open_gate(2)
+        wait_for(lambda: words(server, Word.ENDED_THROUGH, 2) == [3, 3], what="the ranks have gone on")
+        # As if the server had not come to write the last lines.
+        records.write_text("".join(records.read_text().splitlines(keepends=True)[: 1 + 4 - lines_lost]))
+        stop_server(server)
+        wait_for(lambda: is_abandoned(processes_of(run)[0]), what="the clients know that there is no server")
+    case.open_gate(4)
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    check_complete(case, 8)
+    assert case.counts()["lost_signals"] == 4
+    assert counted(case, "lost_signals") == 2 * 4
+    assert counted(case, "lost_records") == lines_lost
+    found = phases(case)
+    assert len(found) == 2 * 8 - lines_lost
+    assert set(found) >= {(i, rank) for i in range(2, 8) for rank in range(2)}
