@@ -51,7 +51,7 @@ def write_times(comparison: Comparison) -> Picture | Absent:
 
 
 _HOW_TO_READ = (
-    "One line per rank, sorted, as long as the rank was held up in the phase; the longest of all spans its panel. "
+    "One line per rank, sorted, as long as the phase blocked the rank in I/O; the longest of all spans its panel. "
     "An even block is calm output, a long tail is jitter that all ranks wait for. Colour: bytes of the phase over "
     "the time of its slowest rank."
 )
@@ -255,7 +255,7 @@ def _bare(axes: Axes, scale: _Scale) -> None:
 
 def _outer_labels(figure: Figure, scale: _Scale) -> None:
     probe = figure.axes[0].xaxis
-    label_time(probe, [scale.longest_s], "time the rank was held up")
+    label_time(probe, [scale.longest_s], "time the rank was blocked in I/O")
     text = probe.get_label_text()
     probe.set_label_text("")
     figure.supxlabel(text, fontsize=9.5)
