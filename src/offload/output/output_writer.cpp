@@ -238,13 +238,10 @@ class file_output final : public output_writer {
                     published(entry.path().string(), false);
                 else
                     targets_[store].stored.add(name);
-                long long iteration = 0;
-                int part = 0, end = 0;
-                if (visible.starts_with(own) &&
-                    std::sscanf(visible.c_str() + own.size(), "i%lld.p%d.h5%n", &iteration, &part, &end) == 2 &&
-                    own.size() + static_cast<size_t>(end) == visible.size()) {
-                    int32_t& last = last_part_[{store, iteration}];
-                    last = std::max(last, part);
+                const auto parsed = parse_file_name(visible, data_.simulation);
+                if (parsed && parsed->writer == writer_ && parsed->part > 0) {
+                    int32_t& last = last_part_[{store, parsed->first_iteration}];
+                    last = std::max(last, parsed->part);
                 }
             }
         }
@@ -264,15 +261,12 @@ class file_output final : public output_writer {
 
     /// What other writers have published becomes this one's to sync, once.
     void add_files_of(const writers_meant& others) {
-        const std::string stem = data_.simulation + ".";
         std::error_code none;
         for (const target& t : targets_)
             for (const auto& entry : fs::directory_iterator(t.directory, none)) {
-                const std::string name = entry.path().filename().string();
-                if (!name.starts_with(stem) || !name.ends_with(".h5")) continue;
-                const std::string writer = name.substr(stem.size(), name.find('.', stem.size()) - stem.size());
-                if (writer != writer_ && others(writer) && of_others_.insert(entry.path().string()).second)
-                    unsynced_.insert(entry.path().string());
+                const auto parsed = parse_file_name(entry.path().filename().string(), data_.simulation);
+                if (!parsed || parsed->writer == writer_ || !others(parsed->writer)) continue;
+                if (of_others_.insert(entry.path().string()).second) unsynced_.insert(entry.path().string());
             }
     }
 
@@ -307,13 +301,13 @@ class file_output final : public output_writer {
 
     /// File names (hidden and published) of the parts of an iteration.
     std::vector<std::string> part_names(uint32_t store, int64_t iteration) const {
-        const std::string stem = fs::path(file_name(data_.simulation, writer_, iteration, 0)).stem().string() + ".p";
         std::vector<std::string> names;
         std::error_code none;
         for (const auto& entry : fs::directory_iterator(targets_[store].directory, none)) {
             const std::string name = entry.path().filename().string();
-            const bool hidden = name.starts_with("." + stem);
-            if ((hidden || name.starts_with(stem)) && name.ends_with(".h5")) names.push_back(name);
+            const auto parsed = parse_file_name(name.substr(name.starts_with('.') ? 1 : 0), data_.simulation);
+            if (parsed && parsed->writer == writer_ && parsed->first_iteration == iteration && parsed->part > 0)
+                names.push_back(name);
         }
         return names;
     }

@@ -1,7 +1,6 @@
 #include "offload/output/stored_files.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 
 #include "offload/store/store.hpp"
@@ -13,19 +12,13 @@ namespace fs = std::filesystem;
 std::optional<stored_file> stored_files::owned(const std::string& name) const {
     stored_file found;
     found.hidden = name.starts_with('.');
-    const std::string visible = name.substr(found.hidden ? 1 : 0);
-    for (const std::string& writer : {writer_, std::string(all_servers)}) {
-        const std::string stem = simulation_ + "." + writer + ".";
-        if (!visible.starts_with(stem)) continue;
-        found.of_all = writer != writer_;
-        if (found.of_all && writer_ != node_writer(0)) return std::nullopt;
-        long long iteration = 0;
-        if (std::sscanf(visible.c_str() + stem.size(), "i%lld.p%d.h5", &iteration, &found.part) < 1)
-            return std::nullopt;
-        found.iteration = iteration;
-        if (file_name(simulation_, writer, found.iteration, found.part) == visible) return found;
-    }
-    return std::nullopt;
+    const auto parsed = parse_file_name(name.substr(found.hidden ? 1 : 0), simulation_);
+    if (!parsed) return std::nullopt;
+    found.of_all = parsed->writer == all_servers;
+    if (parsed->writer != writer_ && !(found.of_all && writer_ == node_writer(0))) return std::nullopt;
+    found.iteration = parsed->first_iteration;
+    found.part = parsed->part;
+    return found;
 }
 
 void stored_files::add(const std::string& name) {

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "offload/model/model.hpp"
+#include "offload/store/file_name.hpp"
 
 namespace halcyon::offload {
 
@@ -151,16 +152,5 @@ struct store_module {
 /// Failure (kind system): not found, not a store module, or one with another interface; the message lists where it was
 /// looked for.
 [[nodiscard]] result<store_module> load_store_module(const std::string& type);
-
-/// Name of the writer of a node's server ("n0003"), and of a client that stores by itself ("c00012").
-std::string node_writer(int node);
-std::string client_writer(int rank);
-
-/// The writer of files that all servers write together.
-inline constexpr const char* all_servers = "all";
-
-/// `<simulation>.<writer>.i00000005.h5`, `….p01.h5` for part 1. Unpublished parts begin with a '.'.
-[[nodiscard]] std::string file_name(const std::string& simulation, const std::string& writer, int64_t first_iteration,
-                                    int32_t part);
 
 }  // namespace halcyon::offload

@@ -1,7 +1,6 @@
 #include "offload/store/hdf5/published_file.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <numeric>
 
 #include "offload/store/hdf5/format.hpp"
@@ -11,18 +10,6 @@
 
 namespace halcyon::offload::hdf5 {
 namespace {
-
-/// Takes `mark` and the digits behind it off the end of `text`; nothing when it does not end so.
-std::optional<int64_t> take_number(std::string_view& text, std::string_view mark, size_t least_digits) {
-    size_t begin = text.size();
-    while (begin > 0 && text[begin - 1] >= '0' && text[begin - 1] <= '9') --begin;
-    if (text.size() - begin < least_digits || !text.substr(0, begin).ends_with(mark)) return std::nullopt;
-    int64_t number = 0;
-    const auto parsed = std::from_chars(text.data() + begin, text.data() + text.size(), number);
-    if (parsed.ec != std::errc{}) return std::nullopt;
-    text = text.substr(0, begin - mark.size());
-    return number;
-}
 
 extents extents_of(const std::vector<int64_t>& values, const std::string& what) {
     if (values.size() > max_dimensions) throw error(error_kind::system, what + ": too many dimensions");
@@ -153,23 +140,8 @@ std::vector<int64_t> read_incomplete(hid_t file) {
 
 }  // namespace
 
-std::optional<published_name> parse_file_name(const std::string& name, const std::string& simulation) {
-    std::string_view rest = name;
-    if (!rest.starts_with(simulation + ".") || !rest.ends_with(".h5")) return std::nullopt;
-    rest.remove_suffix(3);
-    published_name parsed;
-    if (const auto part = take_number(rest, ".p", 2)) parsed.part = static_cast<int32_t>(*part);
-    const auto iteration = take_number(rest, ".i", 8);
-    if (!iteration || rest.size() <= simulation.size() + 1) return std::nullopt;
-    parsed.first_iteration = *iteration;
-    parsed.writer = rest.substr(simulation.size() + 1);
-    // "sim.b.n0000.…" belongs to a simulation called "sim.b".
-    if (parsed.writer.find('.') != std::string::npos) return std::nullopt;
-    return parsed;
-}
-
 published_file read_published_file(const std::string& folder, const std::string& file_name,
-                                   const published_name& name) {
+                                   const file_name_parts& name) {
     const std::string path = folder + "/" + file_name;
     const file_handle file = open_source(path);
     if (get_string(file.get(), "format") != format_name) {

@@ -11,16 +11,6 @@
 
 namespace halcyon::offload::hdf5 {
 
-/// The parts of `<simulation>.<writer>.i<iteration>[.p<part>].h5`.
-struct published_name {
-    std::string writer;
-    int64_t first_iteration = 0;
-    int32_t part = 0;
-};
-
-/// Nothing when `name` is not the name of a published file of `simulation`.
-[[nodiscard]] std::optional<published_name> parse_file_name(const std::string& name, const std::string& simulation);
-
 /// One dataset of a published file: the blocks of a domain.
 struct stored_domain {
     std::string dataset;  ///< path inside the file
@@ -61,7 +51,7 @@ struct file_layout {
 
 struct published_file {
     std::string file_name;  ///< without folder
-    published_name name;
+    file_name_parts name;
     std::vector<int64_t> iterations;
     std::vector<int64_t> incomplete;  ///< iterations of which blocks are missing
     std::shared_ptr<const file_layout> layout;
@@ -69,6 +59,6 @@ struct published_file {
 
 /// Reads what `folder/file_name` holds, without its data. Throws (system) when it is not a complete file of the store.
 [[nodiscard]] published_file read_published_file(const std::string& folder, const std::string& file_name,
-                                                 const published_name& name);
+                                                 const file_name_parts& name);
 
 }  // namespace halcyon::offload::hdf5

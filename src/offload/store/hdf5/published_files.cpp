@@ -78,7 +78,7 @@ void published_files::look_at(const std::string& name, news& found) {
     files_[name] = {state, std::move(contents), looks_};
 }
 
-std::shared_ptr<const published_file> published_files::read(const std::string& name, const published_name& parsed) {
+std::shared_ptr<const published_file> published_files::read(const std::string& name, const file_name_parts& parsed) {
     const library_use now;
     try {
         auto file = std::make_shared<published_file>(read_published_file(directory_, name, parsed));

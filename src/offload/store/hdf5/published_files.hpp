@@ -46,7 +46,7 @@ class published_files {
   private:
     bool is_as_known(const known_file& file, ino_t inode, size_t place) const;
     void look_at(const std::string& name, news& found);
-    [[nodiscard]] std::shared_ptr<const published_file> read(const std::string& name, const published_name& parsed);
+    [[nodiscard]] std::shared_ptr<const published_file> read(const std::string& name, const file_name_parts& parsed);
 
     std::string directory_, simulation_;
     view_temporaries temporaries_;

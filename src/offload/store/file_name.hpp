@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace halcyon::offload {
+
+/// Name of the writer of a node's server ("n0003"), and of a client that stores by itself ("c00012").
+std::string node_writer(int node);
+std::string client_writer(int rank);
+
+/// The writer of files that all servers write together.
+inline constexpr const char* all_servers = "all";
+
+/// `<simulation>.<writer>.i00000005.h5`, `….p01.h5` for part 1. Unpublished parts begin with a '.'.
+[[nodiscard]] std::string file_name(const std::string& simulation, const std::string& writer, int64_t first_iteration,
+                                    int32_t part);
+
+/// What a file's name says: the opposite of file_name().
+struct file_name_parts {
+    std::string writer;
+    int64_t first_iteration = 0;
+    int32_t part = 0;
+};
+/// Nothing when `name` is not the name of a file of `simulation`, or begins with a '.'.
+[[nodiscard]] std::optional<file_name_parts> parse_file_name(const std::string& name, const std::string& simulation);
+
+}  // namespace halcyon::offload
