@@ -150,6 +150,9 @@ struct buffer_settings {
                 spill_where = "resources.buffer.spill-directory";
 };
 
+/// The least hang-timeout: a server that has nothing to do shows twice a second that it lives.
+inline constexpr std::chrono::nanoseconds least_hang_timeout = std::chrono::seconds(1);
+
 struct server_settings {
     int threads = 1;                        ///< threads of the action pool
     std::chrono::nanoseconds spin{20'000};  ///< busy wait before sleeping

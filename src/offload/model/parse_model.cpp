@@ -103,7 +103,12 @@ void parse_resources(const config_value& root, model& m) {
     if (const auto v = server->find("spin")) m.server.spin = v->duration();
     if (const auto v = server->find("transfer-slots")) m.server.transfer_slots = v->boolean();
     if (const auto v = server->find("max-restarts")) m.server.max_restarts = static_cast<int>(v->integer());
-    if (const auto v = server->find("hang-timeout")) m.server.hang_timeout = v->duration();
+    if (const auto v = server->find("hang-timeout")) {
+        m.server.hang_timeout = v->duration();
+        if (m.server.hang_timeout < least_hang_timeout)
+            v->refuse("'" + v->text() +
+                      "' is too short for a server to start in, or to show that it lives; at least 1 s");
+    }
     if (const auto v = server->find("retry")) m.server.retry = v->duration();
     if (const auto v = server->find("log-directory")) m.server.log_directory = v->text();
 }

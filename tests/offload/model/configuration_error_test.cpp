@@ -48,6 +48,17 @@ TEST(configuration_error, the_name_of_the_stores_own_tables_is_refused) {
         "accepted");
 }
 
+TEST(configuration_error, a_hang_timeout_in_which_no_server_can_start_is_refused) {
+    const auto with_timeout = [](const std::string& value) {
+        return refusal(with_head("resources: {server: {hang-timeout: " + value + "}}\n"));
+    };
+    EXPECT_EQ(with_timeout("0 s"),
+              "cloud.yaml:3: resources.server.hang-timeout: '0 s' is too short for a server to start in, or to show "
+              "that it lives; at least 1 s");
+    EXPECT_NE(with_timeout("999 ms"), "accepted");
+    EXPECT_EQ(with_timeout("1 s"), "accepted");
+}
+
 TEST(configuration_error, a_misspelt_layout_names_the_known_ones) {
     EXPECT_EQ(refusal(with_variables("    theta: {layout: grid}\n    qv:\n      unit: K\n      layout: grid3d\n")),
               "cloud.yaml:10: data.variables.qv.layout: no layout 'grid3d'; known layouts: grid, surface");
