@@ -208,21 +208,11 @@ int node_server::run() {
 /// Everything that clients and other threads ring for, looked at once more after the loop said that it is about to
 /// sleep: whoever wrote before that did not see it asleep.
 bool node_server::somebody_rang() {
-    const segment_header& h = segment_.header();
     if (inbox_filled_.load(std::memory_order_acquire)) return true;
     if (takes_events())
         for (const auto& ring : events_)
             if (!ring.empty()) return true;
-    const wishes now{h.stored_wanted.load(std::memory_order_acquire), h.durable_wanted.load(std::memory_order_acquire),
-                     h.may_exit.load(std::memory_order_acquire), clients_that_wait()};
-    return std::exchange(seen_wishes_, now) != now;
-}
-
-uint32_t node_server::clients_that_wait() const {
-    uint32_t waiting = 0;
-    for (uint32_t c = 0; c < gone_.size(); ++c)
-        waiting += segment_.page(c).waiting.load(std::memory_order_acquire) != 0 ? 1 : 0;
-    return waiting;
+    return wishes_.have_changed(segment_);
 }
 
 /// How long the loop may sleep: half a second at most, so that a missed wake-up of a dying client costs little.

@@ -16,6 +16,7 @@
 #include "offload/output/run_records.hpp"
 #include "offload/segment/segment.hpp"
 #include "offload/segment/session_document.hpp"
+#include "offload/server/client_wishes.hpp"
 #include "offload/server/connections.hpp"
 #include "offload/server/idle_compression.hpp"
 #include "offload/server/iteration_book.hpp"
@@ -149,7 +150,6 @@ class node_server {
     bool wind_up();
     void look_for_lost_files();
     bool somebody_rang();
-    [[nodiscard]] uint32_t clients_that_wait() const;
     int64_t next_timer_ns() const;
 
     model data_;
@@ -167,13 +167,7 @@ class node_server {
     transfer_slot slot_;
     idle_compression idle_;
 
-    /// What clients ask for by words of the segment, as the loop saw it before it last slept.
-    struct wishes {
-        int64_t stored = -1, durable = -1;
-        uint32_t may_exit = 0, waiting = 0;
-        bool operator==(const wishes&) const = default;
-    };
-    wishes seen_wishes_;
+    client_wishes wishes_;  ///< as the loop saw them before it last slept
 
     std::vector<event_ring::consumer> events_;
     std::vector<return_ring::producer> returns_;
