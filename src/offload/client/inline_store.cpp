@@ -230,7 +230,7 @@ result<void> inline_store::write_store(uint32_t s) {
     return outcome;
 }
 
-/// Nobody can say which iterations they held that are nowhere else.
+/// The lost files may have held any iteration, and some exist nowhere else.
 void inline_store::look_for_lost_directories() {
     const auto lost = output_->look_for_lost_directories();
     if (!lost) return;

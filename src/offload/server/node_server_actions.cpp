@@ -143,7 +143,7 @@ void node_server::action_done(const waiting_action& ran, const result<void>& out
     run_waiting_actions();
 }
 
-/// Events that come faster than their actions run do not hold up the simulation, but somebody should know.
+/// Events that come faster than their actions run do not delay the simulation, but somebody should know.
 void node_server::tell_of_waiting_actions() {
     const auto now = static_cast<int64_t>(waiting_actions_.size() + job_events_.size());
     if (now < notable_waiting_actions || now <= counts_.waiting_actions) return;

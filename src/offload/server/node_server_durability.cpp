@@ -49,7 +49,7 @@ void node_server::tell_of_failure(const failure& why, int64_t first) {
     tell_clients_of_loss(first, why.message);
 }
 
-/// Nobody can say which iterations it held that are nowhere else.
+/// The lost files may have held any iteration, and some exist nowhere else.
 void node_server::tell_of_lost(const std::optional<output_writer::lost_directory>& lost) {
     if (!lost) return;
     note(lost->what);

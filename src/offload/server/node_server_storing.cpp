@@ -145,7 +145,7 @@ result<block_view> node_server::view_of(const iteration_book::held& h, std::vect
         v.data = {segment_.bytes_at(b.location), bytes};
         return v;
     }
-    // Before memory is taken: how long a block is says its client.
+    // The client states the block's size; the server checks it before it allocates.
     if (auto there = spill_holds(spill_files_[b.client].get(), b.location, bytes); !there) return there.why();
     spilled.emplace_back(bytes);
     if (auto got = read_spilled(spill_files_[b.client].get(), b.location, spilled.back().data(), bytes); !got) {
