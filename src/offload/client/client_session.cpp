@@ -22,13 +22,9 @@ client_session::client_session(model& data, place_in_job where, std::unique_ptr<
       link_(std::move(link)),
       fallback_(std::move(fallback)),
       inline_(segment_ == nullptr) {
-    uint32_t next = 0;
-    for (const variable& v : model_.variables) {
-        variable_ids_.emplace(v.name, v.id);
-        first_block_.push_back(next);
-        next += static_cast<uint32_t>(v.blocks_per_client);
-    }
-    blocks_.resize(next);
+    first_block_ = first_blocks(model_);
+    blocks_.resize(first_block_.back());
+    for (const variable& v : model_.variables) variable_ids_.emplace(v.name, v.id);
     for (const event& e : model_.events) event_ids_.emplace(e.name, e.id);
     if (segment_) {
         const segment_geometry& g = segment_->geometry();

@@ -162,7 +162,7 @@ class client_session {
     std::vector<uint64_t> taken_bytes_;  ///< per entry: arena bytes it holds, 0 = none
     std::vector<bool> in_use_;           ///< per entry
     std::unordered_map<std::string_view, uint32_t> variable_ids_, event_ids_;
-    std::vector<uint32_t> first_block_;  ///< per variable: index of its block 0 in blocks_
+    std::vector<uint32_t> first_block_;  ///< as first_blocks(), which is the order of blocks_
     std::vector<open_block> blocks_;
     spill_file spill_;
     std::optional<silence> silence_;  ///< of the server; nullopt: there is none

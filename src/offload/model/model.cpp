@@ -79,6 +79,13 @@ parameter* model::find_parameter(std::string_view name) {
     return find_named(parameters, name);
 }
 
+std::vector<uint32_t> first_blocks(const model& m) {
+    std::vector<uint32_t> first{0};
+    first.reserve(m.variables.size() + 1);
+    for (const variable& v : m.variables) first.push_back(first.back() + static_cast<uint32_t>(v.blocks_per_client));
+    return first;
+}
+
 result<void> check_parameter_value(const parameter& p, double value) {
     const auto refuse = [&](const std::string& why) {
         return failure{error_kind::usage, "parameter '" + p.name + "': " + show(value) + " " + why, 0};

@@ -201,6 +201,9 @@ struct model {
     [[nodiscard]] result<void> set_parameter(std::string_view name, double value);
 };
 
+/// Per variable the number of its block 0 among all blocks of one client; at the end, how many these are.
+[[nodiscard]] std::vector<uint32_t> first_blocks(const model& m);
+
 /// Reads a configuration. `file_name` is used in messages only. `overrides` replace parameter values before anything
 /// is evaluated; an unknown name or a value outside a parameter's bounds is a usage failure. Failures: kind config,
 /// message `file:line: key.path: …`.

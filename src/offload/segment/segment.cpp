@@ -11,7 +11,7 @@ namespace halcyon::offload {
 namespace {
 
 constexpr char segment_magic[8] = "HALCYON";
-constexpr uint32_t segment_layout_version = 4;
+constexpr uint32_t segment_layout_version = 5;
 constexpr uint64_t page_bytes = 4096;
 constexpr uint64_t huge_page_bytes = uint64_t{2} << 20;
 constexpr uint64_t smallest_table = 64;
@@ -31,8 +31,11 @@ uint64_t marks_at(const segment_geometry& g) {
 uint64_t event_counts_at(const segment_geometry& g) {
     return marks_at(g) + g.actions * sizeof(action_mark);
 }
+uint64_t written_marks_at(const segment_geometry& g) {
+    return event_counts_at(g) + uint64_t{g.events} * (g.clients + 2) * sizeof(event_count);
+}
 uint64_t event_rings_at(const segment_geometry& g) {
-    return round_up(event_counts_at(g) + uint64_t{g.events} * (g.clients + 1) * sizeof(event_count), page_bytes);
+    return round_up(written_marks_at(g) + uint64_t{g.clients} * g.client_blocks * sizeof(written_mark), page_bytes);
 }
 uint64_t event_ring_stride(const segment_geometry& g) {
     return round_up(event_ring::bytes_for(g.event_slots), page_bytes);
@@ -68,7 +71,10 @@ uint64_t segment_geometry::action_mark_offset(uint32_t action) const {
     return marks_at(*this) + action * sizeof(action_mark);
 }
 uint64_t segment_geometry::event_count_offset(uint32_t event) const {
-    return event_counts_at(*this) + uint64_t{event} * (clients + 1) * sizeof(event_count);
+    return event_counts_at(*this) + uint64_t{event} * (clients + 2) * sizeof(event_count);
+}
+uint64_t segment_geometry::written_mark_offset(uint32_t client) const {
+    return written_marks_at(*this) + uint64_t{client} * client_blocks * sizeof(written_mark);
 }
 uint64_t segment_geometry::event_ring_offset(uint32_t client) const {
     return event_rings_at(*this) + client * event_ring_stride(*this);
@@ -173,6 +179,7 @@ result<segment_geometry> plan_tables(const model& m, uint32_t clients, const are
     // Each entry may be on its way back twice: when its bytes are free, and when the entry is.
     g.return_slots = std::bit_ceil(2 * uint64_t{g.blocks_per_client} + 1);
     g.absence_slots = std::bit_ceil(std::clamp<uint64_t>(4 * uint64_t{g.blocks_per_client}, 256, 65'536));
+    g.client_blocks = first_blocks(m).back();
     g.actions = static_cast<uint32_t>(m.actions.size());
     g.events = static_cast<uint32_t>(m.events.size());
     if (static_cast<uint64_t>(m.buffer.bytes) / static_cast<uint64_t>(servers) >= 32 * huge_page_bytes)
@@ -225,7 +232,7 @@ result<segment> segment::create(const segment_geometry& geometry, bool huge_page
         new (s.memory_.data() + geometry.event_ring_offset(c)) event_ring;
         new (s.memory_.data() + geometry.return_ring_offset(c)) return_ring;
         new (s.memory_.data() + geometry.absence_log_offset(c)) absence_log;
-        // Block tables are zero, which is `free`; marks and counts of events begin with zero, too.
+        // Block tables are zero, which is `free`; all marks and counts of events begin with zero, too.
     }
     return s;
 }
@@ -235,7 +242,7 @@ bool segment_geometry::is_possible() const {
     const auto is_size = [](uint64_t n, uint64_t least, uint64_t most) {
         return std::has_single_bit(n) && n >= least && n <= most;
     };
-    return clients > 0 && clients <= (1U << 20) && blocks_per_client <= (1U << 26) &&
+    return clients > 0 && clients <= (1U << 20) && blocks_per_client <= (1U << 26) && client_blocks <= (1U << 26) &&
            is_size(event_slots, 1, uint64_t{1} << 32) && is_size(return_slots, 1, uint64_t{1} << 32) &&
            is_size(absence_slots, 1, uint64_t{1} << 32) && actions <= (1U << 20) && events <= (1U << 20) &&
            is_size(arena_alignment, page_bytes, uint64_t{1} << 32) && arena_bytes <= bytes / clients &&

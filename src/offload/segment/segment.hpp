@@ -113,15 +113,21 @@ struct action_mark {
     std::atomic<uint32_t> aside;
 };
 
-/// Per event of scope node: how often it ran, and behind it per client how often it was raised.
+/// Per event of scope node: how often it ran, the iteration in which it was raised last, and per client how often it
+/// was raised.
 using event_count = std::atomic<uint64_t>;
+
+/// Per client and block of a variable: one more than the last iteration that the client ended and wrote it in; 0: none.
+using written_mark = std::atomic<int64_t>;
 
 /// Where things lie in a segment: computed alike by everybody from the model, never read from the segment.
 ///
-///     header | client pages | marks | event rings | return rings | block tables | absence logs | (aligned) arenas
+///     header | client pages | marks, counts of events, written marks | event rings | return rings | block tables |
+///     absence logs | (aligned) arenas
 struct segment_geometry {
     uint32_t clients = 0;
     uint32_t blocks_per_client = 0;  ///< entries of each block table
+    uint32_t client_blocks = 0;      ///< blocks that a client can write in an iteration, of all variables
     uint64_t event_slots = 0;        ///< of each event ring, a power of two
     uint64_t return_slots = 0;       ///< of each return ring, a power of two
     uint64_t absence_slots = 0;      ///< of each absence log, a power of two
@@ -134,6 +140,7 @@ struct segment_geometry {
     [[nodiscard]] uint64_t page_offset(uint32_t client) const;
     [[nodiscard]] uint64_t action_mark_offset(uint32_t action) const;
     [[nodiscard]] uint64_t event_count_offset(uint32_t event) const;
+    [[nodiscard]] uint64_t written_mark_offset(uint32_t client) const;
     [[nodiscard]] uint64_t event_ring_offset(uint32_t client) const;
     [[nodiscard]] uint64_t return_ring_offset(uint32_t client) const;
     [[nodiscard]] uint64_t table_offset(uint32_t client) const;
@@ -200,7 +207,15 @@ class segment {
         return *at<event_count>(geometry_.event_count_offset(event));
     }
     [[nodiscard]] event_count& raised(uint32_t event, uint32_t client) const {
-        return *at<event_count>(geometry_.event_count_offset(event) + (client + 1) * sizeof(event_count));
+        return *at<event_count>(geometry_.event_count_offset(event) + (client + 2) * sizeof(event_count));
+    }
+    /// The iteration in which an event of scope node was raised last.
+    [[nodiscard]] event_count& raised_in(uint32_t event) const {
+        return *at<event_count>(geometry_.event_count_offset(event) + sizeof(event_count));
+    }
+    /// Of each block of `client`, in the order of first_blocks().
+    [[nodiscard]] std::span<written_mark> written(uint32_t client) const {
+        return {at<written_mark>(geometry_.written_mark_offset(client)), geometry_.client_blocks};
     }
     [[nodiscard]] absence_log& absences(uint32_t client) const {
         return *at<absence_log>(geometry_.absence_log_offset(client));

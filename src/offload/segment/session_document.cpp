@@ -49,6 +49,7 @@ std::string session_document::to_text() const {
     w.EndObject();
     number("clients", geometry.clients);
     number("blocks_per_client", geometry.blocks_per_client);
+    number("client_blocks", geometry.client_blocks);
     number("event_slots", geometry.event_slots);
     number("return_slots", geometry.return_slots);
     number("absence_slots", geometry.absence_slots);
@@ -90,6 +91,7 @@ result<session_document> session_document::from_text(std::string_view text) {
     s.server_of_machine = static_cast<int>(number_of("server_of_machine"));
     s.geometry.clients = static_cast<uint32_t>(number_of("clients"));
     s.geometry.blocks_per_client = static_cast<uint32_t>(number_of("blocks_per_client"));
+    s.geometry.client_blocks = static_cast<uint32_t>(number_of("client_blocks"));
     s.geometry.event_slots = number_of("event_slots");
     s.geometry.return_slots = number_of("return_slots");
     s.geometry.absence_slots = number_of("absence_slots");

@@ -90,8 +90,8 @@ void iteration_book::attribute_missing(int64_t number) {
     for (uint32_t c = 0; c < clients_.size(); ++c) {
         const client_state& client = clients_[c];
         if (client.live || client.ended_through >= number || (!client.died && !ended)) continue;
-        std::set<std::pair<uint32_t, int32_t>> expected = client.wrote_last;
-        std::set<std::pair<uint32_t, int32_t>> present;
+        block_names expected = client.wrote_last;
+        block_names present;
         std::set<uint32_t> written;
         for (const key k : it.blocks) {
             const held* h = find(k);

@@ -52,6 +52,13 @@ class iteration_book {
     void note_missing(uint32_t client, uint32_t variable, int32_t block, int64_t iteration, missing_block::why reason);
 
     void client_ended(uint32_t client, int64_t iteration);
+    /// The (variable, block) that a client wrote in the last iteration that it ended: in later ones it owes these.
+    using block_names = std::set<std::pair<uint32_t, int32_t>>;
+    [[nodiscard]] const block_names& wrote_last(uint32_t client) const { return clients_[client].wrote_last; }
+    /// One of these, in an iteration of which the book has no blocks any more.
+    void remember_written(uint32_t client, uint32_t variable, int32_t block) {
+        clients_[client].wrote_last.emplace(variable, block);
+    }
     enum class leaving { closed, died };
     void client_left(uint32_t client, leaving how);
     [[nodiscard]] bool is_live(uint32_t client) const { return clients_[client].live; }
@@ -76,7 +83,7 @@ class iteration_book {
         bool live = true;
         bool died = false;
         int64_t ended_through = -1;
-        std::set<std::pair<uint32_t, int32_t>> wrote_last;  ///< (variable, block) of its last ended iteration
+        block_names wrote_last;
     };
     void attribute_missing(int64_t number);
 

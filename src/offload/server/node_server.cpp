@@ -45,7 +45,7 @@ node_server::node_server(launch l)
     spill_lost_.assign(g.clients, false);
     silent_.assign(g.clients, false);
     awaited_.assign(g.clients, true);
-    node_iteration_.assign(data_.events.size(), 0);
+    first_block_ = first_blocks(data_);
     told_lost_.assign(data_.events.size(), false);
     stores_.resize(data_.stores.size());
 }

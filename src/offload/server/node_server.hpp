@@ -69,6 +69,8 @@ class node_server {
     void note_absent(uint32_t client, const absence& a);
     void reject(uint32_t client, const std::string& what);
     void handle_signal(uint32_t client, const event_record& e);
+    void iteration_ended(uint32_t client, int64_t iteration);
+    void remember_last_iteration(uint32_t client);
     void run_if_all_signalled(uint32_t event_id);
     void run_node_events();
     uint64_t give_up_signals(uint32_t client);
@@ -179,7 +181,7 @@ class node_server {
     std::vector<bool> awaited_;                 ///< clients that have not joined this server yet
     uint64_t pid_namespace_ = pid_namespace();  ///< 0: not known
     int64_t awaited_until_ns_ = 0;              ///< after that they are taken for dead; 0: no limit yet
-    std::vector<int64_t> node_iteration_;       ///< [event]: in which it was raised last
+    std::vector<uint32_t> first_block_;         ///< as first_blocks() of the model
 
     /// An event whose turn has not come.
     struct waiting_action {

@@ -77,13 +77,32 @@ void node_server::handle(uint32_t client, const event_record& e) {
             segment_.page(client).iterations_taken.fetch_add(1, std::memory_order_relaxed);
             records_->add(phase_record{e.iteration, book_.rank_of(client), e.value[0], e.value[1], e.value[2],
                                        e.value[3], e.value[4]});
-            book_.client_ended(client, e.iteration);
+            iteration_ended(client, e.iteration);
             return;
         case event_kind::closed:
             client_gone(client);
             return;
     }
     reject(client, "an event of unknown kind " + std::to_string(static_cast<int>(e.kind)));
+}
+
+/// What the client wrote in it is noted before any block of it goes: a server that takes over could not find out.
+void node_server::iteration_ended(uint32_t client, int64_t iteration) {
+    if (iteration <= book_.ended_through(client)) return;
+    book_.client_ended(client, iteration);
+    const std::span<written_mark> marks = segment_.written(client);
+    for (const auto& [variable, block] : book_.wrote_last(client))
+        marks[first_block_[variable] + static_cast<uint32_t>(block)].store(iteration + 1, std::memory_order_relaxed);
+}
+
+/// Of a client's last iteration the blocks may be gone.
+void node_server::remember_last_iteration(uint32_t client) {
+    const std::span<written_mark> marks = segment_.written(client);
+    for (const variable& v : data_.variables)
+        for (int32_t block = 0; block < v.blocks_per_client; ++block)
+            if (marks[first_block_[v.id] + static_cast<uint32_t>(block)].load(std::memory_order_relaxed) ==
+                book_.ended_through(client) + 1)
+                book_.remember_written(client, v.id, block);
 }
 
 /// A block that a client says will not come.
@@ -148,8 +167,8 @@ void node_server::handle_signal(uint32_t client, const event_record& e) {
             raise_job_event(static_cast<int>(client), e.index, e.iteration);
             return;
         case scope::node:
+            segment_.raised_in(e.index).store(static_cast<uint64_t>(e.iteration), std::memory_order_relaxed);
             segment_.raised(e.index, client).fetch_add(1, std::memory_order_relaxed);
-            node_iteration_[e.index] = e.iteration;
             run_if_all_signalled(e.index);
     }
 }
@@ -169,7 +188,8 @@ void node_server::run_if_all_signalled(uint32_t event_id) {
         std::vector<uint32_t> raisers;
         for (uint32_t c = 0; c < clients; ++c)
             if (raised(c) > before) raisers.push_back(c);
-        run_event(event_id, node_iteration_[event_id], -1, [this, raisers] {
+        const auto iteration = static_cast<int64_t>(segment_.raised_in(event_id).load(std::memory_order_relaxed));
+        run_event(event_id, iteration, -1, [this, raisers] {
             for (const uint32_t c : raisers) segment_.page(c).signals_done.fetch_add(1, std::memory_order_relaxed);
         });
     }
@@ -194,7 +214,7 @@ void node_server::client_gone(uint32_t client) {
         }
         // Ended, but killed before it could say so.
         const int64_t ended = segment_.page(client).ended_through.load(std::memory_order_acquire);
-        if (is_plausible(client, ended)) book_.client_ended(client, ended);
+        if (is_plausible(client, ended)) iteration_ended(client, ended);
         // Nobody reads its committed blocks any more.
         std::vector<iteration_book::key> own;
         for (const auto& [k, h] : book_.all())
@@ -276,7 +296,8 @@ void node_server::take_over() {
         segment_.absences(c).for_each(segment_.geometry().absence_slots, [&](const absence& a) {
             if (a.iteration > stored && a.iteration <= ended + 1) note_absent(c, a);
         });
-        book_.client_ended(c, ended);
+        iteration_ended(c, ended);
+        remember_last_iteration(c);
         if (page.dead.load(std::memory_order_acquire) != 0) {
             gone_[c] = true;
             book_.client_left(c, iteration_book::leaving::died);

@@ -22,6 +22,7 @@ session_document example() {
     d.parameters = {{"dt", 0.1}, {"nx", 64}};
     d.geometry.clients = 2;
     d.geometry.blocks_per_client = 70;
+    d.geometry.client_blocks = 17;
     d.geometry.event_slots = 256;
     d.geometry.return_slots = 128;
     d.geometry.arena_bytes = uint64_t{1} << 40;

@@ -19,6 +19,7 @@ class Word(Enum):
     """A word of a client's page: its offset and its format."""
 
     WAITING = (0, "<I")
+    CLOSED = (4, "<I")
     ENDED_THROUGH = (64, "<q")
     SKIPPED_BLOCKS = (72, "<Q")
     SPILLED_BLOCKS = (88, "<Q")
