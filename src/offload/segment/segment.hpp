@@ -217,8 +217,9 @@ class segment {
     [[nodiscard]] const segment_geometry& geometry() const { return geometry_; }
     [[nodiscard]] int fd() const { return memory_.fd(); }
 
-    /// Enters the pages that `client` uses into this process's page tables.
-    result<void> touch(uint32_t client);
+    /// Enters the pages that `client` uses into this process's page tables: of its arena those for two rounds of
+    /// `need`. What is beyond is entered when it is first written, once, at about the cost of writing it twice.
+    result<void> touch(uint32_t client, const arena_need& need);
 
     /// Bumps `progress` and wakes whoever waits for it.
     void announce_progress() const {
