@@ -35,6 +35,7 @@ module halcyon
 
     !> Counts of this client since halcyon_open; halcyon.h describes each.
     type, bind(c) :: halcyon_stats_t
+        integer(c_int64_t), private :: size_bytes
         integer(c_int64_t) :: iteration, blocks, bytes, signals, visible_ns, blocked_ns, skipped_blocks, skipped_bytes, &
                               spilled_blocks, spilled_bytes, inlined_blocks, inlined_bytes, server_restarts, &
                               arena_bytes, arena_free_bytes
@@ -161,7 +162,7 @@ module halcyon
         integer(c_int) function c_stats(h, stats) bind(c, name="halcyon_stats")
             import
             type(c_ptr), value :: h
-            type(halcyon_stats_t), intent(out) :: stats
+            type(halcyon_stats_t), intent(inout) :: stats
         end function
         integer(c_int) function c_forecast_next(h, n, forecast) bind(c, name="halcyon_forecast")
             import
@@ -331,6 +332,7 @@ contains
         type(halcyon_stats_t), intent(out) :: stats
         integer, intent(out), optional :: ierr
 
+        stats%size_bytes = c_sizeof(stats)
         call conclude(c_stats(h%handle, stats), ierr)
     end subroutine
 

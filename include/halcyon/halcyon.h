@@ -68,6 +68,9 @@ typedef struct halcyon_session* halcyon_handle;
 
 /** Counts of one client since halcyon_open. Everything that was not the normal path has a count of its own. */
 typedef struct halcyon_stats_t {
+    uint64_t size_bytes;     /**< sizeof(halcyon_stats_t), set by the caller: a later release may know more members, and
+                              * fills in no more than there are here; an earlier one leaves those that it does not know,
+                              * and sets size_bytes to the size that it knows */
     int64_t iteration;       /**< the iteration now open; the first is 0 */
     uint64_t blocks;         /**< blocks accepted */
     uint64_t bytes;          /**< bytes accepted */
@@ -117,7 +120,8 @@ typedef struct halcyon_expected_access {
 typedef struct halcyon_forecast_t {
     /* Set by the caller. */
     uint64_t size_bytes;               /**< sizeof(halcyon_forecast_t): a later release may know more members, and fills
-                                        * in no more than there are here; an earlier one leaves those it does not know */
+                                        * in no more than there are here; an earlier one leaves those it does not know, and
+                                        * sets size_bytes to the size that it knows */
     halcyon_expected_access* accesses; /**< where the accesses go; may be NULL with a capacity of 0 */
     int64_t capacity;                  /**< how many there is room for */
     /* Filled in. */
@@ -205,7 +209,7 @@ HALCYON_API int halcyon_end_iteration(halcyon_handle h);
  * client has not ended. Unavailable if the server is gone and could not be replaced. */
 HALCYON_API int halcyon_wait(halcyon_handle h, int64_t iteration, halcyon_stage stage);
 
-/** Fills *stats. */
+/** Fills *stats, of which the caller has set size_bytes. */
 HALCYON_API int halcyon_stats(halcyon_handle h, halcyon_stats_t* stats);
 
 /** Says what this process will do next: its next `n` accesses to files, over all threads, and what is left of the phase

@@ -227,7 +227,8 @@ class session {
         detail::check(halcyon_set_parameter(live().handle, parameter, value));
     }
     [[nodiscard]] halcyon_stats_t stats() const {
-        halcyon_stats_t counts;
+        halcyon_stats_t counts{};
+        counts.size_bytes = sizeof counts;
         detail::check(halcyon_stats(live().handle, &counts));
         return counts;
     }
