@@ -73,8 +73,8 @@ def outcomes(folder: Path) -> list[tuple[str, str]]:
     launcher.chmod(0o755)
     script = [f"{{\n{step.script}}} </dev/null 2>&1\necho '{STEP_ENDS}'$?\n" for step in steps()]
     (home / "steps.sh").write_text("".join(script), encoding="utf-8")
-    ours = {"LD_LIBRARY_PATH", "PKG_CONFIG_PATH", "PYTHONPATH"}
-    environment = {name: v for name, v in os.environ.items() if name not in ours and not name.startswith("HALCYON_")}
+    builds = {"LD_LIBRARY_PATH", "PKG_CONFIG_PATH", "PYTHONPATH"}  # what would find another Halcyon
+    environment = {name: v for name, v in os.environ.items() if name not in builds and not name.startswith("HALCYON_")}
     environment |= {"HOME": str(home), "PATH": f"{home}/bin:{os.environ['PATH']}", "LC_ALL": "C.UTF-8"}
     (folder / "empty").mkdir()
     done = subprocess.run(
