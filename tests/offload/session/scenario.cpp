@@ -183,6 +183,7 @@ int main(int argc, char** argv) {
     const long iterations = number("iterations", 10);
     const auto variables = names();
     halcyon_stats_t stats{};
+    stats.size_bytes = sizeof stats;
     for (long iteration = 0; iteration < iterations; ++iteration) {
         pass_gate(iteration);
         if (const long pause = number("pause_ms", 0); pause > 0) ::usleep(static_cast<useconds_t>(pause) * 1000);
