@@ -5,6 +5,7 @@
 !>
 !> `ierr` comes last and is optional, as in mpi_f08: HALCYON_OK or one of the HALCYON_ERROR_*, explained by
 !> halcyon_error_message(). Without it a failure is printed on the error unit and ends the program by MPI_Abort.
+!> Each procedure lists its errors; halcyon.h says of the C function when each of them comes, and how long the call blocks.
 !> Pass it by name (ierr=ierr) where another optional argument stands before it.
 module halcyon
     use, intrinsic :: iso_c_binding
@@ -35,6 +36,7 @@ module halcyon
 
     !> Counts of this client since halcyon_open; halcyon.h describes each.
     type, bind(c) :: halcyon_stats_t
+        integer(c_int64_t), private :: size_bytes
         integer(c_int64_t) :: iteration, blocks, bytes, signals, visible_ns, blocked_ns, skipped_blocks, skipped_bytes, &
                               spilled_blocks, spilled_bytes, inlined_blocks, inlined_bytes, server_restarts, &
                               arena_bytes, arena_free_bytes
@@ -85,6 +87,7 @@ module halcyon
     end type
 
     !> halcyon_open(config, comm, h [, ierr]): comm is an integer handle or a type(MPI_Comm). Collective.
+    !> Errors: config, usage, system, unavailable (halcyon_open).
     interface halcyon_open
         module procedure open_integer
 #ifdef HALCYON_MPI_F08
@@ -93,16 +96,19 @@ module halcyon
     end interface
 
     !> halcyon_set_parameter(h, name, value [, ierr]): for the next halcyon_open while h is not open.
+    !> Errors: usage (halcyon_set_parameter).
     interface halcyon_set_parameter
         module procedure set_parameter_real32, set_parameter_real64, set_parameter_int32, set_parameter_int64
     end interface
 
     !> halcyon_alloc(h, variable, pointer [, shape] [, block] [, ierr]): associates the pointer with the block.
+    !> Errors: config, usage, system, unavailable (halcyon_alloc).
     interface halcyon_alloc
         module procedure alloc_int8, alloc_int16, alloc_int32, alloc_int64, alloc_real32, alloc_real64
     end interface
 
     !> halcyon_wait(h, iteration, stage [, ierr]): until the iteration is HALCYON_ACCEPTED, _STORED or _DURABLE.
+    !> Errors: usage, system, unavailable (halcyon_wait).
     interface halcyon_wait
         module procedure wait_int32, wait_int64
     end interface
@@ -161,7 +167,7 @@ module halcyon
         integer(c_int) function c_stats(h, stats) bind(c, name="halcyon_stats")
             import
             type(c_ptr), value :: h
-            type(halcyon_stats_t), intent(out) :: stats
+            type(halcyon_stats_t), intent(inout) :: stats
         end function
         integer(c_int) function c_forecast_next(h, n, forecast) bind(c, name="halcyon_forecast")
             import
@@ -216,6 +222,7 @@ contains
 #endif
 
     !> Collective; returns when all is stored.
+    !> Errors: usage, system, unavailable (halcyon_close).
     subroutine halcyon_close(h, ierr)
         type(halcyon_session), intent(inout) :: h
         integer, intent(out), optional :: ierr
@@ -260,6 +267,7 @@ contains
     end subroutine
 
     !> Copies this client's block of `variable` into shared memory; `array` may be reused on return.
+    !> Errors: config, usage, system, unavailable (halcyon_write_bytes).
     subroutine halcyon_write(h, variable, array, block, ierr)
         type(halcyon_session), intent(in) :: h
         character(*), intent(in) :: variable
@@ -271,6 +279,7 @@ contains
     end subroutine
 
     !> The block may be read but no longer changed.
+    !> Errors: usage, system, unavailable (halcyon_commit).
     subroutine halcyon_commit(h, variable, block, ierr)
         type(halcyon_session), intent(in) :: h
         character(*), intent(in) :: variable
@@ -281,6 +290,7 @@ contains
     end subroutine
 
     !> The block is the server's: pointers to it must not be used any more.
+    !> Errors: usage, unavailable (halcyon_clear).
     subroutine halcyon_clear(h, variable, block, ierr)
         type(halcyon_session), intent(in) :: h
         character(*), intent(in) :: variable
@@ -291,6 +301,7 @@ contains
     end subroutine
 
     !> Raises an event of the configuration; its actions run on the server.
+    !> Errors: usage, system, unavailable (halcyon_signal).
     subroutine halcyon_signal(h, event, ierr)
         type(halcyon_session), intent(in) :: h
         character(*), intent(in) :: event
@@ -300,6 +311,7 @@ contains
     end subroutine
 
     !> Nothing more comes for this iteration. Returns at once; with `inline: true` when it is stored.
+    !> Errors: system, unavailable (halcyon_end_iteration).
     subroutine halcyon_end_iteration(h, ierr)
         type(halcyon_session), intent(in) :: h
         integer, intent(out), optional :: ierr
@@ -326,16 +338,19 @@ contains
     end subroutine
 
     !> What this client has handed over, and what was not the normal path.
+    !> Errors: usage (halcyon_stats).
     subroutine halcyon_stats(h, stats, ierr)
         type(halcyon_session), intent(in) :: h
         type(halcyon_stats_t), intent(out) :: stats
         integer, intent(out), optional :: ierr
 
+        stats%size_bytes = c_sizeof(stats)
         call conclude(c_stats(h%handle, stats), ierr)
     end subroutine
 
     !> The next accesses of this process to files, as many as `accesses` has room for: the first forecast%count are set.
     !> Of the process, not of a session.
+    !> Errors: usage, system, unavailable (halcyon_forecast).
     subroutine halcyon_forecast(accesses, forecast, ierr)
         type(halcyon_expected_access), intent(inout) :: accesses(:)
         type(halcyon_forecast_t), intent(out) :: forecast
@@ -352,6 +367,7 @@ contains
     end subroutine
 
     !> Those that begin within the next `seconds`, as many as `accesses` has room for.
+    !> Errors: usage, system, unavailable (halcyon_forecast_window).
     subroutine halcyon_forecast_window(seconds, accesses, forecast, ierr)
         real(real64), intent(in) :: seconds
         type(halcyon_expected_access), intent(inout) :: accesses(:)

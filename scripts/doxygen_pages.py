@@ -94,6 +94,8 @@ def _paragraph(para: ET.Element) -> str:
                         for item in child.findall("parameteritem")
                         for name in item.iter("parametername")
                     ]
+                    if child.get("kind") == "retval":
+                        blocks.append("Returned errors:")
                     blocks.append("\n".join(items))
                 case _:
                     blocks.append("\n".join(f"- {_blocks(item)}" for item in child.findall("listitem")))

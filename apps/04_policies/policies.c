@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
         check(halcyon_write(h, "picture", field));
         check(halcyon_end_iteration(h));
     }
-    halcyon_stats_t stats;
+    halcyon_stats_t stats = {.size_bytes = sizeof stats};
     check(halcyon_stats(h, &stats));
     printf("rank %d: waited %.3f s for room, spilled %" PRIu64 " blocks, skipped %" PRIu64 "\n", rank,
            1e-9 * (double)stats.blocked_ns, stats.spilled_blocks, stats.skipped_blocks);

@@ -18,7 +18,7 @@ inline offload::segment make_segment() {
     g.bytes = g.arena_offset(0) + g.arena_bytes;
     auto s = offload::segment::create(g, false);
     if (!s) stop(s.why().message);
-    if (auto touched = s->touch(0); !touched) stop(touched.why().message);
+    if (auto touched = s->touch(0, {}); !touched) stop(touched.why().message);
     return std::move(*s);
 }
 

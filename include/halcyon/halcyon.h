@@ -4,6 +4,16 @@
  * thread, which thing failed, the value seen, the value expected and the way out. No function throws, exits or
  * aborts. A handle is used by one thread at a time, and not by processes that are forked off. MPI must be initialised
  * before halcyon_open and finalised after halcyon_close; MPI_COMM_WORLD stays the simulation's own.
+ *
+ * Each function lists its errors. These can come from every function, and are not repeated: a usage error for a null
+ * pointer, for a handle that is not open, and for one that was opened by the process that this one was forked off; a
+ * system error where the process has no memory left; an internal error.
+ *
+ * Each function says when it blocks. A call that waits for the server of the node goes on waiting when that server dies
+ * or gives no sign of life for `resources.server.hang-timeout`: a new server takes over,
+ * `resources.server.max-restarts` times at most. After that no server is left. The call then ends, and this client
+ * stores its blocks by itself, in files of its own, for the rest of the session: calls may take as long as the storage
+ * needs, and report its failures as system errors.
  */
 #ifndef HALCYON_HALCYON_H
 #define HALCYON_HALCYON_H
@@ -33,7 +43,7 @@ typedef enum halcyon_error {
 
 /** How far the data of an iteration has come. */
 typedef enum halcyon_stage {
-    HALCYON_ACCEPTED = 0, /**< in shared memory: outlives the simulation's processes */
+    HALCYON_ACCEPTED = 0, /**< in shared memory: outlives the simulation's processes, where there is a server */
     HALCYON_STORED = 1,   /**< in published files: outlives Halcyon's processes */
     HALCYON_DURABLE = 2   /**< synced: outlives the machine's power */
 } halcyon_stage;
@@ -68,6 +78,9 @@ typedef struct halcyon_session* halcyon_handle;
 
 /** Counts of one client since halcyon_open. Everything that was not the normal path has a count of its own. */
 typedef struct halcyon_stats_t {
+    uint64_t size_bytes;     /**< sizeof(halcyon_stats_t), set by the caller: a later release may know more members, and
+                              * fills in no more than there are here; an earlier one leaves those that it does not know,
+                              * and sets size_bytes to the size that it knows */
     int64_t iteration;       /**< the iteration now open; the first is 0 */
     uint64_t blocks;         /**< blocks accepted */
     uint64_t bytes;          /**< bytes accepted */
@@ -116,8 +129,7 @@ typedef struct halcyon_expected_access {
  * left of it is the sum of theirs, and it ends when the last of them does. */
 typedef struct halcyon_forecast_t {
     /* Set by the caller. */
-    uint64_t size_bytes;               /**< sizeof(halcyon_forecast_t): a later release may know more members, and fills
-                                        * in no more than there are here; an earlier one leaves those it does not know */
+    uint64_t size_bytes;               /**< sizeof(halcyon_forecast_t): as in halcyon_stats_t */
     halcyon_expected_access* accesses; /**< where the accesses go; may be NULL with a capacity of 0 */
     int64_t capacity;                  /**< how many there is room for */
     /* Filled in. */
@@ -146,84 +158,159 @@ typedef struct halcyon_forecast_t {
 
 /** Sets a parameter for the next halcyon_open of this process, whether that succeeds or not (handle NULL), or, for a
  * parameter declared `mutable` in the configuration, from now on for this client's blocks. Collective agreement is not
- * needed: extents and offsets of blocks are evaluated per client. Usage error: unknown name, or not mutable after open.
- */
+ * needed: extents and offsets of blocks are evaluated per client. Blocks: never.
+ * @retval HALCYON_ERROR_USAGE with a handle: no such parameter, or not mutable; the value is not finite, or outside the
+ * parameter's bounds. With handle NULL, halcyon_open reports these. */
 HALCYON_API int halcyon_set_parameter(halcyon_handle h, const char* name, double value);
 
 /** Collective over `comm`: reads the configuration on rank 0, starts (or finds) the server of each node, maps the
  * segment and touches its pages. Fails on all ranks alike, with rank and host in the message; then *h is NULL. A rank
  * that lacks something (memory, threads, its working directory) does not leave the others waiting. `comm` keeps its
- * error handler, which is not called: an error of MPI is a system error of this call.
- * Config error: the configuration is wrong (file, line and key path are in the message), cannot be read, or a client's
- * part of the buffer cannot hold one iteration (the message names the size needed). Usage error: a null pointer; MPI
- * does not run; `comm` is no communicator of one group; a session with this configuration is already open in this
- * process; an output directory holds a run that must not be replaced, or is in use. System error: the node's memory
- * cannot hold the segment; a directory cannot be made or written; no thread or memory is left. Unavailable error: no
- * server could be started or found; nothing runs without one, unless the configuration says `inline: true`. */
+ * error handler, which is not called: an error of MPI is a system error of this call. Blocks: until all ranks have
+ * called it and each server answers, which may take a server `resources.server.hang-timeout` at most.
+ * @retval HALCYON_ERROR_CONFIG the configuration is wrong (file, line and key path are in the message), cannot be read,
+ * or a client's part of the buffer cannot hold one iteration (the message names the size needed); a module of an action
+ * cannot be loaded
+ * @retval HALCYON_ERROR_USAGE MPI does not run; `comm` is no communicator of one group; a session with this
+ * configuration is already open in this process; an output directory holds a run that must not be replaced, or is in
+ * use; a parameter that was set for this session does not exist, is not finite or is outside its bounds
+ * @retval HALCYON_ERROR_SYSTEM the node's memory cannot hold the segment; a directory cannot be made or written; no
+ * thread or memory is left; MPI failed
+ * @retval HALCYON_ERROR_UNAVAILABLE no server could be started or found; nothing runs without one, unless the
+ * configuration says `inline: true` */
 HALCYON_API int halcyon_open(const char* config_path, MPI_Comm comm, halcyon_handle* h);
 
-/** halcyon_open with a Fortran communicator handle. */
+/** halcyon_open with a Fortran communicator handle. Blocks and fails as halcyon_open does. */
 HALCYON_API int halcyon_open_f(const char* config_path, MPI_Fint comm, halcyon_handle* h);
 
 /** Copies this client's block of `variable` (block 0) into shared memory and hands it to the server. `data` holds the
- * layout's elements contiguously, C order (Fortran: the reversed dimensions). Returns when `data` may be reused. */
+ * layout's elements contiguously, C order (Fortran: the reversed dimensions). Returns when `data` may be reused. After
+ * an error the block is not written; the iteration stays open. Blocks: where the buffer is full and the variable's
+ * policy is `block`, until the server has freed room; with the policies `spill` and `inline`, while this client writes
+ * the block to storage. `skip` drops the block, counts it, and is no error.
+ * @retval HALCYON_ERROR_CONFIG an extent of the layout or place cannot be evaluated with the parameters' present values
+ * @retval HALCYON_ERROR_USAGE unknown variable; no such block; already written in this iteration (or at all, with
+ * `time-varying: false`); allocated by halcyon_alloc and not cleared; no room can ever come, since the block is larger
+ * than this client's part of the buffer, or blocks that are not cleared fill that part
+ * @retval HALCYON_ERROR_SYSTEM the spill file (policy `spill`) or this client's own file (policy `inline`) cannot be
+ * written, or the blocks that the last server left cannot be stored
+ * @retval HALCYON_ERROR_UNAVAILABLE the server took this client for dead, and stores no more of it */
 HALCYON_API int halcyon_write(halcyon_handle h, const char* variable, const void* data);
 
 /** halcyon_write for clients that own several blocks of a variable: `block` counts from 0, below the variable's
- * `blocks-per-client`. Each (variable, block) is written at most once an iteration. */
+ * `blocks-per-client`. Each (variable, block) is written at most once an iteration. Blocks and fails as halcyon_write
+ * does. */
 HALCYON_API int halcyon_write_block(halcyon_handle h, const char* variable, int block, const void* data);
 
-/** halcyon_write_block that checks the caller's idea of the block: `bytes` must be what the layout says, otherwise
- * usage error and nothing is written. The language bindings call this one. */
+/** halcyon_write_block that checks the caller's idea of the block. The language bindings call this one. Blocks and
+ * fails as halcyon_write does, and:
+ * @retval HALCYON_ERROR_USAGE `bytes` is not what the layout says; nothing is written */
 HALCYON_API int halcyon_write_bytes(halcyon_handle h, const char* variable, int block, const void* data, int64_t bytes);
 
-/** Fills *info with the type and shape that this client's block has now (mutable parameters can change it). Usage
- * error: unknown variable, or no such block. Evaluates nothing that has not changed, so bindings may call it at every
- * write. */
+/** Fills *info with the type and shape that this client's block has now (mutable parameters can change it). Evaluates
+ * nothing that has not changed, so bindings may call it at every write. Blocks: never.
+ * @retval HALCYON_ERROR_CONFIG an extent of the layout or place cannot be evaluated with the parameters' present values
+ * @retval HALCYON_ERROR_USAGE unknown variable, or no such block */
 HALCYON_API int halcyon_describe(halcyon_handle h, const char* variable, int block, halcyon_block_info* info);
 
 /** Zero copy: reserves the block in shared memory and returns its address, 64-byte aligned, in state *private*: only
- * the simulation touches it. When there is no room the variable's policy decides (skip: private memory of the
- * process, whose commit has no effect and whose clear frees it). */
+ * the simulation touches it. When there is no room the variable's policy decides: `block` waits; `spill`, `inline` and
+ * `skip` give private memory of the process, which halcyon_commit writes to the spill file, stores, or drops (`skip`:
+ * the block is counted, and halcyon_clear frees the memory). After an error *data is NULL. Blocks: where the buffer is
+ * full and the variable's policy is `block`, until the server has freed room.
+ * @retval HALCYON_ERROR_CONFIG an extent of the layout or place cannot be evaluated with the parameters' present values
+ * @retval HALCYON_ERROR_USAGE unknown variable; no such block; already allocated, or written in this iteration; no room
+ * can ever come, as of halcyon_write
+ * @retval HALCYON_ERROR_SYSTEM the process has no memory for the block, or the blocks that the last server left cannot
+ * be stored
+ * @retval HALCYON_ERROR_UNAVAILABLE the server took this client for dead, and stores no more of it */
 HALCYON_API int halcyon_alloc(halcyon_handle h, const char* variable, int block, void** data);
 
-/** private → shared-read: from now on simulation and server both only read the block. */
+/** private → shared-read: from now on simulation and server both only read the block. Blocks: while this client's event
+ * ring is full; where there was no room at halcyon_alloc, while this client writes the block to storage (policies
+ * `spill` and `inline`).
+ * @retval HALCYON_ERROR_USAGE unknown variable; no such block; not allocated, or already committed
+ * @retval HALCYON_ERROR_SYSTEM the spill file (policy `spill`) or this client's own file (policy `inline`) cannot be
+ * written
+ * @retval HALCYON_ERROR_UNAVAILABLE the server took this client for dead, and stores no more of it */
 HALCYON_API int halcyon_commit(halcyon_handle h, const char* variable, int block);
 
-/** shared-read → server's: the simulation forgets the address; the server may transform, store and free the block. */
+/** shared-read → server's: the simulation forgets the address; the server may transform, store and free the block.
+ * Blocks: while this client's event ring is full.
+ * @retval HALCYON_ERROR_USAGE unknown variable; no such block; not allocated, or not committed
+ * @retval HALCYON_ERROR_UNAVAILABLE the server took this client for dead, and stores no more of it; the address is
+ * forgotten all the same */
 HALCYON_API int halcyon_clear(halcyon_handle h, const char* variable, int block);
 
-/** Raises an event of the configuration; its actions run on the server, in the event's scope. Never waits unless
- * this client's event ring is full, which has room for `max-pending-signals` beside the events of its blocks. */
+/** Raises an event of the configuration; its actions run on the server, in the event's scope. An action that fails is
+ * counted, and is no error here. Blocks: while this client's event ring is full, which has room for
+ * `max-pending-signals` beside the events of its blocks; with `inline: true`, while the actions run.
+ * @retval HALCYON_ERROR_USAGE no such event
+ * @retval HALCYON_ERROR_SYSTEM no server is left (or `inline: true`), and an action of type `store` cannot write its
+ * file
+ * @retval HALCYON_ERROR_UNAVAILABLE the server took this client for dead */
 HALCYON_API int halcyon_signal(halcyon_handle h, const char* event);
 
 /** Ends this client's iteration: nothing more will come for it. The node's iteration is complete when every live
- * client ended it. */
+ * client ended it. Blocks: while this client's event ring is full; with `inline: true`, or when no server is left,
+ * while this client writes the file that the iteration completes.
+ * @retval HALCYON_ERROR_SYSTEM without a server: the file cannot be written, and its blocks are lost; the iteration is
+ * over all the same
+ * @retval HALCYON_ERROR_UNAVAILABLE the server took this client for dead, and stores no more of it; the iteration stays
+ * open */
 HALCYON_API int halcyon_end_iteration(halcyon_handle h);
 
-/** Waits until the iteration, and all before it, of this node has reached `stage`. Usage error for an iteration this
- * client has not ended. Unavailable if the server is gone and could not be replaced. */
+/** Waits until the iteration, and all before it, of this node has reached `stage`. Blocks: HALCYON_ACCEPTED never;
+ * HALCYON_STORED and HALCYON_DURABLE until the server has published, or also synced, the files of the iteration, for
+ * which all clients of the node must end it.
+ *
+ * When no server is left (the last one was lost), or there never was one (`inline: true`):
+ *
+ * - HALCYON_ACCEPTED returns at once, and promises less: what this client has not stored yet lies in the memory of its
+ * own process, and ends with it.
+ * - HALCYON_STORED writes all ended iterations that this client still holds into files of its own, and returns when
+ * these are published. This holds for the blocks of this client and for iterations that the servers had stored; the
+ * other clients of the node store theirs in their own calls.
+ * - HALCYON_DURABLE does the same, and then syncs: with `inline: true` this client's files, otherwise those of the
+ * node's servers and of all clients that are published by then.
+ *
+ * @retval HALCYON_ERROR_USAGE this client has not ended the iteration, or there is no such stage
+ * @retval HALCYON_ERROR_SYSTEM files of this iteration or of one before it could not be written or synced, or were
+ * lost, whether anybody waited for them then or not; the message says why. No server left: likewise of this client's
+ * own files, or the blocks that the last server left could not all be stored
+ * @retval HALCYON_ERROR_UNAVAILABLE the server took this client for dead, and stores no more of it; its log says why.
+ * That no server is left is no error */
 HALCYON_API int halcyon_wait(halcyon_handle h, int64_t iteration, halcyon_stage stage);
 
-/** Fills *stats. */
+/** Fills *stats, of which the caller has set size_bytes. Blocks: never.
+ * @retval HALCYON_ERROR_USAGE stats->size_bytes is not the size of a halcyon_stats_t */
 HALCYON_API int halcyon_stats(halcyon_handle h, halcyon_stats_t* stats);
 
 /** Says what this process will do next: its next `n` accesses to files, over all threads, and what is left of the phase
  * of I/O that it is in. Of the process, not of a session: `h` may be NULL, and MPI need not run. Learnt while the
- * program runs; the first times are known when something has come twice.
- * Unavailable error: nothing learns the process' I/O; start the program by `halcyon run --predict -- PROGRAM`. Usage
- * error: there is no room for n accesses, or forecast->size_bytes is not the size of a halcyon_forecast_t. */
+ * program runs; the first times are known when something has come twice. Blocks: never; an answer takes some 40 µs for
+ * each thread.
+ * @retval HALCYON_ERROR_USAGE there is no room for n accesses, or forecast->size_bytes is not the size of a
+ * halcyon_forecast_t
+ * @retval HALCYON_ERROR_SYSTEM there is no memory to look ahead in
+ * @retval HALCYON_ERROR_UNAVAILABLE nothing learns the process' I/O; start the program by `halcyon run --predict --
+ * PROGRAM` */
 HALCYON_API int halcyon_forecast(halcyon_handle h, int64_t n, halcyon_forecast_t* forecast);
 
-/** halcyon_forecast of all accesses that begin within the next `seconds`, as many as there is room for. */
+/** halcyon_forecast of all accesses that begin within the next `seconds`, as many as there is room for. Blocks and
+ * fails as halcyon_forecast does, and:
+ * @retval HALCYON_ERROR_USAGE `seconds` is negative, or more than 1e9 */
 HALCYON_API int halcyon_forecast_window(halcyon_handle h, double seconds, halcyon_forecast_t* forecast);
 
 /** Collective over the communicator of open: returns when all is stored (`close: detach`: when all is accepted). *h
  * becomes NULL, whether it succeeds or not, and the session is over. Blocks committed and not cleared are handed over;
- * those allocated and not committed are no data: they are marked as missing in the open iteration, and counted. System
- * error: files could not be written, and with them their blocks; the message says which first. Unavailable error: the
- * server took this client for dead. Usage error: *h is NULL or was opened by the process that this one was forked off
- * (then it stays); after MPI_Finalize, what this process wrote is handed over, and nobody waits until it is stored. */
+ * those allocated and not committed are no data: they are marked as missing in the open iteration, and counted. An
+ * error of one rank is an error of all. Blocks: until all ranks have called it and the servers of all nodes have stored
+ * everything; with `close: detach`, until all ranks have called it.
+ * @retval HALCYON_ERROR_USAGE *h is NULL or was opened by the process that this one was forked off (then it stays);
+ * after MPI_Finalize, what this process wrote is handed over, and nobody waits until it is stored
+ * @retval HALCYON_ERROR_SYSTEM files could not be written, and with them their blocks; the message says which first
+ * @retval HALCYON_ERROR_UNAVAILABLE the server took this client for dead */
 HALCYON_API int halcyon_close(halcyon_handle* h);
 
 /** The message of the last failed call of this thread, or of the last that went well and had something to say: that it

@@ -1,5 +1,7 @@
 /// Halcyon for C++20: halcyon.h with sessions and blocks that clean up after themselves and failures as exceptions.
-/// Header only; programs link libhalcyon. Every failure is a `halcyon::error`.
+/// Header only; programs link libhalcyon. Every failure is a `halcyon::error`, whose kind() is one of those that the
+/// call lists; halcyon.h says of the named function when each of them comes, and how long the call blocks. Beyond
+/// these, using a session or block that was moved from is a usage error.
 #pragma once
 
 #include <array>
@@ -118,11 +120,13 @@ class block {
     }
 
     /// The elements are final: simulation and server both only read them from now on.
+    /// Errors: usage, system, unavailable (halcyon_commit).
     void commit() {
         detail::check(halcyon_commit(live().handle, variable_.c_str(), number_));
         committed_ = true;
     }
     /// The block is the server's: spans and views of it must not be used any more.
+    /// Errors: usage, unavailable (halcyon_clear).
     void clear() {
         detail::check(halcyon_clear(live().handle, variable_.c_str(), number_));
         committed_ = false;
@@ -160,6 +164,7 @@ class block {
 /// what it has accepted when the process ends, as it does for a process that died.
 class session {
   public:
+    /// Errors: config, usage, system, unavailable (halcyon_open).
     session(name config_path, MPI_Comm comm) : connection_(std::make_shared<detail::connection>()) {
         int ranks = 0;
         MPI_Comm_size(comm, &ranks);
@@ -184,28 +189,33 @@ class session {
     }
 
     /// Returns when all is stored (`close: detach`: accepted).
+    /// Errors: usage, system, unavailable (halcyon_close).
     void close() { detail::check(halcyon_close(&live().handle)); }
 
     /// Copies a block of elements into shared memory; `data` may be reused on return. Usage error, and nothing written,
     /// when type or number of elements are not the layout's.
+    /// Errors: config, usage, system, unavailable (halcyon_write_bytes).
     template <std::ranges::contiguous_range Range>
     requires std::ranges::sized_range<const Range> && element<std::ranges::range_value_t<Range>>
     void write(name variable, const Range& data, int block = 0) {
         write_bytes(variable, std::ranges::data(data), std::ranges::size(data), block);
     }
     /// A variable of one element.
+    /// Errors: config, usage, system, unavailable (halcyon_write_bytes).
     template <element T>
     void write(name variable, T value, int block = 0) {
         write_bytes(variable, &value, 1, block);
     }
     /// As many elements as the layout says, from `data` on: only their type is checked.
+    /// Errors: config, usage, system, unavailable (halcyon_write_bytes).
     template <element T>
     void write(name variable, const T* data, int block = 0) {
         const halcyon_block_info info = live().template describe<T>(variable, block);
         detail::check(halcyon_write_bytes(connection_->handle, variable, block, data, info.bytes));
     }
 
-    /// Zero copy: the block itself, uninitialised.
+    /// Zero copy: the block itself, uninitialised. Usage error when T is not the variable's type.
+    /// Errors: config, usage, system, unavailable (halcyon_alloc).
     template <element T>
     [[nodiscard]] halcyon::block<T> alloc(name variable, int block = 0) {
         const halcyon_block_info info = live().template describe<T>(variable, block);
@@ -215,19 +225,26 @@ class session {
     }
 
     /// Raises an event of the configuration.
+    /// Errors: usage, system, unavailable (halcyon_signal).
     void signal(name event) { detail::check(halcyon_signal(live().handle, event)); }
     /// Nothing more will come for the open iteration.
+    /// Errors: system, unavailable (halcyon_end_iteration).
     void end_iteration() { detail::check(halcyon_end_iteration(live().handle)); }
     /// Waits until the node's iterations up to `iteration` have reached `until`.
+    /// Errors: usage, system, unavailable (halcyon_wait).
     void wait(int64_t iteration, stage until) {
         detail::check(halcyon_wait(live().handle, iteration, static_cast<halcyon_stage>(until)));
     }
     /// For a parameter that the configuration declares `mutable`.
+    /// Errors: usage (halcyon_set_parameter).
     void set_parameter(name parameter, double value) {
         detail::check(halcyon_set_parameter(live().handle, parameter, value));
     }
+    /// Counts of this client until now.
+    /// Errors: usage (halcyon_stats).
     [[nodiscard]] halcyon_stats_t stats() const {
-        halcyon_stats_t counts;
+        halcyon_stats_t counts{};
+        counts.size_bytes = sizeof counts;
         detail::check(halcyon_stats(live().handle, &counts));
         return counts;
     }
@@ -274,19 +291,22 @@ forecast forecast_with_room(int64_t room, Ask ask) {
 
 }  // namespace detail
 
-/// The next `count` accesses of this process to files. Unavailable error: not started by `halcyon run --predict`.
+/// The next `count` accesses of this process to files.
+/// Errors: usage, system, unavailable (halcyon_forecast).
 inline forecast next_accesses(int64_t count) {
     return detail::forecast_with_room(
         count, [&](halcyon_forecast_t& into) { return halcyon_forecast(nullptr, count, &into); });
 }
 
 /// Those that begin within the next `seconds`, `most` of them.
+/// Errors: usage, system, unavailable (halcyon_forecast_window).
 inline forecast accesses_within(double seconds, int64_t most = 1024) {
     return detail::forecast_with_room(
         most, [&](halcyon_forecast_t& into) { return halcyon_forecast_window(nullptr, seconds, &into); });
 }
 
 /// Sets a parameter for the next session of this process.
+/// Errors: usage (halcyon_set_parameter).
 inline void set_parameter(name parameter, double value) {
     detail::check(halcyon_set_parameter(nullptr, parameter, value));
 }

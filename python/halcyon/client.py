@@ -6,7 +6,9 @@
             h.write("theta", theta)
             h.end_iteration()
 
-Calls raise the errors of halcyon.errors. A session is used by one thread at a time.
+Calls raise the errors of halcyon.errors: each lists its own. Any call on a session that is closed, or was opened by the
+process that this one was forked off, raises UsageError. halcyon.h says how long each call blocks, and what becomes of
+a session whose server is lost. A session is used by one thread at a time.
 """
 
 import math
@@ -96,12 +98,24 @@ class Forecast:
 
 
 def next_accesses(count: int) -> Forecast:
-    """The next `count` accesses of this process to files. UnavailableError: not started by `halcyon run --predict`."""
+    """The next `count` accesses of this process to files.
+
+    Raises:
+        UsageError: `count` is negative.
+        HalcyonSystemError: there is no memory to look ahead in.
+        UnavailableError: the program was not started by `halcyon run --predict`.
+    """
     return _forecast(_load_client().next_accesses(count))
 
 
 def accesses_within(seconds: float, most: int = 1024) -> Forecast:
-    """Those that begin within the next `seconds`, `most` of them."""
+    """Those that begin within the next `seconds`, `most` of them.
+
+    Raises:
+        UsageError: `seconds` is negative, or more than 1e9.
+        HalcyonSystemError: there is no memory to look ahead in.
+        UnavailableError: the program was not started by `halcyon run --predict`.
+    """
     return _forecast(_load_client().accesses_within(seconds, most))
 
 
@@ -112,6 +126,15 @@ class Session:
     As a context manager it closes at the end of the block. When an exception leaves the block on one of several ranks,
     the session is not closed, because the others are not there to do it with: the server stores what it has accepted
     when the process ends.
+
+    Raises:
+        ConfigError: the configuration is wrong (file, line and key path are in the message), cannot be read, or asks
+            for a larger buffer.
+        UsageError: MPI does not run; a session with this configuration is open; an output directory holds a run that
+            must not be replaced; a parameter does not exist, or is out of its bounds.
+        HalcyonSystemError: the machine's memory cannot hold the buffer; a directory cannot be made or written; MPI
+            failed.
+        UnavailableError: no server could be started or found; mpi4py is missing, or uses another MPI.
     """
 
     def __init__(
@@ -130,7 +153,15 @@ class Session:
         """Copies a block into shared memory; `array` may be changed on return.
 
         Its dtype must be the variable's. Its shape must be the block's, where axes of length 1 do not count, or flat.
-        It is handed over as it lies when it is C-contiguous, and brought into that order first otherwise.
+        It is handed over as it lies when it is C-contiguous, and brought into that order first otherwise. Where the
+        buffer is full, the variable's policy decides: `block` waits until the server has freed room.
+
+        Raises:
+            ConfigError: an extent of the layout or place cannot be evaluated with the parameters' present values.
+            UsageError: unknown variable or block; another dtype or shape; already written in this iteration, or
+                allocated; no room can ever come.
+            HalcyonSystemError: the spill file or this client's own file cannot be written.
+            UnavailableError: the server took this client for dead, and stores no more of it.
         """
         data = np.asarray(array)
         dtype, shape = self._session.describe(variable, block)
@@ -149,20 +180,38 @@ class Session:
         The array turns read-only with commit(). After clear() the memory is the server's and may hold anything, after
         close() it is gone: drop the array and all views of it before. NumPy can neither take an array back nor make
         views read-only that were taken earlier, so neither is checked, but close() warns of arrays still alive.
+
+        Raises:
+            ConfigError: an extent of the layout or place cannot be evaluated with the parameters' present values.
+            UsageError: unknown variable or block; already allocated, or written in this iteration; no room can ever
+                come.
+            HalcyonSystemError: the process has no memory for the block.
+            UnavailableError: the server took this client for dead, and stores no more of it.
         """
         array: NDArray[Any] = self._session.alloc(variable, block)
         self._allocated[variable, block] = weakref.ref(array)
         return array
 
     def commit(self, variable: str, block: int = 0) -> None:
-        """The block is final: simulation and server both only read it from now on."""
+        """The block is final: simulation and server both only read it from now on.
+
+        Raises:
+            UsageError: unknown variable or block; not allocated, or already committed.
+            HalcyonSystemError: the spill file or this client's own file cannot be written.
+            UnavailableError: the server took this client for dead, and stores no more of it.
+        """
         self._session.commit(variable, block)
         array = self._array(variable, block)
         if array is not None:
             array.flags.writeable = False
 
     def clear(self, variable: str, block: int = 0) -> None:
-        """The block is the server's: its array must not be used any more."""
+        """The block is the server's: its array must not be used any more.
+
+        Raises:
+            UsageError: unknown variable or block; not allocated, or not committed.
+            UnavailableError: the server took this client for dead, and stores no more of it.
+        """
         self._session.clear(variable, block)
         array = self._array(variable, block)
         self._allocated.pop((variable, block), None)
@@ -171,29 +220,68 @@ class Session:
             self._unmapped_at_close.append((variable, weakref.ref(array)))
 
     def signal(self, event: str) -> None:
-        """Raises an event of the configuration."""
+        """Raises an event of the configuration; its actions run on the server.
+
+        Raises:
+            UsageError: no such event.
+            HalcyonSystemError: without a server: an action of type `store` cannot write its file.
+            UnavailableError: the server took this client for dead.
+        """
         self._session.signal(event)
 
     def end_iteration(self) -> None:
-        """Nothing more will come for the open iteration."""
+        """Nothing more will come for the open iteration.
+
+        Raises:
+            HalcyonSystemError: without a server: the iteration's file cannot be written, and its blocks are lost.
+            UnavailableError: the server took this client for dead, and stores no more of it. The iteration stays
+                open.
+        """
         self._session.end_iteration()
 
     def wait(self, iteration: int, stage: Stage) -> None:
-        """Waits until the node's iterations up to `iteration` have reached `stage`."""
+        """Waits until the node's iterations up to `iteration` have reached `stage`.
+
+        When no server is left, "accepted" means the memory of this process, "stored" holds for the blocks of this
+        client and for iterations that the servers had stored, and "durable" also syncs these files, and those of the
+        node's other clients.
+
+        Raises:
+            UsageError: this client has not ended the iteration; no such stage.
+            HalcyonSystemError: files of this iteration or of one before it could not be written or synced, or were
+                lost.
+            UnavailableError: the server took this client for dead, and stores no more of it. That no server is left
+                is no error.
+        """
         if stage not in _STAGES:
             raise UsageError(f"no stage '{stage}'; stages: {', '.join(_STAGES)}")
         self._session.wait(iteration, _STAGES[stage])
 
     def set_parameter(self, name: str, value: float) -> None:
-        """For a parameter that the configuration declares `mutable`; others are given to Session()."""
+        """For a parameter that the configuration declares `mutable`; others are given to Session().
+
+        Raises:
+            UsageError: no such parameter, or not mutable; the value is not finite, or out of its bounds.
+        """
         self._session.set_parameter(name, value)
 
     def stats(self) -> Stats:
-        """Counts of this client until now."""
+        """Counts of this client until now.
+
+        Raises:
+            UsageError: the session is closed.
+        """
         return Stats(**self._session.stats())
 
     def close(self) -> None:
-        """Returns when all is stored (`close: detach`: accepted)."""
+        """Collective; returns when all is stored (`close: detach`: accepted). The session is over, even if it fails.
+
+        Raises:
+            UsageError: MPI was finalised before: what this process wrote is handed over, and nobody waits until it is
+                stored.
+            HalcyonSystemError: files could not be written, and with them their blocks.
+            UnavailableError: the server took this client for dead.
+        """
         allocated = [(variable, array) for (variable, _), array in self._allocated.items()]
         alive = sorted({variable for variable, array in allocated + self._unmapped_at_close if array() is not None})
         if alive:

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/futex.hpp"
+#include "base/shared_layout.hpp"
 
 namespace halcyon {
 
@@ -37,5 +38,7 @@ class doorbell {
   private:
     std::atomic<uint32_t> asleep_{0};
 };
+static_assert(has_shared_layout<doorbell, 4, 4>());
+static_assert(are_shared_atomics<uint32_t>);
 
 }  // namespace halcyon

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/shared_layout.hpp"
+
 /// How libhalcyon asks libhalcyon-io, which may come from another release, what I/O the process is about to do: a table
 /// with a version, of plain values with fixed places.
 namespace halcyon::io_forecast {
@@ -62,5 +64,8 @@ struct source {
 /// Of libhalcyon-io, by the name `halcyon_io_forecast`: null when it knows no forecasts of that version, or the layer
 /// `predict` is not on.
 using entry_point = const source*(uint32_t wanted);
+
+static_assert(has_copied_layout<access, 576, 8>() && has_copied_layout<question, 16, 8>());
+static_assert(has_copied_layout<answer, 136, 8>() && has_copied_layout<source, 16, 8>());
 
 }  // namespace halcyon::io_forecast

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "base/shared_layout.hpp"
+
 namespace halcyon {
 
 /// What two processes must share to use one segment and one abstract socket: the running kernel (boot id) and the
@@ -15,6 +17,7 @@ struct node_identity {
     static node_identity of_this_process();
     friend bool operator==(const node_identity&, const node_identity&) = default;
 };
+static_assert(has_copied_layout<node_identity, 48, 8>());
 
 /// The PID namespace of this process, as a number that is the same in all processes of it; 0: not known.
 uint64_t pid_namespace();

@@ -6,6 +6,8 @@
 #include <new>
 #include <type_traits>
 
+#include "base/shared_layout.hpp"
+
 namespace halcyon {
 
 /// One producer, one consumer, fixed-size events; lives in shared memory, so it holds no pointers: slots follow the
@@ -17,7 +19,7 @@ namespace halcyon {
 /// runs ahead by more than `capacity` is `corrupt`; pop() says so once, and from then on there is nothing more.
 template <class Event>
 class spsc_ring {
-    static_assert(std::is_trivially_copyable_v<Event>);
+    static_assert(std::is_trivially_copyable_v<Event> && are_shared_atomics<uint64_t>);
 
   public:
     /// Memory a ring of `capacity` (a power of two) slots takes.

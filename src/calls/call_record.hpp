@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+#include "base/shared_layout.hpp"
 
 namespace halcyon::calls {
 
@@ -57,6 +60,7 @@ struct call_record {
     uint16_t error;     ///< errno or MPI error class; 0: it succeeded
     uint32_t context;   ///< number of the call stack that it was made from (contexts.hpp); 0: none, or nobody wants it
 };
-static_assert(sizeof(call_record) == 88);
+static_assert(has_copied_layout<call_record, 88, 8>());
+static_assert(offsetof(call_record, start) == 0 && offsetof(call_record, file) == 64);
 
 }  // namespace halcyon::calls

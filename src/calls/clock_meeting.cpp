@@ -7,6 +7,7 @@
 #include <ctime>
 
 #include "base/clock.hpp"
+#include "base/shared_layout.hpp"
 #include "calls/direct_call.hpp"
 
 namespace halcyon::calls {
@@ -23,6 +24,7 @@ struct announcement {
     int32_t ranks;
     int32_t answer;
 };
+static_assert(has_copied_layout<announcement, 12, 4>());
 constexpr announcement blank{-1, 0, 0};
 constexpr int32_t come = 1;
 constexpr int32_t stay = 2;

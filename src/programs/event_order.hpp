@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 
+#include "base/shared_layout.hpp"
+
 namespace halcyon {
 
 /// What a server tells the one that orders events, and what that one tells all. Plain values: sent as bytes.
@@ -18,6 +20,7 @@ struct notice {
     int32_t servers = 0;  ///< begin: of the session
     int64_t handled = 0;  ///< finish: how many raised events it has run
 };
+static_assert(has_copied_layout<notice, 32, 8>());
 
 /// Decides the common order of a world's events: raised events as they come, a meeting (the labelled barrier of
 /// Dorier 2014, section 3.2.2) when all servers of the session have come to it or finished, `end` last. It ends when

@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 
+#include "base/shared_layout.hpp"
 #include "offload/server/job_events.hpp"
 #include "programs/event_order.hpp"
 
@@ -64,6 +65,7 @@ class mpi_job_events final : public offload::job_events {
         uint64_t count = 0;
         std::array<notice, most_per_batch> notices;
     };
+    static_assert(has_copied_layout<batch, 8 + most_per_batch * sizeof(notice), 8>());
 
     void propose(notice::kind what, uint32_t event_id = 0, int64_t iteration = 0, int servers = 0);
     bool send_proposals();

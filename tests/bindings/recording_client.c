@@ -243,8 +243,10 @@ int halcyon_wait(halcyon_handle h, int64_t iteration, halcyon_stage stage) {
 int halcyon_stats(halcyon_handle h, halcyon_stats_t* stats) {
     const int code = planned_failure();
     if (code) return code;
+    if (stats->size_bytes != sizeof *stats) return HALCYON_ERROR_USAGE;
     /* Each count differs, so that a binding that mixes two of them up is seen. */
-    *stats = (halcyon_stats_t){.iteration = h->iteration,
+    *stats = (halcyon_stats_t){.size_bytes = sizeof *stats,
+                               .iteration = h->iteration,
                                .blocks = h->blocks,
                                .bytes = h->bytes,
                                .signals = h->signals,

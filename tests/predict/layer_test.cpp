@@ -179,11 +179,16 @@ TEST(layer_test, what_is_asked_for_wrongly_or_in_vain_is_refused) {
     EXPECT_TRUE(next().starts_with("2: halcyon_forecast: forecast is a null pointer")) << line;
     EXPECT_TRUE(next().starts_with("2: halcyon_forecast_window: a window of -1")) << line;
     EXPECT_TRUE(next().starts_with("2: halcyon_forecast: accesses is a null pointer, its capacity is 3")) << line;
-    EXPECT_TRUE(next().starts_with("2: halcyon_forecast_window: size_bytes of the forecast is 0; set it to")) << line;
+    EXPECT_TRUE(next().starts_with("2: halcyon_forecast_window: size_bytes of the halcyon_forecast_t is 0; set it to"))
+        << line;
 }
 
 TEST(layer_test, no_more_is_filled_in_than_the_program_has_room_for) {
     EXPECT_EQ(run("as-of-old").output, "count 3 threads 1 touched 0\n");
+}
+
+TEST(layer_test, a_program_that_knows_more_members_reads_how_many_are_filled_in) {
+    EXPECT_EQ(run("as-of-new").output, "count 3 threads 1 size as known here, later member 42\n");
 }
 
 TEST(layer_test, a_saved_model_knows_what_comes_from_the_beginning_on) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/clock.hpp"
+#include "base/shared_layout.hpp"
 #include "calls/clock_meeting.hpp"
 #include "calls/mpi_launch.hpp"
 #include "calls/node_clock.hpp"
@@ -35,6 +36,7 @@ union message {
     int64_t number;
     comparison found;
 };
+static_assert(has_copied_layout<message, 24, 8>());
 constinit message sent{};
 constinit message received{};
 

@@ -27,6 +27,7 @@ struct note_header {
     uint8_t shared;       ///< leading bytes of the path that are the same as in the path before
     uint16_t text_bytes;  ///< after the section
 };
+static_assert(has_copied_layout<note_header, 4, 2>());
 
 inline constexpr size_t section_bytes(note_kind kind) {
     switch (kind) {

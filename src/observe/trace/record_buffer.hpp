@@ -4,6 +4,7 @@
 #include <bitset>
 #include <cstdint>
 
+#include "base/shared_layout.hpp"
 #include "calls/blocked_signals.hpp"
 #include "calls/call_record.hpp"
 #include "calls/own_thread.hpp"
@@ -40,6 +41,10 @@ struct ring_header {
 
 inline constexpr size_t ring_header_bytes = 4096;
 static_assert(sizeof(ring_header) <= ring_header_bytes);
+static_assert(has_shared_layout<ring_header, 1096, 8>() && are_shared_atomics<uint32_t, uint64_t>);
+static_assert(offsetof(ring_header, lost) == 28 && offsetof(ring_header, last) == 32 &&
+              offsetof(ring_header, ended) == 56 && offsetof(ring_header, note_bytes) == 60);
+static_assert(offsetof(ring_header, chunks) == 64 && offsetof(ring_header, shut_out) == 1088);
 inline constexpr size_t ring_note_bytes = 61440;
 inline constexpr size_t ring_chunks_at = ring_header_bytes + ring_note_bytes;
 

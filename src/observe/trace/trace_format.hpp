@@ -5,6 +5,8 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/shared_layout.hpp"
+
 /// The files that one process leaves: `<host>.<pid>.<start>.trace`, and beside it `….ring` while it runs.
 ///
 /// A trace is a file_header and then sections. A section is a section_header and its payload, filled up to a multiple
@@ -113,6 +115,13 @@ struct end_section {
     uint64_t lost;
     anchor now;
 };
+
+static_assert(has_copied_layout<anchor, 24, 8>() && has_copied_layout<file_header, 16, 4>());
+static_assert(has_copied_layout<section_header, 16, 4>() && has_copied_layout<process_section, 48, 8>());
+static_assert(has_copied_layout<notes_section, 8, 4>() && has_copied_layout<function_section, 8, 4>());
+static_assert(has_copied_layout<file_section, 16, 8>() && has_copied_layout<fact_section, 16, 8>());
+static_assert(has_copied_layout<absence_section, 8, 8>() && has_copied_layout<chunk_section, 40, 8>());
+static_assert(has_copied_layout<end_section, 40, 8>());
 
 /// Tells damage apart from data; not meant against malice. From version 3 on a changed version does not fit either.
 inline uint32_t check_of(uint32_t version, uint32_t kind, const void* payload, size_t bytes) {

@@ -42,7 +42,7 @@ client_session::client_session(model& data, place_in_job where, std::unique_ptr<
         tenure_seen_ = segment_->header().tenure.load();
         silence_.emplace(*segment_, model_.server.hang_timeout,
                          silence::listener{[this](const std::string& what) { complain(what); },
-                                           [this](uint32_t generation) { link_->end_server(generation); }});
+                                           [this](uint32_t generation) { return link_->end_server(generation); }});
     }
     phase_end_monotonic_ns_ = monotonic_ns();
 }

@@ -36,7 +36,11 @@ class server_link {
     /// Hands the descriptor of this client's spill file to the server, and to each that follows it.
     virtual result<void> share_spill_file(int fd) = 0;
     /// Kills the server of this generation, which does not answer any more: its successor takes over.
-    virtual void end_server(uint32_t generation) = 0;
+    /// False: it is out of this process' reach.
+    virtual bool end_server(uint32_t generation) = 0;
+    /// Only one client of the node at a time has what this returns, until it is closed or its process ends. Failure
+    /// (system): another one has it (EADDRINUSE), or this process has no descriptor left.
+    virtual result<descriptor> take_turn() = 0;
 };
 
 /// One client's side of the data path: blocks, events, ownership, full-policies. Knows nothing of MPI.
@@ -141,6 +145,7 @@ class client_session {
     result<void> store_here(const variable& v, int block, const block_shape& shape, const void* data);
     result<void> give_up(open_block& b, const variable& v, int block);
     result<void> leave_server();
+    result<void> settle_server();
     result<void> take_back_events();
     result<void> store_spilled(const variable& v, const block_entry& e);
     bool serverless();

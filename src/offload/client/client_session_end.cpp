@@ -68,9 +68,7 @@ bool client_session::serverless() {
 result<void> client_session::leave_server() {
     inline_ = true;
     const int64_t stored = segment_->header().ledger.read().stored_through;
-    result<void> outcome;
-    if (segment_->header().settled.exchange(1, std::memory_order_acq_rel) == 0)
-        outcome = fallback_->settle_server(counts_without_server(*segment_), phases_taken(*segment_));
+    result<void> outcome = settle_server();
     segment_->absences(where_.client).for_each(segment_->geometry().absence_slots, [&](const absence& a) {
         if (a.iteration <= stored) return;
         if (auto noted = fallback_->note_missing(model_.variables[a.variable], a.block, a.iteration, a.why); !noted)
@@ -97,6 +95,25 @@ result<void> client_session::leave_server() {
     if (auto done = take_back_events(); !done) outcome = done;
     // Blocks the simulation still reads stay where they are; the rest is no longer needed.
     return outcome;
+}
+
+/// What the last server left is put in order by one client; the others wait for that, and one of them does it where
+/// the first has died or could not.
+result<void> client_session::settle_server() {
+    std::atomic<uint32_t>& settled = segment_->header().settled;
+    while (settled.load(std::memory_order_acquire) == 0) {
+        const auto turn = link_->take_turn();
+        if (!turn && turn.why().system_errno != EADDRINUSE) return turn.why();
+        if (turn && settled.load(std::memory_order_acquire) == 0) {
+            if (auto done = fallback_->settle_server(counts_without_server(*segment_), phases_taken(*segment_)); !done)
+                return done;
+            settled.store(1, std::memory_order_release);
+            futex_wake(settled);
+        } else {
+            futex_wait(settled, 0, patience_ns);
+        }
+    }
+    return {};
 }
 
 /// The events that no server took: phases this client writes by itself, signals are lost. Blocks and absences are known

@@ -110,8 +110,7 @@ result<client_session::room> client_session::find_room(const variable& v, uint64
     while (true) {
         if (auto waited = wait_for_room(); !waited) return waited.why();
         if (try_entry(bytes, !v.time_varying, r.entry)) return r;
-        if (!link_->available()) {
-            if (auto left = leave_server(); !left) return left.why();
+        if (serverless()) {
             r.what = room::kind::run_inline;
             return r;
         }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/io_forecast.hpp"
+#include "offload/client/sized_struct.hpp"
 
 namespace halcyon::offload {
 
@@ -59,29 +60,12 @@ void fill(const io_forecast::answer& from, halcyon_forecast_t& to) {
 }
 
 /// The caller's own members, and where the library's begin.
-constexpr size_t least_bytes = offsetof(halcyon_forecast_t, count);
-
-/// A caller built against a release that knew fewer members gets those; one that knew more keeps what it had there.
-void give(const halcyon_forecast_t& filled, halcyon_forecast_t& to) {
-    const auto bytes = static_cast<size_t>(std::min<uint64_t>(to.size_bytes, sizeof filled));
-    std::memcpy(reinterpret_cast<char*>(&to) + least_bytes, reinterpret_cast<const char*>(&filled) + least_bytes,
-                bytes - least_bytes);
-}
+constexpr size_t own_bytes = offsetof(halcyon_forecast_t, count);
 
 /// Null: nothing learns the I/O of this process.
 const io_forecast::source* source_of_process() {
     auto* const entry = reinterpret_cast<io_forecast::entry_point*>(::dlsym(RTLD_DEFAULT, "halcyon_io_forecast"));
     return entry == nullptr ? nullptr : entry(io_forecast::version);
-}
-
-result<void> check_size(const char* call, const halcyon_forecast_t& into) {
-    // Larger than any release will have: a struct that was never set.
-    constexpr uint64_t most_bytes = 1 << 16;
-    if (into.size_bytes > least_bytes && into.size_bytes <= most_bytes) return {};
-    return failure{error_kind::usage,
-                   std::string(call) + ": size_bytes of the forecast is " + std::to_string(into.size_bytes) +
-                       "; set it to sizeof(halcyon_forecast_t), here " + std::to_string(sizeof into),
-                   0};
 }
 
 result<void> ask(const char* call, const io_forecast::question& asked, halcyon_forecast_t& into) {
@@ -108,14 +92,14 @@ result<void> ask(const char* call, const io_forecast::question& asked, halcyon_f
                    access_of);
     halcyon_forecast_t filled{};
     fill(found, filled);
-    give(filled, into);
+    give(filled, into, own_bytes);
     return {};
 }
 
 }  // namespace
 
 result<void> forecast_next(int64_t count, halcyon_forecast_t& into) {
-    if (auto sized = check_size("halcyon_forecast", into); !sized) return sized;
+    if (auto sized = check_size("halcyon_forecast", "halcyon_forecast_t", into, own_bytes); !sized) return sized;
     if (count < 0 || count > into.capacity)
         return failure{error_kind::usage,
                        "halcyon_forecast: " + std::to_string(count) + " accesses are asked for, there is room for " +
@@ -125,7 +109,7 @@ result<void> forecast_next(int64_t count, halcyon_forecast_t& into) {
 }
 
 result<void> forecast_window(double seconds, halcyon_forecast_t& into) {
-    if (auto sized = check_size("halcyon_forecast_window", into); !sized) return sized;
+    if (auto sized = check_size("halcyon_forecast_window", "halcyon_forecast_t", into, own_bytes); !sized) return sized;
     constexpr double longest = 1e9;
     if (!(seconds >= 0 && seconds <= longest))
         return failure{

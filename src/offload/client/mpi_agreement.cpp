@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "base/node_identity.hpp"
+#include "base/shared_layout.hpp"
 
 namespace halcyon::offload {
 namespace {
@@ -31,6 +32,7 @@ struct sent_failure {
         std::strcpy(message.data() + length, suffix);
     }
 };
+static_assert(has_copied_layout<sent_failure, 4008, 4>());
 
 result<void> agree_as(MPI_Comm comm, int who, const result<void>& mine, naming whom) {
     int rank = 0, first = INT_MAX;

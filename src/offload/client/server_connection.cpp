@@ -25,7 +25,16 @@ failure died() {
             ECONNRESET};
 }
 
+/// What a process lacks that has opened too much, or has no memory left.
+bool is_out_of_something(int why) {
+    return why == EMFILE || why == ENFILE || why == ENOMEM || why == ENOBUFS || why == ETOOMANYREFS || why == EAGAIN;
+}
+
 }  // namespace
+
+bool server_connection::says_ended(const failure& why) {
+    return why.system_errno == ECONNREFUSED || why.system_errno == ECONNRESET || why.system_errno == EPIPE;
+}
 
 result<server_connection> server_connection::open(const std::string& session, uint32_t generation) {
     auto socket = connect_abstract(socket_name(session, generation));
@@ -37,6 +46,7 @@ result<server_connection> server_connection::open(const std::string& session, ui
     c.pid_ = *pid;
     c.socket_ = std::move(*socket);
     c.process_ = descriptor(static_cast<int>(::syscall(SYS_pidfd_open, *pid, 0)));
+    if (!c.process_ && is_out_of_something(errno)) return system_failure("pidfd_open", errno);
     // The number belongs to the server as long as the server holds its end of the socket.
     if (is_hung_up(c.socket_.get())) return died();
     return c;
@@ -72,8 +82,9 @@ result<server_connection::reply> server_connection::receive(int timeout_ms, int 
                                    m->bytes.size() - sizeof r.what),
                        0};
     if (r.what.magic != protocol_magic || r.what.version != protocol_version || r.what.generation != generation_ ||
-        m->descriptors.size() != 2)
+        (m->descriptors.size() != 2 && !m->descriptors_lost))
         return failure{error_kind::unavailable, "the server is of another release", 0};
+    if (m->descriptors_lost) return r;
     r.segment = std::move(m->descriptors[0]);
     r.document = std::move(m->descriptors[1]);
     return r;
@@ -85,7 +96,7 @@ bool server_connection::has_ended() const {
     return ::poll(&p, 1, 0) == 1;
 }
 
-bool server_connection::end(int timeout_ms) const {
+bool server_connection::end(int timeout_ms, int stop) const {
     if (process_)
         ::syscall(SYS_pidfd_send_signal, process_.get(), SIGKILL, nullptr, 0);
     else if (pid_ > 0 && !is_hung_up(socket_.get()))
@@ -94,8 +105,8 @@ bool server_connection::end(int timeout_ms) const {
     while (!has_ended()) {
         const int64_t left_ms = (deadline - monotonic_ns()) / 1'000'000;
         if (left_ms <= 0) return false;
-        pollfd p{fd(), static_cast<short>(process_ ? POLLIN : POLLRDHUP), 0};
-        static_cast<void>(::poll(&p, 1, static_cast<int>(left_ms)));
+        pollfd waits[] = {{fd(), static_cast<short>(process_ ? POLLIN : POLLRDHUP), 0}, {stop, POLLIN, 0}};
+        if (::poll(waits, 2, static_cast<int>(left_ms)) > 0 && waits[1].revents != 0) return has_ended();
     }
     return true;
 }

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <system_error>
 
 namespace halcyon::offload {
@@ -57,6 +58,8 @@ result<server_process::received> server_process::join(succession::about a) {
     r.link.reset(new server_process(std::move(a)));
     auto reply = r.link->greet(hello::purpose_kind::join, {});
     if (!reply) return reply.why();
+    if (!reply->segment || !reply->document)
+        return system_failure("taking the shared memory from the server (see ulimit -n)", EMFILE);
     auto document = shared_memory::map(std::move(reply->document), 0, false);
     if (!document) return document.why();
     r.link->document_ = std::move(*document);
@@ -71,6 +74,7 @@ server_process::~server_process() {
 result<void> server_process::watch(segment& shared) {
     segment_ = &shared;
     stop_ = descriptor(::eventfd(0, EFD_CLOEXEC));
+    if (!stop_) return system_failure("eventfd", errno);
     const blocked_signals none_for_the_watcher;
     try {
         watcher_ = std::thread([this] { run(); });
@@ -102,12 +106,19 @@ void server_process::hand_over_spill_file() const {
     static_cast<void>(server_.send(h, std::span(&spill_fd_, 1)));
 }
 
-void server_process::end_server(uint32_t generation) {
+bool server_process::end_server(uint32_t generation) {
     const std::lock_guard lock(connection_);
-    if (server_.generation() == generation) static_cast<void>(server_.end(0));
+    if (server_.generation() != generation || !server_.is_in_reach()) return false;
+    static_cast<void>(server_.end(0, -1));
+    return true;
+}
+
+result<descriptor> server_process::take_turn() {
+    return succession::take_name(about_.session);
 }
 
 void server_process::run() {
+    ::pthread_setname_np(::pthread_self(), "halcyon-watch");
     segment_header& h = segment_->header();
     succession next(about_, *segment_, document_.fd(), stop_.get());
     while (true) {

@@ -39,7 +39,8 @@ class server_process final : public server_link {
 
     [[nodiscard]] bool available() const override { return available_.load(std::memory_order_acquire); }
     result<void> share_spill_file(int fd) override;
-    void end_server(uint32_t generation) override;
+    bool end_server(uint32_t generation) override;
+    result<descriptor> take_turn() override;
 
   private:
     explicit server_process(succession::about a) : about_(std::move(a)) {}

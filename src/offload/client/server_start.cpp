@@ -98,7 +98,7 @@ launch_environment launch_environment::of_this_process() {
 }
 
 result<void> start_server(const launch_environment& environment, const std::string& session, uint32_t generation,
-                          int patience_ms) {
+                          int patience_ms, int stop) {
     auto program = find_server(environment.server);
     if (!program) return program.why();
     std::array<int, 2> ready{};
@@ -138,12 +138,12 @@ result<void> start_server(const launch_environment& environment, const std::stri
         return f;
     }
     // What was spawned forks the server and ends at once, so that the simulation has no child to reap later.
-    pollfd p{read_end.get(), POLLIN, 0};
+    pollfd waits[] = {{read_end.get(), POLLIN, 0}, {stop, POLLIN, 0}};
     int polled = 0;
-    do polled = ::poll(&p, 1, patience_ms);
+    do polled = ::poll(waits, 2, patience_ms);
     while (polled < 0 && errno == EINTR);
     char answer = 0;
-    const ssize_t said = polled == 1 ? ::read(read_end.get(), &answer, 1) : -1;
+    const ssize_t said = polled > 0 && waits[0].revents != 0 ? ::read(read_end.get(), &answer, 1) : -1;
     const bool up = said == 1 && answer == '1';
     // Whatever it is that was named, it does not stay behind.
     if (!up) ::kill(-pid, SIGKILL);

@@ -11,16 +11,8 @@ constexpr int64_t complain_ns = 5'000'000'000;
 /// The most that counts between two looks, which are some 50 ms apart: this process stood still for the rest.
 constexpr int64_t most_between_looks_ns = 200'000'000;
 
-const char* what_it_does(server_act act) {
-    switch (act) {
-        case server_act::syncing_at_end:
-            return "syncs what was stored";
-        case server_act::showing_at_end:
-            return "makes the last view";
-        case server_act::serving:
-            break;
-    }
-    return "gives no sign of life";
+std::string text_of_ms(int64_t ns) {
+    return std::to_string(ns / 1'000'000) + " ms";
 }
 
 }  // namespace
@@ -30,34 +22,47 @@ silence::silence(const segment& shared, std::chrono::nanoseconds limit, listener
 
 void silence::begin() {
     looked_ns_ = monotonic_ns();
-    silent_ns_ = 0;
+    silent_ns_ = in_act_ns_ = 0;
 }
 
 void silence::go_on() {
     const segment_header& h = segment_.header();
     const int64_t time = monotonic_ns();
-    silent_ns_ += std::min(time - looked_ns_, most_between_looks_ns);
+    const int64_t passed = std::min(time - looked_ns_, most_between_looks_ns);
     looked_ns_ = time;
     const tenure now = h.tenure.load();
     const uint64_t heartbeats = h.heartbeats.load(std::memory_order_relaxed);
-    if (!(now == of_)) complained_ = gave_up_ = false;
-    // One that is appointed or takes over is watched by whoever appointed it.
-    if (!(now == of_) || heartbeats != heartbeats_ || now.now != tenure::phase::serving) silent_ns_ = 0;
+    const server_act act = h.act.load(std::memory_order_relaxed);
+    const bool other = !(now == of_);
+    silent_ns_ = other || heartbeats != heartbeats_ ? 0 : silent_ns_ + passed;
+    in_act_ns_ = other || act != act_ ? 0 : in_act_ns_ + passed;
+    if (other) complained_.clear();
     of_ = now;
     heartbeats_ = heartbeats;
-    const server_act act = h.act.load(std::memory_order_relaxed);
-    if (!complained_ && silent_ns_ >= std::min(complain_ns, limit_ns_ / 2)) {
-        complained_ = true;
-        listener_.complain("the server of this node " + std::string(what_it_does(act)) + " since " +
-                           std::to_string(silent_ns_ / 1'000'000) + " ms" +
-                           (act == server_act::serving
-                                ? "; it is killed and replaced after " + std::to_string(limit_ns_ / 1'000'000) +
-                                      " ms (resources.server.hang-timeout)"
-                                : std::string()));
+    act_ = act;
+    const int64_t long_ns = std::min(complain_ns, limit_ns_ / 2);
+    // One that is appointed or takes over is watched by whoever appointed it.
+    if (now.now != tenure::phase::serving) {
+        if (silent_ns_ >= long_ns) complain_once("no server serves this node: the next one is expected");
+        return;
     }
-    if (act != server_act::serving || gave_up_ || silent_ns_ < limit_ns_) return;
-    gave_up_ = true;
-    listener_.give_up(now.generation);
+    if (act != server_act::serving && in_act_ns_ >= long_ns)
+        complain_once(act == server_act::syncing_at_end ? "the server of this node syncs what was stored"
+                                                        : "the server of this node makes the last view");
+    if (silent_ns_ >= long_ns)
+        complain_once("the server of this node gives no sign of life; it is killed and replaced after " +
+                      text_of_ms(limit_ns_) + " (resources.server.hang-timeout)");
+    if (silent_ns_ < limit_ns_) return;
+    silent_ns_ = 0;
+    if (!listener_.give_up(now.generation))
+        complain_once("the server of this node gives no sign of life and cannot be ended from here, being in another " +
+                      std::string("PID namespace: end its process by hand"));
+}
+
+void silence::complain_once(const std::string& what) {
+    if (complained_ == what) return;
+    complained_ = what;
+    listener_.complain(what + " (for " + text_of_ms(std::max(silent_ns_, in_act_ns_)) + " by now)");
 }
 
 }  // namespace halcyon::offload

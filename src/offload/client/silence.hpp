@@ -14,10 +14,11 @@ namespace halcyon::offload {
 class silence {
   public:
     struct listener {
-        /// Once for each server, after 5 s or half the limit if that is less: what to tell the user.
+        /// Once for each thing that takes long, after 5 s or half the limit if that is less: what to tell the user.
         std::function<void(const std::string&)> complain;
-        /// The server of this generation has been silent for the whole limit.
-        std::function<void(uint32_t generation)> give_up;
+        /// The server of this generation has been silent for the whole limit, or for that long once more. False: it is
+        /// out of reach.
+        std::function<bool(uint32_t generation)> give_up;
     };
     silence(const segment& shared, std::chrono::nanoseconds limit, listener l);
 
@@ -26,13 +27,18 @@ class silence {
     void go_on();
 
   private:
+    void complain_once(const std::string& what);
+
     const segment& segment_;
     int64_t limit_ns_;
     listener listener_;
     tenure of_;
+    server_act act_ = server_act::serving;
     uint64_t heartbeats_ = 0;
-    int64_t looked_ns_ = 0, silent_ns_ = 0;
-    bool complained_ = false, gave_up_ = false;
+    int64_t looked_ns_ = 0;
+    int64_t silent_ns_ = 0;  ///< without a heartbeat, or without a server that serves
+    int64_t in_act_ns_ = 0;
+    std::string complained_;  ///< of this server
 };
 
 }  // namespace halcyon::offload

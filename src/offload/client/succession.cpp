@@ -21,6 +21,10 @@ constexpr int64_t look_again_ns = 20'000'000;
 
 }  // namespace
 
+result<descriptor> succession::take_name(const std::string& session) {
+    return listen_abstract(succession_name(session), 0);
+}
+
 std::optional<server_connection> succession::after(uint32_t ended) {
     tenure_word& word = segment_.header().tenure;
     while (!stopped()) {
@@ -28,18 +32,18 @@ std::optional<server_connection> succession::after(uint32_t ended) {
         const tenure now = word.load();
         if (now.now == tenure::phase::abandoned) return std::nullopt;
         if (now.now == tenure::phase::serving && now.generation > ended) {
-            if (auto server = meet(now.generation)) return server;
-            ended = now.generation;
-            continue;
-        }
-        std::optional<server_connection> next;
-        switch (take_turn(ended, next)) {
-            case turn::done:
-                return next;
-            case turn::again:
-                continue;
-            case turn::lost:
-                break;
+            if (auto server = meet(now.generation, ended)) return server;
+            if (ended >= now.generation) continue;
+        } else {
+            std::optional<server_connection> next;
+            switch (take_turn(ended, next)) {
+                case turn::done:
+                    return next;
+                case turn::again:
+                    continue;
+                case turn::lost:
+                    break;
+            }
         }
         if (is_stuck(now, ended)) abandon(now);
         if (word.load() == now) futex_wait(segment_.header().progress, progress, look_again_ns);
@@ -47,19 +51,19 @@ std::optional<server_connection> succession::after(uint32_t ended) {
     return std::nullopt;
 }
 
-/// `lost`: another client has its turn. `again`: what happened meanwhile has to be looked at first.
+/// `lost`: another client has its turn, or this process lacks descriptors or memory for now. `again`: what happened
+/// meanwhile has to be looked at first.
 succession::turn succession::take_turn(uint32_t& ended, std::optional<server_connection>& next) {
-    const auto held = listen_abstract(succession_name(about_.session), 0);
+    const auto held = take_name(about_.session);
     if (!held) return turn::lost;
     tenure_word& word = segment_.header().tenure;
     const tenure now = word.load();
     if (now.now == tenure::phase::abandoned) return turn::done;
     if (now.generation > ended) {
         // Serves by now, or was appointed by a client that ended in the middle of it.
-        next = meet(now.generation);
+        next = meet(now.generation, ended);
         if (next) return turn::done;
-        ended = now.generation;
-        return turn::again;
+        return ended >= now.generation ? turn::again : turn::lost;
     }
     if (now.generation < ended || now.generation > static_cast<uint32_t>(about_.max_restarts)) {
         abandon(now);
@@ -68,30 +72,38 @@ succession::turn succession::take_turn(uint32_t& ended, std::optional<server_con
     const tenure appointed = now.successor();
     if (!word.change(now, appointed)) return turn::again;
     segment_.announce_progress();
-    if (start_server(about_.environment, about_.session, appointed.generation, about_.patience_ms()))
-        next = meet(appointed.generation);
+    if (start_server(about_.environment, about_.session, appointed.generation, about_.patience_ms(), stop_))
+        next = meet(appointed.generation, ended);
+    else
+        ended = appointed.generation;
     if (next) return turn::done;
-    ended = appointed.generation;
-    return turn::again;
+    return ended >= appointed.generation ? turn::again : turn::lost;
 }
 
-/// Brings the segment to a server that was appointed, and waits until it serves. Null: that server has ended, or can
-/// not claim any more, or the session ends.
-std::optional<server_connection> succession::meet(uint32_t generation) {
+/// Brings the segment to a server that was appointed, and waits until it serves. Null: the session ends, this process
+/// lacks what it takes for now, or, and then `ended` says so, that server has ended or can not claim any more.
+std::optional<server_connection> succession::meet(uint32_t generation, uint32_t& ended) {
     auto server = server_connection::open(about_.session, generation);
-    if (!server) return std::nullopt;
+    if (!server) {
+        if (server_connection::says_ended(server.why())) ended = generation;
+        return std::nullopt;
+    }
     hello h;
     h.client = about_.client;
     h.purpose = hello::purpose_kind::bring_segment;
     const int luggage[] = {segment_.fd(), document_};
-    if (server->send(h, luggage) && server->receive(about_.patience_ms(), stop_) && wait_until_it_serves(*server))
-        return std::move(*server);
-    if (stopped()) return std::nullopt;
+    if (const auto sent = server->send(h, luggage); !sent) {
+        if (server_connection::says_ended(sent.why()) && server->end(end_patience_ms, stop_)) ended = generation;
+        return std::nullopt;
+    }
+    if (server->receive(about_.patience_ms(), stop_) && wait_until_it_serves(*server)) return std::move(*server);
     // Given up: nothing is done in its place before it has ended, or as long as it can still claim.
-    while (!server->end(end_patience_ms) && !stopped()) {
+    while (!stopped()) {
+        if (server->end(end_patience_ms, stop_)) break;
         const tenure now = segment_.header().tenure.load();
         if (now.generation != generation || now.now == tenure::phase::appointed) break;
     }
+    if (!stopped()) ended = generation;
     return std::nullopt;
 }
 

@@ -20,13 +20,18 @@ class succession {
         std::string session;
         uint32_t client = 0;
         int max_restarts = 3;
-        std::chrono::nanoseconds patience{std::chrono::seconds(60)};  ///< with a server that was appointed and does not come to serve
+        std::chrono::nanoseconds patience{
+            std::chrono::seconds(60)};  ///< with a server that was appointed and does not come to serve
         launch_environment environment = {};
         [[nodiscard]] int patience_ms() const;
     };
     /// `stop`: a descriptor that is readable once nobody wants a server any more.
     succession(about a, segment& shared, int document, int stop)
         : about_(std::move(a)), segment_(shared), document_(document), stop_(stop) {}
+
+    /// Held, it is this client's turn until the descriptor is closed or its process ends. Failure (system): another
+    /// client has its turn (EADDRINUSE), or this process lacks what it takes.
+    static result<descriptor> take_name(const std::string& session);
 
     /// The server of generation `ended` has ended. Returns a connection to one that serves; nullopt: there is none any
     /// more, and there will be none.
@@ -35,7 +40,7 @@ class succession {
   private:
     enum class turn { done, lost, again };
     turn take_turn(uint32_t& ended, std::optional<server_connection>& next);
-    std::optional<server_connection> meet(uint32_t generation);
+    std::optional<server_connection> meet(uint32_t generation, uint32_t& ended);
     bool wait_until_it_serves(const server_connection& server) const;
     [[nodiscard]] bool is_stuck(const tenure& now, uint32_t ended);
     [[nodiscard]] bool stopped() const;

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <new>
 
+#include "base/shared_layout.hpp"
+
 namespace halcyon::offload {
 
 /// A block of a client that will be in no file.
@@ -17,6 +19,7 @@ struct absence {
     int32_t block = 0;
     cause why = cause::skipped;
 };
+static_assert(has_copied_layout<absence, 24, 8>());
 
 /// The last absences of one client; lies in shared memory, its slots behind it. The client alone writes: the slot, then
 /// the count (release). A server that takes over reads what its predecessor may have known; older ones than there are
@@ -46,5 +49,7 @@ class absence_log {
 
     alignas(64) std::atomic<uint64_t> written_{0};
 };
+static_assert(has_shared_layout<absence_log, 64, 64>());
+static_assert(are_shared_atomics<uint64_t>);
 
 }  // namespace halcyon::offload

@@ -2,7 +2,8 @@
 
 #include <atomic>
 #include <cstdint>
-#include <type_traits>
+
+#include "base/shared_layout.hpp"
 
 namespace halcyon::offload {
 
@@ -43,6 +44,9 @@ class ledger_book {
     ledger pages_[2];
     std::atomic<uint32_t> valid_{0};
 };
-static_assert(std::is_trivially_copyable_v<ledger>);
+static_assert(has_copied_layout<server_counts, 144, 8>());
+static_assert(has_copied_layout<ledger, 152, 8>());
+static_assert(has_shared_layout<ledger_book, 312, 8>());
+static_assert(are_shared_atomics<uint32_t>);
 
 }  // namespace halcyon::offload

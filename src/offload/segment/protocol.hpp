@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+
+#include "base/shared_layout.hpp"
 
 namespace halcyon::offload {
 
@@ -19,6 +22,8 @@ struct hello {
     enum class purpose_kind : uint32_t { join, bring_segment, spill } purpose = purpose_kind::join;
     uint32_t client = 0;  ///< index on this node
 };
+static_assert(has_copied_layout<hello, 16, 4>());
+static_assert(offsetof(hello, magic) == 0 && offsetof(hello, version) == 4);
 
 /// The longest reason of a refusal.
 inline constexpr uint64_t most_reason_bytes = 2000;
@@ -29,5 +34,7 @@ struct welcome {
     uint32_t generation = 0;
     uint32_t refused = 0;  ///< else the kind of error; the reason follows as text
 };
+static_assert(has_copied_layout<welcome, 16, 4>());
+static_assert(offsetof(welcome, magic) == 0 && offsetof(welcome, version) == 4 && offsetof(welcome, refused) == 12);
 
 }  // namespace halcyon::offload

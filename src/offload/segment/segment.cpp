@@ -270,7 +270,7 @@ result<segment> segment::attach(descriptor fd, const segment_geometry& geometry)
     return s;
 }
 
-result<void> segment::touch(uint32_t client) {
+result<void> segment::touch(uint32_t client, const arena_need& need) {
     if (auto done = memory_.touch(0, geometry_.event_ring_offset(0)); !done) return done;
     if (auto done = memory_.touch(geometry_.event_ring_offset(client), event_ring::bytes_for(geometry_.event_slots));
         !done)
@@ -285,7 +285,11 @@ result<void> segment::touch(uint32_t client) {
             memory_.touch(geometry_.absence_log_offset(client), absence_log::bytes_for(geometry_.absence_slots));
         !done)
         return done;
-    return memory_.touch(geometry_.arena_offset(client), geometry_.arena_bytes);
+    const uint64_t below = std::min(geometry_.arena_bytes, 2 * need.total());
+    const uint64_t above = std::min(geometry_.arena_bytes, need.constant);
+    const uint64_t begin = geometry_.arena_offset(client);
+    if (auto done = memory_.touch(begin, below); !done) return done;
+    return above == 0 ? result<void>() : memory_.touch(begin + geometry_.arena_bytes - above, above);
 }
 
 result<checked_block> check_block(const segment& s, const model& m, uint32_t client, uint32_t index) {

@@ -1,12 +1,14 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/doorbell.hpp"
+#include "base/shared_layout.hpp"
 #include "base/shared_memory.hpp"
 #include "base/spsc_ring.hpp"
 #include "offload/model/model.hpp"
@@ -39,6 +41,12 @@ struct alignas(64) block_entry {
     int32_t block;
     block_shape shape;
 };
+static_assert(has_shared_layout<block_entry, 384, 64>() && has_copied_layout<block_shape, 328, 8>());
+static_assert(offsetof(block_entry, state) == 0 && offsetof(block_entry, variable) == 4 &&
+              offsetof(block_entry, iteration) == 8 && offsetof(block_entry, sequence) == 16 &&
+              offsetof(block_entry, location) == 24 && offsetof(block_entry, in_spill) == 32 &&
+              offsetof(block_entry, block) == 36 && offsetof(block_entry, shape) == 40);
+static_assert(are_shared_atomics<block_state>);
 
 enum class event_kind : uint8_t {
     block_committed = 1,  ///< entry `index` is shared_read
@@ -59,7 +67,10 @@ struct alignas(64) event_record {
     uint64_t sequence;  ///< of a block entry
     int64_t value[5];
 };
-static_assert(sizeof(event_record) == 64);
+static_assert(has_copied_layout<event_record, 64, 64>());
+static_assert(offsetof(event_record, kind) == 0 && offsetof(event_record, index) == 4 &&
+              offsetof(event_record, iteration) == 8 && offsetof(event_record, sequence) == 16 &&
+              offsetof(event_record, value) == 24);
 
 enum class server_state : uint32_t { none = 0, running, drained, finished };
 
@@ -89,6 +100,19 @@ struct segment_header {
     std::atomic<int64_t> lost_from;      ///< the first iteration concerned; INT64_MAX: none
     char last_error[512];                ///< why, written before the others are raised
 };
+static_assert(has_shared_layout<segment_header, 1024, 64>());
+static_assert(offsetof(segment_header, magic) == 0 && offsetof(segment_header, layout_version) == 8 &&
+              offsetof(segment_header, clients) == 12 && offsetof(segment_header, bytes) == 16);
+static_assert(offsetof(segment_header, tenure) == 24 && offsetof(segment_header, ledger) == 32 &&
+              offsetof(segment_header, state) == 344 && offsetof(segment_header, may_exit) == 348);
+static_assert(offsetof(segment_header, bell) == 352 && offsetof(segment_header, settled) == 356 &&
+              offsetof(segment_header, heartbeats) == 384 && offsetof(segment_header, act) == 392);
+static_assert(offsetof(segment_header, progress) == 448 && offsetof(segment_header, stored_through) == 456 &&
+              offsetof(segment_header, durable_through) == 464);
+static_assert(offsetof(segment_header, stored_wanted) == 472 && offsetof(segment_header, durable_wanted) == 480 &&
+              offsetof(segment_header, failed_files) == 488);
+static_assert(offsetof(segment_header, lost_from) == 496 && offsetof(segment_header, last_error) == 504);
+static_assert(are_shared_atomics<server_state, server_act, uint32_t, int64_t, uint64_t>);
 
 /// Per client: what each side says about itself. What the server looks at in each round of its loop has a cache line of
 /// its own: the client does not wait for it when it counts.
@@ -106,19 +130,33 @@ struct alignas(64) client_page {
     std::atomic<uint64_t> iterations_taken;           ///< server: how many ends of an iteration it popped
     std::atomic<uint32_t> dead;                       ///< server: this client died
 };
+static_assert(has_shared_layout<client_page, 192, 64>());
+static_assert(offsetof(client_page, waiting) == 0 && offsetof(client_page, closed) == 4 &&
+              offsetof(client_page, pid) == 8 && offsetof(client_page, pid_namespace) == 16);
+static_assert(offsetof(client_page, ended_through) == 64 && offsetof(client_page, skipped_blocks) == 72 &&
+              offsetof(client_page, skipped_bytes) == 80);
+static_assert(offsetof(client_page, spilled_blocks) == 88 && offsetof(client_page, spilled_bytes) == 96 &&
+              offsetof(client_page, inlined_blocks) == 104 && offsetof(client_page, inlined_bytes) == 112);
+static_assert(offsetof(client_page, signals_taken) == 128 && offsetof(client_page, signals_done) == 136 &&
+              offsetof(client_page, iterations_taken) == 144 && offsetof(client_page, dead) == 152);
+static_assert(are_shared_atomics<int32_t, uint32_t, int64_t, uint64_t>);
 
 /// Per action of type module: whether a server died in it. One that did is not run again.
 struct action_mark {
     std::atomic<uint32_t> running;  ///< server: threads that are in it
     std::atomic<uint32_t> aside;
 };
+static_assert(has_shared_layout<action_mark, 8, 4>());
+static_assert(offsetof(action_mark, running) == 0 && offsetof(action_mark, aside) == 4);
 
 /// Per event of scope node: how often it ran, the iteration in which it was raised last, and per client how often it
 /// was raised.
 using event_count = std::atomic<uint64_t>;
+static_assert(has_shared_layout<event_count, 8, 8>());
 
 /// Per client and block of a variable: one more than the last iteration that the client ended and wrote it in; 0: none.
 using written_mark = std::atomic<int64_t>;
+static_assert(has_shared_layout<written_mark, 8, 8>());
 
 /// Where things lie in a segment: computed alike by everybody from the model, never read from the segment.
 ///
@@ -187,6 +225,7 @@ inline uint64_t aligned_bytes(uint64_t bytes) {
 using event_ring = spsc_ring<event_record>;
 /// Indices of block entries that the server released, on their way back to the client.
 using return_ring = spsc_ring<uint32_t>;
+static_assert(has_shared_layout<event_ring, 128, 64>() && has_shared_layout<return_ring, 128, 64>());
 
 /// A mapped segment, seen through its geometry.
 class segment {
@@ -233,8 +272,9 @@ class segment {
     [[nodiscard]] const segment_geometry& geometry() const { return geometry_; }
     [[nodiscard]] int fd() const { return memory_.fd(); }
 
-    /// Enters the pages that `client` uses into this process's page tables.
-    result<void> touch(uint32_t client);
+    /// Enters the pages that `client` uses into this process's page tables: of its arena those for two rounds of
+    /// `need`. What is beyond is entered when it is first written, once, at about the cost of writing it twice.
+    result<void> touch(uint32_t client, const arena_need& need);
 
     /// Bumps `progress` and wakes whoever waits for it.
     void announce_progress() const {

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/shared_layout.hpp"
+
 namespace halcyon::offload {
 
 /// Who may touch what the servers own of a segment. Read and changed as one word.
@@ -53,5 +55,7 @@ class tenure_word {
 
     std::atomic<uint64_t> word_{pack(tenure{})};
 };
+static_assert(has_shared_layout<tenure_word, 8, 8>());
+static_assert(are_shared_atomics<uint64_t>);
 
 }  // namespace halcyon::offload

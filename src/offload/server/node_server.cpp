@@ -1,6 +1,7 @@
 #include "offload/server/node_server.hpp"
 
 #include <algorithm>
+#include <future>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -10,6 +11,9 @@
 namespace halcyon::offload {
 
 namespace {
+
+/// How often clients hear of a server that does what takes long.
+constexpr std::chrono::milliseconds heartbeat{250};
 
 failure needs_world(const std::string& what, const std::string& otherwise) {
     return {error_kind::config,
@@ -256,9 +260,9 @@ bool node_server::wind_up() {
         const bool all_synced =
             std::all_of(data_.stores.begin(), data_.stores.end(), [](const store& s) { return s.durable; });
         if (all_synced || h.durable_wanted.load() >= 0) {
-            h.act.store(server_act::syncing_at_end, std::memory_order_relaxed);
-            synced(stored_through_, output_->sync(clients_that_stored()));
-            h.act.store(server_act::serving, std::memory_order_relaxed);
+            result<void> outcome;
+            at_length(server_act::syncing_at_end, [&] { outcome = output_->sync(clients_that_stored()); });
+            synced(stored_through_, outcome);
         }
         if (files_ != nullptr) files_->leave();
         if (job_ != nullptr && !job_->finish(job_events_taken_)) return false;
@@ -280,9 +284,10 @@ bool node_server::wind_up() {
     if (may_exit == 0 && somebody_waits) return false;
     if (may_exit == 2 || (may_exit == 0 && document_.node == 0)) {
         // At the end everything there is, unless other nodes may still be at work.
-        h.act.store(server_act::showing_at_end, std::memory_order_relaxed);
         const auto writers = may_exit == 2 || document_.nodes == 1 ? std::vector<std::string>{} : all_writers();
-        if (auto shown = output_->rebuild_views(writers); !shown) note("view: " + shown.why().message);
+        result<int64_t> shown = int64_t{0};
+        at_length(server_act::showing_at_end, [&] { shown = output_->rebuild_views(writers); });
+        if (!shown) note("view: " + shown.why().message);
         for (const std::string& remark : output_->new_view_remarks()) note("view: " + remark);
         save_counts(true);
     }
@@ -290,6 +295,19 @@ bool node_server::wind_up() {
     h.state.store(server_state::finished, std::memory_order_release);
     segment_.announce_progress();
     return true;
+}
+
+/// Does what takes as long as the storage likes on a thread of the pool, and meanwhile tells the clients of a server
+/// that lives.
+void node_server::at_length(server_act act, const std::function<void()>& work) {
+    segment_header& h = segment_.header();
+    h.act.store(act, std::memory_order_relaxed);
+    std::packaged_task<void()> task(work);
+    std::future<void> over = task.get_future();
+    pool_->submit([&task] { task(); });
+    while (over.wait_for(heartbeat) != std::future_status::ready) h.heartbeats.fetch_add(1, std::memory_order_relaxed);
+    h.act.store(server_act::serving, std::memory_order_relaxed);
+    over.get();
 }
 
 /// The last look: what was stored is there, or is said not to be.

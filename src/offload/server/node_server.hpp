@@ -150,6 +150,7 @@ class node_server {
     bool drained();
     [[nodiscard]] std::set<std::string> dead_writers() const;
     bool wind_up();
+    void at_length(server_act act, const std::function<void()>& work);
     void look_for_lost_files();
     bool somebody_rang();
     int64_t next_timer_ns() const;

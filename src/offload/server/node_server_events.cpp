@@ -337,7 +337,7 @@ void node_server::look_for_lost_clients() {
         const bool known = pid_namespace_ != 0 && page.pid_namespace.load(std::memory_order_relaxed) == pid_namespace_;
         const bool left = generation_ == 1 && page.closed.load(std::memory_order_acquire) != 0;
         const bool ended = left || (known && ::kill(pid, 0) != 0 && errno == ESRCH);
-        if (!ended && monotonic_ns() < awaited_until_ns_) continue;
+        if (!ended && (known || monotonic_ns() < awaited_until_ns_)) continue;
         awaited_[c] = false;
         silent_[c] = true;
         client_gone(c);

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "base/shared_layout.hpp"
 #include "offload/store/store.hpp"
 
 namespace halcyon::offload {
@@ -18,6 +19,7 @@ struct shared_block {
     int64_t index = 0;  ///< among the blocks that this server brings
     block_shape shape;
 };
+static_assert(has_copied_layout<shared_block, 360, 8>());
 
 /// Where each block goes.
 struct shared_plan {

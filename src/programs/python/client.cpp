@@ -109,7 +109,8 @@ class session {
     }
 
     nb::dict stats() const {
-        halcyon_stats_t s;
+        halcyon_stats_t s{};
+        s.size_bytes = sizeof s;
         call([&] { return halcyon_stats(handle_, &s); });
         nb::dict counts;
         counts["iteration"] = s.iteration;

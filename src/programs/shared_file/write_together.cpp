@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
+#include <type_traits>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -39,6 +40,7 @@ result<void> each(MPI_Comm comm, const std::string& what, const Work& work) {
 /// Collective: the values of all servers, in the servers' order. `Value` is trivially copyable.
 template <class Value>
 result<std::vector<Value>> all_of(MPI_Comm comm, const std::string& what, const std::vector<Value>& mine) {
+    static_assert(std::is_trivially_copyable_v<Value> && std::is_standard_layout_v<Value>);
     int size = 0;
     MPI_Comm_size(comm, &size);
     std::vector<int> counts, begins;

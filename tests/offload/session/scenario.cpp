@@ -7,6 +7,7 @@
 //     die_in_open=0                 the same rank: dies instead in this collective call of halcyon_open, counted from 1
 //     signal=NAME                   raised in each iteration
 //     wait=none|stored|durable      after each iteration
+//     durable_at=-1                 after this iteration alone until it is durable
 //     final_wait=0                  1: waits before the close until the last iteration is stored
 //     durable_rank=-1               this rank waits before the close until the last iteration is durable
 //     lockstep=0                    1: a barrier in each iteration, after rank 0 wrote and before the others do
@@ -183,6 +184,7 @@ int main(int argc, char** argv) {
     const long iterations = number("iterations", 10);
     const auto variables = names();
     halcyon_stats_t stats{};
+    stats.size_bytes = sizeof stats;
     for (long iteration = 0; iteration < iterations; ++iteration) {
         pass_gate(iteration);
         if (const long pause = number("pause_ms", 0); pause > 0) ::usleep(static_cast<useconds_t>(pause) * 1000);
@@ -201,6 +203,7 @@ int main(int argc, char** argv) {
         ok(halcyon_end_iteration(h));
         if (const std::string stage = word("wait", "none"); stage != "none")
             ok(halcyon_wait(h, iteration, stage == "durable" ? HALCYON_DURABLE : HALCYON_STORED));
+        if (iteration == number("durable_at", -1)) ok(halcyon_wait(h, iteration, HALCYON_DURABLE));
     }
     if (number("final_wait", 0) != 0) ok(halcyon_wait(h, iterations - 1, HALCYON_STORED));
     if (rank == number("durable_rank", -1)) ok(halcyon_wait(h, iterations - 1, HALCYON_DURABLE));

@@ -5,9 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -83,6 +85,7 @@ TEST_F(session_calls, an_unknown_variable_is_named_with_the_known_ones) {
 TEST_F(session_calls, data_of_another_size_than_the_layout_is_refused) {
     expect_usage(halcyon_write_bytes(h, "theta", 0, row_.data(), 60), "64 bytes");
     halcyon_stats_t stats{};
+    stats.size_bytes = sizeof stats;
     ASSERT_EQ(halcyon_stats(h, &stats), HALCYON_OK);
     EXPECT_EQ(stats.blocks, 0U) << "something was written all the same";
 }
@@ -275,6 +278,42 @@ TEST_F(session_calls, null_pointers_are_refused) {
     expect_usage(halcyon_stats(h, nullptr), "null");
     halcyon_handle second = nullptr;
     expect_usage(halcyon_open(nullptr, MPI_COMM_WORLD, &second), "null");
+}
+
+TEST_F(session_calls, counts_need_the_size_of_their_struct) {
+    halcyon_stats_t stats{};
+    expect_usage(halcyon_stats(h, &stats), "size_bytes of the halcyon_stats_t is 0; set it to sizeof(halcyon_stats_t)");
+    stats.size_bytes = UINT64_MAX;  // never set
+    expect_usage(halcyon_stats(h, &stats), "set it to sizeof(halcyon_stats_t)");
+}
+
+TEST_F(session_calls, a_program_that_knows_fewer_counts_gets_those) {
+    ASSERT_EQ(halcyon_write(h, "theta", row_.data()), HALCYON_OK);
+    halcyon_stats_t stats;
+    std::memset(&stats, 0x55, sizeof stats);
+    constexpr size_t old_bytes = offsetof(halcyon_stats_t, signals);
+    stats.size_bytes = old_bytes;
+    ASSERT_EQ(halcyon_stats(h, &stats), HALCYON_OK);
+    EXPECT_EQ(stats.blocks, 1U);
+    EXPECT_EQ(stats.bytes, 64U);
+    EXPECT_EQ(stats.size_bytes, old_bytes);
+    const std::span touched(reinterpret_cast<const unsigned char*>(&stats), sizeof stats);
+    for (const unsigned char byte : touched.subspan(old_bytes)) EXPECT_EQ(byte, 0x55);
+}
+
+TEST_F(session_calls, a_program_that_knows_more_counts_reads_how_many_are_set) {
+    struct later {
+        halcyon_stats_t known;
+        uint64_t later_count;
+    } stats{};
+    stats.known.size_bytes = sizeof stats;
+    stats.later_count = 42;
+    ASSERT_EQ(halcyon_write(h, "theta", row_.data()), HALCYON_OK);
+    ASSERT_EQ(halcyon_stats(h, &stats.known), HALCYON_OK);
+    EXPECT_EQ(stats.known.blocks, 1U);
+    EXPECT_GT(stats.known.arena_free_bytes, 0U);
+    EXPECT_EQ(stats.known.size_bytes, sizeof(halcyon_stats_t));
+    EXPECT_EQ(stats.later_count, 42U);
 }
 
 TEST(open_calls, a_missing_configuration_fails_on_all_ranks_with_its_path) {

@@ -278,6 +278,18 @@ static void asks_as_of_old(void) {
     printf("count %lld threads %d touched %d\n", (long long)f.count, f.threads, touched);
 }
 
+/* A program that was built when the forecast had a member more. */
+static void asks_as_of_new(void) {
+    for (int i = 0; i < 10; ++i) step(i, open_numbered("run%d.log", i, O_CREAT | O_WRONLY));
+    struct {
+        halcyon_forecast_t known;
+        uint64_t later;
+    } f = {.known = {.size_bytes = sizeof f, .accesses = room, .capacity = 3}, .later = 42};
+    check(halcyon_forecast(NULL, 3, &f.known));
+    printf("count %lld threads %d size %s, later member %llu\n", (long long)f.known.count, f.known.threads,
+           f.known.size_bytes == sizeof f.known ? "as known here" : "as asked", (unsigned long long)f.later);
+}
+
 /* Descriptor 2 is a file of its own by the time that anybody complains. */
 static void file_as_standard_error(void) {
     close(2);
@@ -323,6 +335,7 @@ int main(int count, char** words) {
     if (strcmp(mode, "in-turn") == 0) in_turn();
     if (strcmp(mode, "refused") == 0) refused();
     if (strcmp(mode, "as-of-old") == 0) asks_as_of_old();
+    if (strcmp(mode, "as-of-new") == 0) asks_as_of_new();
     if (strcmp(mode, "file-as-standard-error") == 0) file_as_standard_error();
     if (strcmp(mode, "asks-for-all") == 0) asks_for_all();
     if (strcmp(mode, "steps") == 0) saved(atoi(words[3]));

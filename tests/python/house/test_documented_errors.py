@@ -1,0 +1,92 @@
+"""Each function of the C interface says when it blocks and which errors it returns; the bindings list the same."""
+
+import inspect
+import re
+from pathlib import Path
+from types import FunctionType
+
+import pytest
+
+from halcyon import client, errors
+
+ROOT = Path(__file__).resolve().parents[3]
+HEADER = (ROOT / "include/halcyon/halcyon.h").read_text(encoding="utf-8")
+CPP = (ROOT / "include/halcyon/halcyon.hpp").read_text(encoding="utf-8")
+FORTRAN = (ROOT / "fortran/halcyon.F90").read_text(encoding="utf-8")
+
+# The kinds by the names that the bindings use, in their order.
+KINDS = [kind.lower() for kind in re.findall(r"HALCYON_ERROR_(\w+) = ", HEADER)]
+PYTHON_KINDS = {errors.BY_CODE[code].__name__: kind for code, kind in enumerate(KINDS, start=1)}
+
+
+def declared() -> dict[str, str]:
+    """Every function that returns a code, with the comment right above it."""
+    found = re.findall(r"(?:/\*\*((?:(?!\*/).)*)\*/\n)?HALCYON_API int (\w+)\(", HEADER, re.DOTALL)
+    return {name: re.sub(r"\n \* ?", "\n", comment) for comment, name in found}
+
+
+def alike(comment: str) -> str | None:
+    """The function that the comment refers to for its errors."""
+    found = re.search(r"Blocks and\s+fails\s+as\s+(halcyon_\w+)\s+does", comment)
+    return found[1] if found else None
+
+
+def kinds(name: str) -> list[str]:
+    """The kinds of errors that halcyon.h lists for a function, in the order of their numbers."""
+    comment = declared()[name]
+    listed = {kind.lower() for kind in re.findall(r"@retval HALCYON_ERROR_(\w+) \S", comment)}
+    other = alike(comment)
+    return [kind for kind in KINDS if kind in listed or (other is not None and kind in kinds(other))]
+
+
+def test_no_function_is_overlooked() -> None:
+    assert len(declared()) == len(re.findall(r"^HALCYON_API int ", HEADER, re.MULTILINE))
+    assert {"halcyon_open", "halcyon_write", "halcyon_wait", "halcyon_close"} <= declared().keys()
+    assert KINDS == ["config", "usage", "system", "unavailable", "internal"]
+
+
+@pytest.mark.parametrize("name", declared())
+def test_a_function_says_which_errors_it_returns_and_when_it_blocks(name: str) -> None:
+    comment = declared()[name]
+    assert kinds(name), f"{name} lists no @retval HALCYON_ERROR_… in halcyon.h"
+    assert alike(comment) or re.search(r"\bBlocks:\s", comment), f"{name} does not say when it blocks"
+
+
+@pytest.mark.parametrize("level", ["ACCEPTED", "STORED", "DURABLE"])
+def test_wait_says_what_each_stage_means_without_a_server(level: str) -> None:
+    without = declared()["halcyon_wait"].split("When no server is left", 1)[1].split("@retval")[0]
+    assert re.search(rf"^- HALCYON_{level} \w", without, re.MULTILINE)
+
+
+def lists_of_errors(text: str, comment_sign: str) -> list[tuple[list[str], str]]:
+    """What the comments of a binding list: the kinds of errors, and the C function that they come from."""
+    lines = re.findall(rf"^\s*{comment_sign} Errors: (.*) \((\w+)\)\.$", text, re.MULTILINE)
+    return [(listed.split(", "), name) for listed, name in lines]
+
+
+@pytest.mark.parametrize(("text", "comment_sign"), [(CPP, "///"), (FORTRAN, "!>")], ids=["C++", "Fortran"])
+def test_a_binding_lists_the_errors_of_the_functions_it_calls(text: str, comment_sign: str) -> None:
+    listed = lists_of_errors(text, comment_sign)
+    for found, name in listed:
+        assert found == kinds(name), f"as {name}"
+    # Each of them stands for those that only check less.
+    wrapped = declared().keys() - {"halcyon_open_f", "halcyon_write", "halcyon_write_block", "halcyon_describe"}
+    assert {name for _, name in listed} == wrapped
+
+
+C_OF_PYTHON = {
+    client.Session: "halcyon_open",
+    client.Session.write: "halcyon_write_bytes",
+    client.next_accesses: "halcyon_forecast",
+    client.accesses_within: "halcyon_forecast_window",
+} | {
+    method: f"halcyon_{name}"
+    for name, method in inspect.getmembers(client.Session, inspect.isfunction)
+    if not name.startswith("_") and name != "write"
+}
+
+
+@pytest.mark.parametrize(("call", "name"), C_OF_PYTHON.items(), ids=lambda x: getattr(x, "__name__", x))
+def test_python_raises_what_c_returns(call: type | FunctionType, name: str) -> None:
+    raised = re.findall(r"^    (\w+Error): \S", inspect.getdoc(call) or "", re.MULTILINE)
+    assert [PYTHON_KINDS[error] for error in raised] == kinds(name)
