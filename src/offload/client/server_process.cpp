@@ -14,17 +14,17 @@ namespace {
 
 constexpr uint32_t first_generation = 1;
 
-/// The simulation's signals are none of our threads' business: those that are started in the life of this take none.
-class blocked_signals {
+/// Threads that are started while this lives take no signals: these are for the simulation.
+class without_signals {
   public:
-    blocked_signals() {
+    without_signals() {
         sigset_t all;
         ::sigfillset(&all);
         ::pthread_sigmask(SIG_SETMASK, &all, &before_);
     }
-    blocked_signals(const blocked_signals&) = delete;
-    blocked_signals& operator=(const blocked_signals&) = delete;
-    ~blocked_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+    without_signals(const without_signals&) = delete;
+    without_signals& operator=(const without_signals&) = delete;
+    ~without_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
   private:
     sigset_t before_{};
@@ -75,7 +75,7 @@ result<void> server_process::watch(segment& shared) {
     segment_ = &shared;
     stop_ = descriptor(::eventfd(0, EFD_CLOEXEC));
     if (!stop_) return system_failure("eventfd", errno);
-    const blocked_signals none_for_the_watcher;
+    const without_signals none_for_the_watcher;
     try {
         watcher_ = std::thread([this] { run(); });
     } catch (const std::system_error& why) {
