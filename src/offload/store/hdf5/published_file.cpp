@@ -1,6 +1,7 @@
 #include "offload/store/hdf5/published_file.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <numeric>
 
 #include "offload/store/hdf5/format.hpp"
