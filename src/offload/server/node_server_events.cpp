@@ -95,13 +95,14 @@ void node_server::iteration_ended(uint32_t client, int64_t iteration) {
         marks[first_block_[variable] + static_cast<uint32_t>(block)].store(iteration + 1, std::memory_order_relaxed);
 }
 
-/// Of a client's last iteration the blocks may be gone.
+/// Of a client's last iteration the blocks may be gone, and its peers may have ended many since.
 void node_server::remember_last_iteration(uint32_t client) {
+    const int64_t last = segment_.page(client).ended_through.load(std::memory_order_acquire);
+    if (last < 0) return;
     const std::span<written_mark> marks = segment_.written(client);
     for (const variable& v : data_.variables)
         for (int32_t block = 0; block < v.blocks_per_client; ++block)
-            if (marks[first_block_[v.id] + static_cast<uint32_t>(block)].load(std::memory_order_relaxed) ==
-                book_.ended_through(client) + 1)
+            if (marks[first_block_[v.id] + static_cast<uint32_t>(block)].load(std::memory_order_relaxed) == last + 1)
                 book_.remember_written(client, v.id, block);
 }
 

@@ -11,7 +11,7 @@
 //     final_wait=0                  1: waits before the close until the last iteration is stored
 //     durable_rank=-1               this rank waits before the close until the last iteration is durable
 //     lockstep=0                    1: a barrier in each iteration, after rank 0 wrote and before the others do
-//     extra_rank=-1                 this rank alone goes through one more iteration (after its gate) before the close
+//     extra_rank=-1                 this rank alone goes through two more iterations before the close
 //     ahead=0                       the others begin when rank 0 has ended this many iterations
 //     together=0                    1: a barrier at the begin of each iteration
 //     gates=N,M…                    before iteration N every rank waits until the file `gate-N` is in its directory
@@ -208,9 +208,9 @@ int main(int argc, char** argv) {
     if (number("final_wait", 0) != 0) ok(halcyon_wait(h, iterations - 1, HALCYON_STORED));
     if (rank == number("durable_rank", -1)) ok(halcyon_wait(h, iterations - 1, HALCYON_DURABLE));
     pass_gate(iterations);
-    if (rank == number("extra_rank", -1)) {
-        pass_gate(iterations + 1);
-        for (const std::string& name : variables) write_one(h, name, iterations, rank);
+    for (long extra = iterations; rank == number("extra_rank", -1) && extra < iterations + 2; ++extra) {
+        pass_gate(extra + 1);
+        for (const std::string& name : variables) write_one(h, name, extra, rank);
         ok(halcyon_end_iteration(h));
     }
     if (number("leave_open", 0) != 0) {
