@@ -266,6 +266,7 @@ void node_server::take_over() {
     for (uint32_t c = 0; c < segment_.geometry().clients; ++c) {
         client_page& page = segment_.page(c);
         counts_.lost_signals += static_cast<int64_t>(give_up_signals(c));
+        write_ledger();  // at once: a successor of this one would not count them again
         int64_t ended = page.ended_through.load(std::memory_order_acquire);
         if (ended > stored + most_iterations_ahead) {
             reject(c, "the end of an iteration that cannot be");

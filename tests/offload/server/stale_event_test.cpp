@@ -11,7 +11,7 @@
 namespace halcyon::offload {
 namespace {
 
-constexpr int64_t iterations = 5000;
+constexpr int64_t iterations = 2000;
 
 /// The only client of a session: one block in each iteration, always in the same entry.
 class reusing_client {
