@@ -1,6 +1,7 @@
 """Events run their actions: on the server, or in the clients with `inline: true`."""
 
 import shutil
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -88,8 +89,8 @@ def test_a_module_gets_no_blocks_whose_room_was_given_away_and_is_told_so(openmp
     assert [row[1] for row in rows] == list(range(12))
     for _, iteration, _, blocks, left_out, found in rows:
         assert blocks + left_out == 2
-        ranks = range(2 - blocks, 2)
-        assert found == sum(expected_sum(iteration, rank, 32) for rank in ranks), f"iteration {iteration}"
+        each = [expected_sum(iteration, rank, 32) for rank in range(2)]
+        assert found in [sum(shown) for shown in combinations(each, blocks)], f"iteration {iteration}"
     left_out = sum(row[4] for row in rows)
     assert left_out > 0, "no block was stored early: the test shows nothing"
     assert openmpi_case.counts()["unseen_blocks"] == left_out
