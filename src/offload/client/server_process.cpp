@@ -74,6 +74,8 @@ result<void> server_process::watch(segment& shared) {
     const blocked_signals none_for_the_watcher;
     try {
         watcher_ = std::thread([this] { run(); });
+        // Whoever looks at the threads of a simulation sees whose this one is.
+        ::pthread_setname_np(watcher_.native_handle(), "halcyon-watch");
     } catch (const std::system_error& why) {
         return system_failure("a thread that watches the server (see ulimit -u and -v)", why.code().value());
     }
