@@ -1,12 +1,11 @@
 """What servers knew or did when they died is known to whoever comes after them: another server, or the clients."""
 
 import subprocess
-from pathlib import Path
 
 import pytest
-from fault_campaign import check_values, recorded_missing
 from running import BUILDS, Case, check_complete, finish, processes_of, stop_server, wait_for
 from segment import Word, is_abandoned, words
+from stored import check_values, recorded_missing, total
 
 AHEAD = 8
 """Iterations that rank 0 is ahead of rank 1, of which the buffer holds two."""
@@ -34,10 +33,6 @@ def start_ahead(case: Case, when_full: str, max_restarts: int) -> "subprocess.Po
     return run
 
 
-def blocks_counted(case: Case) -> int:
-    return sum(case.counts(path.stem.removeprefix("counts-"))["blocks"] for path in case.output.glob("counts-*.json"))
-
-
 @pytest.mark.parametrize("max_restarts", [0, 3])
 def test_early_parts_are_published_whoever_comes_after(openmpi_case: Case, max_restarts: int) -> None:
     run = start_ahead(openmpi_case, "block", max_restarts)
@@ -49,7 +44,7 @@ def test_early_parts_are_published_whoever_comes_after(openmpi_case: Case, max_r
     check_complete(openmpi_case, ITERATIONS)
     assert not list(openmpi_case.output.glob(".tiny.n0000.*.h5")), "parts are still hidden"
     assert not recorded_missing(openmpi_case)
-    assert blocks_counted(openmpi_case) == ITERATIONS * openmpi_case.ranks
+    assert total(openmpi_case, "blocks") == ITERATIONS * openmpi_case.ranks
 
 
 def test_blocks_in_early_parts_of_a_client_that_died_are_not_missing(openmpi_case: Case) -> None:
@@ -94,8 +89,7 @@ def test_a_module_that_ends_its_server_is_not_run_again(openmpi_case: Case, max_
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 12)
-    counts = [openmpi_case.counts(Path(p).stem.removeprefix("counts-")) for p in openmpi_case.output.glob("counts-*")]
-    assert sum(c["failed_actions"] for c in counts) > 0
+    assert total(openmpi_case, "failed_actions") > 0
     if max_restarts > 0:
         assert openmpi_case.counts()["server_restarts"] == 1
         assert "is not run any more" in log.read_text()
