@@ -123,6 +123,7 @@ result<void> inline_store::settle_server(run_counts counted) {
     counted.messages = std::move(saved.messages);
     counted.messages.push_back("the last server ended; its clients stored the rest by themselves");
     if (auto done = records->save(counted); !done) outcome = done;
+    records->release();
     return outcome;
 }
 
