@@ -1,9 +1,12 @@
 """What servers knew or did when they died is known to whoever comes after them: another server, or the clients."""
 
+import os
+import signal
 import subprocess
 
 import pytest
-from running import BUILDS, Case, check_complete, finish, processes_of, stop_server, wait_for
+from appointing import SURVIVORS
+from running import BUILDS, Case, check_complete, finish, is_gone, processes_of, stop_server, wait_for
 from segment import Word, is_abandoned, words
 from stored import check_nothing_is_half_done, check_values, recorded_missing, total
 
@@ -57,6 +60,37 @@ def test_blocks_in_early_parts_of_a_client_that_died_are_not_missing(openmpi_cas
     stored = check_values(openmpi_case)
     assert {i for _, i, rank in stored if rank == 0} == set(range(AHEAD))
     assert not set(stored) & recorded_missing(openmpi_case)
+
+
+@pytest.mark.parametrize("dies", ["before the other noticed", "after the other went on"])
+def test_blocks_of_a_client_that_died_are_stored_by_the_others(openmpi_case: Case, dies: str) -> None:
+    """They were handed over, and the last server ended before it stored them."""
+    openmpi_case.launcher = SURVIVORS["openmpi"]
+    openmpi_case.configure(nz="32", server="max-restarts: 0")
+    run = openmpi_case.start("iterations=8", "vanish=1", openmpi_case.gates(2, 5, 6))
+    openmpi_case.wait_at_gate(2)
+    server = openmpi_case.server_process()
+    os.kill(server, signal.SIGSTOP)
+    openmpi_case.open_gate(2)
+    wait_for(lambda: words(server, Word.ENDED_THROUGH, 2) == [4, 4], what="both ranks are at the second gate")
+    dead, survivor = processes_of(run)
+    os.kill(dead, signal.SIGSTOP)
+    if dies == "before the other noticed":
+        os.kill(dead, signal.SIGKILL)
+    os.kill(server, signal.SIGKILL)
+    wait_for(lambda: is_abandoned(survivor), what="no server comes any more")
+    openmpi_case.open_gate(5)
+    own = openmpi_case.output / "tiny.c00001.i00000005.h5"
+    wait_for(own.exists, what="the other rank stores by itself")
+    if dies == "after the other went on":
+        os.kill(dead, signal.SIGKILL)
+        wait_for(lambda: is_gone(dead), what="it has ended")
+    openmpi_case.open_gate(6)
+    finish(run)
+    stored = set(check_values(openmpi_case))
+    assert stored == {("theta", i, 0) for i in range(5)} | {("theta", i, 1) for i in range(8)}
+    assert total(openmpi_case, "blocks") == len(stored)
+    assert not recorded_missing(openmpi_case)
 
 
 @pytest.mark.parametrize("max_restarts", [0, 3])
