@@ -120,6 +120,7 @@ void server_process::run() {
         if (h.state.load(std::memory_order_acquire) == server_state::finished) return;
         auto server = next.after(server_.generation());
         if (!server) {
+            if (h.state.load(std::memory_order_acquire) == server_state::finished) return;
             available_.store(false, std::memory_order_release);
             segment_->announce_progress();
             return;
