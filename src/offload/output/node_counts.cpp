@@ -1,5 +1,7 @@
 #include "offload/output/node_counts.hpp"
 
+#include "offload/segment/remains.hpp"
+
 namespace halcyon::offload {
 
 void count_clients(const segment& of, run_counts& counts) {
@@ -24,7 +26,8 @@ run_counts counts_without_server(const segment& of) {
     static_cast<server_counts&>(counts) = last.counts;
     count_clients(of, counts);
     for (uint32_t c = 0; c < of.geometry().clients; ++c) {
-        const bool dead = of.page(c).dead.load() != 0;
+        // Another client stores what is left of one whose process has ended.
+        const bool out_of_reach = of.page(c).dead.load() != 0 && !process_has_ended(of.page(c));
         for (const block_entry& e : of.table(c)) {
             const block_state state = e.state.load(std::memory_order_acquire);
             if (state == block_state::free || state == block_state::private_to_client) continue;
@@ -32,8 +35,8 @@ run_counts counts_without_server(const segment& of) {
             if (state == block_state::stored_early) {
                 ++counts.blocks;
                 counts.bytes += e.shape.bytes;
-            } else if (dead) {
-                ++counts.missing_blocks;  // its client cannot store it any more
+            } else if (out_of_reach) {
+                ++counts.missing_blocks;
             }
         }
     }
