@@ -107,13 +107,20 @@ void end_with(ending how, long environment) {
 
 }  // namespace
 
+/// These have one argument. Forgotten is the directory afterwards: another thread may ask for it meanwhile.
+static long move_working_directory(long number, long to) {
+    const long result = HALCYON_REAL(syscall, long, (long, ...))(number, to);
+    known_files::forget_directory();
+    return result;
+}
+
 /// Notes the call; returns the address of the function that makes it: as a rule the C library's. `a` to `d`: its first
 /// four arguments.
 extern "C" __attribute__((visibility("hidden"), used)) void* halcyon_before_syscall(long number, long a, long b, long c,
                                                                                     long d) {
     if (recording() && !unseen::counted_apart) {
         if (const auto flags = flags_of_child(number, a, b)) before_clone(*flags);
-        if (moves_working_directory(number)) known_files::forget_directory();
+        if (moves_working_directory(number)) return reinterpret_cast<void*>(&move_working_directory);
         if (number == io_uring_setup)
             unseen::ring_was_made();
         else if (number == SYS_execve || number == SYS_execveat)
