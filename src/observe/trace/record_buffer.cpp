@@ -5,9 +5,9 @@
 #include "base/clock.hpp"
 #include "calls/descriptors.hpp"
 #include "calls/direct_call.hpp"
+#include "calls/patience.hpp"
 #include "calls/process_state.hpp"
 #include "calls/ticks.hpp"
-#include "observe/trace/patience.hpp"
 #include "observe/trace/section_coding.hpp"
 
 namespace halcyon::observe::trace {
@@ -161,7 +161,7 @@ bool record_buffer::give_blocks(int64_t offset, int64_t bytes) {
 }
 
 bool record_buffer::lock_coding() {
-    patience wait(waits_in_vain_);
+    calls::patience wait(waits_in_vain_);
     while (coding_lock_.exchange(1, std::memory_order_acquire) != 0) {
         if (!wait.wait()) return false;
     }
@@ -236,7 +236,7 @@ bool record_buffer::await_chunk(uint32_t full, bool is_first) {
         header_->chunks[full].state.store(ring_header::closed, std::memory_order_release);
         wake_coder();
     }
-    patience wait(waits_in_vain_);
+    calls::patience wait(waits_in_vain_);
     bool mine = is_first;
     while ((next_.load(std::memory_order_acquire) & slot_mask) >= chunk_records) {
         if (out_->failed() || direct_.load(std::memory_order_relaxed)) break;
@@ -408,7 +408,7 @@ bool record_buffer::write_notes() {
 
 /// Another thread holds the lock for a copy, or a compression, at most; one that was stopped there is not waited for.
 bool record_buffer::lock_notes() {
-    patience wait(waits_in_vain_);
+    calls::patience wait(waits_in_vain_);
     while (note_lock_.exchange(1, std::memory_order_acquire) != 0) {
         if (!wait.wait()) return false;
     }

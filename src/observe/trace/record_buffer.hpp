@@ -55,8 +55,7 @@ inline constexpr size_t ring_chunks_at = ring_header_bytes + ring_note_bytes;
 /// A signal's handler neither interrupts a thread that codes or notes, nor jumps away from there; from a slot that it
 /// has taken it may, and leaves that behind as `abandoned`.
 ///
-/// Nobody waits for another thread without end: that one may have been stopped (by a debugger, a garbage collector, a
-/// signal handler that waits for the very thread that waits here). After some seconds the work is taken over, or left
+/// Nobody waits for another thread without end (calls/patience.hpp). After some seconds the work is taken over, or left
 /// to readers of the ring. A slot stays its thread's for as long as that takes: a chunk is not used again before each
 /// of its slots was filled. Meanwhile its other records go to the trace, and the late one follows them.
 class record_buffer {
