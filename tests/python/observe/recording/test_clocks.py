@@ -284,12 +284,12 @@ def test_two_launches_of_one_run_compare_their_own_ranks(tmp_path: Path, program
 
 
 @pytest.mark.skipif(bool(slurm.unavailable()), reason=slurm.unavailable())
-@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
-def test_two_job_steps_of_srun_compare_their_own_ranks(tmp_path: Path, program: Path) -> None:
+@pytest.mark.parametrize(("mpi", "interface"), [("mpich", "pmi2"), ("openmpi", "pmix")], indirect=["mpi"])
+def test_two_job_steps_of_srun_compare_their_own_ranks(tmp_path: Path, program: Path, interface: str) -> None:
     folder = new_folder(tmp_path / "run", [str(program)])
     Recording.of([str(program)], ["trace"], time.time()).write(folder)
     recorded = [f"{name}={value}" for name, value in variables(["trace"], folder / "trace", None, None).items()]
-    step = ["srun", "--overlap", "-N2", "-n2", "--mpi=pmi2", "env", *recorded, str(program)]
+    step = ["srun", "--overlap", "-N2", "-n2", f"--mpi={interface}", "env", *recorded, str(program)]
     a, b = (shlex.join([*step, str(tmp_path / name)]) for name in "ab")
     (tmp_path / "slurm").mkdir()
     with slurm.two_nodes(tmp_path / "slurm", SECOND_NODE) as on_first:
