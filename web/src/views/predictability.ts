@@ -1,7 +1,7 @@
 /** How well the calls of one thread can be forecast, from what they were before. */
 
 import { chart, type ChartSpec } from "../chart";
-import type { Accuracy, Bound, Model, Predictability, Stretch } from "../data";
+import type { Accuracy, Bound, Model, Predictability, Stretch } from "../predictability";
 import { h, nothing, prose } from "../dom";
 import { ERROR, SHARE, SYMBOLS, arrivalDifferences, arrivalTimes, overCalls } from "../options/predictability";
 import { sideways } from "../sideways";
