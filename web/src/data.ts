@@ -81,6 +81,8 @@ export interface Bandwidth {
     perceived_posix_high: number | null;
     /** Of what the two are. */
     bounds_from: string | null;
+    /** The source had no room for all POSIX transfers: their rates are not known. */
+    posix_cut: boolean;
 }
 
 export interface TimeSpent {
