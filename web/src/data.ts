@@ -176,6 +176,8 @@ export interface Straggler {
     factor: number;
     bytes_factor: number | null;
     seconds_lost: number;
+    /** In its slow phases, in sum. */
+    slow_s: number;
     /** Numbers of phases: the first and last in which it is slow, and the one that lost the most. */
     first_slow: number;
     last_slow: number;
