@@ -51,7 +51,7 @@ class Model:
     """Calls that found no room in its memory."""
     phases: int
     pause_s: float
-    """Longer pauses parted them."""
+    """Longer pauses separated them."""
     next_phase_s: float | None
     """Expected after the last call."""
     next_phase_deviation_s: float | None

@@ -218,7 +218,7 @@ function facts(model: Model): HTMLElement {
         ["transitions", count(model.transitions)],
         ["memory", `${size(model.memory_bytes)}, at most ${size(model.memory_peak_bytes)}`],
         ["not learnt", model.unlearned ? `${plural(model.unlearned, "call")}: no room in its memory` : null],
-        ["phases", `${count(model.phases)}, parted by more than ${seconds(model.pause_s)}`],
+        ["phases", `${count(model.phases)}, separated by more than ${seconds(model.pause_s)}`],
         ["next phase", next],
     ];
     return h(

@@ -1,4 +1,4 @@
-"""Syncs that hold writers up again and again."""
+"""Syncs that block writers again and again."""
 
 from ibis import _
 

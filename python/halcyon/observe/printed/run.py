@@ -165,7 +165,7 @@ def _phases(tables: ReportTables, console: Console) -> None:
     for kind in ("write", "read"):
         rows = [_phase(phase, tables.mpi) for phase in tables.phases[kind]]
         heads = ("phase", "from", "to", "bytes", whose, "fastest", "median", "slowest", "variation", "throughput")
-        gap = f"parted by pauses of more than {seconds(tables.phase_gap_s)}"
+        gap = f"separated by pauses of more than {seconds(tables.phase_gap_s)}"
         print_table(console, f"Phases: {kind}", heads, rows, most=MOST, note=gap)
     _variability(tables, console)
     print_table(
