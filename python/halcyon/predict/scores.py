@@ -25,7 +25,7 @@ class Settings:
     distinct_values: int = 24
     """More distinct sizes of a call site, or offset changes of a transition, become statistics."""
     least_pause_ns: int = 10_000_000
-    """Shorter pauses part no phases."""
+    """Shorter pauses start no new phase."""
 
 
 @dataclass(frozen=True)
