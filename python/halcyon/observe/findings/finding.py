@@ -147,6 +147,7 @@ def severity(answers: Answers, seconds_lost: float | None) -> str | None:
 _ROUNDING = 1e-9
 """Of sums that are made in another order."""
 _CLOCK_S = 1e-9
+"""Of times, which are whole nanoseconds."""
 
 
 def time_spent(rows: ibis.Table) -> float:
