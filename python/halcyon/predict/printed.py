@@ -177,7 +177,7 @@ def _model(score: Score, name: str, console: Console) -> None:
         ("grammar", f"{plural(model.grammar_runs, 'symbol')} in {plural(model.grammar_rules, 'rule')}"),
         ("call sites, transitions", f"{model.symbols:,}, {model.transitions:,}"),
         ("memory", f"{size(model.memory_bytes)}, at most {size(model.memory_peak_bytes)}"),
-        ("phases", f"{model.phases:,}, parted by more than {seconds(model.pause_s)}"),
+        ("phases", f"{model.phases:,}, separated by more than {seconds(model.pause_s)}"),
         ("next phase", f"{period}, confidence {share(model.next_phase_confidence)}" if period != ABSENT else ABSENT),
     ]
     if model.unlearned:

@@ -41,7 +41,7 @@ def test_it_says_what_was_replayed_and_how_well(tmp_path: Path, capsys: pytest.C
     assert told["offset"][4:6] == ["50.0", "%"]
     assert told["call site"][4] == "–"
     assert told["file"][4:] == ["–"] * 4
-    assert "phases                    200, parted by more than 100 ms" in lines
+    assert "phases                    200, separated by more than 100 ms" in lines
     assert max(map(len, lines)) <= 100
 
 
