@@ -14,7 +14,7 @@ NS = 1e-9
 
 @dataclass(frozen=True)
 class Phase:
-    """One output phase over its ranks: how long they were held up, and what they had computed before it."""
+    """One output phase over its ranks: how long output blocked them, and what they had computed before it."""
 
     iteration: int
     ranks: int
@@ -166,7 +166,7 @@ def phases_of(run: Run) -> list[Phase]:
 
 
 def visible_seconds(run: Run) -> "np.ndarray[tuple[int], np.dtype[np.float64]]":
-    """The times that ranks were held up, one for each rank and phase, ascending."""
+    """The times that output blocked ranks, one for each rank and phase, ascending."""
     column = run.phases.order_by("visible_ns").select("visible_ns").to_pyarrow()["visible_ns"]
     return np.asarray(column.to_numpy(), np.float64) * NS
 

@@ -72,6 +72,10 @@ class spsc_ring {
             ring_->tail_.store(++tail_, std::memory_order_release);
             return outcome::popped;
         }
+        /// Nothing is taken from this ring any more.
+        void give_up() { corrupt_ = true; }
+        /// Tells the producer again how much was taken, in case that somebody else wrote over it.
+        void restate() { ring_->tail_.store(tail_, std::memory_order_release); }
         /// Whether there is nothing to pop; a corrupt ring has nothing either.
         [[nodiscard]] bool empty() const {
             return corrupt_ || (head_ == tail_ && ring_->head_.load(std::memory_order_acquire) == tail_);

@@ -8,6 +8,7 @@
 #include <climits>
 
 #include "calls/direct_call.hpp"
+#include "calls/given_memory.hpp"
 #include "calls/process_state.hpp"
 
 namespace halcyon::calls::known_files {
@@ -220,7 +221,8 @@ template <size_t room>
 
 // `fd`: the file that the path leads to, where that is open.
 uint32_t of_given_path(int relative_to, const char* path, int fd) {
-    const size_t bytes = strnlen(path, PATH_MAX);
+    const size_t bytes = given::length_of_text(path, PATH_MAX);
+    if (bytes == given::unreadable || bytes == 0) return unknown;
     return bytes + 2 < usual_path ? of_path_within<usual_path>(relative_to, path, bytes, fd)
                                   : of_path_within<2 * PATH_MAX>(relative_to, path, bytes, fd);
 }
@@ -248,7 +250,7 @@ template <size_t room>
 }  // namespace
 
 uint32_t of_path(int relative_to, const char* path) {
-    if (path == nullptr || *path == '\0') return unknown;
+    if (path == nullptr) return unknown;
     const own_work ours;
     return of_given_path(relative_to, path, -1);
 }

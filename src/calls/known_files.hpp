@@ -15,6 +15,7 @@ inline constexpr uint32_t capacity = 65536;
 inline constexpr uint32_t unknown = 0;
 
 /// The id of a path relative to `directory` (a descriptor, or AT_FDCWD), for calls that name their file.
+/// `unknown` where the path is empty or cannot be read.
 uint32_t of_path(int directory, const char* path);
 
 /// The id of a path that was opened a moment ago: the kernel tells what it leads to, as it does for descriptors.

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "calls/direct_call.hpp"
+#include "calls/given_memory.hpp"
 #include "calls/recorded_note.hpp"
 
 namespace halcyon::calls {
@@ -97,9 +98,9 @@ kind kind_of(const char* path, char (&interpreter)[256]) {
 void program_file::look(const char* name, bool searches) {
     what = kind::absent;
     path[0] = '\0';
-    if (name == nullptr || *name == '\0') return;
-    const size_t length = std::strlen(name);
-    if (length >= sizeof path) {
+    const size_t length = given::length_of_text(name, sizeof path);
+    if (length == 0 || length == given::unreadable) return;
+    if (length == sizeof path) {
         what = kind::unknown;
         return;
     }

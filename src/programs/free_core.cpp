@@ -5,6 +5,8 @@
 
 #include <cstdlib>
 
+#include "offload/client/core_binding.hpp"
+
 namespace halcyon {
 namespace {
 
@@ -32,7 +34,11 @@ std::string take_free_core(const std::vector<std::string>& client_cpus, int serv
         somebody_bound = true;
     }
     // The cores the job may use: those of this process's control group, whatever core its starter was bound to.
-    const hwloc_const_cpuset_t allowed = hwloc_topology_get_allowed_cpuset(topology);
+    const hwloc_cpuset_t allowed = hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology));
+    if (offload::share_one_set(client_cpus)) {
+        somebody_bound = false;
+        if (hwloc_bitmap_intersects(allowed, used)) hwloc_bitmap_and(allowed, allowed, used);
+    }
     hwloc_cpuset_t chosen = hwloc_bitmap_alloc();
     std::string said;
     const int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
@@ -52,6 +58,7 @@ std::string take_free_core(const std::vector<std::string>& client_cpus, int serv
         said = somebody_bound ? "no core of " + text_of(allowed) + " is free of clients: the server shares theirs"
                               : "clients are not bound to cores: the server may run on any of " + text_of(allowed);
     }
+    hwloc_bitmap_free(allowed);
     hwloc_bitmap_free(chosen);
     hwloc_bitmap_free(one);
     hwloc_bitmap_free(used);

@@ -117,6 +117,17 @@ TEST(hdf5_test, records_the_first_call_after_a_vfork) {
     EXPECT_EQ(process.absences, std::vector<std::string>{});
 }
 
+TEST(hdf5_test, waits_for_no_thread_that_stands_still) {
+    const temporary_folder files;
+    const recorded_run run =
+        run_recorded("", HALCYON_TEST_PROGRAMS "/hdf5_stopped_thread " + (files.path() / "a.h5").string());
+    ASSERT_EQ(run.status, 0) << run.output;
+    const recorded_process& process = of_program(run);
+    EXPECT_EQ(process.absences, (std::vector<std::string>(2, "calls of HDF5 libraries that are not known")));
+    EXPECT_NE(process.first("H5Fopen"), nullptr);
+    EXPECT_NE(process.first("H5Fclose"), nullptr);
+}
+
 TEST(hdf5_test, tells_version_alignment_and_chunks) {
     const recorded_process& process = of_program(serial_run());
     EXPECT_EQ(process.fact("hdf5.version"), HALCYON_TEST_HDF5_VERSION);

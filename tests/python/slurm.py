@@ -22,6 +22,7 @@ SlurmUser=root
 SlurmdUser=root
 StateSaveLocation={directory}/state
 SlurmdSpoolDir={directory}/spool.%n
+TmpFS={directory}/tmp.%n
 SlurmctldPidFile={directory}/slurmctld.pid
 SlurmdPidFile={directory}/slurmd.%n.pid
 SlurmctldLogFile={directory}/slurmctld.log
@@ -53,7 +54,8 @@ def two_nodes(directory: Path, second_in: str = "") -> Iterator[list[str]]:
 
     `second_in`: a command in front of the second node's daemon, such as `unshare --time`.
     """
-    for folder in ("state", "spool.node1", "spool.node2"):
+    # PMIx makes a folder for each step: the nodes must not share one.
+    for folder in ("state", "spool.node1", "spool.node2", "tmp.node1", "tmp.node2"):
         (directory / folder).mkdir()
     configuration = directory / "slurm.conf"
     configuration.write_text(CONFIGURATION.format(network=namespaces.NETWORK, directory=directory))

@@ -37,8 +37,8 @@ class Round:
     def failures(self) -> list[tuple[str, str]]:
         """Premises that do not hold, each with how."""
         found = []
-        # Collective output has no part in the ratios: how it uses the storage is its own matter.
-        for case in (case for case in CASES if case is not COLLECTIVE and case.name in self.measured):
+        # By the reference alone: how the other ways use the storage is what the round is to find out.
+        for case in (FILE_PER_PROCESS, CONTROL):
             run = self.measured[case.name]
             if self.pace is not None and not bites(run.store_over_compute * 2 / case.ranks):
                 found.append((LIMIT_BITES, f"{case.title}: {cause(self.pace, run, case.ranks)}"))

@@ -14,9 +14,9 @@ from halcyon.run_statistics import NS, RunStatistics, Spread, statistics_of, vis
 
 @dataclass(frozen=True)
 class Measurement:
-    """One run, in seconds. `visible_s`: the slowest rank of each phase. `spread_s`: the longest time that any rank was
-    held up in any phase, minus the shortest. `store_s`: mean over phases of the time until they were on the device.
-    `start_stop_s`: opening and closing the output, part of `run_s`."""
+    """One run, in seconds. `visible_s`: the slowest rank of each phase. `spread_s`: the longest time that
+    output blocked a rank in any phase, minus the shortest. `store_s`: mean over phases of the time until they were on
+    the device. `start_stop_s`: opening and closing the output, part of `run_s`."""
 
     visible_s: Spread
     visible_total_s: float
@@ -43,13 +43,13 @@ def measure(directory: Path) -> Measurement:
     """Reads a finished run of the cloud model."""
     run = open_run(directory)
     numbers = statistics_of(run)
-    held_up = visible_seconds(run)
+    blocked = visible_seconds(run)
     if not (numbers.visible_s and numbers.run_s and numbers.compute_s):
         raise InternalError(f"{directory}: the run ended in order and left no times")
     return Measurement(
         visible_s=numbers.visible_s,
         visible_total_s=numbers.visible_total_s,
-        spread_s=float(held_up[-1] - held_up[0]),
+        spread_s=float(blocked[-1] - blocked[0]),
         run_s=numbers.run_s,
         compute_s=numbers.compute_s,
         compute_phase_s=fmean(phase.compute_s for phase in numbers.phases),

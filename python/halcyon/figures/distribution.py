@@ -1,4 +1,4 @@
-"""The distribution over ranks of the time they were held up (Dorier 2014, figure 3.5)."""
+"""The distribution over ranks of the time that output blocked them (Dorier 2014, figure 3.5)."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -30,7 +30,7 @@ def distribution(comparison: Comparison) -> Picture | Absent:
         figure = Figure(figsize=(WIDTH_IN, 3.6), layout="constrained")
         axes = figure.subplots()
         everything = [float(value) for _, values, _ in drawn for value in (values[0], values[-1])]
-        scale_time(axes, everything, "time a rank was blocked in I/O in a phase")
+        scale_time(axes, everything, "time that output blocked a rank in a phase")
         right = axes.get_xlim()[1]
         for label, values, look in drawn:
             share = np.arange(1, len(values) + 1) / len(values)
@@ -45,7 +45,7 @@ def distribution(comparison: Comparison) -> Picture | Absent:
         if len(drawn) > 1:
             legend_above(figure, axes, columns=4)
         caption = (
-            "Over all ranks and phases, the share that was blocked in I/O no longer than the time on the axis. "
+            "Over all ranks and phases, the share that output blocked no longer than the time on the axis. "
             "Steep is predictable; a long way to 100 % is the tail that everyone waits for."
         )
         return Picture(NAME, title, caption, inline(figure, NAME, title))

@@ -1,4 +1,4 @@
-"""Where the time of an iteration goes, as the simulation sees it: computing, and held up by output."""
+"""Where the time of an iteration goes, as the simulation sees it: computing, and blocked by output."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -46,7 +46,7 @@ def _stack(axes: Axes, phases: list[Phase]) -> None:
     x = np.array([phase.iteration for phase in phases])
     compute = np.array([phase.compute_s for phase in phases])
     visible = np.array([phase.mean_s for phase in phases])
-    names = ("computing", "blocked in I/O")
+    names = ("computing", "blocked by output")
     if len(phases) > MANY:
         axes.stackplot(x, compute, visible, colors=[COMPUTE, VISIBLE], labels=names, step="mid", linewidth=0)
         axes.set_xlim(x[0], x[-1])

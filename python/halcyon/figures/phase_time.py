@@ -45,6 +45,6 @@ def _title(spreads: list[tuple[str, Spread]]) -> str:
     if len(spreads) == 1:
         _, only = spreads[0]
         ends = f"{seconds(only.low)} to {seconds(only.high)}"
-        return f"A phase holds the simulation up {ends}, {seconds(only.mean)} on average"
+        return f"A phase blocks the simulation for {ends}, {seconds(only.mean)} on average"
     means = [(label, spread.mean) for label, spread in spreads]
     return best_and_worst(means, lambda mean: mean, seconds, "A phase lasts {} on average")

@@ -51,7 +51,7 @@ def write_times(comparison: Comparison) -> Picture | Absent:
 
 
 _HOW_TO_READ = (
-    "One line per rank, sorted, as long as the phase blocked the rank in I/O; the longest of all spans its panel. "
+    "One line per rank, sorted, as long as output blocked the rank in the phase; the longest of all spans its panel. "
     "An even block is calm output, a long tail is jitter that all ranks wait for. Colour: bytes of the phase over "
     "the time of its slowest rank."
 )
@@ -91,7 +91,7 @@ def _title(entries: list[Entry]) -> str:
     if not known:  # ranks alone cannot differ
         slowest = max(entries, key=lambda entry: max(phase.slowest_s for phase in entry.numbers.phases))
         worst = max(phase.slowest_s for phase in slowest.numbers.phases)
-        return f"A phase holds the simulation up {seconds(worst)} at worst"
+        return f"A phase blocks the simulation for {seconds(worst)} at worst"
     if len(known) == 1:
         median, worst = known[0][1].median, known[0][1].high
         return f"Within a phase, ranks differ by {seconds(median)} (median), by {seconds(worst)} at worst"
@@ -255,7 +255,7 @@ def _bare(axes: Axes, scale: _Scale) -> None:
 
 def _outer_labels(figure: Figure, scale: _Scale) -> None:
     probe = figure.axes[0].xaxis
-    label_time(probe, [scale.longest_s], "time the rank was blocked in I/O")
+    label_time(probe, [scale.longest_s], "time that output blocked the rank")
     text = probe.get_label_text()
     probe.set_label_text("")
     figure.supxlabel(text, fontsize=9.5)

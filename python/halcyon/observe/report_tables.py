@@ -73,7 +73,7 @@ class ReportTables:
     phases: dict[str, list[Phase]]
     """Per kind: write, read, all."""
     phase_gap_s: float | None
-    """Pauses longer than this part phases."""
+    """Pauses longer than this separate phases."""
     variability: list[Variability]
     stragglers: dict[str, list[Straggler]]
     call_durations: list[Distribution]

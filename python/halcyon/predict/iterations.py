@@ -10,7 +10,7 @@ from halcyon.predict.accuracy import Tally
 
 MOST = 256
 """Pauses that are kept at a time."""
-_PART_OF_LONGEST = 10  # as the model has it: shorter pauses part no phases
+_PART_OF_LONGEST = 10  # as the model has it: shorter pauses start no new phase
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Phases:
-    """Bursts of calls that are over, parted by pauses longer than `pause_ns`; intervals from begin to begin."""
+    """Bursts of calls that are over, separated by pauses longer than `pause_ns`; intervals from begin to begin."""
 
     calls: Spread | None
     bytes: Spread | None

@@ -40,7 +40,7 @@ def gap_ns(learnt: Learnt, before: int, after: int) -> float:
 
 
 def pause_text(learnt: Learnt, before: int, after: int) -> str:
-    """The mean time between two calls where it parts phases; otherwise nothing."""
+    """The mean time between two calls where it separates phases; otherwise nothing."""
     gap = gap_ns(learnt, before, after)
     return seconds(gap / 1e9) if learnt.phases is not None and gap > learnt.phases.pause_ns else ""
 

@@ -25,7 +25,7 @@ class Settings:
     distinct_values: int = 24
     """More distinct sizes of a call site, or offset changes of a transition, become statistics."""
     least_pause_ns: int = 10_000_000
-    """Shorter pauses part no phases."""
+    """Shorter pauses start no new phase."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Model:
     """Calls that found no room in its memory."""
     phases: int
     pause_s: float
-    """Longer pauses parted them."""
+    """Longer pauses separated them."""
     next_phase_s: float | None
     """Expected after the last call."""
     next_phase_deviation_s: float | None

@@ -62,7 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="MS",
         type=float,
         default=10,
-        help="shorter pauses part no phases (default: %(default)s ms); --predict-least-pause of halcyon run (seconds)",
+        help="shorter pauses start no new phase (default: %(default)s ms); --predict-least-pause of halcyon run "
+        "(seconds)",
     )
 
 

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--predict-least-pause",
         metavar="SECONDS",
         type=float,
-        help="shorter times without I/O do not part phases; default: 0.01; --pause of halcyon predict, in milliseconds",
+        help="shorter gaps do not start a new phase; default: 0.01; --pause of halcyon predict, in milliseconds",
     )
     parser.add_argument(
         "--save-model", metavar="DIR", type=Path, help="keep there what each process has learnt when it ends"

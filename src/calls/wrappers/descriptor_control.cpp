@@ -23,8 +23,8 @@ struct fcntl_shape {
         const bool wanted = shapes::set_file(record, fd);
         if (!wanted) record.file = known_files::ignored;
         record.argument = command;
-        if (sets_lock(command) && argument != 0) {
-            const auto& range = *reinterpret_cast<const struct flock*>(argument);
+        struct flock range {};
+        if (sets_lock(command) && given::read(reinterpret_cast<const void*>(argument), range)) {
             record.offset = range.l_start;
             record.bytes = range.l_len;
             record.argument = range.l_type;
@@ -70,9 +70,9 @@ struct close_range_shape : shapes::nothing_after {
 
 struct openat2_shape : shapes::open_path {
     static void after(call_record& record, int fd, int directory, const char* path, const void* how, size_t) {
-        // The flags are open_how's first member.
-        const int flags = how == nullptr ? 0 : static_cast<int>(*static_cast<const uint64_t*>(how));
-        shapes::after_open(record, fd, flags, directory, path);
+        uint64_t flags = 0;  // open_how's first member
+        (void)given::read(how, flags);
+        shapes::after_open(record, fd, static_cast<int>(flags), directory, path);
     }
 };
 

@@ -10,7 +10,7 @@ namespace {
 template <class Shape, call_id id, class Result, class... Parameters>
 Result intercept(library* in, Result (*real)(Parameters...), std::type_identity_t<Parameters>... arguments) {
     if (real == nullptr) return static_cast<Result>(-1);
-    if (!recording() || !in->has_wide_ids) return real(arguments...);
+    if (in == nullptr || !recording() || !in->has_wide_ids) return real(arguments...);
     thread_state& thread = this_thread();
     if (thread.inside > 0 && !may_record(thread)) return real(arguments...);
     call_record record = blank_record(id);
@@ -31,13 +31,14 @@ Result intercept(library* in, Result (*real)(Parameters...), std::type_identity_
 }  // namespace hdf5
 
 #define ARGUMENTS(...) __VA_OPT__(, ) __VA_ARGS__
-#define HDF5(symbol, kind, shape, result, parameters, names, argument)                                           \
-    HALCYON_WRAPPER(symbol, result, parameters);                                                                 \
-    result halcyon_wrap_##symbol parameters {                                                                    \
-        hdf5::library* meant = hdf5::library_of(__builtin_return_address(0));                                    \
-        return hdf5::intercept<hdf5::shapes::shape, call_id::symbol>(                                            \
-            meant,                                                                                               \
-            meant == nullptr ? nullptr : HALCYON_HDF5_REAL(*meant, symbol, result, parameters) ARGUMENTS names); \
+#define HDF5(symbol, kind, shape, result, parameters, names, argument)                                \
+    HALCYON_WRAPPER(symbol, result, parameters);                                                      \
+    result halcyon_wrap_##symbol parameters {                                                         \
+        const void* caller = __builtin_return_address(0);                                             \
+        hdf5::library* meant = hdf5::library_of(caller);                                              \
+        const auto real = meant == nullptr ? HALCYON_HDF5_UNKNOWN(caller, symbol, result, parameters) \
+                                           : HALCYON_HDF5_REAL(*meant, symbol, result, parameters);   \
+        return hdf5::intercept<hdf5::shapes::shape, call_id::symbol>(meant, real ARGUMENTS names);    \
     }
 #include "calls/table_hdf5.def"
 

@@ -7,6 +7,7 @@
 
 #include "calls/blocked_signals.hpp"
 #include "calls/known_files.hpp"
+#include "calls/patience.hpp"
 
 namespace halcyon::calls::hdf5 {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 constinit library libraries[most_libraries]{};
 constinit std::atomic<uint32_t> library_count{0};
 constinit std::atomic<uint32_t> adding{0};
+constinit std::atomic<uint32_t> waits_in_vain{0};
 
 void tell(library& in) {
     unsigned version[3] = {};
@@ -70,18 +72,20 @@ library* known(const void* base) {
     return nullptr;
 }
 
-/// What a process holds it has its number in: in a forked child the thread is not there that would let go of it.
-void lock_adding() {
+/// What a process holds it has its number in: in a forked child the thread is not there that would let go of it. False
+/// when another thread holds it for too long.
+bool lock_adding() {
     const uint32_t own = this_process().generation + 1;
+    patience wait(waits_in_vain);
     for (uint32_t held = 0; !adding.compare_exchange_strong(held, own, std::memory_order_acquire);) {
-        if (held == own) {
-            held = 0;
-            direct::yield();
-        }
+        if (held != own) continue;
+        if (!wait.wait()) return false;
+        held = 0;
     }
+    return true;
 }
 
-/// Null where there is none, or no room for one more.
+/// Null where there is none, no room for one more, or a thread that was stopped keeps this one from adding it.
 library* find_library([[maybe_unused]] const void* return_address) {
     recording();  // so that there is somebody to tell of it
     const own_work ours;
@@ -95,7 +99,7 @@ library* find_library([[maybe_unused]] const void* return_address) {
 #endif
     if (library* present = known(base)) return present;
     const blocked_signals whole;
-    lock_adding();
+    if (!lock_adding()) return nullptr;
     library* added = known(base);
     const uint32_t index = library_count.load(std::memory_order_relaxed);
     if (added == nullptr && index < most_libraries) {
@@ -138,6 +142,21 @@ void* real_function_of(library& in, void* (&found)[most_libraries], const char* 
     if (slot == nullptr) [[unlikely]]
         slot = dlsym(in.handle, symbol);
     return slot;
+}
+
+void* function_called_from(const void* return_address, const char* symbol) {
+    recording();
+    const own_work ours;
+    Dl_info where{};
+    const void* entry = entry_reached_from(return_address);
+    if (entry == nullptr || dladdr(entry, &where) == 0) return nullptr;
+    void* const handle = load(where.dli_fname);
+    if (handle == nullptr) return nullptr;
+    void* const found = dlsym(handle, symbol);
+    dlclose(handle);
+    if (found != nullptr)
+        this_process().layers.each([](layer& l) { l.on_absence("calls of HDF5 libraries that are not known", 1); });
+    return found;
 }
 #endif
 

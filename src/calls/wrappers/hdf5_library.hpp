@@ -26,9 +26,12 @@ struct library {
 };
 inline constexpr size_t most_libraries = 4;
 
-/// The library that calls from `return_address` mean; null where there is none. Each place that calls is looked up
-/// once.
+/// The library that calls from `return_address` mean; null where it is not known: too many are, or a thread was stopped
+/// while it added one. Each place that calls is looked up once.
 library* library_of(const void* return_address);
+
+/// Its function all the same, which is then called without a record; null where there is none.
+void* function_called_from(const void* return_address, const char* symbol);
 
 /// Its function; `found` has one slot for each library.
 void* real_function_of(library& in, void* (&found)[most_libraries], const char* symbol);
@@ -44,10 +47,13 @@ void forget(library& in, int64_t id);
 
 #ifdef HALCYON_STATIC_IO
 #define HALCYON_HDF5_REAL(in, symbol, result, parameters) HALCYON_REAL(symbol, result, parameters)
+#define HALCYON_HDF5_UNKNOWN(address, symbol, result, parameters) HALCYON_REAL(symbol, result, parameters)
 #else
 #define HALCYON_HDF5_REAL(in, symbol, result, parameters)                                                            \
     ([](::halcyon::calls::hdf5::library& at) -> result(*) parameters {                                               \
         static void* found[::halcyon::calls::hdf5::most_libraries] = {};                                             \
         return reinterpret_cast<result(*) parameters>(::halcyon::calls::hdf5::real_function_of(at, found, #symbol)); \
     }(in))
+#define HALCYON_HDF5_UNKNOWN(address, symbol, result, parameters) \
+    reinterpret_cast<result(*) parameters>(::halcyon::calls::hdf5::function_called_from(address, #symbol))
 #endif

@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "calls/given_memory.hpp"
 #include "calls/known_files.hpp"
 #include "calls/wrappers/hdf5_library.hpp"
 
@@ -175,6 +176,9 @@ struct transfers : transfer {
     template <class Data>
     static bool before(call_record& record, library& in, size_t count, const int64_t* datasets, const int64_t* types,
                        const int64_t* memories, const int64_t* selections, int64_t properties, Data) {
+        for (const int64_t* list : {datasets, types, memories, selections}) {
+            if (!given::is_readable(list, count * sizeof *list)) return false;  // HDF5 refuses null
+        }
         record.bytes = 0;
         for (size_t i = 0; i < count; ++i) {
             const int64_t bytes = bytes_of(in, datasets[i], types[i], memories[i], selections[i]);

@@ -1,5 +1,7 @@
 #include "calls/wrappers/mpi_clocks.hpp"
 
+#include <algorithm>
+#include <bitset>
 #include <cstdio>
 #include <span>
 #include <string_view>
@@ -19,11 +21,17 @@ constexpr int creation_tag = 30'211;  // below the least upper bound that the st
 constexpr int64_t start_patience_ns = 5'000'000'000;
 // MPI_Finalize waits for the slowest rank anyway.
 constexpr int64_t end_patience_ns = 60'000'000'000;
+/// Of one that is there: it answers at once, unless it is stopped.
+constexpr int64_t answer_patience_ns = 2'000'000'000;
 
 /// Where in the run clocks are compared: its messages' tags. A message of the start that came too late is none of the
 /// end.
 enum class moment : int { start = 1, end = 2 };
 constexpr int gave_up_tag = 3;
+/// Of the message by which a rank says that it has come.
+constexpr int hello_tag(moment when) {
+    return gave_up_tag + static_cast<int>(when);
+}
 
 struct comparison {
     int64_t offset_ns;  // the other clock less this one
@@ -109,13 +117,16 @@ class circle {
         return false;
     }
 
-    /// Whether that one has said that it gave up: for good, the message stays.
-    [[nodiscard]] bool has_given_up(int number) const {
+    /// For good: the message stays.
+    void give_up(int number, int64_t until_ns) { send({.number = 0}, sizeof(int64_t), number, gave_up_tag, until_ns); }
+    [[nodiscard]] bool has_given_up(int number) const { return has_sent(number, gave_up_tag); }
+
+    /// Whether a message of that one waits to be received.
+    [[nodiscard]] bool has_sent(int number, int tag) const {
         status_room status;
         int there = 0;
         const auto probe = HALCYON_PMPI(Iprobe, (int, int, handle, int*, void*));
-        return ask(probe, number, gave_up_tag, communicator_, &there, static_cast<void*>(&status)) == success &&
-               there != 0;
+        return ask(probe, number, tag, communicator_, &there, static_cast<void*>(&status)) == success && there != 0;
     }
 
   private:
@@ -142,7 +153,7 @@ class circle {
 bool compare_with(circle& all, int number, moment when, int64_t until_ns) {
     const int tag = static_cast<int>(when);
     comparison best{0, INT64_MAX, 0};
-    if (all.has_given_up(number)) return false;
+    if (!all.receive(sizeof(int64_t), number, hello_tag(when), until_ns)) return false;
     for (int round = 0; round < rounds; ++round) {
         const int64_t asked = monotonic_ns();
         if (!all.send({.number = round}, sizeof(int64_t), number, tag, until_ns) ||
@@ -156,9 +167,38 @@ bool compare_with(circle& all, int number, moment when, int64_t until_ns) {
     return all.send({.found = best}, sizeof best, number, tag, until_ns);
 }
 
+/// In rank 0: compares with each of the others when it has come, in whatever order, so that none waits for a slower
+/// one. Those with which that was not done in time are told so: they may come later and would wait. False when there
+/// are any.
+bool compare_with_all(circle& all, moment when, int64_t until_ns) {
+    static constinit std::bitset<clock_meeting::most_ranks> is_done{};
+    is_done.reset();
+    int left = all.count() - 1;
+    bool complete = true;
+    while (left > 0 && monotonic_ns() < until_ns) {
+        for (int other = 1; other < all.count(); ++other) {
+            if (is_done[other]) continue;
+            const bool gave_up = all.has_given_up(other);
+            if (!gave_up && !all.has_sent(other, hello_tag(when))) continue;
+            is_done.set(other);
+            --left;
+            const int64_t answer_until_ns = std::min(until_ns, monotonic_ns() + answer_patience_ns);
+            const bool compared = !gave_up && compare_with(all, other, when, answer_until_ns);
+            if (!compared && !gave_up) all.give_up(other, until_ns);
+            complete = complete && compared;
+        }
+        direct::yield();
+    }
+    for (int other = 1; left > 0 && other < all.count(); ++other) {
+        if (!is_done[other]) all.give_up(other, until_ns + start_patience_ns);
+    }
+    return complete && left == 0;
+}
+
 /// In the other: answers, and tells what came out.
 bool be_compared(circle& all, moment when, int64_t until_ns) {
     const int tag = static_cast<int>(when);
+    if (all.has_given_up(0) || !all.send({.number = 0}, sizeof(int64_t), 0, hello_tag(when), until_ns)) return false;
     for (int round = 0; round < rounds; ++round) {
         if (!all.receive(sizeof(int64_t), 0, tag, until_ns) ||
             !all.send({.number = monotonic_ns()}, sizeof(int64_t), 0, tag, until_ns)) {
@@ -178,15 +218,11 @@ bool be_compared(circle& all, moment when, int64_t until_ns) {
 /// True when nothing of it is on its way any more.
 bool compare(circle& all, int number, moment when, int64_t patience_ns) {
     const int64_t until_ns = monotonic_ns() + patience_ns;
-    if (number != 0) {
-        if (be_compared(all, when, until_ns)) return true;
-        all.send({.number = 0}, sizeof(int64_t), 0, gave_up_tag, until_ns + start_patience_ns);
-        return false;
-    }
-    bool complete = true;
-    for (int other = 1; other < all.count() && monotonic_ns() < until_ns; ++other)
-        complete = compare_with(all, other, when, until_ns) && complete;
-    return complete && monotonic_ns() < until_ns;
+    if (number == 0) return compare_with_all(all, when, until_ns);
+    if (be_compared(all, when, until_ns)) return true;
+    // At the end, rank 0 listens no more once it has given up itself.
+    if (when == moment::start || !all.has_given_up(0)) all.give_up(0, until_ns + start_patience_ns);
+    return false;
 }
 
 constinit clock_meeting meeting{};

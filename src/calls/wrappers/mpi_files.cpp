@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "calls/given_memory.hpp"
 #include "calls/known_files.hpp"
 #include "calls/wrappers/handle_table.hpp"
 
@@ -28,7 +29,10 @@ constexpr std::string_view prefixes[] = {"ufs:",   "nfs:",    "xfs:",  "lustre:"
 }  // namespace
 
 const char* without_prefix(const char* path) {
-    const std::string_view whole(path);
+    constexpr size_t longest_prefix = 16;
+    const size_t length = given::length_of_text(path, longest_prefix);
+    if (length == given::unreadable) return path;
+    const std::string_view whole(path, length);
     for (const std::string_view prefix : prefixes) {
         if (whole.starts_with(prefix)) return path + prefix.size();
     }

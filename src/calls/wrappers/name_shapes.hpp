@@ -1,6 +1,7 @@
 #pragma once
 
 #include "calls/descriptors.hpp"
+#include "calls/given_memory.hpp"
 #include "calls/interception.hpp"
 #include "calls/known_files.hpp"
 
@@ -72,7 +73,7 @@ struct on_path_after_version : nothing_after {
 
 /// An empty path means the directory's descriptor itself (AT_EMPTY_PATH).
 inline bool set_path_or_descriptor(call_record& record, int directory, const char* path) {
-    if (path != nullptr && *path == '\0' && directory >= 0) return set_file(record, directory);
+    if (directory >= 0 && given::length_of_text(path, 1) == 0) return set_file(record, directory);
     return set_path(record, directory, path);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "calls/given_memory.hpp"
 #include "calls/program_file.hpp"
 #include "calls/reach.hpp"
 #include "calls/unseen.hpp"
@@ -114,7 +115,7 @@ constexpr size_t preload_room = 4096;
 /// Runs `start(environment)` with an environment in which the new program is recorded.
 template <class Start>
 int with_environment(const char* const* given, Start start) {
-    if (!recording()) return start(given);
+    if (!recording() || !given::is_readable_list(given)) return start(given);
     const size_t entries = length_of(given) + length_of(environment_of_children()) + 1;
     char text[preload_room];
     // On the stack: allocating is not allowed here, nor in a child of vfork.
@@ -199,15 +200,14 @@ int halcyon_wrap_execle(const char* path, const char* first, ...) {
 
 HALCYON_WRAPPER(fexecve, int, (int fd, arguments_type arguments, arguments_type environment));
 int halcyon_wrap_fexecve(int fd, arguments_type arguments, arguments_type environment) {
+    const auto real = HALCYON_REAL(fexecve, int, (int, arguments_type, arguments_type));
+    if (environment == nullptr) return real(fd, arguments, environment);  // unlike execve, it wants one
     return with_environment(environment, [&](const char* const* complete) {
         program_file program;
         char path[program_file::longest_path];
         direct::path_of(fd, path, sizeof path);
         program.look(path, false);
-        return become(program, [&] {
-            return HALCYON_REAL(fexecve, int, (int, arguments_type, arguments_type))(
-                fd, arguments, const_cast<arguments_type>(complete));
-        });
+        return become(program, [&] { return real(fd, arguments, const_cast<arguments_type>(complete)); });
     });
 }
 
@@ -219,11 +219,14 @@ int halcyon_wrap_execveat(int directory, const char* path, arguments_type argume
         program_file program;
         char whole[2 * program_file::longest_path];
         size_t length = 0;
-        if (path == nullptr || *path != '/') {
+        size_t named = given::length_of_text(path, program_file::longest_path);
+        if (named == given::unreadable) named = 0;
+        if (named == 0 || *path != '/') {
             length = directory == AT_FDCWD ? 0 : direct::path_of(directory, whole, program_file::longest_path);
-            if (length > 0 && path != nullptr && *path != '\0') whole[length++] = '/';
+            if (length > 0 && named > 0) whole[length++] = '/';
         }
-        std::strncpy(whole + length, path == nullptr ? "" : path, program_file::longest_path);
+        if (named > 0) std::memcpy(whole + length, path, named);
+        whole[length + named] = '\0';
         program.look(whole, false);
         return become(program, [&] {
             return HALCYON_REAL(execveat, int, (int, const char*, arguments_type, arguments_type, int))(

@@ -30,9 +30,16 @@ struct inlined : Shape {
     }
 };
 
-/// O_* flags of an fopen mode.
+/// Of a call that is to move nothing, or that other arguments make fail, the C library does not look at the stream.
+inline bool can_be_looked_at(const FILE* stream) {
+    return given::is_readable(stream, sizeof *stream);
+}
+
+/// O_* flags of an fopen mode; none of one that cannot be read, or is too long to be one.
 inline int flags_of_mode(const char* mode) {
-    if (mode == nullptr || *mode == '\0') return 0;
+    constexpr size_t longest = 32;
+    const size_t length = given::length_of_text(mode, longest);
+    if (length == 0 || length >= longest) return 0;
     const bool both = std::strchr(mode, '+') != nullptr;
     if (*mode == 'r') return both ? O_RDWR : O_RDONLY;
     return (both ? O_RDWR : O_WRONLY) | O_CREAT | (*mode == 'a' ? O_APPEND : O_TRUNC);
@@ -102,6 +109,7 @@ struct read_items {
     stream_transfer transfer;
     bool before(call_record& record, const void*, size_t size, size_t count, FILE* stream) {
         record.bytes = static_cast<int64_t>(size * count);
+        if (record.bytes == 0 && !can_be_looked_at(stream)) return false;
         return transfer.before_known_read(record, stream, record.bytes);
     }
     void after(call_record& record, size_t result, const void*, size_t size, size_t count, FILE*) {
@@ -124,6 +132,7 @@ struct read_line {
     stream_transfer transfer;
     bool before(call_record& record, const char*, int bytes, FILE* stream) {
         record.bytes = bytes;
+        if (bytes <= 1 && !can_be_looked_at(stream)) return false;
         return transfer.before_line_read(record, stream);
     }
     void after(call_record& record, const char*, const char*, int, FILE*) {
@@ -157,7 +166,8 @@ struct read_standard_line {
 
 struct read_grown_line {
     stream_transfer transfer;
-    bool before(call_record& record, char**, size_t*, FILE* stream) {
+    bool before(call_record& record, char** line, const size_t* room, FILE* stream) {
+        if ((line == nullptr || room == nullptr) && !can_be_looked_at(stream)) return false;
         return transfer.before_line_read(record, stream);
     }
     void after(call_record& record, ssize_t result, char**, size_t*, FILE*) {
@@ -218,15 +228,17 @@ struct read_wide {
 };
 
 struct read_wide_line : read_wide {
-    bool before(call_record& record, const wchar_t*, int, FILE* stream) { return read_wide::before(record, stream); }
+    bool before(call_record& record, const wchar_t*, int count, FILE* stream) {
+        return (count > 1 || can_be_looked_at(stream)) && read_wide::before(record, stream);
+    }
     void after(call_record& record, const wchar_t*, const wchar_t*, int, FILE* stream) {
         read_wide::after(record, 0, stream);
     }
 };
 
 struct read_wide_line_checked : read_wide {
-    bool before(call_record& record, const wchar_t*, size_t, int, FILE* stream) {
-        return read_wide::before(record, stream);
+    bool before(call_record& record, const wchar_t*, size_t, int count, FILE* stream) {
+        return (count > 1 || can_be_looked_at(stream)) && read_wide::before(record, stream);
     }
     void after(call_record& record, const wchar_t*, const wchar_t*, size_t, int, FILE* stream) {
         read_wide::after(record, 0, stream);
@@ -253,7 +265,7 @@ struct write_known {
 
 struct write_items : write_known {
     bool before(call_record& record, const void*, size_t size, size_t count, FILE* stream) {
-        return look(record, size * count, stream);
+        return (size * count > 0 || can_be_looked_at(stream)) && look(record, size * count, stream);
     }
     void after(call_record& record, size_t result, const void*, size_t, size_t count, FILE*) {
         moved(record, result == count);
@@ -342,7 +354,9 @@ struct write_uncounted {
 
 /// putpwent and its like: an entry, as a line of a stream.
 struct write_entry : write_uncounted {
-    bool before(call_record& record, const void*, FILE* stream) { return write_uncounted::before(record, stream); }
+    bool before(call_record& record, const void*, FILE* stream) {
+        return can_be_looked_at(stream) && write_uncounted::before(record, stream);
+    }
     void after(call_record& record, int result, const void*, FILE* stream) {
         write_uncounted::after(record, result, stream);
     }

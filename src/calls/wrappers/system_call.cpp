@@ -2,6 +2,9 @@
 // recording says what it lacks.
 #include <sched.h>
 
+#include <optional>
+
+#include "calls/given_memory.hpp"
 #include "calls/known_files.hpp"
 #include "calls/unseen.hpp"
 #include "calls/wrappers/vfork.hpp"
@@ -59,11 +62,39 @@ bool does_io(long number) {
 }
 
 bool is_recorded_in(const char* const* environment) {
+    if (!given::is_readable_list(environment)) return true;  // the kernel refuses it: nothing will be started
     for (; environment != nullptr && *environment != nullptr; ++environment) {
         if (std::strncmp(*environment, "LD_PRELOAD=", 11) == 0 && std::strstr(*environment, "libhalcyon-io.so"))
             return true;
     }
     return false;
+}
+
+/// Of fork and its like the flags that clone would need; none for other system calls, and for those that the kernel
+/// refuses. `a`, `b`: the first two arguments.
+std::optional<uint64_t> flags_of_child(long number, long a, long b) {
+    switch (number) {
+        case SYS_clone:
+            return static_cast<uint64_t>(a);
+        case SYS_clone3: {
+            constexpr long least_bytes = 64;  // CLONE_ARGS_SIZE_VER0
+            uint64_t flags = 0;               // struct clone_args begins with them
+            const bool is_refused = b < least_bytes || !given::read(reinterpret_cast<const void*>(a), flags);
+            return is_refused ? std::nullopt : std::optional(flags);
+        }
+#ifdef SYS_fork
+        case SYS_fork:
+            return 0;
+        case SYS_vfork:
+            return CLONE_VM | CLONE_VFORK;
+#endif
+        default:
+            return std::nullopt;
+    }
+}
+
+bool moves_working_directory(long number) {
+    return number == SYS_chdir || number == SYS_fchdir || number == SYS_chroot;
 }
 
 /// What is between a process and its end, or another program: the call may fail, and the recording goes on.
@@ -76,36 +107,20 @@ void end_with(ending how, long environment) {
 
 }  // namespace
 
-/// Of fork and its like the flags that clone would need; no_child for other system calls. `a`: the first argument.
-constexpr uint64_t no_child = ~uint64_t{0};
-uint64_t flags_of_child(long number, long a) {
-    switch (number) {
-        case SYS_clone:
-            return static_cast<uint64_t>(a);
-        case SYS_clone3:
-            return *reinterpret_cast<const uint64_t*>(a);  // struct clone_args begins with them
-#ifdef SYS_fork
-        case SYS_fork:
-            return 0;
-        case SYS_vfork:
-            return CLONE_VM | CLONE_VFORK;
-#endif
-        default:
-            return no_child;
-    }
+/// These have one argument. Forgotten is the directory afterwards: another thread may ask for it meanwhile.
+static long move_working_directory(long number, long to) {
+    const long result = HALCYON_REAL(syscall, long, (long, ...))(number, to);
+    known_files::forget_directory();
+    return result;
 }
 
-bool moves_working_directory(long number) {
-    return number == SYS_chdir || number == SYS_fchdir || number == SYS_chroot;
-}
-
-/// Notes the call; returns the address of the C library's function. `a`, `c`, `d`: its first, third and fourth
-/// argument.
-extern "C" __attribute__((visibility("hidden"), used)) void* halcyon_before_syscall(long number, long a, long, long c,
+/// Notes the call; returns the address of the function that makes it: as a rule the C library's. `a` to `d`: its first
+/// four arguments.
+extern "C" __attribute__((visibility("hidden"), used)) void* halcyon_before_syscall(long number, long a, long b, long c,
                                                                                     long d) {
     if (recording() && !unseen::counted_apart) {
-        if (const uint64_t flags = flags_of_child(number, a); flags != no_child) before_clone(flags);
-        if (moves_working_directory(number)) known_files::forget_directory();
+        if (const auto flags = flags_of_child(number, a, b)) before_clone(*flags);
+        if (moves_working_directory(number)) return reinterpret_cast<void*>(&move_working_directory);
         if (number == io_uring_setup)
             unseen::ring_was_made();
         else if (number == SYS_execve || number == SYS_execveat)

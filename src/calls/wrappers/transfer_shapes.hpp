@@ -3,6 +3,8 @@
 #include <aio.h>
 #include <sys/uio.h>
 
+#include <climits>
+
 #include "calls/wrappers/name_shapes.hpp"
 
 /// As name_shapes.hpp: functions that read, write and copy.
@@ -34,9 +36,12 @@ inline void after_next(call_record& record, ssize_t result, int fd) {
     }
 }
 
+/// none of pieces that the kernel will refuse to look at.
 inline int64_t sum_of(const iovec* pieces, int count) {
+    if (count < 0 || count > IOV_MAX || !given::is_readable(pieces, static_cast<size_t>(count) * sizeof *pieces))
+        return none;
     int64_t sum = 0;
-    for (int i = 0; pieces != nullptr && i < count; ++i) sum += static_cast<int64_t>(pieces[i].iov_len);
+    for (int i = 0; i < count; ++i) sum += static_cast<int64_t>(pieces[i].iov_len);
     return sum;
 }
 
@@ -145,7 +150,10 @@ inline bool before_copy(call_record& record, int from, int to, const off_t* to_o
     open_file* destination = descriptors::find(to);
     if (destination != nullptr) {
         record.file = destination->file.load(std::memory_order_relaxed);
-        record.offset = to_offset != nullptr ? *to_offset : descriptors::position(to, *destination, true);
+        if (to_offset == nullptr)
+            record.offset = descriptors::position(to, *destination, true);
+        else
+            (void)given::read(to_offset, record.offset);
     }
     return source != nullptr || destination != nullptr;
 }
@@ -175,18 +183,18 @@ struct send_file {
 
 // --- asynchronous: what is asked is recorded with the request, what was moved with its return ---
 
+/// False of a request that cannot be read, or of a file that nobody wants to see.
 inline bool set_request(call_record& record, const aiocb* request) {
     record.argument = direct::address(request);
-    return request == nullptr || set_file(record, request->aio_fildes);
+    return given::is_readable(request, sizeof *request) && set_file(record, request->aio_fildes);
 }
 
 struct aio_start : nothing_after {
     static bool before(call_record& record, const aiocb* request) {
-        if (request != nullptr) {
-            record.offset = request->aio_offset;
-            record.bytes = static_cast<int64_t>(request->aio_nbytes);
-        }
-        return set_request(record, request);
+        if (!set_request(record, request)) return false;
+        record.offset = request->aio_offset;
+        record.bytes = static_cast<int64_t>(request->aio_nbytes);
+        return true;
     }
 };
 
@@ -196,11 +204,11 @@ struct aio_sync : nothing_after {
 
 struct aio_end {
     static bool before(call_record& record, const aiocb* request) {
-        if (request == nullptr) return true;
+        if (!set_request(record, request)) return false;
         if (request->aio_lio_opcode == LIO_READ) record.function = static_cast<uint16_t>(call_id::aio_return_read);
         if (request->aio_lio_opcode == LIO_WRITE) record.function = static_cast<uint16_t>(call_id::aio_return_write);
         record.offset = request->aio_offset;
-        return set_request(record, request);
+        return true;
     }
     static void after(call_record& record, ssize_t result, const aiocb*) { set_moved(record, result); }
 };

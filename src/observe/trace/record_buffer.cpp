@@ -1,14 +1,11 @@
 #include "observe/trace/record_buffer.hpp"
 
-#include <algorithm>
-
 #include "base/clock.hpp"
 #include "calls/descriptors.hpp"
 #include "calls/direct_call.hpp"
+#include "calls/patience.hpp"
 #include "calls/process_state.hpp"
 #include "calls/ticks.hpp"
-#include "observe/trace/patience.hpp"
-#include "observe/trace/section_coding.hpp"
 
 namespace halcyon::observe::trace {
 namespace direct = calls::direct;
@@ -16,17 +13,11 @@ using calls::call_record;
 
 namespace {
 
-constexpr size_t chunk_bytes = chunk_records * sizeof(call_record);
 constexpr uint64_t slot_mask = 0xFFFFFFFF;
 constexpr uint64_t no_more_slots = 0x80000000;
 // Soon after the start, then less and less often, to some tenths of a second.
 constexpr int64_t first_anchor_after = 1'000'000;
 constexpr int64_t last_anchor_after = 1'000'000'000;
-
-constexpr size_t page = 4096;
-constexpr size_t chunk_at(uint32_t chunk) {
-    return ring_chunks_at + chunk * ((chunk_bytes + page - 1) / page * page);
-}
 
 /// `start` last. A handler that jumps away in between leaves the slot as `abandoned` (calls::leave_calls).
 void fill(calls::thread_state& thread, call_record& slot, const call_record& record) {
@@ -39,19 +30,7 @@ void fill(calls::thread_state& thread, call_record& slot, const call_record& rec
     thread.unfinished.store(nullptr, std::memory_order_relaxed);
 }
 
-int64_t start_of(call_record& slot) {
-    return std::atomic_ref(slot.start).load(std::memory_order_acquire);
-}
-
 }  // namespace
-
-anchor anchor_now() {
-    return {calls::ticks(), monotonic_ns(), realtime_ns()};
-}
-
-call_record* record_buffer::slots_of(uint32_t chunk) const {
-    return reinterpret_cast<call_record*>(mapping_ + chunk_at(chunk));
-}
 
 bool record_buffer::create(const char* path, size_t bytes, trace_file& out, uint32_t time_unit, int& error) {
     uint32_t count = static_cast<uint32_t>(bytes / chunk_bytes);
@@ -88,7 +67,7 @@ bool record_buffer::create(const char* path, size_t bytes, trace_file& out, uint
     next_anchor_ = header_->last.ticks + anchor_after_;
     notes_.begin(mapping_ + ring_header_bytes, ring_note_bytes);
     out_ = &out;
-    time_unit_ = time_unit;
+    coding_.begin({header_, mapping_}, out, time_unit);
     allocated_ = 0;
     uint32_t first = 0;
     if (!open_chunk(first)) {
@@ -107,11 +86,9 @@ void record_buffer::abandon() {
     header_ = nullptr;
     mapping_ = nullptr;
     fd_ = -1;
-    direct_ = false;
-    last_sequence_ = 0;
     lost_ = 0;
     note_lock_ = 0;
-    coding_lock_ = 0;
+    coding_.forget();
     coder_.forget();
 }
 
@@ -153,23 +130,11 @@ bool record_buffer::give_blocks(int64_t offset, int64_t bytes) {
     const int fd = descriptor();
     const int given = direct::fallocate(fd, offset, bytes);
     if (given != -EOPNOTSUPP && given != -ENOSYS) return given == 0;
-    static constexpr char zeros[page] = {};  // NFS and some parallel file systems: by writing
-    for (int64_t done = 0; done < bytes; done += page) {
-        if (direct::pwrite(fd, zeros, page, offset + done) != static_cast<ssize_t>(page)) return false;
+    static constexpr char zeros[ring_page] = {};  // NFS and some parallel file systems: by writing
+    for (int64_t done = 0; done < bytes; done += ring_page) {
+        if (direct::pwrite(fd, zeros, ring_page, offset + done) != static_cast<ssize_t>(ring_page)) return false;
     }
     return true;
-}
-
-bool record_buffer::lock_coding() {
-    patience wait(waits_in_vain_);
-    while (coding_lock_.exchange(1, std::memory_order_acquire) != 0) {
-        if (!wait.wait()) return false;
-    }
-    return true;
-}
-
-void record_buffer::unlock_coding() {
-    coding_lock_.store(0, std::memory_order_release);
 }
 
 /// Takes the lowest unused chunk.
@@ -177,12 +142,12 @@ bool record_buffer::open_chunk(uint32_t& chunk) {
     for (uint32_t i = 0; i < header_->chunk_count; ++i) {
         auto& entry = header_->chunks[i];
         if (i >= allocated_.load(std::memory_order_acquire)) {
-            if (!give_blocks(static_cast<int64_t>(chunk_at(i)), (chunk_bytes + page - 1) / page * page)) return false;
+            if (!give_blocks(static_cast<int64_t>(chunk_at(i)), ring_chunk_bytes)) return false;
             allocated_.store(i + 1, std::memory_order_release);
         }
         uint32_t unused = ring_header::unused;
         if (!entry.state.compare_exchange_strong(unused, ring_header::open, std::memory_order_acq_rel)) continue;
-        entry.sequence.store(last_sequence_.fetch_add(1) + 1, std::memory_order_relaxed);
+        entry.sequence.store(coding_.next_sequence(), std::memory_order_relaxed);
         chunk = i;
         return true;
     }
@@ -190,7 +155,7 @@ bool record_buffer::open_chunk(uint32_t& chunk) {
 }
 
 void record_buffer::append(const call_record& record) {
-    if (direct_.load(std::memory_order_relaxed)) [[unlikely]]
+    if (coding_.is_ending()) [[unlikely]]
         return append_to_trace(record);
     if (out_->failed()) [[unlikely]]
         return count_lost(1);
@@ -210,21 +175,21 @@ void record_buffer::append(const call_record& record) {
         if (slot < chunk_records) [[likely]]
             return fill(thread, *place, record);
         if (!await_chunk(static_cast<uint32_t>(taken >> 32), slot == chunk_records)) return append_to_trace(record);
-        if (direct_.load(std::memory_order_relaxed)) return append(record);
+        if (coding_.is_ending()) return append(record);
         if (out_->failed()) return count_lost(1);
     }
 }
 
 call_record* record_buffer::slot_at(uint64_t taken) const {
-    return slots_of(static_cast<uint32_t>(taken >> 32)) + (taken & slot_mask);
+    return ring{header_, mapping_}.slots_of(static_cast<uint32_t>(taken >> 32)) + (taken & slot_mask);
 }
 
 /// Past the chunks: after the end, and where all of them are held for threads that were stopped.
 void record_buffer::append_to_trace(const call_record& record) {
     const calls::blocked_signals whole;
-    if (!lock_coding()) return count_lost(1);
-    if (!write_chunk(&record, 1, last_sequence_.fetch_add(1) + 1)) count_lost(1);
-    unlock_coding();
+    if (!coding_.lock()) return count_lost(1);
+    if (!coding_.write(record)) count_lost(1);
+    coding_.unlock();
 }
 
 /// After a slot was asked for of a full chunk. The thread that took the slot after the last one closes and replaces the
@@ -236,10 +201,10 @@ bool record_buffer::await_chunk(uint32_t full, bool is_first) {
         header_->chunks[full].state.store(ring_header::closed, std::memory_order_release);
         wake_coder();
     }
-    patience wait(waits_in_vain_);
+    calls::patience wait(waits_in_vain_);
     bool mine = is_first;
     while ((next_.load(std::memory_order_acquire) & slot_mask) >= chunk_records) {
-        if (out_->failed() || direct_.load(std::memory_order_relaxed)) break;
+        if (out_->failed() || coding_.is_ending()) break;
         if (mine && replace_chunk(full)) break;
         if (wait.wait()) continue;
         if (mine) return false;
@@ -264,7 +229,7 @@ void record_buffer::refresh_anchor() {
 bool record_buffer::replace_chunk(uint32_t full) {
     uint32_t fresh = 0;
     if (!open_chunk(fresh)) {
-        code_next();
+        coding_.code_next();
         return false;
     }
     uint64_t seen = next_.load(std::memory_order_acquire);
@@ -275,131 +240,12 @@ bool record_buffer::replace_chunk(uint32_t full) {
     return true;
 }
 
-/// The closed chunk that was begun first; most_chunks: there is none.
-uint32_t record_buffer::oldest_closed() const {
-    uint32_t oldest = ring_header::most_chunks;
-    for (uint32_t i = 0; i < header_->chunk_count; ++i) {
-        if (header_->chunks[i].state.load(std::memory_order_acquire) != ring_header::closed) continue;
-        if (oldest == ring_header::most_chunks ||
-            header_->chunks[i].sequence.load(std::memory_order_relaxed) <
-                header_->chunks[oldest].sequence.load(std::memory_order_relaxed)) {
-            oldest = i;
-        }
-    }
-    return oldest;
-}
-
-/// A chunk in which a thread has filled a slot that was missing when the chunk was coded; most_chunks: there is none.
-uint32_t record_buffer::held_with_late_record() const {
-    for (uint32_t i = 0; i < header_->chunk_count; ++i) {
-        if (header_->chunks[i].state.load(std::memory_order_acquire) != ring_header::held) continue;
-        call_record* slots = slots_of(i);
-        for (uint32_t slot = 0; slot < chunk_records; ++slot) {
-            if (missing_[i][slot] && start_of(slots[slot]) != 0) return i;
-        }
-    }
-    return ring_header::most_chunks;
-}
-
-/// Codes the oldest closed chunk, or what came late in one. False when there is none, or another thread is at it.
-bool record_buffer::code_next() {
-    const calls::blocked_signals whole;
-    if (direct_.load(std::memory_order_relaxed)) return false;
-    if (coding_lock_.exchange(1, std::memory_order_acquire) != 0) return false;
-    bool coded_one = false;
-    if (const uint32_t closed = oldest_closed(); closed != ring_header::most_chunks)
-        coded_one = code(closed, slot_set().set());
-    else if (const uint32_t held = held_with_late_record(); held != ring_header::most_chunks)
-        coded_one = code(held, missing_[held]);
-    unlock_coding();
-    return coded_one;
-}
-
-/// Codes the `wanted` slots of a chunk. False when the trace cannot be written: then the records stay where they are,
-/// for readers of the ring.
-bool record_buffer::code(uint32_t chunk, const slot_set& wanted) {
-    call_record* slots = slots_of(chunk);
-    // A slot may be taken and not written yet, by a thread that lost its core in between.
-    constexpr int longest = 10'000;
-    int tries = 0;
-    const size_t count = wanted.count();
-    bool in_place = (wanted >> count).none();
-    for (uint32_t i = 0; i < chunk_records; ++i) {
-        if (!wanted[i]) continue;
-        while (start_of(slots[i]) == 0 && tries++ < longest) direct::yield();
-        const int64_t start = start_of(slots[i]);
-        if (start == 0 || start == calls::abandoned) in_place = false;
-    }
-    if (!in_place) return code_written(chunk, wanted);
-    const uint64_t sequence = header_->chunks[chunk].sequence.load(std::memory_order_relaxed);
-    if (!write_chunk(slots, static_cast<uint32_t>(count), sequence)) return false;
-    for (uint32_t i = 0; i < count; ++i) slots[i].start = 0;
-    header_->chunks[chunk].state.store(ring_header::unused, std::memory_order_release);
-    return true;
-}
-
-/// As code, where some of the slots are not written. They stay their threads', and the chunk is held for them: under
-/// another sequence number, because readers pass over a ring's chunk of which the trace has the number.
-bool record_buffer::code_written(uint32_t chunk, const slot_set& wanted) {
-    auto* gathered = static_cast<call_record*>(direct::map_memory(chunk_bytes));
-    if (gathered == nullptr) return false;
-    call_record* slots = slots_of(chunk);
-    auto& entry = header_->chunks[chunk];
-    slot_set written;
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < chunk_records; ++i) {
-        const int64_t start = wanted[i] ? start_of(slots[i]) : 0;
-        if (start == 0) continue;
-        written.set(i);
-        if (start != calls::abandoned) gathered[count++] = slots[i];
-    }
-    const bool kept = write_chunk(gathered, count, entry.sequence.load(std::memory_order_relaxed));
-    direct::call(SYS_munmap, direct::address(gathered), chunk_bytes);
-    if (!kept) return false;
-    for (uint32_t i = 0; i < chunk_records; ++i) {
-        if (written[i]) slots[i].start = 0;
-    }
-    missing_[chunk] = wanted & ~written;
-    if (missing_[chunk].any()) entry.sequence.store(last_sequence_.fetch_add(1) + 1, std::memory_order_relaxed);
-    entry.state.store(missing_[chunk].any() ? ring_header::held : ring_header::unused, std::memory_order_release);
-    return true;
-}
-
-bool record_buffer::has_records(uint32_t chunk) const {
-    const std::span<call_record> slots(slots_of(chunk), chunk_records);
-    return std::ranges::any_of(slots, [](call_record& slot) { return start_of(slot) != 0; });
-}
-
-/// At the end: what is missing still is lost. `used`: slots of the chunk that were taken.
-bool record_buffer::code_last(uint32_t chunk, uint32_t used) {
-    auto& entry = header_->chunks[chunk];
-    const uint32_t state = entry.state.load(std::memory_order_acquire);
-    if (state == ring_header::unused || used == 0) return true;
-    const slot_set taken = used >= chunk_records ? slot_set().set() : slot_set().set() >> (chunk_records - used);
-    if (!code(chunk, state == ring_header::held ? missing_[chunk] : taken)) return false;
-    if (entry.state.load(std::memory_order_relaxed) == ring_header::held)
-        count_lost(static_cast<uint32_t>(missing_[chunk].count()));
-    return true;
-}
-
-bool record_buffer::write_chunk(const call_record* records, uint32_t count, uint64_t sequence) {
-    if (count == 0) return true;
-    const chunk_section section{count, 0, sequence, anchor_now()};
-    const std::string_view payload = coded_chunk({records, count}, time_unit_, section, now());
-    return !payload.empty() && out_->append(section_kind::chunk, payload);
-}
-
-moment record_buffer::now() const {
-    return direct_.load(std::memory_order_relaxed) ? moment::ending : moment::running;
-}
-
 /// Under the note lock. What cannot be written stays.
 bool record_buffer::write_notes() {
     if (notes_.used() == 0) return true;
-    if (!lock_coding()) return false;
-    const std::string_view payload = coded_notes({mapping_ + ring_header_bytes, notes_.used()}, now());
-    const bool written = !payload.empty() && out_->append(section_kind::notes, payload);
-    unlock_coding();
+    if (!coding_.lock()) return false;
+    const bool written = coding_.write_notes({mapping_ + ring_header_bytes, notes_.used()});
+    coding_.unlock();
     if (!written) return false;
     header_->note_bytes.store(0, std::memory_order_release);
     notes_.begin(mapping_ + ring_header_bytes, ring_note_bytes);
@@ -408,7 +254,7 @@ bool record_buffer::write_notes() {
 
 /// Another thread holds the lock for a copy, or a compression, at most; one that was stopped there is not waited for.
 bool record_buffer::lock_notes() {
-    patience wait(waits_in_vain_);
+    calls::patience wait(waits_in_vain_);
     while (note_lock_.exchange(1, std::memory_order_acquire) != 0) {
         if (!wait.wait()) return false;
     }
@@ -436,23 +282,25 @@ bool record_buffer::note_file(const file_section& file, std::string_view path) {
 
 void record_buffer::flush() {
     const calls::blocked_signals whole;
-    if (header_ == nullptr || direct_.load(std::memory_order_relaxed)) return;
-    while (code_next()) continue;
-    direct_.store(true, std::memory_order_release);
+    if (header_ == nullptr || coding_.is_ending()) return;
+    while (coding_.code_next()) continue;
+    coding_.end();
     const uint64_t seen = next_.exchange(no_more_slots, std::memory_order_acq_rel);
     const auto used = static_cast<uint32_t>(seen & slot_mask);
     const auto current = static_cast<uint32_t>(seen >> 32);
-    if (!lock_coding()) return;
+    if (!coding_.lock()) return;
     bool all = true;
+    uint32_t missing = 0;
     for (uint32_t i = 0; i < header_->chunk_count; ++i) {
         // Of those that are open and not current, one is full, if the thread that is to close it did not get to it; the
         // others were opened by threads that lost their core, and are empty.
         const bool open = header_->chunks[i].state.load(std::memory_order_acquire) == ring_header::open;
-        const bool empty = open && i != current && !has_records(i);
+        const bool empty = open && i != current && !coding_.has_records(i);
         const uint32_t taken = i == current && used < chunk_records ? used : empty ? 0 : chunk_records;
-        all = code_last(i, taken) && all;
+        all = coding_.code_last(i, taken, missing) && all;
     }
-    unlock_coding();
+    coding_.unlock();
+    if (missing > 0) count_lost(missing);
     if (all && flush_notes() && !out_->failed()) direct::unlink(path_);
 }
 
@@ -463,12 +311,12 @@ void record_buffer::note_end(uint32_t how) {
 }
 
 void record_buffer::wake_coder() {
-    if (coder_.start(code_all, this) == calls::own_thread::answer::refused) code_next();
+    if (coder_.start(code_all, this) == calls::own_thread::answer::refused) coding_.code_next();
 }
 
 void record_buffer::code_all(void* opaque) {
     auto& buffer = *static_cast<record_buffer*>(opaque);
-    while (buffer.code_next()) continue;
+    while (buffer.coding_.code_next()) continue;
 }
 
 }  // namespace halcyon::observe::trace

@@ -1,52 +1,18 @@
 #pragma once
 
 #include <atomic>
-#include <bitset>
 #include <cstdint>
 
-#include "base/shared_layout.hpp"
 #include "calls/blocked_signals.hpp"
 #include "calls/call_record.hpp"
 #include "calls/own_thread.hpp"
+#include "observe/trace/chunk_coder.hpp"
 #include "observe/trace/notes.hpp"
-#include "observe/trace/section_coding.hpp"
+#include "observe/trace/ring.hpp"
 #include "observe/trace/trace_file.hpp"
 #include "observe/trace/trace_format.hpp"
 
 namespace halcyon::observe::trace {
-
-/// What stands at the beginning of a ring file.
-struct ring_header {
-    static constexpr uint32_t most_chunks = 64;
-    /// held: written to the trace but for slots that threads took and have not filled.
-    enum state : uint32_t { unused = 0, open, closed, held };
-
-    char magic[8];
-    uint32_t version;
-    uint32_t byte_order;
-    uint32_t record_bytes;
-    uint32_t chunk_records;
-    uint32_t chunk_count;
-    std::atomic<uint32_t> lost;        ///< calls not recorded since the trace could not be written
-    anchor last;                       ///< the most recent; kept fresh for a process that is killed
-    std::atomic<uint32_t> ended;       ///< calls::ending + 1, where the trace could not be told
-    std::atomic<uint32_t> note_bytes;  ///< of notes that are not in the trace yet
-    struct {
-        std::atomic<uint32_t> state;
-        std::atomic<uint32_t> reserved;
-        std::atomic<uint64_t> sequence;  ///< order of the chunks
-    } chunks[most_chunks];
-    std::atomic<uint32_t> shut_out;  ///< children that could not begin a trace: they count themselves here
-};
-
-inline constexpr size_t ring_header_bytes = 4096;
-static_assert(sizeof(ring_header) <= ring_header_bytes);
-static_assert(has_shared_layout<ring_header, 1096, 8>() && are_shared_atomics<uint32_t, uint64_t>);
-static_assert(offsetof(ring_header, lost) == 28 && offsetof(ring_header, last) == 32 &&
-              offsetof(ring_header, ended) == 56 && offsetof(ring_header, note_bytes) == 60);
-static_assert(offsetof(ring_header, chunks) == 64 && offsetof(ring_header, shut_out) == 1088);
-inline constexpr size_t ring_note_bytes = 61440;
-inline constexpr size_t ring_chunks_at = ring_header_bytes + ring_note_bytes;
 
 /// The calls that are not in the trace yet: chunks of slots in a mapped file, so that they outlive a kill.
 ///
@@ -60,8 +26,7 @@ inline constexpr size_t ring_chunks_at = ring_header_bytes + ring_note_bytes;
 /// A signal's handler neither interrupts a thread that codes or notes, nor jumps away from there; from a slot that it
 /// has taken it may, and leaves that behind as `abandoned`.
 ///
-/// Nobody waits for another thread without end: that one may have been stopped (by a debugger, a garbage collector, a
-/// signal handler that waits for the very thread that waits here). After some seconds the work is taken over, or left
+/// Nobody waits for another thread without end (calls/patience.hpp). After some seconds the work is taken over, or left
 /// to readers of the ring. A slot stays its thread's for as long as that takes: a chunk is not used again before each
 /// of its slots was filled. Meanwhile its other records go to the trace, and the late one follows them.
 class record_buffer {
@@ -105,34 +70,20 @@ class record_buffer {
     [[nodiscard]] calls::own_thread& coder() { return coder_; }
 
   private:
-    calls::call_record* slots_of(uint32_t chunk) const;
     [[nodiscard]] calls::call_record* slot_at(uint64_t taken) const;
     void append_to_trace(const calls::call_record& record);
     bool await_chunk(uint32_t full, bool is_first);
     bool replace_chunk(uint32_t full);
     bool open_chunk(uint32_t& chunk);
-    bool code_next();
-    [[nodiscard]] bool has_records(uint32_t chunk) const;
-    [[nodiscard]] uint32_t oldest_closed() const;
-    [[nodiscard]] uint32_t held_with_late_record() const;
     template <class Add>
     bool add_note(Add add);
     bool write_notes();
     bool flush_notes();
-    [[nodiscard]] moment now() const;
-    /// Slots of a chunk, by their numbers.
-    using slot_set = std::bitset<chunk_records>;
-    bool code(uint32_t chunk, const slot_set& wanted);
-    bool code_written(uint32_t chunk, const slot_set& wanted);
-    bool code_last(uint32_t chunk, uint32_t used);
     void count_lost(uint32_t calls);
-    bool write_chunk(const calls::call_record* records, uint32_t count, uint64_t sequence);
     void wake_coder();
     void refresh_anchor();
     int descriptor();
     bool give_blocks(int64_t offset, int64_t bytes);
-    bool lock_coding();
-    void unlock_coding();
     bool lock_notes();
     void unlock_notes();
     static void code_all(void* buffer);
@@ -143,19 +94,15 @@ class record_buffer {
     char* mapping_ = nullptr;
     size_t mapping_bytes_ = 0;
     ring_header* parent_ = nullptr;
+    std::atomic<uint32_t> waits_in_vain_{0};
+    chunk_coder coding_{waits_in_vain_};
     int fd_ = -1;
     trace_file* out_ = nullptr;
-    uint32_t time_unit_ = 1;
-    std::atomic<uint32_t> allocated_{0};          // chunks for which the file has blocks
-    slot_set missing_[ring_header::most_chunks];  // of the chunks that are held; under the coding lock
+    std::atomic<uint32_t> allocated_{0};  // chunks for which the file has blocks
     char path_[trace_file::longest_path] = {};
-    std::atomic<bool> direct_{false};
-    std::atomic<uint64_t> last_sequence_{0};
     std::atomic<uint64_t> lost_{0};
     std::atomic<uint32_t> note_lock_{0};  // taken before the coding lock where both are
     note_writer notes_;
-    std::atomic<uint32_t> coding_lock_{0};
-    std::atomic<uint32_t> waits_in_vain_{0};
     calls::own_thread coder_;
     int64_t next_anchor_ = 0;   // ticks
     int64_t anchor_after_ = 0;  // ticks
@@ -167,12 +114,9 @@ bool record_buffer::add_note(Add add) {
     if (header_ == nullptr || out_->failed() || !lock_notes()) return false;
     bool added = add() || (write_notes() && add());
     if (added) header_->note_bytes.store(static_cast<uint32_t>(notes_.used()), std::memory_order_release);
-    if (direct_.load(std::memory_order_relaxed)) added = write_notes() && added;
+    if (coding_.is_ending()) added = write_notes() && added;
     unlock_notes();
     return added;
 }
-
-/// This moment on all clocks.
-anchor anchor_now();
 
 }  // namespace halcyon::observe::trace

@@ -35,8 +35,9 @@ client_session::client_session(model& data, place_in_job where, std::unique_ptr<
         arena_ = arena(g.arena_bytes, g.blocks_per_client);
         free_entries_.reserve(g.blocks_per_client);
         for (uint32_t e = g.blocks_per_client; e-- > 0;) free_entries_.push_back(e);
-        taken_bytes_.assign(g.blocks_per_client, 0);
+        taken_.assign(g.blocks_per_client, {});
         in_use_.assign(g.blocks_per_client, false);
+        page_->rank.store(where_.rank, std::memory_order_relaxed);
         page_->pid_namespace.store(pid_namespace(), std::memory_order_relaxed);
         page_->pid.store(::getpid(), std::memory_order_release);
         tenure_seen_ = segment_->header().tenure.load();
@@ -127,7 +128,7 @@ result<void> client_session::write(std::string_view name, int block, const void*
                 if (auto done = store_here(*v, block, b.shape, data); !done) return done;
                 break;
             case room::kind::segment: {
-                std::memcpy(segment_->bytes_at(table_[r->entry].location), data, bytes);
+                std::memcpy(bytes_of(r->entry), data, bytes);
                 describe_entry(r->entry, *v, block, b.shape);
                 hand_over(r->entry);
                 if (auto done = push_block(event_kind::block_handed, r->entry); !done) return done;
@@ -160,7 +161,7 @@ result<void*> client_session::alloc(std::string_view name, int block) {
         if (r->what == room::kind::segment) {
             b.location = open_block::where::in_segment;
             b.entry = r->entry;
-            return static_cast<void*>(segment_->bytes_at(table_[r->entry].location));
+            return static_cast<void*>(bytes_of(r->entry));
         }
         if (r->what == room::kind::skip) b.entry = no_entry;
     }
@@ -204,9 +205,7 @@ result<void> client_session::commit(std::string_view name, int block) {
         describe_entry(b.entry, *v, block, b.shape);
         table_[b.entry].state.store(block_state::shared_read, std::memory_order_release);
         if (inline_) {
-            if (auto added = fallback_->add(*v, block, iteration_, b.shape,
-                                            {segment_->bytes_at(table_[b.entry].location), bytes});
-                !added)
+            if (auto added = fallback_->add(*v, block, iteration_, b.shape, {bytes_of(b.entry), bytes}); !added)
                 return added;
         } else if (auto done = push_block(event_kind::block_committed, b.entry); !done) {
             return done;
@@ -278,6 +277,7 @@ result<void> client_session::end_iteration() {
         const int64_t begin = monotonic_ns();
         // What could not be stored is lost, and the simulation is in its next iteration.
         outcome = fallback_->end_iteration(iteration_);
+        store_for_the_dead();
         phase_end_monotonic_ns_ = monotonic_ns();
         phase_visible_ns_ += phase_end_monotonic_ns_ - begin;
         counts_.visible_ns += phase_end_monotonic_ns_ - begin;

@@ -131,6 +131,7 @@ class client_session {
     result<void> wait_for_room();
     void complain(const std::string& what);
     void sleep_until_progress(uint32_t seen, int64_t most_ns);
+    [[nodiscard]] std::byte* bytes_of(uint32_t entry) const;
     void take_back_released();
     void resynchronise();
     void take_back(uint32_t entry);
@@ -147,7 +148,9 @@ class client_session {
     result<void> leave_server();
     result<void> settle_server();
     result<void> take_back_events();
-    result<void> store_spilled(const variable& v, const block_entry& e);
+    result<void> store_own(const checked_block& b);
+    void store_for_the_dead();
+    void store_remains_of(uint32_t client);
     bool serverless();
     result<void> wait_without_server(int64_t iteration, stage which);
     [[nodiscard]] result<void> still_served() const;
@@ -164,8 +167,13 @@ class client_session {
     return_ring::consumer returns_;
     arena arena_;
     std::vector<uint32_t> free_entries_;
-    std::vector<uint64_t> taken_bytes_;  ///< per entry: arena bytes it holds, 0 = none
-    std::vector<bool> in_use_;           ///< per entry
+    /// What an entry holds of the arena. The entry itself says so too, but lies where others could write.
+    struct piece {
+        uint64_t offset = 0;
+        uint64_t bytes = 0;  ///< 0: none
+    };
+    std::vector<piece> taken_;  ///< per entry
+    std::vector<bool> in_use_;  ///< per entry
     std::unordered_map<std::string_view, uint32_t> variable_ids_, event_ids_;
     std::vector<uint32_t> first_block_;  ///< as first_blocks(), which is the order of blocks_
     std::vector<open_block> blocks_;

@@ -7,6 +7,7 @@
 #include "offload/client/client_session.hpp"
 #include "offload/client/client_session_parts.hpp"
 #include "offload/output/node_counts.hpp"
+#include "offload/segment/remains.hpp"
 
 namespace halcyon::offload {
 
@@ -70,29 +71,23 @@ result<void> client_session::leave_server() {
     const int64_t stored = segment_->header().ledger.read().stored_through;
     result<void> outcome = settle_server();
     segment_->absences(where_.client).for_each(segment_->geometry().absence_slots, [&](const absence& a) {
-        if (a.iteration <= stored) return;
+        if (a.iteration <= stored || a.variable >= model_.variables.size()) return;
         if (auto noted = fallback_->note_missing(model_.variables[a.variable], a.block, a.iteration, a.why); !noted)
             outcome = noted;
     });
+    const remains own = remains_of(*segment_, model_, where_.client);
+    if (!own.sound) outcome = own.sound;
+    auto next = own.blocks.begin();
     for (int64_t iteration = stored + 1; iteration <= iteration_; ++iteration) {
-        for (uint32_t entry = 0; entry < in_use_.size(); ++entry) {
-            if (!in_use_[entry]) continue;
-            const block_entry& e = table_[entry];
-            const block_state s = e.state.load(std::memory_order_acquire);
-            if ((s != block_state::servers && s != block_state::shared_read) || e.iteration != iteration) continue;
-            const variable& v = model_.variables[e.variable];
-            if (e.in_spill != 0) {
-                if (auto done = store_spilled(v, e); !done) outcome = done;
-            } else if (auto done = fallback_->add(v, e.block, iteration, e.shape,
-                                                  {segment_->bytes_at(e.location), static_cast<size_t>(e.shape.bytes)});
-                       !done) {
-                outcome = done;
-            }
-        }
+        for (; next != own.blocks.end() && next->iteration == iteration; ++next)
+            if (auto done = store_own(*next); !done) outcome = done;
         if (iteration < iteration_)
             if (auto done = fallback_->end_iteration(iteration); !done) outcome = done;
     }
     if (auto done = take_back_events(); !done) outcome = done;
+    if (auto done = fallback_->flush(); !done) outcome = done;
+    page_->cared_for.store(1, std::memory_order_release);
+    store_for_the_dead();
     // Blocks the simulation still reads stay where they are; the rest is no longer needed.
     return outcome;
 }
@@ -138,10 +133,50 @@ result<void> client_session::take_back_events() {
     return outcome;
 }
 
-result<void> client_session::store_spilled(const variable& v, const block_entry& e) {
-    std::vector<std::byte> data(static_cast<size_t>(e.shape.bytes));
-    if (auto got = spill_.read(e.location, data.data(), data.size()); !got) return got;
-    return fallback_->add(v, e.block, e.iteration, e.shape, data);
+result<void> client_session::store_own(const checked_block& b) {
+    const variable& v = model_.variables[b.variable];
+    const auto bytes = static_cast<size_t>(b.shape.bytes);
+    if (!b.in_spill) return fallback_->add(v, b.block, b.iteration, b.shape, {segment_->bytes_at(b.location), bytes});
+    std::vector<std::byte> data(bytes);
+    if (auto got = spill_.read(b.location, data.data(), data.size()); !got) return got;
+    return fallback_->add(v, b.block, b.iteration, b.shape, data);
+}
+
+/// Clients that ended after the last server did, or before it and unseen, and did not store what they had handed over.
+/// Safe once their process has ended: nobody writes there any more. One client takes each of them.
+void client_session::store_for_the_dead() {
+    if (segment_ == nullptr) return;
+    for (uint32_t c = 0; c < segment_->geometry().clients; ++c) {
+        client_page& page = segment_->page(c);
+        if (c == where_.client || page.cared_for.load(std::memory_order_acquire) != 0 || !process_has_ended(page))
+            continue;
+        if (page.cared_for.exchange(1, std::memory_order_acq_rel) == 0) store_remains_of(c);
+    }
+}
+
+void client_session::store_remains_of(uint32_t client) {
+    const int rank = segment_->page(client).rank.load(std::memory_order_relaxed);
+    const remains left = remains_of(*segment_, model_, client);
+    result<void> outcome = left.sound;
+    for (auto b = left.blocks.begin(); b != left.blocks.end();) {
+        fallback_store::left_blocks of_iteration{b->iteration, rank, {}, {}};
+        for (; b != left.blocks.end() && b->iteration == of_iteration.iteration; ++b) {
+            const variable& v = model_.variables[b->variable];
+            // Its spill file went with its process.
+            if (b->in_spill)
+                of_iteration.lost.push_back(
+                    {b->variable, b->iteration, rank, b->block, missing_block::why::client_died});
+            else
+                of_iteration.blocks.push_back({&v,
+                                               b->iteration,
+                                               rank,
+                                               b->block,
+                                               b->shape,
+                                               {segment_->bytes_at(b->location), static_cast<size_t>(b->shape.bytes)}});
+        }
+        if (auto done = fallback_->store_left(std::move(of_iteration)); !done) outcome = done;
+    }
+    if (!outcome && left_) left_ = outcome;
 }
 
 /// A block that was allocated and never committed: what lies in it is no data. It is missing in the open iteration.
@@ -172,6 +207,7 @@ result<void> client_session::finish() {
         if (auto done = end_iteration(); !done) outcome = done;
     finished_ = true;
     const bool alone = serverless();
+    if (alone) store_for_the_dead();
     if (auto done = fallback_->finish(); !done) outcome = done;
     if (!left_) outcome = left_;
     if (alone) return outcome;

@@ -17,6 +17,10 @@ client_session::block_memory client_session::take_block_memory(uint64_t bytes) {
     return block_memory(static_cast<std::byte*>(memory));
 }
 
+std::byte* client_session::bytes_of(uint32_t entry) const {
+    return segment_->bytes_at(segment_->geometry().arena_offset(where_.client) + taken_[entry].offset);
+}
+
 void client_session::take_back_released() {
     uint32_t entry = 0;
     while (returns_.pop(entry) == return_ring::consumer::outcome::popped) {
@@ -26,7 +30,8 @@ void client_session::take_back_released() {
     if (!(segment_->header().tenure.load() == tenure_seen_)) resynchronise();
 }
 
-/// A server that died may have freed blocks without sending them back: look at every entry once.
+/// A server that died may have freed blocks without sending them back, and the ring on which they come may be damaged:
+/// looks at every entry once.
 void client_session::resynchronise() {
     tenure_seen_ = segment_->header().tenure.load();
     for (uint32_t entry = 0; entry < in_use_.size(); ++entry)
@@ -37,10 +42,8 @@ void client_session::resynchronise() {
 void client_session::take_back(uint32_t entry) {
     const block_state state = table_[entry].state.load(std::memory_order_acquire);
     if (state != block_state::free && state != block_state::stored_early) return;
-    if (taken_bytes_[entry] > 0)
-        arena_.give_back(table_[entry].location - segment_->geometry().arena_offset(where_.client),
-                         taken_bytes_[entry]);
-    taken_bytes_[entry] = 0;
+    if (taken_[entry].bytes > 0) arena_.give_back(taken_[entry].offset, taken_[entry].bytes);
+    taken_[entry] = {};
     if (state == block_state::stored_early) return;
     in_use_[entry] = false;
     free_entries_.push_back(entry);
@@ -54,7 +57,7 @@ bool client_session::try_entry(uint64_t bytes, bool constant, uint32_t& entry) {
     entry = free_entries_.back();
     free_entries_.pop_back();
     in_use_[entry] = true;
-    taken_bytes_[entry] = std::max(aligned_bytes(bytes), block_alignment);
+    taken_[entry] = {*at, std::max(aligned_bytes(bytes), block_alignment)};
     block_entry& e = table_[entry];
     e.location = segment_->geometry().arena_offset(where_.client) + *at;
     e.in_spill = 0;
@@ -109,6 +112,7 @@ result<client_session::room> client_session::find_room(const variable& v, uint64
     silence_->begin();
     while (true) {
         if (auto waited = wait_for_room(); !waited) return waited.why();
+        resynchronise();
         if (try_entry(bytes, !v.time_varying, r.entry)) return r;
         if (serverless()) {
             r.what = room::kind::run_inline;
@@ -201,7 +205,7 @@ result<void> client_session::spill(const variable& v, int block, const block_sha
     // An entry without arena bytes still needs its place in the table.
     silence_->begin();
     while (free_entries_.empty()) {
-        take_back_released();
+        resynchronise();
         if (!free_entries_.empty()) break;
         if (auto waited = wait_for_room(); !waited) return waited;
         if (serverless())
@@ -216,7 +220,7 @@ result<void> client_session::spill(const variable& v, int block, const block_sha
     const uint32_t entry = free_entries_.back();
     free_entries_.pop_back();
     in_use_[entry] = true;
-    taken_bytes_[entry] = 0;
+    taken_[entry] = {};
     block_entry& e = table_[entry];
     e.location = *at;
     e.in_spill = 1;

@@ -26,6 +26,12 @@ std::string bound_cores() {
     return list;
 }
 
+bool share_one_set(const std::vector<std::string>& client_cores) {
+    return client_cores.size() > 1 && !client_cores.front().empty() &&
+           std::all_of(client_cores.begin(), client_cores.end(),
+                       [&](const std::string& cores) { return cores == client_cores.front(); });
+}
+
 int cores_left(const std::vector<std::string>& client_cores) {
     const auto cores = static_cast<size_t>(::sysconf(_SC_NPROCESSORS_ONLN));
     std::set<long> used;
@@ -39,6 +45,7 @@ int cores_left(const std::vector<std::string>& client_cores) {
             for (long core = first; core <= last; ++core) used.insert(core);
         }
     }
+    if (share_one_set(client_cores)) return static_cast<int>(used.size() - std::min(used.size(), client_cores.size()));
     return static_cast<int>(cores - std::min(cores, used.size()));
 }
 

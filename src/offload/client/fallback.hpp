@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/error.hpp"
 #include "offload/model/model.hpp"
 #include "offload/output/run_records.hpp"
 #include "offload/segment/absence_log.hpp"
+#include "offload/store/store.hpp"
 
 namespace halcyon::offload {
 
@@ -21,6 +23,16 @@ class fallback_store {
     /// One block, stored now in a file of its own: policy `inline`.
     virtual result<void> store_now(const variable& v, int block, int64_t iteration, const block_shape& shape,
                                    std::span<const std::byte> data) = 0;
+
+    /// Blocks of one iteration of another client, which has ended, and those of them that cannot be read any more.
+    struct left_blocks {
+        int64_t iteration;
+        int rank;
+        std::vector<block_view> blocks;
+        std::vector<missing_block> lost;
+    };
+    /// Stored now, in a file of their own.
+    virtual result<void> store_left(left_blocks left) = 0;
 
     /// Copies a block; it is stored by the end_iteration that completes its file.
     virtual result<void> add(const variable& v, int block, int64_t iteration, const block_shape& shape,

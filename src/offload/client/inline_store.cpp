@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 
 #include "base/clock.hpp"
 #include "offload/model/unstored.hpp"
@@ -45,6 +46,40 @@ result<void> inline_store::store_now(const variable& v, int block, int64_t itera
         return write(std::move(r), realtime_ns());
     }
     return {};  // a variable that no store wants
+}
+
+result<void> inline_store::store_left(left_blocks left) {
+    if (auto opened = open(); !opened) return opened;
+    say("stored " + std::to_string(left.blocks.size()) + " block(s) of iteration " + std::to_string(left.iteration) +
+        " of rank " + std::to_string(left.rank) + ", which has ended");
+    counts_.missing_blocks += static_cast<int64_t>(left.lost.size());
+    result<void> outcome;
+    for (uint32_t s = 0; s < data_.stores.size(); ++s) {
+        output_writer::request r;
+        r.store = s;
+        r.iterations = {left.iteration};
+        r.part = output_->next_part(s, left.iteration);
+        const auto of_store = [&](uint32_t variable) {
+            return data_.variables[variable].store == data_.stores[s].name;
+        };
+        std::copy_if(left.blocks.begin(), left.blocks.end(), std::back_inserter(r.blocks),
+                     [&](const block_view& b) { return of_store(b.var->id); });
+        std::copy_if(left.lost.begin(), left.lost.end(), std::back_inserter(r.missing),
+                     [&](const missing_block& m) { return of_store(m.variable_id); });
+        if (r.blocks.empty() && r.missing.empty()) continue;
+        const auto blocks = static_cast<int64_t>(r.blocks.size());
+        int64_t bytes = 0;
+        for (const block_view& b : r.blocks) bytes += b.shape.bytes;
+        if (auto done = write(std::move(r), realtime_ns()); !done) {
+            outcome = done;
+            ++counts_.failed_files;
+            counts_.missing_blocks += blocks;
+            continue;
+        }
+        counts_.blocks += blocks;
+        counts_.bytes += bytes;
+    }
+    return outcome;
 }
 
 result<void> inline_store::add(const variable& v, int block, int64_t iteration, const block_shape& shape,
@@ -136,6 +171,7 @@ result<void> inline_store::settle_server(run_counts counted, int64_t phases_take
     counted.messages = std::move(saved.messages);
     counted.messages.push_back("the last server ended; its clients stored the rest by themselves");
     if (auto done = records->save(counted); !done) outcome = done;
+    records->release();
     return outcome;
 }
 

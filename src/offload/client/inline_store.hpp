@@ -33,6 +33,7 @@ class inline_store final : public fallback_store {
 
     result<void> store_now(const variable& v, int block, int64_t iteration, const block_shape& shape,
                            std::span<const std::byte> data) override;
+    result<void> store_left(left_blocks left) override;
     result<void> add(const variable& v, int block, int64_t iteration, const block_shape& shape,
                      std::span<const std::byte> data) override;
     result<void> note_missing(const variable& v, int block, int64_t iteration, absence::cause why) override;

@@ -78,6 +78,8 @@ result<void> server_process::watch(segment& shared) {
     const without_signals none_for_the_watcher;
     try {
         watcher_ = std::thread([this] { run(); });
+        // Whoever looks at the threads of a simulation sees whose this one is.
+        ::pthread_setname_np(watcher_.native_handle(), "halcyon-watch");
     } catch (const std::system_error& why) {
         return system_failure("a thread that watches the server (see ulimit -u and -v)", why.code().value());
     }
@@ -129,6 +131,7 @@ void server_process::run() {
         if (h.state.load(std::memory_order_acquire) == server_state::finished) return;
         auto server = next.after(server_.generation());
         if (!server) {
+            if (h.state.load(std::memory_order_acquire) == server_state::finished) return;
             available_.store(false, std::memory_order_release);
             segment_->announce_progress();
             return;

@@ -31,6 +31,8 @@ std::optional<server_connection> succession::after(uint32_t ended) {
         const uint32_t progress = segment_.header().progress.load(std::memory_order_acquire);
         const tenure now = word.load();
         if (now.now == tenure::phase::abandoned) return std::nullopt;
+        // A server that came and has ended in order meanwhile needs no successor.
+        if (segment_.header().state.load(std::memory_order_acquire) == server_state::finished) return std::nullopt;
         if (now.now == tenure::phase::serving && now.generation > ended) {
             if (auto server = meet(now.generation, ended)) return server;
             if (ended >= now.generation) continue;

@@ -20,8 +20,8 @@ class succession {
         std::string session;
         uint32_t client = 0;
         int max_restarts = 3;
-        std::chrono::nanoseconds patience{
-            std::chrono::seconds(60)};  ///< with a server that was appointed and does not come to serve
+        /// With a server that was appointed and does not come to serve.
+        std::chrono::nanoseconds patience{std::chrono::seconds(60)};
         launch_environment environment = {};
         [[nodiscard]] int patience_ms() const;
     };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "offload/segment/remains.hpp"
+
 namespace halcyon::offload {
 
 void count_clients(const segment& of, run_counts& counts) {
@@ -29,7 +31,8 @@ run_counts counts_without_server(const segment& of) {
         const client_page& page = of.page(c);
         const uint64_t taken = page.signals_taken.load(std::memory_order_acquire);
         counts.lost_signals += static_cast<int64_t>(taken - std::min(taken, page.signals_done.load()));
-        const bool dead = page.dead.load() != 0;
+        // Another client stores what is left of one whose process has ended.
+        const bool out_of_reach = page.dead.load() != 0 && !process_has_ended(page);
         for (const block_entry& e : of.table(c)) {
             const block_state state = e.state.load(std::memory_order_acquire);
             if (state == block_state::free || state == block_state::private_to_client) continue;
@@ -37,8 +40,8 @@ run_counts counts_without_server(const segment& of) {
             if (state == block_state::stored_early) {
                 ++counts.blocks;
                 counts.bytes += e.shape.bytes;
-            } else if (dead) {
-                ++counts.missing_blocks;  // its client cannot store it any more
+            } else if (out_of_reach) {
+                ++counts.missing_blocks;
             }
         }
     }

@@ -186,7 +186,7 @@ result<void> run_records::save(run_counts counts) {
     begin_anew_if_lost(files_);
     counts.lost_records += lost_;
     auto saved = counts_file_.replace(fitting_text_of(counts));
-    if (counts.finished) counts_file_.release();
+    if (counts.finished) release();
     return saved;
 }
 

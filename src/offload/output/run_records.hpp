@@ -57,6 +57,8 @@ class run_records {
     /// room are left out of the file and counted there. Files of records that were deleted or moved are begun anew, and
     /// the directory is made where it is missing. Failure (usage): another run has the directory now.
     result<void> save(run_counts counts);
+    /// The counts change no more: gives back the room that is kept for them. save() does so when they are finished.
+    void release() { counts_file_.release(); }
     /// Counts that an earlier server of this writer saved; zeros when there are none.
     [[nodiscard]] run_counts saved_counts() const;
     /// Lines of phases that are in the file, those of earlier servers too.

@@ -328,6 +328,8 @@ result<checked_block> check_block(const segment& s, const model& m, uint32_t cli
     }
     if (bytes != b.shape.bytes) return bad("has " + std::to_string(b.shape.bytes) + " bytes, which its extents do not");
     const auto size = static_cast<uint64_t>(b.shape.bytes);
+    if (b.in_spill && s.page(client).spilled_blocks.load(std::memory_order_relaxed) == 0)
+        return bad("lies in a spill file, of a client that has none");
     if (!b.in_spill) {
         const uint64_t from = g.arena_offset(client);
         if (b.location < from || b.location > from + g.arena_bytes || size > from + g.arena_bytes - b.location)

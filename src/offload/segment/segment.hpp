@@ -120,7 +120,9 @@ struct alignas(64) client_page {
     std::atomic<uint32_t> waiting;                        ///< client: blocked, needs room
     std::atomic<uint32_t> closed;                         ///< client: said goodbye
     std::atomic<int32_t> pid;                             ///< client: its process
+    std::atomic<int32_t> rank;                            ///< client: in the communicator of open
     std::atomic<uint64_t> pid_namespace;                  ///< client: what that number counts in; 0: not known
+    std::atomic<uint32_t> cared_for;                      ///< client: without a server, its blocks are stored
     alignas(64) std::atomic<int64_t> ended_through;       ///< client: last iteration it ended; -1 none
     std::atomic<uint64_t> skipped_blocks, skipped_bytes;  ///< client: totals since open
     std::atomic<uint64_t> spilled_blocks, spilled_bytes;
@@ -132,7 +134,8 @@ struct alignas(64) client_page {
 };
 static_assert(has_shared_layout<client_page, 192, 64>());
 static_assert(offsetof(client_page, waiting) == 0 && offsetof(client_page, closed) == 4 &&
-              offsetof(client_page, pid) == 8 && offsetof(client_page, pid_namespace) == 16);
+              offsetof(client_page, pid) == 8 && offsetof(client_page, rank) == 12 &&
+              offsetof(client_page, pid_namespace) == 16 && offsetof(client_page, cared_for) == 24);
 static_assert(offsetof(client_page, ended_through) == 64 && offsetof(client_page, skipped_blocks) == 72 &&
               offsetof(client_page, skipped_bytes) == 80);
 static_assert(offsetof(client_page, spilled_blocks) == 88 && offsetof(client_page, spilled_bytes) == 96 &&
@@ -306,7 +309,8 @@ struct checked_block {
 };
 
 /// Copies entry `index` of `client` and checks the copy against model and geometry: variable, iteration ≥ 0, block
-/// number, ranks and extents, product = bytes, location inside the client's arena. Failure (usage): what is wrong.
+/// number, ranks and extents, product = bytes, location inside the client's arena, or in a spill file that
+/// the client has. Failure (usage): what is wrong.
 result<checked_block> check_block(const segment& s, const model& m, uint32_t client, uint32_t index);
 
 }  // namespace halcyon::offload

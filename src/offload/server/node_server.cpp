@@ -197,6 +197,7 @@ int node_server::run() {
             cpu_relax();
             continue;
         }
+        restate();
         h.bell.prepare();
         if (somebody_rang()) {
             h.bell.cancel();

@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "base/node_identity.hpp"
 #include "offload/actions/action_runner.hpp"
 #include "offload/output/output_writer.hpp"
 #include "offload/output/run_records.hpp"
@@ -66,6 +65,9 @@ class node_server {
     bool pop_client(uint32_t client);
     void handle(uint32_t client, const event_record& e);
     void adopt_block(uint32_t client, uint32_t index, uint64_t sequence, bool handed);
+    void refuse_block(iteration_book::key k, uint64_t sequence, bool handed, const std::string& why);
+    void give_up(uint32_t client, const std::string& why);
+    void restate();
     void note_absent(uint32_t client, const absence& a);
     void reject(uint32_t client, const std::string& what);
     void handle_signal(uint32_t client, const event_record& e);
@@ -175,14 +177,13 @@ class node_server {
     std::vector<event_ring::consumer> events_;
     std::vector<return_ring::producer> returns_;
     std::vector<descriptor> spill_files_;
-    std::vector<bool> gone_;                    ///< clients that closed or died: they send no more events
-    std::vector<bool> spills_;                  ///< clients some of whose blocks lie in spill files
-    std::vector<bool> spill_lost_;              ///< clients whose spill file could not be taken
-    std::vector<bool> silent_;                  ///< clients whose connection is over: they send no more files
-    std::vector<bool> awaited_;                 ///< clients that have not joined this server yet
-    uint64_t pid_namespace_ = pid_namespace();  ///< 0: not known
-    int64_t awaited_until_ns_ = 0;              ///< after that they are taken for dead; 0: no limit yet
-    std::vector<uint32_t> first_block_;         ///< as first_blocks() of the model
+    std::vector<bool> gone_;             ///< clients that closed, died or were given up: they send no more events
+    std::vector<bool> spills_;           ///< clients some of whose blocks lie in spill files
+    std::vector<bool> spill_lost_;       ///< clients whose spill file could not be taken
+    std::vector<bool> silent_;           ///< clients whose connection is over: they send no more files
+    std::vector<bool> awaited_;          ///< clients that have not joined this server yet
+    int64_t awaited_until_ns_ = 0;       ///< after that they are taken for dead; 0: no limit yet
+    std::vector<uint32_t> first_block_;  ///< as first_blocks() of the model
 
     /// An event whose turn has not come.
     struct waiting_action {

@@ -1,11 +1,9 @@
 // What the clients send, and what becomes of them.
 
-#include <signal.h>
-
 #include <algorithm>
-#include <cerrno>
 
 #include "base/clock.hpp"
+#include "offload/segment/remains.hpp"
 #include "offload/server/node_server.hpp"
 
 namespace halcyon::offload {
@@ -33,12 +31,7 @@ bool node_server::pop_client(uint32_t client) {
         const auto outcome = events_[client].pop(e);
         if (outcome == event_ring::consumer::outcome::empty) break;
         if (outcome == event_ring::consumer::outcome::corrupt) {
-            if (!gone_[client]) {
-                note("event ring of rank " + std::to_string(book_.rank_of(client)) +
-                     " is corrupt: the client is treated as dead");
-                ++counts_.rejected_blocks;
-                client_gone(client);
-            }
+            give_up(client, "its event ring is corrupt");
             break;
         }
         any = true;
@@ -48,6 +41,31 @@ bool node_server::pop_client(uint32_t client) {
     return any;
 }
 
+/// Words of the segment that are this server's to write, and for which clients wait: somebody may have written over
+/// them. A client that closed may have lost the event that says so.
+void node_server::restate() {
+    segment_header& h = segment_.header();
+    const auto say = [](auto& word, auto value) {
+        if (word.load(std::memory_order_relaxed) != value) word.store(value, std::memory_order_release);
+    };
+    say(h.stored_through, stored_through_);
+    say(h.act, server_act::serving);
+    for (uint32_t c = 0; c < gone_.size(); ++c) {
+        if (gone_[c]) continue;
+        const client_page& page = segment_.page(c);
+        if (page.waiting.load(std::memory_order_acquire) != 0 && events_[c].empty()) events_[c].restate();
+        if (page.closed.load(std::memory_order_acquire) == 1 && events_[c].empty()) client_gone(c);
+    }
+}
+
+/// A client whose events make no sense: those that follow make none either. It is told when it waits next.
+void node_server::give_up(uint32_t client, const std::string& why) {
+    if (gone_[client]) return;
+    reject(client, "events that are damaged (" + why + "): the client is treated as dead");
+    events_[client].give_up();
+    client_gone(client);
+}
+
 /// A client's iterations follow each other: none is later than the one after the last that it ended.
 bool node_server::is_plausible(uint32_t client, int64_t iteration) const {
     return iteration >= 0 && iteration <= book_.ended_through(client) + 1;
@@ -55,8 +73,8 @@ bool node_server::is_plausible(uint32_t client, int64_t iteration) const {
 
 void node_server::handle(uint32_t client, const event_record& e) {
     if (e.kind != event_kind::closed && !is_plausible(client, e.iteration))
-        return reject(client, "an event of iteration " + std::to_string(e.iteration) +
-                                  ", but the last one it ended is " + std::to_string(book_.ended_through(client)));
+        return give_up(client, "one of iteration " + std::to_string(e.iteration) + ", but the last one it ended is " +
+                                   std::to_string(book_.ended_through(client)));
     switch (e.kind) {
         case event_kind::block_committed:
             adopt_block(client, e.index, e.sequence, false);
@@ -83,7 +101,7 @@ void node_server::handle(uint32_t client, const event_record& e) {
             client_gone(client);
             return;
     }
-    reject(client, "an event of unknown kind " + std::to_string(static_cast<int>(e.kind)));
+    give_up(client, "one of unknown kind " + std::to_string(static_cast<int>(e.kind)));
 }
 
 /// What the client wrote in it is noted before any block of it goes: a server that takes over could not find out.
@@ -124,34 +142,50 @@ void node_server::reject(uint32_t client, const std::string& what) {
 
 void node_server::adopt_block(uint32_t client, uint32_t index, uint64_t sequence, bool handed) {
     // The state first: of an entry that is the server's, nobody else changes anything.
-    if (index >= segment_.geometry().blocks_per_client) return reject(client, "an event about an entry that cannot be");
+    if (index >= segment_.geometry().blocks_per_client) return give_up(client, "one about an entry that cannot be");
+    const iteration_book::key k = iteration_book::key_of(client, index);
+    const iteration_book::held* held = book_.find(k);
     const block_state state = segment_.table(client)[index].state.load(std::memory_order_acquire);
-    if (state == block_state::stored_early) return;  // a predecessor adopted and stored it
+    if (state == block_state::stored_early && held != nullptr) return;  // a predecessor adopted and stored it
     if (state != block_state::servers && (handed || state != block_state::shared_read)) {
         // A predecessor may have adopted and released it before this event was popped.
-        if (generation_ == 1) reject(client, "a block that it still holds");
+        if (generation_ == 1) refuse_block(k, sequence, handed, "a block that it still holds");
         return;
     }
     auto b = check_block(segment_, data_, client, index);
-    if (!b) {
-        ++counts_.rejected_blocks;
-        note("rejected: " + b.why().message);
+    if (!b) return refuse_block(k, sequence, handed, b.why().message);
+    if (b->sequence != sequence) {
+        // An old event of an entry that was adopted and released by take_over().
+        if (generation_ == 1) refuse_block(k, sequence, handed, "a block with the number of another");
         return;
     }
-    if (b->sequence != sequence) return;  // an old event of an entry that was adopted and released by take_over()
     if (!is_plausible(client, b->iteration))
-        return reject(client, "a block of iteration " + std::to_string(b->iteration) +
-                                  ", but the last one it ended is " + std::to_string(book_.ended_through(client)));
-    const iteration_book::key k = iteration_book::key_of(client, index);
-    if (const auto* held = book_.find(k); held != nullptr && held->block.sequence != sequence)
-        return reject(client, "a block in the place of another");
-    if (b->iteration < book_.next_to_complete() && book_.find(k) == nullptr) {
+        return refuse_block(k, sequence, handed,
+                            "a block of iteration " + std::to_string(b->iteration) + ", but the last one it ended is " +
+                                std::to_string(book_.ended_through(client)));
+    if (held != nullptr && held->block.sequence != sequence)
+        return refuse_block(k, sequence, handed, "a block in the place of another");
+    if (b->iteration < book_.next_to_complete() && held == nullptr) {
         // Belongs to an iteration that is closed: its client had been given up, or a predecessor stored it.
         if (handed) release(k, block_state::free);
         return;
     }
     if (b->in_spill) spills_[client] = true;
     if (book_.adopt(*b, handed) == nullptr) release_if_done(k);
+}
+
+/// A block whose entry is damaged is lost: said, counted, and its room given back, or its client would wait for that.
+void node_server::refuse_block(iteration_book::key k, uint64_t sequence, bool handed, const std::string& why) {
+    const auto client = static_cast<uint32_t>(k >> 32);
+    reject(client, why);
+    tell_clients_of_loss(book_.next_to_complete(), "rank " + std::to_string(book_.rank_of(client)) + " sent " + why);
+    const iteration_book::held* held = book_.find(k);
+    if (held == nullptr && handed) release(k, block_state::free);
+    // What was committed before it was damaged is stored, and its entry free then.
+    if (held != nullptr && handed && held->block.sequence == sequence) {
+        book_.find(k)->handed = true;
+        release_if_done(k);
+    }
 }
 
 void node_server::handle_signal(uint32_t client, const event_record& e) {
@@ -225,6 +259,7 @@ void node_server::client_gone(uint32_t client) {
             release_if_done(k);
         }
         segment_.page(client).dead.store(1, std::memory_order_release);
+        progress_ = true;
         note("rank " + std::to_string(book_.rank_of(client)) +
              " died; its complete iterations are stored, the others marked");
     }
@@ -279,12 +314,11 @@ void node_server::take_over() {
             auto b = check_block(segment_, data_, c, i);
             if (b && b->iteration > ended + 1)
                 b = failure{error_kind::usage, "a block of an iteration that cannot be", 0};
+            const bool handed = state != block_state::shared_read;
             if (!b) {
-                ++counts_.rejected_blocks;
-                note("rejected: " + b.why().message);
+                refuse_block(iteration_book::key_of(c, i), 0, handed, b.why().message);
                 continue;
             }
-            const bool handed = state != block_state::shared_read;
             const bool early = state == block_state::stored_early;
             const bool constant = !data_.variables[b->variable].time_varying;
             if (b->iteration <= stored && handed && !constant)
@@ -302,6 +336,7 @@ void node_server::take_over() {
         remember_last_iteration(c);
         if (page.dead.load(std::memory_order_acquire) != 0) {
             gone_[c] = true;
+            events_[c].give_up();
             book_.client_left(c, iteration_book::leaving::died);
         }
     }
@@ -333,13 +368,11 @@ void node_server::look_for_lost_clients() {
     for (uint32_t c = 0; c < awaited_.size(); ++c) {
         if (!awaited_[c]) continue;
         const client_page& page = segment_.page(c);
-        const pid_t pid = page.pid.load(std::memory_order_acquire);
-        // The number means nothing in another PID namespace: there, only the time tells. And one that never joined the
-        // first server says that it closed when its session could not be opened.
-        const bool known = pid_namespace_ != 0 && page.pid_namespace.load(std::memory_order_relaxed) == pid_namespace_;
+        // One that never joined the first server says that it closed when its session could not be opened.
         const bool left = generation_ == 1 && page.closed.load(std::memory_order_acquire) != 0;
-        const bool ended = left || (known && ::kill(pid, 0) != 0 && errno == ESRCH);
-        if (!ended && (known || monotonic_ns() < awaited_until_ns_)) continue;
+        const bool ended = left || process_has_ended(page);
+        // One that is seen to live comes when it can.
+        if (!ended && (process_is_in_sight(page) || monotonic_ns() < awaited_until_ns_)) continue;
         awaited_[c] = false;
         silent_[c] = true;
         client_gone(c);

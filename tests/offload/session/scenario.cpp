@@ -19,8 +19,10 @@
 //     signals=1                     how often the signal is raised in each iteration
 //     sessions_before=0             so many sessions of one iteration are opened and closed first
 //     n=VALUE                       sets the parameter n before open
-//     leave_open=0                  1: rank 1 allocates the first variable once more, fills it and closes without a
-//     commit finalize_first=0              1: MPI_Finalize comes before the close, and one more iteration between them
+//     leave_open=0                  1: rank 1 allocates the first variable once more, fills it, and closes with
+//                                   no commit
+//     finalize_first=0              1: MPI_Finalize comes before the close, and one more iteration between them
+//     vanish=0                      1: every rank ends without the close, and without MPI
 //     later_server=PATH             sets HALCYON_SERVER in the environment of the running simulation, after the open
 //
 // Each variable is filled with a function of (name, iteration, rank, index), so that a reader can check every value:
@@ -229,13 +231,18 @@ int main(int argc, char** argv) {
         ok(halcyon_end_iteration(h));
     }
     ok(halcyon_stats(h, &stats));
-    const bool closed = ok(halcyon_close(&h));
+    const bool vanish = number("vanish", 0) != 0;
+    const bool closed = !vanish && ok(halcyon_close(&h));
     std::printf(
         "{\"rank\": %d, \"blocks\": %lu, \"bytes\": %lu, \"skipped\": %lu, \"spilled\": %lu, \"inlined\": %lu, "
         "\"restarts\": %lu, \"arena\": %lu, \"free\": %lu, \"blocked_ns\": %lu, \"closed\": %s, \"error\": \"%s\"}\n",
         rank, stats.blocks, stats.bytes, stats.skipped_blocks, stats.spilled_blocks, stats.inlined_blocks,
         stats.server_restarts, stats.arena_bytes, stats.arena_free_bytes, stats.blocked_ns, closed ? "true" : "false",
         first_error.c_str());
+    if (vanish) {
+        std::fflush(stdout);
+        ::_exit(first_error.empty() ? 0 : 1);
+    }
     // Launchers kill the other ranks when one ends with an error, which they would not have done storing.
     if (finalize_first) return 0;
     MPI_Finalize();

@@ -1,4 +1,5 @@
 /* stop_at_step STEP kill|hold REPORT PROGRAM [ARGUMENT ...]
+ * stop_at_step STEP kill|hold REPORT --thread ID
  *
  * Runs PROGRAM in this process and stops it before its STEPth system call, counted over all its processes and threads
  * from its first one on. `kill`: the process that is about to make that call gets SIGKILL. `hold`: it stands still, and
@@ -6,7 +7,10 @@
  * reached: the number of the system call. Without reaching it the program runs as if nothing were there.
  *
  * The tracer is a process of its own that the program's parent never sees: who waits for the program sees its end.
- * STEP 0 traces nothing and writes into REPORT how many calls were made when REPORT.count appeared. */
+ * STEP 0 stops nothing and writes into REPORT how many calls were made when REPORT.count appeared, or until all ended.
+ *
+ * `--thread`: the same for the calls of one thread that runs already, and of no other. REPORT.traced appears when it is
+ * traced. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -21,24 +25,9 @@
 
 enum { most_tasks = 256 };
 
-static struct {
-    pid_t task;
-    int inside; /* the next stop is the end of a system call */
-} tasks[most_tasks];
 static const char* report_path;
 static long step, made;
 static int kills;
-
-static int* inside_of(pid_t task) {
-    for (int i = 0; i < most_tasks; ++i) {
-        if (tasks[i].task == task) return &tasks[i].inside;
-        if (tasks[i].task == 0) {
-            tasks[i].task = task;
-            return &tasks[i].inside;
-        }
-    }
-    _exit(3);
-}
 
 static char* named(const char* ending) {
     static char path[4096];
@@ -46,18 +35,15 @@ static char* named(const char* ending) {
     return path;
 }
 
-static void report(long value) {
-    const int file = open(report_path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+static void write_number(const char* path, long value) {
+    const int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (file >= 0) dprintf(file, "%ld\n", value);
     close(file);
 }
 
-static void reached(pid_t task) {
-    struct __ptrace_syscall_info call;
-    memset(&call, 0, sizeof call);
-    ptrace(PTRACE_GET_SYSCALL_INFO, task, sizeof call, &call);
-    report((long)call.entry.nr);
-    if (kills) syscall(SYS_tkill, task, SIGKILL);
+static _Noreturn void all_have_ended(void) {
+    if (step == 0 && access(report_path, F_OK) != 0) write_number(report_path, made);
+    _exit(0);
 }
 
 /* Until the file is there. Processes that are killed meanwhile are reaped: their parents wait for that. */
@@ -67,37 +53,36 @@ static void hold(pid_t task) {
     while (access(named(".go"), F_OK) != 0) {
         int status = 0;
         const pid_t other = waitpid(-1, &status, __WALL | WNOHANG);
-        if (other < 0) _exit(0); /* all have ended */
+        if (other < 0) all_have_ended();
         if (other > 0 && WIFSTOPPED(status) && count < most_tasks) stopped[count++] = other;
         if (other == 0) usleep(5000);
     }
     for (int i = 0; i < count; ++i) ptrace(PTRACE_CONT, stopped[i], 0, 0);
 }
 
+/* True when this was the stop that was asked for. */
 static int at_call(pid_t task) {
-    int* inside = inside_of(task);
-    *inside = !*inside;
-    if (!*inside) return 0;
+    struct __ptrace_syscall_info call;
+    memset(&call, 0, sizeof call);
+    ptrace(PTRACE_GET_SYSCALL_INFO, task, sizeof call, &call);
+    if (call.op != PTRACE_SYSCALL_INFO_ENTRY) return 0;
     ++made;
     if (step == 0 && access(named(".count"), F_OK) == 0) {
-        report(made);
+        write_number(report_path, made);
         return 1;
     }
     if (made != step) return 0;
-    reached(task);
+    write_number(report_path, (long)call.entry.nr);
+    if (kills) syscall(SYS_tkill, task, SIGKILL);
     return 1;
 }
 
-static void trace(pid_t program) {
-    const long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE |
-                         PTRACE_O_TRACEEXEC;
-    if (ptrace(PTRACE_SEIZE, program, 0, options) != 0) _exit(2);
-    kill(program, SIGCONT);
+static _Noreturn void trace(void) {
     int done = 0;
     while (1) {
         int status = 0;
         const pid_t task = waitpid(-1, &status, __WALL);
-        if (task < 0) _exit(0); /* all have ended */
+        if (task < 0) all_have_ended();
         if (!WIFSTOPPED(status)) continue;
         const int signal = WSTOPSIG(status), event = status >> 16;
         if (signal == (SIGTRAP | 0x80)) {
@@ -116,11 +101,29 @@ static void trace(pid_t program) {
     }
 }
 
+static _Noreturn void trace_program(pid_t program) {
+    const long options =
+        PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEEXEC;
+    if (ptrace(PTRACE_SEIZE, program, 0, options) != 0) _exit(2);
+    kill(program, SIGCONT);
+    trace();
+}
+
+static _Noreturn void trace_thread(pid_t thread) {
+    if (ptrace(PTRACE_SEIZE, thread, 0, PTRACE_O_TRACESYSGOOD) != 0 || ptrace(PTRACE_INTERRUPT, thread, 0, 0) != 0)
+        _exit(2);
+    int status = 0;
+    if (waitpid(thread, &status, __WALL) != thread || ptrace(PTRACE_SYSCALL, thread, 0, 0) != 0) _exit(2);
+    write_number(named(".traced"), thread);
+    trace();
+}
+
 int main(int argc, char** argv) {
     if (argc < 5) return 2;
     step = atol(argv[1]);
     kills = strcmp(argv[2], "kill") == 0;
     report_path = argv[3];
+    if (strcmp(argv[4], "--thread") == 0) trace_thread(argc > 5 ? (pid_t)atol(argv[5]) : 0);
     const pid_t program = getpid();
     const pid_t between = fork();
     if (between < 0) return 2;
@@ -128,7 +131,7 @@ int main(int argc, char** argv) {
         if (fork() != 0) _exit(0);
         setsid();
         syscall(SYS_close_range, 0, ~0U, 0);
-        trace(program);
+        trace_program(program);
     }
     waitpid(between, NULL, 0);
     raise(SIGSTOP); /* until the tracer has taken hold */

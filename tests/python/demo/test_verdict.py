@@ -5,7 +5,7 @@ from dataclasses import replace
 from measurements import CALM, PACE, counted, round_of
 
 from halcyon.demo.calibration import Pace
-from halcyon.demo.comparison_rounds import Comparison
+from halcyon.demo.comparison_rounds import LIMIT_BITES, Comparison
 from halcyon.demo.overload import Overload
 from halcyon.demo.page import opening_of
 from halcyon.demo.table_rows import comparison_rows, overload_rows
@@ -37,6 +37,21 @@ def test_limit_control_and_rounds_are_stated() -> None:
 def test_a_round_that_does_not_count_is_told_with_its_cause() -> None:
     (caution,) = judge(Comparison([GOOD, BAD], {}), None, None).cautions
     assert caution.startswith("Round 2 does not count: file-per-process: store/compute 0.0100: the limit does not bite")
+
+
+def test_a_round_counts_however_halcyon_used_the_storage_in_it() -> None:
+    """Else its good rounds alone, or its bad ones, would be left."""
+    for store_s in (0.0, 4.0):
+        own = replace(CALM, store_s=store_s)
+        made = round_of(file_per_process=SLOW, control=SLOW, collective=own, halcyon_1=own, halcyon_2=own)
+        assert made.failures() == []
+
+
+def test_a_limit_that_bites_only_one_of_the_references_does_not_count() -> None:
+    for other in ({"file_per_process": UNLIMITED, "control": SLOW}, {"file_per_process": SLOW, "control": UNLIMITED}):
+        ((premise, detail),) = round_of(**other).failures()
+        assert premise == LIMIT_BITES
+        assert "store/compute 0.0100" in detail
 
 
 def test_load_at_calibration_is_named_as_the_cause() -> None:

@@ -31,6 +31,8 @@ class Call:
     moved: int | None = None
     error: int | None = None
     argument: int | None = None
+    timed: bool = True
+    """Whether the source tells its times; they order it here all the same."""
     inside: "Call | None" = None
     children_ns: int = 0
     number: int = 0
@@ -174,10 +176,10 @@ def _row(call: Call, related: bool) -> dict[str, object]:
         "moved": call.moved,
         "result": call.moved,
         "error": call.error,
-        "start_ns": call.start_ns,
-        "duration_ns": call.duration_ns,
+        "start_ns": call.start_ns if call.timed else None,
+        "duration_ns": call.duration_ns if call.timed else None,
         "wait_ns": 0,
-        "self_ns": call.duration_ns - call.children_ns if related or call.level == "posix" else None,
+        "self_ns": call.duration_ns - call.children_ns if call.timed and (related or call.level == "posix") else None,
         "step": call.step,
         "argument": call.argument,
     }

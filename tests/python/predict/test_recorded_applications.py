@@ -11,7 +11,7 @@ from applications import APPLICATIONS
 from forecasts import STORED, recordings
 
 from halcyon.observe.dataset import Dataset
-from halcyon.predict.accuracy import EVEN, LIKELY
+from halcyon.predict.accuracy import EVEN, LIKELY, NAIVE
 from halcyon.predict.scores import Score, predict
 from halcyon.predict.streams import Columns, Stream, Streams
 
@@ -23,6 +23,8 @@ OFFSETS = {"cloud-posix": 0.97, "cloud-gzip": 0.92, "cloud-mpiio": 0.995}
 HITS = {"cloud-posix": 0.93, "cloud-gzip": 0.90, "cloud-mpiio": 0.985, "lammps": 0.995}
 OVER_LAST_VALUE = 0.95
 """Error of times between calls, over that of expecting the last time again; geometric mean of all recordings."""
+OVER_BEST_NAIVE = 1.5
+"""The same of each recording, over the best of the naive forecasts: no application pays for the others' mean."""
 
 LAST_FILES = (".json", ".csv")
 """What the cloud writes once, when its last phase is over: nothing could know of it."""
@@ -121,3 +123,13 @@ def test_times_between_calls_are_forecast_better_than_by_the_last_value() -> Non
         assert last
         ratios.append(own / last)
     assert geometric_mean(ratios) <= OVER_LAST_VALUE
+
+
+@pytest.mark.parametrize(("name", "number"), ALL)
+def test_times_between_calls_of_no_recording_are_forecast_far_worse_than_naively(name: str, number: str) -> None:
+    by = recorded(name, number).score.whole.by
+    own = by[LIKELY].gap_difference_s
+    naive = [error for one in NAIVE if (error := by[one].gap_difference_s) is not None]
+    assert own is not None
+    assert len(naive) >= 3
+    assert own <= OVER_BEST_NAIVE * min(naive)

@@ -146,7 +146,7 @@ def test_phases_of_zero_seconds_are_drawn(phases_of_two_ranks: TwoRanks) -> None
 def test_one_rank_and_one_phase_are_drawn(tmp_path: Path) -> None:
     write_manifest(tmp_path, ranks=1, approach="collective")
     write_csv(tmp_path, "phases-n0000.csv", PHASES, [[0, 0, 10, 5_000_000, 0, 10**9, 100]])
-    assert "A phase holds the simulation up 5.00 ms at worst" in page_of(tmp_path).text
+    assert "A phase blocks the simulation for 5.00 ms at worst" in page_of(tmp_path).text
 
 
 def test_run_cut_off_within_its_first_phase_is_drawn(hand_run: Path) -> None:

@@ -1,73 +1,118 @@
-"""A server that takes over from one that was killed, stopped before one of its system calls: killed there, or held."""
+"""Servers that take over, stopped before one of their system calls: killed there, or held."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from running import BUILDS, Case, Outcome, finish, stop_server, wait_for
+from one_server import OneServerAtWork
+from running import BUILDS, Case, Outcome, check_complete, finish, living_servers_of, stop_server, wait_for
+from stored import check_nothing_is_half_done, check_view, total
 
-STOPPED_SERVER = """\
+STOPPED_SERVERS = """\
 #!/bin/sh
-# The second server of the session is stopped at a step; the others run as they are.
-[ "$4" = 2 ] || exec {server} "$@"
-exec {tracer} {step} {mode} {report} {server} "$@"
+# Some servers of the session are stopped at a step; the others run as they are.
+case "$4" in
+{hits}
+esac
+exec {server} "$@"
 """
 
-ITERATIONS, KILLED_AT = 12, 4
+ITERATIONS, KILLED_AT, NZ = 12, 4, 32
+
+
+@dataclass(frozen=True)
+class Hit:
+    """Which step (0: none) of which server is hit, and how: `kill`, `hold` (until its successor serves, or the run has
+    ended) or `slow` (it goes on before anybody gives it up)."""
+
+    step: int
+    mode: str
+    server: int = 2
+
+    def report(self, case: Case) -> Path:
+        return case.directory / f"report-{self.server}"
+
+    def was_reached(self, case: Case) -> bool:
+        return self.report(case).exists()
 
 
 @dataclass(frozen=True)
 class Takeover:
-    """Which step (0: none) of the second server is hit, and how: `kill`, `hold` (until its successor serves, or the
-    run has ended) or `slow` (it goes on before anybody gives it up)."""
+    """A run whose first server is killed while iterations wait to be stored; later servers are hit."""
 
-    step: int
-    mode: str
+    hits: tuple[Hit, ...]
 
     def play(self, case: Case) -> Outcome:
-        """The run, in which the first server is killed while iterations wait to be stored."""
-        report = case.directory / "report"
-        self.put_in_place(case, report)
+        held = any(hit.mode == "hold" for hit in self.hits)
+        # Short for a server that is held, long for one that is only slow on a busy machine.
+        case.configure(nz=str(NZ), server=f"max-restarts: 20, hang-timeout: {'500 ms' if held else '60 s'}")
+        self.put_in_place(case)
         run = case.start(f"iterations={ITERATIONS}", "final_wait=1", case.gates(KILLED_AT))
         try:
             case.wait_at_gate(KILLED_AT)
-            stop_server(case.server_process())
-            case.open_gate(KILLED_AT)
-            log = case.output / "server-n0000.log"
-            if self.mode != "kill":
-                wait_for(lambda: report.exists() or run.poll() is not None, what=f"step {self.step}")
-            if self.mode == "hold":
-                wait_for(lambda: "server 3 of" in log.read_text() or run.poll() is not None, what="the next server")
+            with OneServerAtWork(case):
+                stop_server(case.server_process())
+                case.open_gate(KILLED_AT)
+                for hit in self.hits:
+                    if hit.mode != "kill":
+                        self.let_go_in_time(hit, case, lambda: run.poll() is not None)
+                return finish(run)
         finally:
-            Path(f"{report}.go").touch()
-        return finish(run)
+            for hit in self.hits:
+                Path(f"{hit.report(case)}.go").touch()
 
-    def put_in_place(self, case: Case, report: Path) -> None:
+    @staticmethod
+    def let_go_in_time(hit: Hit, case: Case, is_over: Callable[[], bool]) -> None:
+        wait_for(lambda: hit.was_reached(case) or is_over(), what=f"step {hit.step}")
+        if hit.mode == "hold":
+            log = case.output / "server-n0000.log"
+            replaced = f"server {hit.server + 1} of"
+            wait_for(lambda: replaced in log.read_text() or is_over(), what="the next server")
+        Path(f"{hit.report(case)}.go").touch()
+
+    def put_in_place(self, case: Case) -> None:
         build = BUILDS[case.mpi]
-        program = case.directory / "server"
-        tracer_mode = "kill" if self.mode == "kill" else "hold"
-        program.write_text(
-            STOPPED_SERVER.format(
-                server=build / "bin/halcyon-server",
-                tracer=build / "tests/stop_at_step",
-                step=self.step,
-                mode=tracer_mode,
-                report=report,
-            )
+        server, tracer = build / "bin/halcyon-server", build / "tests/stop_at_step"
+        hits = "\n".join(
+            f"{hit.server}) exec {tracer} {hit.step} {'kill' if hit.mode == 'kill' else 'hold'} {hit.report(case)} "
+            f'{server} "$@" ;;'
+            for hit in self.hits
         )
+        program = case.directory / "server"
+        program.write_text(STOPPED_SERVERS.format(server=server, hits=hits))
         program.chmod(0o755)
         case.environment["HALCYON_SERVER"] = str(program)
 
 
+def check_values_after(case: Case) -> None:
+    check_complete(case, ITERATIONS)
+    check_view(case, case.blocks(), ITERATIONS, NZ)
+
+
+def check_counts_after(case: Case, outcome: Outcome) -> None:
+    """Each block and iteration counted once, and as many restarts as servers have come to serve after the first."""
+    wait_for(lambda: not living_servers_of(case), what="the servers exit")
+    counts = case.counts()
+    restarts = counts["server_restarts"]
+    assert 1 <= restarts <= (case.output / "server-n0000.log").read_text().count("took over as server")
+    assert [rank["restarts"] for rank in outcome.ranks.values()] == [restarts] * case.ranks
+    assert (counts["iterations"], total(case, "blocks")) == (ITERATIONS, ITERATIONS * case.ranks)
+    for none in ("missing_blocks", "incomplete_iterations", "rejected_blocks", "failed_files", "dead_clients"):
+        assert counts[none] == 0, f"{none}: {counts[none]}"
+    check_nothing_is_half_done(case)
+
+
 def steps_of_a_takeover(case: Case) -> int:
     """How many system calls a server makes from its start until it has told that it took over."""
-    report = case.directory / "report"
-    Takeover(0, "kill").put_in_place(case, report)
+    case.configure(nz=str(NZ))
+    count = Hit(0, "kill")
+    Takeover((count,)).put_in_place(case)
     run = case.start(f"iterations={ITERATIONS}", "final_wait=1", case.gates(KILLED_AT))
     case.wait_at_gate(KILLED_AT)
     stop_server(case.server_process())
     log = case.output / "server-n0000.log"
     wait_for(lambda: "took over" in log.read_text(), what="the second server takes over")
-    Path(f"{report}.count").touch()
+    Path(f"{count.report(case)}.count").touch()
     case.open_gate(KILLED_AT)
     finish(run)
-    return int(report.read_text())
+    return int(count.report(case).read_text())

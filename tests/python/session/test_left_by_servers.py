@@ -1,12 +1,14 @@
 """What servers knew or did when they died is known to whoever comes after them: another server, or the clients."""
 
+import os
+import signal
 import subprocess
-from pathlib import Path
 
 import pytest
-from fault_campaign import check_values, recorded_missing
-from running import BUILDS, Case, check_complete, finish, processes_of, stop_server, wait_for
+from appointing import SURVIVORS
+from running import BUILDS, Case, check_complete, finish, is_gone, processes_of, stop_server, wait_for
 from segment import Word, is_abandoned, words
+from stored import check_nothing_is_half_done, check_values, recorded_missing, total
 
 AHEAD = 8
 """Iterations that rank 0 is ahead of rank 1, of which the buffer holds two."""
@@ -34,10 +36,6 @@ def start_ahead(case: Case, when_full: str, max_restarts: int) -> "subprocess.Po
     return run
 
 
-def blocks_counted(case: Case) -> int:
-    return sum(case.counts(path.stem.removeprefix("counts-"))["blocks"] for path in case.output.glob("counts-*.json"))
-
-
 @pytest.mark.parametrize("max_restarts", [0, 3])
 def test_early_parts_are_published_whoever_comes_after(openmpi_case: Case, max_restarts: int) -> None:
     run = start_ahead(openmpi_case, "block", max_restarts)
@@ -47,9 +45,9 @@ def test_early_parts_are_published_whoever_comes_after(openmpi_case: Case, max_r
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, ITERATIONS)
-    assert not list(openmpi_case.output.glob(".tiny.n0000.*.h5")), "parts are still hidden"
+    check_nothing_is_half_done(openmpi_case)
     assert not recorded_missing(openmpi_case)
-    assert blocks_counted(openmpi_case) == ITERATIONS * openmpi_case.ranks
+    assert total(openmpi_case, "blocks") == ITERATIONS * openmpi_case.ranks
 
 
 def test_blocks_in_early_parts_of_a_client_that_died_are_not_missing(openmpi_case: Case) -> None:
@@ -62,6 +60,37 @@ def test_blocks_in_early_parts_of_a_client_that_died_are_not_missing(openmpi_cas
     stored = check_values(openmpi_case)
     assert {i for _, i, rank in stored if rank == 0} == set(range(AHEAD))
     assert not set(stored) & recorded_missing(openmpi_case)
+
+
+@pytest.mark.parametrize("dies", ["before the other noticed", "after the other went on"])
+def test_blocks_of_a_client_that_died_are_stored_by_the_others(openmpi_case: Case, dies: str) -> None:
+    """They were handed over, and the last server ended before it stored them."""
+    openmpi_case.launcher = SURVIVORS["openmpi"]
+    openmpi_case.configure(nz="32", server="max-restarts: 0")
+    run = openmpi_case.start("iterations=8", "vanish=1", openmpi_case.gates(2, 5, 6))
+    openmpi_case.wait_at_gate(2)
+    server = openmpi_case.server_process()
+    os.kill(server, signal.SIGSTOP)
+    openmpi_case.open_gate(2)
+    wait_for(lambda: words(server, Word.ENDED_THROUGH, 2) == [4, 4], what="both ranks are at the second gate")
+    dead, survivor = processes_of(run)
+    os.kill(dead, signal.SIGSTOP)
+    if dies == "before the other noticed":
+        os.kill(dead, signal.SIGKILL)
+    os.kill(server, signal.SIGKILL)
+    wait_for(lambda: is_abandoned(survivor), what="no server comes any more")
+    openmpi_case.open_gate(5)
+    own = openmpi_case.output / "tiny.c00001.i00000005.h5"
+    wait_for(own.exists, what="the other rank stores by itself")
+    if dies == "after the other went on":
+        os.kill(dead, signal.SIGKILL)
+        wait_for(lambda: is_gone(dead), what="it has ended")
+    openmpi_case.open_gate(6)
+    finish(run)
+    stored = set(check_values(openmpi_case))
+    assert stored == {("theta", i, 0) for i in range(5)} | {("theta", i, 1) for i in range(8)}
+    assert total(openmpi_case, "blocks") == len(stored)
+    assert not recorded_missing(openmpi_case)
 
 
 @pytest.mark.parametrize("max_restarts", [0, 3])
@@ -94,8 +123,7 @@ def test_a_module_that_ends_its_server_is_not_run_again(openmpi_case: Case, max_
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     check_complete(openmpi_case, 12)
-    counts = [openmpi_case.counts(Path(p).stem.removeprefix("counts-")) for p in openmpi_case.output.glob("counts-*")]
-    assert sum(c["failed_actions"] for c in counts) > 0
+    assert total(openmpi_case, "failed_actions") > 0
     if max_restarts > 0:
         assert openmpi_case.counts()["server_restarts"] == 1
         assert "is not run any more" in log.read_text()

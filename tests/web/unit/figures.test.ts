@@ -99,7 +99,7 @@ test("keys that are none of the timeline's are left to the browser", () => {
     });
 });
 
-test("findings: the gravest first, then the most expensive", () => {
+test("findings: the most severe first, then the most expensive", () => {
     const finding = (key: string, severity: Finding["severity"], seconds_lost: number | null) =>
         ({ key, severity, seconds_lost }) as Finding;
     const order = byWeight([

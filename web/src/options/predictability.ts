@@ -1,7 +1,7 @@
 /** Charts of how well calls can be forecast: figures 7.2 to 7.7 of M. Dorier's thesis (2014). */
 
 import { axis, legend, tooltip } from "../chart";
-import type { Arrivals, Curve, Figures } from "../data";
+import type { Arrivals, Curve, Figures } from "../predictability";
 import type { Theme } from "../theme";
 import { count, percent, seconds } from "../units";
 

@@ -176,7 +176,10 @@ function fileDetail(context: Context, file: File): HTMLElement {
         ["servers", file.servers.join(", ") || null],
         ...context.document.bandwidths
             .filter((b) => b.file === file.file)
-            .map((b): [string, string] => [`${b.kind}, effective POSIX`, rate(b.effective_posix)]),
+            .map((b): [string, string] => [
+                `${b.kind}, effective POSIX`,
+                b.posix_cut ? `${ABSENT}: the source cut its POSIX record short` : rate(b.effective_posix),
+            ]),
     ];
     return h(
         "section",

@@ -144,7 +144,9 @@ function bandwidthCard(b: Bandwidth): HTMLElement {
                 ? "from what MPI-IO delivered to all processes at once"
                 : "from the first to the last transfer, to all processes transferring at once",
         ],
-        ["POSIX, effective", known(b.effective_posix), "bytes over the summed time of the calls: of one process"],
+        b.posix_cut
+            ? ["POSIX, effective", ABSENT, "the source cut the POSIX records short"]
+            : ["POSIX, effective", known(b.effective_posix), "bytes over the summed time of the calls: of one process"],
     ];
     return h(
         "article",

@@ -1,7 +1,7 @@
 /** How well the calls of one thread can be forecast, from what they were before. */
 
 import { chart, type ChartSpec } from "../chart";
-import type { Accuracy, Bound, Model, Predictability, Stretch } from "../data";
+import type { Accuracy, Bound, Model, Predictability, Stretch } from "../predictability";
 import { h, nothing, prose } from "../dom";
 import { ERROR, SHARE, SYMBOLS, arrivalDifferences, arrivalTimes, overCalls } from "../options/predictability";
 import { sideways } from "../sideways";
@@ -218,7 +218,7 @@ function facts(model: Model): HTMLElement {
         ["transitions", count(model.transitions)],
         ["memory", `${size(model.memory_bytes)}, at most ${size(model.memory_peak_bytes)}`],
         ["not learnt", model.unlearned ? `${plural(model.unlearned, "call")}: no room in its memory` : null],
-        ["phases", `${count(model.phases)}, parted by more than ${seconds(model.pause_s)}`],
+        ["phases", `${count(model.phases)}, separated by more than ${seconds(model.pause_s)}`],
         ["next phase", next],
     ];
     return h(

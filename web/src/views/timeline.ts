@@ -2,11 +2,12 @@
 
 import { h, nothing } from "../dom";
 import { formatRoute, type Route } from "../route";
-import { CLASS_NAMES, CLASSES, THEMES, classOf, levelColour, levelName, type Scheme } from "../theme";
+import { THEMES, levelName, type Scheme } from "../theme";
+import { inProgress } from "../timeline/activity";
 import { routeOf, sightOf, type Limits } from "../timeline/address";
 import { callsWithin, laneOf, type Calls } from "../timeline/calls";
 import { describeCall, describeCell, processName, type Description } from "../timeline/describe";
-import { classPalette, levelPalette } from "../timeline/paint";
+import { legend, type ColourBy } from "../timeline/legend";
 import { pick } from "../timeline/pick";
 import { spansOf } from "../timeline/spans";
 import { Stage } from "../timeline/stage";
@@ -42,7 +43,7 @@ class Timeline implements TimelineView {
     private readonly tree: Tree;
     private chosenFiles: Tree | null = null;
     private scheme: Scheme = "light";
-    private colourBy: "kind" | "level" = "kind";
+    private colourBy: ColourBy = "kind";
     private shown: number[];
     private call: number | null = null;
     private readonly tip = h("div", { class: "tip", hidden: true });
@@ -57,7 +58,7 @@ class Timeline implements TimelineView {
     });
     private readonly colours = h(
         "select",
-        { onchange: (event) => this.colour((event.target as HTMLSelectElement).value as "kind" | "level") },
+        { onchange: (event) => this.colour((event.target as HTMLSelectElement).value as ColourBy) },
         h("option", { value: "kind" }, "kind of call"),
         h("option", { value: "level" }, "level"),
     );
@@ -79,7 +80,7 @@ class Timeline implements TimelineView {
                 const process = timeline.processes[row];
                 return process ? (process.rank === null ? `proc. ${process.process}` : `rank ${process.rank}`) : "";
             },
-            activity: this.activity(),
+            activity: inProgress(context.document.concurrency, timeline),
             moved: (time, rows) => this.tellSight(time, rows),
         });
         this.element = h(
@@ -243,7 +244,7 @@ class Timeline implements TimelineView {
         this.refresh();
     }
 
-    private colour(by: "kind" | "level"): void {
+    private colour(by: ColourBy): void {
         this.colourBy = by;
         this.refresh();
     }
@@ -260,23 +261,9 @@ class Timeline implements TimelineView {
 
     private refresh(): void {
         const theme = THEMES[this.scheme];
-        const { levels } = this.calls.timeline;
-        const present = new Set(this.calls.timeline.functions.map(({ kind }) => classOf(kind)));
-        const palette =
-            this.colourBy === "kind"
-                ? classPalette(theme.classes, present, theme.panel)
-                : levelPalette(
-                      levels.map((level) => levelColour(theme, level)),
-                      theme.panel,
-                  );
-        const ofShown = this.calls.timeline.functions.filter(({ level }) => this.shown.includes(levels.indexOf(level)));
-        const kinds = new Set(ofShown.map(({ kind }) => classOf(kind)));
-        const entries =
-            this.colourBy === "kind"
-                ? CLASSES.filter((c) => kinds.has(c)).map((c) => [theme.classes[c], CLASS_NAMES[c]] as const)
-                : this.shown.map((index) => [levelColour(theme, levels[index]!), levelName(levels[index]!)] as const);
+        const { palette, entries } = legend(this.calls.timeline, theme, this.colourBy, this.shown);
         this.key.replaceChildren(
-            ...entries.map(([colour, name]) => h("li", {}, h("span", { style: `background:${colour}` }), name)),
+            ...entries.map(({ colour, name }) => h("li", {}, h("span", { style: `background:${colour}` }), name)),
             h("li", { class: "aside" }, "fainter: less of the time is taken"),
         );
         this.stage.show({ tree: this.tree, chosen: this.chosenFiles, shownLevels: this.shown, palette, theme });
@@ -393,17 +380,6 @@ class Timeline implements TimelineView {
             }
         }
         return null;
-    }
-
-    /** Calls in progress at the lowest level, for the slider. */
-    private activity(): [number, number][] {
-        const { levels, duration_s } = this.calls.timeline;
-        const all = this.context.document.concurrency;
-        const lowest = [...levels].reverse().find((level) => all?.series.some((one) => one.level === level));
-        const series = all?.series.filter(({ level }) => level === lowest) ?? [];
-        if (!all || !series.length) return [[0, 0], [duration_s, 0]]; // prettier-ignore
-        const sum = (i: number) => series.reduce((total, { mean }) => total + (mean[i] ?? 0), 0);
-        return series[0]!.mean.map((_, i) => [(i + 0.5) * all.bin_s, sum(i)]);
     }
 }
 

@@ -40,6 +40,8 @@ class Bandwidth:
     """That made POSIX transfers: with collective buffering, fewer than there are ranks. 0: not known."""
     posix_span_s: float | None = None
     """Where calls were only counted: from the first to the last transfer, which bounds their union."""
+    posix_cut: bool = False
+    """The source had no room for all POSIX transfers of these files: rates of POSIX are not known."""
 
     @property
     def perceived_mpi(self) -> float | None:
@@ -51,7 +53,7 @@ class Bandwidth:
 
     @property
     def effective_posix(self) -> float | None:
-        return _rate(self.posix_bytes, self.posix_s)
+        return None if self.posix_cut else _rate(self.posix_bytes, self.posix_s)
 
     @property
     def perceived_posix(self) -> float | None:

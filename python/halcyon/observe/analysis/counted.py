@@ -63,6 +63,10 @@ SMALL = ("0_100", "100_1K", "1K_10K")
 """Bins of which all is small (settings.small_bytes); of 10K_100K nobody knows which part is."""
 
 
+_WHOLE_SHARE = 0.99
+"""Of the bytes that MPI-IO was asked for: as much has reached the file system where a source counted all of it."""
+
+
 @dataclass(frozen=True)
 class Volume:
     """Sums over all records of a level."""
@@ -165,7 +169,9 @@ class Counted:
             lower=ibis.ifelse(_.module == "MPI-IO", 0, volume).sum(),
         )
         rows = sums.to_pyarrow().to_pylist()
-        whole = {row["file"]: row["lower"] for row in rows if row["lower"] >= 0.99 * row["upper"] and row["lower"]}
+        whole = {
+            row["file"]: row["lower"] for row in rows if row["lower"] >= _WHOLE_SHARE * row["upper"] and row["lower"]
+        }
         return whole, sum(max(row["upper"], row["lower"]) for row in rows)
 
     def times(self) -> list[TimeSpent]:
@@ -251,18 +257,20 @@ class Counted:
         span = max(end for _begin, end in stamps) - min(begin for begin, _end in stamps) if known else None
         shared = any(row["shared"] for row in sides["posix"])
         users = self.survey.ranks if shared else int(max((row["processes"] for row in sides["posix"]), default=0))
+        asked, reached = total("mpi", *volumes), total("posix", *volumes)
         return Bandwidth(
             file=file,
             kind=kind,
             bytes=int(total("own", *volumes)),
-            mpi_bytes=int(total("mpi", *volumes)),
+            mpi_bytes=int(asked),
             mpi_s=total("mpi", *spent),
             mpi_wall_s=None,
-            posix_bytes=int(total("posix", *volumes)),
+            posix_bytes=int(reached),
             posix_s=total("posix", *spent),
             posix_wall_s=None,
             processes=users if self.complete else 0,
             posix_span_s=span,
+            posix_cut=not self.complete and reached < _WHOLE_SHARE * asked,
         )
 
     @cached_property

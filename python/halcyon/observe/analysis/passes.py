@@ -108,7 +108,18 @@ def durations(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
     """
     rows = _with_duration_class(_timed(_classed(calls, files)))
     return rows.aggregate(
-        by=["file", "level", "call", "kind", "parent_level", "parent_call", "size_class", "aligned", "duration_class"],
+        by=[
+            "process",
+            "file",
+            "level",
+            "call",
+            "kind",
+            "parent_level",
+            "parent_call",
+            "size_class",
+            "aligned",
+            "duration_class",
+        ],
         calls=_.count(),
         volume=_total(_volume(rows)),
         duration_ns=_total(_.duration_ns),

@@ -1,11 +1,11 @@
-"""The I/O phases of a run: bursts of I/O parted by pauses, and how evenly the ranks got through them.
+"""The I/O phases of a run: bursts of I/O separated by pauses, and how evenly the ranks got through them.
 
 Dorier 2014, figure 2.3: in each phase, ranks sorted by their write time, which is normalised by the longest; the
 phase's throughput is all bytes over the time of the slowest rank.
 
 How phases are found: all intervals of I/O calls are merged, across processes. Bursts that hold next to nothing (log
 lines) are set aside. The remaining pauses are sorted by length; those above the lowest clear jump in length (else the
-largest jump) part phases.
+largest jump) separate phases.
 """
 
 from dataclasses import dataclass
@@ -77,8 +77,8 @@ class PhaseSplit:
     begin_ns: Times
     end_ns: Times
     gap_ns: int
-    """Pauses longer than this part phases."""
-    crumbs: int
+    """Pauses longer than this separate phases."""
+    minor_bursts: int
     """Bursts that were set aside."""
 
     @property
@@ -98,7 +98,7 @@ def split(survey: Survey) -> PhaseSplit:
         return PhaseSplit(first, last, floor, 0)
     moved = survey.moments.filter(_.transfer).select("begin_ns", "volume").to_pyarrow()
     volumes = _per_island(first, moved.column("begin_ns").to_numpy(), moved.column("volume").to_numpy())
-    keep = _weighty(_per_island(first, begin, spent), volumes, settings.crumbs_share)
+    keep = _weighty(_per_island(first, begin, spent), volumes, settings.minor_share)
     gap = _gap(first[keep], last[keep], settings, floor)
     begins, ends = merge(first[keep], last[keep], gap)
     return PhaseSplit(begins, ends, gap, int((~keep).sum()))
@@ -121,10 +121,10 @@ def _weighty(spent: npt.NDArray[np.float64], volumes: npt.NDArray[np.float64], s
 
 
 def _gap(first: Times, last: Times, settings: Settings, floor: int) -> int:
-    """The pause above which phases are parted: the middle (of logarithms) of a jump to the next longer pause.
+    """The pause above which phases are separated: the middle (of logarithms) of a jump to the next longer pause.
 
     All pauses up to `floor` count as one of that length. The lowest clear jump is taken, else the largest one; one long
-    pause at the beginning must not hide the usual ones. Without a jump, nothing is parted.
+    pause at the beginning must not hide the usual ones. Without a jump, nothing is separated.
     """
     pauses = np.sort(np.maximum(first[1:] - last[:-1], floor)).astype(np.float64)
     steps = np.concatenate([[float(floor)], pauses])

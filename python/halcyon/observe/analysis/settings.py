@@ -21,17 +21,17 @@ class Settings:
     """Of the picture of each server's load over time."""
 
     smallest_gap_share: float = 1e-4
-    """Of the run: pauses below it never part two I/O phases, or calls of one burst would each be a phase."""
+    """Of the run: pauses below it never separate two I/O phases, or calls of one burst would each be a phase."""
     smallest_gap_s: float = 0.01
     """Nor do pauses below this: a few requests to a disk take as long."""
     gap_jump: float = 3.0
-    """Pauses part phases when the next longer pause is at least so many times as long: pauses within bursts and
+    """Pauses separate phases when the next longer pause is at least so many times as long: pauses within bursts and
     between them differ by orders of magnitude, pauses of one sort by less than this."""
     clear_jump: float = 10.0
     """A jump of this factor is clear: the lowest one is taken, whatever longer pauses (the start of the run)
     there are.
     """
-    crumbs_share: float = 0.01
+    minor_share: float = 0.01
     """Bursts that together hold less than this share of the bytes and of the time (log lines) are no phases."""
     phase_share: float = 0.01
     """Phases with less than this share of the largest phase's bytes take no part in statements on variability."""

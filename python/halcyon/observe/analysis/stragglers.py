@@ -25,6 +25,8 @@ class Straggler:
     """The same of its bytes: when this is as large, the rank is slow because it has more to do."""
     seconds_lost: float
     """Sum over its slow phases of its time less the slowest other rank's: what the run would have been shorter."""
+    slow_s: float
+    """Its time in its slow phases, in sum."""
     first_slow: int
     """Number of the first phase in which it is slow …"""
     last_slow: int
@@ -43,6 +45,7 @@ class _Slow:
     """Its time over the median rank's …"""
     bytes_factor: float | None
     """… and its bytes."""
+    seconds: float
     lost_s: float
     """Its time less that of the slowest of the others."""
 
@@ -66,6 +69,7 @@ def stragglers(phases: list[Phase], hosts: dict[int, str | None], settings: Sett
             factor=float(np.median([one.factor for one in each])),
             bytes_factor=_median([one.bytes_factor for one in each]),
             seconds_lost=sum(one.lost_s for one in each),
+            slow_s=sum(one.seconds for one in each),
             first_slow=min(one.phase for one in each),
             last_slow=max(one.phase for one in each),
             slowest=max(each, key=lambda one: one.lost_s).phase,
@@ -94,6 +98,7 @@ def _slow_ranks(phase: Phase, settings: Settings) -> list[_Slow]:
             phase=phase.number,
             factor=phase.seconds[i] / middle if middle else float("inf"),
             bytes_factor=phase.bytes_each[i] / bytes_middle if bytes_middle else None,
+            seconds=phase.seconds[i],
             lost_s=phase.seconds[i] - max(calm, default=0.0),
         )
         for i in slow

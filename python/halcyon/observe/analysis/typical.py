@@ -23,6 +23,12 @@ class Typical:
     """Moved by a call, on average."""
 
     @property
+    def at_most_s(self) -> float:
+        """The median call, but no longer than the usual one: where most calls are long and the others take next to no
+        time, so many median calls would be longer than all calls were."""
+        return min(self.seconds, self.usual_s)
+
+    @property
     def total_s(self) -> float:
         """Of all calls, if the longest had been as long as the others."""
         return self.calls * self.usual_s
@@ -54,3 +60,9 @@ def typical(rows: ibis.Table, by: str) -> dict[int | str | None, Typical]:
         row[by]: Typical(row["calls"], row["median_ns"] / 1e9, row["usual_ns"] / 1e9, row["volume"] / row["calls"])
         for row in sums.to_pyarrow().to_pylist()
     }
+
+
+def of_same_sizes(own: ibis.Table, others: ibis.Table, enough: int) -> list[tuple[Typical, Typical | None]]:
+    """Of rows of Survey.durations, per class of sizes: `own`, and `others` where these are `enough` to compare."""
+    usual = {size: one for size, one in typical(others, "size_class").items() if one.calls >= enough}
+    return [(one, usual.get(size)) for size, one in typical(own, "size_class").items()]

@@ -47,6 +47,6 @@ _ORDER = [Severity.HIGH, Severity.MEDIUM, Severity.LOW]
 
 
 def findings(answers: Answers) -> list[Finding]:
-    """All findings, the gravest first; none for a healthy run."""
+    """All findings, the most severe first; none for a healthy run."""
     found = [finding for kind in _KINDS for finding in kind.find(answers)]
     return sorted(found, key=lambda one: (_ORDER.index(Severity(one.severity)), -(one.seconds_lost or 0.0), one.key))

@@ -48,6 +48,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         key=f"collective-buffering-{verb}",
         concerned=_pieces(answers.survey.profile, direction).filter(_.file.isin(files)),
         seconds_lost=saved.seconds,
+        spent_s=spent,
         title=f"Ranks {verb} interleaved pieces of a shared file, each on its own",
         explanation=(
             "The calls are collective, but each rank still moves its own small pieces: collective buffering is off."

@@ -33,6 +33,7 @@ def find(answers: Answers) -> list[Finding]:
         key="collective-setup",
         concerned=mine,
         seconds_lost=lost,
+        spent_s=lost + waited,
         title="Opening files together and setting views takes longer than moving data",
         explanation=(
             f"{percent(lost / (lost + data_s))} of the time in MPI-IO passes in calls that open, close and set views, "

@@ -25,6 +25,7 @@ def _waiting(answers: Answers, every: list[Collective]) -> list[Finding]:
         answers,
         key="collective-wait",
         seconds_lost=waited,
+        spent_s=spent,
         title="Ranks wait in collective calls for the last one to come",
         explanation=(
             "A collective call cannot begin before all ranks have made it. "
@@ -76,6 +77,7 @@ def _exchange(answers: Answers, every: list[Collective]) -> list[Finding]:
         answers,
         key="collective-exchange",
         seconds_lost=exchange,
+        spent_s=spent,
         title="Collective calls take longer to exchange data between ranks than to move it",
         explanation=(
             "Two-phase I/O sends all data to a few aggregators first. While all ranks were there, for most of the time "

@@ -181,6 +181,7 @@ def _finding(
         key=key,
         concerned=_inside_writes(answers).filter((_.direction == READ) & _.file.isin([one.file for one in sieved])),
         seconds_lost=read_s + lock_s + surplus_s,
+        spent_s=total,
         title=title,
         explanation=explanation,
         change=change,

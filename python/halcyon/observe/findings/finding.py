@@ -8,6 +8,7 @@ from typing import Self
 import ibis
 from ibis import _
 
+from halcyon.errors import InternalError
 from halcyon.observe.analysis.answers import Answers
 from halcyon.quantities import number, percent, plural, rate, seconds, size
 
@@ -143,11 +144,23 @@ def severity(answers: Answers, seconds_lost: float | None) -> str | None:
     return Severity.MEDIUM if grade >= 1 / 4 else Severity.LOW
 
 
+_ROUNDING = 1e-9
+"""Of sums that are made in another order."""
+_CLOCK_S = 1e-9
+"""Of times, which are whole nanoseconds."""
+
+
+def time_spent(rows: ibis.Table) -> float:
+    """Seconds in calls of rows of Survey.profile or Survey.durations, in sum over processes."""
+    return float(rows.duration_ns.sum().to_pyarrow().as_py() or 0) / 1e9
+
+
 def found(
     answers: Answers,
     *,
     key: str,
     seconds_lost: float | None,
+    spent_s: float,
     ranks: Iterable[int] = (),
     files: Sequence[int] = (),
     concerned: ibis.Table | None = None,
@@ -155,10 +168,15 @@ def found(
 ) -> list[Finding]:
     """One finding, or none when it is not worth a line. `ranks` below 0 (processes beside MPI's) are left out.
 
+    `spent_s`: the time in which the loss lies, in sum over processes: of the calls that it is about, or of the ranks
+    that wait. InternalError: the estimate is above it.
+
     Of `files`, those that the MPI library keeps for itself are left out, unless there are no others.
 
     `concerned`: the rows of Survey.profile that it is about, which tell `when` and `worst`.
     """
+    if seconds_lost is not None and seconds_lost > spent_s * (1 + _ROUNDING) + _CLOCK_S:
+        raise InternalError(f"finding '{key}' loses {seconds_lost:.6g} s of {spent_s:.6g} s: an estimate is wrong")
     grade = severity(answers, seconds_lost)
     if grade is None:
         return []

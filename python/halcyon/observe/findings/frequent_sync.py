@@ -1,10 +1,10 @@
-"""Syncs that hold writers up again and again."""
+"""Syncs that block writers again and again."""
 
 from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.typical import typical
-from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.finding import Evidence, Finding, found, time_spent
 from halcyon.observe.schema import Kind, Level
 
 
@@ -18,12 +18,14 @@ def find(answers: Answers) -> list[Finding]:
     )
     rows = each.to_pyarrow().to_pylist()
     writes = low.filter(_.transfer & (_.direction == Kind.WRITE))
-    write_s = float(writes.duration_ns.sum().to_pyarrow().as_py() or 0) / 1e9
+    write_s = time_spent(writes)
     written = int(writes.calls.sum().to_pyarrow().as_py() or 0)
     calls, spent = sum(row["calls"] for row in rows), sum(row["duration_ns"] for row in rows) / 1e9
     # One sync at the end of a checkpoint is what it should be.
-    usual = typical(answers.survey.durations.filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX)), "file")
-    lost = sum((row["calls"] - 1) * usual[row["file"]].usual_s for row in rows)
+    timed = answers.survey.durations.filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX))
+    usual = typical(timed, "file")
+    again = timed.aggregate(by=["file", "process"], calls=_.calls.sum().cast("int64")).to_pyarrow().to_pylist()
+    lost = sum((row["calls"] - 1) * usual[row["file"]].usual_s for row in again)
     if calls < settings.sync_calls or calls < settings.syncs_per_write * written:
         return []
     if spent < settings.sync_share * (spent + write_s):
@@ -33,6 +35,7 @@ def find(answers: Answers) -> list[Finding]:
         key="frequent-sync",
         concerned=syncs,
         seconds_lost=lost,
+        spent_s=spent,
         title="Writers wait for the storage again and again",
         explanation=(
             "fsync and its kin return when the data is on the device. After every few writes, nothing can be "
@@ -51,7 +54,11 @@ def find(answers: Answers) -> list[Finding]:
             Evidence("sync_calls", "syncs", calls),
             Evidence("write_calls", "writes", written),
             Evidence("spent_s", "time in syncs", spent),
-            Evidence("sync_share", "share of the time of writes and syncs", spent / (spent + write_s)),
+            Evidence(
+                "sync_share",
+                "share of the time of writes and syncs",
+                spent / (spent + write_s) if spent + write_s else 0.0,
+            ),
         ],
         files=sorted({row["file"] for row in rows if row["file"] is not None}),
         ranks=sorted({answers.shown_ranks.get(row["process"], row["process"]) for row in rows}),

@@ -36,8 +36,12 @@ def find(answers: Answers) -> list[Finding]:
     rows = sums.to_pyarrow().to_pylist()
     # Calls without a file (a path that is not there) repeat nothing that is known. The first question about a file may
     # take longer than all that repeat it.
-    usual = typical(at_the_door(answers.survey.durations), "kind")
-    again = sum((row["calls"] - 1) * usual[row["kind"]].usual_s for row in rows if row["file"] is not None)
+    timed = at_the_door(answers.survey.durations)
+    usual = typical(timed, "kind")
+    repeats = timed.filter(_.file.notnull()).aggregate(
+        by=["kind", "process", "file"], again=_.calls.sum().cast("int64") - 1
+    )
+    again = sum(row["again"] * usual[row["kind"]].usual_s for row in repeats.to_pyarrow().to_pylist())
     whole = sum(one.total_s for one in usual.values())
     repeated = again >= whole / 2
     parallel = bool(answers.survey.dataset.info.ranks)
@@ -47,6 +51,7 @@ def find(answers: Answers) -> list[Finding]:
         key="metadata-storm",
         concerned=asked,
         seconds_lost=again if repeated else whole,
+        spent_s=load.seconds,
         title="Opening, closing and asking about files happens more often than moving data",
         explanation=(
             f"{plural(load.calls, 'call')} open, close, ask about or name files, for {load.data_calls:,} that move data"

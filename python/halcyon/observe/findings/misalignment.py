@@ -4,7 +4,7 @@ import ibis
 from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
-from halcyon.observe.analysis.typical import typical
+from halcyon.observe.analysis.typical import of_same_sizes
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.mpiio_means import whole_stripes
 from halcyon.observe.schema import Kind
@@ -47,6 +47,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         key=f"misaligned-{direction}s",
         concerned=moves.filter(~_.aligned & _.file.isin([row["file"] for row in own])),
         seconds_lost=lost,
+        spent_s=spent,
         title=f"{'Writes' if direction == Kind.WRITE else 'Reads'} begin off the file system's blocks",
         explanation=(
             "A block that is touched in part is locked as a whole and, for a write, read before; processes that "
@@ -85,18 +86,15 @@ def _in_one_stream(row: dict[str, int]) -> bool:
 def _lost(answers: Answers, direction: str, files: list[int]) -> tuple[float | None, str]:
     """By the aligned transfers of the same run, direction and size, where there are enough."""
     every = answers.survey.durations.filter(_.transfer & (_.direction == direction))
-    aligned = typical(every.filter(_.aligned), "size_class")
-    off = typical(every.filter(~_.aligned & _.file.isin(files)), "size_class")
-    both = {
-        size: (off[size], aligned[size])
-        for size in off.keys() & aligned.keys()
-        if aligned[size].calls >= answers.settings.server_calls
-    }
+    sizes = of_same_sizes(
+        every.filter(~_.aligned & _.file.isin(files)), every.filter(_.aligned), answers.settings.server_calls
+    )
+    both = [(own, usual) for own, usual in sizes if usual]
     if not both:
         return None, _NO_COMPARISON
-    lost = sum(own.calls * (own.seconds - usual.seconds * own.bytes / usual.bytes) for own, usual in both.values())
+    lost = sum(own.calls * (own.at_most_s - usual.seconds * own.bytes / usual.bytes) for own, usual in both)
     text = "their number times their median time, less that of the run's aligned transfers of such sizes: " + ", ".join(
         f"{seconds(own.seconds)} and {seconds(usual.seconds)}"
-        for own, usual in sorted(both.values(), key=lambda pair: -pair[0].calls)[:2]
+        for own, usual in sorted(both, key=lambda pair: -pair[0].calls)[:2]
     )
     return max(lost, 0.0), text

@@ -35,6 +35,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         key=f"mpiio-overhead-{direction}",
         concerned=mine,
         seconds_lost=inside,
+        spent_s=spent,
         title=f"MPI-IO {direction}s take far longer than moving their data",
         explanation=(
             f"{percent(inside / spent)} of the {seconds(spent)} in these calls passes inside of the MPI library, not "

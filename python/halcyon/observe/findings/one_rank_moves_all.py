@@ -46,6 +46,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         answers,
         key=f"one-rank-{verb}",
         concerned=rows.filter(_.process == most["process"]),
+        spent_s=spent,
         seconds_lost=spent * (1 - 1 / (len(hosts) if most["gathered"] else ranks)),
         title=f"Rank {rank} {verb} nearly everything",
         explanation=(

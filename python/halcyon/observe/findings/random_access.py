@@ -20,17 +20,19 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         return []
     calls, volume = sum(row["calls"] for row in own), sum(row["volume"] for row in own)
     files = sorted({row["file"] for row in own})
-    saved = saving(
-        answers,
-        direction,
-        answers.survey.durations.filter(_.transfer & (_.direction == direction) & _.file.isin(files)),
+    random = ibis.memtable(
+        {name: [row[name] for row in own] for name in ("process", "file")}, schema={"process": "int32", "file": "int32"}
     )
+    timed = answers.survey.durations.filter(_.transfer & (_.direction == direction))
+    saved = saving(answers, direction, timed.semi_join(random, ["process", "file"]))
+    spent = sum(row["duration_ns"] for row in own) / 1e9
     noun = f"{direction}s"
     return found(
         answers,
         key=f"random-{noun}",
-        concerned=_transfers(answers, direction).filter(_.file.isin(files)),
+        concerned=_transfers(answers, direction).semi_join(random, ["process", "file"]),
         seconds_lost=saved.seconds,
+        spent_s=spent,
         title=f"Small {noun} are in random order",
         explanation=(
             "Each process goes forward and back by distances that hardly repeat. "
@@ -61,7 +63,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
                 "consecutive_share", "share of steps to the next byte", sum(row["consecutive"] for row in own) / calls
             ),
             Evidence("mean_bytes", "mean size", volume / calls),
-            Evidence("spent_s", "time in them", sum(row["duration_ns"] for row in own) / 1e9),
+            Evidence("spent_s", "time in them", spent),
         ],
         files=files,
         ranks=sorted({answers.shown_ranks.get(row["process"], row["process"]) for row in own}),

@@ -4,8 +4,8 @@ from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.volumes import READ
-from halcyon.observe.findings.finding import Evidence, Finding, examined, found
-from halcyon.observe.schema import Level
+from halcyon.observe.findings.finding import Evidence, Finding, examined, found, time_spent
+from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import plural
 
 
@@ -19,11 +19,14 @@ def find(answers: Answers) -> list[Finding]:
     locked = sum(one.locked for one in own)
     lock_s = sum(one.lock_s for one in own if one.locked)
     files = sorted({one.file for one in own})
+    calls = answers.survey.profile.filter(_.file.isin(files))
+    reads, locks = calls.filter(_.direction == READ), calls.filter(_.kind.isin([Kind.LOCK, Kind.UNLOCK]))
     return found(
         answers,
         key="read-modify-write",
-        concerned=answers.survey.profile.filter(_.transfer & (_.direction == READ) & _.file.isin(files)),
+        concerned=reads,
         seconds_lost=sum(one.read_s for one in own) + lock_s,
+        spent_s=time_spent(reads) + time_spent(locks),
         title="Data is read only to be overwritten",
         explanation=(
             "Processes read a range and overwrite it with their next transfer"

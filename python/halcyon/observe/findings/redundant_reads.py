@@ -5,7 +5,7 @@ from ibis import _
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.typical import typical
 from halcyon.observe.analysis.volumes import READ
-from halcyon.observe.findings.finding import Evidence, Finding, examined, found
+from halcyon.observe.findings.finding import Evidence, Finding, examined, found, time_spent
 
 _TELL_RANKS = "Let one rank (per node) read and tell the others: MPI_Bcast, MPI_File_read_all, H5FD_MPIO_COLLECTIVE."
 
@@ -22,15 +22,22 @@ def find(answers: Answers) -> list[Finding]:
     every = sum(one.bytes_read for one in answers.files)
     if not total or sum(again.values()) < answers.settings.again_share * every:
         return []
-    reads = answers.survey.durations.filter(_.transfer & (_.direction == READ) & _.file.isin(sorted(again)))
-    usual = {file: one.usual_s / one.bytes for file, one in typical(reads, "file").items() if one.bytes}
-    lost = sum(volume * usual.get(file, 0.0) for file, volume in again.items())
+    of_these = _.transfer & (_.direction == READ) & _.file.isin(sorted(again))
+    reads = answers.survey.profile.filter(of_these)
+    usual = typical(answers.survey.durations.filter(of_these), "file")
+    lost = sum(
+        usual[file].total_s * volume / read[file].bytes_read
+        for file, volume in again.items()
+        if file in usual and read[file].bytes_read
+    )
+    spent = time_spent(reads)
     mostly_others = others >= own
     return found(
         answers,
         key="redundant-reads",
-        concerned=answers.survey.profile.filter(_.transfer & (_.direction == READ) & _.file.isin(sorted(again))),
+        concerned=reads,
         seconds_lost=lost,
+        spent_s=spent,
         title="The same bytes are read again and again",
         explanation=(
             f"Several {'ranks' if answers.mpi else 'processes'} read the same parts of a file, each for itself."
@@ -54,7 +61,7 @@ def find(answers: Answers) -> list[Finding]:
             Evidence("others_bytes", "read again after another process", others),
             Evidence("own_bytes", "read again by the same process", own),
             *examined(answers),
-            Evidence("spent_s", "time of these files' reads", sum(one.seconds for one in rereads)),
+            Evidence("spent_s", "time of these files' reads", spent),
         ],
         files=sorted(again),
         ranks=sorted({rank for file in again if file in read for rank in read[file].ranks}),

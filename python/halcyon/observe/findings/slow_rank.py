@@ -36,6 +36,7 @@ def _find(answers: Answers, kind: str, one: Straggler) -> list[Finding]:
         answers,
         key=f"slow-rank-{kind}",
         seconds_lost=one.seconds_lost * others,
+        spent_s=one.slow_s * others,
         title=f"Rank {one.rank}{where} is slow in {one.slow_phases} of {one.phases} {kind} phases",
         explanation=reason.explanation,
         change=reason.change,

@@ -2,9 +2,11 @@
 
 from statistics import median
 
+from ibis import _
+
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.servers import Server
-from halcyon.observe.findings.finding import Evidence, Finding, Span, found
+from halcyon.observe.findings.finding import Evidence, Finding, Span, found, time_spent
 from halcyon.observe.findings.mpiio_means import striping
 from halcyon.quantities import number, rate
 
@@ -30,17 +32,23 @@ def _slow(answers: Answers) -> list[Finding]:
         usual = median(each for other, each in rated if other is not server)
         if own * settings.server_factor > usual:
             continue
+        # The median byte may be slower than the mean one.
+        spent = min(server.alone_s, server.alone_bytes / own)
         result += found(
             answers,
             key="slow-server",
-            seconds_lost=server.alone_bytes / own - server.alone_bytes / usual,
+            seconds_lost=spent * (1 - own / usual),
+            spent_s=server.alone_s,
             title=f"Server {server.name} is slower than the others",
             explanation=f"Transfers that it serves alone reach {rate(own)}, those of its peers {rate(usual)}.",
             change=(
                 "Tell the operators. Until it is mended, create files without it (lfs setstripe with a list of "
                 f"targets, or a pool{striping(answers, 'start_iodevice', 'striping_factor')})."
             ),
-            estimate="time of the bytes that it served alone at its usual bandwidth, less that at its peers'",
+            estimate=(
+                "time of the bytes that it served alone at its usual bandwidth (at most the time that they took), less "
+                "that at its peers'"
+            ),
             calls=server.alone_calls,
             bytes=server.alone_bytes,
             evidence=[
@@ -59,13 +67,13 @@ def _uneven(answers: Answers) -> list[Finding]:
         return []
     busiest = max(known.servers, key=lambda one: one.bytes)
     total = sum(one.bytes for one in known.servers)
-    spent = answers.survey.profile
-    data_s = float(spent.filter(spent.transfer).duration_ns.sum().to_pyarrow().as_py() or 0) / 1e9
+    data_s = time_spent(answers.survey.profile.filter(_.transfer))
     share = busiest.bytes / total
     return found(
         answers,
         key="uneven-servers",
         seconds_lost=data_s * share * (1 - 1 / known.imbalance),
+        spent_s=data_s,
         title=f"Server {busiest.name} has {number(known.imbalance)} times its even share of the bytes",
         explanation="While one server works, the others idle: the run is as fast as the busiest one.",
         change=(

@@ -37,6 +37,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         key=f"small-{noun}",
         concerned=little,
         seconds_lost=saved.seconds,
+        spent_s=spent,
         title=f"Data is {verb} in small pieces",
         explanation=(
             f"{percent(calls / every)} of all {noun} move less than {settings.small_bytes / 1024:g} KiB. Each costs a "

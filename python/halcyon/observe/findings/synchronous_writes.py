@@ -1,11 +1,12 @@
 """Writes to files that were opened with O_SYNC or O_DSYNC: each waits until its data is on the device."""
 
+import ibis
 from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
-from halcyon.observe.analysis.typical import typical
+from halcyon.observe.analysis.typical import of_same_sizes
 from halcyon.observe.analysis.volumes import WRITE
-from halcyon.observe.findings.finding import Evidence, Finding, found
+from halcyon.observe.findings.finding import Evidence, Finding, found, time_spent
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -19,16 +20,17 @@ def find(answers: Answers) -> list[Finding]:
         duration_ns=_.duration_ns.sum().cast("int64"),
     ).to_pyarrow().to_pylist()  # fmt: skip
     calls, spent = sum(row["calls"] for row in rows), sum(row["duration_ns"] for row in rows) / 1e9
-    every_s = float(writes.duration_ns.sum().to_pyarrow().as_py() or 0) / 1e9
+    every_s = time_spent(writes)
     if calls < settings.sync_calls or spent < settings.sync_share * every_s:
         return []
     files = sorted({row["file"] for row in rows})
-    lost, estimate = _lost(answers, files)
+    lost, estimate = _lost(answers, waiting)
     return found(
         answers,
         key="synchronous-writes",
         concerned=own,
         seconds_lost=lost,
+        spent_s=spent,
         title="Each write waits until its data is on the device",
         explanation=(
             "The files were opened with O_SYNC or O_DSYNC. Each write is then a write and a sync: nothing can be "
@@ -52,15 +54,12 @@ def find(answers: Answers) -> list[Finding]:
     )
 
 
-def _lost(answers: Answers, files: list[int]) -> tuple[float, str]:
-    """By the run's other writes of such sizes, where it has some."""
+def _lost(answers: Answers, waiting: ibis.Table) -> tuple[float, str]:
+    """By the run's other writes of such sizes, where it has some. `waiting`: processes and files whose writes wait."""
     every = answers.survey.durations.filter(_.transfer & (_.direction == WRITE))
-    own = typical(every.filter(_.file.isin(files)), "size_class")
-    usual = typical(every.filter(~_.file.isin(files)), "size_class")
-    compared = {
-        size: usual[size].usual_s for size in own if size in usual and usual[size].calls >= answers.settings.large_calls
-    }
-    lost = sum(one.calls * max(one.usual_s - compared.get(size, 0.0), 0.0) for size, one in own.items())
-    if len(compared) == len(own):
+    keys = ["process", "file"]
+    sizes = of_same_sizes(every.semi_join(waiting, keys), every.anti_join(waiting, keys), answers.settings.large_calls)
+    lost = sum(own.calls * max(own.usual_s - (usual.usual_s if usual else 0.0), 0.0) for own, usual in sizes)
+    if all(usual for _own, usual in sizes):
         return lost, "their usual time, less that of the run's other writes of such sizes"
     return lost, "at most: their usual time, as if writes that do not wait took no time"

@@ -100,8 +100,10 @@ def _bandwidths(tables: ReportTables, console: Console) -> None:
     ]
     heads = ("", "", "bytes", "MPI perceived", "effective", "POSIX effective", "perceived", "its bounds")
     bounds = sorted({one.bounds_from for one in tables.bandwidths if one.bounds_from})
-    note = f"bounds from {' or '.join(bounds)}" if bounds else ""
-    print_table(console, "Bandwidth", heads, rows, words=2, most=MOST, note=note)
+    notes = [f"bounds from {' or '.join(bounds)}"] if bounds else []
+    if any(one.posix_cut for one in tables.bandwidths):
+        notes.append(f"POSIX {ABSENT}: the source cut these files' POSIX records short")
+    print_table(console, "Bandwidth", heads, rows, words=2, most=MOST, note="; ".join(notes))
 
 
 def _as_its_only(whole: Bandwidth, each: list[Bandwidth]) -> bool:

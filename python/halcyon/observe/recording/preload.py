@@ -78,7 +78,7 @@ class Prediction:
     cut_off: int | None = None
     """Distinct sizes and offsets of one place in the program that are learnt one by one."""
     least_pause: float | None = None
-    """Seconds; shorter times without I/O do not part phases."""
+    """Seconds; shorter gaps do not start a new phase."""
     save: Path | None = None
     """Folder where the models go when processes end."""
     load: Path | None = None

@@ -1,4 +1,5 @@
-"""What the viewer is told: small tables as JSON. web/src/data.ts declares the same, a test compares the two.
+"""What the viewer is told: small tables as JSON. web/src/data.ts and predictability.ts declare the
+same: a test compares them.
 
 Most of them are the tables of the analyses as they are, with what follows from their fields; classes here are of what a
 page holds less of, or what it alone needs.
@@ -116,6 +117,7 @@ class Bandwidth:
     perceived_posix_low: float | None
     perceived_posix_high: float | None
     bounds_from: str | None
+    posix_cut: bool
 
 
 @dataclass(frozen=True)

@@ -283,6 +283,16 @@ def test_the_rank_that_moves_all_is_found_in_a_real_log(imbalanced: Answers) -> 
     assert one.seconds_lost == pytest.approx(287_000, rel=0.01)  # all wait for it in collective calls
 
 
+def test_what_a_log_cut_short_has_no_rate(imbalanced: Answers) -> None:
+    """Of 25 GB that MPI-IO wrote to one of its files, the log has the POSIX record of a few bytes: 14 B/s."""
+    whole, cut = ([one for one in imbalanced.bandwidths if one.posix_cut == wanted] for wanted in (False, True))
+    assert all(one.effective_posix is None and one.mpi_bytes for one in cut)
+    assert {one.kind for one in cut if one.file is None} == {"write", "all"}
+    assert max(one.mpi_bytes for one in cut if one.file is not None) > 25e9
+    # Of the file of which all is there, the rates stay.
+    assert max(one.effective_posix or 0.0 for one in whole if one.mpi_bytes) > 1e8
+
+
 def test_a_real_logs_sums_are_those_of_its_counters(imbalanced: Answers) -> None:
     levels = {one.level: one for one in imbalanced.counted.volumes} if imbalanced.counted else {}
     assert (levels["posix"].reads, levels["posix"].writes) == (67_861, 50_832)

@@ -1,4 +1,4 @@
-"""Costs are those of usual calls: a few that something held up change nothing."""
+"""Costs are those of usual calls: a few that something delayed change nothing."""
 
 from collections.abc import Callable
 
@@ -12,7 +12,7 @@ from halcyon.observe.findings import findings
 
 
 def held_up(run: Callable[[], Trace], kind: str, times: int = 3, seconds: float = 8.0) -> Trace:
-    """The run, of which a few calls of a kind, spread over it, were held up by something else."""
+    """The run, of which a few calls of a kind, spread over it, were delayed by something else."""
     trace = run()
     own = [call for call in trace.calls if call.kind == kind]
     for call in own[:: len(own) // times][:times]:

@@ -62,7 +62,7 @@ def test_log_lines_between_bursts_are_no_phases(ask: Ask) -> None:
         trace.write(0, log, line * 80, 80, 45 + line * 110.0, 0.001)
     split = ask(trace).phases.split
     assert split.count == 6
-    assert split.crumbs > 0
+    assert split.minor_bursts > 0
 
 
 def test_a_phase_is_a_picture_of_its_ranks(ask: Ask) -> None:

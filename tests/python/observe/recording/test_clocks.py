@@ -68,6 +68,79 @@ int PMPI_Irecv(void) {
 }
 """
 
+# A rank that reaches MPI_Finalize after rank 0 has given up waiting for it, and after all others have been there: each
+# says so by a file when it is inside (attributes of MPI_COMM_SELF are deleted first). Then the clock of rank 0 leaps.
+SLOW_RANK = """
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const char* path_of(const char* directory, const char* what, int rank) {
+    static char path[4096];
+    snprintf(path, sizeof path, "%s/%s.%d", directory, what, rank);
+    return path;
+}
+
+static void make(const char* path) {
+    if (open(path, O_CREAT | O_WRONLY, 0600) < 0) abort();
+}
+
+static void await(const char* path) {
+    const time_t limit = time(NULL) + 90;
+    while (access(path, F_OK) != 0) {
+        if (time(NULL) > limit) exit(9);
+        usleep(1000);
+    }
+}
+
+static int rank;
+static int say(MPI_Comm comm, int key, void* directory, void* state) {
+    make(path_of(directory, "finalizing", rank));
+    return MPI_SUCCESS;
+}
+
+int main(int count, char** arguments) {
+    char* directory = arguments[1];
+    int ranks, key;
+    MPI_Init(&count, &arguments);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, say, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, directory);
+    if (rank == 1) {
+        for (int other = 2; other < ranks; ++other) await(path_of(directory, "finalizing", other));
+        make(path_of(directory, "leap", 0));
+        await(path_of(directory, "finalizing", 0));
+    }
+    return MPI_Finalize();
+}
+"""
+
+LEAPING_CLOCK = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int clock_gettime(clockid_t clock, struct timespec* out) {
+    Dl_info caller;
+    const int done = syscall(SYS_clock_gettime, clock, out);
+    if (clock != CLOCK_MONOTONIC || !dladdr(__builtin_return_address(0), &caller)) return done;
+    const char* leap = getenv("LEAPS_WITH");
+    if (strstr(caller.dli_fname, "libhalcyon-io") && leap && syscall(SYS_faccessat, AT_FDCWD, leap, F_OK) == 0)
+        out->tv_sec += 1000;
+    return done;
+}
+"""
+
 LIMIT_S = 100
 """Of a run that waits for nobody: nobody's patience is as long."""
 
@@ -171,6 +244,32 @@ def test_nobody_waits_for_a_rank_that_gave_up(tmp_path: Path, program: Path, mpi
 
 
 @needs_two_nodes
+def test_a_rank_that_comes_late_to_the_end_waits_for_nobody_and_costs_others_nothing(
+    tmp_path: Path, mpi: str, standing_clock: Path
+) -> None:
+    program = tmp_path / "slow"
+    subprocess.run([f"mpicc.{mpi}", "-x", "c", "-o", program, "-"], input=SLOW_RANK, text=True, check=True)
+    folder, exported = prepare(tmp_path / "run", program, mpi, standing_clock)
+    leaping = build_library(tmp_path / "leaping_clock.so", LEAPING_CLOCK)
+    (tmp_path / "told").mkdir()
+    first = [word.replace(str(standing_clock), str(leaping)) for word in exported]
+    leaps = f"LEAPS_WITH={tmp_path / 'told' / 'leap.0'}"
+    ranks = [
+        ["-n", "1", *first, "env", leaps, str(program), str(tmp_path / "told")],
+        ["-n", "1", *exported, str(program), str(tmp_path / "told")],
+    ]
+    if mpi == "openmpi":  # a third one, with a clock of its own
+        other_clock = ["unshare", "--time", "--monotonic", "500"]
+        ranks.append(["-n", "1", *exported, *other_clock, str(program), str(tmp_path / "told")])
+    with namespaces.two_nodes(tmp_path, SECOND_NODE, mpi) as launcher:
+        joined = [word for rank in ranks for word in (":", *rank)][1:]
+        subprocess.run([*launcher, *joined], check=True, timeout=LIMIT_S)
+    pack(folder, tmp_path / "data")
+    # Of each but rank 0 the first comparison, and the last of the one that was in time.
+    assert len(_offsets(tmp_path / "data")) == (3 if mpi == "openmpi" else 1)
+
+
+@needs_two_nodes
 def test_two_launches_of_one_run_compare_their_own_ranks(tmp_path: Path, program: Path, mpi: str) -> None:
     folder, exported = prepare(tmp_path / "run", program, mpi)
     with namespaces.two_nodes(tmp_path, SECOND_NODE, mpi) as launcher:
@@ -185,12 +284,12 @@ def test_two_launches_of_one_run_compare_their_own_ranks(tmp_path: Path, program
 
 
 @pytest.mark.skipif(bool(slurm.unavailable()), reason=slurm.unavailable())
-@pytest.mark.parametrize("mpi", ["mpich"], indirect=True)
-def test_two_job_steps_of_srun_compare_their_own_ranks(tmp_path: Path, program: Path) -> None:
+@pytest.mark.parametrize(("mpi", "interface"), [("mpich", "pmi2"), ("openmpi", "pmix")], indirect=["mpi"])
+def test_two_job_steps_of_srun_compare_their_own_ranks(tmp_path: Path, program: Path, interface: str) -> None:
     folder = new_folder(tmp_path / "run", [str(program)])
     Recording.of([str(program)], ["trace"], time.time()).write(folder)
     recorded = [f"{name}={value}" for name, value in variables(["trace"], folder / "trace", None, None).items()]
-    step = ["srun", "--overlap", "-N2", "-n2", "--mpi=pmi2", "env", *recorded, str(program)]
+    step = ["srun", "--overlap", "-N2", "-n2", f"--mpi={interface}", "env", *recorded, str(program)]
     a, b = (shlex.join([*step, str(tmp_path / name)]) for name in "ab")
     (tmp_path / "slurm").mkdir()
     with slurm.two_nodes(tmp_path / "slurm", SECOND_NODE) as on_first:

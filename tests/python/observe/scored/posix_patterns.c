@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "ways.h"
+
 enum { KIB = 1024, MIB = 1024 * 1024 };
 static char data[MIB];
 
@@ -117,10 +119,7 @@ static void computes(void) {
     }
 }
 
-static const struct {
-    const char* name;
-    void (*run)(void);
-} ways[] = {
+static const struct way ways[] = {
     {"large", large},
     {"behind_a_header", behind_a_header},
     {"small", small},
@@ -137,11 +136,7 @@ static const struct {
 
 int main(int argc, char** argv) {
     memset(data, 'x', sizeof data);
-    for (size_t way = 0; way < sizeof ways / sizeof *ways; ++way)
-        if (argc == 2 && strcmp(argv[1], ways[way].name) == 0) {
-            ways[way].run();
-            return 0;
-        }
+    if (run_way(ways, sizeof ways / sizeof *ways, argc, argv)) return 0;
     fprintf(stderr, "%s WAY\n", argv[0]);
     return 2;
 }

@@ -20,8 +20,8 @@ ROOT = Path(__file__).parents[4]
 
 
 def _interfaces() -> dict[str, list[str]]:
-    """The interfaces of data.ts with their fields, in their order."""
-    text = (ROOT / "web/src/data.ts").read_text()
+    """The interfaces of data.ts and predictability.ts with their fields, in their order."""
+    text = "".join((ROOT / "web/src" / name).read_text() for name in ("data.ts", "predictability.ts"))
     return {
         name: re.findall(r"^    (\w+):", body, re.MULTILINE)
         for name, body in re.findall(r"export interface (\w+) \{(.*?)^\}", text, re.DOTALL | re.MULTILINE)

@@ -37,6 +37,7 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
         answers,
         key="data-sieving",
         seconds_lost=sum(row["read_s"] for row in own) + surplus,
+        spent_s=sum(row["read_s"] + row["write_s"] for row in own),
         title="MPI-IO reads and writes more than it was asked to write",
         explanation=(
             f"The application only writes {plural(len(own), 'file')}, {size(wanted)} in all. Data sieving reads what "

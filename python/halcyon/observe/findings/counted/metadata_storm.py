@@ -24,6 +24,7 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
         answers,
         key="metadata-storm",
         seconds_lost=spent,
+        spent_s=spent,
         title="The metadata servers are asked more often than the data servers",
         explanation=f"{plural(asked, 'call')} open files or ask about them, for {data:,} that move data.",
         change=(

@@ -33,6 +33,7 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
         answers,
         key="misaligned-transfers",
         seconds_lost=None,
+        spent_s=spent,
         title="Reads and writes begin off the file system's blocks",
         explanation="A block that is touched in part is locked as a whole and, for a write, read before.",
         change=(

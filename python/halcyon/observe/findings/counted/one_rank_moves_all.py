@@ -44,6 +44,7 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
         answers,
         key="one-rank-moves-all",
         seconds_lost=cost * (1 - 1 / ranks),
+        spent_s=cost,
         title=f"Rank {rank} moves nearly everything",
         explanation=(
             f"It moves {percent(volume / total)} of the bytes of {ranks:,} ranks. One process has one stream to the "

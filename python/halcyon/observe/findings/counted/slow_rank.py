@@ -58,6 +58,7 @@ def _slow_finding(answers: Answers, shared: ibis.Table, rank: int, own: list[_Sl
         answers,
         key="slow-rank",
         seconds_lost=lost * (ranks - 1),
+        spent_s=sum(one.spent for one in own) * (ranks - 1),
         title=f"Rank {rank} is slower than all others in {plural(len(own), 'shared file')}",
         explanation="It has no more to do than the others, who scatter less than it is apart from them.",
         change=(

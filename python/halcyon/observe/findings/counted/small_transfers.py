@@ -44,6 +44,7 @@ def _small(answers: Answers, known: Counted, kind: str) -> list[Finding]:
     return found(
         answers,
         key=f"small-{noun}",
+        spent_s=row["spent"],
         seconds_lost=row["alone_s"] * max(1 - row["alone_bytes"] / row["alone"] / LARGE, 0.0) if timed else None,
         title=f"Data is {'written' if kind == Kind.WRITE else 'read'} in small pieces",
         explanation=f"{percent(few / every)} of all {noun} move 10 KiB or less. Each costs a round to the file system.",

@@ -6,9 +6,11 @@
 #include "base/clock.hpp"
 #include "calls/direct_call.hpp"
 
-namespace halcyon::observe::trace {
+namespace halcyon::calls {
 
-/// How long one thread waits for another: in turns of the processor given away, and then by the clock.
+/// How long one thread waits for another: in turns of the processor given away, and then by the clock. Nobody waits
+/// without end: the other may have been stopped (by a debugger, a garbage collector, a signal handler that waits for
+/// the very thread that waits here).
 class patience {
   public:
     /// The more often it ended before, the shorter it is: all waits in vain together take twice the longest.
@@ -16,7 +18,7 @@ class patience {
 
     /// Gives the processor away; false when the wait has been too long.
     bool wait() {
-        calls::direct::yield();
+        direct::yield();
         if (++turns_ < turns_before_clock) return true;
         const int64_t now = monotonic_ns();
         if (since_ == 0) since_ = now;
@@ -35,4 +37,4 @@ class patience {
     int64_t since_ = 0;
 };
 
-}  // namespace halcyon::observe::trace
+}  // namespace halcyon::calls

@@ -1,0 +1,54 @@
+"""What a run left in its output directory, read with h5py alone."""
+
+import h5py
+import numpy as np
+from running import Case, expected_block
+
+Key = tuple[str, int, int]
+"""Variable, iteration, rank."""
+
+
+def check_values(case: Case) -> dict[Key, np.ndarray]:
+    """Whatever is stored is right."""
+    blocks = case.blocks()
+    for (name, iteration, rank), block in blocks.items():
+        np.testing.assert_array_equal(block, expected_block(name, iteration, rank, block.shape))
+    return blocks
+
+
+def recorded_missing(case: Case) -> set[Key]:
+    found = set()
+    for path in case.output.glob("tiny.[nc]*.h5"):
+        with h5py.File(path) as file:
+            if ".halcyon/missing" not in file:
+                continue
+            names = file[".halcyon/missing_variables"].asstr()[()]
+            for name, (iteration, rank, _, _) in zip(names, file[".halcyon/missing"][()].tolist(), strict=True):
+                found.add((str(name), iteration, rank))
+    return found
+
+
+def check_view(case: Case, blocks: dict[Key, np.ndarray], iterations: int, nz: int) -> None:
+    """The view of the whole domain shows each block that is stored, and nothing else."""
+    with h5py.File(case.output / "tiny.h5") as view:
+        for name in case.variables:
+            shown = view[name][...]
+            assert shown.shape == (iterations, nz, 8, 16 * case.ranks), f"{name}: the view has shape {shown.shape}"
+            for iteration in range(iterations):
+                for rank in range(case.ranks):
+                    part = shown[iteration, :, :, 16 * rank : 16 * (rank + 1)]
+                    if (block := blocks.get((name, iteration, rank))) is not None:
+                        np.testing.assert_array_equal(part, block)
+                    else:
+                        assert np.isnan(part).all(), f"{name}: the view has values of a block that is not stored"
+
+
+def total(case: Case, count: str) -> int:
+    """The sum of a count over all writers."""
+    writers = [path.stem.removeprefix("counts-") for path in case.output.glob("counts-*.json")]
+    return sum(case.counts(writer)[count] for writer in writers)
+
+
+def check_nothing_is_half_done(case: Case) -> None:
+    left = [p.name for pattern in ("*.tmp", ".*.h5", ".*.room") for p in case.output.glob(pattern)]
+    assert not left, f"left in the output directory: {sorted(left)}"
