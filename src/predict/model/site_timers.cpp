@@ -36,7 +36,7 @@ void site_timers::learn(uint32_t symbol, bool is_first, int64_t pause_ns, int64_
     const auto found = std::find_if(timers_.begin(), known, [&](const timer& one) { return one.symbol == symbol; });
     if (found == known) {
         // Beyond their number, phases that begin otherwise are none of these clocks'.
-        if (is_first && count_ < most) timers_[count_++] = {.symbol = symbol, .started = start_ns, .ended = end_ns};
+        if (is_first && count_ < most) timers_[count_++] = {symbol, start_ns, 0, end_ns, {}, 0, 0};
         return;
     }
     if (is_first) {

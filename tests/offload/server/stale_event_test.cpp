@@ -5,6 +5,7 @@
 #include <random>
 #include <thread>
 
+#include "base/futex.hpp"
 #include "offload/server/node_server.hpp"
 #include "temporary_folder.hpp"
 
@@ -24,8 +25,7 @@ class reusing_client {
     /// Hands over a block, and announces the one before it again, as a ring does that a predecessor had not emptied.
     void go_through(int64_t iteration, int pause) {
         if (iteration > 0) push(event_kind::block_handed, iteration - 1);
-        for (volatile int i = 0; i < pause; i = i + 1) {
-        }
+        for (int i = 0; i < pause; ++i) cpu_relax();
         block_entry& e = entry();
         e.variable = 0;
         e.iteration = iteration;
