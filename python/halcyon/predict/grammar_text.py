@@ -149,7 +149,7 @@ def _figures(rule: Rule, cost: Cost, total_ns: float) -> list[str]:
 def _rule_notes(learnt: Learnt, shown: int, timed: bool, shorter: Learnt | None) -> Iterator[str]:
     pauses = learnt.phases.pause_ns / 1e9 if learnt.phases else None
     yield "S is the whole input, x^9 is x nine times" + (
-        f", [2.0 s] a pause that separates phases: of more than {seconds(pauses)}" if pauses is not None else ""
+        f", [2.0 s] a pause between phases, of more than {seconds(pauses)}" if pauses is not None else ""
     )
     if timed:
         yield "the figures are of one use; share is of the time in all calls, by all uses together"

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <sstream>
+#include <string_view>
 
 #include "base/node_identity.hpp"
 #include "base/shared_layout.hpp"
@@ -23,13 +24,13 @@ struct sent_failure {
     std::array<char, 4000> message{};
 
     /// The begin of `text`, whole characters of UTF-8 only, then all of `suffix`.
-    void put(const std::string& text, const char* suffix) {
-        const size_t room = message.size() - 1 - std::strlen(suffix);
+    void put(const std::string& text, std::string_view suffix) {
+        const size_t room = message.size() - 1 - suffix.size();
         size_t length = std::min(text.size(), room);
         if (length < text.size())
             while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) --length;
         std::memcpy(message.data(), text.data(), length);
-        std::strcpy(message.data() + length, suffix);
+        std::memcpy(message.data() + length, suffix.data(), suffix.size());
     }
 };
 static_assert(has_copied_layout<sent_failure, 4008, 4>());
@@ -124,7 +125,7 @@ result<communicator> node_of(const communicator& all) {
     const communicator candidates(shared, all.who());
     node_identity me;
     std::vector<node_identity> everybody;
-    const auto ready = agree_after(candidates, [&]() -> result<void> {
+    auto ready = agree_after(candidates, [&]() -> result<void> {
         me = node_identity::of_this_process();
         everybody.resize(static_cast<size_t>(candidates.size()));
         return {};
@@ -150,7 +151,7 @@ result<void> agree(MPI_Comm comm, const result<void>& mine) {
 result<void> broadcast(const communicator& comm, int root, std::string& text) {
     auto length = static_cast<uint64_t>(text.size());
     if (auto done = outcome_of(MPI_Bcast(&length, 1, MPI_UINT64_T, root, comm.get()), "MPI_Bcast"); !done) return done;
-    const auto room = agree_after(comm, [&]() -> result<void> {
+    auto room = agree_after(comm, [&]() -> result<void> {
         if (length > INT_MAX) return failure{error_kind::usage, "a text of more than 2 GiB cannot be sent", 0};
         text.resize(length);
         return {};
@@ -163,7 +164,7 @@ result<std::vector<std::string>> gather(const communicator& comm, const std::str
     const int length = static_cast<int>(text.size());
     const bool is_root = comm.rank() == 0;
     std::vector<int> lengths, begins;
-    const auto room = agree_after(comm, [&]() -> result<void> {
+    auto room = agree_after(comm, [&]() -> result<void> {
         lengths.resize(static_cast<size_t>(comm.size()));
         begins.resize(lengths.size());
         return {};

@@ -27,7 +27,7 @@ bool server_died(const failure& why) {
 result<void> mpi_session::open(communicator all) {
     all_ = std::move(all);
     open_began_ns_ = realtime_ns();
-    const auto opened = open_in_steps();
+    auto opened = open_in_steps();
     if (!opened) leave_server();
     open_ended_ns_ = realtime_ns();
     return opened;
@@ -44,7 +44,7 @@ result<void> mpi_session::open_in_steps() {
 
 /// One process reads: thousands of clients do not open the same file.
 result<void> mpi_session::read_configuration() {
-    const auto read = agree_after(all_, [this]() -> result<void> {
+    auto read = agree_after(all_, [this]() -> result<void> {
         environment_ = launch_environment::of_this_process();
         if (all_.rank() != 0) return {};
         auto text = read_text_file(configuration_path_);
@@ -57,7 +57,7 @@ result<void> mpi_session::read_configuration() {
     if (!read) return read;
     if (auto sent = broadcast(all_, 0, configuration_); !sent) return sent;
     if (auto sent = broadcast(all_, 0, directory_); !sent) return sent;
-    const auto parsed = agree_after(all_, [this]() -> result<void> {
+    auto parsed = agree_after(all_, [this]() -> result<void> {
         auto understood = parse_model(configuration_, configuration_path_, set_parameters_);
         if (!understood) return understood.why();
         model_ = std::move(*understood);
@@ -70,7 +70,7 @@ result<void> mpi_session::read_configuration() {
 
 /// Collective: which processes share a machine, and which of those a server.
 result<void> mpi_session::find_place() {
-    const auto found = agree_after(
+    auto found = agree_after(
         all_,
         [this]() -> result<void> {
             auto machine = node_of(all_);
@@ -90,7 +90,7 @@ result<void> mpi_session::share_machine() {
     servers_of_machine_ = std::min(model_.servers_per_node, machine_.size());
     server_of_machine_ = server_of(machine_.rank(), machine_.size(), servers_of_machine_);
     std::string cores;
-    const auto seen = agree_after(machine_, [&]() -> result<void> {
+    auto seen = agree_after(machine_, [&]() -> result<void> {
         cores = bound_cores();
         if (servers_of_machine_ > 1 && !environment_.world.empty())
             return failure{error_kind::config,
@@ -116,7 +116,7 @@ result<void> mpi_session::number_nodes() {
     if (!leaders) return leaders.why();
     if (leaders->get() != MPI_COMM_NULL) {
         const int clients = node_.size();
-        const auto room = agree_after(*leaders, [&]() -> result<void> {
+        auto room = agree_after(*leaders, [&]() -> result<void> {
             clients_per_node_.resize(static_cast<size_t>(leaders->size()));
             return {};
         });
@@ -134,7 +134,7 @@ result<void> mpi_session::number_nodes() {
 }
 
 result<void> mpi_session::prepare_output() {
-    const auto prepared = agree_after(all_, [this]() -> result<void> {
+    auto prepared = agree_after(all_, [this]() -> result<void> {
         return all_.rank() == 0 ? prepare_directories(model_, directory_, run_, claims_) : result<void>();
     });
     if (!prepared) return prepared;
@@ -171,14 +171,14 @@ result<void> mpi_session::connect_inline() {
 /// Collective. Ends with `client_` made.
 result<void> mpi_session::connect() {
     arena_need need;
-    const auto known = agree_after(all_, [&]() -> result<void> {
+    auto known = agree_after(all_, [&]() -> result<void> {
         pending_fallback_ = make_fallback();
         const auto own = need_of(model_, all_.rank(), all_.size());
         if (own) need = *own;
         return own ? result<void>() : own.why();
     });
     if (!known) return known;
-    const auto served = agree_after(
+    auto served = agree_after(
         all_,
         [&]() -> result<void> {
             if (auto most = most_demanding(need); !most) return most;
@@ -234,14 +234,14 @@ void mpi_session::leave_server() {
 /// has.
 result<void> mpi_session::connect_to_server(const arena_need& need) {
     std::string own_rank, session;
-    const auto ready = agree_after(node_, [&]() -> result<void> {
+    auto ready = agree_after(node_, [&]() -> result<void> {
         own_rank = std::to_string(all_.rank());
         return {};
     });
     if (!ready) return ready;
     const auto ranks = gather(node_, own_rank);
     if (!ranks) return ranks.why();
-    const auto led = agree_after(
+    auto led = agree_after(
         node_, [&]() -> result<void> { return node_.rank() == 0 ? lead(need, *ranks, session) : result<void>(); });
     if (!led) return led;
     if (auto sent = broadcast(node_, 0, session); !sent) return sent;

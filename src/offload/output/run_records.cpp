@@ -199,7 +199,8 @@ run_counts run_records::saved_counts() const {
     run_counts c;
     if (d.HasParseError() || !d.IsObject()) return c;
     for (const named_count& n : numbers)
-        if (d.HasMember(n.name) && d[n.name].IsInt64()) c.*n.value = d[n.name].GetInt64();
+        if (const auto found = d.FindMember(n.name); found != d.MemberEnd() && found->value.IsInt64())
+            c.*n.value = found->value.GetInt64();
     if (d.HasMember("switches") && d["switches"].IsArray())
         for (const auto& s : d["switches"].GetArray())
             if (s.IsObject() && s.HasMember("at_ns") && s["at_ns"].IsInt64() && s.HasMember("what") &&

@@ -24,7 +24,7 @@ remains remains_of(const segment& s, const model& m, uint32_t client) {
         if (!b)
             found.sound = b.why();
         else if (b->iteration > stored)
-            found.blocks.push_back(std::move(*b));
+            found.blocks.push_back(*b);
     }
     std::stable_sort(found.blocks.begin(), found.blocks.end(),
                      [](const checked_block& a, const checked_block& b) { return a.iteration < b.iteration; });

@@ -81,7 +81,7 @@ def test_a_round_on_storage_that_is_not_slow_does_not_count() -> None:
     assert round_of().failures() == []
     fast = replace(CALM, store_s=STORE_OVER_COMPUTE * CALM.compute_phase_s / 50)
     assert [premise for premise, _ in round_of(file_per_process=fast).failures()] == [LIMIT_BITES]
-    assert [premise for premise, _ in round_of(halcyon_2=fast).failures()] == [LIMIT_BITES]
+    assert [premise for premise, _ in round_of(control=fast).failures()] == [LIMIT_BITES]
     assert round_of(None, file_per_process=fast).failures() == []
 
 

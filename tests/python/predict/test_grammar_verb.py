@@ -208,7 +208,7 @@ cloud.model
 100 phases, one every 500 ms ± 22.5 µs, each 11.9 calls, 9.26 kB, 293 µs long
 
 Rules
-S is the whole input, x^9 is x nine times, [2.0 s] a pause that separates phases: of more than 50.0 ms
+S is the whole input, x^9 is x nine times, [2.0 s] a pause between phases, of more than 50.0 ms
 the figures are of one use; share is of the time in all calls, by all uses together
 rule                                                              used   calls     bytes   in calls   share    lasts
 ────────────────────────────────────────────────────────────────────────────────────────────────────────────────────

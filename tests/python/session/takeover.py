@@ -45,7 +45,7 @@ class Takeover:
     def play(self, case: Case) -> Outcome:
         held = any(hit.mode == "hold" for hit in self.hits)
         # Short for a server that is held, long for one that is only slow on a busy machine.
-        case.configure(nz=str(NZ), server=f"max-restarts: 20, hang-timeout: {'500 ms' if held else '60 s'}")
+        case.configure(nz=str(NZ), server=f"max-restarts: 20, hang-timeout: {'1 s' if held else '60 s'}")
         self.put_in_place(case)
         run = case.start(f"iterations={ITERATIONS}", "final_wait=1", case.gates(KILLED_AT))
         try:
