@@ -14,9 +14,12 @@ namespace halcyon::offload {
 /// A struct of halcyon.h that grows from release to release, and that the library fills in. Its first member,
 /// size_bytes, says how much of the struct the caller was compiled with.
 template <class Struct>
-concept sized_struct = std::is_trivially_copyable_v<Struct> && std::is_standard_layout_v<Struct> &&
-    offsetof(Struct, size_bytes)
-== 0 && std::is_same_v<decltype(Struct::size_bytes), uint64_t>;
+constexpr bool begins_with_its_size() {
+    static_assert(std::is_trivially_copyable_v<Struct> && std::is_standard_layout_v<Struct>);
+    return offsetof(Struct, size_bytes) == 0 && std::is_same_v<decltype(Struct::size_bytes), uint64_t>;
+}
+template <class Struct>
+concept sized_struct = begins_with_its_size<Struct>();
 
 /// Usage error: size_bytes was not set. The first `own_bytes` of the struct are the caller's, the library fills the
 /// rest.

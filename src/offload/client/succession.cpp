@@ -83,7 +83,7 @@ succession::turn succession::take_turn(uint32_t& ended, std::optional<server_con
 }
 
 /// Brings the segment to a server that was appointed, and waits until it serves. Null: the session ends, this process
-/// lacks what it takes for now, or, and then `ended` says so, that server has ended or can not claim any more.
+/// lacks what it takes for now, or, and then `ended` says so, that server has ended or cannot claim any more.
 std::optional<server_connection> succession::meet(uint32_t generation, uint32_t& ended) {
     auto server = server_connection::open(about_.session, generation);
     if (!server) {

@@ -3,6 +3,7 @@
 import pytest
 from running import BUILDS, Case, check_complete, finish, processes_of, stop_server, stopped_server, wait_for
 from segment import Word, is_abandoned, words
+from stored import total
 
 GATED = """\
 events:
@@ -10,11 +11,6 @@ events:
   each: {{actions: [hold], scope: client}}
 actions:
   hold: {{type: module, module: {module}, function: gated_action, options: {{until: {until}}}}}"""
-
-
-def counted(case: Case, name: str) -> int:
-    """What the counts of all writers add up to."""
-    return sum(case.counts(path.stem.removeprefix("counts-"))[name] for path in case.output.glob("counts-*.json"))
 
 
 def test_signals_that_wait_for_another_rank_are_not_lost_with_a_server(openmpi_case: Case) -> None:
@@ -77,8 +73,8 @@ def test_signals_and_phases_do_not_vanish_with_the_last_server(openmpi_case: Cas
     assert outcome.status == 0, outcome.text
     check_complete(case, 8)
     assert case.counts()["lost_signals"] == 4
-    assert counted(case, "lost_signals") == 2 * 4
-    assert counted(case, "lost_records") == lines_lost
+    assert total(case, "lost_signals") == 2 * 4
+    assert total(case, "lost_records") == lines_lost
     found = phases(case)
     assert len(found) == 2 * 8 - lines_lost
     assert set(found) >= {(i, rank) for i in range(2, 8) for rank in range(2)}
