@@ -16,9 +16,21 @@ module fields
 
 contains
 
+    !> All fields of this rank's cells, the last index telling which.
+    subroutine derive_fields(m, shown)
+        type(model), intent(in) :: m
+        real(real32), allocatable, intent(inout) :: shown(:, :, :, :)
+        integer :: f
+
+        if (.not. allocated(shown)) allocate (shown(m%d%nxl, m%d%nyl, m%d%nz, n_fields))
+        do f = 1, n_fields
+            call derive_field(m, f, shown(:, :, :, f))
+        end do
+    end subroutine
+
     !> Field number f of this rank's cells. Winds are averaged to cell centres; those on the west and south faces of the
     !> block's first cells come from the halo, so it must be fresh (fill_halo).
-    subroutine fill(m, f, a)
+    pure subroutine derive_field(m, f, a)
         type(model), intent(in) :: m
         integer, intent(in) :: f
         real(real32), intent(out) :: a(m%d%nxl, m%d%nyl, m%d%nz)

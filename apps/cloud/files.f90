@@ -19,16 +19,16 @@ module files
 
 contains
 
-    !> Writes the output phase `phase` (from 0) below `directory`; `sync`: returns when it is on the device. Returns the
+    !> Writes the fields as the output phase `phase` (from 0) below `directory`; `sync`: returns when it is on the device. Returns the
     !> bytes of this rank's data.
-    function write_files(m, directory, phase, shared, gzip, sync) result(bytes)
+    function write_files(m, shown, directory, phase, shared, gzip, sync) result(bytes)
         type(model), intent(in) :: m
+        real(real32), intent(in) :: shown(:, :, :, :)         !< of derive_fields
         character(*), intent(in) :: directory
         integer, intent(in) :: phase, gzip
         logical, intent(in) :: shared, sync
         integer(int64) :: bytes
         type(target_file) :: file
-        real(real32), allocatable, save :: a(:, :, :)         ! kept: fresh pages at each phase would cost time
         integer(hid_t) :: access
         character(40) :: name
         character(1), parameter :: axes(3) = ["x", "y", "z"]
@@ -45,14 +45,12 @@ contains
         call h5fcreate_f(file%path, H5F_ACC_TRUNC_F, file%id, error, access_prp=access)
         if (error /= 0) call fail("cannot create '" // file%path // "'")
         call h5pclose_f(access, error)
-        if (.not. allocated(a)) allocate (a(m%d%nxl, m%d%nyl, m%d%nz))
         bytes = 0
         do f = 1, n_fields
-            call fill(m, f, a)
-            call write_array(file, trim(names(f)), a, [m%d%nx, m%d%ny, m%d%nz], [m%d%i0, m%d%j0, 0], &
+            call write_array(file, trim(names(f)), shown(:, :, :, f), [m%d%nx, m%d%ny, m%d%nz], [m%d%i0, m%d%j0, 0], &
                              [m%d%nxl, m%d%nyl, m%d%nz], .true., trim(units(f)), trim(descriptions(f)))
-            bytes = bytes + size(a, kind=int64) * 4
         end do
+        bytes = bytes + size(shown, kind=int64) * 4
         do f = 1, 3                       ! in the shared file the first rank along the axis writes a piece of it
             call write_axis(axes(f), coordinate(m%d, f), f)
         end do

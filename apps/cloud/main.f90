@@ -5,14 +5,16 @@ program cloud_model
     use atmosphere
     use microphysics, only: kessler
     use dynamics
-    use fields, only: fill_halo
+    use fields, only: fill_halo, derive_fields
     use files, only: write_files
+    use output_memory
     use output_halcyon
     use phases
     use system, only: make_directories
     implicit none
     type(model) :: m
     type(run_outcome) :: result
+    real(real32), allocatable :: shown(:, :, :, :)
     real(wp) :: dry0, water0
     integer :: step
     integer(int64) :: bytes
@@ -47,13 +49,16 @@ program cloud_model
         call report()
         if (mod(step, output_every) /= 0) cycle
         call fill_halo(m)
+        call derive_fields(m, shown)
         call begin_phase()
         bytes = 0
         select case (output)
         case ("file-per-process", "collective")
-            bytes = write_files(m, trim(directory), step / output_every - 1, output == "collective", gzip, sync)
+            bytes = write_files(m, shown, trim(directory), step / output_every - 1, output == "collective", gzip, sync)
         case ("halcyon")
-            bytes = write_halcyon(m)
+            bytes = write_halcyon(shown)
+        case ("memory")
+            bytes = write_memory(shown)
         end select
         call end_phase(bytes)
     end do

@@ -45,8 +45,8 @@ contains
         if (min(nx, ny, nz, steps, output_every, acoustic) < 1 .or. min(dx, dy, dz, dt) <= 0) &
             call fail("nx, ny, nz, dx, dy, dz, dt, steps, output_every and acoustic must be positive")
         if (gzip < 0 .or. gzip > 9) call fail("gzip must be 0 (none) to 9")
-        if (all(output /= [character(16) :: "file-per-process", "collective", "halcyon", "none"])) &
-            call fail("output='" // trim(output) // "': expected file-per-process, collective, halcyon or none")
+        if (all(output /= [character(16) :: "file-per-process", "collective", "halcyon", "memory", "none"])) &
+            call fail("output='" // trim(output) // "': expected file-per-process, collective, halcyon, memory or none")
     end subroutine
 
     !> One key=value through the namelist's own reader, which knows names and types.

@@ -20,10 +20,10 @@ std::string text_of(hwloc_const_cpuset_t set) {
 
 }  // namespace
 
-std::string take_free_core(const std::vector<std::string>& client_cpus, int server) {
+core_taken take_free_core(const std::vector<std::string>& client_cpus, int server) {
     hwloc_topology_t topology = nullptr;
     if (hwloc_topology_init(&topology) != 0 || hwloc_topology_load(topology) != 0)
-        return "the machine's topology cannot be read: not bound to a core";
+        return {false, "the machine's topology cannot be read: not bound to a core"};
     hwloc_cpuset_t used = hwloc_bitmap_alloc();
     hwloc_cpuset_t one = hwloc_bitmap_alloc();
     bool somebody_bound = false;
@@ -40,7 +40,8 @@ std::string take_free_core(const std::vector<std::string>& client_cpus, int serv
         if (hwloc_bitmap_intersects(allowed, used)) hwloc_bitmap_and(allowed, allowed, used);
     }
     hwloc_cpuset_t chosen = hwloc_bitmap_alloc();
-    std::string said;
+    core_taken taken;
+    std::string& said = taken.said;
     const int cores = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE);
     // From the last core on: launchers fill nodes from the first.
     for (int i = cores - 1; i >= 0 && said.empty() && somebody_bound; --i) {
@@ -49,7 +50,8 @@ std::string take_free_core(const std::vector<std::string>& client_cpus, int serv
         if (hwloc_bitmap_iszero(chosen) || hwloc_bitmap_intersects(chosen, used) || server-- > 0) continue;
         if (hwloc_set_cpubind(topology, chosen, HWLOC_CPUBIND_PROCESS) == 0) said = "bound to core " + text_of(chosen);
     }
-    if (said.empty()) {
+    taken.own = !said.empty();
+    if (!taken.own) {
         hwloc_set_cpubind(topology, allowed, HWLOC_CPUBIND_PROCESS);
         // On a core of the simulation: a batch thread does not push a rank off its core when it wakes, in the middle of
         // the output that woke it, but waits for the next tick. Threads that start later inherit it.
@@ -63,7 +65,7 @@ std::string take_free_core(const std::vector<std::string>& client_cpus, int serv
     hwloc_bitmap_free(one);
     hwloc_bitmap_free(used);
     hwloc_topology_destroy(topology);
-    return said;
+    return taken;
 }
 
 }  // namespace halcyon

@@ -55,12 +55,13 @@ int serve_node(descriptor listening, uint32_t generation, job_events* job, share
     say("server " + std::to_string(generation) + " of session " + document->session.substr(0, 8) + ", process " +
         std::to_string(::getpid()) + ", node " + std::to_string(document->node) + ", " +
         std::to_string(document->geometry.clients) + " client(s)");
-    say(take_free_core(document->client_cpus, document->server_of_machine));
+    const core_taken core = take_free_core(document->client_cpus, document->server_of_machine);
+    say(core.said);
     const int segment_fd = shared->fd();
     const int document_fd = document_memory->fd();
     const uint32_t clients = document->geometry.clients;
     node_server::launch l{
-        std::move(*data), std::move(*document), std::move(*shared), generation, &peers, say, job, files};
+        std::move(*data), std::move(*document), std::move(*shared), generation, core.own, &peers, say, job, files};
     auto server = node_server::start(std::move(l));
     if (!server) return give_up(server.why());
     node_server& s = **server;

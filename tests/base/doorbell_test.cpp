@@ -30,6 +30,31 @@ TEST(doorbell, sleep_ends_after_its_time) {
     EXPECT_FALSE(bell.ring()) << "the consumer must count as awake after its sleep";
 }
 
+TEST(doorbell, leaves_a_consumer_that_dozes_alone_unless_rung_in_earnest) {
+    halcyon::doorbell bell;
+    bell.prepare();
+    EXPECT_TRUE(bell.ring_unless_dozing()) << "it sleeps until somebody rings";
+    bell.prepare(true);
+    EXPECT_FALSE(bell.ring_unless_dozing());
+    EXPECT_TRUE(bell.ring());
+    EXPECT_FALSE(bell.ring_unless_dozing()) << "it is awake";
+}
+
+TEST(doorbell, wakes_a_consumer_that_dozes) {
+    halcyon::doorbell bell;
+    std::atomic<bool> woken{false};
+    bell.prepare(true);
+    std::thread consumer([&] {
+        bell.sleep(60'000'000'000);
+        woken.store(true);
+    });
+    bell.ring();
+    const int64_t begin = halcyon::monotonic_ns();
+    consumer.join();
+    EXPECT_TRUE(woken.load());
+    EXPECT_LT(halcyon::monotonic_ns() - begin, 30'000'000'000);
+}
+
 TEST(doorbell, no_piece_of_work_is_left_lying) {
     constexpr int pieces = 20'000;
     halcyon::doorbell bell;

@@ -54,7 +54,7 @@ def run_cloud(place: Path, output: str, top: dict[str, object] | None = None, be
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """One run for each way of output."""
     base = tmp_path_factory.mktemp("cloud")
-    found = {name: run_cloud(base / name, name) for name in ("file-per-process", "collective", "halcyon")}
+    found = {name: run_cloud(base / name, name) for name in ("file-per-process", "collective", "halcyon", "memory")}
     found["inline"] = run_cloud(base / "inline", "halcyon", {"inline": True})
     together = {"stores": {"main": {"type": "hdf5", "path": "out", "collective": True}}}
     found["together"] = run_cloud(base / "together", "halcyon", together, beside_world=True)
@@ -112,6 +112,14 @@ def test_every_way_stores_what_the_server_stores(runs: dict[str, Path], way: str
     command = [sys.executable, "-m", "halcyon", "diff", str(runs["halcyon"]), str(runs[way])]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert (done.returncode, done.stdout) == (0, ""), done.stdout + done.stderr
+
+
+def test_copying_alone_counts_the_bytes_and_leaves_no_data(runs: dict[str, Path]) -> None:
+    def handed_over(run: Path) -> list[int]:
+        return [int(line.split(",")[-1]) for line in (run / "phases-app.csv").read_text().splitlines()[1:]]
+
+    assert handed_over(runs["memory"]) == handed_over(runs["halcyon"])
+    assert not list(runs["memory"].glob("*.h5"))
 
 
 def test_fields_are_not_trivial(runs: dict[str, Path]) -> None:

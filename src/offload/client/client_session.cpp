@@ -252,15 +252,15 @@ result<void> client_session::signal(std::string_view name) {
         if (auto done = push(e); !done) return done;
         ++signals_sent_;
     }
-    ring_server();
+    ring_server(&doorbell::ring);
     return {};
 }
 
 /// Called when the time of a call has been taken: its fence waits until the server's core has let go of the event's
 /// line, and reading the clock fills that time. A wake-up is counted here, as what the simulation sees next.
-void client_session::ring_server() {
+void client_session::ring_server(bool (doorbell::*ring)()) {
     const int64_t begin = phase_end_monotonic_ns_;
-    if (!segment_->header().bell.ring()) return;
+    if (!(segment_->header().bell.*ring)()) return;
     phase_end_monotonic_ns_ = monotonic_ns();
     phase_visible_ns_ += phase_end_monotonic_ns_ - begin;
     counts_.visible_ns += phase_end_monotonic_ns_ - begin;
@@ -299,7 +299,7 @@ result<void> client_session::end_iteration() {
     ++iteration_;
     phase_begin_ns_ = 0;
     phase_visible_ns_ = phase_blocked_ns_ = phase_bytes_ = 0;
-    if (!inline_) ring_server();
+    if (!inline_) ring_server(&doorbell::ring_unless_dozing);
     return outcome;
 }
 

@@ -140,7 +140,7 @@ class client_session {
     result<void> push(const event_record& e);
     result<void> push_block(event_kind kind, uint32_t entry);
     result<void> tell_absence(event_kind kind, const variable& v, int block, absence::cause why);
-    void ring_server();
+    void ring_server(bool (doorbell::*ring)());
     result<void> skip(const variable& v, int block, int64_t bytes);
     result<void> spill(const variable& v, int block, const block_shape& shape, const void* data);
     result<void> store_here(const variable& v, int block, const block_shape& shape, const void* data);

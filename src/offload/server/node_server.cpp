@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "offload/model/unstored.hpp"
 #include "offload/output/node_counts.hpp"
+#include "offload/server/doze.hpp"
 
 namespace halcyon::offload {
 
@@ -31,6 +32,7 @@ node_server::node_server(launch l)
       document_(std::move(l.document)),
       segment_(std::move(l.shared)),
       generation_(l.generation),
+      has_own_core_(l.has_own_core),
       peers_(l.peers),
       log_(std::move(l.log)),
       job_(l.job),
@@ -198,15 +200,16 @@ int node_server::run() {
             continue;
         }
         restate();
-        h.bell.prepare();
+        const int64_t fell_asleep = monotonic_ns();
+        const int64_t dozes = has_own_core_ ? doze_ns(fell_asleep, slot_.last_ns(), slot_.estimate_ns()) : 0;
+        h.bell.prepare(dozes > 0);
         if (somebody_rang()) {
             h.bell.cancel();
         } else {
-            const int64_t slept = monotonic_ns();
-            h.bell.sleep(next_timer_ns());
-            slept_ns_ += monotonic_ns() - slept;
+            h.bell.sleep(dozes > 0 ? std::min(dozes, next_timer_ns()) : next_timer_ns());
+            slept_ns_ += monotonic_ns() - fell_asleep;
         }
-        spin_until = monotonic_ns() + data_.server.spin.count();
+        spin_until = dozes > 0 ? 0 : monotonic_ns() + data_.server.spin.count();
     }
 }
 

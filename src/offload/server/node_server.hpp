@@ -40,6 +40,7 @@ class node_server {
         session_document document;
         segment shared;
         uint32_t generation = 1;
+        bool has_own_core = false;  ///< none that a client runs on
         connections* peers = nullptr;
         std::function<void(const std::string&)> log;
         job_events* job = nullptr;      ///< how servers of a server world agree; null: started one by one
@@ -161,6 +162,7 @@ class node_server {
     session_document document_;
     segment segment_;
     uint32_t generation_;
+    bool has_own_core_;
     connections* peers_;
     std::function<void(const std::string&)> log_;
     job_events* job_;

@@ -22,6 +22,8 @@ class transfer_slot {
         return enabled_ && servers_ > 0 ? estimate_ns_ / servers_ * server_ : 0;
     }
     [[nodiscard]] int64_t estimate_ns() const { return estimate_ns_; }
+    /// When the latest iteration was complete.
+    [[nodiscard]] int64_t last_ns() const { return last_ns_; }
 
   private:
     bool enabled_;

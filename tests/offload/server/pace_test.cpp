@@ -1,12 +1,26 @@
-// When a server writes, and whether it compresses: transfer slots and compression when idle.
+// When a server writes, whether it compresses, and how it waits: transfer slots, compression when idle, dozing.
 
 #include <gtest/gtest.h>
 
+#include "offload/server/doze.hpp"
 #include "offload/server/idle_compression.hpp"
 #include "offload/server/transfer_slot.hpp"
 
 namespace halcyon::offload {
 namespace {
+
+TEST(dozing, is_short_beside_an_iteration) {
+    constexpr int64_t second = 1'000'000'000;
+    EXPECT_EQ(doze_ns(second, second, second / 4), second / 4 / 64);
+    EXPECT_EQ(doze_ns(second, second, 100 * second), 10'000'000);
+    EXPECT_EQ(doze_ns(second, second, 1'000), 100'000) << "no more often than it can look";
+}
+
+TEST(dozing, waits_for_what_is_due_alone) {
+    EXPECT_EQ(doze_ns(5'000, 1'000, 0), 0) << "no iteration has been measured";
+    EXPECT_GT(doze_ns(5'000, 1'000, 2'000), 0) << "late, but by no whole iteration";
+    EXPECT_EQ(doze_ns(5'001, 1'000, 2'000), 0) << "the simulation does something else";
+}
 
 TEST(transfer_slots, divide_an_iteration_among_the_servers) {
     for (int server = 0; server < 4; ++server) {
