@@ -82,12 +82,15 @@ class Figure:
 
 
 class Figures:
-    """All figures of one benchmark, fed with its lines."""
+    """All figures of one benchmark, fed with its lines. `rounds` have ended; `last_failed` says why the latest does not
+    count, "" where it does."""
 
     def __init__(self) -> None:
         self.measured: dict[str, Figure] = {}
         self.unmet: dict[str, str] = {}
         self.counts = 0
+        self.rounds = 0
+        self.last_failed = ""
         self._values: dict[str, tuple[float, str]] = {}
         self._failed: dict[str, str] = {}
 
@@ -149,4 +152,6 @@ class Figures:
                 failures = figure.failures.setdefault(premise, Failures())
                 failures.count += 1
                 failures.detail = detail
+        self.rounds += 1
+        self.last_failed = "; ".join(f"{premise}: {detail}" for premise, detail in self._failed.items())
         self._values, self._failed = {}, {}

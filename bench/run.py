@@ -79,11 +79,13 @@ def _run(name: str, command: list[str]) -> bool:
     ):
         assert process.stdout is not None
         for line in map(str.rstrip, process.stdout):
-            before = figures.counts
+            counts, rounds = figures.counts, figures.rounds
             if not figures.feed(line):
                 _say(line)
-            elif figures.counts > before:
+            elif figures.counts > counts:
                 print(line, flush=True)
+            elif figures.rounds > rounds and figures.last_failed:
+                _say(f"round {figures.rounds} does not count: {figures.last_failed}")
     figures.end()
     ended = f"the benchmark ended with status {process.returncode}" if process.returncode else None
     for line in figures.lines(ended):

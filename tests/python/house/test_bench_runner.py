@@ -61,6 +61,7 @@ def test_a_round_whose_premise_failed_does_not_count_and_is_shown(tree: Path) ->
     lines = done.stdout.splitlines()
     assert lines[0] == "room.speed 2 ratio"
     assert lines[-3:] == ["room.speed_rounds 7 rounds", "room.speed_not_counted 1 rounds", "room.speed_all 2 ratio"]
+    assert "round 1 does not count: the limit bites: store/compute 0.01\n" in done.stderr
     assert "room.speed: 1 do not count: the limit bites (1, last: store/compute 0.01)" in done.stderr
 
 
