@@ -1,5 +1,6 @@
 #include "offload/client/session_opening.hpp"
 
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -202,12 +203,12 @@ result<void> mpi_session::connect() {
 
 /// Collective over the node: arenas of a node are equally large, so that `need` becomes the most of any of its clients.
 result<void> mpi_session::most_demanding(arena_need& need) const {
-    uint64_t most[4] = {need.iteration, need.constant, need.largest, need.blocks};
-    const int code = MPI_Allreduce(MPI_IN_PLACE, most, 4, MPI_UINT64_T, MPI_MAX, node_.get());
-    need.iteration = most[0];
-    need.constant = most[1];
-    need.largest = most[2];
-    need.blocks = most[3];
+    std::array<uint64_t*, 5> parts = {&need.iteration, &need.passing, &need.constant, &need.largest, &need.blocks};
+    std::array<uint64_t, 5> most{};
+    for (size_t i = 0; i < parts.size(); ++i) most[i] = *parts[i];
+    const int code =
+        MPI_Allreduce(MPI_IN_PLACE, most.data(), static_cast<int>(most.size()), MPI_UINT64_T, MPI_MAX, node_.get());
+    for (size_t i = 0; i < parts.size(); ++i) *parts[i] = most[i];
     return outcome_of(code, "MPI_Allreduce");
 }
 

@@ -93,8 +93,9 @@ uint64_t segment_geometry::arena_offset(uint32_t client) const {
 }
 
 arena_need arena_need::joined(const arena_need& other) const {
-    return {std::max(iteration, other.iteration), std::max(constant, other.constant), std::max(largest, other.largest),
-            std::max(blocks, other.blocks), std::max(iterations, other.iterations)};
+    return {std::max(iteration, other.iteration), std::max(passing, other.passing),
+            std::max(constant, other.constant),   std::max(largest, other.largest),
+            std::max(blocks, other.blocks),       std::max(iterations, other.iterations)};
 }
 
 result<arena_need> need_of(const model& m, int rank, int size) {
@@ -114,7 +115,7 @@ result<arena_need> need_of(const model& m, int rank, int size) {
             if (!bytes) continue;  // unbounded: the model demands policy spill for it
             const uint64_t room = aligned_bytes(static_cast<uint64_t>(*bytes));
             const uint64_t files = v.time_varying ? need.iterations : 1;
-            if (room > most_bytes / files || need.total() > most_bytes - files * room)
+            if (room > most_bytes / files || need.total() + need.passing > most_bytes - files * room)
                 return failure{error_kind::config,
                                "variable '" + v.name + "': with it one client's blocks of " +
                                    std::to_string(need.iterations) + " iteration(s) have more than 2^61 bytes",
@@ -122,8 +123,8 @@ result<arena_need> need_of(const model& m, int rank, int size) {
             need.largest = std::max(need.largest, room);
             if (!v.time_varying)
                 need.constant += room;
-            else if (!v.store.empty())
-                need.iteration += room;
+            else
+                (v.store.empty() ? need.passing : need.iteration) += room;
         }
     }
     return need;
@@ -285,7 +286,7 @@ result<void> segment::touch(uint32_t client, const arena_need& need) {
             memory_.touch(geometry_.absence_log_offset(client), absence_log::bytes_for(geometry_.absence_slots));
         !done)
         return done;
-    const uint64_t below = std::min(geometry_.arena_bytes, 2 * need.total());
+    const uint64_t below = std::min(geometry_.arena_bytes, 2 * (need.total() + need.passing));
     const uint64_t above = std::min(geometry_.arena_bytes, need.constant);
     const uint64_t begin = geometry_.arena_offset(client);
     if (auto done = memory_.touch(begin, below); !done) return done;

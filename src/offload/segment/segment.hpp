@@ -194,11 +194,13 @@ struct segment_geometry {
 /// What one client needs at least, in bytes of arena.
 struct arena_need {
     uint64_t iteration = 0;   ///< stored, time-varying variables of one iteration
+    uint64_t passing = 0;     ///< time-varying variables of one iteration that no store keeps
     uint64_t constant = 0;    ///< variables that outlive iterations
     uint64_t largest = 0;     ///< the largest block
     uint64_t blocks = 0;      ///< blocks of one iteration, all variables
     uint64_t iterations = 1;  ///< iterations that lie in the arena until their file is closed
 
+    /// The least with which a session can go on: what no store keeps may leave as soon as it is handed over.
     [[nodiscard]] uint64_t total() const { return iteration * iterations + constant + largest; }
     /// What either of two clients needs: arenas of a node are equally large.
     [[nodiscard]] arena_need joined(const arena_need& other) const;

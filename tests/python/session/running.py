@@ -65,6 +65,8 @@ class Case:
     launcher: list[str] = field(default_factory=list)
     environment: dict[str, str] = field(default_factory=dict)
     """Of its processes, besides what they have anyway."""
+    inside: list[str] = field(default_factory=list)
+    """What each rank is started by, in place of the launcher."""
 
     def configure(self, **parts: str) -> None:
         attributes = parts.pop("attributes", "")
@@ -81,6 +83,7 @@ class Case:
             *(self.launcher or LAUNCHERS[self.mpi]),
             "-n",
             str(self.ranks),
+            *self.inside,
             program,
             "halcyon.yaml",
             names,
