@@ -227,7 +227,7 @@ def stopped_server(case: Case, writer: str = "n0000") -> Iterator[int]:
     pid = case.server_process(writer)
     os.kill(pid, signal.SIGSTOP)
     try:
-        wait_for(lambda: state_of(pid) == "T", what="the server stands still")
+        wait_for(lambda: state_of(pid) in "Tt", what="the server stands still")  # t: under a tracer
         yield pid
     finally:
         with suppress(ProcessLookupError):

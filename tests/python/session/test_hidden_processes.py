@@ -4,7 +4,17 @@ import shutil
 import subprocess
 
 import pytest
-from running import LAUNCHERS, Case, check_complete, finish, is_gone, living_servers_of, stop_server, stopped_server, wait_for
+from running import (
+    LAUNCHERS,
+    Case,
+    check_complete,
+    finish,
+    is_gone,
+    living_servers_of,
+    stop_server,
+    stopped_server,
+    wait_for,
+)
 
 WITHOUT_PIDFDS = ["strace", "-f", "-qq", "--seccomp-bpf", "-e", "trace=pidfd_open,pidfd_send_signal", "-o", "calls",
                   "-e", "inject=pidfd_open,pidfd_send_signal:error=ENOSYS"]  # fmt: skip
@@ -20,7 +30,8 @@ def without_pidfds(openmpi_case: Case) -> Case:
 
 
 def refused(case: Case) -> int:
-    return (case.directory / "calls").read_text().count("ENOSYS")
+    calls: str = (case.directory / "calls").read_text()
+    return calls.count("ENOSYS")
 
 
 @pytest.fixture
