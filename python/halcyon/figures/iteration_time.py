@@ -36,7 +36,7 @@ def iteration_time(comparison: Comparison) -> Picture | Absent:
         title = _title(entries)
         caption = (
             "Mean over ranks, so that the parts add up to the time of an iteration. The title's share is that of the "
-            "table: the slowest rank of each phase, of the run time. Waiting for slower ranks inside "
+            "table: of the run's time, for the rank that spends most in output. Waiting for slower ranks inside "
             "the simulation's own messages counts as computing."
         )
         return Picture(NAME, title, caption, inline(figure, NAME, title))

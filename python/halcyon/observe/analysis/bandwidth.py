@@ -40,6 +40,8 @@ class Bandwidth:
     """That made POSIX transfers: with collective buffering, fewer than there are ranks. 0: not known."""
     posix_span_s: float | None = None
     """Where calls were only counted: from the first to the last transfer, which bounds their union."""
+    posix_alone_bytes: int = 0
+    """Of `posix_bytes`: what no MPI-IO call moved, so that MPI-IO's times bound nothing of it."""
     posix_cut: bool = False
     """The source had no room for all POSIX transfers of these files: rates of POSIX are not known."""
 
@@ -62,7 +64,7 @@ class Bandwidth:
     @property
     def perceived_posix_low(self) -> float | None:
         """As `bounds_from` says: POSIX calls are at least as fast as the MPI-IO calls that they are made by."""
-        return self.perceived_mpi or _rate(self.posix_bytes, self.posix_span_s)
+        return self._bound_by_mpi or _rate(self.posix_bytes, self.posix_span_s)
 
     @property
     def perceived_posix_high(self) -> float | None:
@@ -74,7 +76,11 @@ class Bandwidth:
         """Of what the bounds are; None: there are none."""
         if self.perceived_posix_low is None or self.perceived_posix_high is None:
             return None
-        return "MPI-IO" if self.perceived_mpi else "first and last transfer"
+        return "MPI-IO" if self._bound_by_mpi else "first and last transfer"
+
+    @property
+    def _bound_by_mpi(self) -> float | None:
+        return None if self.posix_alone_bytes else self.perceived_mpi
 
 
 def _rate(volume: int, seconds: float | None) -> float | None:
@@ -113,6 +119,7 @@ def _bandwidth(scope: int, kind: str, sides: dict[str, dict[str, int]]) -> Bandw
         posix_s=posix["sum_ns"] / 1e9,
         posix_wall_s=posix["wall_ns"] / 1e9,
         processes=posix["processes"],
+        posix_alone_bytes=posix["own"],
     )
 
 

@@ -1,6 +1,7 @@
 """One run, for people: what was lost first, then what is wrong, then the tables."""
 
 from dataclasses import replace
+from statistics import median
 
 from rich.console import Console
 from rich.text import Text
@@ -221,7 +222,6 @@ def _variability(tables: ReportTables, console: Console) -> None:
 
 
 def _phase(phase: Phase, mpi: bool) -> tuple[str, ...]:
-    middle = phase.seconds[len(phase.seconds) // 2]
     return (
         str(phase.number),
         seconds(phase.start_s),
@@ -229,7 +229,7 @@ def _phase(phase: Phase, mpi: bool) -> tuple[str, ...]:
         size(phase.bytes),
         str(len(phase.ranks)),
         seconds(phase.seconds[0]),
-        seconds(middle),
+        seconds(median(phase.seconds)),
         seconds(phase.seconds[-1]),
         percent(phase.variation if mpi else None),
         rate(phase.throughput),

@@ -67,6 +67,21 @@ def test_a_union_counts_time_once(ask: Ask) -> None:
     assert found.perceived_posix_high == pytest.approx(2 * 2 * MIB / 0.010)
 
 
+def test_what_mpiio_did_not_move_is_not_bounded_by_its_times(ask: Ask) -> None:
+    trace = Trace(1)
+    shared, alone = trace.file("/scratch/shared"), trace.file("/scratch/alone")
+    outer = trace.mpi_write(0, shared, 0, 8 * MIB, 0, 4)
+    trace.write(0, shared, 0, 8 * MIB, 1, 3, inside=outer)
+    trace.write(0, alone, 0, MIB, 10, 100)
+    found = ask(trace).bandwidths
+    assert (whole(found).perceived_posix_low, whole(found).bounds_from) == (None, None)
+    bounded = next(one for one in found if one.file is not None and one.mpi_bytes and one.kind == "write")
+    assert bounded.bounds_from == "MPI-IO"
+    assert bounded.perceived_posix_low is not None
+    assert bounded.perceived_posix_high is not None
+    assert bounded.perceived_posix_low <= bounded.perceived_posix_high
+
+
 def test_buffered_writes_count_when_they_reach_the_file(ask: Ask) -> None:
     trace = Trace(1, mpi=False)
     file = trace.file("/scratch/log")
@@ -116,7 +131,8 @@ def test_the_whole_run_is_mpiio_and_what_went_past_it(ask: Ask, related: bool) -
     assert found[None, "write"].bytes == 2 * MIB + 100 * MIB
     assert found[None, "all"].bytes == 2 * MIB + 100 * MIB
     assert (found[shared, "write"].bytes, found[own, "write"].bytes) == (2 * MIB, 100 * MIB)
-    assert found[None, "write"].bounds_from == "MPI-IO"
+    assert found[shared, "write"].bounds_from == "MPI-IO"
+    assert found[None, "write"].bounds_from is None, "MPI-IO's times bound nothing of what went past it"
     assert found[own, "write"].bounds_from is None
 
 
