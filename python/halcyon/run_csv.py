@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from halcyon.errors import ConfigError, HalcyonSystemError
+from halcyon.whole_text import read_whole_text
 
 INT64_MAX = 2**63 - 1
 
@@ -30,7 +31,7 @@ def read_numbers(path: Path, columns: Sequence[str]) -> Numbers:
     that ends within its first line has no rows. Anything else that is wrong is a ConfigError with file and line.
     """
     try:
-        data = path.read_bytes()
+        data = read_whole_text(path)
     except OSError as why:
         raise HalcyonSystemError.of(why, path) from why
     complete, newline, rest = data.rpartition(b"\n")

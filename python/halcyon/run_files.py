@@ -9,6 +9,7 @@ from annotated_types import Ge
 from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 
 from halcyon.errors import ConfigError, HalcyonSystemError
+from halcyon.whole_text import read_whole_text
 
 Count = Annotated[int, Ge(0)]
 Seconds = Annotated[float, Ge(0)]
@@ -119,7 +120,7 @@ def read_counts(path: Path) -> Counts:
 def read_object(path: Path) -> dict[str, Any]:
     """Reads a file that holds one JSON object."""
     try:
-        data = path.read_bytes()
+        data = read_whole_text(path)
     except OSError as why:
         raise HalcyonSystemError.of(why, path) from why
     try:

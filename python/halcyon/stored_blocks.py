@@ -17,6 +17,7 @@ import h5py
 import numpy as np
 
 from halcyon.errors import HalcyonError, HalcyonSystemError, UsageError
+from halcyon.whole_text import read_whole_text
 
 _DATA_FILE = re.compile(r"\.i\d{8,}(?:\.p\d{2,})?\.h5$")
 _DOMAIN = re.compile(r"^d(\d{6,})(?:\.\d+)?$")
@@ -126,7 +127,7 @@ def _files(path: Path) -> list[Path]:
 
 def _is_run_of_servers(path: Path) -> bool:
     try:
-        return str(json.loads((path / "run.json").read_text())["approach"]).startswith("halcyon")
+        return str(json.loads(read_whole_text(path / "run.json"))["approach"]).startswith("halcyon")
     except (OSError, ValueError, LookupError, TypeError):
         return False
 

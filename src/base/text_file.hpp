@@ -7,6 +7,9 @@
 namespace halcyon {
 
 /// The whole of a file. Failure (system): `path: reason`, also for a directory.
+result<std::string> read_file(const std::string& path);
+
+/// Likewise of a file of text. Failure (config), too: it holds a zero byte.
 result<std::string> read_text_file(const std::string& path);
 
 }  // namespace halcyon

@@ -10,6 +10,7 @@ from typing import Any, get_args, get_type_hints
 
 from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
 from halcyon.observe.schema import VERSION, RunInfo
+from halcyon.whole_text import read_whole_text
 
 NAME = "run.json"
 CHUNK = 8 << 20
@@ -95,7 +96,7 @@ def read_manifest(directory: Path) -> Manifest:
 
 def _read_document(path: Path) -> dict[str, Any]:
     try:
-        document = json.loads(path.read_bytes())
+        document = json.loads(read_whole_text(path))
     except FileNotFoundError as why:
         raise UsageError(f"{path.parent}: no data set there (no {NAME}); `halcyon pack` makes one") from why
     except NotADirectoryError as why:

@@ -19,10 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.damaris_xml import convert
     from halcyon.errors import ConfigError, HalcyonSystemError
+    from halcyon.whole_text import read_whole_text
 
     path: Path = arguments.xml
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_whole_text(path).decode("utf-8")
     except OSError as why:
         raise HalcyonSystemError.of(why, path) from why
     except UnicodeDecodeError as why:

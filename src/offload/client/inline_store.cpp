@@ -41,9 +41,11 @@ result<void> inline_store::store_now(const variable& v, int block, int64_t itera
         r.iterations = {iteration};
         r.blocks.push_back({&v, iteration, where_.rank, block, shape, data});
         r.part = output_->next_part(s, iteration);
+        if (auto done = write(std::move(r), realtime_ns()); !done) return done;
         ++counts_.blocks;
         counts_.bytes += shape.bytes;
-        return write(std::move(r), realtime_ns());
+        save_counts();
+        return {};
     }
     return {};  // a variable that no store wants
 }
@@ -79,6 +81,7 @@ result<void> inline_store::store_left(left_blocks left) {
         counts_.blocks += blocks;
         counts_.bytes += bytes;
     }
+    save_counts();
     return outcome;
 }
 
@@ -252,9 +255,15 @@ result<void> inline_store::write_store(uint32_t s) {
             std::find(r.iterations.begin(), r.iterations.end(), m.iteration) != r.iterations.end())
             r.missing.push_back(m);
     const std::vector<int64_t> iterations = r.iterations;
+    const auto blocks = static_cast<int64_t>(r.blocks.size());
+    int64_t bytes = 0;
+    for (const block_view& b : r.blocks) bytes += b.shape.bytes;
     auto outcome = write(std::move(r), realtime_ns());
     if (!outcome) {
         ++counts_.failed_files;
+        counts_.missing_blocks += blocks;
+        counts_.blocks -= blocks;
+        counts_.bytes -= bytes;
         lost_from_ = std::min(lost_from_, iterations.front());
         why_lost_ = outcome.why().message;
     }
@@ -263,6 +272,7 @@ result<void> inline_store::write_store(uint32_t s) {
         const bool over = std::find(iterations.begin(), iterations.end(), k.view.iteration) != iterations.end();
         return over && (k.view.var->store == data_.stores[s].name || k.view.var->store.empty());
     });
+    save_counts();
     return outcome;
 }
 
@@ -312,7 +322,12 @@ result<void> inline_store::write(output_writer::request request, int64_t complet
     record.compressed = report->compress_ns > 0;
     counts_.busy_ns += record.end_ns - record.begin_ns;
     records_->add(record);
-    return records_->save(counts_);
+    return {};
+}
+
+/// What cannot be saved now is saved with the next file, or at the end, which says so: the file itself is stored.
+void inline_store::save_counts() {
+    if (auto saved = records_->save(counts_); !saved) say_once("counts cannot be saved: " + saved.why().message);
 }
 
 }  // namespace halcyon::offload

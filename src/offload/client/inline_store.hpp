@@ -61,6 +61,7 @@ class inline_store final : public fallback_store {
     void say(const std::string& message);
     void say_once(const std::string& message);
     result<void> write(output_writer::request request, int64_t complete_ns);
+    void save_counts();
 
     const model& data_;
     surroundings where_;

@@ -35,7 +35,9 @@ class iteration_book {
         std::vector<key> blocks;
         std::vector<missing_block> missing;
         int64_t bytes = 0;                 ///< of `blocks`
-        int64_t given_up = 0;              ///< blocks whose file could not be written
+        int64_t unwritten = 0;             ///< of `blocks`: those whose file could not be written
+        int64_t unwritten_bytes = 0;       ///< of these
+        int64_t given_up = 0;              ///< of these: those that are not in `missing`
         int64_t complete_ns = 0;           ///< real time
         bool incomplete = false;           ///< a client died, or closed and owes blocks, before it ended it
         std::set<uint32_t> closed_before;  ///< clients that closed and would have written blocks of it

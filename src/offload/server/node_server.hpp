@@ -113,7 +113,7 @@ class node_server {
     void synced(int64_t through, const result<void>& outcome);
     void tell_of_failure(const failure& why, int64_t first);
     void tell_of_lost(const std::optional<output_writer::lost_directory>& lost);
-    void note_not_written(iteration_book::key k);
+    void count_unwritten(iteration_book::key k, bool of_early_part);
     void rebuild_view_if_due();
     [[nodiscard]] int64_t view_pause_ns() const;
     [[nodiscard]] std::vector<std::string> all_writers() const;

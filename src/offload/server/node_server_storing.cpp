@@ -297,11 +297,7 @@ void node_server::settle(const std::shared_ptr<file_work>& work, const result<fi
         note("given up: " + outcome.why().message);
         tell_of_failure(outcome.why(), work->request.iterations.front());
         // The iteration's own file is still to come, and says what an early part would have held.
-        for (const iteration_book::key k : work->keys)
-            if (work->request.part > 0)
-                note_not_written(k);
-            else if (const iteration_book::held* h = book_.find(k); book_.knows(h->block.iteration))
-                ++book_.at(h->block.iteration).given_up;
+        for (const iteration_book::key k : work->keys) count_unwritten(k, work->request.part > 0);
     }
     for (const iteration_book::key k : work->keys)
         if (iteration_book::held* b = book_.find(k)) {
@@ -320,10 +316,17 @@ void node_server::settle(const std::shared_ptr<file_work>& work, const result<fi
     save_counts(false);
 }
 
-void node_server::note_not_written(iteration_book::key k) {
-    if (const iteration_book::held* h = book_.find(k); h != nullptr && book_.knows(h->block.iteration))
+void node_server::count_unwritten(iteration_book::key k, bool of_early_part) {
+    const iteration_book::held* h = book_.find(k);
+    if (h == nullptr || !book_.knows(h->block.iteration)) return;
+    iteration_book::iteration& it = book_.at(h->block.iteration);
+    ++it.unwritten;
+    it.unwritten_bytes += h->block.shape.bytes;
+    if (of_early_part)
         book_.note_missing(h->block.client, h->block.variable, h->block.block, h->block.iteration,
                            missing_block::why::not_written);
+    else
+        ++it.given_up;
 }
 
 void node_server::iteration_stored(int64_t number) {
@@ -336,8 +339,8 @@ void node_server::iteration_stored(int64_t number) {
         const iteration_book::iteration& it = book_.at(through);
         done.insert(done.end(), it.blocks.begin(), it.blocks.end());
         ++counts_.iterations;
-        counts_.blocks += static_cast<int64_t>(it.blocks.size());
-        counts_.bytes += it.bytes;
+        counts_.blocks += static_cast<int64_t>(it.blocks.size()) - it.unwritten;
+        counts_.bytes += it.bytes - it.unwritten_bytes;
         if (data_.stores.empty()) {
             counts_.unstored_blocks += static_cast<int64_t>(it.blocks.size());
             counts_.unstored_bytes += it.bytes;

@@ -185,7 +185,7 @@ class saved_models {
   public:
     explicit saved_models(const std::string& path) {
         check_header(path);
-        const std::string text = read_text_file(path).value();
+        const std::string text = read_file(path).value();
         const std::span bytes(reinterpret_cast<const unsigned char*>(text.data()), text.size());
         if (text.starts_with("HALCGRAM")) {
             grammar_ = std::make_unique<grammar>(SIZE_MAX);

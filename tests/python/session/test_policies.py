@@ -206,6 +206,22 @@ def test_a_full_disk_is_said_and_the_simulation_goes_on(openmpi_case: Case, two_
     stored = len(list(two_mebibytes.glob("tiny.n0000.i*.h5")))
     assert counts["failed_files"] == 60 - stored > 0
     assert counts["missing_blocks"] == 2 * (60 - stored)
+    assert counts["blocks"] == len(openmpi_case.blocks()) == 2 * stored
+    assert counts["bytes"] == counts["blocks"] * 64 * 8 * 16 * 4
+
+
+def test_inline_a_full_disk_is_counted_as_well(openmpi_case: Case, two_mebibytes: Path) -> None:
+    openmpi_case.configure(nz="64", top="inline: true", server="retry: 1 ms")
+    (openmpi_case.directory / "out").symlink_to(two_mebibytes)
+    outcome = openmpi_case.run("iterations=60", limit_s=120)
+    assert set(outcome.ranks) == {0, 1}, outcome.text
+    stored = {rank: {i for _, i, r in openmpi_case.blocks() if r == rank} for rank in range(2)}
+    assert 0 < len(stored[0]) + len(stored[1]) < 120
+    for rank, iterations in stored.items():
+        assert "No space left" in outcome.ranks[rank]["error"]
+        counts = openmpi_case.counts(f"c{rank:05}")
+        assert counts["failed_files"] == counts["missing_blocks"] == 60 - len(iterations)
+        assert (counts["blocks"], counts["bytes"]) == (len(iterations), len(iterations) * 64 * 8 * 16 * 4)
 
 
 def test_a_disk_that_gets_room_in_time_loses_nothing(openmpi_case: Case, two_mebibytes: Path) -> None:

@@ -7,7 +7,9 @@ from halcyon.observe.isolation import LibraryError, call_isolated
 
 SECONDS = 60
 SECONDS_PER_MIB = 10
-"""Libraries that a damaged file sends in circles are stopped; whole files need a fraction of a second per MiB."""
+MOST_SECONDS = 86400
+"""Libraries that a damaged file sends in circles are stopped; whole files need a fraction of a second per MiB.
+A file with a hole seems larger than any time."""
 
 
 def read_isolated(module: str, path: Path, directory: Path) -> None:
@@ -16,7 +18,7 @@ def read_isolated(module: str, path: Path, directory: Path) -> None:
     ConfigError also when the child dies or does not end: that is a file on which the library fails.
     """
     size = sum(each.stat().st_size for each in (path.rglob("*") if path.is_dir() else [path]) if each.is_file())
-    limit = SECONDS + SECONDS_PER_MIB * (size >> 20)
+    limit = min(SECONDS + SECONDS_PER_MIB * (size >> 20), MOST_SECONDS)
     try:
         call_isolated(module, "read", path, directory, limit)
     except TimeoutError as why:

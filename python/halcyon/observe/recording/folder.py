@@ -12,6 +12,7 @@ from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
 from halcyon.mpi_launcher import program_of
 from halcyon.observe.mpi_library import COMPONENT, OWN_MPIIO
 from halcyon.whole_file import whole_file
+from halcyon.whole_text import read_whole_text
 
 VERSION = 1
 NAME = "recording.json"
@@ -54,14 +55,14 @@ class Recording:
         """Of a recorded run. UsageError: `folder` is none. ConfigError: what it says cannot be read."""
         path = folder / NAME
         try:
-            content: Any = json.loads(path.read_text(encoding="utf-8"))
+            content: Any = json.loads(read_whole_text(path))
         except FileNotFoundError as why:
             raise UsageError(
                 f"{folder}: no recorded run: it has no {NAME}. Record one: halcyon run --trace -- COMMAND"
             ) from why
         except OSError as why:
             raise HalcyonSystemError.of(why, path) from why
-        except ValueError as why:
+        except (json.JSONDecodeError, UnicodeDecodeError) as why:
             raise ConfigError(f"{path}: not JSON: {why}") from why
         if not isinstance(content, dict) or not isinstance(content.get("version"), int):
             raise ConfigError(f"{path}: version: missing; expected {VERSION}")
