@@ -74,7 +74,7 @@ _ROWS: tuple[tuple[str, str, Callable[[Entry], str]], ...] = (
     ),
     (
         "visible time, all",
-        "sum over phases of the slowest rank's time; in brackets: the run's share that output takes from the busiest rank",
+        "slowest rank of each phase, summed; in brackets: the share of the run that output takes from the busiest rank",
         _visible_total,
     ),
     (

@@ -233,7 +233,10 @@ result<void> inline_store::rebuild_views(const std::vector<std::string>& writers
     if (auto shown = output_->rebuild_views(writers); !shown) return shown.why();
     const std::vector<std::string> remarks = output_->new_view_remarks();
     for (const std::string& remark : remarks) say("view: " + remark);
-    return remarks.empty() ? result<void>() : records_->save(counts_);
+    if (remarks.empty() && counts_.finished) return {};
+    // Where only the view was left to make, the records are of now, and end with it.
+    counts_.finished = true;
+    return records_->save(counts_);
 }
 
 result<void> inline_store::write_store(uint32_t s) {
