@@ -10,7 +10,8 @@ namespace halcyon {
 /// Protocol (Dekker's): a producer first publishes its work, then calls ring(); the consumer calls prepare(), then
 /// looks for work once more, then sleep() or cancel(). Both sides put a full fence between their write and their
 /// read, so either the consumer sees the work or the producer sees `asleep`. ring() makes a system call only when the
-/// consumer sleeps. A consumer that will look for work again soon by itself dozes: ring_unless_dozing() leaves it alone.
+/// consumer sleeps. A consumer that will look for work again soon by itself dozes: ring_unless_dozing() leaves it
+/// alone.
 class doorbell {
   public:
     /// Producer. True if the consumer had to be woken.

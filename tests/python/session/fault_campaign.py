@@ -18,8 +18,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from fault_rounds import KINDS, Round, Schedule
 from promises import PROMISES, BrokenPromiseError
-from rounds import KINDS, Round, Schedule
 from running import available_mpis
 
 
