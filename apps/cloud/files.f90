@@ -19,8 +19,8 @@ module files
 
 contains
 
-    !> Writes the fields as the output phase `phase` (from 0) below `directory`; `sync`: returns when it is on the device. Returns the
-    !> bytes of this rank's data.
+    !> Writes the fields as the output phase `phase` (from 0) below `directory`; `sync`: returns when it is on the device.
+    !> Returns the bytes of this rank's data.
     function write_files(m, shown, directory, phase, shared, gzip, sync) result(bytes)
         type(model), intent(in) :: m
         real(real32), intent(in) :: shown(:, :, :, :)         !< of derive_fields
