@@ -46,6 +46,21 @@ TEST(planning_a_segment, names_the_line_of_a_table_that_is_too_small) {
         << refusal("    blocks-per-client: 1\n");
 }
 
+TEST(planning_a_segment, knows_of_room_for_what_no_store_keeps_but_does_not_demand_it) {
+    const model m = parse_model(
+                        "halcyon: 1\nsimulation: cloud\n"
+                        "data: {layouts: {row: {type: float64, dimensions: [1000000]}}, variables: {"
+                        "theta: {layout: row}, scratch: {layout: row, store: false}}}\n"
+                        "stores: {main: {path: out}}\n",
+                        "cloud.yaml", {})
+                        .value();
+    const arena_need need = need_of(m, 0, 1).value();
+    EXPECT_EQ(need.iteration, 8'000'000U);
+    EXPECT_EQ(need.passing, 8'000'000U);
+    EXPECT_EQ(need.total(), need.iteration + need.largest);
+    EXPECT_EQ(need.joined({}).passing, need.passing);
+}
+
 TEST(planning_a_segment, succeeds_with_the_size_that_a_refusal_names) {
     const std::string why = refusal("    size: 1 MiB\n");
     const auto from = why.rfind("set at least ") + 13;
