@@ -164,6 +164,15 @@ def test_a_variable_without_store_stays_unstored() -> None:
     assert data["variables"]["wind"]["store"] is False
 
 
+def test_what_a_mesh_consists_of_is_stored_where_a_variable_on_it_is() -> None:
+    coordinates = values(FULL)["data"]["groups"]["coord"]["variables"]
+    assert (coordinates["x"]["store"], coordinates["y"]["store"]) == ("main", "main")
+    told = "line 24: variable 'coord/x' has no store; now 'main', where a variable on mesh 'box' is"
+    assert told in notes(FULL)
+    unstored = values(FULL.replace(' store="main"', ""))["data"]["groups"]["coord"]["variables"]
+    assert unstored["x"]["store"] is False
+
+
 def test_a_mesh_hands_units_and_labels_to_its_coordinates() -> None:
     data = values(FULL)["data"]
     coordinates = data["groups"]["coord"]["variables"]
@@ -252,6 +261,8 @@ def test_what_has_no_counterpart_is_listed_with_its_line() -> None:
         "line 16: layout 'power': dimensions w^2",
         "line 19: 'box': unit 'km' of 'coord/y', which has another",
         "line 21: mesh 'refined': type amr; expected one of rectilinear, curvilinear, unstructured, point",
+        "line 24: variable 'coord/x' has no store; now 'main', where a variable on mesh 'box' is",
+        "line 25: variable 'coord/y' has no store; now 'main', where a variable on mesh 'box' is",
         "line 31: variable 'wind': store other, which was not converted",
         "line 31: variable 'wind': type vector; expected scalar",
         "line 32: variable 'names', because its layout 'words' was not",

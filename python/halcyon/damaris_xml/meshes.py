@@ -9,17 +9,38 @@ from halcyon.yaml_text import Value
 MESH_TYPES = {"rectilinear": "rectilinear", "curvilinear": "curvilinear", "unstructured": "unstructured"} | {
     "point": "points"
 }
+CELL_KEYS = {"cells": "section_connectivity", "cell-types": "section_types", "cell-sizes": "section_sizes"}
 
 
 def mesh_entries(c: Conversion) -> Iterator[tuple[str, Value]]:
     for full_name, mesh in c.meshes.items():
         entry = mesh_entry(c, full_name, mesh)
         if entry is not None:
+            store_beside(c, flat(full_name), entry)
             yield flat(full_name), entry
             continue
         for _, variable in c.variables.values():
             if variable.get("mesh") == flat(full_name):
                 del variable["mesh"]
+
+
+def store_beside(c: Conversion, mesh: str, entry: Yaml) -> None:
+    """Stores what a mesh consists of where a variable on it is stored: without, files cannot be drawn. Damaris' plugins
+    draw from memory, so its configurations often give it no store."""
+    stores = [
+        variable["store"]
+        for _, variable in c.variables.values()
+        if variable.get("mesh") == mesh and variable.get("store")
+    ]
+    if not stores:
+        return
+    coordinates = entry["coordinates"]
+    assert isinstance(coordinates, list)
+    for name in [*coordinates, *(entry[key] for key in CELL_KEYS if key in entry)]:
+        element, variable = c.variables[name]
+        if variable.get("store") is False:
+            variable["store"] = stores[0]
+            c.note(element, f"variable '{name}' has no store; now '{stores[0]}', where a variable on mesh '{mesh}' is")
 
 
 def mesh_entry(c: Conversion, full_name: str, mesh: Element) -> Yaml | None:
@@ -37,11 +58,7 @@ def mesh_entry(c: Conversion, full_name: str, mesh: Element) -> Yaml | None:
         coordinates.reverse()
     out: Yaml = {"type": MESH_TYPES[kind], "coordinates": list(coordinates)}
     if kind == "unstructured":
-        for tag, key in (
-            ("section_connectivity", "cells"),
-            ("section_types", "cell-types"),
-            ("section_sizes", "cell-sizes"),
-        ):
+        for key, tag in CELL_KEYS.items():
             section = mesh.first(tag)
             found = coordinate(c, full_name, section) if section is not None else None
             if found is not None:

@@ -132,7 +132,7 @@ result<void> check_run(const model& m, const intended_run& run, configuration_ch
         else
             found.refusals.push_back(needed.why().message);
     }
-    for (const auto& look : {uneven_wholes, unfit_meshes}) {
+    for (const auto& look : {uneven_wholes, undrawn_on_meshes}) {
         const auto messages = look(m, run.ranks);
         if (!messages) return messages.why();
         found.warnings.insert(found.warnings.end(), messages->begin(), messages->end());
@@ -171,6 +171,9 @@ result<configuration_check> check_configuration(const std::string& path, const i
     if (run.ranks_per_node <= 0 || run.ranks_per_node > run.ranks) whole.ranks_per_node = run.ranks;
     if (run.ranks > 0)
         if (const auto checked = check_run(*m, whole, found); !checked) return checked.why();
+    if (draws_nothing(*m, run.ranks))
+        found.summary +=
+            "; no " + m->simulation + ".xmf for ParaView: no variable of two or three dimensions has a place";
     if (found.refusals.empty()) found.verdict = verdict_of(*m, run);
     return found;
 }

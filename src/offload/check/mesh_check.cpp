@@ -31,13 +31,26 @@ result<std::optional<extents>> nodes_of(const model& m, const mesh& on, int rank
     return std::optional<extents>(nodes);
 }
 
+/// Why a stored variable will not be drawn on its mesh, whatever their shapes are; "" when only these matter.
+std::string undrawn_in_any_shape(const model& m, const variable& v, const mesh& on, int ranks) {
+    if (v.store.empty() || (on.type != mesh_type::rectilinear && on.type != mesh_type::curvilinear)) return "";
+    for (const std::string& name : on.coordinates)
+        if (m.find_variable(name)->store != v.store) return describe_lost_coordinate(v.name, on.name, name);
+    const bool one_array = v.place_id || (ranks == 1 && v.blocks_per_client == 1);
+    return one_array ? "" : describe_scattered(v.name, on.name);
+}
+
 }  // namespace
 
-result<std::vector<std::string>> unfit_meshes(const model& m, int ranks) {
+result<std::vector<std::string>> undrawn_on_meshes(const model& m, int ranks) {
     std::vector<std::string> messages;
     for (const variable& v : m.variables) {
         if (!v.mesh_id) continue;
         const mesh& on = m.meshes[*v.mesh_id];
+        if (const std::string why = undrawn_in_any_shape(m, v, on, ranks); !why.empty()) {
+            messages.push_back(v.mesh_where + ": " + why);
+            continue;
+        }
         const auto array = array_of(m, v, ranks, false);
         if (!array) return array.why();
         const auto nodes = nodes_of(m, on, ranks);
@@ -46,6 +59,17 @@ result<std::vector<std::string>> unfit_meshes(const model& m, int ranks) {
         messages.push_back(v.mesh_where + ": " + describe_misfit(v.name, (*array)->span(), on.name, (*nodes)->span()));
     }
     return messages;
+}
+
+bool draws_nothing(const model& m, int ranks) {
+    bool could = false;
+    for (const variable& v : m.variables) {
+        const size_t dimensions = m.layouts[v.layout_id].dimensions.size();
+        if (v.store.empty() || (dimensions != 2 && dimensions != 3)) continue;
+        if (v.place_id || (v.mesh_id && ranks == 1 && v.blocks_per_client == 1)) return false;
+        could = true;
+    }
+    return could;
 }
 
 }  // namespace halcyon::offload

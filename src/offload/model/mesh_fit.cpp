@@ -28,4 +28,18 @@ std::string describe_misfit(const std::string& variable, std::span<const int64_t
            " cells: programs that draw meshes will not find the variable; give it a mesh of its own shape";
 }
 
+std::string describe_scattered(const std::string& variable, const std::string& mesh) {
+    return "variable '" + variable + "' is on mesh '" + mesh +
+           "', but has no place, so its blocks are not one array: programs that draw meshes will not find the "
+           "variable; "
+           "give it a place";
+}
+
+std::string describe_lost_coordinate(const std::string& variable, const std::string& mesh,
+                                     const std::string& coordinate) {
+    return "variable '" + variable + "' is on mesh '" + mesh + "', whose coordinate '" + coordinate +
+           "' is not stored beside it: programs that draw meshes will not find the variable; store the coordinate in " +
+           "the same store";
+}
+
 }  // namespace halcyon::offload

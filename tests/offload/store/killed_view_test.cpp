@@ -157,7 +157,11 @@ bool killed_at(long step, Work work, Looked looked) {
 TEST_F(killed_view, at_any_step_leaves_an_old_view_or_a_new_one_and_the_next_maker_leaves_nothing_else) {
     const auto make = [this] { static_cast<void>(hdf5::hdf5_view(folder_.path().string(), "sim").rebuild({})); };
     for (const int64_t iteration : {0, 1}) {
-        publish_line("n0000", 0, {iteration});
+        publish("n0000", {iteration}, [iteration](job_builder& b) {
+            variable& v = b.add_variable("v", scalar_type::float32);
+            v.place_id = b.add_place("whole");
+            b.add_block(v, iteration, 0, {2, 3}, counting<float>(6), {2, 3}, {0, 0});
+        });
         const std::string kept_view = folder_.file("kept.h5"), kept_xdmf = folder_.file("kept.xmf");
         const std::string xdmf = folder_.file("sim.xmf");
         long step = 0;

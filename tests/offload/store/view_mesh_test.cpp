@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <utility>
 
 #include "view_fixture.hpp"
@@ -76,6 +77,50 @@ TEST_F(view, names_a_mesh_that_does_not_fit_its_variable_with_both_shapes) {
     EXPECT_EQ(told[0].find("variable 'v' has the shape 4 x 3, but mesh 'grid' has 4 x 7 nodes and 3 x 6 cells"), 0U)
         << told[0];
     EXPECT_EQ(builder_->remarks(), told);
+}
+
+TEST_F(view, names_the_coordinate_of_a_mesh_that_is_not_stored) {
+    publish("n0000", {0}, [](job_builder& b) {
+        variable& v = b.add_variable("v", scalar_type::float32);
+        v.mesh_id = b.add_mesh({"grid", mesh_type::rectilinear, {"y", "x"}, "", "", ""});
+        b.add_block(v, 0, 0, {4, 3}, counting<float>(12));
+    });
+    EXPECT_EQ(rebuild({"n0000"}), 1);
+    const strings told = builder_->remarks();
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told[0].find("variable 'v' is on mesh 'grid', whose coordinate 'y' is not stored beside it"), 0U)
+        << told[0];
+    EXPECT_FALSE(std::filesystem::exists(folder_.file("sim.xmf"))) << "nothing can be drawn";
+}
+
+TEST_F(view, names_a_variable_on_a_mesh_whose_blocks_are_not_one_array) {
+    for (const int rank : {0, 1}) {
+        publish("n000" + std::to_string(rank), {0}, [rank](job_builder& b) {
+            const uint32_t mesh_id = b.add_mesh({"grid", mesh_type::rectilinear, {"y", "x"}, "", "", ""});
+            for (const auto& [name, n] : {std::pair<const char*, int64_t>{"y", 4}, {"x", 3}}) {
+                variable& c = b.add_variable(name, scalar_type::float32);
+                c.time_varying = false;
+                b.add_block(c, 0, rank, {n}, counting<float>(static_cast<size_t>(n)));
+            }
+            variable& v = b.add_variable("v", scalar_type::float32);
+            v.mesh_id = mesh_id;
+            b.add_block(v, 0, rank, {4, 3}, counting<float>(12));
+        });
+    }
+    EXPECT_EQ(rebuild({"n0000", "n0001"}), 1);
+    const strings told = builder_->remarks();
+    ASSERT_EQ(told.size(), 1U);
+    EXPECT_EQ(told[0].find("variable 'v' is on mesh 'grid', but has no place"), 0U) << told[0];
+}
+
+TEST_F(view, has_an_xdmf_file_only_while_there_is_something_to_draw) {
+    const auto xdmf = folder_.file("sim.xmf");
+    publish("n0000", {0}, [](job_builder& b) { add_narrow_mesh(b, 3); });
+    EXPECT_EQ(rebuild({"n0000"}), 1);
+    EXPECT_TRUE(std::filesystem::exists(xdmf));
+    publish("n0000", {0}, [](job_builder& b) { add_narrow_mesh(b, 7); });
+    EXPECT_EQ(rebuild({}), 1);
+    EXPECT_FALSE(std::filesystem::exists(xdmf));
 }
 
 TEST_F(view, has_no_remarks_when_meshes_fit) {

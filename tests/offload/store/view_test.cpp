@@ -20,7 +20,7 @@ TEST_F(view, shows_an_iteration_only_when_every_writer_published_it) {
     EXPECT_EQ(rebuild({"n0000", "n0001"}), 2);
     EXPECT_EQ(shown("/v"), (reals{0, 1, 100, 101}));
     EXPECT_EQ(shown("/time"), (reals{0, 1}));
-    EXPECT_EQ(folder_.names().size(), 6U) << "four files, the view and its XDMF; no temporaries";
+    EXPECT_EQ(folder_.names().size(), 5U) << "four files and the view; no temporaries";
 }
 
 TEST_F(view, without_writers_shows_what_any_published) {

@@ -1,5 +1,6 @@
 """`halcyon check`, and `halcyon-check` for installations without Python: the same words, the same exit codes."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -230,6 +231,28 @@ def test_a_mesh_that_does_not_fit_is_told_with_both_shapes(tmp_path: Path) -> No
     fits = PLACED.replace("dimensions: [5]", "dimensions: [4]").replace("place: whole}", "place: whole, mesh: grid}")
     (tmp_path / "halcyon.yaml").write_text(fits)
     assert check(tmp_path / "halcyon.yaml", "4").stderr == ""
+
+
+def test_a_mesh_without_stored_coordinates_is_told(tmp_path: Path) -> None:
+    text = PLACED.replace("dimensions: [5]", "dimensions: [4]").replace("place: whole}", "place: whole, mesh: grid}")
+    path = tmp_path / "halcyon.yaml"
+    path.write_text(re.sub(r"^( +x: \{)(?=layout)", r"\1store: false, ", text, count=1, flags=re.MULTILINE))
+    done = check(path, "4")
+    assert done.returncode == 0
+    told = "variable 'theta' is on mesh 'grid', whose coordinate 'x' is not stored beside it"
+    assert f"data.variables.theta.mesh: {told}" in done.stderr
+
+
+def test_a_mesh_of_several_ranks_without_a_place_is_told(tmp_path: Path) -> None:
+    done = checked(tmp_path, "place: whole}", "mesh: grid}", "4")
+    told = "variable 'theta' is on mesh 'grid', but has no place, so its blocks are not one array"
+    assert f"data.variables.theta.mesh: {told}" in done.stderr
+
+
+def test_output_that_nothing_can_draw_is_told(tmp_path: Path) -> None:
+    without = "no tiny.xmf for ParaView: no variable of two or three dimensions has a place"
+    assert without in checked(tmp_path, ", place: whole}", "}", "4").stdout
+    assert without not in checked(tmp_path, "16 MiB", "16 MiB", "4").stdout
 
 
 def test_a_mesh_that_a_group_gives_its_variables_is_told_with_the_line_of_the_group(tmp_path: Path) -> None:

@@ -99,13 +99,19 @@ int64_t hdf5_view::publish() {
         view.throw_if_failed();
         throw;
     }
-    output_file xdmf(temporaries_.path_of("xmf"));
-    const std::string text = xdmf_text(plan, simulation_, view_name);
-    xdmf.write_data(0, std::as_bytes(std::span(text)));
-    xdmf.end_at(text.size());
-    view.publish(directory_ + "/" + view_name, false);
-    xdmf.publish(directory_ + "/" + simulation_ + ".xmf", false);
-    remarks_ = plan.unfit_meshes;
+    const std::string xdmf_path = directory_ + "/" + simulation_ + ".xmf";
+    if (const std::string text = xdmf_text(plan, simulation_, view_name); !text.empty()) {
+        output_file xdmf(temporaries_.path_of("xmf"));
+        xdmf.write_data(0, std::as_bytes(std::span(text)));
+        xdmf.end_at(text.size());
+        view.publish(directory_ + "/" + view_name, false);
+        xdmf.publish(xdmf_path, false);
+    } else {
+        view.publish(directory_ + "/" + view_name, false);
+        std::error_code ignored;
+        std::filesystem::remove(xdmf_path, ignored);
+    }
+    remarks_ = plan.mesh_remarks;
     for (const std::string& name : notes.unreadable_files)
         remarks_.push_back("file " + directory_ + "/" + name + " cannot be read: the view leaves it out");
     for (const auto& early : progress_.early_ends())

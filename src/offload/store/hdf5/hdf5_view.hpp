@@ -14,7 +14,8 @@
 
 namespace halcyon::offload::hdf5 {
 
-/// Keeps `<simulation>.h5` (virtual datasets) and `<simulation>.xmf` (XDMF for ParaView) up to date.
+/// Keeps `<simulation>.h5` (virtual datasets) and `<simulation>.xmf` (XDMF for ParaView, where it has something to
+/// draw) up to date.
 ///
 /// When no iteration is complete yet, nothing is written and an older view stays. A published file that cannot be
 /// read is left out and named in the view's attribute `unreadable_files`. Several processes may rebuild at once.

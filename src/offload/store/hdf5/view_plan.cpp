@@ -101,7 +101,7 @@ class planner {
         resolve_clashes();
         add_time();
         add_coordinates();
-        look_for_unfit_meshes();
+        look_at_meshes();
         for (size_t i = 0; i < plan_.variables.size(); ++i) name_dimensions(i);
         // A coordinate that became a dimension's scale is written as such.
         std::erase_if(plan_.variables, [this](const view_variable& v) { return own_scales_.contains(v.path); });
@@ -197,7 +197,7 @@ class planner {
         for (const auto& [use, groups] : users) add_coordinate(use, groups);
     }
 
-    /// Nodes of a mesh in each dimension; nullopt where a coordinate is not there, or the mesh is of another type.
+    /// Nodes of a mesh in each dimension; nullopt where a coordinate is not one array of its kind of mesh.
     std::optional<std::vector<int64_t>> nodes_of(const stored_mesh& mesh) const {
         std::vector<int64_t> nodes;
         for (const std::string& name : mesh.coordinates) {
@@ -206,26 +206,34 @@ class planner {
                 const auto length = c != nullptr ? coordinate_length(*c) : std::nullopt;
                 if (!length) return std::nullopt;
                 nodes.push_back(*length);
-            } else if (mesh.type == "curvilinear") {
+            } else {
                 for (const view_variable& v : plan_.variables)
                     if (v.description.name == name && v.placed_whole) return space_shape(v);
-                return std::nullopt;
-            } else {
                 return std::nullopt;
             }
         }
         return nodes;
     }
 
-    void look_for_unfit_meshes() {
+    /// A variable and a rectilinear or curvilinear mesh of which programs that draw cannot make a picture.
+    void look_at_meshes() {
         for (const view_variable& v : plan_.variables) {
             const auto mesh = run_.meshes.find(v.description.mesh);
-            if (!v.placed_whole || mesh == run_.meshes.end()) continue;
-            const auto nodes = nodes_of(mesh->second);
-            const std::vector<int64_t> shape = space_shape(v);
-            if (!nodes || fit_of(shape, *nodes) != mesh_fit::none) continue;
-            plan_.unfit_meshes.push_back(describe_misfit(v.description.name, shape, mesh->first, *nodes));
+            if (mesh == run_.meshes.end()) continue;
+            if (mesh->second.type != "rectilinear" && mesh->second.type != "curvilinear") continue;
+            if (const std::string why = undrawn(v, mesh->second); !why.empty()) plan_.mesh_remarks.push_back(why);
         }
+    }
+
+    std::string undrawn(const view_variable& v, const stored_mesh& mesh) const {
+        const std::string& name = v.description.name;
+        for (const std::string& coordinate : mesh.coordinates)
+            if (!run_.variables.contains(coordinate)) return describe_lost_coordinate(name, mesh.name, coordinate);
+        if (!v.placed_whole) return v.description.placed ? "" : describe_scattered(name, mesh.name);
+        const auto nodes = nodes_of(mesh);
+        const std::vector<int64_t> shape = space_shape(v);
+        if (!nodes || fit_of(shape, *nodes) != mesh_fit::none) return "";
+        return describe_misfit(name, shape, mesh.name, *nodes);
     }
 
     void add_coordinate(const axis_use& use, const std::set<std::string>& groups) {

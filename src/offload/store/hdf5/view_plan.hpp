@@ -79,7 +79,7 @@ struct view_plan {
     std::vector<view_variable> variables;
     std::map<std::string, stored_mesh> meshes;
     std::vector<std::string> not_shown;     ///< variables (or domains of one) that are no array; they stay in the files
-    std::vector<std::string> unfit_meshes;  ///< a sentence for each variable that its mesh does not fit
+    std::vector<std::string> mesh_remarks;  ///< a sentence for each variable that cannot be drawn on its mesh
     std::map<std::string, size_t> coordinate_dimensions;  ///< name of a coordinate variable → its dimension
 };
 

@@ -204,7 +204,7 @@ void begin_view(open_view& view, const view_plan& plan, const view_notes& notes,
     set_attribute(file, "simulation", notes.simulation);
     if (!plan.incomplete_iterations.empty()) set_attribute(file, "incomplete_iterations", plan.incomplete_iterations);
     if (!plan.not_shown.empty()) set_attribute(file, "not_shown", plan.not_shown);
-    if (!plan.unfit_meshes.empty()) set_attribute(file, "unfit_meshes", plan.unfit_meshes);
+    if (!plan.mesh_remarks.empty()) set_attribute(file, "unfit_meshes", plan.mesh_remarks);
     if (!notes.unreadable_files.empty()) set_attribute(file, "unreadable_files", notes.unreadable_files);
     for (const dimension& d : plan.dimensions) {
         create_groups(file, d.path, view.groups);

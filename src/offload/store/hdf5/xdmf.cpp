@@ -71,9 +71,10 @@ class xdmf_writer {
     }
 
     std::string text() {
+        if (grids_.empty()) return "";
         out_ << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Xdmf Version=\"3.0\">\n<Domain>\n<Grid Name=\""
              << xml(simulation_) << "\" GridType=\"Collection\" CollectionType=\"Temporal\">\n";
-        for (size_t time = 0; time < plan_.iterations.size() && !grids_.empty(); ++time) write_step(time);
+        for (size_t time = 0; time < plan_.iterations.size(); ++time) write_step(time);
         out_ << "</Grid>\n</Domain>\n</Xdmf>\n";
         return out_.str();
     }
@@ -114,7 +115,7 @@ class xdmf_writer {
         if (v.path.find_first_of(":|") != std::string::npos) return;  // what separates file, array and selection
         for (grid& g : grids_) {
             if (g.mesh == nullptr || g.mesh->name != v.description.mesh) continue;
-            // One that does not fit is named among the plan's unfit meshes.
+            // One that does not fit is named among the plan's mesh remarks.
             const mesh_fit fit = fit_of(shape, g.nodes);
             if (fit != mesh_fit::none) g.variables.emplace_back(&v, fit == mesh_fit::nodes);
             return;
