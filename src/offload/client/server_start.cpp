@@ -61,13 +61,22 @@ std::string variable_or_nothing(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-/// What became of a server that does not listen; `status` as waitpid() gives it.
-std::string why_not_up(bool ended, int status, int patience_ms) {
-    if (!ended) return " did not come up within " + std::to_string(patience_ms) + " ms";
-    if (WIFSIGNALED(status)) return " was ended by signal " + std::to_string(WTERMSIG(status)) + " before it listened";
+/// What became of a server that does not listen. `said`: bytes that came from it, or -1; `status`: of what was spawned,
+/// as waitpid() gives it.
+failure why_not_up(const std::string& program, ssize_t said, int status, int patience_ms) {
+    const auto failed = [&program](const std::string& how, int why) {
+        return failure{error_kind::unavailable, program + how, why};
+    };
+    if (said > 0) return failed(" cannot listen on its socket", 0);
+    if (said < 0) return failed(" did not come up within " + std::to_string(patience_ms) + " ms", ETIMEDOUT);
+    if (WIFSIGNALED(status))
+        return failed(" was ended by signal " + std::to_string(WTERMSIG(status)) + " before it listened", ECONNRESET);
     // The loader's exit code, and it says why on an output that the server does not have.
-    if (WEXITSTATUS(status) == 127) return " cannot be loaded: `ldd` of it names the library that is missing";
-    return " ended with exit code " + std::to_string(WEXITSTATUS(status)) + " before it listened";
+    if (WEXITSTATUS(status) == 127)
+        return failed(" cannot be loaded: `ldd` of it names the library that is missing", 0);
+    // What was spawned has forked the server.
+    if (WEXITSTATUS(status) == 0) return failed(" was ended before it listened", ECONNRESET);
+    return failed(" ended with exit code " + std::to_string(WEXITSTATUS(status)) + " before it listened", 0);
 }
 
 /// Undoes the parts of a posix_spawn.
@@ -151,7 +160,7 @@ result<void> start_server(const launch_environment& environment, const std::stri
     // End of file without a word: it ended, or is about to.
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    if (!up) return failure{error_kind::unavailable, *program + why_not_up(said == 0, status, patience_ms), 0};
+    if (!up) return why_not_up(*program, said, status, patience_ms);
     return {};
 }
 

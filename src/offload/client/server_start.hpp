@@ -21,7 +21,8 @@ struct launch_environment {
 /// Starts `halcyon-server` for `generation` of `session`, detached from this process in every respect: own session,
 /// /dev/null as 0 to 2, no other descriptors, no MPI or preload variables. Returns when it listens, at the latest after
 /// `patience_ms` or when `stop` (or -1) is readable.
-/// Failure (unavailable): not found (the message lists where it was looked for), or it did not come up.
+/// Failure (unavailable): not found (the message lists where it was looked for), or it did not come up; system_errno
+/// ECONNRESET where it was killed before it listened.
 result<void> start_server(const launch_environment& environment, const std::string& session, uint32_t generation,
                           int patience_ms, int stop);
 

@@ -1,7 +1,6 @@
 #include "offload/client/session_opening.hpp"
 
 #include <array>
-#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -18,10 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether a server went away in the middle of the open: then another one is tried, once.
-bool server_died(const failure& why) {
-    return why.system_errno == ECONNRESET || why.system_errno == ECONNREFUSED || why.system_errno == EPIPE;
-}
+/// Servers that one open starts at most. Nothing is lost with one that dies before the session is open, so it is none
+/// of the `max-restarts` of a run.
+constexpr int most_first_servers = 4;
 
 }  // namespace
 
@@ -183,11 +181,13 @@ result<void> mpi_session::connect() {
         all_,
         [&]() -> result<void> {
             if (auto most = most_demanding(need); !most) return most;
-            auto first = connect_to_server(need);
-            if (first || !environment_.world.empty() || !server_died(first.why())) return first;
-            pending_link_.reset();
-            pending_segment_.reset();
-            return connect_to_server(need);
+            for (int tried = 1;; ++tried) {
+                auto connected = connect_to_server(need);
+                if (connected || !server_connection::says_ended(connected.why())) return connected;
+                if (!environment_.world.empty() || tried == most_first_servers) return connected;
+                pending_link_.reset();
+                pending_segment_.reset();
+            }
         },
         naming::nobody);
     if (!served) return served;

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 import appointing
+import first_servers
 import random_faults
 import takeover
 from promises import promise
@@ -21,6 +22,7 @@ KINDS = {
     "hold": "it stands still there until the next one serves",
     "slow": "it stands still there for a moment",
     "second": "the one that takes over after a successor was killed is killed, held or slow",
+    "open": "the first one, two or three servers are killed before a system call while the session opens",
     "client": "the client that appoints the next server is killed before a system call",
     "random": "any fault at a random moment of a random configuration",
 }
@@ -36,7 +38,7 @@ class Round(Protocol):
         """The step that is hit, or the seed."""
 
     def play(self, directory: Path) -> bool:
-        """Raises BrokenPromiseError. True: the step was reached."""
+        """Raises BrokenPromiseError. True: the step was reached, or the session."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,25 @@ class TakeoverRound:
 
 
 @dataclass(frozen=True)
+class OpenRound:
+    number: int
+    mpi: str
+    kind = "open"
+
+    def play(self, directory: Path) -> bool:
+        case = Case(directory, self.mpi)
+        opening = first_servers.Opening(self.number, random.Random(self.number).randint(1, first_servers.MOST_KILLED))
+        with promise("the end"):
+            outcome = opening.play(case)
+            assert outcome.status == 0, outcome.text
+        with promise("values"):
+            first_servers.check_values_after(case)
+        with promise("counts"):
+            first_servers.check_counts_after(case)
+        return opening.was_reached(case)
+
+
+@dataclass(frozen=True)
 class ClientRound:
     number: int
     kind = "client"
@@ -93,8 +114,7 @@ class RandomRound:
     kind = "random"
 
     def play(self, directory: Path) -> bool:
-        random_faults.play(random_faults.plan(self.number, list(self.mpis)), directory)
-        return True
+        return random_faults.play(random_faults.plan(self.number, list(self.mpis)), directory)
 
 
 class Schedule:
@@ -110,6 +130,9 @@ class Schedule:
         if takeovers:
             with tempfile.TemporaryDirectory() as directory:
                 self.steps |= dict.fromkeys(takeovers, takeover.steps_of_a_takeover(Case(Path(directory), mpis[0])))
+        if "open" in kinds:
+            with tempfile.TemporaryDirectory() as directory:
+                self.steps["open"] = first_servers.steps_of_an_opening(Case(Path(directory), mpis[0]))
         if "client" in kinds:
             with tempfile.TemporaryDirectory() as directory:
                 self.steps["client"] = appointing.steps_of_an_appointment(Case(Path(directory), "openmpi"))
@@ -129,6 +152,8 @@ class Schedule:
                     yield RandomRound(next(seeds), self._mpis)
                 if kind == "client":
                     yield ClientRound(number)
+                elif kind == "open":
+                    yield OpenRound(number, chance.choice(self._mpis))
                 else:
                     yield TakeoverRound(kind, number, self.steps[kind], chance.choice(self._mpis))
             if not self._visits:

@@ -128,7 +128,24 @@ def check(p: Plan, case: Case, ended: bool) -> None:
         check_nothing_is_half_done(case)
 
 
-def play(p: Plan, directory: Path) -> None:
+def launcher_hangs(p: Plan, case: Case, run: "subprocess.Popen[str]") -> bool:
+    """Open MPI's may, when a rank is killed within MPI_Init: there is no session yet, and all is ended here."""
+    if p.fault != "client":
+        return False
+    with suppress(subprocess.TimeoutExpired):
+        run.wait(LIMIT_S)
+    if run.poll() is not None or case.output.exists():
+        return False
+    for rank in processes_of(run):
+        with suppress(ProcessLookupError):
+            os.kill(rank, signal.SIGKILL)
+    run.kill()
+    run.communicate()
+    return True
+
+
+def play(p: Plan, directory: Path) -> bool:
+    """False: the launcher hung before there was a session."""
     case = Case(directory, p.mpi, ranks=p.ranks, variables=p.variables)
     case.configure(
         nz=str(p.nz), size=f"{p.buffer_bytes} B", attributes=p.attributes, store=p.store, resources=p.resources,
@@ -136,9 +153,12 @@ def play(p: Plan, directory: Path) -> None:
     )  # fmt: skip
     run = case.start(f"iterations={p.iterations}", *p.options, *(deadly(p) if p.fault in DEATHS else ()))
     strike(p, case, run)
+    if launcher_hangs(p, case, run):
+        return False
     with promise("the end"):
         outcome = finish(run, LIMIT_S)
         harmless = p.fault in ("none", "server", "stop")
         assert not harmless or outcome.status == 0, f"status {outcome.status}: {outcome.text}"
     if outcome.status == 0 or case.output.is_dir():
         check(p, case, ended=outcome.status == 0 and len(outcome.ranks) == p.ranks)
+    return True

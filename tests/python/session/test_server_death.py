@@ -5,8 +5,9 @@ from pathlib import Path
 
 import h5py
 import pytest
-from running import BUILDS, Case, check_complete, finish, stop_server, stopped_server, wait_for
+from running import BUILDS, Case, check_complete, finish, is_gone, stop_server, stopped_server, wait_for
 from segment import Word, words
+from stored import check_nothing_is_half_done
 from watching import IN_CREATE, IN_MOVED_TO, Watch
 
 from halcyon.diff import diff
@@ -153,16 +154,24 @@ def test_a_server_that_dies_in_open_is_replaced(
 
 
 def test_a_server_killed_before_the_last_view_leaves_it_to_a_client(openmpi_case: Case) -> None:
+    """All was drained by then: what is left to do is the view, and to end its maker's records."""
+    program, build = openmpi_case.directory / "server", BUILDS[openmpi_case.mpi]
+    killed = f"LD_PRELOAD={build}/tests/libkilled_at_rename.so KILLED_ONTO=/tiny.h5 KILLED_AT=2"
+    program.write_text(f'#!/bin/sh\n{killed} exec {build}/bin/halcyon-server "$@"\n')
+    program.chmod(0o755)
+    openmpi_case.environment["HALCYON_SERVER"] = str(program)
     openmpi_case.configure(server="max-restarts: 0", store=", view-interval: 60 min")
-    openmpi_case.output.mkdir()
-    watch = Watch(openmpi_case.output)
-    run = openmpi_case.start("iterations=20", "pause_ms=5")
-    for _ in ("the first view", "the last view"):
-        watch.wait(lambda mask, name: bool(mask & IN_CREATE) and name.startswith(".tiny.view.") and name.endswith("h5"))
-    stop_server(openmpi_case.server_process())
-    watch.close()
+    run = openmpi_case.start("iterations=20", openmpi_case.gates(5))
+    first_view = openmpi_case.output / "tiny.h5"
+    wait_for(first_view.exists, what="the first view")
+    server = openmpi_case.server_process()
+    openmpi_case.open_gate(5)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
+    assert is_gone(server)
+    assert not openmpi_case.counts()["messages"], "clients settle nothing: the server had"
     check_complete(openmpi_case, 20)
-    with h5py.File(openmpi_case.output / "tiny.h5") as view:
+    with h5py.File(first_view) as view:
         assert view["theta"].shape[0] == 20
+    check_nothing_is_half_done(openmpi_case)
+    assert openmpi_case.counts("c00000")["finished"]

@@ -1,10 +1,14 @@
-"""A server that does not come up: the session is refused, and the message says what became of the server."""
+"""Servers that do not come up: one that is killed is followed by another, and a refusal says what became of it."""
 
 import os
+import random
 from pathlib import Path
 
 import pytest
+from first_servers import MOST_KILLED, Opening, check_counts_after, check_values_after, steps_of_an_opening
 from running import Case
+
+PARTS = 8
 
 
 @pytest.mark.parametrize(
@@ -28,3 +32,29 @@ def test_a_server_that_ends_before_it_listens_is_told(
     # The rank that tried, once: what the ranks of a node agree on is not named there.
     assert f"{server} {said} (rank 0 on " in outcome.ranks[0]["open"]
     assert outcome.ranks[0]["open"].count("(rank ") == 1
+
+
+@pytest.fixture(scope="module")
+def steps(tmp_path_factory: pytest.TempPathFactory) -> int:
+    return steps_of_an_opening(Case(tmp_path_factory.mktemp("steps")))
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_servers_killed_while_the_session_opens_are_followed_by_others(
+    openmpi_case: Case, steps: int, part: int
+) -> None:
+    """One step out of each of as many equal parts of the opening."""
+    step = random.Random(part).randrange(part * steps // PARTS, (part + 1) * steps // PARTS) + 1
+    opening = Opening(step, MOST_KILLED)
+    outcome = opening.play(openmpi_case)
+    assert outcome.status == 0, outcome.text
+    assert opening.was_reached(openmpi_case) or part == PARTS - 1, "the last calls are not made in every run"
+    check_values_after(openmpi_case)
+    check_counts_after(openmpi_case)
+
+
+def test_an_open_gives_up_after_four_servers(openmpi_case: Case) -> None:
+    outcome = (dies := Opening(1, MOST_KILLED + 1)).play(openmpi_case)
+    assert outcome.status != 0
+    assert "was ended by signal 9 before it listened" in outcome.ranks[0]["open"]
+    assert dies.starts(openmpi_case) == MOST_KILLED + 1
