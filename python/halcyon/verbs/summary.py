@@ -45,7 +45,7 @@ def _refuse_recording(path: Path) -> None:
     except ConfigError:  # no run of any kind
         return
     if recorded and (why := why_nothing_is_in(path)):
-        raise UsageError(f"{path}: nothing was recorded: {why}")
+        raise UsageError(f"{path}: {why}")
     if recorded:
         raise UsageError(
             f"{path}: a recording of calls, or another tool's trace, not the output of a run: `halcyon analyze {path}` "

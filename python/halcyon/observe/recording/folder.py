@@ -22,11 +22,10 @@ VERSION = 1
 NAME = "recording.json"
 DATA = "data"
 """The data set's folder within that of a recorded run."""
-OUT_OF_REACH = (
-    "Static programs and those that change their user (setuid) cannot be; neither can processes on nodes that do not "
-    "see this folder"
+NO_PROCESS = (
+    "no process was recorded. Static programs and those that change their user (setuid) cannot be; neither can "
+    "processes on nodes that do not see this folder"
 )
-"""Which processes are not recorded."""
 
 
 @dataclass
@@ -91,10 +90,11 @@ class Recording:
         """Why the folder has none, as far as this says it."""
         if "trace" not in self.layers:
             layers = " and ".join(f"--{layer}" for layer in self.layers)
-            return f"the run was made with {layers}, without --trace, which records its calls"
+            return f"nothing was recorded: the run was made with {layers}, without --trace, which records its calls"
         if self.end is None:
-            return "`halcyon run` has not ended yet, or was killed"
-        return ended_badly(self.exit_code) or f"no process was. {OUT_OF_REACH}"
+            return "nothing was recorded: `halcyon run` has not ended yet, or was killed"
+        ended = ended_badly(self.exit_code)
+        return f"nothing was recorded: {ended}" if ended else NO_PROCESS
 
     def _check(self, path: Path) -> None:
         """ConfigError: a value is of a kind that no recording writes."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from halcyon.errors import HalcyonError, HalcyonSystemError
 from halcyon.observe.exit_status import ended_badly
-from halcyon.observe.recording.folder import OUT_OF_REACH, Recording, drop_folder, new_folder
+from halcyon.observe.recording.folder import NO_PROCESS, Recording, drop_folder, new_folder
 from halcyon.observe.recording.learnt import say_what_was_learnt
 from halcyon.observe.recording.preload import Prediction, Prefetching, variables
 from halcyon.server_world import run_alone, run_beside_world
@@ -79,7 +79,7 @@ def say_what_was_recorded(place: Path, layers: Sequence[str]) -> None:
 def _say_how_many_were_traced(place: Path) -> None:
     processes = len(list((place / "trace").glob("*.trace")))
     if processes == 0:
-        print(f"halcyon: {place}: no process was recorded. {OUT_OF_REACH}", file=sys.stderr)
+        print(f"halcyon: {place}: {NO_PROCESS}", file=sys.stderr)
         return
     noun = "process" if processes == 1 else "processes"
     print(f"halcyon: {processes} {noun} recorded; now: halcyon report {place}", file=sys.stderr)
