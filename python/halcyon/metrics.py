@@ -53,9 +53,11 @@ def _visible_total(entry: Entry) -> str:
 
 def _stored(entry: Entry) -> str:
     stored, raw = entry.numbers.stored_bytes, entry.numbers.raw_bytes
-    if stored is None:
+    if stored is None or raw is None:
         return ABSENT
-    return f"{size(stored)} of {size(raw)}" if stored != raw else size(stored)
+    if stored == raw:
+        return size(stored)
+    return f"{size(stored)} of {size(raw)}" if stored < raw else f"{size(stored)} for {size(raw)} of data"
 
 
 _ROWS: tuple[tuple[str, str, Callable[[Entry], str]], ...] = (
@@ -95,7 +97,11 @@ _ROWS: tuple[tuple[str, str, Callable[[Entry], str]], ...] = (
         "by the simulation",
         lambda entry: size(entry.numbers.bytes) if entry.numbers.phases else ABSENT,
     ),
-    ("bytes stored", "size of the files, of the bytes in them before compression", _stored),
+    (
+        "bytes stored",
+        "size of the files, with what their format itself needs; of, or for, so much data before compression",
+        _stored,
+    ),
     ("servers busy", "share of their time", lambda entry: percent(entry.numbers.server_busy)),
     (
         "store / compute time",

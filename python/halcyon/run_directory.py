@@ -82,11 +82,18 @@ def open_run(path: Path) -> Run:
 
 
 def _no_run(directory: Path) -> str:
+    expected = "expected the directory of a run's output, which has a run.json"
     if not directory.is_dir():
-        return f"{directory}: no such directory; a run is named by the path of its store"
-    below = sorted(found.parent for found in directory.glob("*/run.json"))
-    hint = f"; runs below it: {' '.join(map(str, below))}" if below else "; a run is named by the path of its store"
-    return f"{directory}: no run.json here{hint}"
+        return f"{directory}: {'not a' if directory.exists() else 'no such'} directory; {expected}"
+    below = sorted(str(found.parent) for found in directory.glob("*/run.json"))
+    if not below:
+        return f"{directory}: no run.json here; {expected}"
+    more = f" and {len(below) - _NAMED:,} more" if len(below) > _NAMED else ""
+    return f"{directory}: no run.json here; runs below it: {' '.join(below[:_NAMED])}{more}"
+
+
+_NAMED = 3
+"""Runs that a message names."""
 
 
 def _writer_of(file: Path) -> str:

@@ -123,8 +123,8 @@ call_list split(int64_t rank) {
 
 /// From byte 1024 on every second word of 4 bytes: element 3 is at 1024 + 3 · 8.
 call_list through_a_view() {
-    return {file_call("set_view", 1024, 4), file_call("write_at", 1048, 8, 8), file_call("seek", 1064),
-            file_call("read", 1064, 8, 8),  file_call("set_view", 0, 1),       file_call("read_at", 3, 8, 8)};
+    return {file_call("set_view", 1024),   file_call("write_at", 1048, 8, 8), file_call("seek", 1064),
+            file_call("read", 1064, 8, 8), file_call("set_view", 0),          file_call("read_at", 3, 8, 8)};
 }
 
 call_list expected(int64_t rank, bool with_started_collectives) {

@@ -14,7 +14,7 @@ import { overviewView } from "./views/overview";
 import { phasesView } from "./views/phases";
 import { predictabilityView } from "./views/predictability";
 import { runsView } from "./views/runs";
-import { serversView } from "./views/servers";
+import { hasServers, serversView } from "./views/servers";
 import { timelineView, type TimelineView } from "./views/timeline";
 
 const TITLES: Record<Tab, string> = {
@@ -74,7 +74,7 @@ export class Shell {
             },
         });
         const several = context.document.experiment !== null;
-        this.shown = TABS.filter((tab) => (tab === "runs") === several);
+        this.shown = TABS.filter((tab) => (tab === "runs") === several && (tab !== "servers" || hasServers(context)));
         this.current = this.shown[0]!;
         for (const tab of this.shown) {
             const selected = tab === this.current;

@@ -10,6 +10,8 @@ export interface TableColumn<Row> {
     title: string;
     /** Explains the title. */
     hint?: string;
+    /** Of a few words, which stay together; numbers do anyway. */
+    oneLine?: boolean;
     value: (row: Row) => Value;
     show?: (row: Row) => Child;
 }
@@ -113,7 +115,7 @@ function headOf<Row>(column: TableColumn<Row>, numeric: ReadonlySet<string>, onc
 function lineOf<Row>(spec: TableSpec<Row>, numeric: ReadonlySet<string>, body: HTMLElement, row: Row): HTMLElement {
     const cells = spec.columns.map((column) => {
         const content = column.show ? column.show(row) : String(column.value(row) ?? "–");
-        return h("td", { class: numeric.has(column.key) ? "number" : false }, content);
+        return h("td", { class: numeric.has(column.key) ? "number" : column.oneLine ? "one-line" : false }, content);
     });
     if (!spec.select) return h("tr", {}, ...cells);
     const choose = (event: Event) => {

@@ -71,7 +71,7 @@ export function size(value: number | null): string {
     return name === "B" ? `${Math.round(value)} B` : `${number(value / unit)} ${name}`;
 }
 
-/** 512 KiB where it is a power of two, as file systems count; 15.8 GB otherwise. */
+/** Of the blocks and stripes of file systems, not of data: 512 KiB, as these are set; 15.8 GB where it is no multiple. */
 export function blockSize(value: number | null): string {
     if (value === null) return ABSENT;
     for (const [name, unit] of [

@@ -36,7 +36,7 @@ def open_run(path: Path, engine: str = DUCKDB, *, keep: bool = True) -> Iterator
         elif format_of(path) == Format.HALCYON and keep and os.access(path, os.W_OK) and engines_can_name(path):
             directory = path / DATA
             _make_fresh(path, stack.enter_context(held_lock(path)))
-        elif format_of(path) == Format.HALCYON and _is_fresh(path):
+        elif format_of(path) == Format.HALCYON and is_fresh(path):
             directory = path / DATA
             stack.enter_context(held_lock(path)).to_read()
         else:
@@ -48,10 +48,10 @@ def open_run(path: Path, engine: str = DUCKDB, *, keep: bool = True) -> Iterator
 def _make_fresh(run: Path, lock: RunLock) -> None:
     """Packs the run where its data set is older than its traces; in the end `lock` keeps it from changing."""
     lock.to_read()
-    if _is_fresh(run):
+    if is_fresh(run):
         return
     lock.to_write()
-    if not _is_fresh(run):  # else another command was faster
+    if not is_fresh(run):  # else another command was faster
         shutil.rmtree(run / DATA, ignore_errors=True)
         pack(run, run / DATA)
     lock.to_read()
@@ -72,7 +72,7 @@ def names_a_run(path: Path) -> bool:
         return False
 
 
-def _is_fresh(run: Path) -> bool:
+def is_fresh(run: Path) -> bool:
     """Whether the run's data set is as new as its traces and as what is known of its end."""
     if not is_dataset(run / DATA):
         return False

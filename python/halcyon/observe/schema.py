@@ -8,11 +8,12 @@ Times are nanoseconds since the run's start (`run.json`: `start`, seconds of the
 Offsets and sizes are bytes. `process` and `file` are indices into the tables of those names.
 """
 
-import signal
 from dataclasses import dataclass
 from enum import StrEnum
 
 import pyarrow as pa
+
+from halcyon.observe.exit_status import ended_badly
 
 VERSION = 2
 """Of the schema. A reader refuses a higher one and reads all lower ones: 1 had no `calls.context`."""
@@ -74,7 +75,12 @@ CALLS = pa.schema(
             "where in the file it began to read, write, lock or map; null for stdio where the calls that it made tell "
             "(see `moved`)",
         ),
-        _field("bytes", pa.int64(), "how many the caller asked for"),
+        _field(
+            "bytes",
+            pa.int64(),
+            "how many the caller asked for; of locks and maps the range, of resizes the size that they name: only "
+            "`read`, `write` and `copy` count in sums of bytes",
+        ),
         _field(
             "moved",
             pa.int64(),
@@ -224,10 +230,4 @@ class RunInfo:
     @property
     def ended_badly(self) -> str | None:
         """How the command ended, in a sentence; None: well, or nobody knows."""
-        if not self.exit_status:
-            return None
-        try:
-            by_signal = f", which stands for {signal.Signals(self.exit_status - 128).name}"
-        except ValueError:
-            by_signal = ""
-        return f"the command ended with exit status {self.exit_status}{by_signal}"
+        return ended_badly(self.exit_status)

@@ -47,6 +47,8 @@ def print_prediction(prediction: Prediction, console: Console | None = None) -> 
 
 def _heading(prediction: Prediction, console: Console) -> None:
     chosen = prediction.selection
+    if prediction.ended_badly:
+        console.print(Text(prediction.ended_badly, style="bold red"), soft_wrap=True)
     console.print(Text(prediction.command or prediction.directory, style="bold"), soft_wrap=True)
     said = f"recorded by {prediction.source}: {plural(chosen.calls, 'call')} of "
     said += f"{plural(len(prediction.streams), 'thread')} replayed; {contexts(chosen)}"

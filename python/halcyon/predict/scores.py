@@ -93,6 +93,8 @@ class Prediction:
     """Where it is."""
     source: str
     command: str | None
+    ended_badly: str | None
+    """How the command failed; None: it did not, or nobody knows."""
     mpi: bool
     settings: Settings
     selection: Selection
@@ -248,7 +250,9 @@ def predict(
         if done is not None:
             done(len(calls["file"]))
     end()
-    return Prediction(str(directory), info.source, info.command, streams.mpi, settings, selection, scores, detail)
+    return Prediction(
+        str(directory), info.source, info.command, info.ended_badly, streams.mpi, settings, selection, scores, detail
+    )
 
 
 def main_stream(streams: Sequence[Stream]) -> Stream | None:

@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--before", metavar="SHELL", help="run before each run of COMMAND, such as 'rm -f out.h5'; it is not timed"
     )
     parser.add_argument("--limit", metavar="S", type=float, help="end a run of COMMAND that takes longer, in seconds")
-    parser.add_argument("--wall", action="store_true", help="compare wall times, not the time in MPI-IO")
+    parser.add_argument("--wall", action="store_true", help="compare wall times, not the time in MPI-IO transfers")
     parser.add_argument(
         "-o",
         "--output",
@@ -98,7 +98,9 @@ def _suggest(arguments: argparse.Namespace, path: Path) -> int:
     from halcyon.observe.open_run import open_run
     from halcyon.observe.printed.plain import as_json
     from halcyon.observe.printed.tables import console_for_tables
+    from halcyon.observe.recording.folder import say_of_newer_run
 
+    say_of_newer_run(path)
     with open_run(path) as dataset:
         advice = advise(Answers(dataset))
     if arguments.json:

@@ -1,6 +1,7 @@
 """`halcyon analyze RUN|DIR`"""
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 
@@ -20,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "path", metavar="RUN|DIR", type=Path, help="a recorded run, a data set, a trace, or a folder of several"
     )
+    parser.add_argument("others", nargs="*", help=argparse.SUPPRESS)
     parser.add_argument(
         "--engine",
         metavar="NAME",
@@ -39,6 +41,11 @@ def run(arguments: argparse.Namespace) -> int:
     from halcyon.observe.open_run import names_a_run
 
     path = arguments.path
+    if arguments.others:
+        raise UsageError(
+            f"{arguments.others[0]}: one run at a time, or a folder of several; a page that compares them: "
+            f"halcyon report {shlex.join([str(path), *arguments.others])}"
+        )
     if names_a_run(path):
         return _one(arguments)
     if (path / "run.json").is_file():
@@ -53,8 +60,10 @@ def _one(arguments: argparse.Namespace) -> int:
     from halcyon.observe.open_run import open_run
     from halcyon.observe.printed.plain import as_json
     from halcyon.observe.printed.run import print_run
+    from halcyon.observe.recording.folder import say_of_newer_run
     from halcyon.observe.report_tables import report_tables
 
+    say_of_newer_run(arguments.path)
     with open_run(arguments.path, arguments.engine) as dataset:
         tables = report_tables(dataset)
     if arguments.json:

@@ -1,6 +1,7 @@
 """`halcyon pack [-o DIR] SOURCE`"""
 
 import argparse
+import shutil
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -18,8 +19,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         metavar="DIR",
         type=Path,
-        help="the data set's folder, which must not exist; default: SOURCE/data for a recorded run, for others the "
-        "name of SOURCE with .halcyon behind",
+        help="the data set's folder, which must not exist; default: SOURCE/data for a recorded run (made "
+        "anew where a trace is newer), for others the name of SOURCE with .halcyon behind",
     )
     parser.add_argument(
         "--salvage", action="store_true", help="of damaged traces of Halcyon take what stands before the damage"
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from halcyon.observe.open_run import is_fresh
     from halcyon.observe.pack import data_of, pack
     from halcyon.observe.recording.lock import held_lock
 
@@ -41,6 +43,11 @@ def run(arguments: argparse.Namespace) -> int:
     with ExitStack() as stack:
         if source.is_dir() and target.resolve().parent == source.resolve():
             stack.enter_context(held_lock(source)).to_write()
+            if arguments.output is None and is_fresh(source):
+                print(f"{target}: packed already; remove it to have it packed anew")
+                return 0
+            if arguments.output is None:  # older than its traces
+                shutil.rmtree(target, ignore_errors=True)
         kind = pack(source, target, salvage=arguments.salvage, threads=arguments.threads, memory_bytes=memory_bytes)
     print(f"{target}: data set of a trace of {kind}")
     return 0

@@ -70,10 +70,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.observe.open_run import open_run
     from halcyon.observe.printed.plain import as_json, plain
+    from halcyon.observe.recording.folder import say_of_newer_run
     from halcyon.predict.printed import print_prediction
     from halcyon.predict.streams import Streams
 
     settings = _settings(arguments)
+    say_of_newer_run(arguments.path)
     with open_run(arguments.path) as dataset:
         streams = Streams(dataset, arguments.rank, arguments.process)
         _check_chosen(arguments, streams)

@@ -37,7 +37,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.observe.open_run import names_a_run
 
-    recorded = [path for path in arguments.runs if path.exists() and names_a_run(path)]
+    for path in arguments.runs:
+        if not path.exists():
+            raise UsageError(
+                f"{path}: no such file or directory; expected a recorded run, another tool's trace, or the directory "
+                "of a run's output, which has a run.json"
+            )
+    recorded = [path for path in arguments.runs if names_a_run(path)]
     if recorded and len(recorded) < len(arguments.runs):
         other = next(path for path in arguments.runs if path not in recorded)
         raise UsageError(f"{other}: no recorded run, as {recorded[0]} is; a page compares runs of one kind")
@@ -62,10 +68,12 @@ def _is_folder_of_many(runs: list[Path], recorded: list[Path]) -> bool:
 def _of_calls(path: Path, output: Path) -> int:
     from halcyon.errors import UnavailableError
     from halcyon.observe.open_run import open_run
+    from halcyon.observe.recording.folder import say_of_newer_run
     from halcyon.observe.report_tables import report_tables
     from halcyon.observe.viewer import render
     from halcyon.predict.page import predictability
 
+    say_of_newer_run(path)
     with open_run(path) as dataset:
         try:
             forecasts = predictability(dataset)

@@ -1,6 +1,7 @@
 """`halcyon run [--trace] [--predict] [--prefetch] [--servers-per-node 1] -- COMMAND`"""
 
 import argparse
+import sys
 from pathlib import Path
 
 SUMMARY = "run a command: with its I/O recorded or predicted, or beside a server world"
@@ -22,7 +23,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--layers", metavar="LIST", help="what calls pass, separated by commas; known: trace, predict, prefetch"
     )
     parser.add_argument(
-        "-o", "--output", metavar="DIR", type=Path, help="folder for what is recorded; default: PROGRAM.halcyon"
+        "-o",
+        "--output",
+        metavar="DIR",
+        type=Path,
+        help="folder for what is recorded; default: PROGRAM.halcyon; where that exists, PROGRAM.2.halcyon and so on",
     )
     parser.add_argument(
         "--buffer", metavar="SIZE", help="room for calls not yet written, per process: 1 to 22 MiB; default: 8 MiB"
@@ -127,4 +132,8 @@ def run(arguments: argparse.Namespace) -> int:
         return code
     if arguments.output or arguments.buffer or arguments.local or arguments.contexts:
         raise UsageError("--output, --buffer, --local and --contexts say how to record: add --trace or --predict")
-    return run_alone(command) if patience is None else run_beside_world(command, patience)
+    if patience is not None:
+        return run_beside_world(command, patience)
+    code = run_alone(command)
+    print("halcyon: nothing was recorded: neither --trace nor --predict was given", file=sys.stderr)
+    return code

@@ -38,11 +38,14 @@ def _refuse_recording(path: Path) -> None:
     if not path.exists() or path.name == "run.json" or (path / "run.json").is_file():
         return
     from halcyon.observe.open_run import names_a_run
+    from halcyon.observe.recording.folder import why_nothing_is_in
 
     try:
         recorded = names_a_run(path)
     except ConfigError:  # no run of any kind
         return
+    if recorded and (why := why_nothing_is_in(path)):
+        raise UsageError(f"{path}: {why}")
     if recorded:
         raise UsageError(
             f"{path}: a recording of calls, or another tool's trace, not the output of a run: `halcyon analyze {path}` "

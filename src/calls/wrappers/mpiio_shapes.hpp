@@ -106,6 +106,7 @@ struct seek_shared : on_file {
     }
 };
 
+/// It asks for no bytes: the size of its type is none, and pieces that lie apart are a fact (mpi.view).
 struct view_of_file : on_file {
     int64_t displacement;
     handle elementary;
@@ -113,7 +114,6 @@ struct view_of_file : on_file {
 
     bool before(call_record& record) const {
         record.offset = displacement;
-        record.bytes = bytes_of_type(filetype);
         record.argument = bytes_of_type(elementary);
         return on_file::before(record);
     }
@@ -121,7 +121,7 @@ struct view_of_file : on_file {
         if (result != success) return;
         const bool plain = displacement == 0 && is_byte(elementary) && is_byte(filetype);
         set_view_is_plain(file, plain);
-        if (!plain) tell_of_view(record.file, file, record.argument, record.bytes);
+        if (!plain) tell_of_view(record.file, file, record.argument, bytes_of_type(filetype));
     }
 };
 

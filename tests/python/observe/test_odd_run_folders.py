@@ -109,6 +109,19 @@ def test_what_several_links_lead_to_is_one_run(tmp_path: Path, run: Run) -> None
     assert [one.name for one in found.unread] == ["loop"]
 
 
+def test_a_packed_run_is_packed_anew_when_a_trace_is_newer(run: Run) -> None:
+    assert b"data set of a trace" in halcyon("pack", run.folder, stdout=subprocess.PIPE).stdout
+    manifest = run.folder / "data" / "run.json"
+    before = manifest.stat().st_mtime_ns
+    again = halcyon("pack", run.folder, stdout=subprocess.PIPE)
+    assert (again.returncode, manifest.stat().st_mtime_ns) == (0, before)
+    assert again.stdout == f"{run.folder}/data: packed already; remove it to have it packed anew\n".encode()
+    newer = before + 10**9
+    os.utime(next((run.folder / "trace").glob("*.trace")), ns=(newer, newer))
+    assert halcyon("pack", run.folder).returncode == 0
+    assert manifest.stat().st_mtime_ns > before
+
+
 def test_output_for_which_there_is_no_room(run: Run) -> None:
     with Path("/dev/full").open("wb") as full:
         done = halcyon("analyze", run.folder, stdout=full)

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,8 +13,11 @@ from synthetic_runs import write_counts
 
 from halcyon import __version__, cli, compiled, errors
 from halcyon.cli import main
+from halcyon.comparison import Comparison, open_comparison
 from halcyon.diff import Difference
 from halcyon.difference_size import DifferenceSize
+from halcyon.metrics import metrics_of
+from halcyon.quantities import ABSENT
 
 
 def halcyon(directory: Path, *arguments: str) -> str:
@@ -124,8 +128,42 @@ def test_summary_of_no_run(tmp_path: Path) -> None:
 
 
 def test_summary_of_a_directory_that_is_not_there(tmp_path: Path) -> None:
-    expected = "halcyon: out: no such directory; a run is named by the path of its store\n[exit 2]"
+    expected = (
+        "halcyon: out: no such directory; expected the directory of a run's output, which has a run.json\n[exit 2]"
+    )
     assert halcyon(tmp_path, "summary", "out") == expected
+
+
+def test_report_of_something_that_is_not_there(tmp_path: Path) -> None:
+    expected = "expected a recorded run, another tool's trace, or the directory of a run's output, which has a run.json"
+    assert halcyon(tmp_path, "report", "out") == f"halcyon: out: no such file or directory; {expected}\n[exit 2]"
+
+
+def test_summary_names_a_few_of_many_runs(tmp_path: Path) -> None:
+    for number in range(1005):
+        (tmp_path / "runs" / f"{number:04}").mkdir(parents=True)
+        (tmp_path / "runs" / f"{number:04}" / "run.json").touch()
+    named = "runs/0000 runs/0001 runs/0002 and 1,002 more"
+    assert halcyon(tmp_path, "summary", "runs") == f"halcyon: runs: no run.json here; runs below it: {named}\n[exit 2]"
+
+
+def test_analyze_of_several_names_the_verb_that_compares(tmp_path: Path) -> None:
+    said = halcyon(tmp_path, "analyze", "a run", "b.darshan", "c")
+    assert said.startswith("halcyon: b.darshan: one run at a time")
+    assert said.endswith("halcyon report 'a run' b.darshan c\n[exit 2]")
+
+
+def test_files_that_compress_to_less_and_to_more_than_their_data(hand_run: Path) -> None:
+    entry = open_comparison([hand_run]).entries[0]
+
+    def shown(stored: int | None) -> str:
+        own = replace(entry, numbers=replace(entry.numbers, stored_bytes=stored, raw_bytes=131_000))
+        rows = {row.name: row.values for row in metrics_of(Comparison([own], (), ()))}
+        return rows["bytes stored"][0] if "bytes stored" in rows else ABSENT
+
+    assert [shown(131_000), shown(100_000), shown(208_000), shown(None)] == [
+        "131 kB", "100 kB of 131 kB", "208 kB for 131 kB of data", ABSENT,
+    ]  # fmt: skip
 
 
 def test_each_verb_names_the_one_that_reads_runs_of_another_kind(tmp_path: Path, hand_run: Path) -> None:
@@ -141,9 +179,10 @@ def test_each_verb_names_the_one_that_reads_runs_of_another_kind(tmp_path: Path,
     own = halcyon(tmp_path, "analyze", str(hand_run))
     assert f"`halcyon summary {hand_run}` prints what happened in it" in own
     assert own.endswith("[exit 2]")
-    assert f"it is the output of a run, which `halcyon summary {hand_run}`" in halcyon(
-        tmp_path, "advise", str(hand_run)
-    )
+    for verb in ("advise", "predict"):
+        verbs = f"`halcyon summary {hand_run}` and `halcyon report {hand_run}`"
+        said = halcyon(tmp_path, verb, str(hand_run))
+        assert said.endswith(f": not recognized: it is the output of a run, which {verbs} read\n[exit 1]")
 
 
 def test_malformed_run_is_a_failure_with_file_and_line(hand_run: Path) -> None:

@@ -3,12 +3,17 @@ import { closeBrowser, describeInBrowser, nextFrame, openPage, visit, VIEWS } fr
 
 afterAll(closeBrowser);
 
+/** Pages of runs that lie on known servers. */
+const WITH_SERVERS = ["checkpoints", "summed", "counted"];
+
 describeInBrowser("every view", () => {
     test.each(["checkpoints", "posix", "alone", "summed", "counted", "empty"])(
         "of the page %s stands without complaints",
         async (name) => {
             const { page, complaints } = await openPage(name);
-            for (const view of VIEWS) {
+            const shown = await page.locator("[role=tab]").evaluateAll((tabs) => tabs.map(({ id }) => id.slice(4)));
+            expect(shown).toEqual(VIEWS.filter((view) => view !== "servers" || WITH_SERVERS.includes(name)));
+            for (const view of shown) {
                 await visit(page, view);
                 expect((await page.locator(`#panel-${view} h2`).first().innerText()).length).toBeGreaterThan(3);
             }
@@ -50,8 +55,8 @@ describeInBrowser("every view", () => {
         await expect(page.locator("#panel-overview").innerText()).resolves.toContain("No MPI-IO in this run");
         await visit(page, "calls");
         await expect(page.locator("#panel-calls").innerText()).resolves.toContain("No MPI-IO in this run");
-        await visit(page, "servers");
-        await expect(page.locator("#panel-servers").innerText()).resolves.toContain("is not known");
+        await visit(page, "files");
+        await expect(page.locator("#panel-files").innerText()).resolves.toContain("On which servers these files lie");
         await page.context().close();
     });
 
@@ -84,11 +89,31 @@ describeInBrowser("every view", () => {
         await page.context().close();
     });
 
-    test("says that a rank has none to be compared with", async () => {
+    test("tells processes without MPI by that word", async () => {
+        const { page } = await openPage("posix");
+        for (const view of ["phases", "files"]) {
+            await visit(page, view);
+            const told = await page.locator(`#panel-${view}`).innerText();
+            expect(told.toLowerCase()).toContain("processes");
+            expect(told.match(/\branks?\b/gi), view).toBeNull();
+        }
+        await page.context().close();
+    });
+
+    test("says that a process has none to be compared with", async () => {
         const { page } = await openPage("alone");
         await visit(page, "phases");
-        expect(await page.locator("#panel-phases").innerText()).toContain("Rank 0 alone did this phase's I/O");
+        expect(await page.locator("#panel-phases").innerText()).toContain("Process 0 alone did this phase's I/O");
         expect(await page.locator("#panel-phases .pair").count()).toBe(0);
+        await page.context().close();
+    });
+
+    test("keeps the words of a pattern on one line", async () => {
+        const { page } = await openPage("checkpoints");
+        await visit(page, "files");
+        const patterns = page.locator("#panel-files td.one-line");
+        expect(await patterns.count()).toBe(10);
+        expect(await patterns.first().evaluate((cell) => getComputedStyle(cell).whiteSpace)).toBe("nowrap");
         await page.context().close();
     });
 

@@ -7,7 +7,10 @@ import { legendRows, roundStep } from "../../../web/src/options/time_series";
 import { THEMES } from "../../../web/src/theme";
 import { keyed, moved, within, zoomed } from "../../../web/src/timeline/window";
 import { byWeight } from "../../../web/src/views/findings";
+import { phaseWords } from "../../../web/src/views/phases";
 import { randomOf } from "./random";
+
+const RANKS = { one: "rank", many: "ranks" };
 
 const phase = (number: number, seconds: number[], throughput: number | null): PhaseSketch => ({
     number,
@@ -44,9 +47,17 @@ test("a cumulative distribution rises to 1", () => {
     }
 });
 
+test("a phase's throughput is said to be over another time than that of the phase", () => {
+    const one = { ...phase(3, [0.5, 2], 4e6), bytes: 8e6, end_s: 40 };
+    expect(phaseWords(one, RANKS)).toBe(
+        "Phase 3: 8.00 MB in 40.0 s; 4.00 MB/s over the 2.00 s of I/O of the slowest rank",
+    );
+    expect(phaseWords({ ...one, bytes: 0, throughput: null }, RANKS)).toBe("Phase 3: 0 B in 40.0 s");
+});
+
 test("a picture of phases: a small one each, bars as shares of the slowest rank's time, slowest last", () => {
     const phases = [phase(1, [3, 1, 2], 10), phase(2, [5, 5], null)];
-    const option = phaseGrid(THEMES.light, 800, phases, throughputRange(phases), 1);
+    const option = phaseGrid(THEMES.light, 800, phases, throughputRange(phases), 1, RANKS);
     expect(option.grid.length).toBe(2);
     expect(option.series.map(({ data }) => data)).toEqual([
         [1, 2, 3],

@@ -3,7 +3,8 @@
 import { axis, escapeHtml, legend, tooltip } from "../chart";
 import type { PhaseSketch } from "../data";
 import type { Theme } from "../theme";
-import { number, percent, rate, seconds, timeScale } from "../units";
+import type { Who } from "../who";
+import { number, percent, plural, rate, seconds, timeScale } from "../units";
 import { ascending, cumulativeOf, rampColour, thinned } from "./quantiles";
 
 const CELL = { width: 168, height: 128 };
@@ -33,6 +34,7 @@ export function phaseGrid(
     phases: readonly PhaseSketch[],
     range: [number, number] | null,
     selected: number,
+    who: Who,
 ) {
     const { columns } = gridShape(width, phases.length);
     const cell = width / columns;
@@ -78,7 +80,7 @@ export function phaseGrid(
         tooltip: {
             ...tooltip(theme),
             formatter: ({ seriesIndex, dataIndex }: { seriesIndex: number; dataIndex: number }) =>
-                phaseTip(phases[seriesIndex]!, sorted[seriesIndex]!, dataIndex),
+                phaseTip(phases[seriesIndex]!, sorted[seriesIndex]!, dataIndex, who),
         },
         series: sorted.map((values, index) => ({
             type: "bar",
@@ -92,17 +94,17 @@ export function phaseGrid(
     };
 }
 
-function phaseTip(phase: PhaseSketch, sorted: readonly number[], at: number): string {
+function phaseTip(phase: PhaseSketch, sorted: readonly number[], at: number, who: Who): string {
     const longest = sorted[sorted.length - 1]!;
     return [
         `<b>Phase ${phase.number}</b>: ${escapeHtml(rate(phase.throughput))} in all`,
-        `${phase.rank_count} ranks, the slowest took ${seconds(longest)}`,
+        `${plural(phase.rank_count, who.one, who.many)}, the slowest took ${seconds(longest)}`,
         `here: ${seconds(sorted[at]!)}, ${percent(sorted[at]! / longest)} of it`,
     ].join("<br>");
 }
 
 /** How many of the ranks had finished after how long; the chosen phase stands out. */
-export function phaseDistribution(theme: Theme, phases: readonly PhaseSketch[], selected: number) {
+export function phaseDistribution(theme: Theme, phases: readonly PhaseSketch[], selected: number, who: Who) {
     const largest = Math.max(...phases.flatMap(({ seconds }) => seconds));
     const scale = timeScale(largest);
     const ordered = [
@@ -114,20 +116,20 @@ export function phaseDistribution(theme: Theme, phases: readonly PhaseSketch[], 
         legend: legend(theme, { data: [`phase ${selected}`, "other phases"] }),
         xAxis: axis(theme, {
             min: 0,
-            name: `I/O time of a rank in the phase (${scale.name})`,
+            name: `I/O time of a ${who.one} in the phase (${scale.name})`,
             axisLabel: { formatter: scale.format },
         }),
         yAxis: axis(theme, {
             min: 0,
             max: 1,
-            name: "share of the ranks",
+            name: `share of the ${who.many}`,
             nameGap: 44,
             axisLabel: { formatter: (v: number) => percent(v) },
         }),
         tooltip: {
             ...tooltip(theme),
             formatter: ({ seriesName, value }: { seriesName: string; value: [number, number] }) =>
-                `${seriesName}: ${percent(value[1])} of the ranks took at most ${seconds(value[0])}`,
+                `${seriesName}: ${percent(value[1])} of the ${who.many} took at most ${seconds(value[0])}`,
         },
         series: ordered.map((phase) => {
             const chosen = phase.number === selected;
@@ -146,7 +148,7 @@ export function phaseDistribution(theme: Theme, phases: readonly PhaseSketch[], 
 }
 
 /** The time of each rank in the chosen phase, rank by rank. */
-export function phaseByRank(theme: Theme, phase: PhaseSketch) {
+export function phaseByRank(theme: Theme, phase: PhaseSketch, who: Who) {
     const order = phase.ranks
         .map((rank, i) => [rank, phase.seconds[i]!] as [number, number])
         .sort((a, b) => a[0] - b[0]);
@@ -156,7 +158,7 @@ export function phaseByRank(theme: Theme, phase: PhaseSketch) {
         grid: { left: 60, right: 20, top: 10, bottom: 46 },
         xAxis: axis(theme, {
             type: "category",
-            name: "rank",
+            name: who.one,
             data: order.map(([rank]) => rank),
             splitLine: { show: false },
         }),
@@ -164,7 +166,7 @@ export function phaseByRank(theme: Theme, phase: PhaseSketch) {
         tooltip: {
             ...tooltip(theme),
             formatter: ({ name, value }: { name: string; value: number }) =>
-                `rank ${name}: ${seconds(value)}, ${number(value / middle)} times the median`,
+                `${who.one} ${name}: ${seconds(value)}, ${number(value / middle)} times the median`,
         },
         series: [
             {

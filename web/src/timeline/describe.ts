@@ -2,11 +2,25 @@
 
 import type { File } from "../data";
 import { levelName } from "../theme";
-import { blockSize, count, plural, rate, seconds } from "../units";
+import { count, plural, rate, seconds, size } from "../units";
 import { functionOf, laneOf, type Calls } from "./calls";
 
 /** Kinds of calls that move bytes. */
-export const DATA: ReadonlySet<string> = new Set(["read", "write", "copy"]);
+const DATA: ReadonlySet<string> = new Set(["read", "write", "copy"]);
+
+/** How the bytes are called that other kinds name without moving any. */
+const NAMED: Readonly<Record<string, string>> = {
+    lock: "range",
+    unlock: "range",
+    map: "range",
+    resize: "size asked for",
+};
+
+/** What a call moved; null of the kinds that move nothing, whatever size they name, and where nobody knows. */
+export function movedBytes(calls: Calls, call: number): number | null {
+    const bytes = calls.bytes[call]!;
+    return DATA.has(functionOf(calls, call).kind) && bytes >= 0 ? bytes : null;
+}
 
 export interface Description {
     title: string;
@@ -23,7 +37,8 @@ export function processName(calls: Calls, row: number): string {
 export function describeCall(calls: Calls, call: number, files: readonly File[]): Description {
     const { call: name, level, kind } = functionOf(calls, call);
     const duration = calls.duration[call]! / 1e9;
-    const bytes = calls.bytes[call]!;
+    const moved = movedBytes(calls, call);
+    const named = NAMED[kind];
     const error = calls.error[call]!;
     const lines: [string, string][] = [
         ["where", processName(calls, Math.floor(laneOf(calls, call) / calls.timeline.levels.length))],
@@ -31,12 +46,9 @@ export function describeCall(calls: Calls, call: number, files: readonly File[])
         ["began", `${(calls.start[call]! / 1e9).toFixed(6)} s`],
         ["took", seconds(duration)],
     ];
-    if (DATA.has(kind) && bytes >= 0) {
-        lines.push([
-            "bytes",
-            bytes > 0 && duration > 0 ? `${blockSize(bytes)} (${rate(bytes / duration)})` : blockSize(bytes),
-        ]);
-    } else if (bytes > 0) lines.push(["range", blockSize(bytes)]);
+    if (moved !== null)
+        lines.push(["bytes", moved > 0 && duration > 0 ? `${size(moved)} (${rate(moved / duration)})` : size(moved)]);
+    if (named && calls.bytes[call]! > 0) lines.push([named, size(calls.bytes[call]!)]);
     if (calls.offset[call]! >= 0) lines.push(["at offset", count(calls.offset[call]!)]);
     const path = pathOf(files, calls.file[call]!);
     if (path) lines.push(["file", path]);
@@ -52,7 +64,7 @@ export function describeCell(calls: Calls, cell: number): Description {
         ["most time in", calls.timeline.kinds[cells.kind[cell]!] ?? "?"],
         ["together", `${seconds(cells.busy[cell]! / 1e9)} of ${seconds(cells.binNs / 1e9)}`],
     ];
-    if (cells.bytes[cell]!) lines.push(["bytes", blockSize(cells.bytes[cell]!)]);
+    if (cells.bytes[cell]!) lines.push(["bytes", size(cells.bytes[cell]!)]);
     return { title: plural(n, "call"), lines };
 }
 

@@ -8,8 +8,9 @@ import { concurrencyChart, durationChart, durationHeight } from "../options/time
 import { table } from "../table";
 import { levelName } from "../theme";
 import { functionOf, laneOf, type Calls } from "../timeline/calls";
-import { pathOf, processName } from "../timeline/describe";
-import { ABSENT, blockSize, count, plural, seconds, size } from "../units";
+import { movedBytes, pathOf, processName } from "../timeline/describe";
+import { ABSENT, count, plural, seconds, size } from "../units";
+import { whoOf } from "../who";
 import { hasCalls, type Context, type View } from "./context";
 import { partsOf } from "./parts";
 
@@ -184,8 +185,8 @@ function callTable(calls: Calls, context: Context, rows: number[], select: (call
             {
                 key: "bytes",
                 title: "Bytes",
-                value: (call) => calls.bytes[call]!,
-                show: (call) => (calls.bytes[call]! < 0 ? ABSENT : blockSize(calls.bytes[call]!)),
+                value: (call) => movedBytes(calls, call),
+                show: (call) => size(movedBytes(calls, call)),
             },
             {
                 key: "file",
@@ -197,7 +198,7 @@ function callTable(calls: Calls, context: Context, rows: number[], select: (call
         sorting: { key: "duration", descending: true },
         text: (call) =>
             `${functionOf(calls, call).call} ${processName(calls, row(call))} ${pathOf(context.document.files, calls.file[call]!) ?? ""}`,
-        filterLabel: "Filter by function, rank, file",
+        filterLabel: `Filter by function, ${whoOf(context.document).one}, file`,
         select,
         empty: "No call of this function is in the page.",
     });

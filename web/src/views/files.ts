@@ -8,7 +8,9 @@ import { formatRoute } from "../route";
 import { table } from "../table";
 import { levelName } from "../theme";
 import { ABSENT, blockSize, count, percent, plural, rate, seconds, size } from "../units";
+import { capital, whoOf, type Who } from "../who";
 import { hasCalls, type Context, type View } from "./context";
+import { hasServers } from "./servers";
 
 /** In a word how a file's bytes were walked through: what most of its reads and writes did. */
 export function pattern({ pattern: name, pattern_share: share }: File): string {
@@ -17,6 +19,7 @@ export function pattern({ pattern: name, pattern_share: share }: File): string {
 
 export function filesView(context: Context): View {
     const { files, sizes, timeline } = context.document;
+    const who = whoOf(context.document);
     if (!files.length) return { element: h("div", {}, h("h2", {}, "Files"), nothing("No files in this run.")) };
     const detail = h("div", { "aria-live": "polite" });
     let chosen: number | null = null;
@@ -31,7 +34,8 @@ export function filesView(context: Context): View {
         filter = words;
         context.changed();
     };
-    const draw = () => list.replaceChildren(fileTable(files, select, (file) => file.file === chosen, filter, filtered));
+    const draw = () =>
+        list.replaceChildren(fileTable(files, who, select, (file) => file.file === chosen, filter, filtered));
     draw();
     const histogram = h("div");
     const levels = [...new Set(sizes.filter(({ calls }) => calls > 0).map(({ level }) => level))];
@@ -70,6 +74,9 @@ export function filesView(context: Context): View {
                   )
                 : null,
             first ? histogram : nothing("No reads or writes with sizes in this run."),
+            hasServers(context)
+                ? null
+                : nothing("On which servers these files lie is not known, so neither is the servers' load."),
             timeline ? null : nothing("The calls themselves are not in this page."),
         ),
         enter: ({ file, filter: words }) => {
@@ -87,6 +94,7 @@ export function filesView(context: Context): View {
 
 function fileTable(
     files: readonly File[],
+    who: Who,
     select: (file: File) => void,
     selected: (file: File) => boolean,
     filter: string,
@@ -116,13 +124,20 @@ function fileTable(
             },
             {
                 key: "calls",
-                title: "Reads + writes",
+                title: "Transfers",
+                hint: "its reads and writes",
                 value: (f) => f.reads + f.writes,
                 show: (f) => count(f.reads + f.writes),
             },
             { key: "opens", title: "Opens", value: (f) => f.opens, show: (f) => count(f.opens) },
-            { key: "seconds", title: "Time in calls", value: (f) => f.seconds, show: (f) => seconds(f.seconds) },
-            { key: "pattern", title: "Pattern", value: pattern },
+            {
+                key: "seconds",
+                title: "Time",
+                hint: "in its calls",
+                value: (f) => f.seconds,
+                show: (f) => seconds(f.seconds),
+            },
+            { key: "pattern", title: "Pattern", value: pattern, oneLine: true },
             {
                 key: "small",
                 title: "Small",
@@ -130,7 +145,7 @@ function fileTable(
                 value: (f) => smallShare(f),
                 show: (f) => percent(smallShare(f)),
             },
-            { key: "ranks", title: "Ranks", value: (f) => f.rank_count, show: (f) => count(f.rank_count) },
+            { key: "ranks", title: capital(who.many), value: (f) => f.rank_count, show: (f) => count(f.rank_count) },
         ],
         sorting: { key: "seconds", descending: true },
         text: (f) => `${f.path} ${f.filesystem ?? ""} ${f.servers.join(" ")}`,
@@ -148,6 +163,7 @@ function smallShare({ small, reads, writes }: File): number | null {
 }
 
 function fileDetail(context: Context, file: File): HTMLElement {
+    const who = whoOf(context.document);
     const jumps = [file.strided, file.forward, file.backward, file.restarts, file.random];
     // Where a source does not tell the jumps, those that are consecutive are a share of all transfers.
     const all = jumps.includes(null)
@@ -157,8 +173,8 @@ function fileDetail(context: Context, file: File): HTMLElement {
     const lines: [string, string | null][] = [
         ["written", `${size(file.bytes_written)} in ${plural(file.writes, "call")}`],
         ["read", `${size(file.bytes_read)} in ${plural(file.reads, "call")}`],
-        ["mean write", file.writes ? blockSize(Math.round(file.bytes_written / file.writes)) : null],
-        ["mean read", file.reads ? blockSize(Math.round(file.bytes_read / file.reads)) : null],
+        ["mean write", file.writes ? size(file.bytes_written / file.writes) : null],
+        ["mean read", file.reads ? size(file.bytes_read / file.reads) : null],
         ["consecutive", share(file.consecutive)],
         ["strided", share(file.strided)],
         ["other jumps forward", share(file.forward)],
@@ -168,8 +184,11 @@ function fileDetail(context: Context, file: File): HTMLElement {
         ["unaligned", file.unaligned === null ? null : count(file.unaligned)],
         ["crossing stripes", file.crossing === null ? null : count(file.crossing)],
         ["opens, stats, syncs", `${count(file.opens)}, ${count(file.stats)}, ${count(file.syncs)}`],
-        ["ranks", file.ranks || ABSENT],
-        ["shared", file.rank_count > 1 ? `by ${plural(file.rank_count, "rank")}` : "no: one rank alone"],
+        [who.many, file.ranks || ABSENT],
+        [
+            "shared",
+            file.rank_count > 1 ? `by ${plural(file.rank_count, who.one, who.many)}` : `no: one ${who.one} alone`,
+        ],
         ["file system", file.filesystem],
         ["block", file.block_bytes === null ? null : blockSize(file.block_bytes)],
         ["stripe", file.stripe_bytes === null ? null : blockSize(file.stripe_bytes)],

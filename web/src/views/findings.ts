@@ -5,6 +5,7 @@ import { h, nothing, prose } from "../dom";
 import { formatRoute } from "../route";
 import { pathOf } from "../timeline/describe";
 import { count, plural, ranges, seconds, size } from "../units";
+import { whoOf } from "../who";
 import { hasCalls, type Context, type View } from "./context";
 
 const SEVERITIES = ["high", "medium", "low"] as const;
@@ -88,7 +89,8 @@ function places(context: Context, finding: Finding): HTMLElement | null {
     });
     if (files.length > MOST_FILES) links.push(h("span", {}, `and ${count(files.length - MOST_FILES)} more files`));
     if (ranks.length) {
-        const text = `${ranks.length === 1 ? "rank" : "ranks"} ${ranges(ranks)}`;
+        const { one, many } = whoOf(context.document);
+        const text = `${ranks.length === 1 ? one : many} ${ranges(ranks)}`;
         const href = formatRoute({ tab: "timeline", rank: ranks[0]!, ...span });
         links.push(hasCalls(context) ? h("a", { href }, text) : h("span", {}, text));
     }

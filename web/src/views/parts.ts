@@ -6,7 +6,7 @@ import { h, nothing } from "../dom";
 import { table } from "../table";
 import { classOf, levelName, type Theme } from "../theme";
 import { callsWithin, functionOf, type Calls } from "../timeline/calls";
-import { DATA, describeCall } from "../timeline/describe";
+import { describeCall, movedBytes } from "../timeline/describe";
 import type { Context } from "./context";
 import { ABSENT, count, percent, plural, seconds, size, timeScale } from "../units";
 
@@ -28,7 +28,7 @@ export function sumsOf(calls: Calls, parts: readonly number[]): Sum[] {
         const { call, level, kind } = functionOf(calls, part);
         const sum = sums.get(calls.function[part]!) ?? { name: call, level, kind, calls: 0, bytes: 0, seconds: 0 };
         sum.calls++;
-        if (DATA.has(kind)) sum.bytes += Math.max(0, calls.bytes[part]!);
+        sum.bytes += movedBytes(calls, part) ?? 0;
         sum.seconds += calls.duration[part]! / 1e9;
         sums.set(calls.function[part]!, sum);
     }

@@ -1,4 +1,4 @@
-/** The run's I/O phases: how far the ranks lie apart within each, and the phases from one another. */
+/** The run's I/O phases: how far the ranks (or processes) lie apart within each, and the phases from one another. */
 
 import { chart, drawCharts, forgetCharts } from "../chart";
 import type { PhaseSketch, Straggler } from "../data";
@@ -7,6 +7,7 @@ import { gridShape, phaseByRank, phaseDistribution, phaseGrid, throughputRange }
 import { formatRoute } from "../route";
 import { table } from "../table";
 import { ABSENT, count, number, percent, plural, rate, seconds, size } from "../units";
+import { capital, whoOf, type Who } from "../who";
 import type { Context, View } from "./context";
 import { rampLegend } from "./ramp";
 
@@ -82,11 +83,12 @@ function phasesOfKind(
     const first =
         phases.find(({ number }) => number === wanted) ??
         phases.reduce((a, b) => ((b.variation ?? 0) > (a.variation ?? 0) ? b : a));
+    const who = whoOf(context.document);
     let page = Math.floor(phases.indexOf(first) / PER_PAGE);
     const grid = h("div");
     const detail = h("div", { "aria-live": "polite" });
     const show = (phase: PhaseSketch) => {
-        replace(detail, ...phaseDetail(context, phases, phase));
+        replace(detail, ...phaseDetail(context, phases, phase, who));
         drawGrid(phase.number);
     };
     const select = (phase: PhaseSketch) => {
@@ -100,11 +102,11 @@ function phasesOfKind(
     const drawGrid = (selected: number) =>
         replace(
             grid,
-            phasePictures(phases, page, selected, select, (next) => turn(next, selected)),
+            phasePictures(phases, page, selected, select, (next) => turn(next, selected), who),
         );
     show(first);
     const stragglers = context.document.stragglers.filter((straggler) => straggler.kind === kind);
-    return [grid, detail, stragglerTable(stragglers), phaseTable(context, phases, select)];
+    return [grid, detail, stragglerTable(stragglers, who), phaseTable(context, phases, select, who)];
 }
 
 function replace(place: HTMLElement, ...children: HTMLElement[]): void {
@@ -119,6 +121,7 @@ function phasePictures(
     selected: number,
     select: (phase: PhaseSketch) => void,
     turn: (page: number) => void,
+    who: Who,
 ): HTMLElement {
     const phases = all.slice(page * PER_PAGE, (page + 1) * PER_PAGE);
     const range = throughputRange(all);
@@ -127,11 +130,11 @@ function phasePictures(
         "div",
         {},
         chart({
-            title: "Ranks by their I/O time, phase by phase",
-            note: "Each bar is a rank, the slowest on top; the slowest fills the width, its time stands above. A full rectangle: all took equally long. The colour is the phase's throughput: its bytes over the time of the slowest rank.",
+            title: `${capital(who.many)} by their I/O time, phase by phase`,
+            note: `Each bar is a ${who.one}, the slowest on top; the slowest fills the width, its time stands above. A full rectangle: all took equally long. The colour is the phase's throughput: its bytes over the I/O time of the slowest ${who.one}.`,
             crisp: true,
             height: (width) => gridShape(width, phases.length).height,
-            option: (theme, width) => phaseGrid(theme, width, phases, range, selected),
+            option: (theme, width) => phaseGrid(theme, width, phases, range, selected, who),
             click: ({ seriesIndex }) => {
                 const phase = phases[seriesIndex ?? -1];
                 if (phase) select(phase);
@@ -162,12 +165,12 @@ function phasePictures(
     );
 }
 
-function phaseDetail(context: Context, phases: PhaseSketch[], phase: PhaseSketch): HTMLElement[] {
+function phaseDetail(context: Context, phases: PhaseSketch[], phase: PhaseSketch, who: Who): HTMLElement[] {
     return [
         h(
             "h3",
             { class: "chosen" },
-            `Phase ${phase.number}: ${size(phase.bytes)} in ${seconds(phase.end_s - phase.start_s)}, ${rate(phase.throughput)} `,
+            `${phaseWords(phase, who)} `,
             context.calls
                 ? h(
                       "a",
@@ -177,44 +180,54 @@ function phaseDetail(context: Context, phases: PhaseSketch[], phase: PhaseSketch
                 : null,
         ),
         phase.rank_count === 1
-            ? nothing(alone(phase))
+            ? nothing(alone(phase, who))
             : h(
                   "div",
                   { class: "pair" },
                   chart({
-                      title: `How many ranks were done after how long, phase ${phase.number} and the others`,
+                      title: `How many ${who.many} were done after how long, phase ${phase.number} and the others`,
                       height: 260,
-                      option: (theme) => phaseDistribution(theme, phases, phase.number),
+                      option: (theme) => phaseDistribution(theme, phases, phase.number, who),
                   }),
                   chart({
-                      title: `I/O time of each rank in phase ${phase.number}`,
-                      note: `Orange: more than 1.5 times the median.${some(phase)}`,
+                      title: `I/O time of each ${who.one} in phase ${phase.number}`,
+                      note: `Orange: more than 1.5 times the median.${some(phase, who)}`,
                       height: 236,
-                      option: (theme) => phaseByRank(theme, phase),
+                      option: (theme) => phaseByRank(theme, phase, who),
                   }),
               ),
     ];
 }
 
-/** Of one rank there is no distribution. */
-function alone({ ranks, median_s }: PhaseSketch): string {
-    return `Rank ${ranks[0]} alone did this phase's I/O, in ${seconds(median_s)}: there is no other rank to compare it with.`;
+/** How long the phase lasted, and over which time its throughput is: not over that one. */
+export function phaseWords(
+    { number, bytes, start_s, end_s, seconds: times, throughput }: PhaseSketch,
+    who: Who,
+): string {
+    const lasted = `Phase ${number}: ${size(bytes)} in ${seconds(end_s - start_s)}`;
+    if (throughput === null) return lasted;
+    return `${lasted}; ${rate(throughput)} over the ${seconds(Math.max(...times))} of I/O of the slowest ${who.one}`;
 }
 
-/** Says so when not all ranks are in the page. */
-function some({ ranks, rank_count }: PhaseSketch): string {
+/** Of one there is no distribution. */
+function alone({ ranks, median_s }: PhaseSketch, { one }: Who): string {
+    return `${capital(one)} ${ranks[0]} alone did this phase's I/O, in ${seconds(median_s)}: there is no other ${one} to compare it with.`;
+}
+
+/** Says so when not all of them are in the page. */
+function some({ ranks, rank_count }: PhaseSketch, { many }: Who): string {
     if (ranks.length >= rank_count) return "";
-    return ` Shown are ${count(ranks.length)} of ${count(rank_count)} ranks: spread over their order by time, and the slowest.`;
+    return ` Shown are ${count(ranks.length)} of ${count(rank_count)} ${many}: spread over their order by time, and the slowest.`;
 }
 
-function stragglerTable(stragglers: readonly Straggler[]): HTMLElement {
+function stragglerTable(stragglers: readonly Straggler[], who: Who): HTMLElement {
     return table({
-        caption: "Ranks that are slow again and again",
+        caption: `${capital(who.many)} that are slow again and again`,
         rows: stragglers,
         columns: [
             {
                 key: "rank",
-                title: "Rank",
+                title: capital(who.one),
                 value: (s) => s.rank,
                 show: (s) => h("a", { href: formatRoute({ tab: "timeline", rank: s.rank }) }, String(s.rank)),
             },
@@ -234,7 +247,7 @@ function stragglerTable(stragglers: readonly Straggler[]): HTMLElement {
             {
                 key: "bytes",
                 title: "Bytes over the median",
-                hint: "as large as its time: the rank is slow because it has more to do",
+                hint: `as large as its time: the ${who.one} is slow because it has more to do`,
                 value: (s) => s.bytes_factor,
                 show: (s) => (s.bytes_factor === null ? ABSENT : `${number(s.bytes_factor)} ×`),
             },
@@ -247,11 +260,16 @@ function stragglerTable(stragglers: readonly Straggler[]): HTMLElement {
             },
         ],
         sorting: { key: "lost", descending: true },
-        empty: "No rank is slow again and again.",
+        empty: `No ${who.one} is slow again and again.`,
     });
 }
 
-function phaseTable(context: Context, phases: PhaseSketch[], select: (phase: PhaseSketch) => void): HTMLElement {
+function phaseTable(
+    context: Context,
+    phases: PhaseSketch[],
+    select: (phase: PhaseSketch) => void,
+    who: Who,
+): HTMLElement {
     return table({
         caption: "Phases",
         rows: phases,
@@ -278,16 +296,22 @@ function phaseTable(context: Context, phases: PhaseSketch[], select: (phase: Pha
                 show: (p) => seconds(p.end_s - p.start_s),
             },
             { key: "bytes", title: "Bytes", value: (p) => p.bytes, show: (p) => size(p.bytes) },
-            { key: "throughput", title: "Throughput", value: (p) => p.throughput, show: (p) => rate(p.throughput) },
+            {
+                key: "throughput",
+                title: "Throughput",
+                hint: `bytes over the I/O time of the slowest ${who.one}`,
+                value: (p) => p.throughput,
+                show: (p) => rate(p.throughput),
+            },
             {
                 key: "median",
-                title: "Median rank",
+                title: `Median ${who.one}`,
                 value: (p) => p.median_s,
                 show: (p) => seconds(p.median_s),
             },
             {
                 key: "slowest",
-                title: "Slowest rank",
+                title: `Slowest ${who.one}`,
                 value: (p) => Math.max(...p.seconds),
                 show: (p) =>
                     `${seconds(Math.max(...p.seconds))} (${p.ranks[p.seconds.indexOf(Math.max(...p.seconds))]})`,
@@ -295,7 +319,7 @@ function phaseTable(context: Context, phases: PhaseSketch[], select: (phase: Pha
             {
                 key: "variation",
                 title: "Variation",
-                hint: "coefficient of variation of the ranks' times",
+                hint: `coefficient of variation of the times of the ${who.many}`,
                 value: (p) => p.variation,
                 show: (p) => percent(p.variation),
             },

@@ -2,7 +2,7 @@
 
 import { chart, drawCharts, forgetCharts } from "../chart";
 import type { Server, Servers } from "../data";
-import { h, nothing } from "../dom";
+import { h } from "../dom";
 import { serverLoad } from "../options/bars";
 import { cardiogram, serverMap } from "../options/time_series";
 import { table } from "../table";
@@ -12,12 +12,14 @@ import type { Context, View } from "./context";
 /** Beyond so many, their cells are too many for SVG. */
 const MANY = 40;
 
+/** Whether the layout of any file over servers is known; else the files say that none is. */
+export function hasServers({ document }: Context): boolean {
+    return (document.servers?.servers.length ?? 0) > 0;
+}
+
 export function serversView(context: Context): View {
-    const { servers: load, run } = context.document;
-    if (!load || !load.servers.length) {
-        const why = "The layout of the run's files over servers is not known, so neither is the servers' load.";
-        return { element: h("div", {}, h("h2", {}, "Servers"), nothing(why)) };
-    }
+    const { run } = context.document;
+    const load = context.document.servers!;
     const { servers, bin_s } = load;
     if (load.counted) return { element: totals(load) };
     const end = Math.max(run.duration_s ?? 0, bin_s * Math.max(...servers.map(({ read }) => read.length)));

@@ -28,7 +28,10 @@ def print_reasons(advice: Advice, console: Console) -> None:
 
 
 def print_advice(advice: Advice, console: Console) -> None:
-    """The suggestions, how to set each, and what settings do not reach."""
+    """Of which run, the suggestions, how to set each, and what settings do not reach."""
+    if advice.ended_badly:
+        console.print(Text(advice.ended_badly, style="bold red"), soft_wrap=True)
+    console.print(Text(advice.run, style="bold"), soft_wrap=True)
     if not advice.suggestions:
         console.print("Nothing in this run suggests a setting.")
     for one in advice.suggestions:
@@ -132,7 +135,7 @@ def _comparison(results: Results, every: list[Result], title: str, console: Cons
         f"compared: {results.compared}; ratios to the first row, taken round by round: their median, and in "
         f"brackets where it lies with {CONFIDENCE:.0%} confidence for all rows together"
     )
-    heads = ("settings", "verdict", "ratio", "of wall", "runs", "wall", "in MPI-IO", "bandwidth")
+    heads = ("settings", "verdict", "ratio", "of wall", "runs", "wall", "in transfers", "bandwidth")
     print_table(console, title, heads, rows, words=2, note=note)
     fewest = min((one.compared.rounds for one in every if one.compared), default=0)
     needed = rounds_needed(max(len(results.results), 1))

@@ -35,11 +35,11 @@ class Variant:
         return [trial.wall_s if trial.problem is None else None for trial in self.trials]
 
     def mpiio(self) -> list[float | None]:
-        """Perceived time in MPI-IO of each round; None where the run does not count."""
+        """Perceived time in MPI-IO transfers of each round; None where the run does not count."""
         return [trial.mpiio_s if trial.problem is None else None for trial in self.trials]
 
     def typical(self) -> MpiIo | None:
-        """That of the good run whose time in MPI-IO is nearest to the median."""
+        """That of the good run whose time in MPI-IO transfers is nearest to the median."""
         known = [trial.mpiio for trial in self.good if trial.mpiio is not None]
         if not known:
             return None
@@ -70,7 +70,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Results:
-    """All variants. `compared`: 'time in MPI-IO' or 'wall time'."""
+    """All variants. `compared`: 'time in MPI-IO transfers' or 'wall time'."""
 
     compared: str
     unchanged: Variant
@@ -122,7 +122,7 @@ def run_rounds(
     """Runs all variants `rounds` times, each round in an order of its own; `tell` hears of each run.
 
     `base`: settings that what counts as unchanged has already. `by_wall`: compare wall times even where there are
-    times in MPI-IO. An interrupt (SIGINT) ends it; the results are those of the rounds that were complete.
+    times in MPI-IO transfers. An interrupt (SIGINT) ends it; the results are those of the rounds that were complete.
     """
     control = Variant(named(base) + _AGAIN, base)
     variants = [Variant(named(base), base), control, *(Variant(named(own), own) for own in settings)]
@@ -145,7 +145,7 @@ def run_rounds(
 def _told(trial: Trial) -> str:
     if trial.problem is not None:
         return trial.problem
-    inside = f", {trial.mpiio_s:.4f} s in MPI-IO" if trial.mpiio_s is not None else ""
+    inside = f", {trial.mpiio_s:.4f} s in MPI-IO transfers" if trial.mpiio_s is not None else ""
     return f"{trial.wall_s:.3f} s{inside}"
 
 
@@ -161,7 +161,7 @@ def compare(variants: Sequence[Variant], recipes: Sequence[Recipe], by_wall: boo
         return Result(variant, own, compared, wall, _doubt(variant, unchanged))
 
     found = [result(*pair) for pair in zip(variants[1:], recipes[1:], strict=True)]
-    return Results("time in MPI-IO" if inside else "wall time", unchanged, found[0], found[1:], wanted)
+    return Results("time in MPI-IO transfers" if inside else "wall time", unchanged, found[0], found[1:], wanted)
 
 
 def _doubt(variant: Variant, unchanged: Variant) -> str | None:

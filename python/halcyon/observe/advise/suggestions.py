@@ -9,6 +9,7 @@ from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings import Evidence, Finding, findings
 from halcyon.observe.findings.data_sieving import where_at_work
 from halcyon.observe.mpi_library import COLLECTIVE_METHOD, COMPONENT, SIEVING, Library, MpiIo
+from halcyon.observe.recording.folder import run_of
 from halcyon.quantities import percent, size
 
 _Settings = tuple[Setting, ...]
@@ -29,6 +30,10 @@ class Suggestion:
 class Advice:
     """What a recorded run suggests."""
 
+    run: str
+    """Its command; its folder where the source does not tell."""
+    ended_badly: str | None
+    """How the command failed; None: it did not, or nobody knows."""
     suggestions: list[Suggestion]
     beyond: list[Finding]
     """Findings that no setting reaches: they need a change of the program, or of the machine."""
@@ -54,7 +59,9 @@ def advise(answers: Answers) -> Advice:
         if not facts.has(one.settings):
             suggestions.setdefault(one.settings, one)
     observed = [] if any(one.finding in _SIEVED for one in suggestions.values()) else where_at_work(answers)
-    return Advice(list(suggestions.values()), beyond, facts.library, facts, observed)
+    dataset = answers.survey.dataset
+    run = dataset.info.command or str(run_of(dataset.directory))
+    return Advice(run, dataset.info.ended_badly, [*suggestions.values()], beyond, facts.library, facts, observed)
 
 
 _SIEVED = ("data-sieving-new-data", "data-sieving", "data-sieving-small-pieces")

@@ -14,6 +14,7 @@ from halcyon.observe.advise.verdict import rounds_needed
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.mpi_library import library_of
 from halcyon.observe.open_run import open_run
+from halcyon.quantities import plural
 
 FIRST = "recorded"
 """Folder of the first run, from which the suggestions come."""
@@ -62,7 +63,7 @@ def try_settings(
         with open_run(folder / FIRST) as dataset:
             advice = advise(Answers(dataset))
         named = [one.settings for one in advice.suggestions]
-        tell(f"the first run suggests {len(named)} settings")
+        tell(f"the first run suggests {plural(len(named), 'setting')} to try")
     library = library_of(first.mpiio.library if first.mpiio else None)
     count = rounds or rounds_needed(max(len(named), 1)) + _SPARE
     results = run_rounds(launch, named, library, count if named else 0, folder, by_wall=by_wall, tell=tell)

@@ -50,11 +50,6 @@ class Collective:
     last_share: float
     """The share of `waited_s` that was for this rank."""
 
-    @property
-    def moves_data(self) -> bool:
-        """Others have bytes, too: of a size (set_size, preallocate) or of a type (set_view)."""
-        return "_read_" in self.function or "_write_" in self.function
-
 
 class Collectives:
     """Groups of collective calls, by at most settings.examined_calls calls of MPI-IO, collective or not.

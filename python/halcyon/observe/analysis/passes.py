@@ -14,8 +14,12 @@ MOVING = (Kind.READ, Kind.WRITE, Kind.COPY)
 
 
 def _volume(calls: ibis.Table | ibis.Deferred) -> ibis.Value:
-    """Bytes moved; where the source does not tell (MPI-IO above all), the bytes that a successful call asked for."""
-    return ibis.ifelse(calls.moved.isnull() & calls.error.isnull(), calls.bytes, calls.moved)
+    """Bytes moved; where the source does not tell (MPI-IO above all), the bytes that a successful call asked for.
+
+    None of the kinds that move no data: their `bytes` are of a lock's range, of a new size, of a type.
+    """
+    asked = calls.kind.isin(MOVING) & calls.moved.isnull() & calls.error.isnull()
+    return ibis.ifelse(asked, calls.bytes, calls.moved)
 
 
 def _count(condition: ibis.Value) -> ibis.Value:
@@ -38,7 +42,6 @@ def profile(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
         by=["process", "file", "level", "call", "kind", "parent_level", "parent_call", "size_class", "aligned"],
         calls=_.count(),
         errors=_.error.count(),
-        asked=_total(_.bytes),
         volume=_total(_volume(_)),
         duration_ns=_total(_.duration_ns),
         self_ns=_.self_ns.sum().cast("int64"),

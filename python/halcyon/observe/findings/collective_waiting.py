@@ -48,7 +48,7 @@ def _waiting(answers: Answers, every: list[Collective]) -> list[Finding]:
             "MPI-IO calls on this file (it is not late then, but still busy), less the error of the clocks"
         ),
         calls=sum(one.calls for one in own),
-        bytes=sum(one.bytes for one in own),
+        bytes=sum(one.bytes for one in own) or None,
         evidence=[
             Evidence("waited_share", "share of these calls' time", waited / spent),
             Evidence("spent_s", "time in them", spent),
@@ -65,7 +65,7 @@ def _waiting(answers: Answers, every: list[Collective]) -> list[Finding]:
 
 def _exchange(answers: Answers, every: list[Collective]) -> list[Finding]:
     share = answers.settings.exchange_share
-    own = [one for one in every if one.moves_data and one.bytes and one.exchange_s >= share * one.seconds]
+    own = [one for one in every if one.bytes and one.exchange_s >= share * one.seconds]
     if not own:
         return []
     exchange, spent = sum(one.exchange_s for one in own), sum(one.seconds for one in own)

@@ -166,8 +166,9 @@ def _phases(tables: ReportTables, console: Console) -> None:
     for kind in ("write", "read"):
         rows = [_phase(phase, tables.mpi) for phase in tables.phases[kind]]
         heads = ("phase", "from", "to", "bytes", whose, "fastest", "median", "slowest", "variation", "throughput")
-        gap = f"separated by pauses of more than {seconds(tables.phase_gap_s)}"
-        print_table(console, f"Phases: {kind}", heads, rows, most=MOST, note=gap)
+        note = f"separated by pauses of more than {seconds(tables.phase_gap_s)}; fastest, median, slowest: their time "
+        note += f"in I/O calls; throughput: bytes over that of the slowest {who(tables)}"
+        print_table(console, f"Phases: {kind}", heads, rows, most=MOST, note=note)
     _variability(tables, console)
     print_table(
         console,

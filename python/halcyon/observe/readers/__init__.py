@@ -42,7 +42,7 @@ def format_of(path: Path) -> Format:
     except OSError as why:
         raise HalcyonSystemError.of(why, path) from why
     if found is None:
-        raise ConfigError(f"{path}: not recognized{_output_of(path)}; expected {EXPECTED}")
+        raise ConfigError(f"{path}: not recognized{_output_of(path) or f'; expected {EXPECTED}'}")
     return found
 
 

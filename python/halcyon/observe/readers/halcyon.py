@@ -103,7 +103,7 @@ class TraceFolder:
         self._killed_at_start = len(list((folder / "trace").glob("*.begun")))
         paths = sorted([*(folder / "trace").glob("*.trace"), *self._left_on_this_node(folder / "trace")])
         if not paths:
-            raise ConfigError(f"{folder / 'trace'}: no traces: nothing was recorded")
+            raise ConfigError(f"{folder}: {self.recording.why_no_traces()}")
         readers = [(path, core().TraceReader(os.fsencode(path), salvage)) for path in paths]
         self._clocks = clocks_of([reader for _, reader in readers])
         begun = {id(r): self._clocks[r.clock].of_one(r.start_ns) for _, r in readers}

@@ -4,12 +4,16 @@ import getpass
 import json
 import os
 import platform
+import re
+import shutil
+import sys
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
-from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
+from halcyon.errors import ConfigError, HalcyonError, HalcyonSystemError, UsageError
 from halcyon.mpi_launcher import program_of
+from halcyon.observe.exit_status import ended_badly
 from halcyon.observe.mpi_library import COMPONENT, OWN_MPIIO
 from halcyon.whole_file import whole_file
 from halcyon.whole_text import read_whole_text
@@ -18,6 +22,10 @@ VERSION = 1
 NAME = "recording.json"
 DATA = "data"
 """The data set's folder within that of a recorded run."""
+NO_PROCESS = (
+    "no process was recorded. Static programs and those that change their user (setuid) cannot be; neither can "
+    "processes on nodes that do not see this folder"
+)
 
 
 @dataclass
@@ -78,6 +86,16 @@ class Recording:
         read._check(path)
         return read
 
+    def why_no_traces(self) -> str:
+        """Why the folder has none, as far as this says it."""
+        if "trace" not in self.layers:
+            layers = " and ".join(f"--{layer}" for layer in self.layers)
+            return f"nothing was recorded: the run was made with {layers}, without --trace, which records its calls"
+        if self.end is None:
+            return "nothing was recorded: `halcyon run` has not ended yet, or was killed"
+        ended = ended_badly(self.exit_code)
+        return f"nothing was recorded: {ended}" if ended else NO_PROCESS
+
     def _check(self, path: Path) -> None:
         """ConfigError: a value is of a kind that no recording writes."""
         right = {
@@ -115,6 +133,56 @@ def new_folder(wanted: Path | None, command: list[str]) -> Path:
     except OSError as why:
         raise HalcyonSystemError.of(why, wanted) from why
     return wanted.resolve()
+
+
+def drop_folder(place: Path, *, is_new: bool) -> None:
+    """Takes back what new_folder and Recording.write made; `is_new`: the folder was not there before."""
+    if is_new:
+        shutil.rmtree(place, ignore_errors=True)
+        return
+    shutil.rmtree(place / "trace", ignore_errors=True)
+    (place / NAME).unlink(missing_ok=True)
+
+
+def why_nothing_is_in(folder: Path) -> str | None:
+    """Why the folder of a run has neither traces, here or on other nodes, nor a data set.
+
+    None: it has some, or is none of a recorded run.
+    """
+    if (folder / DATA).exists() or any(any((folder / "trace").glob(kind)) for kind in ("*.trace", "*.local")):
+        return None
+    try:
+        return Recording.read(folder).why_no_traces()
+    except HalcyonError:
+        return None
+
+
+def newer_run(path: Path) -> Path | None:
+    """The last run of the same program beside `path`, where new_folder gave both their names; None: `path` is it."""
+    own = run_of(path).absolute()
+    named = _named_after(own)
+    if named is None:
+        return None
+    beside = [(each, _named_after(each)) for each in sorted(own.parent.glob("*.halcyon"))]
+    later = [(of[1], each) for each, of in beside if of is not None and of[0] == named[0] and of[1] > named[1]]
+    return run_of(path).parent / max(later)[1].name if later else None
+
+
+def _named_after(folder: Path) -> tuple[str, float] | None:
+    """The program whose name new_folder gave to `folder`, and when it was started; None: it has another name."""
+    try:
+        recording = Recording.read(folder)
+    except HalcyonError:
+        return None
+    words = {Path(word).name for word in recording.command}
+    names = [folder.name.removesuffix(".halcyon"), re.sub(r"\.\d+\.halcyon$", "", folder.name)]
+    return next(((name, recording.start) for name in names if name in words), None)
+
+
+def say_of_newer_run(path: Path) -> None:
+    """On standard error, where the run that `path` names is not the last one of its program."""
+    if (newest := newer_run(path)) is not None:
+        print(f"halcyon: {path} is not the last run: {newest} is newer", file=sys.stderr)
 
 
 def run_of(data: Path) -> Path:

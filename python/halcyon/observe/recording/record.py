@@ -1,13 +1,13 @@
 """Runs a command with its I/O recorded."""
 
-import shutil
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from halcyon.errors import HalcyonSystemError
-from halcyon.observe.recording.folder import Recording, new_folder
+from halcyon.errors import HalcyonError, HalcyonSystemError
+from halcyon.observe.exit_status import ended_badly
+from halcyon.observe.recording.folder import NO_PROCESS, Recording, drop_folder, new_folder
 from halcyon.observe.recording.learnt import say_what_was_learnt
 from halcyon.observe.recording.preload import Prediction, Prefetching, variables
 from halcyon.server_world import run_alone, run_beside_world
@@ -26,6 +26,9 @@ def record(
 ) -> tuple[int, Path]:
     """Runs `command` with `layers` around its I/O calls; its exit code, and the folder with what was recorded.
 
+    The folder of a command that fails before a process of it leaves anything there is removed, with a line that says
+    so: else it would only take the name of the next run.
+
     `buffer`, `local` and `contexts`: see preload.variables. `world_patience_s`: with a server world beside it, see
     run_beside_world. UsageError: the folder is in use. UnavailableError: this installation lacks the library.
     HalcyonSystemError: the command cannot be started.
@@ -38,10 +41,16 @@ def record(
     recording = Recording.of(words, list(layers), time.time())
     try:
         recording.write(place)
-    except HalcyonSystemError:
-        shutil.rmtree(place if is_new else place / "trace", ignore_errors=True)  # in the way of the next attempt
+        code = (
+            run_alone(words, wanted) if world_patience_s is None else run_beside_world(words, world_patience_s, wanted)
+        )
+    except HalcyonError:
+        drop_folder(place, is_new=is_new)  # in the way of the next attempt
         raise
-    code = run_alone(words, wanted) if world_patience_s is None else run_beside_world(words, world_patience_s, wanted)
+    if code and _is_empty(place / "trace"):
+        drop_folder(place, is_new=is_new)
+        print(f"halcyon: nothing was recorded: {ended_badly(code)}; {place} is removed", file=sys.stderr)
+        return code, place
     recording.end = time.time()
     recording.exit_code = code
     try:
@@ -51,22 +60,26 @@ def record(
     return code, place
 
 
+def _is_empty(folder: Path) -> bool:
+    return folder.is_dir() and not any(folder.iterdir())
+
+
 def say_what_was_recorded(place: Path, layers: Sequence[str]) -> None:
-    """A line on standard error for each layer."""
+    """A line on standard error for each layer; none where the folder is removed."""
+    if not place.exists():
+        return
     if "predict" in layers or "prefetch" in layers:
         say_what_was_learnt(place / "trace")
     if "trace" in layers:
         _say_how_many_were_traced(place)
+    else:
+        print(f"halcyon: {place}: how much was learnt, and no calls; --trace keeps these, too", file=sys.stderr)
 
 
 def _say_how_many_were_traced(place: Path) -> None:
     processes = len(list((place / "trace").glob("*.trace")))
     if processes == 0:
-        print(
-            f"halcyon: {place}: no process was recorded. Static programs and those that change their user (setuid) "
-            "cannot be; neither can processes on nodes that do not see this folder",
-            file=sys.stderr,
-        )
+        print(f"halcyon: {place}: {NO_PROCESS}", file=sys.stderr)
         return
     noun = "process" if processes == 1 else "processes"
     print(f"halcyon: {processes} {noun} recorded; now: halcyon report {place}", file=sys.stderr)

@@ -130,7 +130,8 @@ class _Reader:
             f"""CREATE VIEW calls AS
             SELECT row * {len(self.levels)} + level_index AS lane, process, coalesce(thread, 0) AS thread, level,
                    function, kind_index, coalesce(file, -1) AS file, coalesce("offset", -1) AS "offset",
-                   coalesce(CASE WHEN kind_index IN ({_DATA_KINDS}) THEN moved END, bytes, -1) AS bytes,
+                   coalesce(CASE WHEN kind_index NOT IN ({_DATA_KINDS}) OR (moved IS NULL AND error IS NULL) THEN bytes
+                            ELSE moved END, -1) AS bytes,
                    coalesce(error, 0) AS error, start_ns, duration_ns
             FROM every_call JOIN row_of USING (process) JOIN level_of USING (level)
             JOIN function_of USING (call, level, kind)

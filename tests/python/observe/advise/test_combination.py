@@ -67,7 +67,7 @@ def test_the_combination_is_used_when_it_beats_the_best_single_one(tmp_path: Pat
     assert found.together is not None
     assert found.together.unchanged.settings == AGGREGATORS
     assert [one.variant.settings for one in found.together.recommended()] == [AGGREGATORS + BUFFER]
-    assert "Use cb_nodes=4, cb_buffer_size=4194304: time in MPI-IO is" in said(found)
+    assert "Use cb_nodes=4, cb_buffer_size=4194304: time in MPI-IO transfers is" in said(found)
     assert "of what it was with cb_nodes=4 alone" in said(found)
 
 
@@ -75,7 +75,7 @@ def test_the_combination_is_left_when_it_does_not(tmp_path: Path) -> None:
     found = tried(tmp_path, only_the_better_counts, "cb_nodes=4", "cb_buffer_size=4MiB")
     assert found.together is not None
     assert found.together.recommended() == []
-    assert "Use cb_nodes=4: time in MPI-IO is" in said(found)
+    assert "Use cb_nodes=4: time in MPI-IO transfers is" in said(found)
     assert "Not cb_nodes=4, cb_buffer_size=4194304 together: no difference seen beyond cb_nodes=4 alone" in said(found)
 
 

@@ -41,6 +41,18 @@ def test_calls_that_move_nothing_exchange_nothing(ask: Ask, function: str) -> No
     assert {one.key for one in findings(answers)} == {"collective-setup"}
 
 
+@pytest.mark.parametrize(("function", "kind"), [("MPI_File_set_view", "view"), ("MPI_File_preallocate", "resize")])
+def test_waiting_in_calls_that_move_nothing_has_no_bytes(ask: Ask, function: str, kind: str) -> None:
+    trace = Trace(2)
+    file = trace.file("/scratch/shared")
+    for step in range(20):
+        for rank in range(2):
+            trace.add(rank, "mpiio", function, kind, step * 500.0 + 80 * rank, 100 - 80 * rank, file=file, bytes=64)
+    answers = ask(trace)
+    assert answers.collectives.all[0].bytes == 0
+    assert pick(findings(answers), "collective-wait").bytes is None
+
+
 def test_clocks_that_cannot_be_compared_tell_nobody_to_be_late(ask: Ask) -> None:
     trace = scenarios.late_rank()
     trace.hosts = ("n0", "n1")

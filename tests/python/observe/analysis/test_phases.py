@@ -158,3 +158,14 @@ def test_a_launcher_is_no_rank(ask: Ask) -> None:
     assert answers.phases_of["write"][0].seconds == pytest.approx([0.06, 0.09, 0.12])
     assert answers.files[0].ranks == [0, 1, 2]
     assert [one.rank for one in answers.ranks] == [-1, 0, 1, 2]
+
+
+@pytest.mark.parametrize(("pause_ms", "phases"), [(20.0, 1), (50.0, 6)])
+def test_short_pauses_separate_where_they_are_plainly_longer_than_the_least(
+    ask: Ask, pause_ms: float, phases: int
+) -> None:
+    trace = Trace(1)
+    file = trace.file("/scratch/out")
+    for burst in range(6):
+        trace.write(0, file, burst * MIB, MIB, burst * (pause_ms + 30), 30)
+    assert len(ask(trace).phases.of()) == phases

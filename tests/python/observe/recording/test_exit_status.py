@@ -23,5 +23,7 @@ def test_a_failed_command_is_told(
     assert code == status
     with open_run(folder) as dataset:
         assert dataset.info.exit_status == status
-    assert main(["analyze", str(folder)]) == 0
-    assert capsys.readouterr().out.splitlines()[0] == said
+    for verb in ("analyze", "advise", "predict"):
+        assert main([verb, str(folder)]) == 0
+        first, second, *_ = capsys.readouterr().out.splitlines()
+        assert (first, second.startswith("sh -c cat")) == (said, True), verb
