@@ -38,7 +38,7 @@ lint: setup ## clang-format, clang-tidy on changed files, ruff, mypy, TypeScript
 sanitize: setup ## all C, C++ and session tests under address/undefined behaviour and thread sanitizers (docs/sanitizers.md)
 	@scripts/sanitize
 
-faults: build ## sessions under faults, server and client killed or held at each step: make faults [MINUTES=10] [KIND=kill] [SEED=1]
+faults: build ## sessions under faults, server and client killed or held at each step (docs/faults.md): make faults [MINUTES=10] [KIND=kill] [SEED=1]
 	@.venv/bin/python tests/python/session/fault_campaign.py $(if $(MINUTES),--minutes $(MINUTES)) $(if $(KIND),--kind $(KIND)) $(if $(SEED),--seed $(SEED))
 
 fuzz: setup ## damaged traces, long streams for the grammar, under sanitizers: make fuzz [OF=traces|grammar] [MINUTES=10] [SEED=1]
