@@ -120,3 +120,8 @@ def new_folder(wanted: Path | None, command: list[str]) -> Path:
 def run_of(data: Path) -> Path:
     """The folder by which users know a data set: that of the recorded run it lies in, or its own."""
     return data.parent if data.name == DATA and (data.parent / NAME).is_file() else data
+
+
+def unrecorded_processes(traces: Path) -> int:
+    """How many processes say in a run's folder `trace` that they could not be recorded."""
+    return sum(1 for _ in traces.glob("*.unrecorded"))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halcyon.errors import HalcyonSystemError
-from halcyon.observe.recording.folder import Recording, new_folder
+from halcyon.observe.recording.folder import Recording, new_folder, unrecorded_processes
 from halcyon.observe.recording.learnt import say_what_was_learnt
 from halcyon.observe.recording.preload import Prediction, Prefetching, variables
 from halcyon.server_world import run_alone, run_beside_world
@@ -61,6 +61,11 @@ def say_what_was_recorded(place: Path, layers: Sequence[str]) -> None:
 
 def _say_how_many_were_traced(place: Path) -> None:
     processes = len(list((place / "trace").glob("*.trace")))
+    unrecorded = unrecorded_processes(place / "trace")
+    not_all = f"{unrecorded} {'process' if unrecorded == 1 else 'processes'} could not be recorded, and said why"
+    if processes == 0 and unrecorded:
+        print(f"halcyon: {place}: no process was recorded: {not_all}", file=sys.stderr)
+        return
     if processes == 0:
         print(
             f"halcyon: {place}: no process was recorded. Static programs and those that change their user (setuid) "
@@ -69,4 +74,5 @@ def _say_how_many_were_traced(place: Path) -> None:
         )
         return
     noun = "process" if processes == 1 else "processes"
-    print(f"halcyon: {processes} {noun} recorded; now: halcyon report {place}", file=sys.stderr)
+    recorded = f"{processes} {noun} recorded" + (f"; {not_all}" if unrecorded else "")
+    print(f"halcyon: {recorded}; now: halcyon report {place}", file=sys.stderr)
