@@ -2,12 +2,14 @@
  *
  * Every function returns HALCYON_OK (0) or one of halcyon_error; halcyon_error_message() then says, for the calling
  * thread, which thing failed, the value seen, the value expected and the way out. No function throws, exits or
- * aborts. A handle is used by one thread at a time, and not by processes that are forked off. MPI must be initialised
- * before halcyon_open and finalised after halcyon_close; MPI_COMM_WORLD stays the simulation's own.
+ * aborts. A handle is used by one thread at a time, and not by processes that are forked off; calls that do otherwise
+ * are refused. MPI must be initialised before halcyon_open and finalised after halcyon_close; MPI_COMM_WORLD stays the
+ * simulation's own.
  *
  * Each function lists its errors. These can come from every function, and are not repeated: a usage error for a null
- * pointer, for a handle that is not open, and for one that was opened by the process that this one was forked off; a
- * system error where the process has no memory left; an internal error.
+ * pointer, for a handle that is not open (a copy of one that was closed, too), for one with which another call has not
+ * returned, and for one that was opened by the process that this one was forked off; a system error where the process
+ * has no memory left; an internal error.
  *
  * Each function says when it blocks. A call that waits for the server of the node goes on waiting when that server dies
  * or gives no sign of life for `resources.server.hang-timeout`: a new server takes over,
@@ -309,7 +311,8 @@ HALCYON_API int halcyon_forecast_window(halcyon_handle h, double seconds, halcyo
  * everything; with `close: detach`, until all ranks have called it.
  * @retval HALCYON_ERROR_USAGE *h is NULL or was opened by the process that this one was forked off (then it stays);
  * after MPI_Finalize, what this process wrote is handed over, and nobody waits until it is stored
- * @retval HALCYON_ERROR_SYSTEM files could not be written, and with them their blocks; the message says which first
+ * @retval HALCYON_ERROR_SYSTEM files could not be written, and with them their blocks; the message says which first. Or
+ * all were, but not the counts of what is missing in them
  * @retval HALCYON_ERROR_UNAVAILABLE the server took this client for dead */
 HALCYON_API int halcyon_close(halcyon_handle* h);
 

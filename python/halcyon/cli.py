@@ -15,6 +15,7 @@ from rich_argparse import RichHelpFormatter
 
 from halcyon import __version__
 from halcyon.errors import HalcyonError, HalcyonSystemError, InternalError, UsageError
+from halcyon.terminal import visible_lines
 from halcyon.verbs import VERBS
 
 
@@ -100,5 +101,5 @@ def _drop_output() -> None:
 
 
 def _fail(what: object, code: int) -> int:
-    print(f"halcyon: {what}", file=sys.stderr)
+    print(f"halcyon: {visible_lines(str(what))}", file=sys.stderr)
     return code

@@ -1,11 +1,15 @@
 #include "base/text_file.hpp"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
 #include <array>
 #include <cerrno>
-#include <filesystem>
-#include <fstream>
+#include <chrono>
 #include <string_view>
-#include <system_error>
+
+#include "base/descriptor.hpp"
 
 namespace halcyon {
 
@@ -13,19 +17,40 @@ namespace {
 
 enum class contents { any, text };
 
+/// A pipe into which nobody writes would be waited for without end, and in a collective call by all processes.
+constexpr std::chrono::seconds patience{10};
+
+/// Waits until a read does not: there is something, or the writers of a pipe are gone. An error of errno, 0: none.
+int wait_for_bytes(int fd) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    while (true) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+        if (left.count() <= 0) return ETIMEDOUT;
+        pollfd one{fd, POLLIN, 0};
+        const int ready = ::poll(&one, 1, static_cast<int>(left.count()));
+        if (ready > 0) return 0;
+        if (ready < 0 && errno != EINTR) return errno;
+    }
+}
+
 result<std::string> read_whole(const std::string& path, contents expected) {
-    std::error_code ignored;
-    // A stream opens a directory and finds it empty.
-    if (std::filesystem::is_directory(path, ignored)) return system_failure(path, EISDIR);
-    errno = 0;
-    std::ifstream file(path, std::ios::binary);
-    if (!file.is_open()) return system_failure(path, errno != 0 ? errno : EIO);
+    const descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (!file) return system_failure(path, errno);
     std::string whole;
     std::array<char, size_t{1} << 16> piece;
-    do {
-        file.read(piece.data(), piece.size());
-        if (file.bad()) return system_failure(path, errno != 0 ? errno : EIO);
-        const std::string_view got(piece.data(), static_cast<size_t>(file.gcount()));
+    while (true) {
+        if (const int why = wait_for_bytes(file.get()); why == ETIMEDOUT)
+            return failure{error_kind::system,
+                           path + ": a pipe into which nobody has written for " + std::to_string(patience.count()) +
+                               " s: name a file, or start what writes into it",
+                           why};
+        else if (why != 0)
+            return system_failure(path, why);
+        const ssize_t bytes = ::read(file.get(), piece.data(), piece.size());
+        if (bytes < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        if (bytes < 0) return system_failure(path, errno);
+        if (bytes == 0) return whole;
+        const std::string_view got(piece.data(), static_cast<size_t>(bytes));
         // Said at the first, not when the rest is in memory, too: a file with a hole may have any size.
         if (const size_t zero = got.find('\0'); expected == contents::text && zero != std::string_view::npos)
             return failure{error_kind::config,
@@ -33,8 +58,7 @@ result<std::string> read_whole(const std::string& path, contents expected) {
                                " is zero, which no text has: damaged, or a file of another kind",
                            0};
         whole += got;
-    } while (file);
-    return whole;
+    }
 }
 
 }  // namespace

@@ -6,7 +6,8 @@
 
 namespace halcyon {
 
-/// The whole of a file. Failure (system): `path: reason`, also for a directory.
+/// The whole of a file, or of what is written into a pipe. Failure (system): `path: reason`, also for a directory, and
+/// for a pipe into which nobody writes for 10 s.
 result<std::string> read_file(const std::string& path);
 
 /// Likewise of a file of text. Failure (config), too: it holds a zero byte.

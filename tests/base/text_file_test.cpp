@@ -3,10 +3,12 @@
 #include "base/text_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "temporary_folder.hpp"
 
@@ -43,6 +45,26 @@ TEST(text_file, with_a_hole_larger_than_any_memory_is_refused) {
     const std::string path = file_with(folder, "halcyon: 1\n");
     std::filesystem::resize_file(path, uintmax_t{1} << 40);
     ASSERT_FALSE(read_text_file(path));
+}
+
+TEST(text_file, written_into_a_pipe_is_read_whole) {
+    const tests::temporary_folder folder;
+    const std::string path = folder.file("pipe");
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    const std::string bytes(200000, 'x');
+    std::thread writer([&] { std::ofstream(path, std::ios::binary) << bytes; });
+    EXPECT_EQ(read_text_file(path).value(), bytes);
+    writer.join();
+}
+
+TEST(text_file, of_a_pipe_into_which_nobody_writes_is_not_waited_for_without_end) {
+    const tests::temporary_folder folder;
+    const std::string path = folder.file("pipe");
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+    const auto text = read_text_file(path);
+    ASSERT_FALSE(text);
+    EXPECT_EQ(text.why().message,
+              path + ": a pipe into which nobody has written for 10 s: name a file, or start what writes into it");
 }
 
 TEST(text_file, that_is_a_directory_or_missing_is_said) {

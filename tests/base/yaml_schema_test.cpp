@@ -1,5 +1,13 @@
 #include <gtest/gtest.h>
+#include <malloc.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstdlib>
+
+#include "base/contained.hpp"
 #include "base/yaml/schema.hpp"
 
 namespace halcyon::yaml {
@@ -109,6 +117,45 @@ TEST(yaml_schema, a_schema_that_is_no_json_is_our_fault) {
     const auto broken = schema::from_json("{");
     ASSERT_FALSE(broken.ok());
     EXPECT_EQ(broken.why().kind, error_kind::internal);
+}
+
+/// From here on malloc finds `bytes` in one piece, and nothing else.
+void leave_memory(size_t bytes) {
+    ::mallopt(M_MMAP_THRESHOLD, 1 << 25);
+    ::mallopt(M_TRIM_THRESHOLD, 1 << 30);
+    // Volatile: the compiler may leave out memory that nobody uses.
+    void* volatile const left = std::malloc(bytes);
+    const rlimit none{0, 0};
+    ::setrlimit(RLIMIT_DATA, &none);
+    for (size_t piece = size_t{1} << 24; piece >= 16; piece /= 2) {
+        void* volatile taken = nullptr;
+        do taken = std::malloc(piece);
+        while (taken != nullptr);
+    }
+    std::free(left);
+}
+
+/// Ends the process: 0 when `document` was checked, 1 when there was no memory to check it.
+[[noreturn]] void check_within(size_t bytes, const node& document) {
+    leave_memory(bytes);
+    const auto checked = contained("", [&]() -> result<void> {
+        const auto compiled = schema::from_json(rules);
+        return compiled ? compiled->check(document, "t.yaml") : result<void>(compiled.why());
+    });
+    ::_exit(checked ? 0 : checked.why().system_errno == ENOMEM ? 1 : 2);
+}
+
+TEST(yaml_schema, lack_of_memory_is_a_failure_wherever_it_comes) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "a sanitizer ends a process that finds no memory";
+#endif
+    const node document = parse("name: ab\nthings: {a: {x: 1, y: 2.5}}\n", "t.yaml").value();
+    EXPECT_EXIT(check_within(1024, document), testing::ExitedWithCode(1), "");
+    for (size_t bytes = 2048; bytes < size_t{1} << 20; bytes += bytes / 4) {
+        const auto either = [](int status) { return WIFEXITED(status) && WEXITSTATUS(status) <= 1; };
+        EXPECT_EXIT(check_within(bytes, document), either, "") << bytes;
+    }
+    EXPECT_EXIT(check_within(size_t{1} << 24, document), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

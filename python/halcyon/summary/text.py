@@ -8,13 +8,14 @@ from rich.text import Text
 from halcyon.comparison import Comparison
 from halcyon.departures import messages_of
 from halcyon.metrics import Metric, metrics_of
+from halcyon.terminal import VisibleConsole
 
 NARROWEST = 14  # of a run's column; as many runs as fit stand beside one another
 
 
 def print_summary(comparison: Comparison, console: Console | None = None) -> None:
     """Prints the summary; in colour on a terminal, plain otherwise."""
-    console = console or Console(highlight=False)
+    console = console or VisibleConsole(highlight=False)
     console.print(_heading(comparison), soft_wrap=True)
     for line in _departures(comparison):
         console.print(line, soft_wrap=True)

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/closest_name.hpp"
-#include "base/yaml/rapidjson.hpp"
+#include "base/rapidjson.hpp"
 #include "base/yaml/schema_error.hpp"
 
 namespace halcyon::yaml {

@@ -2,8 +2,8 @@
 
 #include <string>
 
+#include "base/rapidjson.hpp"
 #include "base/yaml/document.hpp"
-#include "base/yaml/rapidjson.hpp"
 
 namespace halcyon::yaml {
 

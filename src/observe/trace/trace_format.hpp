@@ -7,7 +7,8 @@
 
 #include "base/shared_layout.hpp"
 
-/// The files that one process leaves: `<host>.<pid>.<start>.trace`, and beside it `….ring` while it runs.
+/// The files that one process leaves: `<host>.<pid>.<start>.trace`, and beside it `….ring` while it runs. One that
+/// cannot be recorded leaves an empty `….unrecorded`.
 ///
 /// A trace is a file_header and then sections. A section is a section_header and its payload, filled up to a multiple
 /// of 8 bytes. Sections are appended by several threads: each reserves its place first, so that a process that is

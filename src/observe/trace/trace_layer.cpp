@@ -94,7 +94,7 @@ bool trace_layer::start(const settings& wanted, char* complaint, size_t complain
         buffer_.forget_parent();
         return true;
     }
-    buffer_.tell_parent();
+    if (!leave_mark(wanted.directory)) buffer_.tell_parent();
     snprintf(complaint, complaint_bytes, "%s: cannot record here: %s", where, strerrordesc_np(error));
     return false;
 }
@@ -127,6 +127,14 @@ const char* trace_layer::begin(std::string_view local, size_t buffer_bytes, int&
     static char address[trace_file::longest_path];
     if (directory_[0] != '\0' && join_path(address, directory_, name_, ".local")) direct::unlink(address);
     return path;
+}
+
+/// `<name>.unrecorded`, an empty file: readers count this process among those that they do not see. It needs no room
+/// for data, and no descriptor. False where it cannot be made either.
+bool trace_layer::leave_mark(std::string_view directory) {
+    static char path[trace_file::longest_path];  // stacks may be small
+    return join_path(path, directory, name_, ".unrecorded") &&
+           direct::call(SYS_mknodat, AT_FDCWD, direct::address(path), S_IFREG | 0600, 0) == 0;
 }
 
 /// For a process that is killed: `<name>.local` says on which node and where its trace lies. An error of errno where

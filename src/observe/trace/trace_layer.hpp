@@ -40,6 +40,7 @@ class trace_layer final : public calls::layer {
     void name_function(uint16_t function);
     void write_process_section();
     const char* begin(std::string_view local, size_t buffer_bytes, int& error);
+    bool leave_mark(std::string_view directory);
     int leave_address(std::string_view local);
     void move_to_directory();
     void complain() const;

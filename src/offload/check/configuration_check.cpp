@@ -85,8 +85,14 @@ void check_modules(const model& m, configuration_check& found) {
 /// Whether a directory that is not there can be made. Failure (system): what there is of its path is in the way.
 result<void> can_be_made(std::filesystem::path directory) {
     std::error_code none;
-    while (directory.has_relative_path() && !std::filesystem::exists(directory, none))
+    std::error_code why;  // of a name that is too long, or of links in a circle
+    if (!std::filesystem::exists(directory, why) && why) return system_failure(directory.string(), why.value());
+    while (directory.has_relative_path() && !std::filesystem::exists(directory, none)) {
+        // A link that leads nowhere is in the way as much as a file.
+        if (std::filesystem::is_symlink(std::filesystem::symlink_status(directory, none)))
+            return system_failure(directory.string(), ENOENT);
         directory = directory.parent_path();
+    }
     if (!std::filesystem::is_directory(directory, none)) return system_failure(directory.string(), ENOTDIR);
     if (::access(directory.c_str(), W_OK | X_OK) != 0) return system_failure(directory.string(), errno);
     return {};

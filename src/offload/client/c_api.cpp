@@ -76,15 +76,62 @@ class claim {
 
 }  // namespace
 
-struct halcyon_session {
-    explicit halcyon_session(const char* config_path) : held(config_path), opened(config_path, held.parameters()) {}
+namespace {
+
+struct session {
+    explicit session(const char* config_path) : held(config_path), opened(config_path, held.parameters()) {}
 
     claim held;
     mpi_session opened;
-    uint32_t opened_after = forks.load(std::memory_order_relaxed);  ///< so many forks
 };
 
-namespace {
+/// Where one session is. Handles are odd numbers that are never used twice: a copy of a handle that was closed, or what
+/// never was one, is found in no place, and nothing is read where it points to.
+///
+/// A place is held by one call at a time (`held`, taken by exchange, given back by release); whoever holds it may read
+/// and change all else of it. Nobody waits for it: a second call is refused. Places are made under process_mutex, are
+/// never freed, and serve one session after the other. A handle stands in its place while its session is open.
+struct session_place {
+    std::atomic<uintptr_t> handle{0};  ///< 0: free
+    std::atomic<bool> held{false};
+    std::atomic<uint32_t> opened_after{0};  ///< so many forks
+    std::unique_ptr<session> open;
+    session_place* next = nullptr;
+};
+
+std::atomic<session_place*> places{nullptr};
+
+struct giving_back {
+    /// A session that could not be opened ends here.
+    void operator()(session_place* at) const {
+        if (at->handle.load(std::memory_order_relaxed) == 0) at->open.reset();
+        at->held.store(false, std::memory_order_release);
+    }
+};
+using held_place = std::unique_ptr<session_place, giving_back>;
+
+/// A place that no session has.
+held_place free_place() {
+    const std::lock_guard lock(process_mutex);
+    session_place* at = places.load(std::memory_order_relaxed);
+    while (at != nullptr && (at->handle.load(std::memory_order_relaxed) != 0 || at->held.exchange(true))) at = at->next;
+    if (at == nullptr) {
+        at = new session_place;
+        at->held.store(true, std::memory_order_relaxed);
+        at->next = places.load(std::memory_order_relaxed);
+        places.store(at, std::memory_order_release);
+    }
+    return held_place(at);
+}
+
+/// The handle of the session that is open in this place.
+halcyon_handle give_handle(session_place& at) {
+    static std::atomic<uintptr_t> next{1};
+    const uintptr_t handle = next.fetch_add(2, std::memory_order_relaxed);
+    at.opened_after.store(forks.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    at.handle.store(handle, std::memory_order_release);
+    return reinterpret_cast<halcyon_handle>(handle);  // NOLINT(performance-no-int-to-ptr): never followed
+}
 
 int report(const failure& why) {
     last_message = why.message;
@@ -128,35 +175,45 @@ result<void> all_given(const char* call, std::initializer_list<argument> argumen
     return {};
 }
 
-/// Whether this process may use the handle.
-result<void> is_own(const char* call, halcyon_handle h) {
-    if (h == nullptr)
-        return failure{error_kind::usage,
-                       std::string(call) + ": there is no open session (the handle is null); call halcyon_open first",
-                       0};
-    if (h->opened_after != forks.load(std::memory_order_relaxed))
-        return failure{error_kind::usage,
-                       std::string(call) +
-                           ": this process was forked off the one that opened the session; only that one may use it",
-                       0};
-    return {};
+/// The place of an open session, for `call`.
+result<held_place> hold(const char* call, halcyon_handle h) {
+    const auto refused = [call](const char* why) {
+        return failure{error_kind::usage, std::string(call) + ": " + why, 0};
+    };
+    constexpr const char* not_open = "this handle is of no open session: it was closed, or never given by halcyon_open";
+    if (h == nullptr) return refused("there is no open session (the handle is null); call halcyon_open first");
+    const auto handle = reinterpret_cast<uintptr_t>(h);
+    session_place* at = places.load(std::memory_order_acquire);
+    while (at != nullptr && at->handle.load(std::memory_order_acquire) != handle) at = at->next;
+    if (at == nullptr) return refused(not_open);
+    if (at->opened_after.load(std::memory_order_relaxed) != forks.load(std::memory_order_relaxed))
+        return refused("this process was forked off the one that opened the session; only that one may use it");
+    if (at->held.exchange(true, std::memory_order_acquire))
+        return refused(
+            "another call with this handle has not returned: one thread at a time may use a handle, and no handler "
+            "of a signal that interrupts such a call");
+    held_place held(at);
+    if (at->handle.load(std::memory_order_relaxed) != handle) return refused(not_open);  // closed a moment ago
+    return held;
 }
 
 /// Runs `body` on the client of an open session, or refuses in the name of `call`.
 template <class Body>
 int in_session(const char* call, halcyon_handle h, std::initializer_list<argument> arguments, Body body) {
     return guarded([&] {
-        if (auto own = is_own(call, h); !own) return report(own);
+        const auto at = hold(call, h);
+        if (!at) return report(at);
         if (auto given = all_given(call, arguments); !given) return report(given);
-        return body(h->opened.client());
+        return body((*at)->open->opened.client());
     });
 }
 
 /// What one process does before it agrees with the others that a session can be opened.
-result<void> begin_session(const char* config_path, halcyon_handle* h, std::unique_ptr<halcyon_session>& session) {
+result<void> begin_session(const char* config_path, halcyon_handle* h, held_place& at) {
     if (auto given = all_given("halcyon_open", {{"h", h}, {"config_path", config_path}}); !given) return given;
-    session = std::make_unique<halcyon_session>(config_path);
-    if (session->held.taken()) return {};
+    at = free_place();
+    at->open = std::make_unique<session>(config_path);
+    if (at->open->held.taken()) return {};
     return failure{error_kind::usage,
                    "halcyon_open: a session with " + std::string(config_path) + " is already open; close it first", 0};
 }
@@ -185,11 +242,11 @@ int open_session(const char* config_path, Communicator communicator, halcyon_han
         if (auto fits = can_be_opened_over(comm); !fits) return report(fits);
         auto own = halcyon::offload::own_communicator(comm);
         if (!own) return report(own.why());
-        std::unique_ptr<halcyon_session> session;
-        const auto begun = halcyon::offload::agree_after(*own, [&] { return begin_session(config_path, h, session); });
+        held_place at;
+        const auto begun = halcyon::offload::agree_after(*own, [&] { return begin_session(config_path, h, at); });
         if (!begun) return report(begun);
-        if (auto opened = session->opened.open(std::move(*own)); !opened) return report(opened);
-        *h = session.release();
+        if (auto opened = at->open->opened.open(std::move(*own)); !opened) return report(opened);
+        *h = give_handle(*at);
         return static_cast<int>(HALCYON_OK);
     });
 }
@@ -202,8 +259,9 @@ int halcyon_set_parameter(halcyon_handle h, const char* name, double value) {
     return guarded([&] {
         if (auto given = all_given("halcyon_set_parameter", {{"name", name}}); !given) return report(given);
         if (h != nullptr) {
-            if (auto own = is_own("halcyon_set_parameter", h); !own) return report(own);
-            return report(h->opened.client().set_parameter(name, value));
+            const auto at = hold("halcyon_set_parameter", h);
+            if (!at) return report(at);
+            return report((*at)->open->opened.client().set_parameter(name, value));
         }
         const std::lock_guard lock(process_mutex);
         next_parameters[name] = value;
@@ -332,7 +390,7 @@ int halcyon_forecast(halcyon_handle h, int64_t n, halcyon_forecast_t* forecast) 
     return guarded([&] {
         if (auto given = all_given("halcyon_forecast", {{"forecast", forecast}}); !given) return report(given);
         if (h != nullptr) {
-            if (auto own = is_own("halcyon_forecast", h); !own) return report(own);
+            if (const auto at = hold("halcyon_forecast", h); !at) return report(at);
         }
         return report(halcyon::offload::forecast_next(n, *forecast));
     });
@@ -342,7 +400,7 @@ int halcyon_forecast_window(halcyon_handle h, double seconds, halcyon_forecast_t
     return guarded([&] {
         if (auto given = all_given("halcyon_forecast_window", {{"forecast", forecast}}); !given) return report(given);
         if (h != nullptr) {
-            if (auto own = is_own("halcyon_forecast_window", h); !own) return report(own);
+            if (const auto at = hold("halcyon_forecast_window", h); !at) return report(at);
         }
         return report(halcyon::offload::forecast_window(seconds, *forecast));
     });
@@ -351,8 +409,11 @@ int halcyon_forecast_window(halcyon_handle h, double seconds, halcyon_forecast_t
 int halcyon_close(halcyon_handle* h) {
     return guarded([&] {
         if (auto given = all_given("halcyon_close", {{"h", h}}); !given) return report(given);
-        if (auto own = is_own("halcyon_close", *h); !own) return report(own);
-        const std::unique_ptr<halcyon_session> owned(std::exchange(*h, nullptr));
+        const auto at = hold("halcyon_close", *h);
+        if (!at) return report(at);
+        *h = nullptr;
+        (*at)->handle.store(0, std::memory_order_relaxed);
+        const std::unique_ptr<session> owned = std::move((*at)->open);
         if (halcyon::offload::mpi_runs()) return report(owned->opened.close());
         if (auto handed_over = owned->opened.close_without_mpi(); !handed_over) return report(handed_over);
         return report(failure{error_kind::usage,

@@ -242,6 +242,11 @@ result<void> client_session::wait_until_drained() {
                            std::to_string(failed) +
                            " time(s)): " + std::string(h.last_error, strnlen(h.last_error, sizeof h.last_error)),
                        EIO};
+    if (h.unsaved_counts.load(std::memory_order_acquire) != 0)
+        return failure{error_kind::system,
+                       "all files are written, but not the counts that say what is missing in them: " +
+                           std::string(h.last_error, strnlen(h.last_error, sizeof h.last_error)),
+                       EIO};
     return {};
 }
 

@@ -1,12 +1,10 @@
 #include "offload/client/run_file.hpp"
 
-#include <rapidjson/prettywriter.h>
-#include <rapidjson/stringbuffer.h>
-
 #include <cmath>
 #include <filesystem>
 #include <regex>
 
+#include "base/rapidjson.hpp"
 #include "base/replace_file.hpp"
 #include "offload/output/run_mark.hpp"
 

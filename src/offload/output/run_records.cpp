@@ -1,15 +1,13 @@
 #include "offload/output/run_records.hpp"
 
 #include <fcntl.h>
-#include <rapidjson/document.h>
-#include <rapidjson/prettywriter.h>
-#include <rapidjson/stringbuffer.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <sstream>
 
+#include "base/rapidjson.hpp"
 #include "base/same_file.hpp"
 #include "offload/output/run_mark.hpp"
 

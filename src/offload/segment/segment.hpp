@@ -96,9 +96,10 @@ struct segment_header {
     std::atomic<int64_t> durable_through;
     std::atomic<int64_t> stored_wanted;  ///< somebody waits for this iteration: do not wait for a full group
     std::atomic<int64_t> durable_wanted;
-    std::atomic<uint32_t> failed_files;  ///< what could not be written or synced
-    std::atomic<int64_t> lost_from;      ///< the first iteration concerned; INT64_MAX: none
-    char last_error[512];                ///< why, written before the others are raised
+    std::atomic<uint32_t> failed_files;    ///< what could not be written or synced
+    std::atomic<uint32_t> unsaved_counts;  ///< 1: the run's counts could not be saved at the end
+    std::atomic<int64_t> lost_from;        ///< the first iteration concerned; INT64_MAX: none
+    char last_error[512];                  ///< why, written before the others are raised
 };
 static_assert(has_shared_layout<segment_header, 1024, 64>());
 static_assert(offsetof(segment_header, magic) == 0 && offsetof(segment_header, layout_version) == 8 &&
@@ -111,7 +112,8 @@ static_assert(offsetof(segment_header, progress) == 448 && offsetof(segment_head
               offsetof(segment_header, durable_through) == 464);
 static_assert(offsetof(segment_header, stored_wanted) == 472 && offsetof(segment_header, durable_wanted) == 480 &&
               offsetof(segment_header, failed_files) == 488);
-static_assert(offsetof(segment_header, lost_from) == 496 && offsetof(segment_header, last_error) == 504);
+static_assert(offsetof(segment_header, unsaved_counts) == 492 && offsetof(segment_header, lost_from) == 496 &&
+              offsetof(segment_header, last_error) == 504);
 static_assert(are_shared_atomics<server_state, server_act, uint32_t, int64_t, uint64_t>);
 
 /// Per client: what each side says about itself. What the server looks at in each round of its loop has a cache line of

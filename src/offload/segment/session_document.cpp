@@ -1,12 +1,11 @@
 #include "offload/segment/session_document.hpp"
 
-#include <rapidjson/document.h>
-#include <rapidjson/stringbuffer.h>
-#include <rapidjson/writer.h>
 #include <sys/random.h>
 
 #include <algorithm>
 #include <array>
+
+#include "base/rapidjson.hpp"
 
 namespace halcyon::offload {
 

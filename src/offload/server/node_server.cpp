@@ -112,7 +112,7 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
             server->tell([server, id, iteration, own] { server->job_event_came(id, iteration, own); });
         });
     }
-    s->save_counts(false);
+    s->save_counts();
     return s;
 }
 
@@ -272,8 +272,9 @@ bool node_server::wind_up() {
         if (job_ != nullptr && !job_->finish(job_events_taken_)) return false;
         look_for_lost_files();
         output_->remove_halves_of(dead_writers());
-        save_counts(true);
-        if (count_lines_lost_with_predecessors()) save_counts(true);
+        result<void> saved = save_last_counts();
+        if (count_lines_lost_with_predecessors()) saved = save_last_counts();
+        if (!saved) tell_of_unsaved_counts(saved.why());
         // Of the others nothing is written from here on, and nobody waits until they are gone.
         if (document_.node != 0) output_->release_directories();
         h.state.store(server_state::drained, std::memory_order_release);
@@ -293,7 +294,8 @@ bool node_server::wind_up() {
         at_length(server_act::showing_at_end, [&] { shown = output_->rebuild_views(writers); });
         if (!shown) note("view: " + shown.why().message);
         for (const std::string& remark : output_->new_view_remarks()) note("view: " + remark);
-        save_counts(true);
+        // Clients know by now; the counts that are there lack no more than words about the view.
+        static_cast<void>(save_last_counts());
     }
     output_->release_directories();
     h.state.store(server_state::finished, std::memory_order_release);
@@ -335,7 +337,7 @@ void node_server::note(const std::string& message) {
     if (counts_.messages.size() < 100) counts_.messages.push_back(message);
 }
 
-void node_server::save_counts(bool finished) {
+void node_server::sum_up(bool finished) {
     counts_.finished = finished;
     counts_.busy_ns = earlier_busy_ns_ + pool_->busy_ns() + shared_ns_;
     // The loop sleeps while the pool works, too: idle is only what no thread had work for.
@@ -343,9 +345,19 @@ void node_server::save_counts(bool finished) {
         earlier_idle_ns_ + std::max<int64_t>(0, data_.server.threads * slept_ns_ - pool_->busy_ns() - shared_ns_);
     count_clients(segment_, counts_);
     write_ledger();
-    if (!finished) return records_->save(counts_);
+}
+
+void node_server::save_counts() {
+    sum_up(false);
+    records_->save(counts_);
+}
+
+result<void> node_server::save_last_counts() {
+    sum_up(true);
     const bool said = records_->unsaved();
-    if (auto saved = records_->save_now(counts_); saved.ok() == said) say_whether_saved(saved);
+    auto saved = records_->save_now(counts_);
+    if (saved.ok() == said) say_whether_saved(saved);
+    return saved;
 }
 
 void node_server::say_whether_saved(const result<void>& saved) {

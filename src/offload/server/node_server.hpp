@@ -112,6 +112,7 @@ class node_server {
     [[nodiscard]] output_writer::writers_meant clients_that_stored() const;
     void synced(int64_t through, const result<void>& outcome);
     void tell_of_failure(const failure& why, int64_t first);
+    void tell_of_unsaved_counts(const failure& why);
     void tell_of_lost(const std::optional<output_writer::lost_directory>& lost);
     void count_unwritten(iteration_book::key k, bool of_early_part);
     void rebuild_view_if_due();
@@ -147,7 +148,9 @@ class node_server {
     void note(const std::string& message);
     void warn_of_configuration();
     void write_ledger();
-    void save_counts(bool finished);
+    void sum_up(bool finished);
+    void save_counts();
+    result<void> save_last_counts();
     void say_whether_saved(const result<void>& saved);
     bool count_lines_lost_with_predecessors();
     bool drained();

@@ -64,6 +64,15 @@ void node_server::tell_clients_of_loss(int64_t first, const std::string& why) {
     h.failed_files.fetch_add(1, std::memory_order_acq_rel);
 }
 
+/// Nobody could tell later that something is missing: the clients are told before they close.
+void node_server::tell_of_unsaved_counts(const failure& why) {
+    segment_header& h = segment_.header();
+    // Of files that could not be written the clients hear all the same.
+    if (h.failed_files.load(std::memory_order_relaxed) == 0)
+        std::strncpy(h.last_error, why.message.c_str(), sizeof h.last_error - 1);
+    h.unsaved_counts.store(1, std::memory_order_release);
+}
+
 /// From the beginning of one view to that of the next.
 int64_t node_server::view_pause_ns() const {
     int64_t interval = INT64_MAX;

@@ -313,7 +313,7 @@ void node_server::settle(const std::shared_ptr<file_work>& work, const result<fi
         for (const iteration_book::key k : work->keys) release_if_done(k);
     }
     progress_ = true;
-    save_counts(false);
+    save_counts();
 }
 
 void node_server::count_unwritten(iteration_book::key k, bool of_early_part) {

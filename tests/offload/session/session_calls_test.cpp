@@ -5,12 +5,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <span>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "halcyon/halcyon.h"
@@ -269,6 +272,55 @@ TEST_F(session_calls, nothing_works_after_close) {
     expect_usage(halcyon_write(h, "theta", row_.data()), "halcyon_open first");
     expect_usage(halcyon_end_iteration(h), "halcyon_open first");
     expect_usage(halcyon_close(&h), "halcyon_open first");
+}
+
+TEST_F(session_calls, a_copy_of_a_handle_is_not_open_when_its_session_is_closed) {
+    const halcyon_handle first = h;
+    ASSERT_EQ(halcyon_close(&h), HALCYON_OK) << halcyon_error_message();
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) std::filesystem::remove_all("out");
+    MPI_Barrier(MPI_COMM_WORLD);
+    ASSERT_EQ(halcyon_open("halcyon.yaml", MPI_COMM_WORLD, &h), HALCYON_OK) << halcyon_error_message();
+    halcyon_handle copy = first;
+    expect_usage(halcyon_write(copy, "theta", row_.data()), "of no open session");
+    expect_usage(halcyon_close(&copy), "of no open session");
+    EXPECT_EQ(halcyon_write(h, "theta", row_.data()), HALCYON_OK) << halcyon_error_message();
+}
+
+TEST_F(session_calls, what_never_was_a_handle_is_refused_unread) {
+    double elsewhere[64] = {};
+    expect_usage(halcyon_end_iteration(reinterpret_cast<halcyon_handle>(elsewhere)), "of no open session");
+    expect_usage(halcyon_end_iteration(reinterpret_cast<halcyon_handle>(uintptr_t{8})), "of no open session");
+}
+
+TEST_F(session_calls, threads_that_use_one_handle_at_once_are_refused_and_harm_nothing) {
+    std::atomic<int64_t> ended{0};
+    std::atomic<int64_t> refused{0};
+    const auto use = [&] {
+        while (refused < 100) {
+            const int status = halcyon_end_iteration(h);
+            if (status == HALCYON_OK) {
+                ++ended;
+            } else {
+                ASSERT_EQ(status, HALCYON_ERROR_USAGE);
+                ASSERT_NE(std::strstr(halcyon_error_message(), "one thread at a time"), nullptr);
+                ++refused;
+            }
+        }
+    };
+    std::thread other(use);
+    use();
+    other.join();
+    halcyon_stats_t stats{};
+    stats.size_bytes = sizeof stats;
+    ASSERT_EQ(halcyon_stats(h, &stats), HALCYON_OK) << halcyon_error_message();
+    EXPECT_EQ(stats.iteration, ended);
+    // The ranks end equally many: what is left out would be missing.
+    int64_t most = 0;
+    const int64_t own = ended;
+    MPI_Allreduce(&own, &most, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
+    for (int64_t i = own; i < most; ++i) ASSERT_EQ(halcyon_end_iteration(h), HALCYON_OK) << halcyon_error_message();
 }
 
 TEST_F(session_calls, null_pointers_are_refused) {

@@ -144,6 +144,25 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     assert check(tmp_path).stderr == f"halcyon: {tmp_path}: Is a directory\n"
 
 
+def test_directories_that_cannot_be_made_are_refused(configuration: Path) -> None:
+    circle = configuration.parent / "circle"
+    circle.symlink_to("circle")
+    nowhere = configuration.parent / "nowhere"
+    nowhere.symlink_to("none/such")
+    long = configuration.parent / ("p" * 300) / "out"
+    for place, why in [
+        (circle, "Too many levels of symbolic links"),
+        (circle / "out", "Too many levels of symbolic links"),
+        (nowhere / "out", "No such file or directory"),
+        (long, "File name too long"),
+    ]:
+        configuration.write_text(CONFIGURATION.replace("path: out", f"path: {place}"))
+        done = check(configuration)
+        assert done.returncode == 1, place
+        assert f"output directory {place} cannot be made: " in done.stderr
+        assert why in done.stderr
+
+
 def test_directories_that_open_refuses_are_refused(configuration: Path) -> None:
     out = configuration.parent / "out"
     spill = configuration.parent / "spill"

@@ -5,6 +5,7 @@ import os
 import shutil
 import struct
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from recorded_program import Run, compiled, recorded
 from small_disk import small_disk
 
+from halcyon.errors import ConfigError
 from halcyon.observe.pack import pack
 from halcyon.observe.recording.preload import find_library
 
@@ -315,6 +317,28 @@ def test_full_disk(directory: Path) -> None:
         assert 0 < there < 300_000
         # A call that another thread is making when the process ends may be neither.
         assert there + lost == pytest.approx(300_000, abs=100)
+
+
+def test_processes_that_find_a_full_disk_are_counted(directory: Path) -> None:
+    with small_disk(directory.parent / "small", "8m") as small:
+        fill = "head -c 9m /dev/zero >$0 2>/dev/null; (cat /dev/null); (cat /dev/null)"
+        run = recorded(["sh", "-c", fill, small / "filling"], small / "run", buffer="1 MiB")
+        assert run.code == 0, run.complaints
+        unrecorded = run.complaints.count("cannot record here: No space left on device")
+        assert unrecorded >= 2
+        packed = directory.parent / "packed"
+        _packed_elsewhere(run, packed)
+        assert run.absences()["processes that could not be recorded"] == unrecorded
+
+
+def test_where_all_processes_find_a_full_disk_they_are_told_of(directory: Path) -> None:
+    with small_disk(directory.parent / "small", "64k") as small:
+        words = [sys.executable, "-m", "halcyon", "run", "--trace", "-o", str(small / "run"), "--", "cat", "/dev/null"]
+        done = subprocess.run(words, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert "no process was recorded: 1 process could not be recorded, and said why" in done.stderr
+        with pytest.raises(ConfigError, match="nothing was recorded; 1 process"):
+            pack(small / "run", directory.parent / "packed")
 
 
 def _packed_elsewhere(run: Run, target: Path) -> list[dict[str, Any]]:

@@ -117,6 +117,27 @@ def test_counts_that_cannot_be_saved_are_said_once(openmpi_case: Case) -> None:
     assert any("counts cannot be saved" in m for m in counts["messages"])
 
 
+def test_counts_that_cannot_be_saved_at_the_end_are_said_by_close(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=6", openmpi_case.gates(3))
+    openmpi_case.wait_at_gate(3)
+    in_the_way = openmpi_case.output / ".counts-n0000.json.room"
+    wait_for(lambda: make_folder(in_the_way), what="a folder is where the counts go")
+    openmpi_case.open_gate(3)
+    outcome = finish(run)
+    assert "all files are written, but not the counts that say what is missing in them: " in outcome.text
+    assert not outcome.ranks[0]["closed"]
+    check_complete_files(openmpi_case, 6)
+
+
+def check_complete_files(case: Case, iterations: int) -> None:
+    blocks = case.blocks()
+    for iteration in range(iterations):
+        for rank in range(2):
+            block = blocks["theta", iteration, rank]
+            assert (block == expected_block("theta", iteration, rank, block.shape)).all()
+
+
 def make_folder(path: Path) -> bool:
     """False when the server has made its temporary file of that name again."""
     path.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from halcyon.observe.printed.paths import folded
 from halcyon.quantities import ABSENT
+from halcyon.terminal import VisibleConsole, visible
 
 WIDE = 200
 """Columns of output that goes to a file or another program."""
@@ -21,7 +22,7 @@ _NARROWEST = 16  # of a column of words, which folds
 def console_for_tables(elsewhere: int = WIDE) -> Console:
     """As wide as the terminal; `elsewhere` columns where there is none and COLUMNS does not say."""
     plain = not sys.stdout.isatty() and "COLUMNS" not in os.environ
-    return Console(highlight=False, width=elsewhere if plain else None)
+    return VisibleConsole(highlight=False, width=elsewhere if plain else None)
 
 
 def print_lines(console: Console, table: Table) -> None:
@@ -49,10 +50,11 @@ def print_table(
     """
     if not rows:
         return
-    shown = rows[:most]
+    lines: Sequence[Sequence[str]] = [[visible(value) for value in row] for row in rows]
+    shown = lines[:most]
     if _columns_that_fit(columns, shown, words, console.width) < len(columns):
-        columns, rows = _without_empty(columns, rows, words)
-        shown = rows[:most]
+        columns, lines = _without_empty(columns, lines, words)
+        shown = lines[:most]
     count = _columns_that_fit(columns, shown, words, console.width)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for number, name in enumerate(columns[:count]):

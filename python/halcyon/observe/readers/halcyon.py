@@ -18,7 +18,7 @@ from halcyon.observe.dataset_writer import DatasetWriter
 from halcyon.observe.file_layout import layout_of
 from halcyon.observe.file_systems import name_of_file_system
 from halcyon.observe.readers.clocks import Clock, clocks_of
-from halcyon.observe.recording.folder import Recording
+from halcyon.observe.recording.folder import Recording, not_recorded, unrecorded_processes
 from halcyon.observe.schema import ABSENCES, CALLS, FACTS, FILES, PROCESSES, RunInfo
 
 _NONE = -1
@@ -101,8 +101,11 @@ class TraceFolder:
         self.recording = Recording.read(folder)
         self._elsewhere: list[str] = []
         self._killed_at_start = len(list((folder / "trace").glob("*.begun")))
+        self._unrecorded = unrecorded_processes(folder / "trace")
         paths = sorted([*(folder / "trace").glob("*.trace"), *self._left_on_this_node(folder / "trace")])
         if not paths:
+            if self._unrecorded:
+                raise ConfigError(f"{folder}: nothing was recorded: {not_recorded(self._unrecorded)}")
             raise ConfigError(f"{folder}: {self.recording.why_no_traces()}")
         readers = [(path, core().TraceReader(os.fsencode(path), salvage)) for path in paths]
         self._clocks = clocks_of([reader for _, reader in readers])
@@ -203,6 +206,14 @@ class TraceFolder:
     def _absence_rows(self) -> Iterator[dict[str, Any]]:
         for where in self._elsewhere:
             yield _lost(None, "trace on another node", 1, where)
+        if self._unrecorded:
+            yield {
+                "what": "not-seen",
+                "subject": "processes that could not be recorded",
+                "count": self._unrecorded,
+                "detail": "their traces could not be made: a full disk, a quota, no descriptor or no memory left; "
+                "each said why on its standard error",
+            }
         if self._killed_at_start:
             yield {
                 "what": "not-seen",

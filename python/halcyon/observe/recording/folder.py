@@ -15,6 +15,7 @@ from halcyon.errors import ConfigError, HalcyonError, HalcyonSystemError, UsageE
 from halcyon.mpi_launcher import program_of
 from halcyon.observe.exit_status import ended_badly
 from halcyon.observe.mpi_library import COMPONENT, OWN_MPIIO
+from halcyon.quantities import plural
 from halcyon.whole_file import whole_file
 from halcyon.whole_text import read_whole_text
 
@@ -188,3 +189,13 @@ def say_of_newer_run(path: Path) -> None:
 def run_of(data: Path) -> Path:
     """The folder by which users know a data set: that of the recorded run it lies in, or its own."""
     return data.parent if data.name == DATA and (data.parent / NAME).is_file() else data
+
+
+def unrecorded_processes(traces: Path) -> int:
+    """How many processes say in a run's folder `trace` that they could not be recorded."""
+    return sum(1 for _ in traces.glob("*.unrecorded"))
+
+
+def not_recorded(processes: int) -> str:
+    """What is said of processes that say so themselves."""
+    return f"{plural(processes, 'process')} could not be recorded, and said why"

@@ -7,7 +7,14 @@ from pathlib import Path
 
 from halcyon.errors import HalcyonError, HalcyonSystemError
 from halcyon.observe.exit_status import ended_badly
-from halcyon.observe.recording.folder import NO_PROCESS, Recording, drop_folder, new_folder
+from halcyon.observe.recording.folder import (
+    NO_PROCESS,
+    Recording,
+    drop_folder,
+    new_folder,
+    not_recorded,
+    unrecorded_processes,
+)
 from halcyon.observe.recording.learnt import say_what_was_learnt
 from halcyon.observe.recording.preload import Prediction, Prefetching, variables
 from halcyon.server_world import run_alone, run_beside_world
@@ -78,8 +85,14 @@ def say_what_was_recorded(place: Path, layers: Sequence[str]) -> None:
 
 def _say_how_many_were_traced(place: Path) -> None:
     processes = len(list((place / "trace").glob("*.trace")))
+    unrecorded = unrecorded_processes(place / "trace")
+    not_all = not_recorded(unrecorded)
+    if processes == 0 and unrecorded:
+        print(f"halcyon: {place}: no process was recorded: {not_all}", file=sys.stderr)
+        return
     if processes == 0:
         print(f"halcyon: {place}: {NO_PROCESS}", file=sys.stderr)
         return
     noun = "process" if processes == 1 else "processes"
-    print(f"halcyon: {processes} {noun} recorded; now: halcyon report {place}", file=sys.stderr)
+    recorded = f"{processes} {noun} recorded" + (f"; {not_all}" if unrecorded else "")
+    print(f"halcyon: {recorded}; now: halcyon report {place}", file=sys.stderr)

@@ -2,9 +2,9 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <exception>
 #include <string_view>
 
+#include "base/contained.hpp"
 #include "offload/store/hdf5/library_use.hpp"
 #include "offload/store/hdf5/shared_layout.hpp"
 
@@ -59,28 +59,20 @@ void hdf5_store::give_back(std::unique_ptr<writer_memory> memory) {
 }
 
 result<file_report> hdf5_store::write(const file_job& job) {
-    try {
+    return contained(job.path, [&]() -> result<file_report> {
         auto memory = take_memory();
         auto report = write_job(job, *memory, patterns_);
         give_back(std::move(memory));
         return report;
-    } catch (const error& e) {
-        return e.as_failure();
-    } catch (const std::exception& e) {
-        return failure{error_kind::internal, job.path + ": " + e.what(), 0};
-    }
+    });
 }
 
 result<void> hdf5_store::lay_out(const shared_file& file) {
     const library_use now;
-    try {
+    return contained(file.about.path, [&]() -> result<void> {
         lay_out_file(file);
         return {};
-    } catch (const error& e) {
-        return e.as_failure();
-    } catch (const std::exception& e) {
-        return failure{error_kind::internal, file.about.path + ": " + e.what(), 0};
-    }
+    });
 }
 
 std::recursive_mutex* hdf5_store::library_lock() {
