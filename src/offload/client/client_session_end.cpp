@@ -86,6 +86,7 @@ result<void> client_session::leave_server() {
     }
     if (auto done = take_back_events(); !done) outcome = done;
     if (auto done = fallback_->flush(); !done) outcome = done;
+    if (auto done = fallback_->count_policies(policies_of(*page_)); !done) outcome = done;
     page_->cared_for.store(1, std::memory_order_release);
     store_for_the_dead();
     // Blocks the simulation still reads stay where they are; the rest is no longer needed.
@@ -158,6 +159,7 @@ void client_session::store_remains_of(uint32_t client) {
     const int rank = segment_->page(client).rank.load(std::memory_order_relaxed);
     const remains left = remains_of(*segment_, model_, client);
     result<void> outcome = left.sound;
+    if (auto done = fallback_->count_policies(policies_of(segment_->page(client))); !done) outcome = done;
     for (auto b = left.blocks.begin(); b != left.blocks.end();) {
         fallback_store::left_blocks of_iteration{b->iteration, rank, {}, {}};
         for (; b != left.blocks.end() && b->iteration == of_iteration.iteration; ++b) {

@@ -48,6 +48,8 @@ class fallback_store {
     virtual result<void> add_phase(int64_t iteration, const phase& seen) = 0;
     /// What the client handed to a server that ended, and nobody will make good.
     virtual result<void> count_lost(int64_t signals, int64_t phases) = 0;
+    /// Into the records: what the policies of a client did as long as there was a server.
+    virtual result<void> count_policies(const policy_counts& of_client) = 0;
     virtual result<void> signal(const event& e, int64_t iteration) = 0;
     /// The last server of the node has ended: publishes what it kept hidden, removes what it was in the middle of, and
     /// saves its counts. `phases_taken`: how many lines of phases it should have written.

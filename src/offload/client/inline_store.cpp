@@ -139,6 +139,13 @@ result<void> inline_store::count_lost(int64_t signals, int64_t phases) {
     return records_->save(counts_);
 }
 
+result<void> inline_store::count_policies(const policy_counts& of_client) {
+    if (of_client == policy_counts{}) return {};
+    if (auto opened = open(); !opened) return opened;
+    counts_ += of_client;
+    return records_->save(counts_);
+}
+
 result<void> inline_store::signal(const event& e, int64_t iteration) {
     if (auto opened = open(); !opened) return opened;
     result<void> outcome;
@@ -233,6 +240,7 @@ result<void> inline_store::rebuild_views(const std::vector<std::string>& writers
     if (auto shown = output_->rebuild_views(writers); !shown) return shown.why();
     const std::vector<std::string> remarks = output_->new_view_remarks();
     for (const std::string& remark : remarks) say("view: " + remark);
+    counts_.incomplete_iterations = output_->ended_short();
     if (remarks.empty() && counts_.finished) return {};
     // Where only the view was left to make, the records are of now, and end with it.
     counts_.finished = true;

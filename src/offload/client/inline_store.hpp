@@ -41,6 +41,7 @@ class inline_store final : public fallback_store {
     result<void> add_phase(int64_t iteration, const phase& seen) override;
     result<void> count_lost(int64_t signals, int64_t phases) override;
     result<void> signal(const event& e, int64_t iteration) override;
+    result<void> count_policies(const policy_counts& of_client) override;
     result<void> settle_server(run_counts counted, int64_t phases_taken) override;
     void log(const std::string& line) override;
     result<void> flush() override;

@@ -6,17 +6,23 @@
 
 namespace halcyon::offload {
 
+policy_counts policies_of(const client_page& page) {
+    policy_counts counts;
+    counts.skipped_blocks = static_cast<int64_t>(page.skipped_blocks.load());
+    counts.skipped_bytes = static_cast<int64_t>(page.skipped_bytes.load());
+    counts.spilled_blocks = static_cast<int64_t>(page.spilled_blocks.load());
+    counts.spilled_bytes = static_cast<int64_t>(page.spilled_bytes.load());
+    counts.inlined_blocks = static_cast<int64_t>(page.inlined_blocks.load());
+    counts.inlined_bytes = static_cast<int64_t>(page.inlined_bytes.load());
+    return counts;
+}
+
 void count_clients(const segment& of, run_counts& counts) {
-    counts.skipped_blocks = counts.skipped_bytes = counts.spilled_blocks = counts.spilled_bytes = 0;
-    counts.inlined_blocks = counts.inlined_bytes = counts.dead_clients = 0;
+    static_cast<policy_counts&>(counts) = {};
+    counts.dead_clients = 0;
     for (uint32_t c = 0; c < of.geometry().clients; ++c) {
         const client_page& page = of.page(c);
-        counts.skipped_blocks += static_cast<int64_t>(page.skipped_blocks.load());
-        counts.skipped_bytes += static_cast<int64_t>(page.skipped_bytes.load());
-        counts.spilled_blocks += static_cast<int64_t>(page.spilled_blocks.load());
-        counts.spilled_bytes += static_cast<int64_t>(page.spilled_bytes.load());
-        counts.inlined_blocks += static_cast<int64_t>(page.inlined_blocks.load());
-        counts.inlined_bytes += static_cast<int64_t>(page.inlined_bytes.load());
+        counts += policies_of(page);
         counts.dead_clients += page.dead.load() != 0 ? 1 : 0;
     }
     counts.server_restarts = of.header().tenure.load().restarts();
@@ -27,6 +33,7 @@ run_counts counts_without_server(const segment& of) {
     run_counts counts;
     static_cast<server_counts&>(counts) = last.counts;
     count_clients(of, counts);
+    static_cast<policy_counts&>(counts) = {};
     for (uint32_t c = 0; c < of.geometry().clients; ++c) {
         const client_page& page = of.page(c);
         const uint64_t taken = page.signals_taken.load(std::memory_order_acquire);

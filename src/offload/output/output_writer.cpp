@@ -218,6 +218,13 @@ class file_output final : public output_writer {
         return fresh;
     }
 
+    int64_t ended_short() override {
+        const std::lock_guard one_at_a_time(views_);
+        int64_t most = 0;
+        for (uint32_t store = 0; store < targets_.size(); ++store) most = std::max(most, view_of(store)->ended_short());
+        return most;
+    }
+
     const std::string& directory_of(uint32_t store) const override { return targets_[store].directory; }
 
     /// What an earlier server of this writer left. A half file is written again under the same name; parts count, and

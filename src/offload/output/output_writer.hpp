@@ -85,6 +85,9 @@ class output_writer {
     /// What the views cannot show as the configuration means it, each sentence once in the life of this writer.
     [[nodiscard]] virtual std::vector<std::string> new_view_remarks() = 0;
 
+    /// How many iterations the views show without anything of a writer that had ended before them.
+    [[nodiscard]] virtual int64_t ended_short() = 0;
+
     /// Absolute directory of a store.
     [[nodiscard]] virtual const std::string& directory_of(uint32_t store) const = 0;
 };

@@ -120,6 +120,16 @@ result<run_records::table> run_records::open_table(const std::string& path, cons
     return t;
 }
 
+policy_counts& policy_counts::operator+=(const policy_counts& other) {
+    skipped_blocks += other.skipped_blocks;
+    skipped_bytes += other.skipped_bytes;
+    spilled_blocks += other.spilled_blocks;
+    spilled_bytes += other.spilled_bytes;
+    inlined_blocks += other.inlined_blocks;
+    inlined_bytes += other.inlined_bytes;
+    return *this;
+}
+
 result<run_records> run_records::open(const std::string& directory, const std::string& writer, const std::string& run) {
     if (auto ours = settle_in_directory(directory, run); !ours) return ours.why();
     run_records r;

@@ -12,12 +12,19 @@
 
 namespace halcyon::offload {
 
-/// Everything that was not the normal path, of one writer. docs/run-directory.md describes the file it becomes.
-struct run_counts : server_counts {
-    bool finished = false;
+/// What clients did with blocks for which the buffer had no room, by their policies.
+struct policy_counts {
     int64_t skipped_blocks = 0, skipped_bytes = 0;
     int64_t spilled_blocks = 0, spilled_bytes = 0;
     int64_t inlined_blocks = 0, inlined_bytes = 0;
+
+    policy_counts& operator+=(const policy_counts& other);
+    friend bool operator==(const policy_counts&, const policy_counts&) = default;
+};
+
+/// Everything that was not the normal path, of one writer. docs/run-directory.md describes the file it becomes.
+struct run_counts : server_counts, policy_counts {
+    bool finished = false;
     int64_t dead_clients = 0, server_restarts = 0;
     int64_t lost_records = 0;  ///< lines of phases-….csv and server-….csv that are not there
     struct mode_switch {

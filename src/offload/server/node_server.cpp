@@ -355,7 +355,10 @@ void node_server::save_counts() {
 result<void> node_server::save_last_counts() {
     sum_up(true);
     const bool said = records_->unsaved();
-    auto saved = records_->save_now(counts_);
+    // Known from the last view alone, and none of what successors count on from.
+    run_counts last = counts_;
+    last.incomplete_iterations += output_->ended_short();
+    auto saved = records_->save_now(last);
     if (saved.ok() == said) say_whether_saved(saved);
     return saved;
 }

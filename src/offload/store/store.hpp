@@ -125,6 +125,8 @@ class view_builder {
     virtual result<int64_t> rebuild(std::span<const std::string> writers) = 0;
     /// What the last view that was made cannot show as the configuration means it, a sentence each.
     [[nodiscard]] virtual std::vector<std::string> remarks() const { return {}; }
+    /// How many iterations the last view that was made shows without anything of a writer that had ended before them.
+    [[nodiscard]] virtual int64_t ended_short() const { return 0; }
 };
 
 /// What a store module and whoever loads it must have in common: the classes above and the values that they are given
@@ -134,7 +136,7 @@ struct store_interface {
     uint32_t value_bytes;  ///< sizes of the values, added up
 };
 inline constexpr store_interface this_store_interface{
-    1, static_cast<uint32_t>(sizeof(model) + sizeof(variable) + sizeof(layout) + sizeof(store) + sizeof(mesh) +
+    2, static_cast<uint32_t>(sizeof(model) + sizeof(variable) + sizeof(layout) + sizeof(store) + sizeof(mesh) +
                              sizeof(block_view) + sizeof(missing_block) + sizeof(file_job) + sizeof(file_report) +
                              sizeof(shared_dataset) + sizeof(shared_file) + sizeof(result<file_report>))};
 

@@ -233,11 +233,13 @@ TEST_F(view, names_who_ended_before_the_others) {
     publish_line("n0001", 1, {0});
     EXPECT_EQ(rebuild({"n0000", "n0001"}), 1);
     EXPECT_TRUE(builder_->remarks().empty()) << "it may come";
+    EXPECT_EQ(builder_->ended_short(), 0);
     // The run is over.
     EXPECT_EQ(rebuild({}), 2);
     EXPECT_EQ(integers(view_, "/", "incomplete_iterations"), ints{1});
     ASSERT_EQ(builder_->remarks().size(), 1U);
     EXPECT_NE(builder_->remarks()[0].find("n0001 published nothing after iteration 0"), std::string::npos);
+    EXPECT_EQ(builder_->ended_short(), 1);
 }
 
 TEST_F(view, names_nobody_where_clients_went_on_for_their_server) {

@@ -337,7 +337,7 @@ def test_where_all_processes_find_a_full_disk_they_are_told_of(directory: Path) 
         done = subprocess.run(words, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         assert "no process was recorded: 1 process could not be recorded, and said why" in done.stderr
-        with pytest.raises(ConfigError, match="nothing was recorded; 1 process"):
+        with pytest.raises(ConfigError, match="nothing was recorded: 1 process could not be recorded"):
             pack(small / "run", directory.parent / "packed")
 
 

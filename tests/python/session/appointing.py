@@ -57,13 +57,8 @@ class Appointing:
     @contextmanager
     def traced(self, case: Case, client: int) -> Iterator[None]:
         report = self.report(case)
-        watcher = next(
-            task.name
-            for task in Path(f"/proc/{client}/task").iterdir()
-            if (task / "comm").read_text().strip() == "halcyon-watch"
-        )
         tracer = BUILDS[case.mpi] / "tests/stop_at_step"
-        with subprocess.Popen([tracer, str(self.step), "kill", report, "--thread", watcher]):
+        with subprocess.Popen([tracer, str(self.step), "kill", report, "--thread", watcher_of(client)]):
             wait_for(Path(f"{report}.traced").exists, what="the thread is traced")
             yield
 
@@ -76,6 +71,12 @@ class Appointing:
     @staticmethod
     def server_came(case: Case) -> bool:
         return "took over as server" in (case.output / "server-n0000.log").read_text()
+
+
+def watcher_of(client: int) -> str:
+    """The number of the thread that looks whether the server is there."""
+    tasks = Path(f"/proc/{client}/task").iterdir()
+    return next(task.name for task in tasks if (task / "comm").read_text().strip() == "halcyon-watch")
 
 
 @contextmanager

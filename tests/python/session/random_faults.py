@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from promises import promise
 from running import Case, check_complete, finish, living_servers_of, processes_of, wait_for
@@ -107,14 +108,14 @@ def strike(p: Plan, case: Case, run: "subprocess.Popen[str]") -> None:
                 os.kill(chance.choice(ranks), signal.SIGKILL)
 
 
-def check(p: Plan, case: Case, ended: bool) -> None:
-    """The promises. `ended`: all ranks ended in order."""
+def check(p: Plan, case: Case, ranks: dict[int, dict[str, Any]] | None) -> None:
+    """The promises. `ranks`: what each told at its end; None: not all ended in order."""
     with promise("the end"):
         wait_for(lambda: not living_servers_of(case), LIMIT_S, "the servers exit")
         assert not list(case.output.glob("*.tmp")), "half a file was left"
     with promise("values"):
         blocks = check_values(case)
-        if not ended:
+        if ranks is None:
             return
         missing = recorded_missing(case)
         if p.policy != "skip":
@@ -125,6 +126,8 @@ def check(p: Plan, case: Case, ended: bool) -> None:
         check_view(case, blocks, p.iterations, p.nz)
     with promise("counts"):
         assert (total(case, "blocks"), total(case, "missing_blocks")) == (len(blocks), len(missing))
+        for told in ("skipped", "spilled", "inlined"):
+            assert total(case, f"{told}_blocks") == sum(rank[told] for rank in ranks.values()), told
         check_nothing_is_half_done(case)
 
 
@@ -160,5 +163,6 @@ def play(p: Plan, directory: Path) -> bool:
         harmless = p.fault in ("none", "server", "stop")
         assert not harmless or outcome.status == 0, f"status {outcome.status}: {outcome.text}"
     if outcome.status == 0 or case.output.is_dir():
-        check(p, case, ended=outcome.status == 0 and len(outcome.ranks) == p.ranks)
+        in_order = outcome.status == 0 and len(outcome.ranks) == p.ranks
+        check(p, case, outcome.ranks if in_order else None)
     return True

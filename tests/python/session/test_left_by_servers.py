@@ -3,9 +3,10 @@
 import os
 import signal
 import subprocess
+from pathlib import Path
 
 import pytest
-from appointing import SURVIVORS
+from appointing import SURVIVORS, watcher_of
 from running import BUILDS, Case, check_complete, finish, is_gone, processes_of, stop_server, wait_for
 from segment import Word, is_abandoned, words
 from stored import check_nothing_is_half_done, check_values, recorded_missing, total
@@ -105,6 +106,41 @@ def test_dropped_blocks_are_remembered_whoever_comes_after(openmpi_case: Case, m
     assert not stored & missing
     assert stored | missing == {("theta", i, rank) for i in range(ITERATIONS) for rank in range(2)}
     assert len(missing) == sum(rank["skipped"] for rank in outcome.ranks.values())
+
+
+@pytest.mark.parametrize(("policy", "told"), [("skip", "skipped"), ("inline", "inlined"), ("spill", "spilled")])
+def test_what_policies_do_before_a_rank_knows_that_there_is_no_server_counts(
+    openmpi_case: Case, policy: str, told: str
+) -> None:
+    """Rank 0 has settled what the server left, and rank 1 goes on as if there were one."""
+    openmpi_case.configure(
+        nz="32",
+        size="440 KiB",
+        buffer=f", when-full: {policy}, spill-directory: {openmpi_case.directory}",
+        server="max-restarts: 0",
+    )
+    run = openmpi_case.start("iterations=20", "pause_ms=20", openmpi_case.gates(4, 20))
+    openmpi_case.wait_at_gate(4)
+    late = processes_of(run)[1]
+    report = openmpi_case.directory / "report"
+    tracer = [BUILDS["openmpi"] / "tests/stop_at_step", "1", "hold", report, "--thread", watcher_of(late)]
+    with subprocess.Popen(tracer):
+        wait_for(report.exists, what="the thread that watches the server stands still")
+        server = openmpi_case.server_process()
+        stop_server(server)
+        openmpi_case.open_gate(4)
+        last = openmpi_case.output / "tiny.c00000.i00000019.h5"
+        wait_for(last.exists, what="rank 0 has stored all by itself")
+        wait_for(lambda: words(late, Word.ENDED_THROUGH, 2)[1] == 19, what="rank 1 is at its last gate")
+        Path(f"{report}.go").touch()
+        openmpi_case.open_gate(20)
+        outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    assert outcome.ranks[1][told] > 0
+    assert total(openmpi_case, f"{told}_blocks") == sum(rank[told] for rank in outcome.ranks.values())
+    missing = recorded_missing(openmpi_case)
+    assert total(openmpi_case, "missing_blocks") == len(missing)
+    assert len(set(check_values(openmpi_case)) | missing) == 20 * 2
 
 
 @pytest.mark.parametrize("max_restarts", [0, 2])

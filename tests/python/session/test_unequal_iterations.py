@@ -3,6 +3,7 @@
 import pytest
 from running import Case, check_complete, finish, stop_server, wait_for
 from segment import Word, words
+from stored import total
 
 
 @pytest.mark.parametrize("kills", [(), (3,), (3, 4)])
@@ -28,3 +29,13 @@ def test_blocks_that_a_rank_which_closed_owes_are_missing(openmpi_case: Case, ki
     assert counts["server_restarts"] == len(kills)
     assert (counts["iterations"], counts["missing_blocks"], counts["incomplete_iterations"]) == (5, 2, 2)
     assert {(i, rank) for _, i, rank in case.blocks() if i >= 3} == {(3, 0), (4, 0)}
+
+
+def test_iterations_that_a_rank_without_a_server_did_not_end_are_counted(openmpi_case: Case) -> None:
+    """Nobody but the maker of the view can know of them."""
+    openmpi_case.configure(top="inline: true")
+    outcome = openmpi_case.run("iterations=3", "extra_rank=0")
+    assert outcome.status == 0, outcome.text
+    check_complete(openmpi_case, 3)
+    assert total(openmpi_case, "incomplete_iterations") == 2
+    assert any("c00001 published nothing after iteration 2" in m for m in openmpi_case.counts("c00000")["messages"])

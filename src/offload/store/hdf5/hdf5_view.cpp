@@ -114,10 +114,15 @@ int64_t hdf5_view::publish() {
     remarks_ = plan.mesh_remarks;
     for (const std::string& name : notes.unreadable_files)
         remarks_.push_back("file " + directory_ + "/" + name + " cannot be read: the view leaves it out");
-    for (const auto& early : progress_.early_ends())
+    int64_t earliest = INT64_MAX;
+    for (const auto& early : progress_.early_ends()) {
+        earliest = std::min(earliest, early.last);
         remarks_.push_back("writer " + early.writer + " published nothing after iteration " +
                            std::to_string(early.last) + ", but others did until iteration " +
                            std::to_string(run.iterations.back()) + ": what it would have written is fill");
+    }
+    ended_short_ = std::count_if(run.iterations.begin(), run.iterations.end(),
+                                 [earliest](int64_t iteration) { return iteration > earliest; });
     return static_cast<int64_t>(run.iterations.size());
 }
 

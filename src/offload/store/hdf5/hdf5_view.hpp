@@ -24,6 +24,7 @@ class hdf5_view final : public view_builder {
     hdf5_view(std::string directory, std::string simulation);
     result<int64_t> rebuild(std::span<const std::string> writers) override;
     [[nodiscard]] std::vector<std::string> remarks() const override { return remarks_; }
+    [[nodiscard]] int64_t ended_short() const override { return ended_short_; }
 
   private:
     [[nodiscard]] bool is_there() const;
@@ -39,6 +40,7 @@ class hdf5_view final : public view_builder {
     std::map<std::string, std::pair<std::string, std::vector<std::byte>>> coordinates_;  ///< by path: sources, values
     std::vector<std::string> last_writers_, remarks_;
     int64_t last_count_ = -1;
+    int64_t ended_short_ = 0;
 };
 
 }  // namespace halcyon::offload::hdf5
