@@ -243,6 +243,54 @@ def test_data_sieving_shows_in_reads_that_nobody_asked_for(tmp_path: Path) -> No
     assert "data-sieving" not in keys(update, tmp_path / "update")
 
 
+@pytest.mark.parametrize(
+    ("below", "collective", "own"),
+    [
+        ({"WRITES": 100, "F_WRITE_TIME": 2.0}, False, 18.0),
+        # Writes that read: as MPI-IO was asked for no reads, these are its own.
+        ({"WRITES": 100, "F_WRITE_TIME": 2.0, "READS": 100, "F_READ_TIME": 3.0}, False, 15.0),
+        # Ranks rightly wait while the slowest one moves their data.
+        ({"WRITES": 100, "F_WRITE_TIME": 2.0, "F_SLOWEST_RANK_TIME": 1.5}, True, 20.0 - 4 * 1.5),
+        ({"WRITES": 100, "F_WRITE_TIME": 2.1}, True, None),  # all of it may be one rank's: 4 x 2.1 s
+        ({"WRITES": 100, "F_WRITE_TIME": 9.0}, False, None),
+        ({"WRITES": 100, "F_WRITE_TIME": 2.0, "BYTES_WRITTEN": 98 * MIB}, False, None),  # some are missing
+    ],
+)
+def test_mpiios_own_time_is_beyond_that_of_the_posix_calls(
+    tmp_path: Path, below: dict[str, float], collective: bool, own: float | None
+) -> None:
+    log = Log()
+    kind = "COLL_WRITES" if collective else "INDEP_WRITES"
+    log.record("MPI-IO", 0, None, BYTES_WRITTEN=100 * MIB, F_WRITE_TIME=20.0, **{kind: 100})
+    log.record("POSIX", 0, None, **({"BYTES_WRITTEN": 100 * MIB} | below))
+    found = keys(log, tmp_path / "run")
+    assert ("mpiio-overhead-write" in found) == (own is not None)
+    if own is not None:
+        one = found["mpiio-overhead-write"]
+        assert one.seconds_lost == pytest.approx(own)
+        assert ("Ranks may wait for one another there" in one.explanation) == collective
+        assert {each.key: each.value for each in one.evidence}["own_share"] == pytest.approx(own / 20)
+    log.absences.append({"what": "partial", "subject": "POSIX"})
+    assert "mpiio-overhead-write" not in keys(log, tmp_path / "cut")
+
+
+@pytest.mark.parametrize(("posix_reads", "own"), [(100, 18.0), (101, None)])
+def test_reads_that_mpiios_reads_make_are_not_in_its_writes(
+    tmp_path: Path, posix_reads: int, own: float | None
+) -> None:
+    """One more than these make may be of a write; which took how long, no counter tells."""
+    log = Log()
+    log.record("MPI-IO", 0, 0, INDEP_WRITES=100, BYTES_WRITTEN=100 * MIB, F_WRITE_TIME=20.0)
+    log.record("MPI-IO", 0, 0, INDEP_READS=100, BYTES_READ=100 * MIB, F_READ_TIME=7.0)
+    log.record("POSIX", 0, 0, WRITES=100, BYTES_WRITTEN=100 * MIB, F_WRITE_TIME=2.0)
+    log.record("POSIX", 0, 0, READS=posix_reads, BYTES_READ=100 * MIB, F_READ_TIME=7.0)
+    found = keys(log, tmp_path / "run")
+    assert "mpiio-overhead-read" not in found
+    assert ("mpiio-overhead-write" in found) == (own is not None)
+    if own is not None:
+        assert found["mpiio-overhead-write"].seconds_lost == pytest.approx(own)
+
+
 def shared(log: Log, spent: float, variance: float, volume: int) -> None:
     """A file of all ranks, 100 MiB in 10 s, whose slowest rank is 2."""
     slowest = {"SLOWEST_RANK": 2, "SLOWEST_RANK_BYTES": volume}
@@ -291,6 +339,21 @@ def test_what_a_log_cut_short_has_no_rate(imbalanced: Answers) -> None:
     assert max(one.mpi_bytes for one in cut if one.file is not None) > 25e9
     # Of the file of which all is there, the rates stay.
     assert max(one.effective_posix or 0.0 for one in whole if one.mpi_bytes) > 1e8
+
+
+@pytest.fixture(scope="module")
+def sieved() -> Iterator[list[Finding]]:
+    """Of a log of 512 ranks, of which 56 move the data; their writes read first."""
+    with open_run(DATA / "darshan" / "e3sm_io_heatmap_only.darshan") as dataset:
+        yield findings(Answers(dataset))
+
+
+def test_mpiios_own_time_is_found_in_a_real_log(sieved: list[Finding]) -> None:
+    one = {each.key: each for each in sieved}["mpiio-overhead-write"]
+    assert (one.severity, one.calls) == ("high", 103_115)
+    # 350,932 s, less 512 times the longest of the aggregators.
+    assert one.seconds_lost == pytest.approx(350_932 - 512 * (264.553 + 1.404), abs=1)
+    assert "Ranks may wait for one another there" in one.explanation
 
 
 def test_a_real_logs_sums_are_those_of_its_counters(imbalanced: Answers) -> None:
