@@ -219,6 +219,20 @@ def test_misalignment_is_counted_where_blocks_are_known(tmp_path: Path) -> None:
     assert (one.calls, one.seconds_lost, one.severity) == (600, None, "low")
 
 
+def test_what_data_sieving_does_is_not_the_applications(tmp_path: Path) -> None:
+    log = Log()
+    log.writes("MPI-IO", 0, None, 1000, 2 * MIB, 40.0)
+    sieving = {"READS": 1000, "BYTES_READ": 0, "F_READ_TIME": 9.0, "SIZE_READ_0_100": 1000}  # at the end of the file
+    log.writes("POSIX", 0, None, 1000, 4 * MIB, 9.0, SIZE_WRITE_1M_4M=1000, FILE_NOT_ALIGNED=1900, **sieving)
+    assert set(keys(log, tmp_path / "run")) == {"data-sieving"}
+    small = {"READS": 400, "BYTES_READ": 400 * 1000, "F_READ_TIME": 4.0, "SIZE_READ_100_1K": 400}
+    log.record("POSIX", 1, 0, FILE_NOT_ALIGNED=390, **small)  # which the application makes
+    found = keys(log, tmp_path / "more")
+    assert (found["small-reads"].calls, found["small-reads"].files) == (400, [1])
+    assert {each.key: each.value for each in found["small-reads"].evidence}["every_calls"] == 400
+    assert (found["misaligned-transfers"].calls, found["misaligned-transfers"].files) == (390, [1])
+
+
 def test_a_metadata_storm_takes_time_and_outnumbers_transfers(tmp_path: Path) -> None:
     log = Log()
     for rank in range(4):
@@ -354,6 +368,10 @@ def test_mpiios_own_time_is_found_in_a_real_log(sieved: list[Finding]) -> None:
     # 350,932 s, less 512 times the longest of the aggregators.
     assert one.seconds_lost == pytest.approx(350_932 - 512 * (264.553 + 1.404), abs=1)
     assert "Ranks may wait for one another there" in one.explanation
+
+
+def test_what_data_sieving_reads_is_charged_once_in_a_real_log(sieved: list[Finding]) -> None:
+    assert {one.key for one in sieved} == {"mpiio-overhead-write", "data-sieving"}
 
 
 def test_a_real_logs_sums_are_those_of_its_counters(imbalanced: Answers) -> None:
