@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from halcyon.errors import HalcyonSystemError, UnavailableError
+from halcyon.exit_status import Ended
 from halcyon.mpi_launcher import Launcher, is_launcher, launcher_of
 from halcyon.server_programs import find_server, find_world_server
 
@@ -21,7 +22,7 @@ _READY = b" listen\n"
 _OWN_VARIABLES = ("HALCYON_SESSION", "HALCYON_SERVER", "HALCYON_MODULE_PATH")
 
 
-def run_alone(command: Sequence[str], variables: Mapping[str, str] | None = None) -> int:
+def run_alone(command: Sequence[str], variables: Mapping[str, str] | None = None) -> Ended:
     """Runs the command with what Halcyon needs in its environment; servers are started by halcyon_open.
 
     `variables` are for the command's processes; a launcher passes them on and does not have them itself.
@@ -34,8 +35,8 @@ def run_alone(command: Sequence[str], variables: Mapping[str, str] | None = None
     return _run(command, environment)
 
 
-def run_beside_world(command: Sequence[str], patience_s: float, variables: Mapping[str, str] | None = None) -> int:
-    """Starts the servers, runs the command, lets the servers end. The exit code is the command's.
+def run_beside_world(command: Sequence[str], patience_s: float, variables: Mapping[str, str] | None = None) -> Ended:
+    """Starts the servers, runs the command, lets the servers end; how the command ended.
 
     The servers end by themselves when their clients are gone and all is stored. `patience_s` after the command they
     are ended.
@@ -46,11 +47,11 @@ def run_beside_world(command: Sequence[str], patience_s: float, variables: Mappi
     world = ServerWorld(launcher, environment, passed_on)
     try:
         world.wait_until_listening(START_LIMIT_S)
-        code = _run(launcher.passing_on(launcher.setting(command, variables or {}), passed_on), environment)
+        ended = _run(launcher.passing_on(launcher.setting(command, variables or {}), passed_on), environment)
         world.end(patience_s)
     finally:
         world.kill()
-    return code
+    return ended
 
 
 class ServerWorld:
@@ -124,11 +125,10 @@ def simulation_environment() -> dict[str, str]:
     return environment
 
 
-def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
+def _run(command: Sequence[str], environment: Mapping[str, str]) -> Ended:
     process = _start(command, environment)
     with _leaving_signals_to(process):
-        code = process.wait()
-    return code if code >= 0 else 128 - code  # as shells say that a signal ended it
+        return Ended.of(process.wait())
 
 
 @contextmanager

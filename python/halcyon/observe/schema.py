@@ -13,7 +13,7 @@ from enum import StrEnum
 
 import pyarrow as pa
 
-from halcyon.observe.exit_status import ended_badly
+from halcyon.exit_status import ended_badly
 
 VERSION = 2
 """Of the schema. A reader refuses a higher one and reads all lower ones: 1 had no `calls.context`."""
@@ -225,9 +225,11 @@ class RunInfo:
     """The scheduler's name for it."""
     exit_status: int | None = None
     """Of the recorded command as shells tell it: 128 + n where signal n ended it; null where it is not known."""
+    exit_signal: int | None = None
+    """The signal that ended the recorded command itself; null where none did, or it is not known."""
     version: int = VERSION
 
     @property
     def ended_badly(self) -> str | None:
         """How the command ended, in a sentence; None: well, or nobody knows."""
-        return ended_badly(self.exit_status)
+        return ended_badly(self.exit_status, self.exit_signal)

@@ -60,6 +60,7 @@ off or damaged, and a data set of a newer Halcyon, are refused by name.
 | `ranks` | size of MPI_COMM_WORLD; null where there was none |
 | `command`, `user`, `job` | command line, who ran it, the scheduler's name for it |
 | `exit_status` | of the recorded command, as shells tell it (128 + n: signal n ended it); null where not known |
+| `exit_signal` | the signal that ended the recorded command itself; null where none did, or it is not known |
 | `parts` | each Parquet file with `rows`, `bytes` and `crc32` |
 | `crc32` | of everything else in this file |
 """

@@ -133,7 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output or arguments.buffer or arguments.local or arguments.contexts:
         raise UsageError("--output, --buffer, --local and --contexts say how to record: add --trace or --predict")
     if patience is not None:
-        return run_beside_world(command, patience)
-    code = run_alone(command)
+        return run_beside_world(command, patience).status
+    ended = run_alone(command)
     print("halcyon: nothing was recorded: neither --trace nor --predict was given", file=sys.stderr)
-    return code
+    return ended.status

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import FrameType
 
 from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
+from halcyon.exit_status import Ended
 from halcyon.mpi_launcher import is_launcher, launcher_of
 from halcyon.observe.advise.mpiio_time import MpiIo, read_mpiio
 from halcyon.observe.recording.folder import Recording, new_folder
@@ -75,7 +76,7 @@ class Launch:
         recording.environment |= settings
         recording.write(place)
         code, wall_s = self._timed(place, dict(settings) | variables(["trace"], place / "trace", None, None))
-        recording.end, recording.exit_code = time.time(), code
+        recording.finish(None if code is None else Ended.of(code))
         recording.write(place)
         trial = _judged(place, code, wall_s, self.limit_s)
         if not keep:

@@ -25,6 +25,7 @@ from halcyon.observe.analysis.decomposition import (
 )
 from halcyon.observe.analysis.files import File, files
 from halcyon.observe.analysis.metadata import Metadata, metadata
+from halcyon.observe.analysis.mpiio_own import MpiIoOwn, mpiio_own
 from halcyon.observe.analysis.mpiio_used import MpiIoUsed, mpiio_used
 from halcyon.observe.analysis.open_modes import open_modes
 from halcyon.observe.analysis.phases import (
@@ -46,7 +47,7 @@ from halcyon.observe.analysis.stragglers import Straggler, stragglers
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.analysis.times import RankTotal, TimeSpent, rank_totals, times
 from halcyon.observe.dataset import Dataset
-from halcyon.observe.schema import Kind
+from halcyon.observe.schema import Kind, Level
 
 
 class Answers:
@@ -94,6 +95,13 @@ class Answers:
     @cached_property
     def functions_per_rank(self) -> list[FunctionShares]:
         return function_shares(self.survey, per_rank=True)
+
+    @cached_property
+    def mpiio_own(self) -> list[MpiIoOwn]:
+        """MPI-IO's own time in each file, where `functions` cannot tell; none where they can."""
+        if any(one.level == Level.MPIIO for one in self.functions):
+            return []
+        return mpiio_own(self.survey, self.counters)
 
     @cached_property
     def parts(self) -> list[Part]:

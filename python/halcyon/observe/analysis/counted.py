@@ -35,7 +35,8 @@ _WHOLE = {
     "bytes_written": ("BYTES_WRITTEN",),
     "consecutive": ("CONSEC_READS", "CONSEC_WRITES"),
     "unaligned": ("FILE_NOT_ALIGNED",),
-    "collective": ("COLL_READS", "COLL_WRITES"),
+    "collective_reads": ("COLL_READS", "SPLIT_READS"),
+    "collective_writes": ("COLL_WRITES", "SPLIT_WRITES"),
     "slowest_rank": ("SLOWEST_RANK",),
     "slowest_bytes": ("SLOWEST_RANK_BYTES",),
 }
@@ -63,7 +64,7 @@ SMALL = ("0_100", "100_1K", "1K_10K")
 """Bins of which all is small (settings.small_bytes); of 10K_100K nobody knows which part is."""
 
 
-_WHOLE_SHARE = 0.99
+WHOLE_SHARE = 0.99
 """Of the bytes that MPI-IO was asked for: as much has reached the file system where a source counted all of it."""
 
 
@@ -170,7 +171,7 @@ class Counted:
         )
         rows = sums.to_pyarrow().to_pylist()
         whole = {
-            row["file"]: row["lower"] for row in rows if row["lower"] >= _WHOLE_SHARE * row["upper"] and row["lower"]
+            row["file"]: row["lower"] for row in rows if row["lower"] >= WHOLE_SHARE * row["upper"] and row["lower"]
         }
         return whole, sum(max(row["upper"], row["lower"]) for row in rows)
 
@@ -270,7 +271,7 @@ class Counted:
             posix_wall_s=None,
             processes=users if self.complete else 0,
             posix_span_s=span,
-            posix_cut=not self.complete and reached < _WHOLE_SHARE * asked,
+            posix_cut=not self.complete and reached < WHOLE_SHARE * asked,
         )
 
     @cached_property

@@ -1,11 +1,17 @@
 """MPI-IO reads or writes whose time is not in the calls that they make."""
 
 import re
+from typing import Any
+
+from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.decomposition import FunctionShares
+from halcyon.observe.analysis.mpiio_own import MpiIoOwn
+from halcyon.observe.findings.counted import records
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.mpiio_means import of_mpiio, other_component
+from halcyon.observe.mpi_library import MpiIo
 from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import percent, seconds
 
@@ -15,10 +21,11 @@ _COLLECTIVE = re.compile(r"_all(_begin|_end)?$|_ordered")
 def find(answers: Answers) -> list[Finding]:
     """One finding per direction. Where ranks' clocks can be compared, collective calls have findings of their own
     (collective_waiting.py)."""
-    return [finding for direction in (Kind.WRITE, Kind.READ) for finding in _find(answers, direction)]
+    directions = (Kind.WRITE, Kind.READ)
+    return [found for one in directions for found in (*_of_functions(answers, one), *_of_files(answers, one))]
 
 
-def _find(answers: Answers, direction: str) -> list[Finding]:
+def _of_functions(answers: Answers, direction: str) -> list[Finding]:
     every = [one for one in answers.functions if one.level == Level.MPIIO and f"_{direction}" in one.function]
     own = [one for one in every if not (_COLLECTIVE.search(one.function) and answers.collectives.comparable)]
     spent, inside = sum(one.seconds for one in own), sum(_inside(answers, one) for one in own)
@@ -28,7 +35,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
     worst = max(own, key=lambda one: _inside(answers, one))
     collective = bool(_COLLECTIVE.search(worst.function))
     rows = answers.survey.profile
-    mine = rows.filter((rows.level == Level.MPIIO) & rows.call.isin([one.function for one in own]))
+    mine = rows.filter((_.level == Level.MPIIO) & _.call.isin([one.function for one in own]))
     files = mine.filter(mine.file.notnull()).select("file").distinct().to_pyarrow().column("file").to_pylist()
     return found(
         answers,
@@ -36,7 +43,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         concerned=mine,
         seconds_lost=inside,
         spent_s=spent,
-        title=f"MPI-IO {direction}s take far longer than moving their data",
+        title=_title(direction),
         explanation=(
             f"{percent(inside / spent)} of the {seconds(spent)} in these calls passes inside of the MPI library, not "
             f"in the calls that it makes, which take {seconds(spent - inside)}. "
@@ -47,10 +54,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
             )
         ),
         change=_change(answers, direction, worst.function, collective),
-        estimate=(
-            "time of these calls that is in none of the calls they make (of collective ones: of each rank, beyond the "
-            "longest time that one rank spent in those)"
-        ),
+        estimate=_ESTIMATE,
         calls=sum(one.calls for one in own),
         bytes=None,
         evidence=[
@@ -62,6 +66,65 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         ],
         files=sorted(files),
     )
+
+
+def _of_files(answers: Answers, direction: str) -> list[Finding]:
+    """The same where the source does not tell which call made which."""
+    every = [one for one in answers.mpiio_own if one.direction == direction]
+    spent, inside = sum(one.spent_s for one in every), sum(one.own_s for one in every)
+    if not spent or inside < answers.settings.own_share * spent:
+        return []
+    below, worst = sum(one.below_s for one in every), max(every, key=lambda one: one.own_s)
+    return found(
+        answers,
+        key=f"mpiio-overhead-{direction}",
+        files=sorted(one.file for one in every),
+        seconds_lost=inside,
+        spent_s=spent,
+        title=_title(direction),
+        explanation=(
+            f"{percent(inside / spent)} of the {seconds(spent)} in these calls passes inside of the MPI library, not "
+            f"in the reads and writes of the files, which take {seconds(below)}. "
+            + (
+                "Ranks may wait for one another there, or exchange data; this source does not tell which."
+                if worst.collective
+                else "It takes apart datatypes and views, copies pieces, or waits for locks, which this source does "
+                "not record."
+            )
+        ),
+        change=_change(answers, direction, "", worst.collective),
+        estimate=_ESTIMATE,
+        calls=sum(one.calls for one in every),
+        bytes=None,
+        evidence=[
+            Evidence("own_share", "share of MPI-IO's own in these calls' time", inside / spent),
+            Evidence("spent_s", "time in these calls", spent),
+            Evidence("below_s", "time in the calls that they make", below),
+            Evidence("moving_s", "of it, in reads and writes of the file", below),
+            Evidence("longest_own_s", "most, in one file", worst.own_s),
+        ],
+        **_where(answers, every),
+    )
+
+
+def _where(answers: Answers, every: list[MpiIoOwn]) -> dict[str, Any]:
+    """Ranks and times."""
+    files = [one.file for one in every]
+    if answers.counters is not None and every[0].counted:
+        rows = answers.counters.records.filter((_.module == "MPI-IO") & _.file.isin(files))
+        return {"ranks": records.ranks_of(rows), "when": records.when(rows)}
+    calls = answers.survey.profile.filter((_.level == Level.MPIIO) & _.file.isin(files))
+    return {"concerned": calls.filter(_.direction == every[0].direction)}
+
+
+def _title(direction: str) -> str:
+    return f"MPI-IO {direction}s take far longer than moving their data"
+
+
+_ESTIMATE = (
+    "time of these calls that is in none of the calls they make (of collective ones: of each rank, beyond the longest "
+    "time that one rank spent in those)"
+)
 
 
 def _inside(answers: Answers, one: FunctionShares) -> float:
@@ -94,11 +157,9 @@ def _change(answers: Answers, direction: str, function: str, collective: bool) -
             )
             + ". `halcyon advise --try` measures it."
         )
-    return (
-        "Give MPI-IO fewer and longer pieces: a view whose blocks are contiguous, MPI_Pack before the call, or a "
-        "collective call"
-        + of_mpiio(
-            answers, romio="", ompio=f"; or set {other_component(answers)}, and let `halcyon advise --try` measure it"
-        )
-        + "."
-    )
+    means = "a view whose blocks are contiguous, MPI_Pack before the call, or a collective call"
+    used = answers.mpiio_used.implementation
+    if used != MpiIo.ROMIO:
+        where = "" if used == MpiIo.OMPIO else "with Open MPI's own MPI-IO, "
+        means += f"; or {where}set {other_component(answers)}, and let `halcyon advise --try` measure it"
+    return f"Give MPI-IO fewer and longer pieces: {means}."

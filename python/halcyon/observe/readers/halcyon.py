@@ -153,6 +153,7 @@ class TraceFolder:
             user=_plain(self.recording.user),
             job=self.recording.job,
             exit_status=self.recording.exit_code,
+            exit_signal=self.recording.exit_signal,
         )
 
     def calls(self) -> Iterator[pa.Table]:

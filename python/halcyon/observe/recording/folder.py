@@ -7,13 +7,14 @@ import platform
 import re
 import shutil
 import sys
+import time
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, Self
 
 from halcyon.errors import ConfigError, HalcyonError, HalcyonSystemError, UsageError
+from halcyon.exit_status import Ended, ended_badly
 from halcyon.mpi_launcher import program_of
-from halcyon.observe.exit_status import ended_badly
 from halcyon.observe.mpi_library import COMPONENT, OWN_MPIIO
 from halcyon.quantities import plural
 from halcyon.whole_file import whole_file
@@ -45,6 +46,8 @@ class Recording:
     """Variables that change how MPI-IO and HDF5 do their I/O."""
     end: float | None = None
     exit_code: int | None = None
+    exit_signal: int | None = None
+    """That ended the command itself; see Ended."""
     version: int = VERSION
 
     @classmethod
@@ -53,6 +56,11 @@ class Recording:
         job = next((os.environ[v] for v in ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID") if v in os.environ), None)
         telling = {name: value for name, value in os.environ.items() if _changes_io(name)}
         return cls(command, layers, start, platform.node(), getpass.getuser(), job, telling)
+
+    def finish(self, ended: Ended | None) -> None:
+        """The command has ended; None: it was ended from here."""
+        self.end = time.time()
+        self.exit_code, self.exit_signal = (ended.status, ended.signal) if ended is not None else (None, None)
 
     def write(self, folder: Path) -> None:
         """Replaces `recording.json` by rename."""
@@ -94,7 +102,7 @@ class Recording:
             return f"nothing was recorded: the run was made with {layers}, without --trace, which records its calls"
         if self.end is None:
             return "nothing was recorded: `halcyon run` has not ended yet, or was killed"
-        ended = ended_badly(self.exit_code)
+        ended = ended_badly(self.exit_code, self.exit_signal)
         return f"nothing was recorded: {ended}" if ended else NO_PROCESS
 
     def _check(self, path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from halcyon.errors import HalcyonError, HalcyonSystemError
-from halcyon.observe.exit_status import ended_badly
+from halcyon.exit_status import ended_badly
 from halcyon.observe.recording.folder import (
     NO_PROCESS,
     Recording,
@@ -48,23 +48,23 @@ def record(
     recording = Recording.of(words, list(layers), time.time())
     try:
         recording.write(place)
-        code = (
+        ended = (
             run_alone(words, wanted) if world_patience_s is None else run_beside_world(words, world_patience_s, wanted)
         )
     except HalcyonError:
         drop_folder(place, is_new=is_new)  # in the way of the next attempt
         raise
-    if code and _is_empty(place / "trace"):
+    if ended.status and _is_empty(place / "trace"):
         drop_folder(place, is_new=is_new)
-        print(f"halcyon: nothing was recorded: {ended_badly(code)}; {place} is removed", file=sys.stderr)
-        return code, place
-    recording.end = time.time()
-    recording.exit_code = code
+        how = ended_badly(ended.status, ended.signal)
+        print(f"halcyon: nothing was recorded: {how}; {place} is removed", file=sys.stderr)
+        return ended.status, place
+    recording.finish(ended)
     try:
         recording.write(place)
     except HalcyonSystemError as why:  # the command's end counts, not ours
         print(f"halcyon: {why}; how the command ended is not recorded", file=sys.stderr)
-    return code, place
+    return ended.status, place
 
 
 def _is_empty(folder: Path) -> bool:

@@ -38,16 +38,19 @@ def test_it_opens_with_what_was_lost(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize(
-    ("status", "said"),
+    ("status", "by", "said"),
     [
-        (3, "the command ended with exit status 3"),
-        (137, "the command ended with exit status 137, which stands for SIGKILL"),
+        (3, None, "the command ended with exit status 3"),
+        (137, 9, "the command ended with exit status 137, which stands for SIGKILL"),
+        (132, None, "the command ended with exit status 132"),  # of a launcher: which means what it likes
     ],
 )
 def test_it_opens_with_how_the_command_failed(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], status: int, said: str
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], status: int, by: int | None, said: str
 ) -> None:
-    run = scenarios.healthy(ranks=2, phases=2).store(tmp_path / "run", command="./model", exit_status=status)
+    run = scenarios.healthy(ranks=2, phases=2).store(
+        tmp_path / "run", command="./model", exit_status=status, exit_signal=by
+    )
     assert main(["analyze", str(run)]) == 0
     assert capsys.readouterr().out.splitlines()[:2] == [said, "./model"]
     assert main(["analyze", "--json", str(run)]) == 0

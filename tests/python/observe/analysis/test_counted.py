@@ -219,6 +219,20 @@ def test_misalignment_is_counted_where_blocks_are_known(tmp_path: Path) -> None:
     assert (one.calls, one.seconds_lost, one.severity) == (600, None, "low")
 
 
+def test_what_data_sieving_does_is_not_the_applications(tmp_path: Path) -> None:
+    log = Log()
+    log.writes("MPI-IO", 0, None, 1000, 2 * MIB, 40.0)
+    sieving = {"READS": 1000, "BYTES_READ": 0, "F_READ_TIME": 9.0, "SIZE_READ_0_100": 1000}  # at the end of the file
+    log.writes("POSIX", 0, None, 1000, 4 * MIB, 9.0, SIZE_WRITE_1M_4M=1000, FILE_NOT_ALIGNED=1900, **sieving)
+    assert set(keys(log, tmp_path / "run")) == {"data-sieving"}
+    small = {"READS": 400, "BYTES_READ": 400 * 1000, "F_READ_TIME": 4.0, "SIZE_READ_100_1K": 400}
+    log.record("POSIX", 1, 0, FILE_NOT_ALIGNED=390, **small)  # which the application makes
+    found = keys(log, tmp_path / "more")
+    assert (found["small-reads"].calls, found["small-reads"].files) == (400, [1])
+    assert {each.key: each.value for each in found["small-reads"].evidence}["every_calls"] == 400
+    assert (found["misaligned-transfers"].calls, found["misaligned-transfers"].files) == (390, [1])
+
+
 def test_a_metadata_storm_takes_time_and_outnumbers_transfers(tmp_path: Path) -> None:
     log = Log()
     for rank in range(4):
@@ -241,6 +255,54 @@ def test_data_sieving_shows_in_reads_that_nobody_asked_for(tmp_path: Path) -> No
     update.writes("MPI-IO", 0, None, 100, MIB, 20.0, INDEP_READS=100)
     update.writes("POSIX", 0, None, 100, 4 * MIB, 8.0, READS=100, BYTES_READ=1000, F_READ_TIME=6.0)
     assert "data-sieving" not in keys(update, tmp_path / "update")
+
+
+@pytest.mark.parametrize(
+    ("below", "collective", "own"),
+    [
+        ({"WRITES": 100, "F_WRITE_TIME": 2.0}, False, 18.0),
+        # Writes that read: as MPI-IO was asked for no reads, these are its own.
+        ({"WRITES": 100, "F_WRITE_TIME": 2.0, "READS": 100, "F_READ_TIME": 3.0}, False, 15.0),
+        # Ranks rightly wait while the slowest one moves their data.
+        ({"WRITES": 100, "F_WRITE_TIME": 2.0, "F_SLOWEST_RANK_TIME": 1.5}, True, 20.0 - 4 * 1.5),
+        ({"WRITES": 100, "F_WRITE_TIME": 2.1}, True, None),  # all of it may be one rank's: 4 x 2.1 s
+        ({"WRITES": 100, "F_WRITE_TIME": 9.0}, False, None),
+        ({"WRITES": 100, "F_WRITE_TIME": 2.0, "BYTES_WRITTEN": 98 * MIB}, False, None),  # some are missing
+    ],
+)
+def test_mpiios_own_time_is_beyond_that_of_the_posix_calls(
+    tmp_path: Path, below: dict[str, float], collective: bool, own: float | None
+) -> None:
+    log = Log()
+    kind = "COLL_WRITES" if collective else "INDEP_WRITES"
+    log.record("MPI-IO", 0, None, BYTES_WRITTEN=100 * MIB, F_WRITE_TIME=20.0, **{kind: 100})
+    log.record("POSIX", 0, None, **({"BYTES_WRITTEN": 100 * MIB} | below))
+    found = keys(log, tmp_path / "run")
+    assert ("mpiio-overhead-write" in found) == (own is not None)
+    if own is not None:
+        one = found["mpiio-overhead-write"]
+        assert one.seconds_lost == pytest.approx(own)
+        assert ("Ranks may wait for one another there" in one.explanation) == collective
+        assert {each.key: each.value for each in one.evidence}["own_share"] == pytest.approx(own / 20)
+    log.absences.append({"what": "partial", "subject": "POSIX"})
+    assert "mpiio-overhead-write" not in keys(log, tmp_path / "cut")
+
+
+@pytest.mark.parametrize(("posix_reads", "own"), [(100, 18.0), (101, None)])
+def test_reads_that_mpiios_reads_make_are_not_in_its_writes(
+    tmp_path: Path, posix_reads: int, own: float | None
+) -> None:
+    """One more than these make may be of a write; which took how long, no counter tells."""
+    log = Log()
+    log.record("MPI-IO", 0, 0, INDEP_WRITES=100, BYTES_WRITTEN=100 * MIB, F_WRITE_TIME=20.0)
+    log.record("MPI-IO", 0, 0, INDEP_READS=100, BYTES_READ=100 * MIB, F_READ_TIME=7.0)
+    log.record("POSIX", 0, 0, WRITES=100, BYTES_WRITTEN=100 * MIB, F_WRITE_TIME=2.0)
+    log.record("POSIX", 0, 0, READS=posix_reads, BYTES_READ=100 * MIB, F_READ_TIME=7.0)
+    found = keys(log, tmp_path / "run")
+    assert "mpiio-overhead-read" not in found
+    assert ("mpiio-overhead-write" in found) == (own is not None)
+    if own is not None:
+        assert found["mpiio-overhead-write"].seconds_lost == pytest.approx(own)
 
 
 def shared(log: Log, spent: float, variance: float, volume: int) -> None:
@@ -291,6 +353,25 @@ def test_what_a_log_cut_short_has_no_rate(imbalanced: Answers) -> None:
     assert max(one.mpi_bytes for one in cut if one.file is not None) > 25e9
     # Of the file of which all is there, the rates stay.
     assert max(one.effective_posix or 0.0 for one in whole if one.mpi_bytes) > 1e8
+
+
+@pytest.fixture(scope="module")
+def sieved() -> Iterator[list[Finding]]:
+    """Of a log of 512 ranks, of which 56 move the data; their writes read first."""
+    with open_run(DATA / "darshan" / "e3sm_io_heatmap_only.darshan") as dataset:
+        yield findings(Answers(dataset))
+
+
+def test_mpiios_own_time_is_found_in_a_real_log(sieved: list[Finding]) -> None:
+    one = {each.key: each for each in sieved}["mpiio-overhead-write"]
+    assert (one.severity, one.calls) == ("high", 103_115)
+    # 350,932 s, less 512 times the longest of the aggregators.
+    assert one.seconds_lost == pytest.approx(350_932 - 512 * (264.553 + 1.404), abs=1)
+    assert "Ranks may wait for one another there" in one.explanation
+
+
+def test_what_data_sieving_reads_is_charged_once_in_a_real_log(sieved: list[Finding]) -> None:
+    assert {one.key for one in sieved} == {"mpiio-overhead-write", "data-sieving"}
 
 
 def test_a_real_logs_sums_are_those_of_its_counters(imbalanced: Answers) -> None:

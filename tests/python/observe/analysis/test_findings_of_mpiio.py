@@ -4,11 +4,15 @@ import re
 from collections.abc import Callable
 
 import pytest
+from ibis import _
 from observe.analysis import scenarios
 from observe.analysis.conftest import Ask, FindingsOf, pick
-from observe.synthetic import Trace
+from observe.synthetic import MIB, Trace
+from traces import DATA
 
+from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings import findings
+from halcyon.observe.open_run import open_run
 
 OPEN_MPI = "Open MPI v4.1.4, package: Debian OpenMPI"
 MPICH = "MPICH Version:\t4.0.2"
@@ -170,3 +174,83 @@ def test_opens_and_views_that_cost_more_than_the_data_are_found(ask: Ask, call: 
 def test_one_open_counts_where_it_takes_long(ask: Ask, times: int, length_ms: float, there: bool) -> None:
     every = {one.key for one in findings(ask(scenarios.opened_for_each_step(times=times, length_ms=length_ms)))}
     assert ("collective-setup" in every) == there
+
+
+def union_ns(spans: list[tuple[int, int]]) -> int:
+    covered, reached = 0, 0
+    for begin, end in sorted(spans):
+        covered, reached = covered + max(end - max(begin, reached), 0), max(reached, end)
+    return covered
+
+
+def test_mpiios_own_time_is_found_in_a_log_that_relates_no_calls() -> None:
+    """Darshan's log of mpi-io-test, all of whose calls are independent: 172 s of writes, over 1 s of POSIX writes."""
+    with open_run(DATA / "darshan" / "mpi-io-test-dxt.darshan") as dataset:
+        every = findings(Answers(dataset))
+        calls = dataset.calls.filter(_.file.notnull()).to_pyarrow().to_pylist()
+    below: dict[object, list[tuple[int, int]]] = {}
+    for call in calls:
+        if call["level"] == "posix":
+            below.setdefault((call["process"], call["file"]), []).append(ends(call))
+    own = 0
+    for call in calls:
+        if call["level"] == "mpiio" and call["kind"] == "write":
+            begin, end = ends(call)
+            inside = [(max(low, begin), min(high, end)) for low, high in below[call["process"], call["file"]]]
+            own += end - begin - union_ns([(low, high) for low, high in inside if low < high])
+    one = pick(every, "mpiio-overhead-write")
+    assert one.severity == "high"
+    assert one.calls == 128
+    assert one.seconds_lost == pytest.approx(own / 1e9)
+    assert one.seconds_lost == pytest.approx(171, abs=0.5)
+    assert "Ranks may wait" not in one.explanation
+    assert one.when is not None
+    # Its reads take as long as the POSIX reads below them.
+    assert "mpiio-overhead-read" not in {each.key for each in every}
+
+
+def ends(call: dict[str, int]) -> tuple[int, int]:
+    return call["start_ns"], call["start_ns"] + call["duration_ns"]
+
+
+def unrelated() -> Trace:
+    """MPI-IO's writes of 172 ms with a write of 1 ms, of a source that tells neither relations nor what is collective:
+    rank 1 moves the data of both, which takes 41 ms of 10 of its calls."""
+    trace = scenarios.time_inside_mpiio()
+    trace.related = False
+    lower = [call for call in trace.calls if call.level == "posix"]
+    for call in lower:
+        call.process = 1
+    for call in lower[:20:2]:
+        call.start_ns -= 40_000_000
+        call.duration_ns = 41_000_000
+    return trace
+
+
+def test_ranks_may_wait_for_the_longest_where_nobody_tells_what_is_collective(ask: Ask) -> None:
+    one = pick(findings(ask(unrelated())), "mpiio-overhead-write")
+    longest = 10 * 0.041 + 10 * 0.001  # the two writes in a call begin or end together
+    assert one.seconds_lost == pytest.approx(2 * (20 * 0.172 - longest))
+    assert "Ranks may wait for one another there" in one.explanation
+
+
+@pytest.mark.parametrize(("subject", "there"), [("DXT_POSIX", False), ("STDIO", True)])
+def test_nothing_is_said_of_calls_that_may_be_missing(ask: Ask, subject: str, there: bool) -> None:
+    cut = unrelated()
+    cut.absences.append({"what": "partial", "subject": subject})
+    assert ("mpiio-overhead-write" in {one.key for one in findings(ask(cut))}) == there
+
+
+def test_nothing_is_said_of_a_file_that_posix_wrote_less_to_than_mpiio(ask: Ask) -> None:
+    some = unrelated()
+    some.calls.remove(next(call for call in some.calls if call.level == "posix"))
+    assert "mpiio-overhead-write" not in {one.key for one in findings(ask(some))}
+
+
+def test_posix_calls_between_those_of_mpiio_are_not_in_them(ask: Ask) -> None:
+    beside = unrelated()
+    for step in range(20):
+        beside.write(1, 0, 0, MIB, step * 200 + 175, 20)  # MPI-IO's last 172 ms
+    before, after = (pick(findings(ask(run)), "mpiio-overhead-write") for run in (unrelated(), beside))
+    assert after.seconds_lost == pytest.approx(before.seconds_lost)
+    assert after.evidence == before.evidence

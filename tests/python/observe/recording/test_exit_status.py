@@ -14,6 +14,7 @@ from halcyon.observe.recording.record import record
     [
         ("exit 3", 3, "the command ended with exit status 3"),
         ("kill -KILL $$", 137, "the command ended with exit status 137, which stands for SIGKILL"),
+        ("exit 132", 132, "the command ended with exit status 132"),  # as mpirun does that finds no program
     ],
 )
 def test_a_failed_command_is_told(

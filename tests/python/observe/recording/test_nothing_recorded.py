@@ -8,6 +8,7 @@ import pytest
 
 from halcyon.cli import main
 from halcyon.errors import HalcyonSystemError
+from halcyon.exit_status import Ended
 from halcyon.observe.recording.folder import Recording, newer_run
 from halcyon.observe.recording.record import record
 
@@ -60,7 +61,8 @@ def test_a_run_that_only_learnt_says_so_to_whoever_wants_its_calls(
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        (137, "nothing was recorded: the command ended with exit status 137, which stands for SIGKILL"),
+        (132, "nothing was recorded: the command ended with exit status 132\n"),
+        (-9, "nothing was recorded: the command ended with exit status 137, which stands for SIGKILL"),
         (0, "no process was recorded. Static programs"),
     ],
 )
@@ -72,7 +74,7 @@ def test_a_folder_without_traces_says_how_the_command_ended(
     recording.write(tmp_path)
     assert main(["analyze", str(tmp_path)]) == 1
     assert "nothing was recorded: `halcyon run` has not ended yet, or was killed" in capsys.readouterr().err
-    recording.end, recording.exit_code = 2.0, code
+    recording.finish(Ended.of(code))
     recording.write(tmp_path)
     for verb in ("analyze", "summary"):
         assert main([verb, str(tmp_path)]) != 0

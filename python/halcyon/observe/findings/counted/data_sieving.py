@@ -5,7 +5,7 @@ from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.counted import Counted
-from halcyon.observe.findings.counted.records import ranks_of, when
+from halcyon.observe.findings.counted.records import ranks_of, read_by_mpiio, when
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.mpiio_means import of_mpiio, without_sieving
 from halcyon.quantities import plural, size
@@ -19,14 +19,12 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
         **{f"mpi_{name}": ibis.ifelse(_.module == "MPI-IO", _[name], 0).sum() for name in names},
         **{name: ibis.ifelse(_.module == "POSIX", _[name], 0).sum() for name in names},
     )
-    asked = each.filter((_.mpi_writes > 0) & (_.mpi_reads == 0)).order_by("file").to_pyarrow().to_pylist()
+    asked = each.filter(_.file.isin(read_by_mpiio(known, answers.settings.sieving_reads)))
     share = answers.settings.sieving_share
     own = [
         row
-        for row in asked
-        if row["reads"] >= answers.settings.sieving_reads
-        and row["bytes_written"] > row["mpi_bytes_written"]
-        and row["read_s"] > share * row["write_s"]
+        for row in asked.order_by("file").to_pyarrow().to_pylist()
+        if row["bytes_written"] > row["mpi_bytes_written"] and row["read_s"] > share * row["write_s"]
     ]
     if not own:
         return []

@@ -4,7 +4,7 @@ from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.counted import Counted
-from halcyon.observe.findings.counted.records import NOT_TIMED, ranks_of, when, worth
+from halcyon.observe.findings.counted.records import NOT_TIMED, ranks_of, read_by_mpiio, when, worth
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.mpiio_means import whole_stripes
 
@@ -12,7 +12,9 @@ from halcyon.observe.findings.mpiio_means import whole_stripes
 def find(answers: Answers, known: Counted) -> list[Finding]:
     settings = answers.settings
     files = known.survey.files.filter(_.block_bytes > 0).select("file")
-    posix = known.records.filter(_.module == "POSIX").semi_join(files, "file")
+    # Data sieving reads and writes more than the application's pieces, so that their places are not those of its own.
+    sieved = read_by_mpiio(known, settings.sieving_reads)
+    posix = known.records.filter((_.module == "POSIX") & ~_.file.isin(sieved)).semi_join(files, "file")
     each = posix.aggregate(
         by="file",
         unaligned=_.unaligned.sum(),

@@ -27,7 +27,7 @@ def find(answers: Answers, known: Counted) -> list[Finding]:
         volume=ibis.ifelse(_.process.isnull(), _.slowest_bytes, _.bytes_read + _.bytes_written),
         spent=ibis.ifelse(_.process.isnull(), _.slowest_s, _.read_s + _.write_s),
     )
-    waiting = known.records.filter((_.module == "MPI-IO") & (_.collective > 0)).aggregate(
+    waiting = known.records.filter((_.module == "MPI-IO") & (_.collective_reads + _.collective_writes > 0)).aggregate(
         by="file", all_s=(_.read_s + _.write_s).sum()
     )
     rows = rows.left_join(waiting, "file").drop("file_right")

@@ -8,7 +8,7 @@ from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.counted import SMALL, Counted
-from halcyon.observe.findings.counted.records import NOT_TIMED, files_of, ranks_of, when, worth
+from halcyon.observe.findings.counted.records import NOT_TIMED, files_of, ranks_of, read_by_mpiio, when, worth
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.large_transfers import LARGE
 from halcyon.observe.schema import Kind
@@ -23,7 +23,8 @@ def _small(answers: Answers, known: Counted, kind: str) -> list[Finding]:
     settings = answers.settings
     noun, spent = f"{kind}s", f"{kind}_s"
     volume = "bytes_written" if kind == Kind.WRITE else "bytes_read"
-    posix = known.records.filter(_.module == "POSIX").mutate(
+    sieved = read_by_mpiio(known) if kind == Kind.READ else []
+    posix = known.records.filter((_.module == "POSIX") & ~_.file.isin(sieved)).mutate(
         little=reduce(add, (_[f"{noun}_{mark}"] for mark in SMALL))
     )
     rows = posix.filter(_.little > 0)
@@ -36,7 +37,7 @@ def _small(answers: Answers, known: Counted, kind: str) -> list[Finding]:
         alone_bytes=ibis.ifelse(_.little == _[noun], _[volume], 0).sum(),
     )
     row = sums.to_pyarrow().to_pylist()[0]
-    every = sum(one.reads if kind == Kind.READ else one.writes for one in known.volumes if one.level == "posix")
+    every = int(posix[noun].sum().to_pyarrow().as_py() or 0)
     few = row["little"] or 0
     if few < settings.many_calls or few < settings.small_share * every or not worth(answers, row["spent"]):
         return []
@@ -47,7 +48,8 @@ def _small(answers: Answers, known: Counted, kind: str) -> list[Finding]:
         spent_s=row["spent"],
         seconds_lost=row["alone_s"] * max(1 - row["alone_bytes"] / row["alone"] / LARGE, 0.0) if timed else None,
         title=f"Data is {'written' if kind == Kind.WRITE else 'read'} in small pieces",
-        explanation=f"{percent(few / every)} of all {noun} move 10 KiB or less. Each costs a round to the file system.",
+        explanation=f"{percent(few / every)} of all {noun} move 10 KiB or less. Each costs a round to the file system."
+        + (" Reads that data sieving makes of files that are only written are left out." if sieved else ""),
         change=(
             "Gather data in memory and move at least 1 MiB at a time: a larger buffer, chunks of 1 MiB or more and "
             "H5Pset_alignment for HDF5, collective calls for MPI-IO."
