@@ -39,7 +39,7 @@ result<server_connection::reply> server_process::greet(hello::purpose_kind purpo
     h.client = about_.client;
     h.purpose = purpose;
     if (auto sent = server->send(h, luggage); !sent) return sent.why();
-    auto reply = server->receive(about_.patience_ms(), -1);
+    auto reply = server->receive(about_.first_patience_ms(), -1);
     if (reply) server_ = std::move(*server);
     return reply;
 }

@@ -271,7 +271,7 @@ result<void> mpi_session::lead(const arena_need& need, const std::vector<std::st
     const bool in_world = !environment_.world.empty();
     const succession::about first = successors(about.session, 0);
     if (!in_world)
-        if (auto started = start_server(environment_, about.session, 1, first.patience_ms(), -1); !started)
+        if (auto started = start_server(environment_, about.session, 1, first.first_patience_ms(), -1); !started)
             return started;
     auto link = server_process::bring(first, *made, std::move(*document));
     if (!link && in_world && link.why().kind == error_kind::unavailable)

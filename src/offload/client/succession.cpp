@@ -137,6 +137,11 @@ int succession::about::patience_ms() const {
     return static_cast<int>(std::clamp<int64_t>(ms, 1, INT_MAX));
 }
 
+int succession::about::first_patience_ms() const {
+    constexpr int least_ms = 30'000;  // a busy node, a cold file system
+    return std::max(patience_ms(), least_ms);
+}
+
 bool succession::stopped() const {
     pollfd p{stop_, POLLIN, 0};
     return ::poll(&p, 1, 0) == 1;

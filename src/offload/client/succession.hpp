@@ -24,6 +24,8 @@ class succession {
         std::chrono::nanoseconds patience{std::chrono::seconds(60)};
         launch_environment environment = {};
         [[nodiscard]] int patience_ms() const;
+        /// The first server: that it is slow to start delays the open, and takes nobody's place.
+        [[nodiscard]] int first_patience_ms() const;
     };
     /// `stop`: a descriptor that is readable once nobody wants a server any more.
     succession(about a, segment& shared, int document, int stop)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from first_servers import MOST_KILLED, Opening, check_counts_after, check_values_after, steps_of_an_opening
-from running import Case
+from running import BUILDS, Case
 
 PARTS = 8
 
@@ -58,3 +58,14 @@ def test_an_open_gives_up_after_four_servers(openmpi_case: Case) -> None:
     assert outcome.status != 0
     assert "was ended by signal 9 before it listened" in outcome.ranks[0]["open"]
     assert dies.starts(openmpi_case) == MOST_KILLED + 1
+
+
+def test_a_first_server_that_is_slow_to_start_is_waited_for(openmpi_case: Case) -> None:
+    """The limit is for one that takes over, or stands still: here nobody waits for its work yet."""
+    program = openmpi_case.directory / "server"
+    program.write_text(f'#!/bin/sh\nsleep 2\nexec {BUILDS[openmpi_case.mpi]}/bin/halcyon-server "$@"\n')
+    program.chmod(0o755)
+    openmpi_case.environment["HALCYON_SERVER"] = str(program)
+    openmpi_case.configure(server="hang-timeout: 1 s")
+    outcome = openmpi_case.run("iterations=1")
+    assert outcome.status == 0, outcome.text
