@@ -422,11 +422,12 @@ int halcyon_close(halcyon_handle* h) {
         (*at)->handle.store(0, std::memory_order_relaxed);
         const std::unique_ptr<session> owned = std::move((*at)->open);
         if (halcyon::offload::mpi_runs()) return report(owned->opened.close());
-        if (auto handed_over = owned->opened.close_without_mpi(); !handed_over) return report(handed_over);
+        const auto became = owned->opened.close_without_mpi();
+        if (!became) return report(became);
         return report(failure{error_kind::usage,
                               "halcyon_close: MPI_Finalize was called before, so the processes cannot wait for each "
-                              "other until all is stored; what this process wrote is handed over. Call halcyon_close "
-                              "before MPI_Finalize",
+                              "other until all is stored; what this process wrote is " +
+                                  *became + ". Call halcyon_close before MPI_Finalize",
                               0});
     });
 }

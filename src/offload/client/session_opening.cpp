@@ -377,12 +377,22 @@ result<void> mpi_session::close() {
     return outcome;
 }
 
-result<void> mpi_session::close_without_mpi() {
+result<std::string> mpi_session::close_without_mpi() {
     result<void> outcome = contained("", [this] { return client_->finish(); });
+    std::string became = "handed over";
+    if (client_->stores_itself())
+        became =
+            "stored, but no server makes the view of it: `halcyon view DIR` does, DIR being the directory of the "
+            "files, when all processes have ended";
+    else if (nodes_ > 1)
+        became +=
+            "; if the view lacks what other servers stored last, `halcyon view DIR` completes it, DIR being the "
+            "directory of the files";
     claims_.clear();
     if (link_ != nullptr) link_->stop_watching();
     client_.reset();
-    return outcome;
+    if (!outcome) return outcome.why();
+    return became;
 }
 
 }  // namespace halcyon::offload
