@@ -310,7 +310,8 @@ HALCYON_API int halcyon_forecast_window(halcyon_handle h, double seconds, halcyo
  * error of one rank is an error of all. Blocks: until all ranks have called it and the servers of all nodes have stored
  * everything; with `close: detach`, until all ranks have called it.
  * @retval HALCYON_ERROR_USAGE *h is NULL or was opened by the process that this one was forked off (then it stays);
- * after MPI_Finalize, what this process wrote is handed over, and nobody waits until it is stored
+ * after MPI_Finalize, what this process wrote is handed over, and nobody waits until it is stored, or it is stored
+ * without a server, and nobody makes the view: the message says so
  * @retval HALCYON_ERROR_SYSTEM files could not be written, and with them their blocks; the message says which first. Or
  * all were, but not the counts of what is missing in them
  * @retval HALCYON_ERROR_UNAVAILABLE the server took this client for dead */

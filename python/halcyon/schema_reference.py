@@ -26,11 +26,12 @@ refuse a run of 64 processes, 32 on each node (by default all on one): it evalua
 iteration writes and how large each node's buffer must be. It warns of blocks that overlap or leave holes in their
 whole, and of meshes that do not fit their variables; a run does not stop for those. Stores and modules are loaded as
 a server would load them, so check where the job will run, in its working directory. Exit code 1: it would be refused.
-`--set nx=64` sets a parameter as the simulation would before it opens its session. The output directory and the memory
-are those of the machine on which the check runs. A configuration without `stores` is a warning: its output is accepted
-and dropped, unless plugins see it; the log and the summary of such a run say so, with a count. The last line is `OK`,
-with what was looked at. Where Halcyon is installed without Python, `halcyon-check halcyon.yaml 64 32 nx=64` does the
-same.
+`--set nx=64` sets a parameter as the simulation would before it opens its session. The directories and the memory
+are those of the machine on which the check runs. Directories for output and logs are tried: a hidden directory is made
+where they are, or would be made, and removed again. A configuration without `stores` is a warning: its output is
+accepted and dropped, unless plugins see it; the log and the summary of such a run say so, with a count. The last line
+is `OK`, with what was looked at. Where Halcyon is installed without Python, `halcyon-check halcyon.yaml 64 32 nx=64`
+does the same.
 
 A small one:
 

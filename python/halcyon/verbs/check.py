@@ -7,10 +7,10 @@ from pathlib import Path
 SUMMARY = "check a configuration without running anything"
 DESCRIPTION = (
     "Reads a halcyon.yaml as a simulation would and says what would be refused: file, line, key path, known names, "
-    "modules that cannot be loaded, an output directory that cannot be made or written, a buffer beyond the memory of "
-    "this machine. With --ranks also a buffer that is too small. No stores, blocks that overlap or leave holes and "
-    "meshes that do not fit are warnings: a run does not stop for them. The last line says OK, and what was looked at. "
-    "Exit code 1: it would be refused."
+    "modules that cannot be loaded, an output or log directory that cannot be made or written, a buffer beyond the "
+    "memory of this machine. With --ranks also a buffer that is too small. No stores, blocks that overlap or leave "
+    "holes and meshes that do not fit are warnings: a run does not stop for them. The last line says OK, and "
+    "what was looked at. Exit code 1: it would be refused."
 )
 
 

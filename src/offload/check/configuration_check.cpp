@@ -1,14 +1,13 @@
 #include "offload/check/configuration_check.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 
 #include "base/available_memory.hpp"
+#include "base/directory_trial.hpp"
 #include "base/text_file.hpp"
 #include "base/units.hpp"
+#include "base/working_directory.hpp"
 #include "offload/actions/action_runner.hpp"
 #include "offload/check/mesh_check.hpp"
 #include "offload/check/whole_coverage.hpp"
@@ -72,30 +71,13 @@ result<uint64_t> bytes_of_node(const model& m, const intended_run& run) {
 }
 
 /// What runs on every machine: the code that the configuration names can be loaded here.
-void check_modules(const model& m, configuration_check& found) {
+void check_modules(const model& m, const std::filesystem::path& here, configuration_check& found) {
     for (const store& s : m.stores)
         if (const auto module = load_store_module(s.type); !module)
             found.refusals.push_back(s.type_where + ": " + module.why().message);
     action_runner actions(m, {});
-    std::error_code none;
-    if (const auto loaded = actions.load_modules(std::filesystem::current_path(none).string()); !loaded)
+    if (const auto loaded = actions.load_modules(here.string()); !loaded)
         found.refusals.push_back(loaded.why().message);
-}
-
-/// Whether a directory that is not there can be made. Failure (system): what there is of its path is in the way.
-result<void> can_be_made(std::filesystem::path directory) {
-    std::error_code none;
-    std::error_code why;  // of a name that is too long, or of links in a circle
-    if (!std::filesystem::exists(directory, why) && why) return system_failure(directory.string(), why.value());
-    while (directory.has_relative_path() && !std::filesystem::exists(directory, none)) {
-        // A link that leads nowhere is in the way as much as a file.
-        if (std::filesystem::is_symlink(std::filesystem::symlink_status(directory, none)))
-            return system_failure(directory.string(), ENOENT);
-        directory = directory.parent_path();
-    }
-    if (!std::filesystem::is_directory(directory, none)) return system_failure(directory.string(), ENOTDIR);
-    if (::access(directory.c_str(), W_OK | X_OK) != 0) return system_failure(directory.string(), errno);
-    return {};
 }
 
 /// What this machine has: open reserves the buffer of each node at once.
@@ -106,21 +88,31 @@ void check_memory(const model& m, configuration_check& found) {
                              " are more than the memory of this machine that is available, " + format_bytes(available));
 }
 
-/// What lies on this machine's disks now. Nothing is changed: what is missing is made at open.
-void check_directories(const model& m, configuration_check& found) {
-    if (!m.run_inline)
+/// What lies on this machine's disks now. Nothing is changed: what is missing is made at open. `here`: where relative
+/// paths start.
+void check_directories(const model& m, const std::filesystem::path& here, configuration_check& found) {
+    const auto try_it = [&found](const std::string& where, const char* what, const std::filesystem::path& directory) {
+        std::error_code none;
+        const bool exists = std::filesystem::exists(directory, none);
+        if (const auto tried = try_directory(directory); !tried)
+            found.refusals.push_back(where + ": " + what + " " + directory.string() + " cannot be " +
+                                     (exists ? "written" : "made") + ": " + tried.why().message);
+    };
+    if (!m.run_inline) {
         if (const auto spills = check_spill_directory(m); !spills) found.refusals.push_back(spills.why().message);
+        if (!m.server.log_directory.empty())
+            try_it(m.server.log_where, "log directory", (here / m.server.log_directory).lexically_normal());
+    }
     std::error_code none;
-    const auto here = std::filesystem::current_path(none);
     for (const store& s : m.stores) {
         const auto directory = (here / s.path).lexically_normal();
-        if (!std::filesystem::exists(directory, none)) {
-            if (const auto room = can_be_made(directory); !room)
-                found.refusals.push_back(s.path_where + ": output directory " + directory.string() +
-                                         " cannot be made: " + room.why().message);
-            continue;
+        if (std::filesystem::exists(directory, none)) {
+            if (const auto files = files_to_replace(m, s, directory); !files) {
+                found.refusals.push_back(files.why().message);
+                continue;
+            }
         }
-        if (const auto files = files_to_replace(m, s, directory); !files) found.refusals.push_back(files.why().message);
+        try_it(s.path_where, "output directory", directory);
     }
 }
 
@@ -146,13 +138,11 @@ result<void> check_run(const model& m, const intended_run& run, configuration_ch
     return {};
 }
 
-}  // namespace
-
-namespace {
-
 std::string verdict_of(const model& m, const intended_run& run) {
-    std::string said = "OK: looked at every line, ";
-    said += counted(m.actions.size(), "action") + ", " + counted(m.stores.size(), "store") + " with its directory here";
+    std::string said = "OK: looked at every line, " + counted(m.actions.size(), "action");
+    if (!m.stores.empty())
+        said += ", " + counted(m.stores.size(), "store") +
+                (m.stores.size() == 1 ? " with its directory here" : " with their directories here");
     if (!m.run_inline) said += ", the buffer and this machine's memory";
     if (run.ranks <= 0) return said + "; not at blocks, places and meshes: add --ranks N";
     return said + "; and, for " + counted(static_cast<size_t>(run.ranks), "rank") + ", at every block, place and mesh";
@@ -169,8 +159,12 @@ result<configuration_check> check_configuration(const std::string& path, const i
     found.summary = m->simulation + ": " + counted(m->parameters.size(), "parameter") + ", " +
                     counted(m->layouts.size(), "layout") + ", " + counted(m->variables.size(), "variable") + ", " +
                     counted(m->events.size(), "event") + ", " + counted(m->stores.size(), "store");
-    check_modules(*m, found);
-    check_directories(*m, found);
+    if (const auto here = working_directory()) {
+        check_modules(*m, *here, found);
+        check_directories(*m, *here, found);
+    } else {
+        found.refusals.push_back(here.why().message);
+    }
     check_memory(*m, found);
     if (const std::string unstored = unstored_warning(*m); !unstored.empty()) found.warnings.push_back(unstored);
     intended_run whole = run;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/contained.hpp"
+#include "base/working_directory.hpp"
 #include "halcyon/halcyon.h"
 #include "offload/client/forecast.hpp"
 #include "offload/client/notice.hpp"
@@ -45,16 +46,26 @@ std::atomic<uint32_t> forks{0};
 /// for it, whether it succeeds or not.
 class claim {
   public:
+    claim() {
+        const std::lock_guard lock(process_mutex);
+        parameters_.swap(next_parameters);
+    }
     /// A file is one configuration however its path is written. No link is followed: that would be a look at the file
-    /// system from every process.
-    explicit claim(const char* config_path) {
-        {
-            const std::lock_guard lock(process_mutex);
-            parameters_.swap(next_parameters);
+    /// system from every process. Failure (usage): another session of this process has it. System: the path is
+    /// relative, and the working directory is gone.
+    result<void> take(const std::filesystem::path& config_path) {
+        std::filesystem::path full = config_path;
+        if (config_path.is_relative()) {
+            const auto here = halcyon::working_directory();
+            if (!here) return here.why();
+            full = *here / config_path;
         }
-        path_ = std::filesystem::absolute(config_path).lexically_normal().string();
+        path_ = full.lexically_normal().string();
         const std::lock_guard lock(process_mutex);
         taken_ = open_configurations.insert(path_).second;
+        if (taken_) return {};
+        return failure{error_kind::usage,
+                       "halcyon_open: a session with " + config_path.string() + " is already open; close it first", 0};
     }
     claim(const claim&) = delete;
     claim& operator=(const claim&) = delete;
@@ -64,8 +75,6 @@ class claim {
         open_configurations.erase(path_);
     }
 
-    /// False: another session of this process has the configuration.
-    [[nodiscard]] bool taken() const { return taken_; }
     [[nodiscard]] const std::map<std::string, double>& parameters() const { return parameters_; }
 
   private:
@@ -79,7 +88,7 @@ class claim {
 namespace {
 
 struct session {
-    explicit session(const char* config_path) : held(config_path), opened(config_path, held.parameters()) {}
+    explicit session(const char* config_path) : opened(config_path, held.parameters()) {}
 
     claim held;
     mpi_session opened;
@@ -213,9 +222,7 @@ result<void> begin_session(const char* config_path, halcyon_handle* h, held_plac
     if (auto given = all_given("halcyon_open", {{"h", h}, {"config_path", config_path}}); !given) return given;
     at = free_place();
     at->open = std::make_unique<session>(config_path);
-    if (at->open->held.taken()) return {};
-    return failure{error_kind::usage,
-                   "halcyon_open: a session with " + std::string(config_path) + " is already open; close it first", 0};
+    return at->open->held.take(config_path);
 }
 
 result<void> can_be_opened_over(MPI_Comm comm) {
@@ -415,11 +422,12 @@ int halcyon_close(halcyon_handle* h) {
         (*at)->handle.store(0, std::memory_order_relaxed);
         const std::unique_ptr<session> owned = std::move((*at)->open);
         if (halcyon::offload::mpi_runs()) return report(owned->opened.close());
-        if (auto handed_over = owned->opened.close_without_mpi(); !handed_over) return report(handed_over);
+        const auto became = owned->opened.close_without_mpi();
+        if (!became) return report(became);
         return report(failure{error_kind::usage,
                               "halcyon_close: MPI_Finalize was called before, so the processes cannot wait for each "
-                              "other until all is stored; what this process wrote is handed over. Call halcyon_close "
-                              "before MPI_Finalize",
+                              "other until all is stored; what this process wrote is " +
+                                  *became + ". Call halcyon_close before MPI_Finalize",
                               0});
     });
 }

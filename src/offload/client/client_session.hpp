@@ -91,6 +91,8 @@ class client_session {
     [[nodiscard]] int64_t iteration() const { return iteration_; }
     [[nodiscard]] uint64_t arena_size() const { return arena_.size(); }
     [[nodiscard]] uint64_t arena_free();
+    /// True where there was no server from the start, or since the loss of the last one was noticed.
+    [[nodiscard]] bool stores_itself() const { return inline_; }
     [[nodiscard]] uint32_t server_restarts() const {
         return segment_ ? segment_->header().tenure.load().restarts() : 0;
     }

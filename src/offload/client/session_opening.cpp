@@ -3,19 +3,18 @@
 #include <array>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 #include "base/clock.hpp"
 #include "base/text_file.hpp"
+#include "base/working_directory.hpp"
 #include "offload/client/core_binding.hpp"
 #include "offload/client/directories_at_open.hpp"
 #include "offload/client/run_file.hpp"
 #include "offload/output/run_mark.hpp"
+#include "offload/output/server_log.hpp"
 
 namespace halcyon::offload {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// Servers that one open starts at most. Nothing is lost with one that dies before the session is open, so it is none
 /// of the `max-restarts` of a run.
@@ -49,9 +48,10 @@ result<void> mpi_session::read_configuration() {
         auto text = read_text_file(configuration_path_);
         if (!text) return failure{error_kind::config, text.why().message, text.why().system_errno};
         configuration_ = std::move(*text);
-        std::error_code why;
-        directory_ = fs::current_path(why).string();
-        return why ? result<void>(system_failure("the working directory", why.value())) : result<void>();
+        const auto here = working_directory();
+        if (!here) return here.why();
+        directory_ = here->string();
+        return {};
     });
     if (!read) return read;
     if (auto sent = broadcast(all_, 0, configuration_); !sent) return sent;
@@ -256,6 +256,11 @@ result<void> mpi_session::connect_to_server(const arena_need& need) {
 /// What the first client of a node does for all of them: it makes the segment and has the server.
 result<void> mpi_session::lead(const arena_need& need, const std::vector<std::string>& ranks, std::string& session) {
     if (auto spills = check_spill_directory(model_); !spills) return spills;
+    // The stores' directories have been made and marked by now; another one for the logs may not take any.
+    if (!model_.server.log_directory.empty()) {
+        server_log log;
+        if (auto opened = log.open(model_, directory_, node_writer(node_index_), run_); !opened) return opened;
+    }
     auto geometry = plan_segment(model_, static_cast<uint32_t>(node_.size()), need, servers_of_machine_);
     if (!geometry) return geometry.why();
     auto made = segment::create(*geometry, model_.buffer.huge_pages);
@@ -372,12 +377,22 @@ result<void> mpi_session::close() {
     return outcome;
 }
 
-result<void> mpi_session::close_without_mpi() {
+result<std::string> mpi_session::close_without_mpi() {
     result<void> outcome = contained("", [this] { return client_->finish(); });
+    std::string became = "handed over";
+    if (client_->stores_itself())
+        became =
+            "stored, but no server makes the view of it: `halcyon view DIR` does, DIR being the directory of the "
+            "files, when all processes have ended";
+    else if (nodes_ > 1)
+        became +=
+            "; if the view lacks what other servers stored last, `halcyon view DIR` completes it, DIR being the "
+            "directory of the files";
     claims_.clear();
     if (link_ != nullptr) link_->stop_watching();
     client_.reset();
-    return outcome;
+    if (!outcome) return outcome.why();
+    return became;
 }
 
 }  // namespace halcyon::offload

@@ -26,8 +26,9 @@ class mpi_session {
     result<void> open(communicator all);
     /// Collective; see halcyon_close.
     result<void> close();
-    /// In place of close() when MPI does not run any more: what this rank has is handed over, and nobody waits.
-    result<void> close_without_mpi();
+    /// In place of close() when MPI does not run any more: what this rank has is handed over or stored, and nobody
+    /// waits. Says which, for a message, and who makes the view.
+    result<std::string> close_without_mpi();
 
     client_session& client() { return *client_; }
 

@@ -161,6 +161,7 @@ struct server_settings {
     std::chrono::nanoseconds hang_timeout{std::chrono::seconds(60)};  ///< without a sign of life, while clients wait
     std::chrono::nanoseconds retry{std::chrono::seconds(5)};  ///< how long a file that cannot be written is tried again
     std::string log_directory;                                ///< "" = the first store's path
+    std::string log_where = "resources.server.log-directory";  ///< as buffer_settings::size_where
 };
 
 /// Everything halcyon.yaml says, checked. Immutable but for the values of parameters.

@@ -110,7 +110,10 @@ void parse_resources(const config_value& root, model& m) {
                       "' is too short for a server to start in, or to show that it lives; at least 1 s");
     }
     if (const auto v = server->find("retry")) m.server.retry = v->duration();
-    if (const auto v = server->find("log-directory")) m.server.log_directory = v->text();
+    if (const auto v = server->find("log-directory")) {
+        m.server.log_directory = v->text();
+        m.server.log_where = v->where();
+    }
 }
 
 /// What only servers can do is refused where there are none.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/descriptor.hpp"
+#include "base/error.hpp"
 #include "offload/model/model.hpp"
 
 namespace halcyon::offload {
@@ -13,20 +14,24 @@ namespace halcyon::offload {
 class server_log {
   public:
     /// `directory`: where relative paths start. `run`: whose mark the stores' directories have. Where the log cannot be
-    /// opened, lines go to standard error.
-    void open(const model& data, const std::string& directory, const std::string& writer, const std::string& run);
+    /// opened, lines go to standard error, and the failure (system, usage: another run has its directory) says why.
+    result<void> open(const model& data, const std::string& directory, const std::string& writer,
+                      const std::string& run);
     /// What libraries print goes there too, from here on.
     void take_standard_output();
-    void line(const std::string& text);
+    /// Failure: the line is not in the log, or in one that is not where it is looked for.
+    result<void> line(const std::string& text);
     /// The run is over: whoever deletes its directory from now on shall not find it again.
     void stop_following();
 
   private:
-    void open_file();
+    result<void> open_file();
+    [[nodiscard]] result<void> settle() const;
 
     bool follows_ = true, takes_output_ = false;
     std::string path_;
-    std::string run_;  ///< "" where the log's directory is not one of the run's
+    std::string run_;    ///< "" where the log's directory is not one of the run's
+    std::string where_;  ///< likewise: the log's directory in the configuration, followed by ": "
     descriptor fd_;
     std::mutex mutex_;
 };

@@ -168,7 +168,7 @@ int node_server::run() {
     h.state.store(server_state::running, std::memory_order_release);
     const tenure claimed = h.tenure.load();
     if (claimed.generation != generation_ || !h.tenure.change(claimed, claimed.in_service())) {
-        log_("another server was appointed: this one ends");
+        static_cast<void>(log_("another server was appointed: this one ends"));
         return 1;
     }
     segment_.announce_progress();
@@ -333,8 +333,13 @@ void node_server::write_ledger() {
 
 void node_server::note(const std::string& message) {
     write_ledger();
-    log_(message);
-    if (counts_.messages.size() < 100) counts_.messages.push_back(message);
+    const auto logged = log_(message);
+    const auto count = [this](std::string text) {
+        if (counts_.messages.size() < 100) counts_.messages.push_back(std::move(text));
+    };
+    count(message);
+    if (logged || std::exchange(told_of_log_, true)) return;
+    count("the log cannot be written: " + logged.why().message);
 }
 
 void node_server::sum_up(bool finished) {
@@ -364,7 +369,7 @@ result<void> node_server::save_last_counts() {
 }
 
 void node_server::say_whether_saved(const result<void>& saved) {
-    if (saved) return log_("counts are saved again");
+    if (saved) return static_cast<void>(log_("counts are saved again"));
     note("counts cannot be saved, and are tried again after each file: " + saved.why().message);
 }
 

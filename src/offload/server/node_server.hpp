@@ -42,7 +42,7 @@ class node_server {
         uint32_t generation = 1;
         bool has_own_core = false;  ///< none that a client runs on
         connections* peers = nullptr;
-        std::function<void(const std::string&)> log;
+        std::function<result<void>(const std::string&)> log;
         job_events* job = nullptr;      ///< how servers of a server world agree; null: started one by one
         shared_files* files = nullptr;  ///< files that they write together; null as above
     };
@@ -167,7 +167,8 @@ class node_server {
     uint32_t generation_;
     bool has_own_core_;
     connections* peers_;
-    std::function<void(const std::string&)> log_;
+    std::function<result<void>(const std::string&)> log_;
+    bool told_of_log_ = false;  ///< that it cannot be written
     job_events* job_;
     shared_files* files_;
     std::unique_ptr<output_writer> output_;

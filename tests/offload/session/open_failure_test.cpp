@@ -112,14 +112,38 @@ class open_failure : public testing::Test {
 };
 
 TEST_F(open_failure, a_rank_without_its_working_directory_is_named_on_all_ranks) {
-    if (rank_ == 1) {
-        std::filesystem::create_directory("gone");
-        std::filesystem::current_path("gone");
-        std::filesystem::remove(directory_ / "gone");
+    for (const auto& [poor, configuration] : {std::pair<int, std::string>{1, "halcyon.yaml"}, {0, path()}}) {
+        if (rank_ == poor) {
+            std::filesystem::create_directory("gone");
+            std::filesystem::current_path("gone");
+            std::filesystem::remove(directory_ / "gone");
+        }
+        expect_failure(configuration, HALCYON_ERROR_SYSTEM, poor);
+        EXPECT_TRUE(
+            said(("the working directory of this process is gone: No such file or directory; start it in one that "
+                  "exists (rank " +
+                  std::to_string(poor))
+                     .c_str()))
+            << halcyon_error_message();
+        std::filesystem::current_path(directory_);
     }
-    expect_failure("halcyon.yaml", HALCYON_ERROR_SYSTEM, 1);
-    std::filesystem::current_path(directory_);
     expect_session();
+}
+
+TEST_F(open_failure, a_log_directory_that_cannot_be_made_or_written_fails_on_all_ranks) {
+    const auto with_logs_in = [](const std::string& place) {
+        std::string text = configuration;
+        return text.insert(text.rfind('}'), ", server: {log-directory: " + place + "}");
+    };
+    for (const char* const place : {"/dev/null/logs", "/proc/logs", "/proc"}) {
+        configure(with_logs_in(place));
+        expect_failure(path(), HALCYON_ERROR_SYSTEM, 0);
+        EXPECT_TRUE(said("halcyon.yaml:8: resources.server.log-directory: ")) << halcyon_error_message();
+        EXPECT_TRUE(said(place)) << halcyon_error_message();
+    }
+    configure(with_logs_in("logs/of/servers"));
+    expect_session();
+    EXPECT_TRUE(std::filesystem::exists(directory_ / "logs/of/servers/server-n0000.log"));
 }
 
 TEST_F(open_failure, a_null_pointer_of_one_rank_fails_on_all) {

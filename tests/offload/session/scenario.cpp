@@ -27,7 +27,8 @@
 //
 // Each variable is filled with a function of (name, iteration, rank, index), so that a reader can check every value:
 // value(i) = 1000 * iteration + 10 * rank + (i mod 7) + 0.25 * (length of the name).
-// Each rank prints one line of JSON at the end: its statistics, and the error of the first call that failed.
+// Each rank prints one line of JSON at the end: its statistics, the error of the first call that failed, and the word
+// of the first that went well and had something to say.
 
 #include <mpi.h>
 #include <signal.h>
@@ -47,6 +48,7 @@ namespace {
 
 std::map<std::string, std::string> options;
 std::string first_error;
+std::string first_notice;  ///< of a call that went well and had something to say
 
 long number(const char* key, long otherwise) {
     const auto found = options.find(key);
@@ -58,7 +60,9 @@ std::string word(const char* key, const char* otherwise) {
 }
 
 bool ok(int status) {
-    if (status != HALCYON_OK && first_error.empty()) first_error = halcyon_error_message();
+    // After a failure, a call that goes well and says nothing leaves its message.
+    if (first_error.empty() && (status != HALCYON_OK || first_notice.empty()))
+        (status == HALCYON_OK ? first_notice : first_error) = halcyon_error_message();
     return status == HALCYON_OK;
 }
 
@@ -235,10 +239,11 @@ int main(int argc, char** argv) {
     const bool closed = !vanish && ok(halcyon_close(&h));
     std::printf(
         "{\"rank\": %d, \"blocks\": %lu, \"bytes\": %lu, \"skipped\": %lu, \"spilled\": %lu, \"inlined\": %lu, "
-        "\"restarts\": %lu, \"arena\": %lu, \"free\": %lu, \"blocked_ns\": %lu, \"closed\": %s, \"error\": \"%s\"}\n",
+        "\"restarts\": %lu, \"arena\": %lu, \"free\": %lu, \"blocked_ns\": %lu, \"closed\": %s, \"error\": \"%s\", "
+        "\"notice\": \"%s\"}\n",
         rank, stats.blocks, stats.bytes, stats.skipped_blocks, stats.spilled_blocks, stats.inlined_blocks,
         stats.server_restarts, stats.arena_bytes, stats.arena_free_bytes, stats.blocked_ns, closed ? "true" : "false",
-        first_error.c_str());
+        first_error.c_str(), first_notice.c_str());
     if (vanish) {
         std::fflush(stdout);
         ::_exit(first_error.empty() ? 0 : 1);

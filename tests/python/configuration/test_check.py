@@ -1,5 +1,6 @@
 """`halcyon check`, and `halcyon-check` for installations without Python: the same words, the same exit codes."""
 
+import os
 import re
 import subprocess
 import sys
@@ -155,12 +156,59 @@ def test_directories_that_cannot_be_made_are_refused(configuration: Path) -> Non
         (circle / "out", "Too many levels of symbolic links"),
         (nowhere / "out", "No such file or directory"),
         (long, "File name too long"),
+        (configuration.parent / "missing" / ("p" * 300), "File name too long"),
+        (Path("/proc/foo/out"), "/proc: No such file or directory"),
+        (Path("/sys/kernel/out"), "/sys/kernel: "),
     ]:
         configuration.write_text(CONFIGURATION.replace("path: out", f"path: {place}"))
         done = check(configuration)
         assert done.returncode == 1, place
         assert f"output directory {place} cannot be made: " in done.stderr
         assert why in done.stderr
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_a_directory_is_tried_and_left_as_it_was(configuration: Path, exists: bool) -> None:
+    parent = configuration.parent / "runs"
+    parent.mkdir()
+    if exists:
+        (parent / "out").mkdir()
+    tried = parent / "out" if exists else parent
+    os.utime(tried, ns=(10**18, 10**18 + 1))
+    before = tried.stat()
+    configuration.write_text(CONFIGURATION.replace("path: out", f"path: {parent}/out"))
+    assert check(configuration).returncode == 0
+    after = tried.stat()
+    assert after.st_ctime_ns > before.st_ctime_ns, "it was not tried"
+    assert after.st_mtime_ns == 10**18 + 1
+    assert list(tried.iterdir()) == []
+
+
+def test_a_directory_that_exists_and_takes_nothing_is_refused(configuration: Path) -> None:
+    """Of root, permissions say that it may write there."""
+    configuration.write_text(CONFIGURATION.replace("path: out", "path: /sys/kernel"))
+    done = check(configuration)
+    assert done.returncode == 1
+    assert re.search(r"stores.main.path: output directory /sys/kernel", done.stderr)
+
+
+def test_a_log_directory_that_cannot_be_made_is_refused(configuration: Path) -> None:
+    for place, why in [("/dev/null/logs", "/dev/null: Not a directory"), ("/proc/logs", "/proc: No such file")]:
+        configuration.write_text(CONFIGURATION + f"resources: {{server: {{log-directory: {place}}}}}\n")
+        done = check(configuration)
+        assert done.returncode == 1
+        key = "halcyon.yaml:11: resources.server.log-directory"
+        assert f"{key}: log directory {place} cannot be made: {why}" in done.stderr
+        configuration.write_text("inline: true\n" + configuration.read_text())
+        assert check(configuration).returncode == 0, "no server, no log"
+
+
+def test_without_stores_the_verdict_names_none(configuration: Path) -> None:
+    configuration.write_text(CONFIGURATION[: CONFIGURATION.index("stores:")])
+    assert check(configuration).stdout.splitlines()[1].startswith("OK: looked at every line, 0 actions, the buffer")
+    two = CONFIGURATION.replace("layout: line}", "layout: line, store: main}") + "  other: {path: elsewhere}\n"
+    configuration.write_text(two)
+    assert "0 actions, 2 stores with their directories here, the buffer" in check(configuration).stdout
 
 
 def test_directories_that_open_refuses_are_refused(configuration: Path) -> None:

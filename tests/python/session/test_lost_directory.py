@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from running import Case, check_complete, expected_block, finish, is_gone, wait_for
+from running import Case, check_complete, expected_block, finish, is_gone, stop_server, wait_for
 
 
 def stored(case: Case) -> list[Path]:
@@ -73,6 +73,25 @@ def test_a_wait_after_the_loss_says_it(openmpi_case: Case) -> None:
     openmpi_case.open_gate(3)
     outcome = finish(run)
     assert "was deleted, moved or unmounted" in outcome.ranks[0]["error"]
+
+
+def test_a_log_that_is_lost_for_good_is_said_in_the_counts(openmpi_case: Case) -> None:
+    logs = openmpi_case.directory / "logs"
+    openmpi_case.configure(server=f"log-directory: {logs}")
+    run = openmpi_case.start("iterations=8", openmpi_case.gates(4))
+    openmpi_case.wait_at_gate(4)
+    server = int((logs / "server-n0000.log").read_text().rsplit("process ", 1)[1].split(",")[0])
+    shutil.rmtree(logs)
+    logs.touch()
+    stop_server(server)  # the next one has something to say
+    openmpi_case.open_gate(4)
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    took_over, told = openmpi_case.counts()["messages"][:2]
+    assert took_over == "took over as server 2 of this session"
+    assert told.startswith("the log cannot be written: halcyon.yaml:")
+    assert f": resources.server.log-directory: log directory {logs} cannot be made: Not a directory" in told
+    assert sum("the log cannot be written" in m for m in openmpi_case.counts()["messages"]) == 1
 
 
 def test_records_that_are_deleted_alone_are_begun_anew_and_counted(openmpi_case: Case) -> None:

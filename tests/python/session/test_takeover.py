@@ -47,6 +47,24 @@ def test_a_server_that_stands_still_is_replaced_and_said_to_be(openmpi_case: Cas
     assert openmpi_case.counts()["server_restarts"] == 1
 
 
+def test_who_waits_five_seconds_for_a_server_reads_why_when_the_call_returns(openmpi_case: Case) -> None:
+    openmpi_case.configure()
+    run = openmpi_case.start("iterations=8", "final_wait=1", openmpi_case.gates(4))
+    openmpi_case.wait_at_gate(4)
+    log = openmpi_case.output / "server-n0000.log"
+    said = "the server of this node gives no sign of life; it is killed and replaced after 60000 ms"
+    with stopped_server(openmpi_case):
+        openmpi_case.open_gate(4)
+        wait_for(lambda: log.read_text().count(said) == openmpi_case.ranks, what="both ranks complain")
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    for rank in outcome.ranks.values():
+        assert rank["error"] == ""
+        assert rank["notice"].startswith(said), rank
+        assert int(rank["notice"].split("(for ")[1].split(" ms by now")[0]) >= 5000
+    assert openmpi_case.counts()["server_restarts"] == 0
+
+
 def start_and_close_sync(case: Case) -> "tuple[subprocess.Popen[str], Path]":
     """A run that is about to close its session, and the file that keeps its server's fsync from returning."""
     closed, program, build = case.directory / "closed", case.directory / "server", BUILDS[case.mpi]
