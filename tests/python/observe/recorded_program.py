@@ -72,7 +72,8 @@ class Run:
         for row in self.rows("absences"):
             counts[row["subject"]] += row["count"] or 0
             if row["subject"] in PROGRAMS:
-                counts[f"{row['subject']}: {row['detail']}"] += row["count"]
+                path = row["detail"].removesuffix("; nor is what it starts recorded")
+                counts[f"{row['subject']}: {path}"] += row["count"]
         return counts
 
 

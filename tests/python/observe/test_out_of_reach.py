@@ -106,7 +106,19 @@ def test_the_report_says_so(directory: Path) -> None:
 
     program = compiled("out_of_reach.c", directory.parent)
     run = run_as(directory, program, directory, "raw_user")
-    assert [(a.subject, a.count) for a in absences(run.data)] == [(PROCESSES, 2)]
+    told = [(a.subject, a.count, a.detail) for a in absences(run.data)]
+    assert told == [(PROCESSES, 2, "nor is what they start recorded")]
+
+
+def test_the_report_says_that_what_a_program_of_another_user_starts_is_not_recorded(directory: Path) -> None:
+    from halcyon.observe.report_tables import absences
+
+    if shutil.which("setpriv") is None:
+        pytest.skip("setpriv is not installed")
+    words = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups", "/bin/sh", "-c", "cat /etc/hostname;"]
+    run = run_as(directory, *words)
+    told = [(a.subject, a.count, a.detail) for a in absences(run.data)]
+    assert told == [(PROGRAM, 1, "/bin/sh; nor is what it starts recorded")]
 
 
 def test_a_killed_parent_leaves_what_its_children_told(directory: Path) -> None:

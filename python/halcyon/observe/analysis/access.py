@@ -56,7 +56,8 @@ class Order(StrEnum):
     FORWARD = "forward"  # further on, at differing distances
     BACKWARD = "backward"  # further to the file's start
     REPEATED = "repeated"  # back to the first byte each time
-    RANDOM = "random"  # forwards and backwards
+    RANDOM = "random"  # forwards and backwards, at distances that hardly repeat
+    MIXED = "mixed"  # forwards and backwards, at distances that repeat: several streams, or a header again and again
     SINGLE = "single"  # too few transfers to tell
     UNKNOWN = "unknown"  # the source does not tell offsets
 
@@ -105,6 +106,8 @@ def pattern_rows(survey: Survey) -> ibis.Table:
     )
     rows = rows.left_join(_jumps(survey), keys).drop("file_right", "process_right", "direction_right")
     rows = rows.mutate(restarts=_.restarts.fill_null(0), most=_.most.fill_null(0))
+    disordered = survey.disordered.mutate(disordered=True)
+    rows = rows.left_join(disordered, keys).drop("file_right", "process_right", "direction_right")
     rows = rows.mutate(steps=_.consecutive + _.forward + _.backward - _.restarts)
     jumps = _.steps - _.consecutive
     regular = (_.most > 1) & (_.most >= share * jumps)
@@ -119,7 +122,8 @@ def pattern_rows(survey: Survey) -> ibis.Table:
         (onward & (_.consecutive + _.most >= share * _.steps), Order.STRIDED),
         (_.consecutive + _.forward >= share * _.steps, Order.FORWARD),
         (_.backward - _.restarts >= share * _.steps, Order.BACKWARD),
-        else_=Order.RANDOM,
+        (_.disordered.fill_null(False), Order.RANDOM),
+        else_=Order.MIXED,
     )
     rows = rows.mutate(order=order)
     strided = _.order == Order.STRIDED

@@ -76,8 +76,15 @@ class Answers:
         return None if self.survey.calls else self.counters
 
     @cached_property
+    def calls_cut(self) -> bool:
+        """Whether the source had no room for all calls (Darshan's DXT), which its counters count."""
+        cut = (_.what == "partial") & _.subject.startswith("DXT_")
+        return self.counters is not None and self.survey.dataset.absences.filter(cut).count().to_pyarrow().as_py() > 0
+
+    @cached_property
     def bandwidths(self) -> list[Bandwidth]:
-        return self.counted.bandwidths() if self.counted else bandwidths(self.survey)
+        known = self.counters if self.calls_cut else self.counted
+        return known.bandwidths() if known else bandwidths(self.survey)
 
     @cached_property
     def times(self) -> list[TimeSpent]:

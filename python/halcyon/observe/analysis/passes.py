@@ -59,6 +59,19 @@ def profile(calls: ibis.Table, files: ibis.Table) -> ibis.Table:
     )
 
 
+def rare_steps(calls: ibis.Table, of: ibis.Table) -> ibis.Table:
+    """Per process, file and direction of `of`: `share`, how many of its steps have a length that hardly repeats.
+
+    Such a length is there twice at most, or makes less than a hundredth of the steps.
+    """
+    rows = calls.filter((_.level == Level.POSIX) & _.step.notnull()).rename(direction="kind")
+    keys = ["process", "file", "direction"]
+    each = rows.semi_join(of, keys).aggregate(by=[*keys, "step"], times=_.count())
+    each = each.mutate(every=_.times.sum().over(ibis.window(group_by=keys)))
+    rare = (_.times <= 2) | (100 * _.times < _.every)
+    return each.aggregate(by=keys, share=ibis.ifelse(rare, _.times, 0).sum() / _.times.sum())
+
+
 def jumps(calls: ibis.Table, lows: ibis.Table) -> ibis.Table:
     """Per process, file, level, kind and parent's level: how the transfers jump that do not begin where the last ended.
 

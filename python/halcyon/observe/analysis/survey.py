@@ -102,6 +102,22 @@ class Survey:
         return self.keep(self.directed(passes.jumps(self.rows, ibis.memtable(lows))))
 
     @cached_property
+    def disordered(self) -> ibis.Table:
+        """`process`, `file` and `direction` of those that go forward and back by distances that hardly repeat."""
+        least = self.settings.random_steps
+        sums = self.profile.filter(_.transfer & _.file.notnull()).aggregate(
+            by=["process", "file", "direction"],
+            **{name: _[name].sum().cast("int64") for name in ("consecutive", "forward", "backward")},
+        )
+        steps = _.consecutive + _.forward + _.backward
+        both = sums.filter((_.backward > 0) & (_.backward >= least * steps) & (_.forward >= least * steps))
+        found = both.select("process", "file", "direction").to_pyarrow()
+        if not len(found):  # need not look at each call
+            return self.keep(found)
+        rare = self.keep(passes.rare_steps(self.rows, ibis.memtable(found)))
+        return rare.filter(_.share >= self.settings.random_share).drop("share")
+
+    @cached_property
     def durations(self) -> ibis.Table:
         """passes.durations of `rows`, with the direction of transfers."""
         return self.keep(self.directed(passes.durations(self.rows, self.dataset.files)))

@@ -6,7 +6,7 @@ from ibis import _
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.large_transfers import saving
-from halcyon.observe.schema import Kind, Level
+from halcyon.observe.schema import Kind
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -76,7 +76,6 @@ def _transfers(answers: Answers, direction: str) -> ibis.Table:
 
 def _random(answers: Answers, direction: str) -> list[dict[str, int]]:
     """Sums per file and process of those that are random."""
-    settings = answers.settings
     sums = _transfers(answers, direction).aggregate(
         by=["file", "process"],
         **{
@@ -84,27 +83,7 @@ def _random(answers: Answers, direction: str) -> list[dict[str, int]]:
             for name in ("calls", "volume", "duration_ns", "consecutive", "forward", "backward")
         },
     )
-    steps = _.consecutive + _.forward + _.backward
-    jumps = sums.filter(
-        (_.calls >= settings.many_calls)
-        & (_.backward >= settings.random_steps * steps)
-        & (_.forward >= settings.random_steps * steps)
-    )
+    disordered = answers.survey.disordered.filter(_.direction == direction)
+    jumps = sums.semi_join(disordered, ["file", "process"]).filter(_.calls >= answers.settings.many_calls)
     rows: list[dict[str, int]] = jumps.order_by(["file", "process"]).to_pyarrow().to_pylist()
-    rare = _rare_steps(answers, direction, rows)
-    return [row for row in rows if rare.get((row["file"], row["process"]), 0.0) >= settings.random_share]
-
-
-def _rare_steps(answers: Answers, direction: str, rows: list[dict[str, int]]) -> dict[tuple[int, int], float]:
-    """The share of steps whose length makes less than a hundredth of them."""
-    if not rows:
-        return {}
-    calls = answers.survey.rows.filter(
-        (_.level == Level.POSIX) & (_.kind == direction) & _.step.notnull() & _.file.isin([row["file"] for row in rows])
-    )
-    each = calls.aggregate(by=["file", "process", "step"], times=_.count())
-    whole = ibis.window(group_by=["file", "process"])
-    each = each.mutate(every=_.times.sum().over(whole)).mutate(rare=ibis.ifelse(100 * _.times < _.every, _.times, 0))
-    shares = each.aggregate(by=["file", "process"], share=_.rare.sum() / _.times.sum())
-    # With fewer than some hundred steps, even a length that is there once makes a hundredth.
-    return {(row["file"], row["process"]): row["share"] for row in shares.to_pyarrow().to_pylist()}
+    return rows

@@ -26,6 +26,8 @@ MOST_PROCESSES = 1 << 24
 DXT_LEVELS = {"DXT_POSIX": Level.POSIX, "DXT_MPIIO": Level.MPIIO}
 AUTO_READERS: dict[str, Callable[..., Any]] = {"APMPI": log_get_apmpi_record, "APXC": log_get_apxc_record}
 
+CUT = "Darshan ran out of the memory it had for this module"
+DXT_CUT = f"{CUT}; bandwidths, times and the time of MPI-IO's own are by its counters, all else of the calls in the log"
 DXT_UNSEEN = "DXT records reads and writes alone; the counters count the other calls"
 DXT_NAMELESS = "DXT tells reads from writes, not which function it was: calls are named read and write"
 
@@ -237,7 +239,7 @@ class DarshanLog:
     def _write_absences(self, writer: DatasetWriter) -> None:
         for module, known in self.modules.items():
             if known["partial_flag"]:
-                _absent(writer, "partial", module, "Darshan ran out of the memory it had for this module")
+                _absent(writer, "partial", module, DXT_CUT if module in DXT_LEVELS else CUT)
 
     def _write_facts(self, writer: DatasetWriter) -> None:
         facts = [("darshan.log_version", self.job["log_ver"])]

@@ -39,6 +39,11 @@ _NOT_SEEN = {
     "recording was being started, or by a child in its parent's memory",
     "streams that were in use at the end": "another thread held them; what waited in them was written unseen",
 }
+_NOR_WHAT_STARTS = {
+    "a program that cannot write to the run's folder": "nor is what it starts recorded",
+    "processes that could not write to the run's folder": "nor is what they start recorded",
+}
+"""Subjects whose count is of those that were told alone: nobody tells what these start."""
 
 
 def read(path: Path, directory: Path, salvage: bool = False) -> None:
@@ -234,7 +239,7 @@ class TraceFolder:
                     "what": "not-seen",
                     "subject": subject,
                     "count": count,
-                    "detail": path or _NOT_SEEN.get(subject),
+                    "detail": "; ".join(filter(None, (path, _NOR_WHAT_STARTS.get(subject)))) or _NOT_SEEN.get(subject),
                 }
             if process.reader.ended is None:
                 yield {

@@ -32,6 +32,9 @@ def in_order(offsets: list[int], size: int = KIB) -> Trace:
         ([n * 5 * KIB for n in range(10)], "strided", 4 * KIB),
         ([n * n * 2 * KIB for n in range(10)], "forward", None),
         (random.Random(1).sample([n * 3 * KIB for n in range(20)], 20), "random", None),
+        (random.Random(1).sample([n * 3 * KIB for n in range(300)], 300), "random", None),
+        ([offset for n in range(10) for offset in (n * KIB, 50_000_000 + n * KIB)], "mixed", None),  # two streams
+        ([offset for n in range(300) for offset in (n * KIB, 50_000_000 + n * KIB)], "mixed", None),
         ([n * n * 2 * KIB for n in reversed(range(10))], "backward", None),
         ([n * 3 * KIB for n in reversed(range(10))], "backward", -4 * KIB),
         ([n * KIB // 2 for n in range(10)], "strided", -KIB // 2),  # each overlaps the one before
@@ -65,6 +68,12 @@ def test_a_file_rewritten_from_its_start_is_not_random(ask: Ask) -> None:
     (file,) = ask(in_order([n * KIB for n in range(4)] * 5)).files
     assert (file.consecutive, file.restarts, file.random) == (15, 4, 0)
     assert file.pattern == "consecutive"
+
+
+def test_two_streams_in_a_file_are_not_random(ask: Ask) -> None:
+    streams = [offset for n in range(150) for offset in (n * KIB, 50_000_000 + n * KIB)]
+    (file,) = ask(in_order(streams)).files
+    assert (file.random, file.forward, file.backward) == (0, 150, 149)
 
 
 def test_processes_without_order_are_told_from_those_with_one(ask: Ask) -> None:

@@ -165,6 +165,19 @@ def test_a_log_with_dxt_keeps_what_only_its_counters_tell() -> None:
     assert tables.calls == 576
 
 
+def test_a_log_whose_dxt_was_cut_short_has_the_bandwidths_of_its_counters() -> None:
+    """DXT kept 65,536 of a million reads of one byte."""
+    with open_run(DATA / "darshan" / "partial_data_dxt.darshan") as dataset:
+        tables = report_tables(dataset)
+    whole = next(one for one in tables.bandwidths if one.file is None and one.kind == "read")
+    (spent,) = (one for one in tables.times if (one.level, one.kind) == ("posix", "read"))
+    assert whole.bytes == spent.bytes == 1_000_000
+    assert whole.effective_posix == pytest.approx(1_000_000 / spent.seconds)
+    told = [one.detail for one in tables.absences if one.subject == "DXT_POSIX" and one.what == "partial"]
+    assert told[0] is not None
+    assert "all else of the calls in the log" in told[0]
+
+
 def test_what_was_cut_short_bounds_nothing(tmp_path: Path) -> None:
     log = Log(absences=[{"what": "partial", "subject": "POSIX"}])
     log.writes("POSIX", 0, None, 8, MIB, 2.0)
