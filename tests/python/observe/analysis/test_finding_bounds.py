@@ -145,3 +145,13 @@ def test_no_finding_of_a_generated_run_costs_more_than_the_time_spent(
         own = [each.value for each in one.evidence if each.key == "spent_s"]
         bound = min([whole, *own])
         assert 0 <= one.seconds_lost <= bound or math.isclose(one.seconds_lost, bound), one.key
+
+
+@pytest.mark.parametrize("run", [scenarios.time_inside_mpiio, scenarios.sieving, scenarios.late_rank])
+def test_mpiios_own_time_is_not_above_its_calls_where_nobody_relates_them(ask: Ask, run: Callable[[], Trace]) -> None:
+    trace = generated(run, 1)
+    trace.related = False
+    one = pick(findings(ask(trace, SENSITIVE)), "mpiio-overhead-write")
+    upper = sum(call.duration_ns for call in trace.calls if call.level == "mpiio") / 1e9
+    assert one.seconds_lost is not None
+    assert 0 < one.seconds_lost <= spent_s(one) <= upper * (1 + 1e-9)
