@@ -16,7 +16,7 @@ namespace halcyon {
 namespace {
 
 std::string file_with(const tests::temporary_folder& folder, const std::string& bytes) {
-    const std::string path = folder.file("file");
+    std::string path = folder.file("file");
     std::ofstream(path, std::ios::binary) << bytes;
     return path;
 }

@@ -148,7 +148,8 @@ const json* schema::compiled::only_choice(const json& choices, const node& value
 std::optional<failure> schema::compiled::check(const json& rule, const node& value, const std::string& path,
                                                std::string_view file) const {
     // The part becomes the root of a schema of its own, beside the definitions that it may refer to.
-    rapidjson::Document part(rapidjson::kObjectType);
+    rapidjson::Document::AllocatorType memory_of_part;
+    rapidjson::Document part(rapidjson::kObjectType, &memory_of_part);
     part.CopyFrom(rule, part.GetAllocator());
     const auto definitions = document.FindMember("definitions");
     if (definitions != document.MemberEnd() && !part.HasMember("definitions")) {

@@ -31,8 +31,7 @@ std::string describe_misfit(const std::string& variable, std::span<const int64_t
 std::string describe_scattered(const std::string& variable, const std::string& mesh) {
     return "variable '" + variable + "' is on mesh '" + mesh +
            "', but has no place, so its blocks are not one array: programs that draw meshes will not find the "
-           "variable; "
-           "give it a place";
+           "variable; give it a place";
 }
 
 std::string describe_lost_coordinate(const std::string& variable, const std::string& mesh,
