@@ -31,39 +31,26 @@ def _of_functions(answers: Answers, direction: str) -> list[Finding]:
     spent, inside = sum(one.seconds for one in own), sum(_inside(answers, one) for one in own)
     if not spent or inside < answers.settings.own_share * spent:
         return []
-    moved = sum(_moving(one) for one in own)
     worst = max(own, key=lambda one: _inside(answers, one))
     collective = bool(_COLLECTIVE.search(worst.function))
     rows = answers.survey.profile
     mine = rows.filter((_.level == Level.MPIIO) & _.call.isin([one.function for one in own]))
     files = mine.filter(mine.file.notnull()).select("file").distinct().to_pyarrow().column("file").to_pylist()
-    return found(
+    return _finding(
         answers,
-        key=f"mpiio-overhead-{direction}",
-        concerned=mine,
-        seconds_lost=inside,
-        spent_s=spent,
-        title=_title(direction),
-        explanation=(
-            f"{percent(inside / spent)} of the {seconds(spent)} in these calls passes inside of the MPI library, not "
-            f"in the calls that it makes, which take {seconds(spent - inside)}. "
-            + (
-                "Ranks wait for one another or exchange data; the clocks of this run do not tell which."
-                if collective
-                else "It takes apart datatypes and views, copies pieces, or waits for a lock of a shared file pointer."
-            )
-        ),
+        direction,
+        spent,
+        inside,
+        below_s=spent - inside,
+        moving_s=sum(_moving(one) for one in own),
+        below="calls that it makes",
+        why="Ranks wait for one another or exchange data; the clocks of this run do not tell which."
+        if collective
+        else "It takes apart datatypes and views, copies pieces, or waits for a lock of a shared file pointer.",
         change=_change(answers, direction, worst.function, collective),
-        estimate=_ESTIMATE,
         calls=sum(one.calls for one in own),
-        bytes=None,
-        evidence=[
-            Evidence("own_share", "share of MPI-IO's own in these calls' time", inside / spent),
-            Evidence("spent_s", "time in these calls", spent),
-            Evidence("below_s", "time in the calls that they make", spent - inside),
-            Evidence("moving_s", "of it, in reads and writes of the file", moved),
-            Evidence("longest_own_s", f"most, in {worst.function}", _inside(answers, worst)),
-        ],
+        longest=Evidence("longest_own_s", f"most, in {worst.function}", _inside(answers, worst)),
+        concerned=mine,
         files=sorted(files),
     )
 
@@ -75,35 +62,61 @@ def _of_files(answers: Answers, direction: str) -> list[Finding]:
     if not spent or inside < answers.settings.own_share * spent:
         return []
     below, worst = sum(one.below_s for one in every), max(every, key=lambda one: one.own_s)
+    return _finding(
+        answers,
+        direction,
+        spent,
+        inside,
+        below_s=below,
+        moving_s=below,
+        below="reads and writes of the files",
+        why="Ranks may wait for one another there, or exchange data; this source does not tell which."
+        if worst.collective
+        else "It takes apart datatypes and views, copies pieces, or waits for locks this source does not record.",
+        change=_change(answers, direction, "", worst.collective),
+        calls=sum(one.calls for one in every),
+        longest=Evidence("longest_own_s", "most, in one file", worst.own_s),
+        files=sorted(one.file for one in every),
+        **_where(answers, every),
+    )
+
+
+def _finding(
+    answers: Answers,
+    direction: str,
+    spent: float,
+    inside: float,
+    *,
+    below_s: float,
+    moving_s: float,
+    below: str,
+    why: str,
+    change: str,
+    calls: int,
+    longest: Evidence,
+    **where: Any,
+) -> list[Finding]:
+    """In seconds: `spent` in these calls, `inside` of it MPI-IO's own, `below_s` in the calls that `below` names."""
     return found(
         answers,
         key=f"mpiio-overhead-{direction}",
-        files=sorted(one.file for one in every),
         seconds_lost=inside,
         spent_s=spent,
-        title=_title(direction),
-        explanation=(
-            f"{percent(inside / spent)} of the {seconds(spent)} in these calls passes inside of the MPI library, not "
-            f"in the reads and writes of the files, which take {seconds(below)}. "
-            + (
-                "Ranks may wait for one another there, or exchange data; this source does not tell which."
-                if worst.collective
-                else "It takes apart datatypes and views, copies pieces, or waits for locks, which this source does "
-                "not record."
-            )
-        ),
-        change=_change(answers, direction, "", worst.collective),
+        title=f"MPI-IO {direction}s take far longer than moving their data",
+        explanation=f"{percent(inside / spent)} of the {seconds(spent)} in these calls passes inside of the MPI "
+        f"library, not in the {below}, which take {seconds(below_s)}. {why}",
+        change=change,
         estimate=_ESTIMATE,
-        calls=sum(one.calls for one in every),
+        calls=calls,
         bytes=None,
         evidence=[
             Evidence("own_share", "share of MPI-IO's own in these calls' time", inside / spent),
             Evidence("spent_s", "time in these calls", spent),
-            Evidence("below_s", "time in the calls that they make", below),
-            Evidence("moving_s", "of it, in reads and writes of the file", below),
-            Evidence("longest_own_s", "most, in one file", worst.own_s),
+            Evidence("below_s", "time in the calls that they make", below_s),
+            Evidence("moving_s", "of it, in reads and writes of the file", moving_s),
+            longest,
         ],
-        **_where(answers, every),
+        **where,
     )
 
 
@@ -115,10 +128,6 @@ def _where(answers: Answers, every: list[MpiIoOwn]) -> dict[str, Any]:
         return {"ranks": records.ranks_of(rows), "when": records.when(rows)}
     calls = answers.survey.profile.filter((_.level == Level.MPIIO) & _.file.isin(files))
     return {"concerned": calls.filter(_.direction == every[0].direction)}
-
-
-def _title(direction: str) -> str:
-    return f"MPI-IO {direction}s take far longer than moving their data"
 
 
 _ESTIMATE = (
