@@ -308,7 +308,7 @@ HALCYON_API int halcyon_forecast_window(halcyon_handle h, double seconds, halcyo
  * becomes NULL, whether it succeeds or not, and the session is over. Blocks committed and not cleared are handed over;
  * those allocated and not committed are no data: they are marked as missing in the open iteration, and counted. An
  * error of one rank is an error of all. Blocks: until all ranks have called it and the servers of all nodes have stored
- * everything; with `close: detach`, until all ranks have called it.
+ * everything; with `close: detach`, until all ranks have called it and the servers know of everything.
  * @retval HALCYON_ERROR_USAGE *h is NULL or was opened by the process that this one was forked off (then it stays);
  * after MPI_Finalize, what this process wrote is handed over, and nobody waits until it is stored, or it is stored
  * without a server, and nobody makes the view: the message says so

@@ -33,6 +33,8 @@ class server_link {
     virtual ~server_link() = default;
     /// False once the server is gone for good: the session then goes on without one.
     [[nodiscard]] virtual bool available() const = 0;
+    /// False once the server of this client has ended, until its successor is known.
+    [[nodiscard]] virtual bool has_server() = 0;
     /// Hands the descriptor of this client's spill file to the server, and to each that follows it.
     virtual result<void> share_spill_file(int fd) = 0;
     /// Kills the server of this generation, which does not answer any more: its successor takes over.
@@ -77,6 +79,9 @@ class client_session {
     result<void> finish();
     /// After finish(): waits until the server has stored everything. Failure (system): files could not be written.
     result<void> wait_until_drained();
+    /// After finish(), in its place: waits until a server knows of everything. Where there is none any more, it is
+    /// stored here.
+    result<void> detach();
     /// Lets a drained server exit; `build_view`: after it built the view for the last time.
     void release_server(bool build_view);
     /// Waits until the released server has gone through its last acts. False: there is none that could, because the
@@ -93,6 +98,8 @@ class client_session {
     [[nodiscard]] uint64_t arena_free();
     /// True where there was no server from the start, or since the loss of the last one was noticed.
     [[nodiscard]] bool stores_itself() const { return inline_; }
+    /// The first iteration that this client has not ended and no server has stored, and marked what is missing in it.
+    [[nodiscard]] int64_t first_unmarked() const;
     [[nodiscard]] uint32_t server_restarts() const {
         return segment_ ? segment_->header().tenure.load().restarts() : 0;
     }

@@ -144,22 +144,27 @@ result<void> client_session::store_own(const checked_block& b) {
 }
 
 /// Clients that ended after the last server did, or before it and unseen, and did not store what they had handed over.
-/// Safe once their process has ended: nobody writes there any more. One client takes each of them.
+/// Safe once their process has ended: nobody writes there any more; nor does one that has detached itself. One client
+/// takes each of them.
 void client_session::store_for_the_dead() {
     if (segment_ == nullptr) return;
     for (uint32_t c = 0; c < segment_->geometry().clients; ++c) {
         client_page& page = segment_->page(c);
-        if (c == where_.client || page.cared_for.load(std::memory_order_acquire) != 0 || !process_has_ended(page))
-            continue;
+        const bool left = page.detached.load() != 0 || process_has_ended(page);
+        if (c == where_.client || page.cared_for.load(std::memory_order_acquire) != 0 || !left) continue;
         if (page.cared_for.exchange(1, std::memory_order_acq_rel) == 0) store_remains_of(c);
     }
 }
 
 void client_session::store_remains_of(uint32_t client) {
-    const int rank = segment_->page(client).rank.load(std::memory_order_relaxed);
+    const client_page& page = segment_->page(client);
+    const int rank = page.rank.load(std::memory_order_relaxed);
     const remains left = remains_of(*segment_, model_, client);
     result<void> outcome = left.sound;
-    if (auto done = fallback_->count_policies(policies_of(segment_->page(client))); !done) outcome = done;
+    if (auto done = fallback_->count_policies(policies_of(page)); !done) outcome = done;
+    const int64_t phases = page.ended_through.load(std::memory_order_acquire) + 1;
+    const auto phases_taken = static_cast<int64_t>(page.iterations_taken.load(std::memory_order_acquire));
+    if (auto done = fallback_->count_lost(0, std::max<int64_t>(0, phases - phases_taken)); !done) outcome = done;
     for (auto b = left.blocks.begin(); b != left.blocks.end();) {
         fallback_store::left_blocks of_iteration{b->iteration, rank, {}, {}};
         for (; b != left.blocks.end() && b->iteration == of_iteration.iteration; ++b) {
@@ -250,6 +255,32 @@ result<void> client_session::wait_until_drained() {
                            std::string(h.last_error, strnlen(h.last_error, sizeof h.last_error)),
                        EIO};
     return {};
+}
+
+result<void> client_session::detach() {
+    if (inline_) return left_;
+    // First the word, then the look: whoever sees the server end after the look finds the word.
+    page_->detached.store(1);
+    segment_header& h = segment_->header();
+    silence_->begin();
+    while (link_->available()) {
+        const uint32_t seen = h.progress.load(std::memory_order_acquire);
+        if (auto served = still_served(); !served) return served;
+        // One that was killed may not have ended yet; it takes nothing any more.
+        const bool taken = static_cast<int64_t>(page_->iterations_taken.load(std::memory_order_acquire)) >= iteration_;
+        if (taken && link_->has_server()) return {};
+        h.bell.ring();
+        sleep_until_progress(seen, patience_ns);
+    }
+    inline_ = true;
+    if (page_->cared_for.exchange(1, std::memory_order_acq_rel) != 0) return {};  // another client has done it
+    left_ = leave_server();
+    auto finished = fallback_->finish();
+    return left_ ? finished : left_;
+}
+
+int64_t client_session::first_unmarked() const {
+    return segment_ == nullptr ? iteration_ : std::max(iteration_, segment_->header().ledger.read().stored_through + 1);
 }
 
 void client_session::release_server(bool build_view) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <numeric>
 
 #include "base/clock.hpp"
 #include "offload/model/unstored.hpp"
@@ -236,12 +237,35 @@ result<void> inline_store::finish() {
     return outcome;
 }
 
+result<void> inline_store::mark_unended(const unended_iterations& found) {
+    if (auto opened = open(); !opened) return opened;
+    result<void> outcome;
+    for (uint32_t s = 0; s < data_.stores.size(); ++s) {
+        output_writer::request r;
+        r.store = s;
+        r.iterations.resize(static_cast<size_t>(found.end - found.first));
+        std::iota(r.iterations.begin(), r.iterations.end(), found.first);
+        r.unfinished = r.iterations;
+        if (auto done = write(std::move(r), realtime_ns()); !done) {
+            outcome = done;
+            ++counts_.failed_files;
+        }
+    }
+    if (found.counted) counts_.incomplete_iterations += found.end - found.first;
+    counts_.finished = true;
+    say(found.who + " closed before iteration " + std::to_string(found.first) +
+        ", which others ended: its blocks are missing from there on");
+    if (auto saved = records_->save(counts_); !saved) outcome = saved;
+    output_->release_directories();
+    return outcome;
+}
+
 result<void> inline_store::rebuild_views(const std::vector<std::string>& writers) {
     if (auto opened = open(); !opened) return opened;
     if (auto shown = output_->rebuild_views(writers); !shown) return shown.why();
     const std::vector<std::string> remarks = output_->new_view_remarks();
     for (const std::string& remark : remarks) say("view: " + remark);
-    counts_.incomplete_iterations = output_->ended_short();
+    counts_.incomplete_iterations += output_->ended_short();
     if (remarks.empty() && counts_.finished) return {};
     // Where only the view was left to make, the records are of now, and end with it.
     counts_.finished = true;

@@ -8,6 +8,7 @@
 
 #include "offload/actions/action_runner.hpp"
 #include "offload/client/fallback.hpp"
+#include "offload/client/unended_iterations.hpp"
 #include "offload/output/output_writer.hpp"
 #include "offload/output/run_records.hpp"
 
@@ -49,6 +50,9 @@ class inline_store final : public fallback_store {
     result<void> sync(reach whose) override;
     /// Saves the counts as finished. Failure: something was lost on the way.
     result<void> finish() override;
+
+    /// Readers find fill in them; a file without blocks marks them.
+    result<void> mark_unended(const unended_iterations& found);
 
     result<void> rebuild_views(const std::vector<std::string>& writers);
 

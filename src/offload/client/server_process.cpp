@@ -93,6 +93,11 @@ void server_process::stop_watching() {
     watcher_.join();
 }
 
+bool server_process::has_server() {
+    const std::lock_guard lock(connection_);
+    return !server_.has_ended();
+}
+
 result<void> server_process::share_spill_file(int fd) {
     const std::lock_guard lock(connection_);
     spill_fd_ = fd;

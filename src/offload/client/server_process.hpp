@@ -38,6 +38,7 @@ class server_process final : public server_link {
     [[nodiscard]] const shared_memory& document() const { return document_; }
 
     [[nodiscard]] bool available() const override { return available_.load(std::memory_order_acquire); }
+    [[nodiscard]] bool has_server() override;
     result<void> share_spill_file(int fd) override;
     bool end_server(uint32_t generation) override;
     result<descriptor> take_turn() override;

@@ -9,6 +9,7 @@
 #include "base/working_directory.hpp"
 #include "offload/client/core_binding.hpp"
 #include "offload/client/directories_at_open.hpp"
+#include "offload/client/find_unended.hpp"
 #include "offload/client/run_file.hpp"
 #include "offload/output/run_mark.hpp"
 #include "offload/output/server_log.hpp"
@@ -350,13 +351,23 @@ result<void> mpi_session::write_run_file(std::optional<ending> end) const {
     return r.save(directory);
 }
 
+result<void> mpi_session::mark_unended() {
+    auto found = find_unended(all_, node_, node_index_,
+                              {client_->iteration(), client_->first_unmarked(), client_->stores_itself()});
+    if (!found) return found.why();
+    return *found ? inline_->mark_unended(**found) : result<void>{};
+}
+
 result<void> mpi_session::close() {
     // Waits since the last iteration ended are in no phase: they are part of closing.
     const int64_t waited_ns = client_->visible_in_no_phase_ns();
     const ending end{realtime_ns() - waited_ns, static_cast<int64_t>(client_->counts().visible_ns) - waited_ns};
     result<void> outcome = contained("", [this] { return client_->finish(); });
+    const auto handed_over =
+        contained("", [this] { return model_.detach_at_close ? client_->detach() : client_->wait_until_drained(); });
+    if (!handed_over) outcome = handed_over;
+    if (auto marked = contained("", [this] { return mark_unended(); }); !marked) outcome = marked;
     if (!model_.detach_at_close) {
-        if (auto drained = contained("", [this] { return client_->wait_until_drained(); }); !drained) outcome = drained;
         // Every node has published before the last view is made.
         outcome = agree(all_, outcome);
         if (node_.rank() == 0) client_->release_server(all_.rank() == 0);

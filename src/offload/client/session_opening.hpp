@@ -56,6 +56,7 @@ class mpi_session {
         int64_t close_began_ns = 0, visible_ns = 0;
     };
     result<void> write_run_file(std::optional<ending> end) const;
+    result<void> mark_unended();
 
     std::string configuration_path_;
     std::map<std::string, double> set_parameters_;

@@ -125,6 +125,7 @@ struct alignas(64) client_page {
     std::atomic<int32_t> rank;                            ///< client: in the communicator of open
     std::atomic<uint64_t> pid_namespace;                  ///< client: what that number counts in; 0: not known
     std::atomic<uint32_t> cared_for;                      ///< client: without a server, its blocks are stored
+    std::atomic<uint32_t> detached;                       ///< client: closed, and looks after its blocks no more
     alignas(64) std::atomic<int64_t> ended_through;       ///< client: last iteration it ended; -1 none
     std::atomic<uint64_t> skipped_blocks, skipped_bytes;  ///< client: totals since open
     std::atomic<uint64_t> spilled_blocks, spilled_bytes;
@@ -137,7 +138,8 @@ struct alignas(64) client_page {
 static_assert(has_shared_layout<client_page, 192, 64>());
 static_assert(offsetof(client_page, waiting) == 0 && offsetof(client_page, closed) == 4 &&
               offsetof(client_page, pid) == 8 && offsetof(client_page, rank) == 12 &&
-              offsetof(client_page, pid_namespace) == 16 && offsetof(client_page, cared_for) == 24);
+              offsetof(client_page, pid_namespace) == 16 && offsetof(client_page, cared_for) == 24 &&
+              offsetof(client_page, detached) == 28);
 static_assert(offsetof(client_page, ended_through) == 64 && offsetof(client_page, skipped_blocks) == 72 &&
               offsetof(client_page, skipped_bytes) == 80);
 static_assert(offsetof(client_page, spilled_blocks) == 88 && offsetof(client_page, spilled_bytes) == 96 &&

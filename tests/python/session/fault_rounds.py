@@ -15,6 +15,7 @@ import random_faults
 import takeover
 from promises import promise
 from running import Case
+from stored import check_whole_counts, check_whole_values
 
 MODES = ("kill", "hold", "slow")
 KINDS = {
@@ -55,7 +56,7 @@ class TakeoverRound:
             outcome = takeover.Takeover(hits).play(case)
             assert outcome.status == 0, outcome.text
         with promise("values"):
-            takeover.check_values_after(case)
+            check_whole_values(case, takeover.ITERATIONS, takeover.NZ)
         with promise("counts"):
             takeover.check_counts_after(case, outcome)
         return all(hit.was_reached(case) for hit in hits)
@@ -81,9 +82,9 @@ class OpenRound:
             outcome = opening.play(case)
             assert outcome.status == 0, outcome.text
         with promise("values"):
-            first_servers.check_values_after(case)
+            check_whole_values(case, first_servers.ITERATIONS, first_servers.NZ)
         with promise("counts"):
-            first_servers.check_counts_after(case)
+            check_whole_counts(case, first_servers.ITERATIONS)
         return opening.was_reached(case)
 
 

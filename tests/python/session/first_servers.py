@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from running import BUILDS, Case, Outcome, check_complete, finish, living_servers_of, wait_for
-from stored import check_nothing_is_half_done, check_view, total
+from running import BUILDS, Case, Outcome, finish, wait_for
 
 ITERATIONS, NZ = 3, 4
 MOST_KILLED = 3
@@ -33,15 +32,13 @@ class Opening:
         return case.run(f"iterations={ITERATIONS}")
 
     def put_in_place(self, case: Case) -> None:
-        build, program = BUILDS[case.mpi], case.directory / "server"
-        program.write_text(
+        build = BUILDS[case.mpi]
+        case.start_servers_by(
             FIRST_SERVERS.format(
                 starts=case.directory / "starts", killed=self.killed, tracer=build / "tests/stop_at_step",
                 step=self.step, report=case.directory / "report", server=build / "bin/halcyon-server",
             )
         )  # fmt: skip
-        program.chmod(0o755)
-        case.environment["HALCYON_SERVER"] = str(program)
 
     def was_reached(self, case: Case) -> bool:
         return all((case.directory / f"report-{start}").exists() for start in range(1, self.killed + 1))
@@ -49,20 +46,6 @@ class Opening:
     @staticmethod
     def starts(case: Case) -> int:
         return len((case.directory / "starts").read_text().splitlines())
-
-
-def check_values_after(case: Case) -> None:
-    check_complete(case, ITERATIONS)
-    check_view(case, case.blocks(), ITERATIONS, NZ)
-
-
-def check_counts_after(case: Case) -> None:
-    wait_for(lambda: not living_servers_of(case), what="the servers exit")
-    counts = case.counts()
-    assert (counts["iterations"], total(case, "blocks")) == (ITERATIONS, ITERATIONS * case.ranks)
-    for none in ("missing_blocks", "incomplete_iterations", "rejected_blocks", "failed_files", "dead_clients"):
-        assert counts[none] == 0, f"{none}: {counts[none]}"
-    check_nothing_is_half_done(case)
 
 
 def steps_of_an_opening(case: Case) -> int:

@@ -76,6 +76,21 @@ class Case:
         text = CONFIGURATION.format(**(values | parts), variables=lines)
         (self.directory / "halcyon.yaml").write_text(text)
 
+    def preload_into_servers(self, library: str, **environment: str) -> None:
+        """Servers of its runs are started with a library of tests/offload/session."""
+        build = BUILDS[self.mpi]
+        settings = " ".join(f"{name}={value}" for name, value in environment.items())
+        preloaded = f"LD_PRELOAD={build}/tests/lib{library}.so {settings}"
+        self.start_servers_by(f'#!/bin/sh\n{preloaded} exec {build}/bin/halcyon-server "$@"\n')
+
+    def start_servers_by(self, script: str) -> Path:
+        """Its runs start this in place of halcyon-server."""
+        program = self.directory / "server"
+        program.write_text(script)
+        program.chmod(0o755)
+        self.environment["HALCYON_SERVER"] = str(program)
+        return program
+
     def command(self, *options: str) -> list[str]:
         program = str(BUILDS[self.mpi] / "tests/scenario")
         names = "variables=" + ",".join(self.variables)

@@ -2,7 +2,7 @@
 
 import h5py
 import numpy as np
-from running import Case, expected_block
+from running import Case, check_complete, expected_block, living_servers_of, wait_for
 
 Key = tuple[str, int, int]
 """Variable, iteration, rank."""
@@ -52,3 +52,19 @@ def total(case: Case, count: str) -> int:
 def check_nothing_is_half_done(case: Case) -> None:
     left = [p.name for pattern in ("*.tmp", ".*.h5", ".*.room") for p in case.output.glob(pattern)]
     assert not left, f"left in the output directory: {sorted(left)}"
+
+
+def check_whole_values(case: Case, iterations: int, nz: int) -> None:
+    """Every block of every iteration is stored and shown."""
+    check_complete(case, iterations)
+    check_view(case, case.blocks(), iterations, nz)
+
+
+def check_whole_counts(case: Case, iterations: int) -> None:
+    """Once all servers have ended, each block and iteration is counted once, and nothing is said to be lost."""
+    wait_for(lambda: not living_servers_of(case), what="the servers exit")
+    counts = case.counts()
+    assert (counts["iterations"], total(case, "blocks")) == (iterations, iterations * case.ranks)
+    for none in ("missing_blocks", "incomplete_iterations", "rejected_blocks", "failed_files", "dead_clients"):
+        assert counts[none] == 0, f"{none}: {counts[none]}"
+    check_nothing_is_half_done(case)

@@ -1,6 +1,19 @@
 """`close: detach`: the simulation has gone, its server still stores."""
 
-from running import BUILDS, Case, check_complete, is_gone, wait_for
+import pytest
+from running import (
+    BUILDS,
+    Case,
+    check_complete,
+    finish,
+    is_gone,
+    living_servers_of,
+    stop_server,
+    stopped_server,
+    wait_for,
+)
+from segment import Word, words
+from stored import total
 
 
 def gated(case: Case) -> str:
@@ -35,3 +48,29 @@ def test_sessions_that_are_closed_leave_the_directory_at_once(case: Case) -> Non
     case.configure(store=", existing: replace", resources="  servers-per-node: 2")
     outcome = case.run("iterations=2", "sessions_before=20")
     assert outcome.status == 0, outcome.text
+
+
+@pytest.mark.parametrize("max_restarts", [0, 3])
+@pytest.mark.parametrize("closes_first", [True, False])
+def test_what_was_handed_over_survives_a_server_that_ends_at_the_close(
+    openmpi_case: Case, max_restarts: int, closes_first: bool
+) -> None:
+    """A rank that has closed looks after its blocks no more. Of the last one, a server that lives must have them."""
+    openmpi_case.configure(top="close: detach", server=f"max-restarts: {max_restarts}")
+    last = 4 if closes_first else 3
+    options = ["extra_rank=0"] if closes_first else []
+    run = openmpi_case.start("iterations=3", *options, openmpi_case.gates(1, last))
+    openmpi_case.wait_at_gate(1)
+    with stopped_server(openmpi_case) as server:
+        openmpi_case.open_gate(1)
+        word, reached = (Word.CLOSED, [0, 1]) if closes_first else (Word.ENDED_THROUGH, [2, 2])
+        wait_for(lambda: words(server, word, 2) == reached, what="what comes before the gate is done")
+        stop_server(server)
+    openmpi_case.open_gate(last)
+    outcome = finish(run)
+    assert outcome.status == 0, outcome.text
+    wait_for(lambda: not living_servers_of(openmpi_case), what="the servers exit")
+    check_complete(openmpi_case, 3)
+    extra = 2 if closes_first else 0
+    assert total(openmpi_case, "blocks") == 3 * openmpi_case.ranks + extra
+    assert total(openmpi_case, "incomplete_iterations") == extra

@@ -138,14 +138,9 @@ listening.accept()[0].recv(1)
 """
 
 
-def test_a_server_that_dies_in_open_is_replaced(
-    openmpi_case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program, mark = tmp_path / "server", tmp_path / "mark"
-    server = BUILDS["openmpi"] / "bin/halcyon-server"
-    program.write_text(HANGS_UP_ONCE.format(python=sys.executable, mark=mark, server=server))
-    program.chmod(0o755)
-    monkeypatch.setenv("HALCYON_SERVER", str(program))
+def test_a_server_that_dies_in_open_is_replaced(openmpi_case: Case, tmp_path: Path) -> None:
+    mark, server = tmp_path / "mark", BUILDS["openmpi"] / "bin/halcyon-server"
+    openmpi_case.start_servers_by(HANGS_UP_ONCE.format(python=sys.executable, mark=mark, server=server))
     openmpi_case.configure()
     outcome = openmpi_case.run("iterations=5")
     assert mark.exists()
@@ -155,11 +150,7 @@ def test_a_server_that_dies_in_open_is_replaced(
 
 def test_a_server_killed_before_the_last_view_leaves_it_to_a_client(openmpi_case: Case) -> None:
     """All was drained by then: what is left to do is the view, and to end its maker's records."""
-    program, build = openmpi_case.directory / "server", BUILDS[openmpi_case.mpi]
-    killed = f"LD_PRELOAD={build}/tests/libkilled_at_rename.so KILLED_ONTO=/tiny.h5 KILLED_AT=2"
-    program.write_text(f'#!/bin/sh\n{killed} exec {build}/bin/halcyon-server "$@"\n')
-    program.chmod(0o755)
-    openmpi_case.environment["HALCYON_SERVER"] = str(program)
+    openmpi_case.preload_into_servers("killed_at_rename", KILLED_ONTO="/tiny.h5", KILLED_AT="2")
     openmpi_case.configure(server="max-restarts: 0", store=", view-interval: 60 min")
     run = openmpi_case.start("iterations=20", openmpi_case.gates(5))
     first_view = openmpi_case.output / "tiny.h5"

@@ -1,12 +1,12 @@
 """Servers that do not come up: one that is killed is followed by another, and a refusal says what became of it."""
 
-import os
 import random
 from pathlib import Path
 
 import pytest
-from first_servers import MOST_KILLED, Opening, check_counts_after, check_values_after, steps_of_an_opening
+from first_servers import ITERATIONS, MOST_KILLED, NZ, Opening, steps_of_an_opening
 from running import BUILDS, Case
+from stored import check_whole_counts, check_whole_values
 
 PARTS = 8
 
@@ -19,13 +19,8 @@ PARTS = 8
         ("kill -9 $$", "was ended by signal 9 before it listened"),
     ],
 )
-def test_a_server_that_ends_before_it_listens_is_told(
-    openmpi_case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, last_act: str, said: str
-) -> None:
-    server = tmp_path / "server"
-    server.write_text(f"#!/bin/sh\n{last_act}\n")
-    server.chmod(0o755)
-    monkeypatch.setitem(os.environ, "HALCYON_SERVER", str(server))
+def test_a_server_that_ends_before_it_listens_is_told(openmpi_case: Case, last_act: str, said: str) -> None:
+    server = openmpi_case.start_servers_by(f"#!/bin/sh\n{last_act}\n")
     openmpi_case.configure()
     outcome = openmpi_case.run("iterations=1")
     assert outcome.status != 0
@@ -49,8 +44,8 @@ def test_servers_killed_while_the_session_opens_are_followed_by_others(
     outcome = opening.play(openmpi_case)
     assert outcome.status == 0, outcome.text
     assert opening.was_reached(openmpi_case) or part == PARTS - 1, "the last calls are not made in every run"
-    check_values_after(openmpi_case)
-    check_counts_after(openmpi_case)
+    check_whole_values(openmpi_case, ITERATIONS, NZ)
+    check_whole_counts(openmpi_case, ITERATIONS)
 
 
 def test_an_open_gives_up_after_four_servers(openmpi_case: Case) -> None:
@@ -62,10 +57,7 @@ def test_an_open_gives_up_after_four_servers(openmpi_case: Case) -> None:
 
 def test_a_first_server_that_is_slow_to_start_is_waited_for(openmpi_case: Case) -> None:
     """The limit is for one that takes over, or stands still: here nobody waits for its work yet."""
-    program = openmpi_case.directory / "server"
-    program.write_text(f'#!/bin/sh\nsleep 2\nexec {BUILDS[openmpi_case.mpi]}/bin/halcyon-server "$@"\n')
-    program.chmod(0o755)
-    openmpi_case.environment["HALCYON_SERVER"] = str(program)
+    openmpi_case.start_servers_by(f'#!/bin/sh\nsleep 2\nexec {BUILDS[openmpi_case.mpi]}/bin/halcyon-server "$@"\n')
     openmpi_case.configure(server="hang-timeout: 1 s")
     outcome = openmpi_case.run("iterations=1")
     assert outcome.status == 0, outcome.text

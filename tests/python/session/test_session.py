@@ -3,7 +3,7 @@
 import h5py
 import numpy as np
 import pytest
-from running import Case, check_complete, finish, is_gone, shared_memory_of_halcyon, stopped_server, wait_for
+from running import Case, check_complete, finish, is_gone, shared_memory_of_halcyon, wait_for
 
 
 def test_every_block_of_a_run_is_stored(case: Case) -> None:
@@ -113,16 +113,20 @@ def test_the_view_shows_every_value(openmpi_case: Case) -> None:
 
 
 def test_detach_ends_the_run_before_the_server_has_stored_it(case: Case) -> None:
+    closed = case.directory / "closed"
+    case.preload_into_servers("gated_calls", GATED_RENAME=str(closed))
     case.configure(top="close: detach")
     run = case.start("iterations=40", case.gates(4))
     case.wait_at_gate(4)
-    with stopped_server(case) as pid:
-        case.open_gate(4)
-        outcome = finish(run, 30)
-        assert outcome.status == 0, outcome.text
-        assert not is_gone(pid)
-        assert not (case.output / "tiny.n0000.i00000039.h5").exists()
-    wait_for(lambda: is_gone(pid), what="the server exits")
+    closed.touch()
+    case.open_gate(4)
+    outcome = finish(run, 30)
+    assert outcome.status == 0, outcome.text
+    server = case.server_process()
+    assert not is_gone(server)
+    assert not (case.output / "tiny.n0000.i00000005.h5").exists(), "the server has one thread, which waits at a gate"
+    closed.unlink()
+    wait_for(lambda: is_gone(server), what="the server exits")
     check_complete(case, 40)
     with h5py.File(case.output / "tiny.h5") as view:
         assert view["theta"].shape[0] == 40

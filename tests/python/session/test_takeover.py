@@ -8,8 +8,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from running import BUILDS, Case, check_complete, finish, processes_of, stop_server, stopped_server, wait_for
-from takeover import ITERATIONS, Hit, Takeover, check_counts_after, check_values_after, steps_of_a_takeover
+from running import Case, check_complete, finish, processes_of, stop_server, stopped_server, wait_for
+from stored import check_whole_values
+from takeover import ITERATIONS, NZ, Hit, Takeover, check_counts_after, steps_of_a_takeover
 
 ROUNDS = 12
 """Of each kind."""
@@ -27,7 +28,7 @@ def test_a_takeover_stopped_at_a_step_loses_nothing(openmpi_case: Case, steps: i
     step = random.Random(f"{mode}{part}").randrange(part * steps // ROUNDS, (part + 1) * steps // ROUNDS) + 1
     outcome = Takeover((Hit(step, mode),)).play(openmpi_case)
     assert outcome.status == 0, outcome.text
-    check_values_after(openmpi_case)
+    check_whole_values(openmpi_case, ITERATIONS, NZ)
     check_counts_after(openmpi_case, outcome)
 
 
@@ -67,10 +68,8 @@ def test_who_waits_five_seconds_for_a_server_reads_why_when_the_call_returns(ope
 
 def start_and_close_sync(case: Case) -> "tuple[subprocess.Popen[str], Path]":
     """A run that is about to close its session, and the file that keeps its server's fsync from returning."""
-    closed, program, build = case.directory / "closed", case.directory / "server", BUILDS[case.mpi]
-    program.write_text(f'#!/bin/sh\nLD_PRELOAD={build}/tests/libgated_sync.so exec {build}/bin/halcyon-server "$@"\n')
-    program.chmod(0o755)
-    case.environment |= {"HALCYON_SERVER": str(program), "GATED_SYNC": str(closed)}
+    closed = case.directory / "closed"
+    case.preload_into_servers("gated_calls", GATED_SYNC=str(closed))
     case.configure(server="hang-timeout: 1 s")
     run = case.start(f"iterations={ITERATIONS}", "durable_at=0", case.gates(ITERATIONS))
     case.wait_at_gate(ITERATIONS)
