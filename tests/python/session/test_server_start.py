@@ -1,7 +1,6 @@
 """Servers that do not come up: one that is killed is followed by another, and a refusal says what became of it."""
 
 import random
-from pathlib import Path
 
 import pytest
 from first_servers import ITERATIONS, MOST_KILLED, NZ, Opening, steps_of_an_opening
