@@ -39,7 +39,7 @@ sanitize: setup ## all C, C++ and session tests under address/undefined behaviou
 	@scripts/sanitize
 
 faults: build ## sessions under faults, server and client killed or held at each step (docs/faults.md): make faults [MINUTES=10] [KIND=kill] [SEED=1]
-	@.venv/bin/python tests/python/session/fault_campaign.py $(if $(MINUTES),--minutes $(MINUTES)) $(if $(KIND),--kind $(KIND)) $(if $(SEED),--seed $(SEED))
+	@.venv/bin/python tests/python/offload/session/fault_campaign.py $(if $(MINUTES),--minutes $(MINUTES)) $(if $(KIND),--kind $(KIND)) $(if $(SEED),--seed $(SEED))
 
 fuzz: setup ## damaged traces, long streams for the grammar, under sanitizers: make fuzz [OF=traces|grammar] [MINUTES=10] [SEED=1]
 	@scripts/fuzz "$(OF)" $(or $(MINUTES),10) $(SEED)

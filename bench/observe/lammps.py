@@ -12,7 +12,7 @@ from pathlib import Path
 from rounds import Rounds, unmet
 
 from halcyon.compiled import core
-from halcyon.observe.recording.preload import variables
+from halcyon.layers.preload import variables
 
 EXAMPLE = Path("/usr/share/lammps/examples/melt/in.melt")
 RANKS = 4

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rounds import Rounds
 
-from halcyon.observe.recording.preload import variables
+from halcyon.layers.preload import variables
 
 PROGRAM = Path(os.environ["HALCYON_BUILD"]) / "bench/observe/mpiio_calls"
 FILE = Path("/dev/shm/halcyon-bench-mpiio")

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean, median
 
-from halcyon.departures import COUNTED
 from halcyon.errors import InternalError
-from halcyon.run_directory import Run, open_run
-from halcyon.run_statistics import NS, RunStatistics, Spread, statistics_of, visible_seconds
+from halcyon.offload.departures import COUNTED
+from halcyon.offload.run_directory import Run, open_run
+from halcyon.offload.run_statistics import NS, RunStatistics, Spread, statistics_of, visible_seconds
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,11 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from halcyon.comparison import open_comparison
 from halcyon.demo.table_rows import Rows
 from halcyon.demo.verdict import Verdict
-from halcyon.report import write_report
-from halcyon.report.page import templates
+from halcyon.offload.comparison import open_comparison
+from halcyon.offload.report import write_report
+from halcyon.offload.report.page import templates
 
 
 def write_page(verdict: Verdict, tables: Sequence[Rows], runs: Sequence[Path], output: Path) -> None:

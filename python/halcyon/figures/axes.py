@@ -2,16 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from halcyon.comparison import Comparison
-from halcyon.figures.picture import SERIES, WIDTH_IN
+from halcyon.figures.picture import WIDTH_IN
 from halcyon.quantities import Unit, byte_unit, rate, seconds, time_unit
 
 LOG_FROM = 30.0  # an axis over values further apart than this is logarithmic
@@ -74,36 +71,6 @@ def short(text: str) -> str:
     """`1.00 ms` → `1 ms`, for ticks."""
     value, _, unit = text.partition(" ")
     return f"{float(value.replace(',', '')):g} {unit}"
-
-
-@dataclass(frozen=True)
-class Look:
-    """How the marks of one run are drawn, the same in every figure."""
-
-    colour: str
-    dash: Any
-    marker: str
-
-
-_DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)), (0, (3, 1, 1, 1, 1, 1)))
-_MARKERS = "osD^vPX<>p"
-
-
-def looks(comparison: Comparison) -> list[Look]:
-    """A colour for each approach, a dash and a marker for each of its runs; one approach only: a colour per run."""
-    approaches = list(dict.fromkeys(entry.approach for entry in comparison.entries))
-    if len(approaches) == 1:
-        return [_look(i, i // len(SERIES)) for i in range(len(comparison.entries))]
-    seen = dict.fromkeys(approaches, 0)
-    found = []
-    for entry in comparison.entries:
-        found.append(_look(approaches.index(entry.approach), seen[entry.approach]))
-        seen[entry.approach] += 1
-    return found
-
-
-def _look(colour: int, variant: int) -> Look:
-    return Look(SERIES[colour % len(SERIES)], _DASHES[variant % len(_DASHES)], _MARKERS[variant % len(_MARKERS)])
 
 
 def panels(count: int, height_in: float) -> tuple[Figure, list[Axes]]:

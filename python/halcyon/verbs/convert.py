@@ -17,8 +17,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from halcyon.damaris_xml import convert
     from halcyon.errors import ConfigError, HalcyonSystemError
+    from halcyon.offload.damaris_xml import convert
     from halcyon.whole_text import read_whole_text
 
     path: Path = arguments.xml

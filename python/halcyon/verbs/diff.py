@@ -35,7 +35,7 @@ def iteration_range(text: str) -> range:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from halcyon.diff import diff, largest_differences
+    from halcyon.offload.diff import diff, largest_differences
 
     differences = diff(arguments.a, arguments.b, arguments.iterations)
     for difference in differences:

@@ -107,8 +107,8 @@ def _of_servers(arguments: argparse.Namespace) -> int:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from halcyon.comparison import open_comparison
-    from halcyon.report import write_report
+    from halcyon.offload.comparison import open_comparison
+    from halcyon.offload.report import write_report
 
     columns = (TextColumn("{task.description:<28}"), BarColumn(), MofNCompleteColumn())
     console = Console(stderr=True)

@@ -85,9 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.errors import UsageError
-    from halcyon.observe.recording.preload import Prediction, Prefetching
-    from halcyon.observe.recording.record import record, say_what_was_recorded
-    from halcyon.server_world import run_alone, run_beside_world
+    from halcyon.layers.preload import Prediction, Prefetching
+    from halcyon.layers.record import record, say_what_was_recorded
+    from halcyon.offload.server_world import run_alone, run_beside_world
 
     command: list[str] = arguments.command
     if command[:1] == ["--"]:

@@ -21,9 +21,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     for path in arguments.runs:
         _refuse_recording(path)
-    from halcyon.comparison import open_comparison
-    from halcyon.summary.machine import as_json
-    from halcyon.summary.text import print_summary
+    from halcyon.offload.comparison import open_comparison
+    from halcyon.offload.summary.machine import as_json
+    from halcyon.offload.summary.text import print_summary
 
     comparison = open_comparison(arguments.runs)
     if arguments.json:

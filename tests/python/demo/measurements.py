@@ -6,8 +6,8 @@ from halcyon.demo.calibration import Pace
 from halcyon.demo.comparison_rounds import CASES, Round
 from halcyon.demo.measurement import Measurement
 from halcyon.demo.model_run import Storm
-from halcyon.departures import COUNTED
-from halcyon.run_statistics import Spread
+from halcyon.offload.departures import COUNTED
+from halcyon.offload.run_statistics import Spread
 
 CALM = Measurement(
     visible_s=Spread(0.001, 0.001, 0.001, 0.001), visible_total_s=0.008, spread_s=0.001, run_s=4.0, compute_s=3.0,

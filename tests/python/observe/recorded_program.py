@@ -9,10 +9,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from halcyon.layers.preload import variables
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.pack import pack
 from halcyon.observe.recording.folder import DATA, Recording, new_folder
-from halcyon.observe.recording.preload import variables
 
 PROGRAMS = (
     "a static program",

@@ -9,8 +9,8 @@ from pathlib import Path
 from recorded_program import Run
 from strace_log import FileCall, file_calls, run_under_strace
 
+from halcyon.layers.preload import variables
 from halcyon.observe.recording.folder import Recording, new_folder
-from halcyon.observe.recording.preload import variables
 
 # --- what a recording cannot tell, and how the kernel's view of it is left out (docs/not-seen.md has the reasons) ---
 

@@ -10,9 +10,9 @@ import pytest
 from recorded_program import compiled
 
 from halcyon.errors import ConfigError
+from halcyon.layers.preload import find_library, variables
 from halcyon.observe.readers.halcyon import TraceFolder
 from halcyon.observe.recording.folder import Recording
-from halcyon.observe.recording.preload import find_library, variables
 
 
 class Victim:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from recorded_program import Run, compiled, recorded
 
-from halcyon.observe.recording.preload import find_library
+from halcyon.layers.preload import find_library
 
 PROGRAM = "a program that cannot write to the run's folder"
 PROCESSES = "processes that could not write to the run's folder"

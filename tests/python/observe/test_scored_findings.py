@@ -7,8 +7,8 @@ from observe.scored.scoring import Scored, judged, needed, precision, recall, sc
 from observe.scored.truth import TRUTHS, Truth
 
 from halcyon.errors import UnavailableError
+from halcyon.layers.preload import find_library
 from halcyon.observe.findings import Finding
-from halcyon.observe.recording.preload import find_library
 
 
 @pytest.mark.parametrize("truth", [one for one in TRUTHS if one.certain], ids=lambda truth: truth.name)

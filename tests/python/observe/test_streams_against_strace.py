@@ -7,7 +7,7 @@ import pytest
 from recorded_program import compiled, recorded
 from strace_comparison import INSIDE_MAPPED_STREAM, INSIDE_STATIC_PROGRAM, Comparison
 
-from halcyon.observe.recording.preload import find_library
+from halcyon.layers.preload import find_library
 
 OPTIMISATIONS = ["-O0", "-O1", "-O2", "-O3"]
 CHECKS = ["-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=2"]

@@ -14,8 +14,8 @@ from recorded_program import Run, compiled, recorded
 from small_disk import small_disk
 
 from halcyon.errors import ConfigError
+from halcyon.layers.preload import find_library
 from halcyon.observe.pack import pack
-from halcyon.observe.recording.preload import find_library
 
 HANDLERS = "calls of signal handlers, or between vfork and exec"
 
@@ -364,7 +364,7 @@ def test_no_place_to_record(directory: Path) -> None:
 
 
 def _variables(place: Path) -> dict[str, str]:
-    from halcyon.observe.recording.preload import variables
+    from halcyon.layers.preload import variables
 
     return variables(["trace"], place, None)
 

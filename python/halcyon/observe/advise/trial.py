@@ -14,11 +14,11 @@ from types import FrameType
 
 from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
 from halcyon.exit_status import Ended
+from halcyon.layers.preload import variables
 from halcyon.mpi_launcher import is_launcher, launcher_of
 from halcyon.observe.advise.mpiio_time import MpiIo, read_mpiio
 from halcyon.observe.recording.folder import Recording, new_folder
-from halcyon.observe.recording.preload import variables
-from halcyon.server_world import simulation_environment
+from halcyon.offload.server_world import simulation_environment
 
 OUTPUT = "output.txt"
 """What the command printed, in the folder of its run."""

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from halcyon.errors import UnavailableError
+from halcyon.layers.preload import find_library
 from halcyon.observe.advise.library import HINTS_FILE
 from halcyon.observe.advise.mpiio_time import MpiIo
 from halcyon.observe.advise.trial import Launch, Trial
-from halcyon.observe.recording.preload import find_library
 
 ROOT = Path(__file__).resolve().parents[4]
 Seconds = Callable[[dict[str, str]], float]

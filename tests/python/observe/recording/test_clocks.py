@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import slurm
 
+from halcyon.layers.preload import variables
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.pack import pack
 from halcyon.observe.readers.clocks import Clock, Measurement
 from halcyon.observe.recording.folder import Recording, new_folder
-from halcyon.observe.recording.preload import variables
 
 AHEAD_S = 1000
 

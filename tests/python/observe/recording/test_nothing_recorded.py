@@ -9,8 +9,8 @@ import pytest
 from halcyon.cli import main
 from halcyon.errors import HalcyonSystemError
 from halcyon.exit_status import Ended
+from halcyon.layers.record import record
 from halcyon.observe.recording.folder import Recording, newer_run
-from halcyon.observe.recording.record import record
 
 COPY = [sys.executable, "-c", "open('out', 'wb').write(bytes(100))"]
 
