@@ -14,11 +14,11 @@ lock: ## rewrite packaging/python/requirements.txt from requirements.in with tod
 build: setup ## build libraries, programs, Python modules (build/release)
 	@scripts/build
 
-test: ## set-up, build, all tests but those that need large extras
-	@scripts/test
+test: ## set-up, build, all tests but those that need large extras: make test [ROOM=offload]
+	@scripts/test $(ROOM)
 
 test-full: ## the same with the tests that need large extras
-	@scripts/test --full
+	@scripts/test --full $(ROOM)
 
 demo: build ## set-up, build, and the main job: a storm, three ways of output, one report
 	@scripts/demo

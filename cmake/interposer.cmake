@@ -1,8 +1,8 @@
 # halcyon_interposer(<target>): a shared library of calls/wrappers, to be preloaded. It depends on nothing but the C library
 # and shows nothing but the functions that it stands in front of, and one by which libhalcyon asks for forecasts: an
 # exported symbol of C++'s run time would capture the application's own. The versions of some functions (VERSION in
-# calls/table.def) are names that the linker must be given.
-set(table ${PROJECT_SOURCE_DIR}/src/calls/table.def)
+# calls/record/table.def) are names that the linker must be given.
+set(table ${PROJECT_SOURCE_DIR}/src/calls/record/table.def)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${table})
 file(STRINGS ${table} versions REGEX "^VERSION")
 list(TRANSFORM versions REPLACE "^[^\"]*\"([^\"]+)\".*" "\\1")

@@ -39,7 +39,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def _interposed_functions(output: Path) -> str:
-    """The page that the table of interposed functions prints of itself (src/calls/table.def)."""
+    """The page that the table of interposed functions prints of itself (src/calls/record/table.def)."""
     program = output / "interposed-functions"
     source = ROOT / "src" / "programs" / "io" / "interposed_functions.cpp"
     subprocess.run(["c++", "-std=c++20", f"-I{ROOT / 'src'}", source, "-o", program], check=True)

@@ -6,7 +6,7 @@
 #include <ctime>
 
 #include "bench/figure.hpp"
-#include "calls/interception.hpp"
+#include "calls/record/interception.hpp"
 
 namespace halcyon::calls {
 namespace {

@@ -1,5 +1,5 @@
 // Processes of an MPI job agree through files on who compares clocks; here each is a thread.
-#include "calls/clock_meeting.hpp"
+#include "calls/clocks/clock_meeting.hpp"
 
 #include <gtest/gtest.h>
 

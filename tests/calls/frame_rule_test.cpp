@@ -1,5 +1,5 @@
 // The walk over unwind tables against the C library's own (backtrace of <execinfo.h>).
-#include "calls/frame_rule.hpp"
+#include "calls/stacks/frame_rule.hpp"
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "calls/call_stack.hpp"
-#include "calls/loaded_object.hpp"
+#include "calls/stacks/call_stack.hpp"
+#include "calls/stacks/loaded_object.hpp"
 
 namespace halcyon::calls {
 namespace {

@@ -1,5 +1,5 @@
 // Functions of libraries that come and go.
-#include "calls/real_function.hpp"
+#include "calls/state/real_function.hpp"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>

@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "calls/call_table.hpp"
-#include "calls/descriptors.hpp"
-#include "calls/direct_call.hpp"
-#include "calls/process_state.hpp"
-#include "calls/unseen.hpp"
-#include "calls/wrappers/stdio_shapes.hpp"
+#include "calls/record/call_table.hpp"
+#include "calls/state/descriptors.hpp"
+#include "calls/state/direct_call.hpp"
+#include "calls/state/process_state.hpp"
+#include "calls/state/unseen.hpp"
+#include "calls/wrappers/stdio/stdio_shapes.hpp"
 
 namespace halcyon::calls {
 namespace {

@@ -1,5 +1,5 @@
 // Stacks that come again are known by their words: the same hash as a walk gives them, and never another stack's.
-#include "calls/walked_stacks.hpp"
+#include "calls/stacks/walked_stacks.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "calls/call_stack.hpp"
+#include "calls/stacks/call_stack.hpp"
 
 namespace halcyon::calls {
 namespace {

@@ -1,5 +1,5 @@
 // The recorder's own thread, in which no library has set up thread-local variables, uses none.
-#include "calls/own_thread.hpp"
+#include "calls/state/own_thread.hpp"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -11,7 +11,7 @@
 #include <functional>
 #include <memory>
 
-#include "calls/ticks.hpp"
+#include "calls/clocks/ticks.hpp"
 #include "observe/trace/record_buffer.hpp"
 #include "observe/trace/trace_file.hpp"
 #include "observe/trace/trace_reader.hpp"

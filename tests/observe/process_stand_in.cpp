@@ -1,5 +1,5 @@
 // What the room of calls wants from the library that is built from it; here nothing is recorded.
-#include "calls/process_state.hpp"
+#include "calls/state/process_state.hpp"
 
 namespace halcyon::calls {
 

@@ -10,7 +10,7 @@
 #include <thread>
 #include <vector>
 
-#include "calls/descriptors.hpp"
+#include "calls/state/descriptors.hpp"
 #include "observe/trace/record_buffer.hpp"
 #include "observe/trace/trace_reader.hpp"
 #include "observe/written_trace.hpp"

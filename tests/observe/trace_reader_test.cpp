@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "calls/call_table.hpp"
+#include "calls/record/call_table.hpp"
 #include "observe/trace/record_buffer.hpp"
 #include "observe/written_trace.hpp"
 

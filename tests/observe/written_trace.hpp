@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "calls/call_record.hpp"
+#include "calls/record/call_record.hpp"
 #include "temporary_folder.hpp"
 
 namespace halcyon::observe::trace {

@@ -41,7 +41,7 @@ struct shared_knowledge {
 };
 
 struct kept {
-    memory_bound memory{SIZE_MAX};
+    calls::memory_bound memory{SIZE_MAX};
     file_names names{memory};
     label_table labels{memory};
     std::optional<failure> wrong;

@@ -42,7 +42,7 @@ recorded_program varied_program(int steps) {
 }
 
 struct learnt_models {
-    memory_bound memory{SIZE_MAX};
+    calls::memory_bound memory{SIZE_MAX};
     label_table labels{memory};
     replay first{{}, memory};
     replay second{{}, memory};
@@ -63,7 +63,7 @@ struct learnt_models {
 };
 
 struct loaded {
-    memory_bound memory{SIZE_MAX};
+    calls::memory_bound memory{SIZE_MAX};
     file_names names{memory};
     label_table labels{memory};
     std::unique_ptr<model> knows;
@@ -189,7 +189,7 @@ TEST(model_file, contents_that_make_no_sense_are_refused_or_harmless) {
 /// What is wrong with these fields, if they were those of a table.
 template <class Table>
 std::string refusal(const std::vector<unsigned char>& fields) {
-    memory_bound memory(SIZE_MAX);
+    calls::memory_bound memory(SIZE_MAX);
     archive_reader archive(fields);
     archive.use(memory);
     Table table;
@@ -258,7 +258,7 @@ TEST(model_file, a_model_whose_tables_are_full_is_saved_and_loaded_again) {
         for (int i = 0; i < 6000; ++i)
             program.writes(static_cast<uint32_t>(2 + random() % 500), static_cast<int64_t>(random() % 10'000'000),
                            static_cast<int64_t>(1 + random() % 9000));
-        memory_bound memory(SIZE_MAX);
+        calls::memory_bound memory(SIZE_MAX);
         replay first(small, memory);
         for (const auto& one : program.calls()) first.score(one.call, one.path);
         label_table labels(memory);
@@ -287,7 +287,7 @@ recorded_program unruly_program(uint64_t distinct_sizes, int calls, uint64_t see
 }
 
 std::vector<unsigned char> saved(const file_names& names, const model& of) {
-    memory_bound memory(SIZE_MAX);
+    calls::memory_bound memory(SIZE_MAX);
     const label_table labels(memory);
     const std::array<const model*, 1> models{&of};
     const process_models all{names, labels, models};
@@ -300,7 +300,7 @@ TEST(model_file, sizes_that_fill_the_memory_of_their_grammar_are_loaded_again) {
     for (const uint64_t distinct : {2, 3, 5, 8, 13, 20}) {
         for (int calls = 50; calls < 3000; calls += calls / 4) {
             const recorded_program program = unruly_program(distinct, calls);
-            memory_bound memory(SIZE_MAX);
+            calls::memory_bound memory(SIZE_MAX);
             replay learns({}, memory);
             for (const auto& one : program.calls()) learns.score(one.call, one.path);
             const loaded again(saved(learns.names(), learns.learnt()));
@@ -311,7 +311,7 @@ TEST(model_file, sizes_that_fill_the_memory_of_their_grammar_are_loaded_again) {
 
 TEST(model_file, a_model_that_learnt_on_in_many_runs_is_loaded_again) {
     for (const uint64_t distinct : {2, 3, 5, 8, 13, 20}) {
-        memory_bound memory(SIZE_MAX);
+        calls::memory_bound memory(SIZE_MAX);
         replay first({}, memory);
         const recorded_program program = unruly_program(distinct, 100);
         for (const auto& one : program.calls()) first.score(one.call, one.path);

@@ -16,7 +16,7 @@ using policy::operation;
 using tests::recorded_program;
 
 struct trained {
-    memory_bound memory{SIZE_MAX};
+    calls::memory_bound memory{SIZE_MAX};
     replay learnt;
     std::vector<call_score> scores;
 
@@ -323,7 +323,7 @@ TEST(model, can_be_asked_however_little_memory_it_has) {
     for (size_t bytes = 2000; bytes < 150'000; bytes += 3700) {
         model::settings small;
         small.bound_bytes = bytes;
-        memory_bound memory(SIZE_MAX);
+        calls::memory_bound memory(SIZE_MAX);
         replay learnt(small, memory);
         std::array<forecast, 64> out;
         for (const auto& one : program.calls()) {
@@ -339,7 +339,7 @@ TEST(model, can_be_asked_however_little_memory_it_has) {
 
 TEST(model, time_that_halcyon_held_a_call_back_is_not_learnt) {
     recorded_program program = file_per_step(20);
-    memory_bound memory(SIZE_MAX);
+    calls::memory_bound memory(SIZE_MAX);
     replay learnt({}, memory);
     int64_t held = 0;
     double off = 0;

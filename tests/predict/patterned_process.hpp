@@ -37,7 +37,7 @@ class patterned_process {
     }
 
   private:
-    predict::memory_bound memory_;
+    calls::memory_bound memory_;
     predict::file_book files_;
     predict::thread_model thread_;
     int64_t now_ = 0;

@@ -30,7 +30,7 @@ TEST(predictor, cursors_go_on_as_in_table_7_3_of_the_thesis) {
     grammar g(1 << 16);
     const auto model = written_model({'a', 'b', 'c', 'd', 'e'}, {{{0, 1}, {1, 1}, {6, 2}, {4, 1}}, {{2, 1}, {3, 1}}});
     ASSERT_FALSE(load(g, model, "table"));
-    memory_bound memory(SIZE_MAX);
+    calls::memory_bound memory(SIZE_MAX);
     cursor_set cursors(g, memory, 15, true);
     cursors.add_at_beginning();
     const node_index twice = g.at(g.at(g.first_of(start_rule)).next()).next();
@@ -200,7 +200,7 @@ TEST(predictor, looking_ahead_in_a_run_that_was_never_seen_to_end) {
 TEST(predictor, without_memory_for_looking_ahead_one_step_is_known) {
     size_t with_one_step = 0;
     for (size_t bytes = 1000; bytes < 20'000; bytes += 100) {
-        memory_bound all(bytes);
+        calls::memory_bound all(bytes);
         predictor p({.bound_bytes = 1 << 14, .cursors = 3}, all);
         for (int i = 0; i < 10; ++i) learn(p, letters("abbc"));
         prediction step;
@@ -259,7 +259,7 @@ TEST(predictor, what_came_before_a_loop_tells_that_it_has_just_begun) {
 /// S → R c R a b, and a cursor between a and b: R^2 it is then, and the cursor in the second R.
 TEST(cursors, keep_their_repetition_when_runs_are_joined) {
     grammar g(1 << 16);
-    memory_bound memory(SIZE_MAX);
+    calls::memory_bound memory(SIZE_MAX);
     cursor_set cursors(g, memory, 15, true);
     for (const uint32_t s : letters("abcabab")) g.append(g.intern(s));
     cursors.add_behind(g.at(g.tail()).previous(), 1, 1, nothing);

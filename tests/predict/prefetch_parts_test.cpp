@@ -7,7 +7,7 @@
 
 #include <thread>
 
-#include "calls/descriptors.hpp"
+#include "calls/state/descriptors.hpp"
 #include "predict/prefetch/benefit.hpp"
 #include "predict/prefetch/memory_share.hpp"
 #include "predict/prefetch/reach.hpp"

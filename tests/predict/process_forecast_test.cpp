@@ -60,7 +60,7 @@ class process {
     }
 
     int64_t now = 0;
-    memory_bound memory;
+    calls::memory_bound memory;
     file_book files;
     std::deque<thread_model> threads;
     std::vector<io_forecast::access> accesses;

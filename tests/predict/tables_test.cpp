@@ -29,7 +29,7 @@ class asked_sizes {
     [[nodiscard]] int64_t next_on(uint64_t walk) const { return table_.next(walk); }
 
   private:
-    memory_bound memory_{SIZE_MAX};
+    calls::memory_bound memory_{SIZE_MAX};
     limits limits_;
     size_table table_;
     uint64_t walk_ = 0;
@@ -86,7 +86,7 @@ TEST(size_table, statistics_are_those_of_all_sizes) {
 }
 
 TEST(offset_table, blocks_that_were_left_out_are_filled_in_order) {
-    memory_bound memory(SIZE_MAX);
+    calls::memory_bound memory(SIZE_MAX);
     const limits cut_off;
     offset_table table;
     recent_files files;
@@ -120,7 +120,7 @@ TEST(offset_table, blocks_that_were_left_out_are_filled_in_order) {
 }
 
 TEST(offset_table, finds_out_what_a_program_counts_from) {
-    memory_bound memory(SIZE_MAX);
+    calls::memory_bound memory(SIZE_MAX);
     const limits cut_off;
     offset_table table;
     std::mt19937_64 random(8);
@@ -141,7 +141,7 @@ TEST(offset_table, finds_out_what_a_program_counts_from) {
 }
 
 TEST(offset_table, a_stray_access_costs_one_forecast_only) {
-    memory_bound memory(SIZE_MAX);
+    calls::memory_bound memory(SIZE_MAX);
     const limits cut_off;
     offset_table table;
     std::mt19937_64 random(4);
@@ -243,7 +243,7 @@ class named_files {
     }
 
   private:
-    memory_bound memory_{SIZE_MAX};
+    calls::memory_bound memory_{SIZE_MAX};
     file_names names_{memory_};
     uint32_t last_ = 0;
 };
@@ -311,7 +311,7 @@ TEST(file_names, points_between_numbers_of_their_own_make_no_decimals) {
 }
 
 TEST(file_names, decimal_numbers_of_an_earlier_run_go_on_in_their_places) {
-    memory_bound memory(SIZE_MAX);
+    calls::memory_bound memory(SIZE_MAX);
     file_names earlier(memory);
     earlier.name(1, "/first/0.995/p");
     const uint32_t there = earlier.name(2, "/first/1/p");
@@ -323,7 +323,7 @@ TEST(file_names, decimal_numbers_of_an_earlier_run_go_on_in_their_places) {
 }
 
 TEST(file_names, a_class_of_an_earlier_run_goes_on_in_this_ones_folder_and_from_its_first_number) {
-    memory_bound memory(SIZE_MAX);
+    calls::memory_bound memory(SIZE_MAX);
     file_names earlier(memory);
     earlier.name(1, "/first/out.0010");
     const uint32_t there = earlier.name(2, "/first/out.0012");

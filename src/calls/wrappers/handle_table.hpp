@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "calls/process_state.hpp"
+#include "calls/state/process_state.hpp"
 
 namespace halcyon::calls {
 

@@ -33,6 +33,6 @@ namespace halcyon::calls {
 #define VERSION(symbol, age, version, result, parameters, names) ONLY_##age(symbol, result, parameters, names)
 #endif
 // NOLINTEND(bugprone-macro-parentheses)
-#include "calls/table.def"
+#include "calls/record/table.def"
 
 }  // namespace halcyon::calls

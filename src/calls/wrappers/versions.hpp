@@ -17,7 +17,7 @@ namespace halcyon::calls::versioned {
 #define WITHOUT_PARENTHESES(...) __VA_ARGS__
 #define VERSION(symbol, age, version, result, parameters, names) \
     result symbol(result(*real) parameters, WITHOUT_PARENTHESES parameters);
-#include "calls/table.def"
+#include "calls/record/table.def"
 #undef FUNCTION
 #undef SYMBOL
 #undef WRITTEN

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "calls/interception.hpp"
+#include "calls/record/interception.hpp"
 
 /// Wrappers have names of their own in C++ and get the interposed symbol from the assembler, because the C library's
 /// headers declare many of these functions in ways that differ from one release to the next.

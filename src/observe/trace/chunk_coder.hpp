@@ -19,7 +19,7 @@ namespace halcyon::observe::trace {
 /// the trace, and the late one follows them.
 class chunk_coder {
   public:
-    /// `waits_in_vain`: counted together with the other waits of the buffer (calls/patience.hpp).
+    /// `waits_in_vain`: counted together with the other waits of the buffer (calls/state/patience.hpp).
     constexpr explicit chunk_coder(std::atomic<uint32_t>& waits_in_vain) : waits_in_vain_(waits_in_vain) {}
 
     void begin(const ring& of, trace_file& out, uint32_t time_unit);

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "calls/call_record.hpp"
+#include "calls/record/call_record.hpp"
 #include "observe/trace/adaptive_bits.hpp"
 #include "observe/trace/column_planes.hpp"
 

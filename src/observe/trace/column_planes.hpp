@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "calls/call_record.hpp"
+#include "calls/record/call_record.hpp"
 #include "observe/trace/columns.hpp"
 
 /// Columns as zstd likes them: a column whose numbers are all zero is nothing, one whose numbers are all the same is

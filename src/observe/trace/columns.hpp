@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "calls/call_record.hpp"
+#include "calls/record/call_record.hpp"
 
 /// The columns of a chunk: what the members of call_record become when the records before make them likely.
 ///

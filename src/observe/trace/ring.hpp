@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "base/shared_layout.hpp"
-#include "calls/call_record.hpp"
+#include "calls/record/call_record.hpp"
 #include "observe/trace/section_coding.hpp"
 #include "observe/trace/trace_format.hpp"
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "calls/call_record.hpp"
+#include "calls/record/call_record.hpp"
 #include "observe/trace/trace_format.hpp"
 
 /// The payloads of a trace's larger sections. Both functions return a view of memory that the next call of either uses

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "calls/call_record.hpp"
+#include "calls/record/call_record.hpp"
 #include "observe/trace/columns.hpp"
 
 /// Times as floating-point numbers of few bits, and the calls that share them.

@@ -2,8 +2,8 @@
 
 #include <sys/uio.h>
 
-#include "calls/descriptors.hpp"
-#include "calls/direct_call.hpp"
+#include "calls/state/descriptors.hpp"
+#include "calls/state/direct_call.hpp"
 
 namespace halcyon::observe::trace {
 namespace direct = calls::direct;

@@ -2,8 +2,8 @@
 
 #include <atomic>
 
-#include "calls/call_table.hpp"
-#include "calls/layer.hpp"
+#include "calls/record/call_table.hpp"
+#include "calls/record/layer.hpp"
 #include "observe/trace/record_buffer.hpp"
 #include "observe/trace/trace_file.hpp"
 

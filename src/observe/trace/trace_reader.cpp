@@ -8,7 +8,7 @@
 #include <memory>
 #include <sstream>
 
-#include "calls/call_table.hpp"
+#include "calls/record/call_table.hpp"
 #include "observe/trace/chunk_coding.hpp"
 #include "observe/trace/note_bits.hpp"
 #include "observe/trace/record_buffer.hpp"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "calls/call_record.hpp"
-#include "calls/layer.hpp"
+#include "calls/record/call_record.hpp"
+#include "calls/record/layer.hpp"
 #include "observe/trace/notes.hpp"
 #include "observe/trace/trace_format.hpp"
 

@@ -21,7 +21,7 @@ struct use_places {
 
 }  // namespace
 
-cursor_set::cursor_set(grammar& of, memory_bound& memory, unsigned most, bool marking)
+cursor_set::cursor_set(grammar& of, calls::memory_bound& memory, unsigned most, bool marking)
     : grammar_(of), memory_(memory), most_(std::clamp(most, 1u, most_cursors)), marking_(marking) {
     slots_ = static_cast<cursor*>(memory_.take(slots_bytes()));
     if (slots_ != nullptr) free_ = (1u << 2 * most_) - 1;

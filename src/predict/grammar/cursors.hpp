@@ -23,7 +23,7 @@ namespace halcyon::predict {
 class cursor_set {
   public:
     /// Without `marking` the cursors do not survive changes of the grammar: for looking ahead.
-    cursor_set(grammar& of, memory_bound& memory, unsigned most, bool marking);
+    cursor_set(grammar& of, calls::memory_bound& memory, unsigned most, bool marking);
     ~cursor_set();
     cursor_set(const cursor_set&) = delete;
     cursor_set& operator=(const cursor_set&) = delete;
@@ -100,7 +100,7 @@ class cursor_set {
     void nest_frames_at(node_index at, node_index use, node_index body);
 
     grammar& grammar_;
-    memory_bound& memory_;
+    calls::memory_bound& memory_;
     unsigned most_;
     bool marking_;
     unsigned uses_followed_ = most_uses;

@@ -49,8 +49,8 @@ class expansion {
     }
 
     const grammar& grammar_;
-    memory_bound bound_{SIZE_MAX};
-    growing_array<level> way_{bound_};
+    calls::memory_bound bound_{SIZE_MAX};
+    calls::growing_array<level> way_{bound_};
     bool failed_ = false;
 };
 

@@ -11,7 +11,7 @@ grammar::grammar(size_t bound_bytes) : bound_(std::max(bound_bytes, least_bytes)
     begin();
 }
 
-grammar::grammar(size_t bound_bytes, memory_bound& within) : bound_(std::max(bound_bytes, least_bytes), within) {
+grammar::grammar(size_t bound_bytes, calls::memory_bound& within) : bound_(std::max(bound_bytes, least_bytes), within) {
     begin();
 }
 

@@ -37,7 +37,7 @@ class grammar {
     /// At least `least_bytes` are allowed in any case.
     explicit grammar(size_t bound_bytes);
     /// Its memory is a part of that of `within`.
-    grammar(size_t bound_bytes, memory_bound& within);
+    grammar(size_t bound_bytes, calls::memory_bound& within);
     static constexpr size_t least_bytes = 4096;
 
     grammar(const grammar&) = delete;
@@ -138,12 +138,12 @@ class grammar {
     void collapse(symbol_index rule);
     void mark_full() { full_ = true; }
 
-    memory_bound bound_;
+    calls::memory_bound bound_;
     index_pool<node> nodes_{bound_};
     index_pool<symbol_entry> symbols_{bound_};
     index_table digrams_{bound_};
     index_table terminals_{bound_};
-    growing_array<uint32_t> queue_{bound_};  // nodes, and rules with the bit rule_flag
+    calls::growing_array<uint32_t> queue_{bound_};  // nodes, and rules with the bit rule_flag
     cursor_set* cursors_ = nullptr;
     uint64_t unlearned_ = 0;
     uint32_t rules_ = 0;

@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
+#include "calls/memory/growing_array.hpp"
 #include "predict/grammar/file_check.hpp"
 #include "predict/grammar/grammar_builder.hpp"
-#include "predict/memory/growing_array.hpp"
 
 namespace halcyon::predict {
 
@@ -48,8 +48,8 @@ class numbering {
     static bool terminal(const grammar& g, symbol_index i) { return g.symbol(i).kind == symbol_kind::terminal; }
 
   private:
-    memory_bound bound_{SIZE_MAX};
-    growing_array<uint32_t> numbers_{bound_};
+    calls::memory_bound bound_{SIZE_MAX};
+    calls::growing_array<uint32_t> numbers_{bound_};
     uint32_t terminals_ = 0;
     bool good_ = true;
 };
@@ -244,9 +244,9 @@ class reading {
     uint64_t file_bytes_;
     std::string_view file_;
     std::optional<failure> failure_;
-    memory_bound bound_{SIZE_MAX};
-    growing_array<fact> facts_{bound_};  // of each symbol, in the file's numbers
-    growing_array<uint32_t> order_{bound_};
+    calls::memory_bound bound_{SIZE_MAX};
+    calls::growing_array<fact> facts_{bound_};  // of each symbol, in the file's numbers
+    calls::growing_array<uint32_t> order_{bound_};
     uint32_t terminals_ = 0;
     uint32_t rules_ = 0;
     uint64_t runs_ = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "calls/memory/growing_array.hpp"
 #include "predict/grammar/index.hpp"
-#include "predict/memory/growing_array.hpp"
 
 namespace halcyon::predict {
 
@@ -10,7 +10,7 @@ namespace halcyon::predict {
 template <class T>
 class index_pool {
   public:
-    explicit index_pool(memory_bound& bound) : entries_(bound) {}
+    explicit index_pool(calls::memory_bound& bound) : entries_(bound) {}
 
     T& operator[](uint32_t i) { return entries_[i]; }
     const T& operator[](uint32_t i) const { return entries_[i]; }
@@ -39,7 +39,7 @@ class index_pool {
     [[nodiscard]] uint32_t end() const { return entries_.size(); }
 
   private:
-    growing_array<T> entries_;
+    calls::growing_array<T> entries_;
     uint32_t free_ = nothing;
     uint32_t used_ = 0;
 };

@@ -3,8 +3,8 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "calls/memory/memory_bound.hpp"
 #include "predict/grammar/index.hpp"
-#include "predict/memory/memory_bound.hpp"
 
 namespace halcyon::predict {
 
@@ -22,7 +22,7 @@ constexpr uint64_t mixed(uint64_t word) {
 /// Any number of slots will do, not only powers of two, so that the memory bound can be used up.
 class index_table {
   public:
-    explicit index_table(memory_bound& bound) : bound_(bound) {}
+    explicit index_table(calls::memory_bound& bound) : bound_(bound) {}
     ~index_table() { bound_.give_back(slots_, bytes(capacity_)); }
     index_table(const index_table&) = delete;
     index_table& operator=(const index_table&) = delete;
@@ -131,7 +131,7 @@ class index_table {
         bound_.give_back(old, bytes(old_capacity));
     }
 
-    memory_bound& bound_;
+    calls::memory_bound& bound_;
     uint32_t* slots_ = nullptr;
     uint32_t capacity_ = 0;
     uint32_t live_ = 0;

@@ -27,7 +27,7 @@ predictor::predictor(const settings& chosen)
       grammar_(chosen.bound_bytes, memory_),
       cursors_(grammar_, memory_, chosen.cursors, true) {}
 
-predictor::predictor(const settings& chosen, memory_bound& within)
+predictor::predictor(const settings& chosen, calls::memory_bound& within)
     : most_cursors_(chosen.cursors),
       memory_(SIZE_MAX, within),
       grammar_(chosen.bound_bytes, memory_),

@@ -47,7 +47,7 @@ class predictor {
 
     explicit predictor(const settings& chosen);
     /// Its memory is a part of that of `within`.
-    predictor(const settings& chosen, memory_bound& within);
+    predictor(const settings& chosen, calls::memory_bound& within);
     predictor() : predictor(settings{}) {}
     ~predictor();
     predictor(const predictor&) = delete;
@@ -101,7 +101,7 @@ class predictor {
     [[nodiscard]] prediction run_goes_on() const;
 
     unsigned most_cursors_;
-    memory_bound memory_;
+    calls::memory_bound memory_;
     grammar grammar_;
     cursor_set cursors_;
     cursor_set* scratch_ = nullptr;

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "calls/direct_call.hpp"
+#include "calls/state/direct_call.hpp"
 
 namespace halcyon::predict {
 namespace direct = calls::direct;
@@ -12,7 +12,7 @@ file_book::~file_book() {
 }
 
 void file_book::name(const calls::named_file& file) {
-    const patient_lock::guard here(lock_);
+    const calls::patient_lock::guard here(lock_);
     if (!here) {
         unnamed_.fetch_add(1, std::memory_order_relaxed);
         return;
@@ -32,7 +32,7 @@ void file_book::keep(uint32_t file, std::string_view path) {
 
 bool file_book::path_of(uint32_t file, char* out, size_t room) {
     out[0] = '\0';
-    const patient_lock::guard here(lock_);
+    const calls::patient_lock::guard here(lock_);
     if (!here || pages_ == nullptr) return false;
     const place& kept = pages_->places[file % most_files];
     const bool there = kept.begin != 0 && kept.file == file && kept.begin - 1 + text_bytes >= written_;
@@ -45,7 +45,7 @@ bool file_book::path_of(uint32_t file, char* out, size_t room) {
 bool file_book::next_path(uint32_t name_class, uint32_t ahead, char* out, size_t room) {
     out[0] = '\0';
     std::array<char, file_names::longest_path> text;
-    const patient_lock::guard here(lock_);
+    const calls::patient_lock::guard here(lock_);
     if (!here) return false;
     const std::string_view path = names_.next_path(name_class, ahead, text);
     if (path.empty() || path.size() >= room) return false;

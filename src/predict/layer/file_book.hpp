@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "calls/layer.hpp"
-#include "predict/layer/patient_lock.hpp"
+#include "calls/record/layer.hpp"
+#include "calls/state/patient_lock.hpp"
 #include "predict/model/file_names.hpp"
 
 namespace halcyon::predict {
@@ -14,7 +14,7 @@ namespace halcyon::predict {
 /// Whoever looks at paths holds `lock_`.
 class file_book {
   public:
-    explicit file_book(memory_bound& memory) : names_(memory) {}
+    explicit file_book(calls::memory_bound& memory) : names_(memory) {}
     ~file_book();
     file_book(const file_book&) = delete;
     file_book& operator=(const file_book&) = delete;
@@ -28,7 +28,7 @@ class file_book {
 
     /// Who holds lock() may ask them anything; others only for class_of().
     [[nodiscard]] const file_names& names() const { return names_; }
-    [[nodiscard]] patient_lock& lock() { return lock_; }
+    [[nodiscard]] calls::patient_lock& lock() { return lock_; }
     /// For one who fills it before anybody else has it.
     [[nodiscard]] file_names& own_names() { return names_; }
     /// Files whose path was not written down.
@@ -51,7 +51,7 @@ class file_book {
     void keep(uint32_t file, std::string_view path);
 
     file_names names_;
-    patient_lock lock_;
+    calls::patient_lock lock_;
     pages* pages_ = nullptr;
     uint64_t written_ = 0;
     std::atomic<uint64_t> unnamed_{0};

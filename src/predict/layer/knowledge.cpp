@@ -6,9 +6,9 @@
 #include <cstring>
 #include <new>
 
-#include "calls/call_table.hpp"
-#include "calls/descriptors.hpp"
-#include "calls/direct_call.hpp"
+#include "calls/record/call_table.hpp"
+#include "calls/state/descriptors.hpp"
+#include "calls/state/direct_call.hpp"
 #include "predict/grammar/file_check.hpp"
 #include "predict/model/model_file.hpp"
 
@@ -134,7 +134,7 @@ thread_model* knowledge::make_model(uint32_t thread) {
 
 void knowledge::name_context(uint32_t id, std::span<const calls::context_frame> frames) {
     static char text[label_table::longest];
-    const patient_lock::guard here(labels_lock_);
+    const calls::patient_lock::guard here(labels_lock_);
     if (!here) return;
     size_t used = 0;
     for (const calls::context_frame& frame : frames) {
@@ -191,9 +191,9 @@ bool knowledge::load(const char* path, bool& loaded, char* complaint, size_t com
 
 /// Other threads may go on while the process ends: meanwhile they name nothing.
 int knowledge::write_down(std::span<const model* const> models, pages& to) {
-    const patient_lock::guard names(files_.lock(), patient_lock::patience::of_the_end);
+    const calls::patient_lock::guard names(files_.lock(), calls::patient_lock::patience::of_the_end);
     if (!names) return EBUSY;
-    const patient_lock::guard labels(labels_lock_, patient_lock::patience::of_the_end);
+    const calls::patient_lock::guard labels(labels_lock_, calls::patient_lock::patience::of_the_end);
     if (!labels) return EBUSY;
     for (uint16_t i = 0; i < static_cast<uint16_t>(calls::call_id::count); ++i) {
         const char* const name = calls::functions[i].name;

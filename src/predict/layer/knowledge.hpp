@@ -6,11 +6,11 @@
 #include <span>
 #include <string_view>
 
-#include "calls/layer.hpp"
-#include "calls/process_state.hpp"
+#include "calls/clocks/tick_times.hpp"
+#include "calls/record/layer.hpp"
+#include "calls/state/process_state.hpp"
 #include "predict/layer/file_book.hpp"
 #include "predict/layer/thread_model.hpp"
-#include "predict/layer/tick_times.hpp"
 #include "predict/model/label_table.hpp"
 
 namespace halcyon::predict {
@@ -42,7 +42,7 @@ class knowledge {
     static thread_model* model_if_any(const calls::thread_state& thread);
 
     [[nodiscard]] file_book& files() { return files_; }
-    [[nodiscard]] tick_times& times() { return times_; }
+    [[nodiscard]] calls::tick_times& times() { return times_; }
     [[nodiscard]] const model::settings& each() const { return each_; }
 
     /// visit(thread_model&) of all threads that made a call, and of the first one also when it did not yet.
@@ -80,12 +80,12 @@ class knowledge {
     thread_model* make_model(uint32_t thread);
 
     model::settings each_;
-    memory_bound files_memory_;  // of whoever holds the lock of files_
+    calls::memory_bound files_memory_;  // of whoever holds the lock of files_
     file_book files_;
-    patient_lock labels_lock_;
-    memory_bound labels_memory_;  // of whoever holds labels_lock_, as the labels
+    calls::patient_lock labels_lock_;
+    calls::memory_bound labels_memory_;  // of whoever holds labels_lock_, as the labels
     label_table labels_;
-    tick_times times_;
+    calls::tick_times times_;
     std::array<kept_thread, most_threads> threads_{};
     std::atomic<uint32_t> threads_beyond_{0};
     std::atomic<uint64_t> calls_beyond_{0};

@@ -7,12 +7,12 @@
 #include <array>
 
 #include "base/clock.hpp"
-#include "calls/descriptors.hpp"
-#include "calls/direct_call.hpp"
-#include "calls/held_signals.hpp"
-#include "calls/known_files.hpp"
-#include "calls/process_state.hpp"
-#include "calls/standard_error.hpp"
+#include "calls/state/descriptors.hpp"
+#include "calls/state/direct_call.hpp"
+#include "calls/state/held_signals.hpp"
+#include "calls/state/known_files.hpp"
+#include "calls/state/process_state.hpp"
+#include "calls/state/standard_error.hpp"
 #include "predict/layer/process_forecast.hpp"
 
 namespace halcyon::predict {
@@ -128,7 +128,7 @@ void predict_layer::on_context(uint32_t id, std::span<const calls::context_frame
 }
 
 void predict_layer::on_absence(std::string_view subject, uint64_t count) {
-    const patient_lock::guard here(absences_lock_);
+    const calls::patient_lock::guard here(absences_lock_);
     if (!here) return;
     const size_t room = sizeof absences_ - absences_bytes_;
     const int length =
@@ -143,7 +143,7 @@ void predict_layer::learn(const calls::call_record& record) {
     ++thread.inside;
     if (thread_model* const mine = known_->model_of(thread)) {
         const calls::function_entry& entry = calls::entry_of(record.function);
-        tick_times& times = known_->times();
+        calls::tick_times& times = known_->times();
         observed_call call;
         call.context = record.context;
         call.function = name_numbers[record.function];

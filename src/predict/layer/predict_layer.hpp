@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/io_forecast.hpp"
-#include "calls/call_table.hpp"
-#include "calls/layer.hpp"
+#include "calls/record/call_table.hpp"
+#include "calls/record/layer.hpp"
 #include "predict/layer/knowledge.hpp"
 
 namespace halcyon::predict {
@@ -65,7 +65,7 @@ class predict_layer final : public calls::layer {
     size_t (*tell_more_)(char*, size_t) = nullptr;
     bool loaded_ = false;
     bool saved_ = false;
-    patient_lock absences_lock_;
+    calls::patient_lock absences_lock_;
     char absences_[1024] = {};  // lines
     size_t absences_bytes_ = 0;
     std::atomic<bool> began_{false};

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "calls/direct_call.hpp"
+#include "calls/state/direct_call.hpp"
 
 namespace halcyon::predict {
 namespace direct = calls::direct;

@@ -3,7 +3,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "calls/direct_call.hpp"
+#include "calls/state/direct_call.hpp"
 #include "predict/model/model.hpp"
 
 namespace halcyon::predict {

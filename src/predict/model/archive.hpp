@@ -140,8 +140,8 @@ class archive_reader {
     static constexpr uint64_t most_calls = uint64_t{1} << 55;
 
     /// What tables take their memory from.
-    void use(memory_bound& memory) { memory_ = &memory; }
-    [[nodiscard]] memory_bound& memory() const { return *memory_; }
+    void use(calls::memory_bound& memory) { memory_ = &memory; }
+    [[nodiscard]] calls::memory_bound& memory() const { return *memory_; }
 
     /// The first failure stays.
     void fail(const char* what) {
@@ -162,7 +162,7 @@ class archive_reader {
 
     std::span<const unsigned char> bytes_;
     size_t at_ = 0;
-    memory_bound* memory_ = nullptr;
+    calls::memory_bound* memory_ = nullptr;
     const char* what_ = nullptr;
     size_t where_ = 0;
 };

@@ -6,8 +6,8 @@
 #include <span>
 #include <string_view>
 
+#include "calls/memory/growing_array.hpp"
 #include "predict/grammar/index_table.hpp"
-#include "predict/memory/growing_array.hpp"
 
 namespace halcyon::predict {
 
@@ -25,7 +25,7 @@ class file_names {
     static constexpr size_t longest_pattern = 96;
     static constexpr uint32_t most_numbers = 6;  ///< of a path; with more of them the last ones
 
-    explicit file_names(memory_bound& memory) : memory_(memory), classes_(memory), found_(memory) {}
+    explicit file_names(calls::memory_bound& memory) : memory_(memory), classes_(memory), found_(memory) {}
     ~file_names();
     file_names(const file_names&) = delete;
     file_names& operator=(const file_names&) = delete;
@@ -85,8 +85,8 @@ class file_names {
 
     [[nodiscard]] uint32_t learn(std::string_view path);
 
-    memory_bound& memory_;
-    growing_array<name_class> classes_;
+    calls::memory_bound& memory_;
+    calls::growing_array<name_class> classes_;
     index_table found_;
     std::array<std::atomic<page*>, most_pages> pages_ = {};  // class of each file; made when one of its files is named
 };

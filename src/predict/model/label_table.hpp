@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "calls/memory/growing_array.hpp"
 #include "predict/grammar/index_table.hpp"
-#include "predict/memory/growing_array.hpp"
 
 namespace halcyon::predict {
 
@@ -14,7 +14,7 @@ class label_table {
     enum class subject : uint8_t { function, context };
     static constexpr size_t longest = 4096;
 
-    explicit label_table(memory_bound& memory) : labels_(memory), found_(memory), text_(memory) {}
+    explicit label_table(calls::memory_bound& memory) : labels_(memory), found_(memory), text_(memory) {}
 
     /// The first text that a number gets stays; longer ones are cut. False when there is no room.
     bool name(subject of, uint32_t number, std::string_view text);
@@ -42,9 +42,9 @@ class label_table {
                            [&](uint32_t i) { return labels_[i].of == of && labels_[i].number == number; });
     }
 
-    growing_array<label> labels_;
+    calls::growing_array<label> labels_;
     index_table found_;
-    growing_array<char> text_;
+    calls::growing_array<char> text_;
 };
 
 }  // namespace halcyon::predict

@@ -108,8 +108,8 @@ class model {
 
     settings settings_;
     const file_names& names_;
-    memory_bound memory_;
-    memory_bound table_memory_;
+    calls::memory_bound memory_;
+    calls::memory_bound table_memory_;
     predictor predictor_;
     symbol_table symbols_;
     transition_table transitions_;

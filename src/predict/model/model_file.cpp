@@ -53,7 +53,7 @@ void put(std::span<unsigned char> out, size_t at, uint64_t value) {
 /// The numbers of classes of files in a file, and those of the same classes here.
 class translated_classes {
   public:
-    explicit translated_classes(memory_bound& memory) : own_(memory) {}
+    explicit translated_classes(calls::memory_bound& memory) : own_(memory) {}
 
     void read(archive_reader& archive, file_names& names) {
         uint32_t count = 0;
@@ -72,7 +72,7 @@ class translated_classes {
     }
 
   private:
-    growing_array<uint32_t> own_;
+    calls::growing_array<uint32_t> own_;
 };
 
 void read_labels(archive_reader& archive, label_table& labels) {
@@ -151,7 +151,7 @@ std::optional<failure> model_file::open(std::span<const unsigned char> bytes, st
 
 std::optional<failure> model_file::load(file_names& names, label_table& labels, std::span<model* const> into) const {
     archive_reader archive(bytes_.subspan(header_bytes));
-    memory_bound memory(SIZE_MAX);
+    calls::memory_bound memory(SIZE_MAX);
     translated_classes classes(memory);
     classes.read(archive, names);
     read_labels(archive, labels);

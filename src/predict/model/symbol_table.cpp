@@ -4,7 +4,7 @@
 
 namespace halcyon::predict {
 
-symbol_table::symbol_table(const limits& cut_off, memory_bound& memory)
+symbol_table::symbol_table(const limits& cut_off, calls::memory_bound& memory)
     : limits_(cut_off), symbols_(memory), sites_(memory), origins_(memory), found_origins_(memory) {
     static_cast<void>(symbols_.push({}));
 }

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "calls/memory/growing_array.hpp"
 #include "predict/grammar/index_table.hpp"
-#include "predict/memory/growing_array.hpp"
 #include "predict/model/observed_call.hpp"
 #include "predict/tables/size_table.hpp"
 #include "predict/tables/time_estimate.hpp"
@@ -38,7 +38,7 @@ class symbol_table {
     /// Class of file of the symbols that stand for all classes.
     static constexpr uint32_t any_class = UINT32_MAX;
 
-    symbol_table(const limits& cut_off, memory_bound& memory);
+    symbol_table(const limits& cut_off, calls::memory_bound& memory);
 
     /// The symbol of a site; a new one the first time. A context (with its function) that has used too many classes of
     /// files has one symbol from then on, whatever the file.
@@ -72,9 +72,9 @@ class symbol_table {
     origin* origin_of(const call_site& site);
 
     const limits& limits_;
-    growing_array<symbol_state> symbols_;
+    calls::growing_array<symbol_state> symbols_;
     index_table sites_;
-    growing_array<origin> origins_;
+    calls::growing_array<origin> origins_;
     index_table found_origins_;
 };
 

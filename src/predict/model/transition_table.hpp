@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "calls/memory/growing_array.hpp"
 #include "predict/grammar/index_table.hpp"
-#include "predict/memory/growing_array.hpp"
 #include "predict/tables/offset_table.hpp"
 #include "predict/tables/time_table.hpp"
 
@@ -24,7 +24,7 @@ class transition_table {
   public:
     static constexpr uint32_t none = 0;
 
-    explicit transition_table(memory_bound& memory) : transitions_(memory), found_(memory) {
+    explicit transition_table(calls::memory_bound& memory) : transitions_(memory), found_(memory) {
         static_cast<void>(transitions_.push({}));
     }
 
@@ -57,7 +57,7 @@ class transition_table {
   private:
     static uint64_t hash_of(uint32_t from, uint32_t to) { return mixed(uint64_t{from} << 32 | to); }
 
-    growing_array<transition> transitions_;
+    calls::growing_array<transition> transitions_;
     index_table found_;
 };
 

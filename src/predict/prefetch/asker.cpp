@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "calls/direct_call.hpp"
+#include "calls/state/direct_call.hpp"
 
 namespace halcyon::predict::prefetch {
 namespace direct = calls::direct;

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "calls/own_thread.hpp"
+#include "calls/state/own_thread.hpp"
 #include "predict/prefetch/request_ring.hpp"
 
 namespace halcyon::predict::prefetch {

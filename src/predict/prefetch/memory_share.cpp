@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "calls/descriptors.hpp"
-#include "calls/direct_call.hpp"
+#include "calls/state/descriptors.hpp"
+#include "calls/state/direct_call.hpp"
 
 namespace halcyon::predict::prefetch {
 namespace direct = calls::direct;

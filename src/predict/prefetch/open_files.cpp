@@ -1,7 +1,7 @@
 #include "predict/prefetch/open_files.hpp"
 
-#include "calls/descriptors.hpp"
-#include "calls/direct_call.hpp"
+#include "calls/state/descriptors.hpp"
+#include "calls/state/direct_call.hpp"
 
 namespace halcyon::predict::prefetch {
 namespace direct = calls::direct;

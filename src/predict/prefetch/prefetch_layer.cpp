@@ -4,9 +4,9 @@
 
 #include <new>
 
-#include "calls/direct_call.hpp"
-#include "calls/known_files.hpp"
-#include "calls/process_state.hpp"
+#include "calls/state/direct_call.hpp"
+#include "calls/state/known_files.hpp"
+#include "calls/state/process_state.hpp"
 
 namespace halcyon::predict::prefetch {
 namespace direct = calls::direct;

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <cstddef>
 
-#include "calls/call_table.hpp"
-#include "calls/layer.hpp"
+#include "calls/record/call_table.hpp"
+#include "calls/record/layer.hpp"
 #include "predict/layer/predict_layer.hpp"
 #include "predict/prefetch/reader.hpp"
 

@@ -75,7 +75,7 @@ call_score::naive_score score_of(const naive_forecast& said, const observed_call
 
 }  // namespace
 
-replay::replay(const model::settings& settings, memory_bound& names_memory)
+replay::replay(const model::settings& settings, calls::memory_bound& names_memory)
     : names_(names_memory), model_(settings, names_) {}
 
 void replay::name_file(uint32_t file, std::string_view path) {

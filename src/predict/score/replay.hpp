@@ -43,7 +43,7 @@ struct call_score {
 /// knows more than it would have known then.
 class replay {
   public:
-    replay(const model::settings& settings, memory_bound& names_memory);
+    replay(const model::settings& settings, calls::memory_bound& names_memory);
 
     /// The next call. `path`: of its file, "" when not known; is looked at when the file comes for the first time.
     call_score score(const observed_call& call, std::string_view path);

@@ -12,7 +12,7 @@ constexpr float decay = 1.0f / 16;
 
 }  // namespace
 
-bool local_sequence::learn(uint32_t number, memory_bound& memory) {
+bool local_sequence::learn(uint32_t number, calls::memory_bound& memory) {
     if (const int predicted = next(); predicted != unknown) {
         const bool hit = static_cast<uint32_t>(predicted) == number;
         luck_ += ((hit ? 1.0f : 0.0f) - luck_) * decay;
@@ -35,7 +35,7 @@ bool local_sequence::learn(uint32_t number, memory_bound& memory) {
     return true;
 }
 
-bool local_sequence::make_grammar(memory_bound& memory, size_t most_bytes) {
+bool local_sequence::make_grammar(calls::memory_bound& memory, size_t most_bytes) {
     void* const place = memory.take(sizeof(predictor));
     if (place == nullptr) return false;
     grammar_ = new (place) predictor({.bound_bytes = most_bytes, .cursors = cursors}, memory);
@@ -59,14 +59,14 @@ int local_sequence::next_on(uint64_t walk) const {
     return grammar_->step_ahead(walk, step) ? static_cast<int>(step.symbol) : unknown;
 }
 
-void local_sequence::drop_grammar(memory_bound& memory) {
+void local_sequence::drop_grammar(calls::memory_bound& memory) {
     if (grammar_ == nullptr) return;
     grammar_->~predictor();
     memory.give_back(grammar_, sizeof(predictor));
     grammar_ = nullptr;
 }
 
-void local_sequence::release(memory_bound& memory) {
+void local_sequence::release(calls::memory_bound& memory) {
     drop_grammar(memory);
     *this = {};
 }

@@ -20,7 +20,7 @@ class local_sequence {
 
     /// Scores what was predicted, and learns. False when a grammar is needed and there is no memory for one: then it
     /// predicts that all stays as it is.
-    bool learn(uint32_t number, memory_bound& memory);
+    bool learn(uint32_t number, calls::memory_bound& memory);
     /// The most probable next one, or `unknown`.
     [[nodiscard]] int next() const;
     /// What comes on a walk ahead (predictor::step_ahead): the first time next(), and then what comes after that.
@@ -29,7 +29,7 @@ class local_sequence {
     [[nodiscard]] float luck() const { return luck_; }
 
     /// Forgets everything, and gives the memory back.
-    void release(memory_bound& memory);
+    void release(calls::memory_bound& memory);
 
     /// For archives; numbers below `most` are right. Read into a new one, which knows nothing yet where its grammar
     /// takes more than loaded_bound_bytes, or than there is.
@@ -67,8 +67,8 @@ class local_sequence {
     /// Longer beginnings are learnt as if they had this length: a run is a run.
     static constexpr uint32_t longest_beginning = 64;
 
-    [[nodiscard]] bool make_grammar(memory_bound& memory, size_t most_bytes);
-    void drop_grammar(memory_bound& memory);
+    [[nodiscard]] bool make_grammar(calls::memory_bound& memory, size_t most_bytes);
+    void drop_grammar(calls::memory_bound& memory);
 
     predictor* grammar_ = nullptr;
     uint32_t last_ = 0;

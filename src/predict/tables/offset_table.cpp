@@ -59,7 +59,8 @@ void offset_table::habit::learn(int64_t observed) {
     last = observed;
 }
 
-void offset_table::learn(const offset_places& places, int64_t offset, const limits& cut_off, memory_bound& memory) {
+void offset_table::learn(const offset_places& places, int64_t offset, const limits& cut_off,
+                         calls::memory_bound& memory) {
     learn_transformation(places, offset, cut_off, memory);
     if (places.at[to_end] >= 0)
         consecutive_luck_ += ((places.at[to_end] == offset ? 1 : 0) - consecutive_luck_) * decay;
@@ -110,7 +111,7 @@ int offset_table::explained_by(const offset_places& places, int64_t offset, int 
 
 /// The number of a new transformation: one that is free; `other`, and then it takes the place of another one which came
 /// once, so that it has a number the next time.
-uint32_t offset_table::keep(const transformation& made, const limits& cut_off, memory_bound& memory) {
+uint32_t offset_table::keep(const transformation& made, const limits& cut_off, calls::memory_bound& memory) {
     if (!learnt_) {
         first_ = made;
         return 0;
@@ -136,7 +137,7 @@ uint32_t offset_table::keep(const transformation& made, const limits& cut_off, m
 }
 
 void offset_table::learn_transformation(const offset_places& places, int64_t offset, const limits& cut_off,
-                                        memory_bound& memory) {
+                                        calls::memory_bound& memory) {
     if (too_many_) return;
     const int known = explained_by(places, offset, sequence_.next());
     const uint32_t number = known == none ? keep({places, offset}, cut_off, memory) : static_cast<uint32_t>(known);
@@ -152,12 +153,12 @@ void offset_table::learn_transformation(const offset_places& places, int64_t off
     if (!sequence_.learn(number, memory) || without_pattern) give_up_transformations(memory);
 }
 
-bool offset_table::take_transformations(memory_bound& memory) {
+bool offset_table::take_transformations(calls::memory_bound& memory) {
     transformations_ = static_cast<transformation*>(memory.take(limits::most_values * sizeof(transformation)));
     return transformations_ != nullptr;
 }
 
-void offset_table::give_up_transformations(memory_bound& memory) {
+void offset_table::give_up_transformations(calls::memory_bound& memory) {
     sequence_.release(memory);
     memory.give_back(transformations_, limits::most_values * sizeof(transformation));
     transformations_ = nullptr;
@@ -165,7 +166,7 @@ void offset_table::give_up_transformations(memory_bound& memory) {
     too_many_ = true;
 }
 
-void offset_table::release(memory_bound& memory) {
+void offset_table::release(calls::memory_bound& memory) {
     give_up_transformations(memory);
     *this = {};
 }

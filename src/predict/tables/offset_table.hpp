@@ -39,10 +39,10 @@ struct offset_places {
 /// A plain value, which its owner releases.
 class offset_table {
   public:
-    void learn(const offset_places& places, int64_t offset, const limits& cut_off, memory_bound& memory);
+    void learn(const offset_places& places, int64_t offset, const limits& cut_off, calls::memory_bound& memory);
     /// policy::not_known before the first one.
     [[nodiscard]] int64_t next(const offset_places& places, uint64_t walk) const;
-    void release(memory_bound& memory);
+    void release(calls::memory_bound& memory);
 
     /// For archives; read into a new one, which forgets the transformations for which there is no memory.
     template <class Self, class Archive>
@@ -118,12 +118,13 @@ class offset_table {
 
     [[nodiscard]] int best_habit(const offset_places& places) const;
     [[nodiscard]] int explained_by(const offset_places& places, int64_t offset, int predicted) const;
-    void learn_transformation(const offset_places& places, int64_t offset, const limits& cut_off, memory_bound& memory);
+    void learn_transformation(const offset_places& places, int64_t offset, const limits& cut_off,
+                              calls::memory_bound& memory);
     [[nodiscard]] int64_t applied(const transformation& said, const offset_places& places) const;
-    [[nodiscard]] uint32_t keep(const transformation& made, const limits& cut_off, memory_bound& memory);
+    [[nodiscard]] uint32_t keep(const transformation& made, const limits& cut_off, calls::memory_bound& memory);
     [[nodiscard]] const transformation* numbered(int number) const;
-    [[nodiscard]] bool take_transformations(memory_bound& memory);
-    void give_up_transformations(memory_bound& memory);
+    [[nodiscard]] bool take_transformations(calls::memory_bound& memory);
+    void give_up_transformations(calls::memory_bound& memory);
 
     habit habits_[offset_bases];
     float consecutive_luck_ = 0;  // of the distance 0 from the end

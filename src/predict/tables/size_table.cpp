@@ -104,7 +104,7 @@ int64_t size_table::next(uint64_t walk) const {
     return said_by(chosen, number);
 }
 
-void size_table::learn(int64_t bytes, const limits& cut_off, memory_bound& memory) {
+void size_table::learn(int64_t bytes, const limits& cut_off, calls::memory_bound& memory) {
     if (bytes < 0) return;
     if (count_ > 0 && (bytes != last_ || !constant())) {
         const int number = values_ == nullptr ? local_sequence::unknown : sequence_.next();
@@ -122,7 +122,7 @@ void size_table::learn(int64_t bytes, const limits& cut_off, memory_bound& memor
     last_ = bytes;
 }
 
-void size_table::learn_lags(int64_t bytes, memory_bound& memory) {
+void size_table::learn_lags(int64_t bytes, calls::memory_bound& memory) {
     if (lags_ == nullptr) {
         void* const place = memory.take(sizeof(lags));
         if (place == nullptr) return;
@@ -153,7 +153,7 @@ uint32_t size_table::number_of(int64_t bytes, const limits& cut_off) {
 }
 
 /// From the second distinct size on; what came until then was the first one, however often.
-void size_table::learn_value(int64_t bytes, const limits& cut_off, memory_bound& memory) {
+void size_table::learn_value(int64_t bytes, const limits& cut_off, calls::memory_bound& memory) {
     if (values_ == nullptr) {
         if (!take_values(memory)) {
             too_many_ = true;
@@ -171,12 +171,12 @@ void size_table::learn_value(int64_t bytes, const limits& cut_off, memory_bound&
     if (!sequence_.learn(number, memory) || without_pattern) give_up_values(memory);
 }
 
-bool size_table::take_values(memory_bound& memory) {
+bool size_table::take_values(calls::memory_bound& memory) {
     values_ = static_cast<value*>(memory.take(limits::most_values * sizeof(value)));
     return values_ != nullptr;
 }
 
-void size_table::give_up_values(memory_bound& memory) {
+void size_table::give_up_values(calls::memory_bound& memory) {
     sequence_.release(memory);
     memory.give_back(values_, limits::most_values * sizeof(value));
     values_ = nullptr;
@@ -185,7 +185,7 @@ void size_table::give_up_values(memory_bound& memory) {
     too_many_ = true;
 }
 
-void size_table::release(memory_bound& memory) {
+void size_table::release(calls::memory_bound& memory) {
     give_up_values(memory);
     memory.give_back(lags_, sizeof(lags));
     *this = {};

@@ -18,10 +18,10 @@ namespace halcyon::predict {
 class size_table {
   public:
     /// Negative sizes are not learnt.
-    void learn(int64_t bytes, const limits& cut_off, memory_bound& memory);
+    void learn(int64_t bytes, const limits& cut_off, calls::memory_bound& memory);
     /// The expected size; policy::not_known before the first one.
     [[nodiscard]] int64_t next(uint64_t walk) const;
-    void release(memory_bound& memory);
+    void release(calls::memory_bound& memory);
 
     /// For archives; read into a new one, which forgets the values for which there is no memory. What came a number of
     /// calls ago is of the run that learnt it, and stays there.
@@ -85,10 +85,10 @@ class size_table {
     [[nodiscard]] method best(bool sequence_knows) const;
     [[nodiscard]] bool tells(int number) const { return number >= 0 && static_cast<uint32_t>(number) < value_count_; }
     [[nodiscard]] uint32_t number_of(int64_t bytes, const limits& cut_off);
-    void learn_value(int64_t bytes, const limits& cut_off, memory_bound& memory);
-    [[nodiscard]] bool take_values(memory_bound& memory);
-    void give_up_values(memory_bound& memory);
-    void learn_lags(int64_t bytes, memory_bound& memory);
+    void learn_value(int64_t bytes, const limits& cut_off, calls::memory_bound& memory);
+    [[nodiscard]] bool take_values(calls::memory_bound& memory);
+    void give_up_values(calls::memory_bound& memory);
+    void learn_lags(int64_t bytes, calls::memory_bound& memory);
 
     uint64_t count_ = 0;
     int64_t least_ = 0;

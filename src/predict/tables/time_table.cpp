@@ -42,7 +42,7 @@ time_table::expectation time_table::next(uint64_t walk) const {
     return {levels_[level].next(), levels_[level].deviation()};
 }
 
-void time_table::learn(int64_t gap_ns, memory_bound& memory) {
+void time_table::learn(int64_t gap_ns, calls::memory_bound& memory) {
     const auto gap = static_cast<double>(gap_ns);
     const bool other_order = all_.count() > 0 && !alike(all_.weighted(), gap);
     if (level_count_ == 0 && other_order && !no_levels_ && !make_levels(memory)) no_levels_ = true;
@@ -60,7 +60,7 @@ void time_table::learn(int64_t gap_ns, memory_bound& memory) {
     all_.learn(gap_ns);
 }
 
-bool time_table::take_levels(memory_bound& memory) {
+bool time_table::take_levels(calls::memory_bound& memory) {
     void* const place = memory.take(most_levels * sizeof(time_estimate));
     if (place == nullptr) return false;
     levels_ = static_cast<time_estimate*>(place);
@@ -69,7 +69,7 @@ bool time_table::take_levels(memory_bound& memory) {
 }
 
 /// What came until now was one level.
-bool time_table::make_levels(memory_bound& memory) {
+bool time_table::make_levels(calls::memory_bound& memory) {
     if (!take_levels(memory)) return false;
     levels_[0] = all_;
     level_count_ = 1;
@@ -80,7 +80,7 @@ bool time_table::make_levels(memory_bound& memory) {
     return true;
 }
 
-void time_table::give_up_levels(memory_bound& memory) {
+void time_table::give_up_levels(calls::memory_bound& memory) {
     sequence_.release(memory);
     memory.give_back(levels_, most_levels * sizeof(time_estimate));
     levels_ = nullptr;
@@ -88,7 +88,7 @@ void time_table::give_up_levels(memory_bound& memory) {
     no_levels_ = true;
 }
 
-void time_table::release(memory_bound& memory) {
+void time_table::release(calls::memory_bound& memory) {
     give_up_levels(memory);
     *this = {};
 }

@@ -14,13 +14,13 @@ namespace halcyon::predict {
 /// A plain value, which its owner releases.
 class time_table {
   public:
-    void learn(int64_t gap_ns, memory_bound& memory);
+    void learn(int64_t gap_ns, calls::memory_bound& memory);
     struct expectation {
         int64_t ns = 0;
         int64_t deviation_ns = 0;
     };
     [[nodiscard]] expectation next(uint64_t walk) const;
-    void release(memory_bound& memory);
+    void release(calls::memory_bound& memory);
 
     /// For archives; read into a new one, which forgets the levels for which there is no memory.
     template <class Self, class Archive>
@@ -52,9 +52,9 @@ class time_table {
     static constexpr uint32_t most_levels = 6;
 
     [[nodiscard]] uint32_t level_of(int64_t gap_ns) const;
-    [[nodiscard]] bool take_levels(memory_bound& memory);
-    [[nodiscard]] bool make_levels(memory_bound& memory);
-    void give_up_levels(memory_bound& memory);
+    [[nodiscard]] bool take_levels(calls::memory_bound& memory);
+    [[nodiscard]] bool make_levels(calls::memory_bound& memory);
+    void give_up_levels(calls::memory_bound& memory);
 
     time_estimate all_;
     time_estimate* levels_ = nullptr;  // most_levels

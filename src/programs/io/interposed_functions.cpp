@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "calls/call_table.hpp"
+#include "calls/record/call_table.hpp"
 
 namespace halcyon::calls {
 namespace {
@@ -26,7 +26,7 @@ const std::vector<symbol_entry>& symbols() {
 #define FUNCTION(id, name, level, kind, argument)
 #define SYMBOL(symbol, id, shape, result, parameters, names) {#symbol, call_id::id},
 #define WRITTEN(symbol, id) {#symbol, call_id::id},
-#include "calls/table.def"
+#include "calls/record/table.def"
 #undef FUNCTION
 #undef SYMBOL
 #undef WRITTEN

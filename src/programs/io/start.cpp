@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "calls/held_signals.hpp"
-#include "calls/process_state.hpp"
-#include "calls/recorded_note.hpp"
-#include "calls/standard_error.hpp"
-#include "calls/unseen.hpp"
-#include "calls/wrappers/stdio_shapes.hpp"
+#include "calls/record/recorded_note.hpp"
+#include "calls/state/held_signals.hpp"
+#include "calls/state/process_state.hpp"
+#include "calls/state/standard_error.hpp"
+#include "calls/state/unseen.hpp"
+#include "calls/wrappers/stdio/stdio_shapes.hpp"
 #include "observe/trace/trace_layer.hpp"
 #include "predict/layer/predict_layer.hpp"
 #include "predict/prefetch/prefetch_layer.hpp"

@@ -161,7 +161,7 @@ class held_replay {
 
     void save(const nb::object& path, const std::map<uint32_t, std::string>& functions,
               const std::map<uint32_t, std::string>& contexts) {
-        predict::memory_bound memory(SIZE_MAX);
+        calls::memory_bound memory(SIZE_MAX);
         predict::label_table labels(memory);
         using subject = predict::label_table::subject;
         bool room = true;
@@ -178,7 +178,7 @@ class held_replay {
 
   private:
     std::vector<std::string> paths_;
-    predict::memory_bound names_memory_{SIZE_MAX};
+    calls::memory_bound names_memory_{SIZE_MAX};
     predict::replay replay_;
 };
 

@@ -289,7 +289,7 @@ class saved_models {
         return all;
     }
 
-    predict::memory_bound memory_{SIZE_MAX};
+    calls::memory_bound memory_{SIZE_MAX};
     predict::file_names names_{memory_};
     label_table labels_{memory_};
     std::vector<std::unique_ptr<model>> models_;

@@ -200,7 +200,7 @@ void call_functions_of_table() {
 #define WRITTEN(symbol, id)
 #define SYMBOL(symbol, id, shape, result, parameters, names) \
     call_with_bad_pointers(#symbol, #names, static_cast<result(*) parameters>(nullptr));
-#include "calls/table.def"
+#include "calls/record/table.def"
 }
 
 /// Functions that look at a pointer, or not, by their other arguments.

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from recorded_program import Run, compiled, recorded
 
-TABLE = Path(__file__).resolve().parents[3] / "src/calls/table.def"
+TABLE = Path(__file__).resolve().parents[3] / "src/calls/record/table.def"
 ON_NO_FILE_OF_ITS_OWN = {
     "sync", "lio_listio", "lio_listio64", "aio_suspend", "aio_suspend64", "fcloseall", "tmpfile", "tmpfile64",
     "close_range", "closefrom",

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <ctime>
+#include <fcntl.h>
+
+#include "calls/state/process_state.hpp"
+
+namespace halcyon::calls {
+
+/// Answers calls on files in place of the kernel: on all whose path lies under its mount prefix, and on all descriptors
+/// that came from there, in this process or in the one that started it.
+///
+/// What the variants of a function have in common (`64`, `_chk`, `at`, `v`, `x`) is folded before a backend is asked:
+/// these are all of its operations. Each returns what the system call does: -errno where it fails. Those that a backend
+/// has no answer to keep the one given here, which is an error that programs know.
+///
+/// Paths are absolute below the prefix: "/" is the prefix itself; without "." and "..", "//" and a slash at the end.
+///
+/// Called from any thread and from signal handlers, from children of vfork (is_own_process() is false: they share this
+/// memory, and must leave what this process knows as it is) and while no layer records anything. A backend must not
+/// allocate by malloc, must not throw, must not call interposed functions, and must not wait for a lock that the thread
+/// itself may hold. Its own system calls go by direct::call; report_below() hands them to the layers.
+class file_backend {
+  public:
+    /// A file that is open; its meaning is the backend's. Descriptors that are duplicates share it.
+    using handle = uint64_t;
+
+    /// As it appears in errors; at most 15 characters.
+    [[nodiscard]] virtual const char* name() const = 0;
+
+    // --- files ---
+
+    /// `flags`, `mode`: as of open(2). A directory is opened as well (O_DIRECTORY, or without write access).
+    virtual int open(const char* path, int flags, unsigned mode, handle& opened) = 0;
+    /// Another process opened this file, and left the descriptor to this one: `key` is what key_of() said there.
+    virtual int adopt(uint64_t key, handle& opened) = 0;
+    /// The file that `opened` stands for, so that adopt() finds it in any process of the job.
+    [[nodiscard]] virtual uint64_t key_of(handle opened) = 0;
+    /// The last descriptor of this process for `opened` is gone.
+    virtual void close(handle opened) = 0;
+    /// As open() was given it; null-ended; at most `room` bytes. The length; -errno where the file has no name any more.
+    virtual ssize_t path_of(handle opened, char* out, size_t room) = 0;
+
+    /// Up to the end of the file: 0 there.
+    virtual ssize_t read(handle opened, const iovec* pieces, int count, int64_t offset) = 0;
+    virtual ssize_t write(handle opened, const iovec* pieces, int count, int64_t offset) = 0;
+    /// Writes at the end, wherever that is by then, as one step; `offset` becomes where.
+    virtual ssize_t append(handle opened, const iovec* pieces, int count, int64_t& offset) = 0;
+
+    virtual int stat(handle opened, struct stat& out) = 0;
+    virtual int resize(handle opened, int64_t bytes) = 0;
+    /// fallocate(2). Mode 0 at least makes the file as long as that.
+    virtual int reserve(handle opened, int mode, int64_t offset, int64_t bytes) {
+        struct stat now {};
+        if (mode != 0) return -EOPNOTSUPP;
+        if (const int failed = stat(opened, now); failed != 0) return failed;
+        return now.st_size >= offset + bytes ? 0 : resize(opened, offset + bytes);
+    }
+    virtual int sync(handle opened, bool data_only) = 0;
+    /// F_SETLK, F_SETLKW, F_GETLK of fcntl(2); `range` is absolute (SEEK_SET). The owner is the process.
+    virtual int lock(handle /*opened*/, int /*command*/, struct flock& /*range*/) { return -ENOLCK; }
+    /// flock(2). The owner is what the descriptors `fd` and its duplicates, in all processes, have in common.
+    virtual int lock_whole(handle /*opened*/, int /*fd*/, int /*operation*/) { return -ENOLCK; }
+    /// mmap(2) of the file: the address, or -errno.
+    virtual int64_t map(handle /*opened*/, void* /*at*/, size_t /*bytes*/, int /*protection*/, int /*flags*/,
+                        int64_t /*offset*/) {
+        return -ENODEV;
+    }
+
+    // --- names ---
+
+    virtual int stat_path(const char* path, bool follow, struct stat& out) = 0;
+    virtual int unlink(const char* path) = 0;
+    virtual int rename(const char* from, const char* to, unsigned flags) = 0;
+    virtual int make_directory(const char* path, unsigned mode) = 0;
+    virtual int remove_directory(const char* path) = 0;
+    virtual int link(const char* /*from*/, const char* /*to*/) { return -EPERM; }
+    virtual int make_symbolic_link(const char* /*target*/, const char* /*path*/) { return -EPERM; }
+    virtual ssize_t read_link(const char* /*path*/, char* /*out*/, size_t /*room*/) { return -EINVAL; }
+    virtual int set_mode(const char* path, unsigned mode) = 0;
+    virtual int set_mode(handle opened, unsigned mode) = 0;
+    virtual int set_owner(const char* path, uid_t user, gid_t group) = 0;
+    virtual int set_owner(handle opened, uid_t user, gid_t group) = 0;
+    /// Access and modification, with UTIME_NOW and UTIME_OMIT resolved: tv_nsec UTIME_OMIT stays.
+    virtual int set_times(const char* path, const timespec times[2]) = 0;
+    virtual int set_times(handle opened, const timespec times[2]) = 0;
+    virtual int stat_system(struct statfs& out) = 0;
+
+    // --- directories ---
+
+    struct entry {
+        uint64_t inode;
+        unsigned char type;  ///< DT_REG, DT_DIR, …
+        char name[256];
+    };
+    /// The entry behind `after` (0: the first, which is "."), and in `after` what stands for it: 1, 0 at the end, or -errno. Entries
+    /// that are there all the time are found once.
+    virtual int next_entry(handle directory, uint64_t& after, entry& out) = 0;
+
+    // --- processes ---
+
+    /// In the child, before any other call. Descriptors are the parent's, and so are the handles.
+    virtual void after_fork() {}
+    /// The process is about to become another program, which adopts what is not closed on exec.
+    virtual void before_exec() {}
+
+  protected:
+    ~file_backend() = default;
+};
+
+}  // namespace halcyon::calls

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <cerrno>
+#include <type_traits>
+
+#include "calls/record/call_table.hpp"
+#include "calls/stacks/contexts.hpp"
+#include "calls/state/direct_call.hpp"
+#include "calls/state/process_state.hpp"
+#include "calls/state/real_function.hpp"
+#include "calls/clocks/ticks.hpp"
+
+namespace halcyon::calls {
+
+inline call_record blank_record(call_id id) {
+    return {0, 0, 0, none, none, none, 0, 0, 0, 0, 0, 0, static_cast<uint16_t>(id), 0, 0};
+}
+
+/// Gives a call its place among the thread's calls for as long as it runs.
+class call_in_progress {
+  public:
+    call_in_progress(thread_state& thread, call_record& record)
+        : thread_(thread), outer_(thread.current), outer_function_(thread.function) {
+        record.thread = thread.index;
+        record.number = next_number(thread);
+        // A function of the lowest level makes none of these calls: a signal's handler does that interrupted it, or a
+        // clean-up of a thread that was cancelled within it.
+        const bool made_by_outer = outer_ != 0 && entry_of(static_cast<uint16_t>(outer_function_)).at != level::posix;
+        record.parent = made_by_outer ? outer_ : 0;
+        thread.current = record.number;
+        thread.function = record.function;
+    }
+    ~call_in_progress() {
+        thread_.current = outer_;
+        thread_.function = outer_function_;
+    }
+    call_in_progress(const call_in_progress&) = delete;
+    call_in_progress& operator=(const call_in_progress&) = delete;
+
+  private:
+    // In one instruction: a signal handler that makes calls in between would get the same number.
+    static uint32_t next_number(thread_state& thread) {
+#if defined(__x86_64__)
+        uint32_t added = 1;
+        __asm__ volatile("xaddl %0, %1" : "+r"(added), "+m"(thread.number));
+        return added + 1;
+#else
+        return __atomic_add_fetch(&thread.number, 1, __ATOMIC_RELAXED);
+#endif
+    }
+
+    thread_state& thread_;
+    uint32_t outer_;
+    uint32_t outer_function_;
+};
+
+/// Results by which a function says that it failed, with the reason in errno.
+template <class Result>
+bool failed(Result result) {
+    if constexpr (std::is_pointer_v<Result>)
+        return result == nullptr;
+    else
+        return result == static_cast<Result>(-1);
+}
+
+template <class Result>
+int64_t as_number(Result result) {
+    if constexpr (std::is_pointer_v<Result>)
+        return 0;
+    else
+        return static_cast<int64_t>(result);
+}
+
+/// Sends one call through the layers: `function()` is the call itself, `after(record, result)` fills in what only its
+/// result tells. The record holds already what the arguments tell.
+template <class Function, class After>
+auto through_layers(thread_state& thread, call_record& record, Function function, After after) {
+    using result_type = decltype(function());
+    struct state_type {
+        Function& function;
+        After& after;
+        std::conditional_t<std::is_void_v<result_type>, int, result_type> result;
+        bool ran;
+    } state{function, after, {}, false};
+    if (this_process().contexts) [[unlikely]]
+        contexts::put_into(record);
+    const auto run = [](void* opaque, call_record& called) {
+        auto& at = *static_cast<state_type*>(opaque);
+        at.ran = true;
+        called.start = ticks();
+        if constexpr (std::is_void_v<result_type>) {
+            at.function();
+            called.duration = ticks() - called.start;
+            at.after(called, 0);
+        } else {
+            at.result = at.function();
+            called.duration = ticks() - called.start;
+            called.result = as_number(at.result);
+            if (failed(at.result)) [[unlikely]]
+                called.error = static_cast<uint16_t>(errno);
+            at.after(called, at.result);
+        }
+    };
+    {
+        const call_in_progress here(thread, record);
+        this_process().layers.invoke(record, next_call(run, &state));
+    }
+    if constexpr (!std::is_void_v<result_type>) {
+        if (!state.ran) [[unlikely]] {  // a layer answered
+            if (record.error != 0) errno = record.error;
+            if constexpr (!std::is_pointer_v<result_type>) return static_cast<result_type>(record.result);
+        }
+        return state.result;
+    }
+}
+
+/// A wrapper's body. A shape's `before(record, arguments…)` says from the arguments what is called, and returns false
+/// for calls that nobody wants to see (of sockets, of /proc); `after(record, result, arguments…)` adds the rest.
+template <class Shape, call_id id, class Result, class... Parameters>
+Result intercept(Result (*real)(Parameters...), std::type_identity_t<Parameters>... arguments) {
+    if (real == nullptr) [[unlikely]] {  // this C library has no such function
+        errno = ENOSYS;
+        if constexpr (std::is_void_v<Result>)
+            return;
+        else if constexpr (std::is_pointer_v<Result>)
+            return nullptr;
+        else
+            return static_cast<Result>(-1);
+    }
+    if (!recording()) [[unlikely]]
+        return real(arguments...);
+    thread_state& thread = this_thread();
+    if (thread.inside > 0 && !may_record(thread)) [[unlikely]]
+        return real(arguments...);
+    call_record record = blank_record(id);
+    [[maybe_unused]] Shape shape;
+    if (!shape.before(record, arguments...)) return real(arguments...);
+    return through_layers(
+        thread, record, [&] { return real(arguments...); },
+        [&](call_record& called, [[maybe_unused]] auto result) { shape.after(called, result, arguments...); });
+}
+
+/// Hands the layers a call that was not made through a wrapper but is known to have happened (`record` is complete).
+inline void report(thread_state& thread, call_record& record) {
+    if (this_process().contexts) [[unlikely]]
+        contexts::put_into(record);
+    const call_in_progress here(thread, record);
+    this_process().layers.invoke(record, next_call([](void*, call_record&) {}, nullptr));
+}
+
+}  // namespace halcyon::calls

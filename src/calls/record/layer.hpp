@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "calls/record/call_record.hpp"
+
+namespace halcyon::calls {
+
+/// What becomes of a call after a layer: the layers behind it, and at the end the function itself, which fills in
+/// start, duration, result, moved and error.
+class next_call {
+  public:
+    using function = void (*)(void* state, call_record&);
+    next_call(function call, void* state) : call_(call), state_(state) {}
+    void operator()(call_record& record) const { call_(state_, record); }
+
+  private:
+    function call_;
+    void* state_;
+};
+
+/// A file that calls refer to by its id.
+struct named_file {
+    uint32_t id;
+    std::string_view path;  ///< absolute where that could be found out
+    int64_t block_bytes;    ///< the file system's block; none where the file was not opened
+    uint64_t filesystem;    ///< statfs' f_type; 0 where the file was not opened
+};
+
+/// A place in a call stack: a return address, as it is the same in every run.
+struct context_frame {
+    std::string_view object;  ///< base name of the program or library
+    uint64_t offset;          ///< from the address at which that was loaded
+};
+
+/// Why a process' recording ends.
+enum class ending : uint8_t { exit, exec, abort };
+
+/// Something that calls pass through: it passes a call on, delays it, or answers it itself.
+///
+/// Called from any thread and from signal handlers, between the application and its I/O: must not allocate, must not
+/// throw, must not call interposed functions, must return with what the application expects. A layer that waits adds
+/// the time to the record's `wait`.
+class layer {
+  public:
+    virtual void invoke(call_record& record, const next_call& next) = 0;
+    /// A file got its id: before the first call that refers to it. Once more, with the same id, when its file system
+    /// is known only later.
+    virtual void on_file(const named_file& /*file*/) {}
+    /// Something about the process or a file that is no call: `mpi.rank`, `mpi.hint.romio_ds_write`.
+    virtual void on_fact(uint32_t /*file*/, std::string_view /*key*/, std::string_view /*value*/) {}
+    /// Whether this layer looks at call_record::context. Asked once, when the process' recording starts.
+    [[nodiscard]] virtual bool wants_contexts() const { return false; }
+    /// A call stack got its number: before the first call of this process that refers to it; sometimes more than once.
+    /// `frames`: the innermost ones, from there outwards.
+    virtual void on_context(uint32_t /*id*/, std::span<const context_frame> /*frames*/) {}
+    /// Calls that could not be seen, or were not recorded.
+    virtual void on_absence(std::string_view /*subject*/, uint64_t /*count*/) {}
+    /// The process is about to end or to become another program. Calls may still follow.
+    virtual void on_end(ending /*how*/) {}
+
+  protected:
+    ~layer() = default;
+};
+
+/// The layers of this process in the order in which calls pass them. Constant once the process records.
+class layer_chain {
+  public:
+    static constexpr size_t capacity = 8;
+
+    void add(layer& added) { layers_[count_++] = &added; }
+    void clear() { count_ = 0; }
+    [[nodiscard]] bool empty() const { return count_ == 0; }
+
+    /// Lets the call pass all layers, then `last`.
+    void invoke(call_record& record, const next_call& last) const { from{this, 0, &last}.pass(record); }
+
+    template <class Event>
+    void each(Event event) const {
+        for (size_t i = 0; i < count_; ++i) event(*layers_[i]);
+    }
+
+  private:
+    struct from {
+        const layer_chain* chain;
+        size_t position;
+        const next_call* last;
+
+        void pass(call_record& record) const {
+            if (position == chain->count_) return (*last)(record);
+            from behind{chain, position + 1, last};
+            chain->layers_[position]->invoke(record, next_call(&from::call, &behind));
+        }
+        static void call(void* state, call_record& record) { static_cast<from*>(state)->pass(record); }
+    };
+
+    layer* layers_[capacity] = {};
+    size_t count_ = 0;
+};
+
+}  // namespace halcyon::calls
