@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "bench/figure.hpp"
+#include "calls/backends/backend_files.hpp"
 #include "calls/record/interception.hpp"
 
 namespace halcyon::calls {
@@ -31,6 +32,8 @@ idle_layer idle;
 bool can_start_layers() {
     return true;
 }
+
+void backends::start_backends() {}
 
 void start_layers(layer_chain& layers) {
     layers.clear();

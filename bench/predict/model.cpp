@@ -21,7 +21,7 @@ constexpr int steps = 2000;
 constexpr int wanted = 15;  // rounds
 
 double model_ns() {
-    calls::memory_bound memory(SIZE_MAX);
+    halcyon::calls::memory_bound memory(SIZE_MAX);
     file_names names(memory);
     const auto learnt = std::make_unique<model>(model::settings{}, names);
     int64_t time = 0;

@@ -98,11 +98,6 @@ __attribute__((destructor)) void end_of_process() {
 
 }  // namespace
 
-const char* const* environment_of_children() {
-    static const char* const nothing[] = {nullptr};
-    return nothing;
-}
-
 const char* shared_folder() {
     return "";
 }

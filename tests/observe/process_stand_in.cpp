@@ -1,4 +1,5 @@
 // What the room of calls wants from the library that is built from it; here nothing is recorded.
+#include "calls/backends/backend_files.hpp"
 #include "calls/state/process_state.hpp"
 
 namespace halcyon::calls {
@@ -6,6 +7,8 @@ namespace halcyon::calls {
 bool can_start_layers() {
     return true;
 }
+
+void backends::start_backends() {}
 
 void start_layers(layer_chain& layers) {
     layers.clear();

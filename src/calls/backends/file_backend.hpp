@@ -1,5 +1,7 @@
 #pragma once
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/types.h>
@@ -8,7 +10,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <ctime>
-#include <fcntl.h>
 
 #include "calls/state/process_state.hpp"
 
@@ -45,7 +46,8 @@ class file_backend {
     [[nodiscard]] virtual uint64_t key_of(handle opened) = 0;
     /// The last descriptor of this process for `opened` is gone.
     virtual void close(handle opened) = 0;
-    /// As open() was given it; null-ended; at most `room` bytes. The length; -errno where the file has no name any more.
+    /// As open() was given it; null-ended; at most `room` bytes. The length; -errno where the file has no name any
+    /// more.
     virtual ssize_t path_of(handle opened, char* out, size_t room) = 0;
 
     /// Up to the end of the file: 0 there.
@@ -100,8 +102,8 @@ class file_backend {
         unsigned char type;  ///< DT_REG, DT_DIR, …
         char name[256];
     };
-    /// The entry behind `after` (0: the first, which is "."), and in `after` what stands for it: 1, 0 at the end, or -errno. Entries
-    /// that are there all the time are found once.
+    /// The entry behind `after` (0: the first, which is "."), and in `after` what stands for it: 1, 0 at the end, or
+    /// -errno. Entries that are there all the time are found once.
     virtual int next_entry(handle directory, uint64_t& after, entry& out) = 0;
 
     // --- processes ---

@@ -10,7 +10,7 @@ namespace halcyon::calls {
 enum class call_id : uint16_t {
     unknown,
 #define FUNCTION(id, name, level, kind, argument) id,
-#define SYMBOL(symbol, id, shape, result, parameters, names)
+#define SYMBOL(symbol, id, shape, operation, result, parameters, names)
 #define WRITTEN(symbol, id)
 #include "calls/record/table.def"
 #undef FUNCTION

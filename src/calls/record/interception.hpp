@@ -3,12 +3,13 @@
 #include <cerrno>
 #include <type_traits>
 
+#include "calls/backends/backend_files.hpp"
+#include "calls/clocks/ticks.hpp"
 #include "calls/record/call_table.hpp"
 #include "calls/stacks/contexts.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/process_state.hpp"
 #include "calls/state/real_function.hpp"
-#include "calls/clocks/ticks.hpp"
 
 namespace halcyon::calls {
 
@@ -114,9 +115,32 @@ auto through_layers(thread_state& thread, call_record& record, Function function
     }
 }
 
+/// One call, made by `function()`: recorded, where calls are.
+template <class Shape, call_id id, class Function, class... Arguments>
+auto recorded(Function function, Arguments... arguments) {
+    if (!recording()) [[unlikely]]
+        return function();
+    thread_state& thread = this_thread();
+    if (thread.inside > 0 && !may_record(thread)) [[unlikely]]
+        return function();
+    call_record record = blank_record(id);
+    [[maybe_unused]] Shape shape;
+    if (!shape.before(record, arguments...)) return function();
+    return through_layers(thread, record, function, [&](call_record& called, [[maybe_unused]] auto result) {
+        shape.after(called, result, arguments...);
+    });
+}
+
+/// For intercept: of functions that no file's backend answers.
+struct by_kernel {
+    static constexpr bool never = true;
+};
+
 /// A wrapper's body. A shape's `before(record, arguments…)` says from the arguments what is called, and returns false
 /// for calls that nobody wants to see (of sockets, of /proc); `after(record, result, arguments…)` adds the rest.
-template <class Shape, call_id id, class Result, class... Parameters>
+/// Whether a backend answers, and how, says `Operation` (wrappers/operations/operation.hpp), before anything is
+/// recorded.
+template <class Shape, call_id id, class Operation = by_kernel, class Result, class... Parameters>
 Result intercept(Result (*real)(Parameters...), std::type_identity_t<Parameters>... arguments) {
     if (real == nullptr) [[unlikely]] {  // this C library has no such function
         errno = ENOSYS;
@@ -127,17 +151,16 @@ Result intercept(Result (*real)(Parameters...), std::type_identity_t<Parameters>
         else
             return static_cast<Result>(-1);
     }
-    if (!recording()) [[unlikely]]
-        return real(arguments...);
-    thread_state& thread = this_thread();
-    if (thread.inside > 0 && !may_record(thread)) [[unlikely]]
-        return real(arguments...);
-    call_record record = blank_record(id);
-    [[maybe_unused]] Shape shape;
-    if (!shape.before(record, arguments...)) return real(arguments...);
-    return through_layers(
-        thread, record, [&] { return real(arguments...); },
-        [&](call_record& called, [[maybe_unused]] auto result) { shape.after(called, result, arguments...); });
+    if constexpr (!requires { Operation::never; }) {
+        if (backends::present()) [[unlikely]] {
+            Operation operation;
+            if (operation.claims(arguments...))
+                return recorded<Shape, id>(
+                    [&] { return backends::as_result<Result>([&] { return operation.perform(arguments...); }); },
+                    arguments...);
+        }
+    }
+    return recorded<Shape, id>([&] { return real(arguments...); }, arguments...);
 }
 
 /// Hands the layers a call that was not made through a wrapper but is known to have happened (`record` is complete).

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <climits>
 
+#include "calls/backends/backend_files.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/given_memory.hpp"
 #include "calls/state/process_state.hpp"
@@ -243,6 +244,11 @@ template <size_t room>
     const size_t length = direct::path_of(fd, path, room);
     if (length == 0) return of_nameless(fd, opened_in, opened_by);
     if (room < PATH_MAX && length + 1 >= room) return of_descriptor_within<PATH_MAX>(fd, opened_in, opened_by);
+    if (backends::is_placeholder({path, length})) [[unlikely]] {
+        char named[2 * PATH_MAX];
+        const size_t whole = backends::path_of(fd, named, sizeof named);
+        return whole == 0 ? unknown : id_of({named, whole}, fd);
+    }
     const std::string_view found(path, without_mark_of_deletion(fd, path, length));
     return unwanted(found) ? ignored : id_of(found, fd);
 }

@@ -6,7 +6,7 @@
 namespace halcyon::calls {
 
 #define FUNCTION(id, name, level, kind, argument)
-#define SYMBOL(symbol, id, shape, result, parameters, names)
+#define SYMBOL(symbol, id, shape, operation, result, parameters, names)
 #define WRITTEN(symbol, id)
 // NOLINTBEGIN(bugprone-macro-parentheses): `result` is a type
 #if defined(__x86_64__) && !defined(HALCYON_STATIC_IO)

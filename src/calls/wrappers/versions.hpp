@@ -12,7 +12,7 @@ struct sigevent;
 namespace halcyon::calls::versioned {
 
 #define FUNCTION(id, name, level, kind, argument)
-#define SYMBOL(symbol, id, shape, result, parameters, names)
+#define SYMBOL(symbol, id, shape, operation, result, parameters, names)
 #define WRITTEN(symbol, id)
 #define WITHOUT_PARENTHESES(...) __VA_ARGS__
 #define VERSION(symbol, age, version, result, parameters, names) \

@@ -24,7 +24,7 @@ struct symbol_entry {
 const std::vector<symbol_entry>& symbols() {
     static const std::vector<symbol_entry> all{
 #define FUNCTION(id, name, level, kind, argument)
-#define SYMBOL(symbol, id, shape, result, parameters, names) {#symbol, call_id::id},
+#define SYMBOL(symbol, id, shape, operation, result, parameters, names) {#symbol, call_id::id},
 #define WRITTEN(symbol, id) {#symbol, call_id::id},
 #include "calls/record/table.def"
 #undef FUNCTION

@@ -225,7 +225,8 @@ static void naming(void) {
         mkdir(path_of(name), 0700);
         CHECK(CALL(int (*)(int))(open(path_of(name), O_RDONLY)) == 0);
     }
-    EACH("opendir", "readdir", "readdir64", "readdir_r", "readdir64_r", "closedir", "fdopendir", "getdents64") {
+    EACH("opendir", "readdir", "readdir64", "readdir_r", "readdir64_r", "rewinddir", "closedir", "fdopendir",
+         "getdents64") {
         mkdir(path_of(name), 0700);
         const int fd = open(path_of(name), O_RDONLY);
         DIR* listed = name[0] == 'f'   ? CALL(DIR * (*)(int))(fd)
@@ -235,6 +236,8 @@ static void naming(void) {
         CHECK(listed != NULL);
         if (strstr(name, "_r") != NULL)
             CHECK(CALL(int (*)(DIR*, struct dirent*, struct dirent**))(listed, &entry, &found) == 0);
+        else if (strcmp(name, "rewinddir") == 0)
+            CALL(void (*)(DIR*))(listed);
         else if (name[0] == 'r')
             CHECK(CALL(struct dirent * (*)(DIR*))(listed) != NULL);
         if (name[0] == 'g') CHECK(CALL(long (*)(int, void*, size_t))(fd, out, sizeof out) > 0);

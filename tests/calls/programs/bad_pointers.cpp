@@ -198,7 +198,7 @@ void call_with_bad_pointers(const char* symbol, const char* names, Result (*type
 void call_functions_of_table() {
 #define FUNCTION(id, name, level, kind, argument)
 #define WRITTEN(symbol, id)
-#define SYMBOL(symbol, id, shape, result, parameters, names) \
+#define SYMBOL(symbol, id, shape, operation, result, parameters, names) \
     call_with_bad_pointers(#symbol, #names, static_cast<result(*) parameters>(nullptr));
 #include "calls/record/table.def"
 }

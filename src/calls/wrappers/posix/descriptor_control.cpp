@@ -1,6 +1,9 @@
 // Wrappers that change what descriptors stand for: fcntl, locks, close and its ranges; openat2, which glibc 2.36 lacks.
 #include <sys/file.h>
 
+#include "calls/wrappers/operations/descriptors.hpp"
+#include "calls/wrappers/operations/names.hpp"
+#include "calls/wrappers/operations/opening.hpp"
 #include "calls/wrappers/posix/opening_shapes.hpp"
 #include "calls/wrappers/wrapper.hpp"
 
@@ -114,11 +117,11 @@ void close_from(int first) {
 
 }  // namespace
 
-#define FCNTL(symbol)                                                                                           \
-    HALCYON_WRAPPER(symbol, int, (int fd, int command, long argument));                                         \
-    int halcyon_wrap_##symbol(int fd, int command, long argument) {                                             \
-        return intercept<fcntl_shape, call_id::fcntl>(HALCYON_REAL(symbol, int, (int, int, long)), fd, command, \
-                                                      argument);                                                \
+#define FCNTL(symbol)                                                            \
+    HALCYON_WRAPPER(symbol, int, (int fd, int command, long argument));          \
+    int halcyon_wrap_##symbol(int fd, int command, long argument) {              \
+        return intercept<fcntl_shape, call_id::fcntl, operations::control>(      \
+            HALCYON_REAL(symbol, int, (int, int, long)), fd, command, argument); \
     }
 FCNTL(fcntl)
 FCNTL(fcntl64)
@@ -126,26 +129,28 @@ FCNTL(__fcntl)
 
 HALCYON_WRAPPER(flock, int, (int fd, int operation));
 int halcyon_wrap_flock(int fd, int operation) {
-    return intercept<flock_shape, call_id::flock>(HALCYON_REAL(flock, int, (int, int)), fd, operation);
+    return intercept<flock_shape, call_id::flock, operations::lock_whole>(HALCYON_REAL(flock, int, (int, int)), fd,
+                                                                          operation);
 }
 
-#define LOCKF(symbol)                                                                                            \
-    HALCYON_WRAPPER(symbol, int, (int fd, int command, off_t bytes));                                            \
-    int halcyon_wrap_##symbol(int fd, int command, off_t bytes) {                                                \
-        return intercept<lockf_shape, call_id::lockf>(HALCYON_REAL(symbol, int, (int, int, off_t)), fd, command, \
-                                                      bytes);                                                    \
+#define LOCKF(symbol)                                                                  \
+    HALCYON_WRAPPER(symbol, int, (int fd, int command, off_t bytes));                  \
+    int halcyon_wrap_##symbol(int fd, int command, off_t bytes) {                      \
+        return intercept<lockf_shape, call_id::lockf, operations::lock_from_position>( \
+            HALCYON_REAL(symbol, int, (int, int, off_t)), fd, command, bytes);         \
     }
 LOCKF(lockf)
 LOCKF(lockf64)
 
-#define CLOSE(symbol)                                                                              \
-    HALCYON_WRAPPER(symbol, int, (int fd));                                                        \
-    int halcyon_wrap_##symbol(int fd) {                                                            \
-        if (descriptors::is_own(fd)) [[unlikely]] {                                                \
-            errno = EBADF; /* the application did not open it */                                   \
-            return -1;                                                                             \
-        }                                                                                          \
-        return intercept<shapes::close_one, call_id::close>(HALCYON_REAL(symbol, int, (int)), fd); \
+#define CLOSE(symbol)                                                                      \
+    HALCYON_WRAPPER(symbol, int, (int fd));                                                \
+    int halcyon_wrap_##symbol(int fd) {                                                    \
+        if (descriptors::is_own(fd)) [[unlikely]] {                                        \
+            errno = EBADF; /* the application did not open it */                           \
+            return -1;                                                                     \
+        }                                                                                  \
+        return intercept<shapes::close_one, call_id::close, operations::close_descriptor>( \
+            HALCYON_REAL(symbol, int, (int)), fd);                                         \
     }
 CLOSE(close)
 CLOSE(__close)
@@ -153,6 +158,8 @@ CLOSE(__close)
 HALCYON_WRAPPER(close_range, int, (unsigned first, unsigned last, int flags));
 int halcyon_wrap_close_range(unsigned first, unsigned last, int flags) {
     if (first > last) return with_errno(-EINVAL);
+    constexpr int only_mark = 4;  // CLOSE_RANGE_CLOEXEC
+    if ((flags & only_mark) == 0 && backends::present()) backends::closing_range(first, last);
     return intercept<close_range_shape, call_id::close_range>(&close_others, first, last, flags);
 }
 
@@ -166,12 +173,25 @@ struct close_from_shape : shapes::nothing_after {
 
 HALCYON_WRAPPER(closefrom, void, (int first));
 void halcyon_wrap_closefrom(int first) {
+    if (backends::present()) backends::closing_range(first < 0 ? 0 : static_cast<unsigned>(first), ~0U);
     intercept<close_from_shape, call_id::closefrom>(&close_from, first);
 }
 
+// Not recorded: it asks about no file. Where the directory lies under a mount the kernel would tell another.
+#define ASK_DIRECTORY(symbol, operation, parameters, names)                                                       \
+    HALCYON_WRAPPER(symbol, char*, parameters);                                                                   \
+    char* halcyon_wrap_##symbol parameters {                                                                      \
+        const bool is_mounted = backends::present() && operations::operation::claims names;                       \
+        return is_mounted ? operations::operation::perform names : HALCYON_REAL(symbol, char*, parameters) names; \
+    }
+ASK_DIRECTORY(getcwd, tell_directory, (char* out, size_t bytes), (out, bytes))
+ASK_DIRECTORY(__getcwd_chk, tell_directory, (char* out, size_t bytes, size_t room), (out, bytes, room))
+ASK_DIRECTORY(get_current_dir_name, tell_directory_anew, (), ())
+
 HALCYON_WRAPPER(openat2, int, (int directory, const char* path, const void* how, size_t bytes));
 int halcyon_wrap_openat2(int directory, const char* path, const void* how, size_t bytes) {
-    return intercept<openat2_shape, call_id::openat2>(&call_openat2, directory, path, how, bytes);
+    return intercept<openat2_shape, call_id::openat2, operations::open_path_how>(&call_openat2, directory, path, how,
+                                                                                 bytes);
 }
 
 }  // namespace halcyon::calls

@@ -1,8 +1,8 @@
 #pragma once
 
+#include "calls/record/interception.hpp"
 #include "calls/state/descriptors.hpp"
 #include "calls/state/given_memory.hpp"
-#include "calls/record/interception.hpp"
 #include "calls/state/known_files.hpp"
 
 /// How the arguments and results of POSIX functions fill in a record; table.def says which function has which shape.

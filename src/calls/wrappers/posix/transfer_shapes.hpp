@@ -89,6 +89,12 @@ inline void correct_appended(call_record& record, int fd) {
     if (record.moved <= 0 || entry_of(record.function).does != kind::write) return;
     const open_file* file = descriptors::find(fd);
     if (file == nullptr || !file->appends.load(std::memory_order_relaxed)) return;
+    if (backends::present()) [[unlikely]] {
+        if (const int64_t size = backends::size_of(fd); size != none) {
+            record.offset = size - record.moved;
+            return;
+        }
+    }
     struct stat now {};
     record.offset = direct::call(SYS_fstat, fd, direct::address(&now)) == 0 ? now.st_size - record.moved : none;
 }

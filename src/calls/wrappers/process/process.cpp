@@ -52,6 +52,19 @@ void fill_environment(const char** into, const char* const* given, char* text, s
     into[count] = nullptr;
 }
 
+/// The working directory, which the kernel does not know where it lies under a mount. There is room for one entry more.
+void fill_working_directory(const char** environment) {
+    constexpr std::string_view variable = backends::working_directory_variable;
+    size_t kept = 0;
+    for (size_t at = 0; environment[at] != nullptr; ++at) {
+        const char* const each = environment[at];
+        const bool is_older = std::strncmp(each, variable.data(), variable.size()) == 0 && each[variable.size()] == '=';
+        if (!is_older) environment[kept++] = each;
+    }
+    if (const char* const ours = backends::working_directory_of_children()) environment[kept++] = ours;
+    environment[kept] = nullptr;
+}
+
 /// Null for programs that will be recorded, or of which that is not known.
 const char* why_unseen(program_file::kind what) {
     switch (what) {
@@ -81,6 +94,7 @@ void tell_unseen(const program_file& program) {
 /// A process's last call. `real()` returns only when it failed.
 template <class Real>
 int become(const program_file& program, Real real) {
+    backends::before_exec();
     if (!recording()) return real();
     if (!is_own_process()) {  // the child of a vfork: its parent's trace tells
         tell_unseen(program);
@@ -115,12 +129,13 @@ constexpr size_t preload_room = 4096;
 /// Runs `start(environment)` with an environment in which the new program is recorded.
 template <class Start>
 int with_environment(const char* const* given, Start start) {
-    if (!recording() || !given::is_readable_list(given)) return start(given);
-    const size_t entries = length_of(given) + length_of(environment_of_children()) + 1;
+    if ((!recording() && !backends::present()) || !given::is_readable_list(given)) return start(given);
+    const size_t entries = length_of(given) + length_of(environment_of_children()) + 2;
     char text[preload_room];
     // On the stack: allocating is not allowed here, nor in a child of vfork.
     auto** environment = static_cast<const char**>(__builtin_alloca(entries * sizeof(const char*)));
     fill_environment(environment, given, text, sizeof text);
+    if (backends::present()) fill_working_directory(environment);
     return start(environment);
 }
 

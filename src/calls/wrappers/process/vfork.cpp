@@ -12,7 +12,7 @@ namespace halcyon::calls {
 namespace {
 
 void share_memory_with_child() {
-    if (!recording()) return;
+    if (!recording() && !backends::present()) return;
     this_thread().inside |= vforked;
     this_process().unseen_moves.fetch_add(1);  // the child has our descriptors
 }

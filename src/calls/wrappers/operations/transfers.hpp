@@ -1,0 +1,273 @@
+#pragma once
+
+#include <sys/uio.h>
+
+#include "calls/state/direct_call.hpp"
+#include "calls/wrappers/operations/operation.hpp"
+
+/// As operation.hpp: what reads, writes, copies, resizes and syncs.
+namespace halcyon::calls::operations {
+
+// --- data ---
+
+/// None of pieces that the kernel would refuse to look at: then -errno.
+inline int64_t total_of(const iovec* pieces, int count) {
+    if (count < 0 || count > IOV_MAX) return -EINVAL;
+    if (!given::is_readable(pieces, static_cast<size_t>(count) * sizeof *pieces)) return -EFAULT;
+    int64_t sum = 0;
+    for (int i = 0; i < count; ++i) sum += static_cast<int64_t>(pieces[i].iov_len);
+    return sum < 0 ? -EINVAL : sum;
+}
+
+/// The kernel keeps the position, of all duplicates in all processes; a transfer takes its part of it in one step, and
+/// gives back what it did not need.
+template <class Transfer>
+int64_t at_position(int fd, int64_t bytes, Transfer transfer) {
+    if (bytes == 0) return 0;
+    const int64_t end = direct::lseek(fd, bytes, SEEK_CUR);
+    if (end < 0) return end;
+    const int64_t moved = transfer(end - bytes);
+    if (moved != bytes) direct::lseek(fd, (moved < 0 ? 0 : moved) - bytes, SEEK_CUR);
+    return moved;
+}
+
+inline int64_t read_here(const owned_file& file, int fd, const iovec* pieces, int count) {
+    if (!file.may_read()) return -EBADF;
+    const int64_t bytes = total_of(pieces, count);
+    return bytes < 0 ? bytes : at_position(fd, bytes, [&](int64_t offset) {
+        return int64_t{file.backend().read(file.opened(), pieces, count, offset)};
+    });
+}
+
+inline int64_t write_here(const owned_file& file, int fd, const iovec* pieces, int count) {
+    if (!file.may_write()) return -EBADF;
+    const int64_t bytes = total_of(pieces, count);
+    if (bytes < 0) return bytes;
+    if (!file.appends())
+        return at_position(fd, bytes, [&](int64_t offset) {
+            return int64_t{file.backend().write(file.opened(), pieces, count, offset)};
+        });
+    int64_t offset = 0;
+    const int64_t moved = file.backend().append(file.opened(), pieces, count, offset);
+    if (moved > 0) direct::lseek(fd, offset + moved, SEEK_SET);
+    return moved;
+}
+
+inline int64_t read_from(const owned_file& file, const iovec* pieces, int count, int64_t offset) {
+    if (!file.may_read()) return -EBADF;
+    return offset < 0 ? -EINVAL : file.backend().read(file.opened(), pieces, count, offset);
+}
+
+/// Linux appends what is written at an offset through a descriptor with O_APPEND.
+inline int64_t write_to(const owned_file& file, const iovec* pieces, int count, int64_t offset) {
+    if (!file.may_write()) return -EBADF;
+    if (offset < 0) return -EINVAL;
+    if (!file.appends()) [[likely]]
+        return file.backend().write(file.opened(), pieces, count, offset);
+    return file.backend().append(file.opened(), pieces, count, offset);
+}
+
+inline iovec piece_of(const void* data, size_t bytes) {
+    constexpr size_t most = 0x7ffff000;  // as the kernel
+    return {const_cast<void*>(data), bytes < most ? bytes : most};
+}
+
+struct reads_next {
+    template <class... Room>
+    static int64_t of(const owned_file& file, int fd, void* data, size_t bytes, Room...) {
+        const iovec piece = piece_of(data, bytes);
+        return read_here(file, fd, &piece, 1);
+    }
+};
+struct writes_next {
+    static int64_t of(const owned_file& file, int fd, const void* data, size_t bytes) {
+        const iovec piece = piece_of(data, bytes);
+        return write_here(file, fd, &piece, 1);
+    }
+};
+struct reads_at {
+    template <class... Room>
+    static int64_t of(const owned_file& file, int, void* data, size_t bytes, off_t offset, Room...) {
+        const iovec piece = piece_of(data, bytes);
+        return read_from(file, &piece, 1, offset);
+    }
+};
+struct writes_at {
+    static int64_t of(const owned_file& file, int, const void* data, size_t bytes, off_t offset) {
+        const iovec piece = piece_of(data, bytes);
+        return write_to(file, &piece, 1, offset);
+    }
+};
+/// With an offset, or without; preadv2's -1 means without, and its flags ask for no more than a backend does anyway,
+/// but for RWF_APPEND and the like, which it refuses.
+struct reads_pieces {
+    static int64_t of(const owned_file& file, int fd, const iovec* pieces, int count) {
+        return read_here(file, fd, pieces, count);
+    }
+    static int64_t of(const owned_file& file, int fd, const iovec* pieces, int count, off_t offset, int flags = 0) {
+        constexpr int hints = RWF_HIPRI | RWF_NOWAIT;
+        if ((flags & ~hints) != 0) return -EOPNOTSUPP;
+        if (offset == -1) return read_here(file, fd, pieces, count);
+        const int64_t bytes = total_of(pieces, count);
+        return bytes < 0 ? bytes : read_from(file, pieces, count, offset);
+    }
+};
+struct writes_pieces {
+    static int64_t of(const owned_file& file, int fd, const iovec* pieces, int count) {
+        return write_here(file, fd, pieces, count);
+    }
+    static int64_t of(const owned_file& file, int fd, const iovec* pieces, int count, off_t offset, int flags = 0) {
+        constexpr int synced = RWF_DSYNC | RWF_SYNC;
+        constexpr int known = synced | RWF_HIPRI | RWF_NOWAIT;
+        if ((flags & ~known) != 0) return -EOPNOTSUPP;
+        const int64_t bytes = offset == -1 ? 0 : total_of(pieces, count);
+        if (bytes < 0) return bytes;
+        const int64_t moved =
+            offset == -1 ? write_here(file, fd, pieces, count) : write_to(file, pieces, count, offset);
+        if (moved < 0 || (flags & synced) == 0) return moved;
+        const int failed = file.backend().sync(file.opened(), (flags & RWF_SYNC) == 0);
+        return failed != 0 ? failed : moved;
+    }
+};
+using read_next = descriptor<reads_next>;
+using write_next = descriptor<writes_next>;
+using read_at = descriptor<reads_at>;
+using write_at = descriptor<writes_at>;
+using read_pieces = descriptor<reads_pieces>;
+using write_pieces = descriptor<writes_pieces>;
+
+/// copy_file_range, splice and sendfile, where either side is a backend's: piece by piece through our own memory.
+struct copy {
+    owned_file source, destination;
+
+    bool either(int from, int to) {
+        source = backends::owner_of(from);
+        destination = backends::owner_of(to);
+        return source || destination;
+    }
+    int64_t move(int from, off_t* from_offset, int to, off_t* to_offset, size_t bytes) const {
+        size_t moved = 0;
+        char part[16384];
+        while (moved < bytes) {
+            const size_t wanted = bytes - moved < sizeof part ? bytes - moved : sizeof part;
+            const int64_t got = take(from, from_offset, part, wanted);
+            if (got <= 0) return moved > 0 ? static_cast<int64_t>(moved) : got;
+            const int64_t put = give(to, to_offset, part, static_cast<size_t>(got));
+            if (put < got) {  // what was read and not written is read again
+                const int64_t again = got - (put < 0 ? 0 : put);
+                if (from_offset != nullptr)
+                    *from_offset -= again;
+                else
+                    direct::lseek(from, -again, SEEK_CUR);
+                if (put < 0) return moved > 0 ? static_cast<int64_t>(moved) : put;
+                return static_cast<int64_t>(moved) + put;
+            }
+            moved += static_cast<size_t>(got);
+        }
+        return static_cast<int64_t>(moved);
+    }
+
+  private:
+    int64_t take(int from, off_t* offset, char* out, size_t bytes) const {
+        const iovec piece{out, bytes};
+        int64_t got = 0;
+        if (!source)
+            got = offset == nullptr
+                      ? direct::read(from, out, bytes)
+                      : direct::call(SYS_pread64, from, direct::address(out), static_cast<long>(bytes), *offset);
+        else
+            got = offset == nullptr ? read_here(source, from, &piece, 1) : read_from(source, &piece, 1, *offset);
+        if (got > 0 && offset != nullptr) *offset += got;
+        return got;
+    }
+    int64_t give(int to, off_t* offset, const char* data, size_t bytes) const {
+        const iovec piece{const_cast<char*>(data), bytes};
+        int64_t put = 0;
+        if (!destination)
+            put = offset == nullptr ? direct::call(SYS_write, to, direct::address(data), static_cast<long>(bytes))
+                                    : direct::pwrite(to, data, bytes, *offset);
+        else
+            put =
+                offset == nullptr ? write_here(destination, to, &piece, 1) : write_to(destination, &piece, 1, *offset);
+        if (put > 0 && offset != nullptr) *offset += put;
+        return put;
+    }
+};
+struct copy_range : copy {
+    bool claims(int from, const off_t*, int to, const off_t*, size_t, unsigned) { return either(from, to); }
+    int64_t perform(int from, off_t* from_offset, int to, off_t* to_offset, size_t bytes, unsigned) const {
+        return move(from, from_offset, to, to_offset, bytes);
+    }
+};
+struct send_file : copy {
+    bool claims(int to, int from, const off_t*, size_t) { return either(from, to); }
+    int64_t perform(int to, int from, off_t* offset, size_t bytes) const {
+        return move(from, offset, to, nullptr, bytes);
+    }
+};
+
+// --- position, size, durability ---
+
+struct seeks {
+    static int64_t of(const owned_file& file, int fd, off_t offset, int whence) {
+        if (whence == SEEK_SET || whence == SEEK_CUR) return direct::lseek(fd, offset, whence);
+        struct stat now {};
+        if (const int failed = file.backend().stat(file.opened(), now); failed != 0) return failed;
+        if (whence == SEEK_END) return direct::lseek(fd, now.st_size + offset, SEEK_SET);
+        if (whence != SEEK_DATA && whence != SEEK_HOLE) return -EINVAL;
+        if (offset < 0 || offset >= now.st_size) return -ENXIO;
+        return direct::lseek(fd, whence == SEEK_DATA ? offset : now.st_size, SEEK_SET);  // no holes are told
+    }
+};
+using seek = descriptor<seeks>;
+
+template <bool data_only>
+struct syncs {
+    template <class... Rest>
+    static int64_t of(const owned_file& file, int, Rest...) {
+        return file.backend().sync(file.opened(), data_only);
+    }
+};
+using sync_file = descriptor<syncs<false>>;
+using sync_data = descriptor<syncs<true>>;
+
+struct resizes {
+    static int64_t of(const owned_file& file, int, off_t bytes) {
+        if (!file.may_write() || bytes < 0) return -EINVAL;
+        return file.backend().resize(file.opened(), bytes);
+    }
+    static int64_t at(file_backend& of, const char* path, off_t bytes) {
+        if (bytes < 0) return -EINVAL;
+        file_backend::handle opened = 0;
+        if (const int failed = of.open(path, O_WRONLY, 0, opened); failed != 0) return failed;
+        const int failed = of.resize(opened, bytes);
+        of.close(opened);
+        return failed;
+    }
+};
+using resize_descriptor = descriptor<resizes>;
+using resize_path = path<resizes>;
+
+struct reserves {
+    static int64_t of(const owned_file& file, int, int mode, off_t offset, off_t bytes) {
+        if (!file.may_write()) return -EBADF;
+        if (offset < 0 || bytes <= 0) return -EINVAL;
+        return file.backend().reserve(file.opened(), mode, offset, bytes);
+    }
+};
+/// Returns the error instead of setting errno.
+struct reserves_returning_error {
+    static int of(const owned_file& file, int fd, off_t offset, off_t bytes) {
+        return static_cast<int>(-reserves::of(file, fd, 0, offset, bytes));
+    }
+};
+using reserve = descriptor<reserves>;
+using reserve_returning_error = descriptor<reserves_returning_error>;
+
+using ignore = descriptor<ignores>;
+using refuse_control = descriptor<refuses<ENOTTY>>;
+using refuse_on_descriptor = descriptor<refuses<EOPNOTSUPP>>;
+using refuse_on_path = path<refuses<EOPNOTSUPP>>;
+using refuse_on_path_from = path_from<refuses<EOPNOTSUPP>>;
+
+}  // namespace halcyon::calls::operations
