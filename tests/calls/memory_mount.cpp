@@ -7,6 +7,7 @@
 #include "calls/backends/backend_files.hpp"
 #include "calls/memory_backend/memory_backend.hpp"
 #include "calls/state/descriptors.hpp"
+#include "calls/state/standard_error.hpp"
 
 namespace halcyon::calls {
 namespace {
@@ -24,6 +25,7 @@ const char* const* environment_of_children() {
 void backends::start_backends() {
     const char* const prefix = getenv("HALCYON_MEMORY_MOUNT");
     if (prefix == nullptr) return;
+    standard_error::remember();
     const char* const given = getenv("HALCYON_MEMORY");
     const int memory = files.start(given == nullptr ? -1 : atoi(given));
     if (memory < 0 || !mount(files, prefix)) {
