@@ -12,7 +12,7 @@ from halcyon.observe.schema import Kind, Level
 METADATA = (Kind.OPEN, Kind.CLOSE, Kind.STAT, Kind.NAMESPACE, Kind.DIRECTORY)
 """Kinds that a metadata server answers."""
 
-_BUFFERED = "^(readdir|fdopendir|rewinddir|seekdir|telldir)"
+BUFFERED = ("readdir", "fdopendir", "rewinddir", "seekdir", "telldir")
 """Of directories, answered in the process: most calls of readdir by the C library's buffer of a block of entries, and
 which of them fetched the next block is not known. A directory counts when it is opened."""
 
@@ -62,7 +62,7 @@ def _outermost(rows: ibis.Table) -> ibis.Table:
 
 
 def _buffered() -> ibis.Deferred:
-    return (_.kind == Kind.DIRECTORY) & _.call.re_search(_BUFFERED)
+    return (_.kind == Kind.DIRECTORY) & _.call.re_search(f"^({'|'.join(BUFFERED)})")
 
 
 def metadata(survey: Survey) -> Metadata:
