@@ -1,4 +1,4 @@
-"""Sums up one `make test`: every runner's results in one line, and each skipped test with its reason.
+"""Sums up one `make test`: each skipped test with its reason, the slowest tests, every runner's results in one line.
 
 Usage: test_summary.py RESULTS [BUILD…]
 
@@ -14,15 +14,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+SLOWEST = 20
+"""So many tests are listed with their times."""
+
 
 @dataclass(frozen=True)
 class Outcome:
-    """One test: where it ran, its name, how it ended and, when it was skipped, why."""
+    """One test: where it ran, its name, how it ended, when it was skipped why, and how long it took (0: not told)."""
 
     runner: str
     name: str
     end: Literal["passed", "failed", "skipped"]
     reason: str = ""
+    seconds: float = 0.0
+
+
+def _seconds(test: ET.Element) -> float:
+    return float(test.get("time") or 0)
 
 
 def _skip_reason(output: str) -> str:
@@ -35,14 +43,15 @@ def _gtest_cases(runner: str, report: Path) -> Iterator[Outcome]:
     for case in ET.parse(report).iter("testcase"):
         name = f"{case.get('classname')}.{case.get('name')}"
         skipped = case.find("skipped")
+        took = _seconds(case)
         if case.find("failure") is not None:
-            yield Outcome(runner, name, "failed")
+            yield Outcome(runner, name, "failed", seconds=took)
         elif skipped is not None:
             # gtest writes "<file>:<line>\n<reason>".
             reason = skipped.get("message", "").split("\n", 1)[-1].strip()
-            yield Outcome(runner, name, "skipped", reason or "no reason given")
+            yield Outcome(runner, name, "skipped", reason or "no reason given", took)
         elif case.get("status") == "run":
-            yield Outcome(runner, name, "passed")
+            yield Outcome(runner, name, "passed", seconds=took)
 
 
 def ctest_outcomes(report: Path, build: Path | None) -> Iterator[Outcome]:
@@ -58,30 +67,32 @@ def ctest_outcomes(report: Path, build: Path | None) -> Iterator[Outcome]:
             except ET.ParseError:
                 cases = []  # the program died while writing it; ctest knows that it failed
         skipped = test.find("skipped")
+        took = _seconds(test)
         # ctest marks a program that could not be started with <skipped>, too; that is a failure.
         if skipped is not None and "SKIP_" in skipped.get("message", ""):
             output = test.findtext("system-out") or ""
-            yield from cases or [Outcome(runner, name, "skipped", _skip_reason(output))]
+            yield from cases or [Outcome(runner, name, "skipped", _skip_reason(output), took)]
         elif test.get("status") == "run":
-            yield from cases or [Outcome(runner, name, "passed")]
+            yield from cases or [Outcome(runner, name, "passed", seconds=took)]
         elif test.get("status") == "disabled":
             yield Outcome(runner, name, "skipped", "disabled in CMake")
         else:
             yield from cases
             if not any(case.end == "failed" for case in cases):
-                yield Outcome(runner, name, "failed")
+                yield Outcome(runner, name, "failed", seconds=took)
 
 
 def pytest_outcomes(report: Path) -> Iterator[Outcome]:
     for test in ET.parse(report).iter("testcase"):
         name = f"{test.get('classname')}::{test.get('name')}"
         skipped = test.find("skipped")
+        took = _seconds(test)
         if test.find("failure") is not None or test.find("error") is not None:
-            yield Outcome(report.stem, name, "failed")
+            yield Outcome(report.stem, name, "failed", seconds=took)
         elif skipped is not None:
-            yield Outcome(report.stem, name, "skipped", skipped.get("message", "no reason given"))
+            yield Outcome(report.stem, name, "skipped", skipped.get("message", "no reason given"), took)
         else:
-            yield Outcome(report.stem, name, "passed")
+            yield Outcome(report.stem, name, "passed", seconds=took)
 
 
 def collect(results: Path, builds: list[Path]) -> list[Outcome]:
@@ -100,6 +111,12 @@ def collect(results: Path, builds: list[Path]) -> list[Outcome]:
     return outcomes
 
 
+def slowest(outcomes: list[Outcome]) -> list[Outcome]:
+    """At most SLOWEST tests whose times are known, the slowest first."""
+    timed = [one for one in outcomes if one.seconds > 0]
+    return sorted(timed, key=lambda one: (-one.seconds, one.runner, one.name))[:SLOWEST]
+
+
 def main(arguments: list[str]) -> int:
     outcomes = collect(Path(arguments[0]), [Path(build) for build in arguments[1:]])
     of = {end: [o for o in outcomes if o.end == end] for end in ("passed", "failed", "skipped")}
@@ -107,6 +124,10 @@ def main(arguments: list[str]) -> int:
         for outcome in of[end]:
             why = f": {outcome.reason}" if outcome.reason else ""
             print(f"{end}: [{outcome.runner}] {outcome.name}{why}")
+    if longest := slowest(outcomes):
+        print("slowest tests:")
+    for outcome in longest:
+        print(f"{outcome.seconds:9.2f} s  [{outcome.runner}] {outcome.name}")
     print(", ".join(f"{len(of[end])} {end}" for end in ("passed", "failed", "skipped")))
     return 1 if of["failed"] else 0
 

@@ -122,6 +122,14 @@ class Core(Protocol):
         """The rules of the grammar of a sequence, as in SavedModels.thread."""
         ...
 
+    def call_table(self) -> list[tuple[str, str, str, str, bool, tuple[str, ...]]]:
+        """Every recorded function: name, level, kind, meaning of `argument`, whether it is collective, its symbols."""
+        ...
+
+    CALL_LEVELS: tuple[str, ...]
+    """Words for levels, in the order of the recorder's numbers."""
+    CALL_KINDS: tuple[str, ...]
+
     def call_name_number(self, name: str) -> int:
         """The number that models have for a function."""
         ...

@@ -114,3 +114,17 @@ def parse_bytes(text: str, what: str) -> int:
     if parts is None or parts[2] not in _SIZES:
         raise UsageError(f"{what}: '{text}' is no size; expected a whole number with one of: {', '.join(_SIZES)[2:]}")
     return int(parts[1]) * _SIZES[parts[2]]
+
+
+def binary_size(value: int) -> str:
+    """Of a power of two: `512 KiB`."""
+    power = min((value.bit_length() - 1) // 10, len(_BINARY) - 1)
+    return f"{value >> (10 * power)} {_BINARY[power]}"
+
+
+_BINARY = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def size_mark(value: int) -> str:
+    """Where a class of sizes begins: powers of two as such; other marks (Darshan's lie a byte behind one) in bytes."""
+    return binary_size(value) if value and not value & (value - 1) else f"{value:,} B"

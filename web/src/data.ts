@@ -1,6 +1,6 @@
 /**
- * What Python hands to the viewer: the types of python/halcyon/observe/viewer/document.py, and of the analyses' tables
- * that it names, field by field.
+ * What Python hands to the viewer: the types of python/halcyon/observe/viewer/document.py, and of the tables that
+ * python/halcyon/observe/report_tables.py declares for the page, field by field. A test compares names and types.
  *
  * Times are seconds since the run's start, rates bytes per second; null means that the source does not tell.
  */

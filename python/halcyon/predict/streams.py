@@ -17,6 +17,7 @@ from ibis import _
 
 from halcyon.compiled import core
 from halcyon.observe.analysis.survey import Survey, without_setup
+from halcyon.observe.call_table import spellings_of
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.schema import Kind, Level
 from halcyon.predict.positions import with_positions
@@ -25,7 +26,6 @@ OPERATIONS = (Kind.OPEN, Kind.CLOSE, Kind.READ, Kind.WRITE, Kind.COPY, Kind.SYNC
 """By the numbers that the model has for them."""
 TRANSFERS = (Kind.READ, Kind.WRITE, Kind.COPY)
 TRUNCATES = 0o1000  # O_TRUNC
-_CREAT = ("creat", "creat64")
 _STACKS = "context"
 """Column of `calls` with the number of the call stack, where the source recorded stacks."""
 _STACK_FACT = r"^context\."
@@ -291,7 +291,7 @@ class Streams:
             "number",
             "stack",
             truncates=(_.kind == Kind.OPEN)
-            & (((ibis.coalesce(_.argument, 0) & TRUNCATES) != 0) | _.call.isin(_CREAT))
+            & (((ibis.coalesce(_.argument, 0) & TRUNCATES) != 0) | _.call.isin(sorted(spellings_of("creat"))))
             & (_.level != Level.MPIIO),
             file=ibis.coalesce(_.file, -1),
             offset=ibis.coalesce(_.offset, -1),

@@ -77,7 +77,7 @@ def _of_calls(path: Path, output: Path) -> int:
     with open_run(path) as dataset:
         try:
             forecasts = predictability(dataset)
-        except UnavailableError as why:  # traces of other tools are read without the compiled part
+        except UnavailableError as why:  # all else of the page stands without forecasts
             print(f"halcyon: warning: the page tells nothing of forecasts: {why}", file=sys.stderr)
             forecasts = None
         written = render(dataset, report_tables(dataset), output, forecasts)

@@ -39,4 +39,25 @@ inline constexpr const function_entry& entry_of(uint16_t function) {
     return functions[function < static_cast<uint16_t>(call_id::count) ? function : 0];
 }
 
+/// Who makes a call on a file of MPI-IO.
+enum class callers : uint8_t { alone, together };
+
+/// Whether all processes that opened a file make the call: collective, as MPI says.
+inline constexpr bool is_collective(call_id function) {
+    switch (function) {
+#define FUNCTION(id, name, level, kind, argument)
+#define SYMBOL(symbol, id, shape, result, parameters, names)
+#define WRITTEN(symbol, id)
+#define CALLERS(id, callers_) \
+    case call_id::id:         \
+        return callers::callers_ == callers::together;
+#include "calls/table.def"
+#undef FUNCTION
+#undef SYMBOL
+#undef WRITTEN
+        default:
+            return false;
+    }
+}
+
 }  // namespace halcyon::calls

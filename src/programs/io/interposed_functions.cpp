@@ -9,30 +9,11 @@
 #include <iterator>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "calls/record/call_table.hpp"
+#include "calls/record/call_symbols.hpp"
 
 namespace halcyon::calls {
 namespace {
-
-struct symbol_entry {
-    std::string_view name;
-    call_id function;
-};
-
-const std::vector<symbol_entry>& symbols() {
-    static const std::vector<symbol_entry> all{
-#define FUNCTION(id, name, level, kind, argument)
-#define SYMBOL(symbol, id, shape, operation, result, parameters, names) {#symbol, call_id::id},
-#define WRITTEN(symbol, id) {#symbol, call_id::id},
-#include "calls/record/table.def"
-#undef FUNCTION
-#undef SYMBOL
-#undef WRITTEN
-    };
-    return all;
-}
 
 /// Functions that the C library's headers put in place of others in optimised programs, those of older releases among
 /// them.
@@ -62,12 +43,12 @@ bool is_kept(call_id function) {
 }
 
 void print_symbols() {
-    for (const symbol_entry& symbol : symbols())
+    for (const symbol_entry& symbol : symbols)
         printf("%.*s\n", static_cast<int>(symbol.name.size()), symbol.name.data());
 }
 
 void print_linker_options() {
-    for (const symbol_entry& symbol : symbols()) {
+    for (const symbol_entry& symbol : symbols) {
         if (is_inner_name(symbol.name) || is_kept(symbol.function)) continue;
         printf("--wrap=%.*s\n", static_cast<int>(symbol.name.size()), symbol.name.data());
     }
@@ -79,7 +60,7 @@ void print_linker_options() {
 
 std::string symbols_of(call_id function, std::string_view name) {
     std::string text;
-    for (const symbol_entry& symbol : symbols()) {
+    for (const symbol_entry& symbol : symbols) {
         if (symbol.function != function || symbol.name == name) continue;
         text += (text.empty() ? "`" : ", `") + std::string(symbol.name) + "`";
     }
@@ -91,8 +72,9 @@ void print_level(level at, const char* title) {
     for (size_t i = 1; i < sizeof functions / sizeof functions[0]; ++i) {
         const function_entry& entry = functions[i];
         if (entry.at != at) continue;
-        printf("| `%s` | %s | %s | %s |\n", entry.name, kind_names[static_cast<int>(entry.does)], entry.argument,
-               symbols_of(static_cast<call_id>(i), entry.name).c_str());
+        const auto function = static_cast<call_id>(i);
+        printf("| `%s` | %s%s | %s | %s |\n", entry.name, kind_names[static_cast<int>(entry.does)],
+               is_collective(function) ? ", collective" : "", entry.argument, symbols_of(function, entry.name).c_str());
     }
 }
 
@@ -101,8 +83,9 @@ void print_page() {
         "# Recorded functions\n\n"
         "What `halcyon run --trace` records of an application, level by level. *kind* is what a call does whatever "
         "its\n"
-        "name, and `argument` the column of that name in the table of calls. A function has other names for files of\n"
-        "64 bits, for programs built with checks of their buffers, and for Fortran.\n");
+        "name, and `argument` the column of that name in the table of calls. *Collective* calls of MPI-IO are made by\n"
+        "all processes that opened the file. A function has other names for files of 64 bits, for programs built with\n"
+        "checks of their buffers, and for Fortran.\n");
     print_level(level::hdf5, "HDF5");
     print_level(level::mpiio, "MPI-IO");
     print_level(level::stdio, "Streams of C");

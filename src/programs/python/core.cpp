@@ -17,6 +17,7 @@
 #include "base/text_file.hpp"
 #include "offload/check/configuration_check.hpp"
 #include "offload/store/store.hpp"
+#include "programs/python/call_table.hpp"
 #include "programs/python/raise.hpp"
 #include "programs/python/replay.hpp"
 #include "programs/python/saved_models.hpp"
@@ -103,6 +104,7 @@ NB_MODULE(_core, m) {
     m.def("check", check, nb::arg("path"), nb::arg("ranks") = 0, nb::arg("ranks_per_node") = 0,
           nb::arg("parameters") = std::map<std::string, double>{},
           "Reads a configuration, for `ranks` processes where > 0, and says what `open` would refuse.");
+    halcyon::python::add_call_table(m);
     halcyon::python::add_trace_reader(m);
     halcyon::python::add_replay(m);
     halcyon::python::add_saved_models(m);

@@ -97,3 +97,60 @@ def test_last_line_sums_up_all_runners(results: Path, capsys: pytest.CaptureFixt
 def test_exit_status_is_zero_when_nothing_failed(results: Path) -> None:
     (results / "ctest-release.xml").write_text(CTEST.replace('"fail"', '"run"').replace("Unable", "SKIP_"))
     assert test_summary.main([str(results)]) == 0
+
+
+TIMED_CTEST = """<testsuite name="x">
+<testcase name="ring" classname="ring" time="40" status="run"/>
+<testcase name="world" classname="world" time="31.25" status="run"/>
+<testcase name="spack" classname="spack" time="7.5" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/></testcase>
+<testcase name="store" classname="store" time="12" status="fail"><failure message=""/></testcase>
+</testsuite>"""
+
+TIMED_CASES = """<testsuites><testsuite name="ring">
+<testcase name="keeps_order" classname="ring" status="run" time="38.5"/>
+<testcase name="refuses_when_full" classname="ring" status="run" time="0"/>
+</testsuite></testsuites>"""
+
+TIMED_VIEWER = """<testsuites name="vitest tests"><testsuite name="src/shell.test.ts">
+<testcase classname="src/shell.test.ts" name="draws a page" time="0.125"/>
+</testsuite></testsuites>"""
+
+
+def listed(text: str) -> list[str]:
+    """The lines between `slowest tests:` and the last line, which sums up."""
+    lines = text.splitlines()
+    return lines[lines.index("slowest tests:") + 1 : -1] if "slowest tests:" in lines else []
+
+
+def test_the_slowest_tests_of_all_runners_are_listed(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (results / "ctest-release.xml").write_text(TIMED_CTEST)
+    cases = tmp_path / "release" / "Testing" / "cases"
+    cases.mkdir(parents=True)
+    (cases / "ring.xml").write_text(TIMED_CASES)
+    (results / "pytest.xml").write_text(PYTEST.replace('name="test_three"', 'name="test_three" time="20.004"'))
+    (results / "viewer.xml").write_text(TIMED_VIEWER)
+    test_summary.main([str(results), str(tmp_path / "release")])
+    assert listed(capsys.readouterr().out) == [
+        "    38.50 s  [ctest-release] ring.keeps_order",
+        "    31.25 s  [ctest-release] world",
+        "    20.00 s  [pytest] tests.a::test_three",
+        "    12.00 s  [ctest-release] store",
+        "     7.50 s  [ctest-release] spack",
+        "     0.12 s  [viewer] src/shell.test.ts::draws a page",
+    ]
+
+
+def test_of_many_tests_the_slowest_twenty_are_listed(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    many = [f'<testcase classname="a" name="test_{number}" time="{number}"/>' for number in range(1, 31)]
+    (results / "pytest.xml").write_text(f"<testsuites><testsuite>{''.join(many)}</testsuite></testsuites>")
+    test_summary.main([str(results)])
+    names = [line.rpartition("::")[2] for line in listed(capsys.readouterr().out)]
+    assert names == [f"test_{number}" for number in range(30, 10, -1)]
+
+
+def test_reports_without_times_list_no_slowest_tests(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (results / "pytest.xml").write_text(PYTEST)
+    test_summary.main([str(results)])
+    assert "slowest" not in capsys.readouterr().out

@@ -1,6 +1,5 @@
 """What suggestions depend on besides the findings: the library, the hints in effect, the shape of MPI-IO's calls."""
 
-import re
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,12 +9,12 @@ from ibis import _
 from halcyon.observe.advise.settings import Setting
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.decomposition import FunctionShares, Part
+from halcyon.observe.call_table import collective_transfers, mpiio_transfers
 from halcyon.observe.file_systems import name_of_file_system
 from halcyon.observe.mpi_library import COMPONENT, Library, MpiIo, mpiio_of
 from halcyon.observe.schema import Kind, Level
 
 _DIRECTIONS = (Kind.WRITE, Kind.READ)
-_COLLECTIVE = re.compile(r"_all(_begin|_end)?$|_ordered")
 
 
 @dataclass(frozen=True)
@@ -108,11 +107,11 @@ def _type_here(path: str) -> str | None:
 
 
 def _transfers(one: FunctionShares, direction: str) -> bool:
-    return one.level == Level.MPIIO and f"_{direction}" in one.function
+    return one.level == Level.MPIIO and one.function in mpiio_transfers(direction)
 
 
 def _mostly_collective(own: list[FunctionShares]) -> bool:
-    collective = sum(one.seconds for one in own if _COLLECTIVE.search(one.function))
+    collective = sum(one.seconds for one in own if one.function in collective_transfers())
     return collective > sum(one.seconds for one in own) / 2
 
 
@@ -121,7 +120,7 @@ def _pieces(answers: Answers, direction: str) -> list[Part]:
     return [
         part
         for part in answers.parts
-        if part.level == Level.MPIIO and part.kind == direction and f"_{direction}" in part.function
+        if part.level == Level.MPIIO and part.kind == direction and part.function in mpiio_transfers(direction)
     ]
 
 
@@ -131,6 +130,6 @@ def _mean_bytes(pieces: list[Part]) -> float:
 
 
 def _outside(own: list[FunctionShares]) -> float:
-    collective = [one for one in own if _COLLECTIVE.search(one.function)]
+    collective = [one for one in own if one.function in collective_transfers()]
     total = sum(one.seconds for one in collective)
     return sum(one.communicate_s for one in collective) / total if total else 0.0

@@ -2,25 +2,29 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
 import ibis
 from ibis import _
 
 from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.result_columns import Column, Unit, derived
 from halcyon.observe.schema import Level
+from halcyon.quantities import size_mark
 
 
 @dataclass(frozen=True)
 class SizeBin:
     """Reads or writes of one level that moved `lower` <= bytes < `upper` each."""
 
-    level: str
-    kind: str
-    lower: int
-    upper: int
-    calls: int
-    bytes: int | None
-    """None: the source counted calls alone."""
+    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix", head="level")]
+    kind: Annotated[str, Column("read or write", head="kind")]
+    lower: Annotated[int, Column("the smallest size of the class", unit=Unit.BYTES, head="from", shown=size_mark)]
+    upper: Annotated[int, Column("sizes of the class are below", unit=Unit.BYTES)]
+    calls: Annotated[int, Column("transfers of such a size", head="calls")]
+    bytes: Annotated[
+        int | None, Column("the bytes that they moved; null: the source counted calls alone", head="bytes")
+    ]
 
 
 def sizes(survey: Survey) -> list[SizeBin]:
@@ -172,12 +176,14 @@ def patterns(survey: Survey) -> list[Pattern]:
 class OrderTotal:
     """All pairs of a process and a file that were gone through in one order, in one direction."""
 
-    kind: str
-    order: str
-    pairs: int
-    calls: int
-    bytes: int
-    seconds: float
+    kind: Annotated[str, Column("read or write", head="kind")]
+    order: Annotated[str, Column("the order, see [Analysis](analysis.md#tables)", head="order")]
+    pairs: Annotated[
+        int, Column("pairs of a process and a file that were gone through in this order", head="process x file")
+    ]
+    calls: Annotated[int, Column("transfers", head="calls")]
+    bytes: Annotated[int, Column("bytes that they moved", head="bytes")]
+    seconds: Annotated[float, Column("time in them, in sum over processes", head="time")]
 
 
 def orders(survey: Survey) -> list[OrderTotal]:
@@ -207,14 +213,20 @@ def orders(survey: Survey) -> list[OrderTotal]:
 class Sharing:
     """How the files of a run are divided among its processes, in one direction."""
 
-    kind: str
-    shared_files: int
-    """With transfers of several processes."""
-    single_files: int
-    shared_bytes: int
-    single_bytes: int
+    kind: Annotated[str, Column("read or write", head="kind")]
+    shared_files: Annotated[int, Column("files with transfers of several processes", head="shared files")]
+    shared_bytes: Annotated[int, Column("bytes moved in shared files", head="bytes")]
+    single_files: Annotated[int, Column("files with transfers of one process", head="single files")]
+    single_bytes: Annotated[int, Column("bytes moved in files of one process", head="bytes")]
 
     @property
+    @derived(
+        Column(
+            "the usual name, by 90 % of the bytes: file per process, shared file, both, none",
+            head="approach",
+            before="shared_files",
+        )
+    )
     def approach(self) -> str:
         """The usual name: file per process, shared file, or both. Which one moves the bytes decides."""
         total = self.shared_bytes + self.single_bytes

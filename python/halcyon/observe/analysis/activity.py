@@ -1,20 +1,22 @@
 """Bytes moved over time, by all processes together."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 from ibis import _
 
 from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.result_columns import Column
 
 
 @dataclass(frozen=True)
 class ActivitySeries:
     """`bytes[i]`: moved in step i of `Activity.bin_s` seconds, from second 0."""
 
-    kind: str
-    bytes: list[float]
+    kind: Annotated[str, Column("read or write")]
+    bytes: Annotated[list[float], Column("bytes moved in each step; a transfer counts when it began")]
 
 
 @dataclass(frozen=True)
@@ -24,10 +26,13 @@ class Activity:
     From calls: a transfer counts when it began. `module`: whose counts; None for calls.
     """
 
-    bin_s: float
-    counted: bool
-    module: str | None
-    series: list[ActivitySeries]
+    bin_s: Annotated[float, Column("width of a step; the first begins at second 0")]
+    counted: Annotated[
+        bool,
+        Column("taken from what the source counted in each interval (Darshan's heat map): it has no calls with times"),
+    ]
+    module: Annotated[str | None, Column("the source's name for where it counted; null: taken from calls")]
+    series: Annotated[list[ActivitySeries], Column("reads, and writes")]
 
 
 def activity(survey: Survey) -> Activity:

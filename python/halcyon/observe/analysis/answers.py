@@ -223,6 +223,11 @@ class Answers:
         rows = self.survey.processes.select("shown_rank", "host").to_pyarrow().to_pylist()
         return {row["shown_rank"]: row["host"] for row in rows}
 
+    @property
+    def nodes(self) -> int | None:
+        """How many; None: the source does not tell."""
+        return len({host for host in self.hosts.values() if host is not None}) or None
+
     @cached_property
     def shown_ranks(self) -> dict[int, int]:
         """Of each process: its rank, or its index."""

@@ -5,12 +5,14 @@ bandwidth divides them by the sum of the calls' times, as if they had been made 
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import ibis
 from ibis import _
 
 from halcyon.observe.analysis.intervals import covered
 from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.result_columns import Column, Unit, derived
 from halcyon.observe.schema import Kind, Level
 
 ALL = "all"
@@ -26,52 +28,90 @@ class Bandwidth:
     `perceived_posix_low`, `…_high`: bounds from MPI-IO's side; `perceived_posix` is measured on the run's common clock.
     """
 
-    file: int | None
-    kind: str
-    bytes: int
-    """That the application moved: by MPI-IO, and by POSIX calls that MPI-IO did not make."""
-    mpi_bytes: int
-    mpi_s: float
-    mpi_wall_s: float | None
-    posix_bytes: int
-    posix_s: float
-    posix_wall_s: float | None
-    processes: int
-    """That made POSIX transfers: with collective buffering, fewer than there are ranks. 0: not known."""
-    posix_span_s: float | None = None
-    """Where calls were only counted: from the first to the last transfer, which bounds their union."""
-    posix_alone_bytes: int = 0
-    """Of `posix_bytes`: what no MPI-IO call moved, so that MPI-IO's times bound nothing of it."""
-    posix_cut: bool = False
-    """The source had no room for all POSIX transfers of these files: rates of POSIX are not known."""
+    file: Annotated[int | None, Column("the file; null: the whole run")]
+    kind: Annotated[str, Column("read, write, or all: both, with waiting for nonblocking transfers")]
+    bytes: Annotated[
+        int, Column("bytes that the application moved: by MPI-IO, and by POSIX calls that MPI-IO did not make")
+    ]
+    mpi_bytes: Annotated[int, Column("bytes that MPI-IO moved", on_page=False)]
+    mpi_s: Annotated[float, Column("time in calls of MPI-IO, in sum over processes", on_page=False)]
+    mpi_wall_s: Annotated[
+        float | None,
+        Column(
+            "union of the intervals of these calls over all processes; null: the source kept no calls", on_page=False
+        ),
+    ]
+    posix_bytes: Annotated[int, Column("bytes that POSIX transfers moved", on_page=False)]
+    posix_s: Annotated[float, Column("time in POSIX transfers, in sum over processes", on_page=False)]
+    posix_wall_s: Annotated[
+        float | None, Column("union of their intervals; null: the source kept no calls", on_page=False)
+    ]
+    processes: Annotated[
+        int,
+        Column(
+            "processes that made POSIX transfers: with collective buffering fewer than ranks; 0: not known",
+            on_page=False,
+        ),
+    ]
+    posix_span_s: Annotated[
+        float | None,
+        Column("of counters: from the first to the last transfer, which bounds their union", on_page=False),
+    ] = None
+    posix_alone_bytes: Annotated[
+        int,
+        Column(
+            "of `posix_bytes`: bytes that no call of MPI-IO moved, so that times of MPI-IO bound nothing of them",
+            on_page=False,
+        ),
+    ] = 0
+    posix_cut: Annotated[
+        bool, Column("the source had no room for all POSIX transfers of these files: POSIX rates are not known")
+    ] = False
 
     @property
+    @derived(
+        Column(
+            "aggregate bandwidth of MPI-IO (Wright 2014: perceived): bytes over the union of its calls",
+            unit=Unit.BYTES_PER_S,
+        )
+    )
     def perceived_mpi(self) -> float | None:
         return _rate(self.mpi_bytes, self.mpi_wall_s)
 
     @property
+    @derived(
+        Column(
+            "per-process bandwidth of MPI-IO (Wright 2014: effective): bytes over the sum of the times of its calls",
+            unit=Unit.BYTES_PER_S,
+        )
+    )
     def effective_mpi(self) -> float | None:
         return _rate(self.mpi_bytes, self.mpi_s)
 
     @property
+    @derived(Column("the same of POSIX: bytes over the sum of the times of transfers", unit=Unit.BYTES_PER_S))
     def effective_posix(self) -> float | None:
         return None if self.posix_cut else _rate(self.posix_bytes, self.posix_s)
 
     @property
+    @derived(Column("aggregate bandwidth of POSIX: bytes over the union of transfers", unit=Unit.BYTES_PER_S))
     def perceived_posix(self) -> float | None:
         return _rate(self.posix_bytes, self.posix_wall_s)
 
     @property
+    @derived(Column("lower bound of `perceived_posix`, which needs no common clock", unit=Unit.BYTES_PER_S))
     def perceived_posix_low(self) -> float | None:
         """As `bounds_from` says: POSIX calls are at least as fast as the MPI-IO calls that they are made by."""
         return self._bound_by_mpi or _rate(self.posix_bytes, self.posix_span_s)
 
     @property
+    @derived(Column("upper bound of `perceived_posix`: all processes transfer all the time", unit=Unit.BYTES_PER_S))
     def perceived_posix_high(self) -> float | None:
         """As if all processes that transfer did so at once, all the time."""
         return self.effective_posix * self.processes if self.effective_posix and self.processes else None
 
     @property
+    @derived(Column("source of the bounds: MPI-IO, or the first and last transfer; null: there are none"))
     def bounds_from(self) -> str | None:
         """Of what the bounds are; None: there are none."""
         if self.perceived_posix_low is None or self.perceived_posix_high is None:

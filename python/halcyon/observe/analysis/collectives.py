@@ -8,17 +8,24 @@ like what it computes.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import ibis
 from ibis import _
 
 from halcyon.observe.analysis import passes
 from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.call_table import collective_functions, spellings_of
 from halcyon.observe.schema import Level
 
-NAMES = "_all(_begin|_end)?$|_ordered(_begin|_end)?$|^MPI_File_(open|close|sync|set_size|set_view|preallocate)$"
-"""Functions that all ranks of a file's communicator call."""
+UNWATCHED = ("MPI_File_set_info", "MPI_File_set_atomicity", "MPI_File_seek_shared")
+"""Collective functions in which ranks need not meet."""
+
+
+@cache
+def meeting_functions() -> list[str]:
+    """Functions that all ranks of a file's communicator call, and in which they wait for one another."""
+    return sorted(collective_functions() - spellings_of(*UNWATCHED))
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,7 @@ class Collectives:
     @cached_property
     def _files(self) -> ibis.Table:
         rows = self.survey.profile.filter((_.level == Level.MPIIO) & _.file.notnull())
-        collective = _.call.re_search(NAMES) & _.self_ns.notnull()
+        collective = _.call.isin(meeting_functions()) & _.self_ns.notnull()
         each = rows.aggregate(
             by="file", calls=_.calls.sum().cast("int64"), spent=_.duration_ns.sum(where=collective)
         ).filter(_.spent.notnull())
@@ -88,7 +95,7 @@ class Collectives:
             return []
         files = chosen.to_pyarrow().column("chosen_file").to_pylist()
         every = self.survey.rows.filter((_.level == Level.MPIIO) & _.file.isin(files))
-        calls = every.filter(_.call.re_search(NAMES))
+        calls = every.filter(_.call.isin(meeting_functions()))
         clocks = self.survey.dataset.processes.select(
             clock_process="process", clock_error_ns=_.clock_error_ns.fill_null(0)
         )

@@ -1,6 +1,7 @@
 """How many calls are in progress at once, over time (Wright 2014, figure 5.1)."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import ibis
 import numpy as np
@@ -8,17 +9,19 @@ import numpy.typing as npt
 from ibis import _
 
 from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.result_columns import Column, derived
 
 
 @dataclass(frozen=True)
 class ConcurrencySeries:
     """Calls of one level and kind. `mean[i]`: how many were in progress in bin i, on average."""
 
-    level: str
-    kind: str
-    mean: list[float]
+    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix")]
+    kind: Annotated[str, Column("the kind of calls: open, read, write, …")]
+    mean: Annotated[list[float], Column("for each bin, the mean number of calls in progress")]
 
     @property
+    @derived(Column("the highest mean of a bin"))
     def most(self) -> float:
         """The highest mean of a bin."""
         return max(self.mean, default=0.0)
@@ -28,8 +31,8 @@ class ConcurrencySeries:
 class Concurrency:
     """Bins of `bin_s` seconds, from second 0."""
 
-    bin_s: float
-    series: list[ConcurrencySeries]
+    bin_s: Annotated[float, Column("width of a bin; the first begins at second 0")]
+    series: Annotated[list[ConcurrencySeries], Column("one for each level and kind")]
 
 
 def concurrency(survey: Survey) -> Concurrency:

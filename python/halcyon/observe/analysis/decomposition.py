@@ -1,13 +1,16 @@
 """What MPI-IO and HDF5 calls are made of (Wright 2014, figures 4.8 to 4.10)."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import ibis
 from ibis import _
 
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.dataset import Dataset
+from halcyon.observe.result_columns import Column, Unit
 from halcyon.observe.schema import Kind, Level
+from halcyon.quantities import size
 
 UPPER = (Level.HDF5, Level.MPIIO)
 """Levels whose calls are made of other recorded calls."""
@@ -21,62 +24,75 @@ class FunctionShares:
     `other_s`: its other calls, and waiting for a turn before calls. `rank` is None for all ranks together.
     """
 
-    level: str
-    function: str
-    rank: int | None
-    calls: int
-    seconds: float
-    lock_s: float
-    read_s: float
-    write_s: float
-    unlock_s: float
-    other_s: float
-    communicate_s: float
+    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix")]
+    function: Annotated[str, Column("the function", head="function")]
+    rank: Annotated[int | None, Column("the rank; null: all ranks together")]
+    calls: Annotated[int, Column("its calls", head="calls")]
+    seconds: Annotated[float, Column("their time", head="time")]
+    communicate_s: Annotated[
+        float,
+        Column(
+            "the function's own time: communication with other ranks, copies, all that made no recorded call",
+            head="communicate",
+            share_of="seconds",
+        ),
+    ]
+    lock_s: Annotated[float, Column("time in lock calls that it made", head="lock", share_of="seconds")]
+    read_s: Annotated[float, Column("time in reads that it made", head="read", share_of="seconds")]
+    write_s: Annotated[float, Column("time in writes and copies that it made", head="write", share_of="seconds")]
+    unlock_s: Annotated[float, Column("time in unlock calls that it made", head="unlock", share_of="seconds")]
+    other_s: Annotated[
+        float,
+        Column(
+            "time in other calls that it made, and waiting for a turn before calls",
+            head="other",
+            share_of="seconds",
+        ),
+    ]
 
 
 @dataclass(frozen=True)
 class Part:
     """One function that `function` called directly, over all its calls."""
 
-    level: str
-    function: str
-    part_level: str
-    part: str
-    kind: str
-    calls: int
-    bytes: int
-    seconds: float
-    per_call: float
-    """How many of it one call of `function` makes, on average."""
+    level: Annotated[str, Column("the interface of the function that calls")]
+    function: Annotated[str, Column("the function that calls", head="function")]
+    part_level: Annotated[str, Column("the interface of the function that is called")]
+    part: Annotated[str, Column("the function that is called", head="makes")]
+    kind: Annotated[str, Column("the kind of the called function", head="kind")]
+    calls: Annotated[int, Column("calls of it", head="calls")]
+    per_call: Annotated[float, Column("calls of it for each call of `function`, on average", head="per call")]
+    bytes: Annotated[int, Column("bytes that it moved", head="bytes", shown=lambda moved: size(moved) if moved else "")]
+    seconds: Annotated[float, Column("time in it", head="time")]
 
 
 @dataclass(frozen=True)
 class CallPart:
     """One call below another, at any depth; `start_s` counts from the start of the call that is taken apart."""
 
-    depth: int
-    level: str
-    call: str
-    kind: str
-    offset: int | None
-    bytes: int | None
-    start_s: float
-    seconds: float
+    depth: Annotated[int, Column("how many calls are under way above it")]
+    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix")]
+    call: Annotated[str, Column("the function")]
+    kind: Annotated[str, Column("its kind")]
+    offset: Annotated[int | None, Column("place in the file", unit=Unit.BYTES)]
+    bytes: Annotated[int | None, Column("bytes that it moved")]
+    start_s: Annotated[float, Column("its begin, from the begin of the call that is taken apart")]
+    seconds: Annotated[float, Column("how long it took")]
 
 
 @dataclass(frozen=True)
 class CallExample:
     """One call and all calls that it was made of, in their order."""
 
-    rank: int
-    process: int
-    thread: int | None
-    number: int
-    function: str
-    file: int | None
-    start_s: float
-    seconds: float
-    parts: list[CallPart]
+    rank: Annotated[int, Column("the rank that made the call")]
+    process: Annotated[int, Column("its process")]
+    thread: Annotated[int | None, Column("its thread")]
+    number: Annotated[int, Column("number of the call in its thread")]
+    function: Annotated[str, Column("the function")]
+    file: Annotated[int | None, Column("the file")]
+    start_s: Annotated[float, Column("when it began")]
+    seconds: Annotated[float, Column("how long it took")]
+    parts: Annotated[list[CallPart], Column("all calls that it was made of, in their order")]
 
 
 def function_shares(survey: Survey, *, per_rank: bool = False) -> list[FunctionShares]:

@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import Annotated
 
 import ibis
 from ibis import _
 
 from halcyon.observe.analysis.access import Order, pattern_rows
 from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.result_columns import Column, Unit, derived
 from halcyon.observe.schema import Kind
 
 
@@ -15,52 +17,56 @@ from halcyon.observe.schema import Kind
 class FileUse:
     """What was done to one file. Counts of patterns, sizes and alignment are of transfers (POSIX, and stdio's own)."""
 
-    file: int
-    path: str
-    filesystem: str | None
-    block_bytes: int | None
-    stripe_bytes: int | None
-    servers: list[str]
-    opens: int
-    stats: int
-    """Questions about it: stat, access and the like."""
-    syncs: int
-    reads: int
-    writes: int
-    bytes_read: int
-    bytes_written: int
-    seconds: float
-    """In all calls that the application itself made on it, in sum over processes."""
-    consecutive: int | None
-    """Began where the one before of the same process ended."""
-    strided: int | None
-    """At the dominant distance of a process that has one; None, as of the next five: the source does not tell."""
-    forward: int | None
-    """Other jumps forward, of processes whose jumps have an order."""
-    backward: int | None
-    restarts: int | None
-    """Back to the first byte that the process touched."""
-    random: int | None
-    """Jumps of processes that go forwards and backwards without order."""
-    small: int | None
-    unaligned: int | None
-    """Off the file's block; None: its block is not known."""
-    crossing: int | None
-    """Would fit one stripe and touch two; None: its stripes are not known."""
-    high: int | None
-    """The byte after the last one touched."""
+    file: Annotated[int, Column("the file")]
+    path: Annotated[str, Column("its path")]
+    filesystem: Annotated[str | None, Column("type of its file system")]
+    block_bytes: Annotated[int | None, Column("block of the file system")]
+    stripe_bytes: Annotated[int | None, Column("size of a stripe")]
+    servers: Annotated[list[str], Column("its servers, in the order of its stripes")]
+    opens: Annotated[int, Column("opens")]
+    stats: Annotated[int, Column("questions about it: stat, access and the like")]
+    syncs: Annotated[int, Column("syncs")]
+    reads: Annotated[int, Column("read transfers: POSIX, and those that stdio makes itself")]
+    writes: Annotated[int, Column("write transfers")]
+    bytes_read: Annotated[int, Column("bytes read")]
+    bytes_written: Annotated[int, Column("bytes written")]
+    seconds: Annotated[float, Column("time in all calls that the application itself made on it, in sum over processes")]
+    consecutive: Annotated[
+        int | None,
+        Column("transfers that began where the one before of the same process ended; null: the source does not tell"),
+    ]
+    strided: Annotated[
+        int | None,
+        Column(
+            "transfers at the dominant distance of a process that has one; null, as of the next five: the source "
+            "does not tell"
+        ),
+    ]
+    forward: Annotated[int | None, Column("other jumps forward, of processes whose jumps have an order")]
+    backward: Annotated[int | None, Column("jumps backward of such processes")]
+    restarts: Annotated[int | None, Column("jumps back to the first byte that the process touched")]
+    random: Annotated[int | None, Column("jumps of processes that go forwards and backwards without order")]
+    small: Annotated[int | None, Column("transfers below 64 KiB")]
+    unaligned: Annotated[int | None, Column("transfers that begin off the file's block; null: its block is not known")]
+    crossing: Annotated[
+        int | None, Column("transfers that would fit one stripe and touch two; null: its stripes are not known")
+    ]
+    high: Annotated[int | None, Column("the byte after the last one touched", unit=Unit.BYTES)]
 
     @property
+    @derived(Column("the last part of its path"))
     def name(self) -> str:
         return PurePath(self.path).name or self.path
 
     @property
+    @derived(Column("the order of most of its transfers; null: not known"))
     def pattern(self) -> str | None:
         """What most of its transfers did, as Order names it; None: not known."""
         found = self._steps
         return max(found, key=lambda name: found[name]) if found else None
 
     @property
+    @derived(Column("the share of its transfers in this order"))
     def pattern_share(self) -> float | None:
         """Which share of its transfers did; without the first of each process, before which there was none."""
         found = self._steps
@@ -86,8 +92,7 @@ class FileUse:
 class File(FileUse):
     """One file, and who used it."""
 
-    ranks: list[int]
-    """That transferred (of counters: that opened it); without MPI, processes."""
+    ranks: Annotated[list[int], Column("ranks that transferred (of counters: that opened it); without MPI, processes")]
 
 
 def files(survey: Survey) -> list[File]:

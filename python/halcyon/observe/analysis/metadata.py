@@ -1,18 +1,19 @@
 """How much is asked of the metadata servers: opens, stats, names, directories."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import ibis
 from ibis import _
 
 from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.result_columns import Column, Unit, derived
 from halcyon.observe.schema import Kind, Level
 
 METADATA = (Kind.OPEN, Kind.CLOSE, Kind.STAT, Kind.NAMESPACE, Kind.DIRECTORY)
 """Kinds that a metadata server answers."""
 
-_BUFFERED = "^(readdir|fdopendir|rewinddir|seekdir|telldir)"
+BUFFERED = ("readdir", "fdopendir", "rewinddir", "seekdir", "telldir")
 """Of directories, answered in the process: most calls of readdir by the C library's buffer of a block of entries, and
 which of them fetched the next block is not known. A directory counts when it is opened."""
 
@@ -21,31 +22,51 @@ which of them fetched the next block is not known. A directory counts when it is
 class MetadataLoad:
     """Calls of one kind at the file system's door (POSIX, or stdio where that opens by itself)."""
 
-    kind: str
-    calls: int
-    errors: int | None
-    """None, as of `seconds`: the source does not tell."""
-    seconds: float | None
-    per_second: float
-    """Over the whole run; of one shorter than a second, `calls`: rates are not extrapolated."""
-    most_per_second: float | None
-    """In the busiest second; of a run shorter than that, `calls`. None: the times of calls that were left out
-    (Metadata.buffered) are not told from those of this kind, or the source has none."""
+    kind: Annotated[str, Column("the kind of request: open, close, stat, namespace, directory", head="kind")]
+    calls: Annotated[
+        int, Column("calls at the file system's door: of POSIX, or of stdio where it opens files itself", head="calls")
+    ]
+    errors: Annotated[
+        int | None, Column("calls that failed; null, as of `seconds`: the source does not tell", head="failed")
+    ]
+    seconds: Annotated[float | None, Column("time in them, in sum over processes", head="time")]
+    per_second: Annotated[
+        float,
+        Column(
+            "calls for each second of the run; of a run shorter than a second, all calls",
+            unit=Unit.PER_S,
+            head="per second",
+        ),
+    ]
+    most_per_second: Annotated[
+        float | None,
+        Column(
+            "calls in the busiest second; null: times of calls that were left out (`buffered`) are not told from "
+            "those of this kind, or the source has none",
+            unit=Unit.PER_S,
+            head="in the busiest second",
+        ),
+    ]
 
 
 @dataclass(frozen=True)
 class Metadata:
     """The load, and its relation to the data calls."""
 
-    kinds: list[MetadataLoad]
-    calls: int
-    data_calls: int
-    seconds: float
-    buffered: int | None
-    """Calls on directories that are left out of all this: the C library answers them from its buffer. None: the source
-    does not count such calls."""
+    kinds: Annotated[list[MetadataLoad], Column("one row for each kind, the most frequent first")]
+    calls: Annotated[int, Column("all of them")]
+    data_calls: Annotated[int, Column("transfers of the run")]
+    seconds: Annotated[float, Column("time in all metadata calls")]
+    buffered: Annotated[
+        int | None,
+        Column(
+            "calls on directories that are left out, because the C library answers them from its buffer; null: the "
+            "source does not count them"
+        ),
+    ]
 
     @property
+    @derived(Column("metadata calls per transfer; null: no transfers", unit=Unit.RATIO))
     def per_data_call(self) -> float | None:
         """Metadata calls per transfer; None without transfers."""
         return self.calls / self.data_calls if self.data_calls else None
@@ -62,7 +83,7 @@ def _outermost(rows: ibis.Table) -> ibis.Table:
 
 
 def _buffered() -> ibis.Deferred:
-    return (_.kind == Kind.DIRECTORY) & _.call.re_search(_BUFFERED)
+    return (_.kind == Kind.DIRECTORY) & _.call.re_search(f"^({'|'.join(BUFFERED)})")
 
 
 def metadata(survey: Survey) -> Metadata:

@@ -1,10 +1,12 @@
 """A phase with the times of some of its ranks: what pictures and comparisons of many runs keep of it."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from halcyon.observe.analysis.phases import Phase
+from halcyon.observe.result_columns import Column, Unit
 
 SLOWEST = 16
 """Ranks of each phase that stay, whatever the number of ranks."""
@@ -17,22 +19,26 @@ class PhaseSketch:
     `kind`: of writes, of reads, or of all calls; the same burst has the same number in each.
     """
 
-    number: int
-    kind: str
-    start_s: float
-    end_s: float
-    bytes: int
-    throughput: float | None
-    """Bytes over the time of the slowest rank."""
-    rank_count: int
-    """Of many ranks, `ranks` and `seconds` hold only some: spread evenly over their order by time, and the slowest."""
-    ranks: list[int]
-    seconds: list[float]
-    median_s: float
-    """Of all ranks, as the following."""
-    variation: float | None
-    """Coefficient of variation of `seconds`."""
-    max_over_median: float | None
+    number: Annotated[int, Column("of the phase: the same burst has the same number in each kind")]
+    kind: Annotated[str, Column("write, read, or all calls")]
+    start_s: Annotated[float, Column("when it began")]
+    end_s: Annotated[float, Column("when it ended")]
+    bytes: Annotated[int, Column("bytes moved in it")]
+    throughput: Annotated[float | None, Column("bytes over the time of the slowest rank", unit=Unit.BYTES_PER_S)]
+    rank_count: Annotated[
+        int,
+        Column(
+            "ranks in it. Of many ranks, `ranks` and `seconds` hold only some: spread evenly over their order by "
+            "time, and the slowest"
+        ),
+    ]
+    ranks: Annotated[list[int], Column("some of its ranks, the fastest first")]
+    seconds: Annotated[list[float], Column("time of each of `ranks`")]
+    median_s: Annotated[float, Column("median over all ranks")]
+    variation: Annotated[
+        float | None, Column("standard deviation of the times of all ranks over their mean", unit=Unit.SHARE)
+    ]
+    max_over_median: Annotated[float | None, Column("time of the slowest rank over the median rank's", unit=Unit.RATIO)]
 
 
 def sketch(phase: Phase, most: int) -> PhaseSketch:

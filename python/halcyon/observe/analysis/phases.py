@@ -10,6 +10,7 @@ largest jump) separate phases.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import ibis
 import numpy as np
@@ -20,6 +21,7 @@ from halcyon.observe.analysis import passes
 from halcyon.observe.analysis.intervals import Times, merge
 from halcyon.observe.analysis.settings import Settings
 from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.result_columns import Column, Unit, derived
 from halcyon.observe.schema import Kind
 
 IO = "all"
@@ -34,28 +36,31 @@ class Phase:
     Ranks are sorted by it, the fastest first. For `write`, syncs count; for `all`, every I/O call does.
     """
 
-    number: int
-    kind: str
-    start_s: float
-    end_s: float
-    bytes: int
-    ranks: list[int]
-    seconds: list[float]
-    bytes_each: list[int]
+    number: Annotated[int, Column("of the phase: the same burst has the same number in each kind")]
+    kind: Annotated[str, Column("write (with syncs), read, or all calls")]
+    start_s: Annotated[float, Column("when it began")]
+    end_s: Annotated[float, Column("when it ended")]
+    bytes: Annotated[int, Column("bytes moved in it")]
+    ranks: Annotated[list[int], Column("its ranks, the fastest first")]
+    seconds: Annotated[list[float], Column("time of each of `ranks` in the application's own calls")]
+    bytes_each: Annotated[list[int], Column("bytes of each of `ranks`")]
 
     @property
+    @derived(Column("`seconds` over the longest of them", unit=Unit.SHARE))
     def normalised(self) -> list[float]:
         """`seconds` over the longest of them: the lines of figure 2.3."""
         longest = max(self.seconds, default=0.0)
         return [value / longest if longest > 0 else 0.0 for value in self.seconds]
 
     @property
+    @derived(Column("bytes over the time of the slowest rank", unit=Unit.BYTES_PER_S))
     def throughput(self) -> float | None:
         """Bytes per second by the slowest rank's time."""
         longest = max(self.seconds, default=0.0)
         return self.bytes / longest if self.bytes and longest > 0 else None
 
     @property
+    @derived(Column("standard deviation of `seconds` over their mean; null: one rank", unit=Unit.SHARE))
     def variation(self) -> float | None:
         """Coefficient of variation of `seconds` (standard deviation of all ranks over the mean); None for one rank."""
         if len(self.seconds) < 2 or not (mean := float(np.mean(self.seconds))):
@@ -63,6 +68,7 @@ class Phase:
         return float(np.std(self.seconds)) / mean
 
     @property
+    @derived(Column("time of the slowest rank over the median rank's; null: one rank", unit=Unit.RATIO))
     def max_over_median(self) -> float | None:
         """How long the ranks wait for the slowest, in units of the usual time; None for one rank."""
         if len(self.seconds) < 2 or not (middle := float(np.median(self.seconds))):
@@ -214,19 +220,24 @@ def weighty(phases: list[Phase], settings: Settings) -> list[Phase]:
 class Variability:
     """How evenly one kind of I/O went, over the phases that weigh something."""
 
-    kind: str
-    phases: int
-    across_ranks: float | None
-    """Median over phases of the coefficient of variation over ranks."""
-    across_phases: float | None
-    """Coefficient of variation over phases of the slowest rank's time."""
-    max_over_median: float | None
-    """Median over phases of the slowest rank's time over the median rank's."""
-    waited_s: float | None
-    """What ranks waited for the slowest of their phase, in sum over ranks and phases.
-
-    None, as `across_ranks` and `max_over_median`, of processes without MPI.
-    """
+    kind: Annotated[str, Column("write, read, or all calls")]
+    phases: Annotated[int, Column("phases that are counted: those of 1 % of the largest one's bytes at least")]
+    across_ranks: Annotated[
+        float | None,
+        Column(
+            "median over the phases of the variation over ranks; null, as `max_over_median` and `waited_s`: "
+            "processes without MPI",
+            unit=Unit.SHARE,
+        ),
+    ]
+    across_phases: Annotated[float | None, Column("variation over phases of the slowest rank's time", unit=Unit.SHARE)]
+    max_over_median: Annotated[
+        float | None,
+        Column("median over the phases of the slowest rank's time over the median rank's", unit=Unit.RATIO),
+    ]
+    waited_s: Annotated[
+        float | None, Column("time that ranks waited for the slowest of their phase, in sum over ranks and phases")
+    ]
 
 
 def variability(phases: list[Phase], *, ranked: bool = True) -> Variability | None:
@@ -256,9 +267,9 @@ def _median(values: list[float | None]) -> float | None:
 class Distribution:
     """Cumulated: `share[i]` of the values are at most `seconds[i]`."""
 
-    name: str
-    seconds: list[float]
-    share: list[float]
+    name: Annotated[str, Column("the function")]
+    seconds: Annotated[list[float], Column("durations, ascending")]
+    share: Annotated[list[float], Column("for each of `seconds`, the share of calls that took at most so long")]
 
 
 def call_durations(survey: Survey) -> list[Distribution]:

@@ -7,6 +7,7 @@ files with the most transfers first. What was examined is said; nothing is scale
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Annotated
 
 import ibis
 from ibis import _
@@ -14,6 +15,7 @@ from ibis import _
 from halcyon.observe.analysis.intervals import covered
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.analysis.volumes import READ, WRITE
+from halcyon.observe.result_columns import Column, Unit
 from halcyon.observe.schema import Kind, Level
 
 
@@ -21,34 +23,39 @@ from halcyon.observe.schema import Kind, Level
 class Reread:
     """Reads of one file that got bytes which had been read before, with no write to that file in between."""
 
-    file: int
-    calls: int
-    bytes: int
-    """Read in all, by the calls examined."""
-    seconds: float
-    own_bytes: int
-    """Read again by the process that had read them before."""
-    others_bytes: int
-    """Read by a process for the first time, but by another one before: as when all ranks read the same input."""
-    at_least: int | None
-    """Of the whole run, examined or not: bytes read less the file's extent; None for files that were written, too."""
+    file: Annotated[int, Column("the file")]
+    calls: Annotated[int, Column("reads that were examined")]
+    bytes: Annotated[int, Column("bytes that these read")]
+    seconds: Annotated[float, Column("their time")]
+    own_bytes: Annotated[int, Column("bytes that the same process had read before")]
+    others_bytes: Annotated[
+        int, Column("bytes that the process read for the first time and another one had read before")
+    ]
+    at_least: Annotated[
+        int | None,
+        Column(
+            "of the whole run, examined or not: bytes read less the file's extent; null: the file was written, too",
+            unit=Unit.BYTES,
+        ),
+    ]
 
 
 @dataclass(frozen=True)
 class ReadModifyWrite:
     """Reads of a range that the same process overwrote with its next transfer."""
 
-    file: int
-    inside: str | None
-    """Level of the calls that made them (MPI-IO: data sieving); None: the application itself."""
-    cycles: int
-    locked: int
-    """Cycles with the file locked by the process."""
-    ranks: list[int]
-    bytes_read: int
-    bytes_written: int
-    read_s: float
-    lock_s: float
+    file: Annotated[int, Column("the file")]
+    inside: Annotated[
+        str | None,
+        Column("level of the calls that made the reads (MPI-IO: data sieving); null: the application itself"),
+    ]
+    cycles: Annotated[int, Column("reads of a range that the next transfer of the same process overwrote")]
+    locked: Annotated[int, Column("cycles with the file locked by the process")]
+    ranks: Annotated[list[int], Column("ranks that made them")]
+    bytes_read: Annotated[int, Column("bytes read")]
+    bytes_written: Annotated[int, Column("bytes written")]
+    read_s: Annotated[float, Column("time of the reads")]
+    lock_s: Annotated[float, Column("time of the locks around them")]
 
 
 class Revisits:

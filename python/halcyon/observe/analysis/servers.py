@@ -6,6 +6,7 @@ over time, a transfer counts when it began (the 'cardiogram' of a server: Dorier
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import ibis
 import numpy as np
@@ -15,32 +16,40 @@ from ibis import _
 from halcyon.observe.analysis import passes
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.analysis.volumes import READ, WRITE
+from halcyon.observe.result_columns import Column, Unit, derived
 
 
 @dataclass
 class Server:
     """One server: bytes per step of `Servers.bin_s`, from second 0, and totals."""
 
-    name: str
-    files: int = 0
-    read: list[float] = field(default_factory=list)
-    written: list[float] = field(default_factory=list)
-    alone_calls: int = 0
-    """Transfers that are known to have touched no other server: their times tell of this one alone."""
-    alone_bytes: int = 0
-    alone_s: float = 0.0
-    bandwidth_per_call: float | None = None
-    """Bytes per second of these transfers: that of the median byte, by the mean of each file and step of time."""
+    name: Annotated[str, Column("the server")]
+    files: Annotated[int, Column("files that have a part on it")] = 0
+    read: Annotated[list[float], Column("bytes read in each step of `Servers.bin_s`", unit=Unit.BYTES)] = field(
+        default_factory=list
+    )
+    written: Annotated[list[float], Column("bytes written in each step", unit=Unit.BYTES)] = field(default_factory=list)
+    alone_calls: Annotated[
+        int, Column("transfers that touched no other server: their times tell of this one alone")
+    ] = 0
+    alone_bytes: Annotated[int, Column("bytes of these transfers")] = 0
+    alone_s: Annotated[float, Column("their time")] = 0.0
+    bandwidth_per_call: Annotated[
+        float | None, Column("bandwidth of these transfers at which their median byte moved", unit=Unit.BYTES_PER_S)
+    ] = None
 
     @property
+    @derived(Column("bytes read"))
     def bytes_read(self) -> int:
         return round(sum(self.read))
 
     @property
+    @derived(Column("bytes written"))
     def bytes_written(self) -> int:
         return round(sum(self.written))
 
     @property
+    @derived(Column("bytes read and written: its load"))
     def bytes(self) -> int:
         """Both ways: its load."""
         return self.bytes_read + self.bytes_written
@@ -55,12 +64,21 @@ class Servers:
     `unknown_bytes`: moved to or from files whose layout is not known, or at places that are not known in striped ones.
     """
 
-    bin_s: float
-    servers: list[Server]
-    unknown_bytes: int
-    counted: bool = False
+    bin_s: Annotated[float, Column("width of a step; the first begins at second 0")]
+    servers: Annotated[list[Server], Column("all servers of the run")]
+    unknown_bytes: Annotated[
+        int, Column("bytes of files whose layout is not known, or at places that are not known in striped files")
+    ]
+    counted: Annotated[
+        bool,
+        Column(
+            "the source kept no calls: each file's bytes are spread evenly over the servers that its extent "
+            "reaches, and over the run"
+        ),
+    ] = False
 
     @property
+    @derived(Column("load of the busiest server over the mean load; null: no server is known, or none was used"))
     def imbalance(self) -> float | None:
         """Load of the busiest over the mean load; 1 is even. None: no server is known, or none had anything to do."""
         loads = [server.bytes for server in self.servers]

@@ -1,11 +1,13 @@
 """Ranks that are slow again and again: a tired node, a bad cable, an uneven share of the work."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
 from halcyon.observe.analysis.phases import Phase
 from halcyon.observe.analysis.settings import Settings
+from halcyon.observe.result_columns import Column
 
 _SCALE = 1.4826  # makes the median absolute deviation comparable with a standard deviation, for normal scatter
 
@@ -14,25 +16,30 @@ _SCALE = 1.4826  # makes the median absolute deviation comparable with a standar
 class Straggler:
     """A rank that is slow in many phases of one kind: write or read."""
 
-    kind: str
-    rank: int
-    host: str | None
-    phases: int
-    slow_phases: int
-    factor: float
-    """Median over its slow phases: its time over the median rank's time."""
-    bytes_factor: float | None
-    """The same of its bytes: when this is as large, the rank is slow because it has more to do."""
-    seconds_lost: float
-    """Sum over its slow phases of its time less the slowest other rank's: what the run would have been shorter."""
-    slow_s: float
-    """Its time in its slow phases, in sum."""
-    first_slow: int
-    """Number of the first phase in which it is slow …"""
-    last_slow: int
-    """… of the last one …"""
-    slowest: int
-    """… and of the one that lost the most."""
+    kind: Annotated[str, Column("read or write", head="kind")]
+    rank: Annotated[int, Column("the rank", head="rank", shown=str)]
+    host: Annotated[str | None, Column("its node", head="node")]
+    phases: Annotated[int, Column("phases that it took part in")]
+    slow_phases: Annotated[
+        int,
+        Column(
+            "phases in which it was slow", head="slow phases", of_row=lambda one: f"{one.slow_phases} of {one.phases}"
+        ),
+    ]
+    factor: Annotated[
+        float, Column("median over its slow phases of its time over the median rank's", head="time/median")
+    ]
+    bytes_factor: Annotated[
+        float | None,
+        Column("the same of its bytes: when this is as large, the rank has more to do", head="bytes/median"),
+    ]
+    seconds_lost: Annotated[
+        float, Column("sum over its slow phases of its time less that of the slowest other rank", head="lost")
+    ]
+    slow_s: Annotated[float, Column("its time in its slow phases, in sum")]
+    first_slow: Annotated[int, Column("number of the first phase in which it is slow")]
+    last_slow: Annotated[int, Column("number of the last one")]
+    slowest: Annotated[int, Column("number of the phase that lost the most")]
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from halcyon.observe.dataset import Dataset
 from halcyon.observe.schema import Level
 
 SETUP = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
+"""Functions that begin and end MPI."""
 
 
 def without_setup(calls: ibis.Table) -> ibis.Table:
@@ -167,10 +168,9 @@ class Survey:
     def io_ns(self) -> int:
         """Time that all processes spent in I/O calls, in sum: of the calls that the application itself made.
 
-        Without MPI_Init and MPI_Finalize: they are recorded, and take longer than a short run's I/O.
+        Without SETUP, as `profile`: these calls take longer than a short run's I/O.
         """
-        own = self.profile.filter(self.outer & ~_.call.re_search("^MPI_(Init|Finalize)"))
-        return self._number(own.duration_ns.sum())
+        return self._number(self.profile.filter(self.outer).duration_ns.sum())
 
     @cached_property
     def related(self) -> bool:

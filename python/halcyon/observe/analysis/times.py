@@ -1,28 +1,43 @@
 """Where the time went: by level and kind, and by rank."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import ibis
 from ibis import _
 
 from halcyon.observe.analysis.survey import Survey
+from halcyon.observe.result_columns import Column
+from halcyon.quantities import seconds, size
 
 
 @dataclass(frozen=True)
 class TimeSpent:
     """Time of all processes in calls of one level and kind; `self_s` leaves out the calls that these made."""
 
-    level: str
-    kind: str
-    calls: int
-    errors: int | None
-    """None: calls were only counted, whether they failed or not."""
-    bytes: int
-    seconds: float
-    self_s: float | None
-    """None: the source does not tell which call made which."""
-    waited_s: float | None
-    """Before the calls, for Halcyon to let them pass (a turn that was waited for); None: calls were only counted."""
+    level: Annotated[str, Column("the interface: hdf5, mpiio, stdio, posix", head="level")]
+    kind: Annotated[str, Column("the kind of calls: open, read, write, …", head="kind")]
+    calls: Annotated[int, Column("calls", head="calls")]
+    errors: Annotated[int | None, Column("calls that failed; null: the source counted calls alone", head="failed")]
+    bytes: Annotated[
+        int, Column("bytes that they moved", head="bytes", shown=lambda moved: size(moved) if moved else "")
+    ]
+    seconds: Annotated[float, Column("their time, in sum over processes", head="time")]
+    self_s: Annotated[
+        float | None,
+        Column(
+            "their time without the calls that they made; null: the source does not tell which call made which",
+            head="own time",
+        ),
+    ]
+    waited_s: Annotated[
+        float | None,
+        Column(
+            "time for which Halcyon held these calls back; null: the source counted calls alone",
+            head="waited",
+            shown=lambda waited: "" if waited == 0 else seconds(waited),
+        ),
+    ]
 
 
 def times(survey: Survey) -> list[TimeSpent]:
@@ -54,19 +69,22 @@ def times(survey: Survey) -> list[TimeSpent]:
 class RankTotal:
     """One process over the whole run; times in the calls that the application itself made."""
 
-    rank: int
-    """Below 0: a process beside those of MPI, such as the launcher."""
-    process: int
-    host: str | None
-    program: str | None
-    calls: int
-    bytes_read: int
-    bytes_written: int
-    seconds: float
-    read_s: float
-    write_s: float
-    metadata_s: float | None
-    """In all other calls: opens, stats, locks, syncs, …; None: the source counts them, for all ranks together."""
+    rank: Annotated[int, Column("the rank; below 0: a process beside those of MPI, such as the launcher")]
+    process: Annotated[int, Column("the process")]
+    host: Annotated[str | None, Column("its node")]
+    program: Annotated[str | None, Column("its executable")]
+    calls: Annotated[int, Column("calls that the application itself made")]
+    bytes_read: Annotated[int, Column("bytes that it read")]
+    bytes_written: Annotated[int, Column("bytes that it wrote")]
+    seconds: Annotated[float, Column("time in these calls")]
+    read_s: Annotated[float, Column("time in reads")]
+    write_s: Annotated[float, Column("time in writes")]
+    metadata_s: Annotated[
+        float | None,
+        Column(
+            "time in all other calls: opens, stats, locks, syncs; null: the source counts them for all ranks together"
+        ),
+    ]
 
 
 def rank_totals(survey: Survey) -> list[RankTotal]:

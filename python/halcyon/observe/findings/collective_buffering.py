@@ -6,6 +6,7 @@ import ibis
 from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.call_table import collective_transfers
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.large_transfers import LARGE, saving
 from halcyon.observe.findings.mpiio_means import collective_methods, hint, of_mpiio, other_component
@@ -99,7 +100,7 @@ def _pieces(calls: ibis.Table, direction: str) -> ibis.Table:
 def _interleaved(answers: Answers, direction: str) -> list[_Interleaved]:
     settings = answers.settings
     rows = _pieces(answers.survey.profile, direction)
-    all_call = _.parent_call.re_search("_all(_begin|_end)?$|_ordered")
+    all_call = _.parent_call.isin(sorted(collective_transfers()))
     each = rows.aggregate(
         by=["file", "process"],
         calls=_.calls.sum().cast("int64"),

@@ -1,23 +1,32 @@
 """Opening and closing files together, and setting views: what it costs beside the data."""
 
-import re
+from functools import cache
 
 from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.call_table import functions, mpiio_transfers, spellings_of
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.mpiio_means import of_mpiio
-from halcyon.observe.schema import Level
+from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import percent, plural
 
-_SETUP = re.compile("^MPI_File_(open|close|set_view|set_size|preallocate)$")
-_DATA = re.compile("_(read|write)")
+_SET_VIEW = "MPI_File_set_view"
+
+
+@cache
+def setup_functions() -> frozenset[str]:
+    """Functions that all ranks call to open, size and close a file, and to set its view."""
+    kinds = (Kind.OPEN, Kind.RESIZE, Kind.CLOSE)
+    chosen = [one.name for one in functions().values() if one.collective and one.kind in kinds]
+    return spellings_of(*chosen, _SET_VIEW)
 
 
 def find(answers: Answers) -> list[Finding]:
     """One finding at most."""
     settings = answers.settings
-    own = [one for one in answers.functions if one.level == Level.MPIIO and _SETUP.match(one.function)]
-    data = [one for one in answers.functions if one.level == Level.MPIIO and _DATA.search(one.function)]
-    waited = sum(one.waited_s for one in answers.collectives.all if _SETUP.match(one.function))
+    moving = mpiio_transfers(Kind.READ) | mpiio_transfers(Kind.WRITE)
+    own = [one for one in answers.functions if one.level == Level.MPIIO and one.function in setup_functions()]
+    data = [one for one in answers.functions if one.level == Level.MPIIO and one.function in moving]
+    waited = sum(one.waited_s for one in answers.collectives.all if one.function in setup_functions())
     lost, data_s = sum(one.seconds for one in own) - waited, sum(one.seconds for one in data)
     if not own or lost < settings.setup_share * (lost + data_s):
         return []
@@ -60,7 +69,7 @@ def find(answers: Answers) -> list[Finding]:
 
 
 def _change(answers: Answers, function: str) -> str:
-    if function == "MPI_File_set_view":
+    if function in spellings_of(_SET_VIEW):
         return (
             "Set the view once for each file, with a datatype that shows all of a rank's pieces; where only the offset "
             "changes, write with MPI_File_write_at_all and keep the view."

@@ -2,9 +2,11 @@
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.collectives import Collective
+from halcyon.observe.call_table import mpiio_transfers
 from halcyon.observe.findings.finding import Evidence, Finding, Span, found
 from halcyon.observe.findings.mpiio_means import collective_methods, of_mpiio
 from halcyon.observe.mpi_library import AGGREGATORS, COLLECTIVE_METHOD
+from halcyon.observe.schema import Kind
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -72,7 +74,7 @@ def _exchange(answers: Answers, every: list[Collective]) -> list[Finding]:
     worst = max(own, key=lambda one: one.exchange_s)
     volume, calls = sum(one.bytes for one in own), sum(one.calls for one in own)
     more = 2 * max(len({host for host in answers.hosts.values() if host is not None}), 1)
-    direction = "read" if "_read" in worst.function else "write"
+    direction = Kind.READ if worst.function in mpiio_transfers(Kind.READ) else Kind.WRITE
     return found(
         answers,
         key="collective-exchange",

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Self
+from typing import Annotated, Self
 
 import ibis
 from ibis import _
 
 from halcyon.errors import InternalError
 from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.result_columns import Column, derived
 from halcyon.quantities import number, percent, plural, rate, seconds, size
 
 
@@ -62,12 +63,12 @@ class Severity(StrEnum):
 class Evidence:
     """One measured figure."""
 
-    key: str
-    """Its name for machines. The end says the unit, see Unit."""
-    what: str
-    value: float
+    key: Annotated[str, Column("its name for machines, whose end says the unit")]
+    what: Annotated[str, Column("its name for people")]
+    value: Annotated[float, Column("the value, in that unit")]
 
     @property
+    @derived(Column("the value for people"))
     def text(self) -> str:
         """The value as people read it."""
         return Unit.of(self.key).text(self.value)
@@ -77,10 +78,9 @@ class Evidence:
 class Span:
     """A stretch of the run in which a finding shows, from the begin of a first call to the end of a last one."""
 
-    start_s: float
-    end_s: float
-    file: int | None
-    """Of which file these calls are; None: of several, or of none."""
+    start_s: Annotated[float, Column("begin of the first call")]
+    end_s: Annotated[float, Column("end of the last call")]
+    file: Annotated[int | None, Column("the file of these calls; null: several, or none")]
 
 
 @dataclass(frozen=True)
@@ -90,22 +90,24 @@ class Finding:
     `seconds_lost` is an estimate, in sum over processes; `estimate` says how it was made.
     """
 
-    key: str
-    title: str
-    severity: str
-    explanation: str
-    change: str
-    seconds_lost: float | None
-    estimate: str
-    calls: int | None
-    bytes: int | None
-    evidence: list[Evidence] = field(default_factory=list)
-    files: list[int] = field(default_factory=list)
-    ranks: list[int] = field(default_factory=list)
-    when: Span | None = None
-    """From the first to the last call that it concerns; None: the source has no times."""
-    worst: Span | None = None
-    """Where to look first: the file, phase or call in which it took longest."""
+    key: Annotated[str, Column("its name for machines")]
+    title: Annotated[str, Column("the problem, in a few words")]
+    severity: Annotated[str, Column("high, medium or low")]
+    explanation: Annotated[str, Column("the reason why it costs time")]
+    change: Annotated[str, Column("the change to make")]
+    seconds_lost: Annotated[float | None, Column("the cost, in sum over processes; null: not estimated")]
+    estimate: Annotated[str, Column("how the cost was estimated")]
+    calls: Annotated[int | None, Column("calls that it concerns")]
+    bytes: Annotated[int | None, Column("bytes of these calls")]
+    evidence: Annotated[list[Evidence], Column("the measured figures that show it")] = field(default_factory=list)
+    files: Annotated[list[int], Column("files that it concerns")] = field(default_factory=list)
+    ranks: Annotated[list[int], Column("ranks that it concerns")] = field(default_factory=list)
+    when: Annotated[
+        Span | None, Column("from the first to the last call that it concerns; null: the source has no times")
+    ] = None
+    worst: Annotated[Span | None, Column("where to look first: the file, phase or call in which it took longest")] = (
+        None
+    )
 
 
 def when(rows: ibis.Table) -> Span | None:

@@ -1,6 +1,5 @@
 """MPI-IO reads or writes whose time is not in the calls that they make."""
 
-import re
 from typing import Any
 
 from ibis import _
@@ -8,14 +7,13 @@ from ibis import _
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.decomposition import FunctionShares
 from halcyon.observe.analysis.mpiio_own import MpiIoOwn
+from halcyon.observe.call_table import collective_transfers, mpiio_transfers
 from halcyon.observe.findings.counted import records
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.mpiio_means import of_mpiio, other_component
 from halcyon.observe.mpi_library import MpiIo
 from halcyon.observe.schema import Kind, Level
 from halcyon.quantities import percent, seconds
-
-_COLLECTIVE = re.compile(r"_all(_begin|_end)?$|_ordered")
 
 
 def find(answers: Answers) -> list[Finding]:
@@ -26,13 +24,14 @@ def find(answers: Answers) -> list[Finding]:
 
 
 def _of_functions(answers: Answers, direction: str) -> list[Finding]:
-    every = [one for one in answers.functions if one.level == Level.MPIIO and f"_{direction}" in one.function]
-    own = [one for one in every if not (_COLLECTIVE.search(one.function) and answers.collectives.comparable)]
+    names = mpiio_transfers(direction)
+    every = [one for one in answers.functions if one.level == Level.MPIIO and one.function in names]
+    own = [one for one in every if not (one.function in collective_transfers() and answers.collectives.comparable)]
     spent, inside = sum(one.seconds for one in own), sum(_inside(answers, one) for one in own)
     if not spent or inside < answers.settings.own_share * spent:
         return []
     worst = max(own, key=lambda one: _inside(answers, one))
-    collective = bool(_COLLECTIVE.search(worst.function))
+    collective = worst.function in collective_transfers()
     rows = answers.survey.profile
     mine = rows.filter((_.level == Level.MPIIO) & _.call.isin([one.function for one in own]))
     files = mine.filter(mine.file.notnull()).select("file").distinct().to_pyarrow().column("file").to_pylist()
@@ -139,7 +138,7 @@ _ESTIMATE = (
 def _inside(answers: Answers, one: FunctionShares) -> float:
     """Time of its own. In a collective call, ranks rightly wait while another one moves their data: for each rank, at
     most what goes beyond the longest time that a rank spent in calls below."""
-    if not _COLLECTIVE.search(one.function):
+    if one.function not in collective_transfers():
         return one.communicate_s
     each = [own for own in answers.functions_per_rank if (own.level, own.function) == (one.level, one.function)]
     longest = max((own.seconds - own.communicate_s for own in each), default=0.0)

@@ -3,6 +3,7 @@
 from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
+from halcyon.observe.call_table import collective_transfers
 from halcyon.observe.findings.finding import Evidence, Finding, found
 from halcyon.observe.findings.mpiio_means import aggregators
 from halcyon.observe.schema import Kind, Level
@@ -26,7 +27,7 @@ def _find(answers: Answers, direction: str) -> list[Finding]:
         calls=_.calls.sum().cast("int64"),
         volume=_.volume.sum().cast("int64"),
         duration_ns=_.duration_ns.sum().cast("int64"),
-        gathered=_.parent_call.re_search("_all(_begin|_end)?$|_ordered").fill_null(False).any(),
+        gathered=_.parent_call.isin(sorted(collective_transfers())).fill_null(False).any(),
         files=_.file.collect(distinct=True),
     )
     each = sums.to_pyarrow().to_pylist()

@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from functools import cache
 from pathlib import Path
@@ -13,16 +14,16 @@ def as_json(results: object) -> str:
     return json.dumps({"format": 1} | plain(results), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def plain(value: Any) -> Any:
-    """Dataclasses become dicts, paths strings; what is no number becomes null."""
+def plain(value: Any, names: Callable[[type], tuple[str, ...]] | None = None) -> Any:
+    """Dataclasses become dicts, paths strings; what is no number becomes null. `names`: of a class, by default all."""
     if is_dataclass(value) and not isinstance(value, type):
-        return {name: plain(getattr(value, name)) for name in names_of(type(value))}
+        return {name: plain(getattr(value, name), names) for name in (names or names_of)(type(value))}
     if isinstance(value, dict):
-        return {str(key): plain(each) for key, each in value.items()}
+        return {str(key): plain(each, names) for key, each in value.items()}
     if isinstance(value, (set, frozenset)):
-        return sorted(plain(each) for each in value)
+        return sorted(plain(each, names) for each in value)
     if isinstance(value, (list, tuple)):
-        return [plain(each) for each in value]
+        return [plain(each, names) for each in value]
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, float) and not math.isfinite(value):

@@ -1,5 +1,6 @@
 """One run, for people: what was lost first, then what is wrong, then the tables."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from statistics import median
 
@@ -11,29 +12,21 @@ from halcyon.observe.analysis.phases import IO, Phase
 from halcyon.observe.printed.findings import many, print_findings, who
 from halcyon.observe.printed.paths import below, common_folder
 from halcyon.observe.printed.sparkline import room_for_lines, sparkline, time_axis
-from halcyon.observe.printed.tables import binary_size, console_for_tables, print_table
-from halcyon.observe.report_tables import Absence, ReportTables
+from halcyon.observe.printed.tables import console_for_tables, print_result, print_table
+from halcyon.observe.report_tables import MOST_ROWS, Absence, ReportTables
+from halcyon.observe.result_columns import Drawn, results_of
 from halcyon.quantities import ABSENT, count, number, percent, plural, rate, seconds, size
-
-MOST = 12
-"""Rows of a table."""
 
 
 def print_run(tables: ReportTables, console: Console | None = None) -> None:
     """Prints everything that fits a terminal; in colour on one, plain otherwise."""
     console = console or console_for_tables()
     _heading(tables, console)
-    print_findings(tables, console)
-    _bandwidths(tables, console)
-    _times(tables, console)
-    _functions(tables, console)
-    _phases(tables, console)
-    _access(tables, console)
-    _files(tables, console)
-    _revisits(tables, console)
-    _metadata(tables, console)
-    _activity(tables, console)
-    _servers(tables, console)
+    for name, (_, result) in results_of(type(tables)).items():
+        if result.printed is Drawn.SPECIALLY:
+            DRAWN[name](tables, console)
+        elif result.printed is not None:
+            print_result(console, result.printed, getattr(tables, name))
 
 
 def _heading(tables: ReportTables, console: Console) -> None:
@@ -104,61 +97,12 @@ def _bandwidths(tables: ReportTables, console: Console) -> None:
     notes = [f"bounds from {' or '.join(bounds)}"] if bounds else []
     if any(one.posix_cut for one in tables.bandwidths):
         notes.append(f"POSIX {ABSENT}: the source cut these files' POSIX records short")
-    print_table(console, "Bandwidth", heads, rows, words=2, most=MOST, note="; ".join(notes))
+    print_table(console, "Bandwidth", heads, rows, words=2, most=MOST_ROWS, note="; ".join(notes))
 
 
 def _as_its_only(whole: Bandwidth, each: list[Bandwidth]) -> bool:
     """Whether `whole`, of reads and writes together, says the same as one of the two."""
     return any(one.file == whole.file and one.kind != ALL and replace(one, kind=ALL) == whole for one in each)
-
-
-def _times(tables: ReportTables, console: Console) -> None:
-    rows = [
-        (
-            one.level,
-            one.kind,
-            f"{one.calls:,}",
-            count(one.errors),
-            size(one.bytes) if one.bytes else "",
-            seconds(one.seconds),
-            seconds(one.self_s),
-            seconds(one.waited_s) if one.waited_s != 0 else "",
-        )
-        for one in tables.times
-    ]
-    heads = ("level", "kind", "calls", "failed", "bytes", "time", "own time", "waited")
-    print_table(console, "Where the time went, in sum over processes", heads, rows, words=2, most=2 * MOST)
-
-
-def _functions(tables: ReportTables, console: Console) -> None:
-    rows = [
-        (
-            one.function,
-            f"{one.calls:,}",
-            seconds(one.seconds),
-            *(
-                percent(part / one.seconds) if one.seconds else ABSENT
-                for part in (one.communicate_s, one.lock_s, one.read_s, one.write_s, one.unlock_s, one.other_s)
-            ),
-        )
-        for one in tables.functions
-    ]
-    heads = ("function", "calls", "time", "communicate", "lock", "read", "write", "unlock", "other")
-    print_table(console, "What MPI-IO and HDF5 calls are made of", heads, rows, most=MOST)
-    parts = [
-        (
-            one.function,
-            one.part,
-            one.kind,
-            f"{one.calls:,}",
-            number(one.per_call),
-            size(one.bytes) if one.bytes else "",
-            seconds(one.seconds),
-        )
-        for one in tables.parts
-    ]
-    columns = ("function", "makes", "kind", "calls", "per call", "bytes", "time")
-    print_table(console, "Calls that they make", columns, parts, words=3, most=MOST)
 
 
 def _phases(tables: ReportTables, console: Console) -> None:
@@ -168,27 +112,7 @@ def _phases(tables: ReportTables, console: Console) -> None:
         heads = ("phase", "from", "to", "bytes", whose, "fastest", "median", "slowest", "variation", "throughput")
         note = f"separated by pauses of more than {seconds(tables.phase_gap_s)}; fastest, median, slowest: their time "
         note += f"in I/O calls; throughput: bytes over that of the slowest {who(tables)}"
-        print_table(console, f"Phases: {kind}", heads, rows, most=MOST, note=note)
-    _variability(tables, console)
-    print_table(
-        console,
-        "Ranks that are slow again and again",
-        ("kind", "rank", "node", "slow phases", "time/median", "bytes/median", "lost"),
-        [
-            (
-                kind,
-                str(one.rank),
-                one.host or ABSENT,
-                f"{one.slow_phases} of {one.phases}",
-                number(one.factor),
-                number(one.bytes_factor) if one.bytes_factor is not None else ABSENT,
-                seconds(one.seconds_lost),
-            )
-            for kind, own in tables.stragglers.items()
-            for one in own[:MOST]
-        ],
-        words=3,
-    )
+        print_table(console, f"Phases: {kind}", heads, rows, most=MOST_ROWS, note=note)
 
 
 def _variability(tables: ReportTables, console: Console) -> None:
@@ -237,37 +161,8 @@ def _phase(phase: Phase, mpi: bool) -> tuple[str, ...]:
     )
 
 
-def _access(tables: ReportTables, console: Console) -> None:
-    rows = [(one.level, one.kind, _from(one.lower), f"{one.calls:,}", size(one.bytes)) for one in tables.sizes]
-    print_table(console, "Sizes", ("level", "kind", "from", "calls", "bytes"), rows, words=2)
-    orders = [
-        (one.kind, one.order, f"{one.pairs:,}", f"{one.calls:,}", size(one.bytes), seconds(one.seconds))
-        for one in tables.orders
-    ]
-    heads = ("kind", "order", "process x file", "calls", "bytes", "time")
-    print_table(console, "Order of each process in each file", heads, orders, words=2)
-    shared = [
-        (
-            one.kind,
-            one.approach,
-            f"{one.shared_files:,}",
-            size(one.shared_bytes),
-            f"{one.single_files:,}",
-            size(one.single_bytes),
-        )
-        for one in tables.sharing
-    ]
-    heads = ("kind", "approach", "shared files", "bytes", "single files", "bytes")
-    print_table(console, "Who shares files", heads, shared, words=2)
-
-
-def _from(lower: int) -> str:
-    """Powers of two as such; Darshan's bins begin a byte after one, or after a round number of kibibytes."""
-    return binary_size(lower) if lower and not lower & (lower - 1) else f"{lower:,} B"
-
-
 def _files(tables: ReportTables, console: Console) -> None:
-    top = common_folder([one.path for one in tables.files[:MOST]])
+    top = common_folder([one.path for one in tables.files[:MOST_ROWS]])
     rows = [
         (
             below(one.path, top),
@@ -295,23 +190,32 @@ def _files(tables: ReportTables, console: Console) -> None:
         many(who(tables)),
         "time",
     )
-    print_table(console, "Files", heads, rows, most=MOST, note=f"in {top}" if top else "")
+    print_table(console, "Files", heads, rows, most=MOST_ROWS, note=f"in {top}" if top else "")
 
 
-def _revisits(tables: ReportTables, console: Console) -> None:
+def _revisited(tables: ReportTables) -> tuple[dict[int, str], str]:
+    """Names of the files of `rereads` and `cycles`, and a note on what was examined."""
     paths = {file.file: file.path for file in tables.files}
-    concerned = {one.file for one in tables.rereads[:MOST]} | {one.file for one in tables.cycles[:MOST]}
+    concerned = {one.file for one in tables.rereads[:MOST_ROWS]} | {one.file for one in tables.cycles[:MOST_ROWS]}
     top = common_folder([paths[file] for file in concerned if file in paths])
     names = {file: below(path, top) for file, path in paths.items() if file in concerned}
-    again = [
+    examined = f"{count(tables.examined_calls)} of {count(tables.candidate_calls)} calls examined"
+    return names, examined + (f"; files in {top}" if top else "")
+
+
+def _rereads(tables: ReportTables, console: Console) -> None:
+    names, examined = _revisited(tables)
+    rows = [
         (names.get(one.file, f"file {one.file}"), size(one.bytes), size(one.others_bytes), size(one.own_bytes))
         for one in tables.rereads
     ]
-    examined = f"{count(tables.examined_calls)} of {count(tables.candidate_calls)} calls examined"
-    examined += f"; files in {top}" if top else ""
     heads = ("file", "read", "again, after others", "again, by the same")
-    print_table(console, "Read again", heads, again, most=MOST, note=examined)
-    cycles = [
+    print_table(console, "Read again", heads, rows, most=MOST_ROWS, note=examined)
+
+
+def _cycles(tables: ReportTables, console: Console) -> None:
+    names, examined = _revisited(tables)
+    rows = [
         (
             names.get(one.file, f"file {one.file}"),
             one.inside or "application",
@@ -322,34 +226,12 @@ def _revisits(tables: ReportTables, console: Console) -> None:
         )
         for one in tables.cycles
     ]
-    columns = ("file", "made by", "cycles", "locked", "bytes read", "time of reads")
-    print_table(console, "Read to be overwritten", columns, cycles, words=2, most=MOST, note=examined)
+    heads = ("file", "made by", "cycles", "locked", "bytes read", "time of reads")
+    print_table(console, "Read to be overwritten", heads, rows, words=2, most=MOST_ROWS, note=examined)
 
 
 def _share(count: int | None, of: int) -> str:
     return ABSENT if count is None or not of else percent(count / of)
-
-
-def _metadata(tables: ReportTables, console: Console) -> None:
-    load = tables.metadata
-    rows = [
-        (
-            one.kind,
-            f"{one.calls:,}",
-            count(one.errors),
-            seconds(one.seconds),
-            number(one.per_second),
-            number(one.most_per_second) if one.most_per_second is not None else ABSENT,
-        )
-        for one in load.kinds
-    ]
-    note = f"{number(load.per_data_call)} per transfer" if load.per_data_call is not None else "no transfers"
-    if load.buffered:
-        note += f"; without {plural(load.buffered, 'call')} of readdir and the like, which the C library answers itself"
-    if any(one.seconds is None for one in load.kinds):
-        note += f"; {seconds(load.seconds)} in all metadata calls: the source does not tell which took how long"
-    heads = ("kind", "calls", "failed", "time", "per second", "in the busiest second")
-    print_table(console, "Metadata", heads, rows, note=note)
 
 
 def _servers(tables: ReportTables, console: Console) -> None:
@@ -381,7 +263,7 @@ def _servers(tables: ReportTables, console: Console) -> None:
     ]
     over_time = "load over time" if known.counted else time_axis(tables.duration_s, width)
     heads = ("server", "files", "written", "read", "per call", over_time)
-    print_table(console, "Servers", heads, rows, most=2 * MOST, note="; ".join(each for each in notes if each))
+    print_table(console, "Servers", heads, rows, most=2 * MOST_ROWS, note="; ".join(each for each in notes if each))
 
 
 def _activity(tables: ReportTables, console: Console) -> None:
@@ -400,3 +282,17 @@ def _activity(tables: ReportTables, console: Console) -> None:
     note = f"as counted by {tables.info.source}, {known.module}" if known.counted and known.module else ""
     heads = ("", "bytes", "most", time_axis(tables.duration_s, width))
     print_table(console, "Bytes over time", heads, rows, note=note)
+
+
+DRAWN: dict[str, Callable[[ReportTables, Console], None]] = {
+    "findings": print_findings,
+    "bandwidths": _bandwidths,
+    "phases": _phases,
+    "variability": _variability,
+    "files": _files,
+    "rereads": _rereads,
+    "cycles": _cycles,
+    "activity": _activity,
+    "servers": _servers,
+}
+"""Tables whose texts depend on more than their rows, by name."""

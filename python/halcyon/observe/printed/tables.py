@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from rich import box
 from rich.console import Console
@@ -10,11 +11,14 @@ from rich.table import Table
 from rich.text import Text
 
 from halcyon.observe.printed.paths import folded
+from halcyon.observe.result_columns import Printed, columns_of
 from halcyon.quantities import ABSENT
 from halcyon.terminal import VisibleConsole, visible
 
 WIDE = 200
 """Columns of output that goes to a file or another program."""
+DEFAULT_MOST = 30
+"""Rows of a table that says nothing else."""
 _GAP = 3  # between columns, as rich draws them
 _NARROWEST = 16  # of a column of words, which folds
 
@@ -40,7 +44,7 @@ def print_table(
     rows: Sequence[Sequence[str]],
     *,
     words: int = 1,
-    most: int = 30,
+    most: int = DEFAULT_MOST,
     note: str = "",
 ) -> None:
     """Prints a title, a note and the first `most` rows; nothing without rows.
@@ -76,6 +80,23 @@ def print_table(
     print_lines(console, table)
 
 
+def print_result(console: Console, printed: Printed, value: Any) -> None:
+    """Prints a table as it is declared: the columns of its rows that have heads. `value`: the table."""
+    rows = printed.rows(value)
+    if not rows:
+        return
+    columns = [one for one in columns_of(type(rows[0])) if one.column.head is not None]
+    print_table(
+        console,
+        printed.title,
+        [str(one.column.head) for one in columns],
+        [[one.text(row) for one in columns] for row in rows],
+        words=printed.words,
+        most=DEFAULT_MOST if printed.most is None else printed.most,
+        note=printed.note(value),
+    )
+
+
 def _without_empty(
     columns: Sequence[str], rows: Sequence[Sequence[str]], words: int
 ) -> tuple[Sequence[str], Sequence[Sequence[str]]]:
@@ -102,12 +123,3 @@ def _room_for_first(columns: Sequence[str], rows: Sequence[Sequence[str]], words
         own = max(len(name), *(len(row[number]) for row in rows))
         used += (min(own, _NARROWEST) if number < words else own) + _GAP
     return max(width - used, _NARROWEST)
-
-
-def binary_size(value: int) -> str:
-    """Of a power of two: `512 KiB`."""
-    power = min((value.bit_length() - 1) // 10, len(_BINARY) - 1)
-    return f"{value >> (10 * power)} {_BINARY[power]}"
-
-
-_BINARY = ("B", "KiB", "MiB", "GiB", "TiB")

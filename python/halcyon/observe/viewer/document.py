@@ -1,8 +1,8 @@
 """What the viewer is told: small tables as JSON. web/src/data.ts and predictability.ts declare the
-same: a test compares them.
+same: a test compares names and types.
 
-Most of them are the tables of the analyses as they are, with what follows from their fields; classes here are of what a
-page holds less of, or what it alone needs.
+The tables of a run are those that report_tables.py declares with a name on the page. Classes here are those of which a
+page holds less, or which a page alone needs.
 
 Times are seconds since the run's start, rates are bytes per second, both as floats; sizes and counts are whole numbers.
 None means that the source does not tell. `file` and `process` are the data set's indices; `rank` is of MPI_COMM_WORLD,
@@ -10,56 +10,12 @@ or the process's index where there was no MPI.
 """
 
 from dataclasses import dataclass, field
+from typing import Any
 
-from halcyon.observe.analysis.access import SizeBin
-from halcyon.observe.analysis.activity import Activity, ActivitySeries
-from halcyon.observe.analysis.concurrency import Concurrency, ConcurrencySeries
-from halcyon.observe.analysis.decomposition import FunctionShares, Part
 from halcyon.observe.analysis.files import FileUse
 from halcyon.observe.analysis.find_runs import Unread
 from halcyon.observe.analysis.phase_sketch import PhaseSketch
-from halcyon.observe.analysis.phases import Distribution
-from halcyon.observe.analysis.servers import Server, Servers
-from halcyon.observe.analysis.stragglers import Straggler
-from halcyon.observe.analysis.times import TimeSpent
-from halcyon.observe.findings import Evidence, Finding, Span
-from halcyon.observe.report_tables import Absence
-from halcyon.predict.accuracy import Accuracy
-from halcyon.predict.bounds import Bound
-from halcyon.predict.curves import Curve
-from halcyon.predict.figures import Arrivals, Figures
 from halcyon.predict.page import Predictability
-from halcyon.predict.scores import Model, Stretch
-
-TABLES = (
-    Absence,
-    Accuracy,
-    Activity,
-    ActivitySeries,
-    Arrivals,
-    Bound,
-    Concurrency,
-    ConcurrencySeries,
-    Curve,
-    Distribution,
-    Evidence,
-    Figures,
-    Finding,
-    FunctionShares,
-    Model,
-    Part,
-    PhaseSketch,
-    Predictability,
-    Server,
-    Servers,
-    SizeBin,
-    Span,
-    Straggler,
-    Stretch,
-    TimeSpent,
-    Unread,
-)
-"""Tables of the analyses that the page takes as they are."""
 
 VERSION = 5
 """Of this contract. A viewer says so when it is given another one."""
@@ -97,27 +53,6 @@ class Fact:
 
     key: str
     value: str
-
-
-@dataclass(frozen=True)
-class Bandwidth:
-    """Bandwidths of one kind (read, write or all), in one file or (`file` None) in the whole run.
-
-    Wright 2014, 4.1. `perceived_posix` is measured; `perceived_posix_low` and `…_high` bound it from what `bounds_from`
-    says.
-    """
-
-    file: int | None
-    kind: str
-    bytes: int
-    perceived_mpi: float | None
-    effective_mpi: float | None
-    effective_posix: float | None
-    perceived_posix: float | None
-    perceived_posix_low: float | None
-    perceived_posix_high: float | None
-    bounds_from: str | None
-    posix_cut: bool
 
 
 @dataclass(frozen=True)
@@ -223,21 +158,8 @@ class Document:
 
     run: Run
     facts: list[Fact] = field(default_factory=list)
-    absences: list[Absence] = field(default_factory=list)
-    bandwidths: list[Bandwidth] = field(default_factory=list)
-    times: list[TimeSpent] = field(default_factory=list)
-    functions: list[FunctionShares] = field(default_factory=list)
-    parts: list[Part] = field(default_factory=list)
-    durations: list[Distribution] = field(default_factory=list)
-    """How long calls took, a distribution per function."""
-    concurrency: Concurrency | None = None
-    activity: Activity | None = None
-    phases: list[PhaseSketch] = field(default_factory=list)
-    stragglers: list[Straggler] = field(default_factory=list)
-    sizes: list[SizeBin] = field(default_factory=list)
-    files: list[File] = field(default_factory=list)
-    servers: Servers | None = None
-    findings: list[Finding] = field(default_factory=list)
+    results: dict[str, Any] = field(default_factory=dict)
+    """The tables of the run by their names on the page (report_tables.py), where they stand beside the other fields."""
     predictability: Predictability | None = None
     timeline: Timeline | None = None
     experiment: Experiment | None = None

@@ -4,14 +4,16 @@ import dataclasses
 import json
 from importlib.resources import files
 from pathlib import Path
+from typing import Any, get_origin
 
 from halcyon.errors import UnavailableError
 from halcyon.observe.dataset import Dataset
-from halcyon.observe.printed.plain import plain
+from halcyon.observe.printed.plain import names_of, plain
 from halcyon.observe.report_tables import ReportTables
+from halcyon.observe.result_columns import columns_of
 from halcyon.observe.viewer import columns
 from halcyon.observe.viewer.document import Document
-from halcyon.observe.viewer.tables import document_of
+from halcyon.observe.viewer.tables import document_of, page_types
 from halcyon.observe.viewer.timeline import Calls, read_timeline
 from halcyon.predict.page import Predictability
 from halcyon.whole_file import whole_file
@@ -71,8 +73,21 @@ def template() -> str:
 
 def _json(document: Document) -> str:
     """JSON that may stand inside a script element: no `<`, and no NaN, which JSON does not know."""
-    text = json.dumps(_rounded(plain(document)), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    told = plain(document, page_names)
+    told = empty_results() | told.pop("results") | told
+    text = json.dumps(_rounded(told), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.replace("<", "\\u003c")
+
+
+def page_names(kind: type) -> tuple[str, ...]:
+    """As names_of, without columns that the page does not have."""
+    left_out = {one.name for one in columns_of(kind) if not one.column.on_page}
+    return tuple(name for name in names_of(kind) if name not in left_out)
+
+
+def empty_results() -> dict[str, Any]:
+    """The tables of a page that is of no single run."""
+    return {name: [] if get_origin(kind) is list else None for name, kind in page_types().items()}
 
 
 def _rounded(value: object) -> object:

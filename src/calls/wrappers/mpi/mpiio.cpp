@@ -301,10 +301,10 @@ using mpi::language;
     ALL_END(call, FORTRAN_END)
 
 // Every row makes its wrappers.
-#define MPI_FILE(call, kind, form, argument) FORM_##form(call)
-#define MPI_LARGE(call, kind, form, argument) FORM_##form(call)
-#define MPI_DATA(call, kind, form, argument) FORM_##form(call)
-#define MPI_END(call, kind, form, argument) FORM_##form(call)
+#define MPI_FILE(call, kind, form, callers, argument) FORM_##form(call)
+#define MPI_LARGE(call, kind, form, callers, argument) FORM_##form(call)
+#define MPI_DATA(call, kind, form, callers, argument) FORM_##form(call)
+#define MPI_END(call, kind, form, callers, argument) FORM_##form(call)
 #define MPI_OTHER(Name, name, kind, argument)
 #include "calls/record/table_mpi.def"
 

@@ -1,44 +1,83 @@
 """The page: what Python writes is what TypeScript expects, and what belongs to no HTML does not break it."""
 
-import dataclasses
 import json
 import re
+import types
 from itertools import pairwise
 from pathlib import Path
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import pytest
 
 from halcyon.errors import HalcyonSystemError, UnavailableError
 from halcyon.observe.analysis.phase_sketch import SLOWEST, spread
 from halcyon.observe.dataset import Dataset
-from halcyon.observe.printed.plain import names_of
 from halcyon.observe.report_tables import report_tables
+from halcyon.observe.result_columns import rows_in
 from halcyon.observe.viewer import Document, document, page, render, write_page
-from halcyon.observe.viewer.tables import _ranges
+from halcyon.observe.viewer.tables import _ranges, page_types
 
 ROOT = Path(__file__).parents[4]
 
 
-def _interfaces() -> dict[str, list[str]]:
-    """The interfaces of data.ts and predictability.ts with their fields, in their order."""
+def _interfaces() -> dict[str, dict[str, str]]:
+    """The interfaces of data.ts and predictability.ts: their fields with their types."""
     text = "".join((ROOT / "web/src" / name).read_text() for name in ("data.ts", "predictability.ts"))
     return {
-        name: re.findall(r"^    (\w+):", body, re.MULTILINE)
+        name: dict(re.findall(r"^    (\w+): (.+);$", body, re.MULTILINE))
         for name, body in re.findall(r"export interface (\w+) \{(.*?)^\}", text, re.DOTALL | re.MULTILINE)
     }
 
 
+def _in_typescript(kind: Any) -> str:
+    """A type of Python, as data.ts writes it."""
+    if get_origin(kind) is Annotated:
+        return _in_typescript(get_args(kind)[0])
+    if get_origin(kind) is types.UnionType:
+        return " | ".join(_in_typescript(part) for part in get_args(kind))
+    if get_origin(kind) is list:
+        return f"{_in_typescript(get_args(kind)[0])}[]"
+    if get_origin(kind) is dict:
+        return f"Record<string, {_in_typescript(get_args(kind)[1])}>"
+    plain = {int: "number", float: "number", str: "string", bool: "boolean", type(None): "null"}
+    return plain.get(kind, kind.__name__)
+
+
+def _declared(kind: type) -> dict[str, str]:
+    """The fields and properties of a class that a page has, with their types in TypeScript."""
+    hints = get_type_hints(kind, include_extras=True)
+    properties = {
+        name: get_type_hints(getattr(kind, name).fget)["return"] for name in page.page_names(kind) if name not in hints
+    }
+    return {name: _in_typescript((hints | properties)[name]) for name in page.page_names(kind)}
+
+
+def _expected() -> dict[str, dict[str, str]]:
+    """The interfaces that follow from the declaration of the tables and from document.py."""
+    whole = _declared(Document)
+    del whole["results"]
+    results = page_types()
+    kinds = [kind for each in (get_type_hints(Document) | results).values() for kind in rows_in(each)]
+    expected = {kind.__name__: _declared(kind) for kind in kinds}
+    return expected | {"Document": whole | {name: _in_typescript(kind) for name, kind in results.items()}}
+
+
 def test_python_and_typescript_declare_the_same_fields() -> None:
-    own = [
-        kind
-        for kind in vars(document).values()
-        if dataclasses.is_dataclass(kind) and isinstance(kind, type) and kind.__module__ == document.__name__
-    ]
-    theirs = {name: set(fields) for name, fields in _interfaces().items()}
-    assert theirs == {kind.__name__: set(names_of(kind)) for kind in (*own, *document.TABLES)}
+    theirs, own = _interfaces(), _expected()
+    assert {name: set(each) for name, each in theirs.items()} == {name: set(each) for name, each in own.items()}
     version = re.search(r"VERSION = (\d+)", (ROOT / "web/src/data.ts").read_text())
     assert version is not None
     assert int(version[1]) == document.VERSION
+
+
+def test_python_and_typescript_declare_the_same_types() -> None:
+    """Where TypeScript names the words that a text may be, Python says that it is a text."""
+    own = _expected()
+    theirs = {
+        name: {field: re.sub(r'^"\w[\w-]*"( \| "\w[\w-]*")*$', "string", kind) for field, kind in each.items()}
+        for name, each in _interfaces().items()
+    }
+    assert theirs == {name: {field: own[name][field] for field in each} for name, each in theirs.items()}
 
 
 @pytest.fixture
