@@ -46,12 +46,12 @@ enum class callers : uint8_t { alone, together };
 inline constexpr bool is_collective(call_id function) {
     switch (function) {
 #define FUNCTION(id, name, level, kind, argument)
-#define SYMBOL(symbol, id, shape, result, parameters, names)
+#define SYMBOL(symbol, id, shape, operation, result, parameters, names)
 #define WRITTEN(symbol, id)
 #define CALLERS(id, callers_) \
     case call_id::id:         \
         return callers::callers_ == callers::together;
-#include "calls/table.def"
+#include "calls/record/table.def"
 #undef FUNCTION
 #undef SYMBOL
 #undef WRITTEN
