@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <vector>
 
-#include "offload/server/node_server.hpp"
+#include "offload/output/output_writer.hpp"
+#include "offload/server/iteration_book.hpp"
+#include "offload/server/worker_pool.hpp"
 
 namespace halcyon::offload {
 
 /// One file on its way: what it holds, and which blocks it pins.
-struct node_server::file_work {
+struct file_work {
     output_writer::request request;
     std::vector<iteration_book::key> keys;
     std::vector<std::vector<std::byte>> spilled;  ///< blocks read back from spill files
@@ -17,6 +19,8 @@ struct node_server::file_work {
     int64_t give_up_ns = 0;                       ///< monotonic time after which a failing write is not tried again
     int64_t not_before_ns = 0;
     worker_pool::patience wait = worker_pool::patience::may_hurry;
+
+    [[nodiscard]] bool is_early_part() const { return request.part > 0; }
 };
 
 }  // namespace halcyon::offload

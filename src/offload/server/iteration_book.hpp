@@ -66,6 +66,10 @@ class iteration_book {
     [[nodiscard]] bool is_live(uint32_t client) const { return clients_[client].live; }
     [[nodiscard]] bool anybody_live() const;
     [[nodiscard]] int64_t ended_through(uint32_t client) const { return clients_[client].ended_through; }
+    /// A client's iterations follow each other: none is later than the one after the last that it ended.
+    [[nodiscard]] bool is_plausible(uint32_t client, int64_t iteration) const {
+        return iteration >= 0 && iteration <= ended_through(client) + 1;
+    }
 
     /// The next complete iteration in order, once; nullopt when there is none.
     std::optional<int64_t> take_complete();

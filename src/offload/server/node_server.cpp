@@ -1,165 +1,106 @@
 #include "offload/server/node_server.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <future>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "offload/model/unstored.hpp"
-#include "offload/output/node_counts.hpp"
 #include "offload/server/doze.hpp"
+#include "offload/store/file_name.hpp"
 
 namespace halcyon::offload {
-
 namespace {
 
 /// How often clients hear of a server that does what takes long.
 constexpr std::chrono::milliseconds heartbeat{250};
 
-failure needs_world(const std::string& what, const std::string& otherwise) {
-    return {error_kind::config,
-            what +
-                " needs all servers of the job in one server world; start the simulation with "
-                "`halcyon run --servers-per-node 1 -- …`, or " +
-                otherwise,
-            0};
-}
-
 }  // namespace
 
-node_server::node_server(launch l)
-    : data_(std::move(l.data)),
+node_server::node_server(launch l, opened o)
+    : data_(std::move(o.data)),
       document_(std::move(l.document)),
       segment_(std::move(l.shared)),
       generation_(l.generation),
       has_own_core_(l.has_own_core),
       peers_(l.peers),
       log_(std::move(l.log)),
-      job_(l.job),
-      files_(l.files),
-      book_(data_, document_.client_ranks, segment_.header().ledger.read().stored_through + 1),
-      slot_(data_.server.transfer_slots, document_.node, document_.nodes),
-      stored_through_(book_.next_to_complete() - 1) {
-    const segment_geometry& g = segment_.geometry();
-    for (uint32_t c = 0; c < g.clients; ++c) {
-        events_.emplace_back(segment_.events(c), g.event_slots);
-        returns_.emplace_back(segment_.returns(c), g.return_slots);
-    }
-    spill_files_.resize(g.clients);
-    gone_.assign(g.clients, false);
-    spills_.assign(g.clients, false);
-    spill_lost_.assign(g.clients, false);
-    silent_.assign(g.clients, false);
-    awaited_.assign(g.clients, true);
-    first_block_ = first_blocks(data_);
-    told_lost_.assign(data_.events.size(), false);
-    stores_.resize(data_.stores.size());
-}
-
-node_server::~node_server() {
-    if (files_ != nullptr) files_->leave();
-    if (job_ != nullptr) job_->on_event({});
-}
+      output_(std::move(o.output)),
+      inbox_(segment_.header().bell),
+      progress_(segment_),
+      journal_(segment_, log_, std::move(o.records), inbox_, pool_, data_->server.threads),
+      losses_(segment_, journal_),
+      clients_(segment_, generation_),
+      spill_files_(clients_.size()),
+      book_(*data_, document_.client_ranks, journal_.stored_through() + 1),
+      held_(segment_, *data_, book_, clients_, spill_files_, journal_, progress_),
+      pending_(data_->stores.size()),
+      actions_(
+          segment_, *data_,
+          {{records_directory(*data_, document_.directory), document_.node, document_.nodes, log_}, generation_, l.job},
+          book_, held_, pending_, journal_, inbox_, pool_),
+      signals_(segment_, *data_, book_, actions_, journal_),
+      blocks_(segment_, *data_, generation_, book_, held_, spill_files_, journal_, losses_),
+      events_(segment_, *data_, book_, clients_, blocks_, held_, signals_, actions_, journal_, progress_),
+      takeover_(segment_, *data_, generation_, book_, clients_, spill_files_, held_, blocks_, signals_, events_,
+                actions_, journal_, progress_),
+      slot_(data_->server.transfer_slots, document_.node, document_.nodes),
+      view_(*data_, document_.node, document_.nodes, *output_, journal_, inbox_, pool_),
+      assembly_(*data_, book_, held_, journal_, losses_),
+      settlement_(segment_, *data_, book_, held_, slot_, view_, journal_, losses_, progress_),
+      files_(*data_, book_, *output_, assembly_, settlement_, journal_, losses_, inbox_, pool_),
+      sharing_(*data_, l.files, book_, *output_, assembly_, settlement_, pending_, files_, journal_, losses_, inbox_),
+      schedule_(segment_, *data_, clients_, book_, held_, pending_, slot_, assembly_, settlement_, files_, sharing_,
+                *output_, journal_, pool_),
+      durability_(segment_, *data_, book_, *output_, journal_, losses_, progress_, inbox_, pool_),
+      pool_(data_->server.threads),
+      world_(std::move(o.world)) {}
 
 result<std::unique_ptr<node_server>> node_server::start(launch l) {
-    // A server that takes over from one of a world has no world, but the blocks have to be stored.
-    for (const event& e : l.data.events)
-        if (e.scope == scope::job && l.job == nullptr && l.generation == 1)
-            return needs_world(e.scope_where + ": 'job'", "use scope 'node'");
-    for (const store& kept : l.data.stores)
-        if (kept.collective && l.files == nullptr && l.job != nullptr)
-            return failure{error_kind::config,
-                           kept.collective_where +
-                               ": this halcyon-server-world was built without an HDF5 for its MPI; build "
-                               "Halcyon with one, or leave it out: the view shows the files of all nodes as one",
-                           0};
-    for (const store& kept : l.data.stores)
-        if (kept.collective && l.files == nullptr && l.generation == 1)
-            return needs_world(kept.collective_where + ": a file that all servers write together",
-                               "leave it out: the view shows the files of all nodes as one");
-    std::unique_ptr<node_server> s(new node_server(std::move(l)));
-    const std::string directory = records_directory(s->data_, s->document_.directory);
-    auto records = run_records::open(directory, s->document_.writer, s->document_.run);
+    if (auto possible = world_membership::check(l.data, l.job, l.files, l.generation > 1); !possible)
+        return possible.why();
+    world_membership world(l.job, l.files);
+    auto data = std::make_unique<const model>(std::move(l.data));
+    auto records = run_records::open(records_directory(*data, l.document.directory), l.document.writer, l.document.run);
     if (!records) return records.why();
-    auto output = output_writer::open(s->data_, s->document_.directory, s->document_.writer, s->document_.ranks,
-                                      s->document_.run);
+    auto output = output_writer::open(*data, l.document.directory, l.document.writer, l.document.ranks, l.document.run);
     if (!output) return output.why();
-    s->output_ = std::move(*output);
-    s->actions_ = std::make_unique<action_runner>(
-        s->data_, action_runner::surroundings{
-                      directory, s->document_.node, s->document_.nodes, s->log_,
-                      [server = s.get()](uint32_t id, int64_t iteration) {
-                          server->tell([server, id, iteration] { server->raise_job_event(-1, id, iteration); });
-                          return server->job_ != nullptr;
-                      },
-                      [server = s.get()](uint32_t id) { return &server->segment_.mark_of(id); }});
-    if (auto loaded = s->actions_->load_modules(s->document_.directory); !loaded) return loaded.why();
-    s->pool_ = std::make_unique<worker_pool>(s->data_.server.threads);
-    s->recorder_ = std::make_unique<worker_pool>(1);
-    s->records_ = std::make_unique<records_writer>(
-        std::move(*records), *s->recorder_, [server = s.get()](const result<void>& saved) {
-            server->tell([server, saved] { server->say_whether_saved(saved); });
-        });
-    s->begin_ns_ = monotonic_ns();
+    std::unique_ptr<node_server> s(
+        new node_server(std::move(l), {std::move(data), std::move(*records), std::move(*output), std::move(world)}));
+    if (auto loaded = s->actions_.load_modules(s->document_.directory); !loaded) return loaded.why();
     if (s->generation_ > 1)
-        s->take_over();
+        s->takeover_.run();
     else
         s->warn_of_configuration();
-    s->begin_sharing();
-    if (s->job_ != nullptr) {
-        s->job_->begin(s->document_.nodes);
-        s->job_->on_event([server = s.get()](uint32_t id, int64_t iteration, bool own) {
-            server->tell([server, id, iteration, own] { server->job_event_came(id, iteration, own); });
-        });
-    }
-    s->save_counts();
+    s->sharing_.begin();
+    s->actions_.join_job(s->document_.nodes);
+    s->journal_.save();
     return s;
 }
 
 void node_server::warn_of_configuration() {
-    if (const std::string unstored = unstored_warning(data_); !unstored.empty()) note(unstored);
-    for (const variable& v : data_.variables)
+    if (const std::string unstored = unstored_warning(*data_); !unstored.empty()) journal_.note(unstored);
+    for (const variable& v : data_->variables)
         if (v.compression == compression::zstd)
-            note("variable '" + v.name +
-                 "' is compressed with zstd: its readers need the HDF5 plugin for filter 32015");
-}
-
-void node_server::tell(std::function<void()> news) {
-    {
-        const std::lock_guard lock(inbox_mutex_);
-        inbox_.push_back(std::move(news));
-    }
-    inbox_filled_.store(true, std::memory_order_release);
-    segment_.header().bell.ring();
-}
-
-bool node_server::read_inbox() {
-    if (!inbox_filled_.exchange(false, std::memory_order_acq_rel)) return false;
-    std::vector<std::function<void()>> news;
-    {
-        const std::lock_guard lock(inbox_mutex_);
-        news.swap(inbox_);
-    }
-    for (const auto& n : news) n();
-    return !news.empty();
+            journal_.note("variable '" + v.name +
+                          "' is compressed with zstd: its readers need the HDF5 plugin for filter 32015");
 }
 
 void node_server::client_joined(uint32_t client) {
-    tell([this, client] { awaited_[client] = false; });
+    inbox_.tell([this, client] { clients_.joined(client); });
 }
 void node_server::client_ended(uint32_t client) {
-    tell([this, client] {
-        silent_[client] = true;
-        client_gone(client);
+    inbox_.tell([this, client] {
+        clients_.fell_silent(client);
+        events_.client_gone(client);
     });
 }
 void node_server::client_brought_spill(uint32_t client, descriptor file) {
-    tell([this, client, fd = std::make_shared<descriptor>(std::move(file))] {
-        spill_files_[client] = std::move(*fd);
-        spill_lost_[client] = !spill_files_[client];
-        if (spill_lost_[client])
-            note("the spill file of rank " + std::to_string(book_.rank_of(client)) +
-                 " could not be taken: this process has no descriptor left (ulimit -n)");
+    inbox_.tell([this, client, fd = std::make_shared<descriptor>(std::move(file))] {
+        if (!spill_files_.bring(client, std::move(*fd)))
+            journal_.note("the spill file of rank " + std::to_string(book_.rank_of(client)) +
+                          " could not be taken: this process has no descriptor left (ulimit -n)");
     });
 }
 
@@ -172,27 +113,13 @@ int node_server::run() {
         return 1;
     }
     segment_.announce_progress();
-    int64_t spin_until = monotonic_ns() + data_.server.spin.count();
+    const int64_t spin_ns = data_->server.spin.count();
+    int64_t spin_until = monotonic_ns() + spin_ns;
     while (true) {
-        h.heartbeats.fetch_add(1, std::memory_order_relaxed);
-        bool any = pop_events();
-        any = read_inbox() || any;
-        look_for_lost_clients();
-        if (spill_files_are_here()) {
-            complete_iterations();
-            flush_wanted();
-            for (uint32_t s = 0; s < stores_.size(); ++s) offer_if_ready(s);
-            relieve_pressure();
-        }
-        sync_if_wanted();
-        rebuild_view_if_due();
-        if (progress_) {
-            progress_ = false;
-            segment_.announce_progress();
-        }
+        const bool any = work_once();
         if (drained() && wind_up()) return 0;
         if (any) {
-            spin_until = monotonic_ns() + data_.server.spin.count();
+            spin_until = monotonic_ns() + spin_ns;
             continue;
         }
         if (monotonic_ns() < spin_until) {
@@ -207,52 +134,65 @@ int node_server::run() {
             h.bell.cancel();
         } else {
             h.bell.sleep(dozes > 0 ? std::min(dozes, next_timer_ns()) : next_timer_ns());
-            slept_ns_ += monotonic_ns() - fell_asleep;
+            journal_.add_sleep(monotonic_ns() - fell_asleep);
         }
-        spin_until = dozes > 0 ? 0 : monotonic_ns() + data_.server.spin.count();
+        spin_until = dozes > 0 ? 0 : monotonic_ns() + spin_ns;
     }
+}
+
+/// True: there were events or news.
+bool node_server::work_once() {
+    segment_.header().heartbeats.fetch_add(1, std::memory_order_relaxed);
+    bool any = events_.pop();
+    any = inbox_.read() || any;
+    for (const uint32_t c : clients_.take_lost()) events_.client_gone(c);
+    if (spill_files_.are_here(clients_)) {
+        schedule_.complete_iterations();
+        schedule_.flush_wanted();
+        sharing_.offer_what_is_ready();
+        schedule_.relieve_pressure();
+    }
+    durability_.sync_if_wanted();
+    view_.rebuild_if_due();
+    progress_.announce();
+    return any;
+}
+
+/// Words of the segment that are this server's to write, and for which clients wait: somebody may have written over
+/// them.
+void node_server::restate() {
+    journal_.restate();
+    auto& act = segment_.header().act;
+    if (act.load(std::memory_order_relaxed) != server_act::serving)
+        act.store(server_act::serving, std::memory_order_release);
+    events_.restate();
 }
 
 /// Everything that clients and other threads ring for, looked at once more after the loop said that it is about to
 /// sleep: whoever wrote before that did not see it asleep.
 bool node_server::somebody_rang() {
-    if (inbox_filled_.load(std::memory_order_acquire)) return true;
-    if (takes_events())
-        for (const auto& ring : events_)
-            if (!ring.empty()) return true;
-    return wishes_.have_changed(segment_);
+    return inbox_.has_news() || events_.has_events() || wishes_.have_changed(segment_);
 }
 
 /// How long the loop may sleep: half a second at most, so that a missed wake-up of a dying client costs little.
 int64_t node_server::next_timer_ns() const {
-    int64_t longest = 500'000'000;
-    for (const store_state& s : stores_)
-        if (s.not_before_ns > 0 && !s.pending.empty())
-            longest = std::min(longest, std::max<int64_t>(1'000'000, s.not_before_ns - monotonic_ns()));
-    if (view_dirty_ && !view_running_ && document_.node == 0)
-        longest = std::min(longest, std::max<int64_t>(1'000'000, last_view_ns_ + view_pause_ns() - monotonic_ns()));
-    return longest;
+    return view_.due_in_ns(sharing_.due_in_ns(500'000'000));
 }
 
 bool node_server::drained() {
-    for (uint32_t c = 0; c < gone_.size(); ++c)
-        if (!gone_[c]) return false;
-    if (!spill_files_are_here()) return false;
-    complete_iterations();
-    for (uint32_t s = 0; s < stores_.size(); ++s) flush_store(s);
-    pool_->hurry();
-    for (const store_state& s : stores_)
-        if (s.offered || !s.pending.empty()) return false;
-    if (!waiting_actions_.empty() || !waiting_files_.empty() || pool_->outstanding() > 0 ||
-        inbox_filled_.load(std::memory_order_acquire))
-        return false;
+    if (!clients_.are_all_gone() || !spill_files_.are_here(clients_)) return false;
+    schedule_.complete_iterations();
+    schedule_.flush_all();
+    pool_.hurry();
+    if (sharing_.has_offers() || !pending_.empty()) return false;
+    if (!actions_.empty() || !files_.empty() || pool_.outstanding() > 0 || inbox_.has_news()) return false;
     return book_.open_iterations().empty();
 }
 
 /// Under the policy inline a client is a writer, too.
 std::set<std::string> node_server::dead_writers() const {
     std::set<std::string> dead;
-    for (uint32_t c = 0; c < gone_.size(); ++c)
+    for (uint32_t c = 0; c < clients_.size(); ++c)
         if (segment_.page(c).dead.load() != 0) dead.insert(client_writer(book_.rank_of(c)));
     return dead;
 }
@@ -260,47 +200,49 @@ std::set<std::string> node_server::dead_writers() const {
 /// True when the server may exit.
 bool node_server::wind_up() {
     segment_header& h = segment_.header();
-    if (h.state.load(std::memory_order_acquire) == server_state::running) {
-        const bool all_synced =
-            std::all_of(data_.stores.begin(), data_.stores.end(), [](const store& s) { return s.durable; });
-        if (all_synced || h.durable_wanted.load() >= 0) {
-            result<void> outcome;
-            at_length(server_act::syncing_at_end, [&] { outcome = output_->sync(clients_that_stored()); });
-            synced(stored_through_, outcome);
-        }
-        if (files_ != nullptr) files_->leave();
-        if (job_ != nullptr && !job_->finish(job_events_taken_)) return false;
-        look_for_lost_files();
-        output_->remove_halves_of(dead_writers());
-        result<void> saved = save_last_counts();
-        if (count_lines_lost_with_predecessors()) saved = save_last_counts();
-        if (!saved) tell_of_unsaved_counts(saved.why());
-        // Of the others nothing is written from here on, and nobody waits until they are gone.
-        if (document_.node != 0) output_->release_directories();
-        h.state.store(server_state::drained, std::memory_order_release);
-        segment_.announce_progress();
-    }
+    if (h.state.load(std::memory_order_acquire) == server_state::running && !come_to_rest()) return false;
     // The clients that closed in order say when; those that died, or chose not to wait, do not.
     bool somebody_waits = false;
-    if (!data_.detach_at_close)
-        for (uint32_t c = 0; c < gone_.size(); ++c)
+    if (!data_->detach_at_close)
+        for (uint32_t c = 0; c < clients_.size(); ++c)
             somebody_waits = somebody_waits || (peers_ != nullptr && peers_->is_connected(c));
     const uint32_t may_exit = h.may_exit.load(std::memory_order_acquire);
     if (may_exit == 0 && somebody_waits) return false;
-    if (may_exit == 2 || (may_exit == 0 && document_.node == 0)) {
-        // At the end everything there is, unless other nodes may still be at work.
-        const auto writers = may_exit == 2 || document_.nodes == 1 ? std::vector<std::string>{} : all_writers();
-        result<int64_t> shown = int64_t{0};
-        at_length(server_act::showing_at_end, [&] { shown = output_->rebuild_views(writers); });
-        if (!shown) note("view: " + shown.why().message);
-        for (const std::string& remark : output_->new_view_remarks()) note("view: " + remark);
-        // Clients know by now; the counts that are there lack no more than words about the view.
-        static_cast<void>(save_last_counts());
-    }
+    // At the end everything there is, unless other nodes may still be at work.
+    if (may_exit == 2 || (may_exit == 0 && document_.node == 0)) show_at_end(may_exit == 2 || document_.nodes == 1);
     output_->release_directories();
     h.state.store(server_state::finished, std::memory_order_release);
     segment_.announce_progress();
     return true;
+}
+
+/// Everything is stored. False: other servers of the job have sent more to do.
+bool node_server::come_to_rest() {
+    if (durability_.is_wanted_at_end()) {
+        result<void> outcome;
+        at_length(server_act::syncing_at_end, [&] { outcome = durability_.sync_files(); });
+        durability_.synced(journal_.stored_through(), outcome);
+    }
+    world_.leave_files();
+    if (!world_.finish(actions_.job_events_taken())) return false;
+    losses_.look_for_files(*output_);
+    output_->remove_halves_of(dead_writers());
+    result<void> saved = journal_.save_last(output_->ended_short());
+    if (takeover_.count_lines_lost_with_predecessors()) saved = journal_.save_last(output_->ended_short());
+    if (!saved) losses_.counts_unsaved(saved.why());
+    // Of the others nothing is written from here on, and nobody waits until they are gone.
+    if (document_.node != 0) output_->release_directories();
+    segment_.header().state.store(server_state::drained, std::memory_order_release);
+    segment_.announce_progress();
+    return true;
+}
+
+void node_server::show_at_end(bool of_all) {
+    result<int64_t> shown = int64_t{0};
+    at_length(server_act::showing_at_end, [&] { shown = view_.rebuild_at_end(of_all); });
+    view_.tell_of(shown, output_->new_view_remarks());
+    // Clients know by now; the counts that are there lack no more than words about the view.
+    static_cast<void>(journal_.save_last(output_->ended_short()));
 }
 
 /// Does what takes as long as the storage likes on a thread of the pool, and meanwhile tells the clients of a server
@@ -310,83 +252,10 @@ void node_server::at_length(server_act act, const std::function<void()>& work) {
     h.act.store(act, std::memory_order_relaxed);
     std::packaged_task<void()> task(work);
     std::future<void> over = task.get_future();
-    pool_->submit([&task] { task(); });
+    pool_.submit([&task] { task(); });
     while (over.wait_for(heartbeat) != std::future_status::ready) h.heartbeats.fetch_add(1, std::memory_order_relaxed);
     h.act.store(server_act::serving, std::memory_order_relaxed);
     over.get();
-}
-
-/// The last look: what was stored is there, or is said not to be.
-void node_server::look_for_lost_files() {
-    tell_of_lost(output_->look_for_lost_directories());
-    const auto missing = output_->missing_files();
-    if (!missing) return note("what was stored cannot be looked over: " + missing.why().message);
-    if (*missing == 0) return;
-    counts_.lost_files += *missing;
-    note(std::to_string(*missing) + " file(s) of this server were deleted or moved while the run went on");
-}
-
-/// What was counted outlives this server from here on.
-void node_server::write_ledger() {
-    segment_.header().ledger.write({stored_through_, counts_});
-}
-
-void node_server::note(const std::string& message) {
-    write_ledger();
-    const auto logged = log_(message);
-    const auto count = [this](std::string text) {
-        if (counts_.messages.size() < 100) counts_.messages.push_back(std::move(text));
-    };
-    count(message);
-    if (logged || std::exchange(told_of_log_, true)) return;
-    count("the log cannot be written: " + logged.why().message);
-}
-
-void node_server::sum_up(bool finished) {
-    counts_.finished = finished;
-    counts_.busy_ns = earlier_busy_ns_ + pool_->busy_ns() + shared_ns_;
-    // The loop sleeps while the pool works, too: idle is only what no thread had work for.
-    counts_.idle_ns =
-        earlier_idle_ns_ + std::max<int64_t>(0, data_.server.threads * slept_ns_ - pool_->busy_ns() - shared_ns_);
-    count_clients(segment_, counts_);
-    write_ledger();
-}
-
-void node_server::save_counts() {
-    sum_up(false);
-    records_->save(counts_);
-}
-
-result<void> node_server::save_last_counts() {
-    sum_up(true);
-    const bool said = records_->unsaved();
-    // Known from the last view alone, and none of what successors count on from.
-    run_counts last = counts_;
-    last.incomplete_iterations += output_->ended_short();
-    auto saved = records_->save_now(last);
-    if (saved.ok() == said) say_whether_saved(saved);
-    return saved;
-}
-
-void node_server::say_whether_saved(const result<void>& saved) {
-    if (saved) return static_cast<void>(log_("counts are saved again"));
-    note("counts cannot be saved, and are tried again after each file: " + saved.why().message);
-}
-
-/// A server that is killed takes records with it that had not been written. Each iteration that a client ended has a
-/// line; a client that died may not have said so of its last one. True: some are lost.
-bool node_server::count_lines_lost_with_predecessors() {
-    if (generation_ == 1) return false;
-    int64_t expected = 0;
-    for (uint32_t c = 0; c < gone_.size(); ++c) {
-        const bool dead = segment_.page(c).dead.load(std::memory_order_acquire) != 0;
-        expected += std::max<int64_t>(0, book_.ended_through(c) + (dead ? 0 : 1));
-    }
-    const int64_t known = records_->phase_lines() + records_->lost_lines() + counts_.lost_records;
-    if (known >= expected) return false;
-    counts_.lost_records += expected - known;
-    note(std::to_string(expected - known) + " line(s) of the phases were lost with a server that was killed");
-    return true;
 }
 
 }  // namespace halcyon::offload
