@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "recorded_process.hpp"
+#include "bench/recorded_process.hpp"
 
 int main(int count, char** arguments) {
     using namespace halcyon::bench;

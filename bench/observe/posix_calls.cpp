@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/figure.hpp"
-#include "recorded_process.hpp"
+#include "bench/recorded_process.hpp"
 
 namespace {
 

@@ -13,7 +13,7 @@
 
 #include "base/io_forecast.hpp"
 #include "bench/figure.hpp"
-#include "bench/observe/recorded_process.hpp"
+#include "bench/recorded_process.hpp"
 
 namespace {
 

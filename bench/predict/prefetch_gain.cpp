@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/observe/recorded_process.hpp"
+#include "bench/recorded_process.hpp"
 
 namespace {
 

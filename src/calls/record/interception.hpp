@@ -105,12 +105,10 @@ auto through_layers(thread_state& thread, call_record& record, Function function
     {
         const call_in_progress here(thread, record);
         this_process().layers.invoke(record, next_call(run, &state));
+        if (!state.ran) [[unlikely]]  // a layer keeps no call from being made
+            run(&state, record);
     }
     if constexpr (!std::is_void_v<result_type>) {
-        if (!state.ran) [[unlikely]] {  // a layer answered
-            if (record.error != 0) errno = record.error;
-            if constexpr (!std::is_pointer_v<result_type>) return static_cast<result_type>(record.result);
-        }
         return state.result;
     }
 }

@@ -39,7 +39,8 @@ struct context_frame {
 /// Why a process' recording ends.
 enum class ending : uint8_t { exit, exec, abort };
 
-/// Something that calls pass through: it passes a call on, delays it, or answers it itself.
+/// Something that calls pass through: it passes a call on, at once or later. Answering one is a backend's matter
+/// (backends/file_backend.hpp).
 ///
 /// Called from any thread and from signal handlers, between the application and its I/O: must not allocate, must not
 /// throw, must not call interposed functions, must return with what the application expects. A layer that waits adds
