@@ -5,14 +5,27 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
-#include "base/clock.hpp"
 #include "base/node_identity.hpp"
-#include "offload/client/client_session_parts.hpp"
 #include "offload/client/known_names.hpp"
 #include "offload/client/notice.hpp"
+#include "offload/client/usage.hpp"
 
 namespace halcyon::offload {
+
+using timed_call = open_iteration::timed_call;
+
+client_session::served_parts::served_parts(client_session& of, std::function<void(const std::string&)> complain)
+    : page(of.segment_->page(of.where_.client)),
+      room(*of.segment_, of.model_, of.where_.client),
+      channel(*of.segment_, of.where_.client, *of.link_, of.model_.server.hang_timeout, std::move(complain), of.now_),
+      placement(*of.segment_, of.model_, of.where_.client, room, channel, *of.link_, of.loss_, *of.fallback_, of.spill_,
+                of.now_) {
+    page.rank.store(of.where_.rank, std::memory_order_relaxed);
+    page.pid_namespace.store(pid_namespace(), std::memory_order_relaxed);
+    page.pid.store(::getpid(), std::memory_order_release);
+}
 
 client_session::client_session(model& data, place_in_job where, std::unique_ptr<segment> shared,
                                std::unique_ptr<server_link> link, std::unique_ptr<fallback_store> fallback)
@@ -21,149 +34,135 @@ client_session::client_session(model& data, place_in_job where, std::unique_ptr<
       segment_(std::move(shared)),
       link_(std::move(link)),
       fallback_(std::move(fallback)),
-      inline_(segment_ == nullptr) {
-    first_block_ = first_blocks(model_);
-    blocks_.resize(first_block_.back());
-    for (const variable& v : model_.variables) variable_ids_.emplace(v.name, v.id);
+      blocks_(data, where),
+      loss_(data, where, segment_.get(), link_.get(), *fallback_, spill_, now_) {
     for (const event& e : model_.events) event_ids_.emplace(e.name, e.id);
-    if (segment_) {
-        const segment_geometry& g = segment_->geometry();
-        table_ = segment_->table(where_.client);
-        page_ = &segment_->page(where_.client);
-        events_ = event_ring::producer(segment_->events(where_.client), g.event_slots);
-        returns_ = return_ring::consumer(segment_->returns(where_.client), g.return_slots);
-        arena_ = arena(g.arena_bytes, g.blocks_per_client);
-        free_entries_.reserve(g.blocks_per_client);
-        for (uint32_t e = g.blocks_per_client; e-- > 0;) free_entries_.push_back(e);
-        taken_.assign(g.blocks_per_client, {});
-        in_use_.assign(g.blocks_per_client, false);
-        page_->rank.store(where_.rank, std::memory_order_relaxed);
-        page_->pid_namespace.store(pid_namespace(), std::memory_order_relaxed);
-        page_->pid.store(::getpid(), std::memory_order_release);
-        tenure_seen_ = segment_->header().tenure.load();
-        silence_.emplace(*segment_, model_.server.hang_timeout,
-                         silence::listener{[this](const std::string& what) { complain(what); },
-                                           [this](uint32_t generation) { return link_->end_server(generation); }});
-    }
-    phase_end_monotonic_ns_ = monotonic_ns();
+    // To whoever looks at the run now, and to the caller of the call that waits, once it returns.
+    const auto complain = [this](const std::string& what) {
+        notice() = what;
+        fallback_->log(what);
+    };
+    if (segment_) served_.emplace(*this, complain);
+    completion_.emplace(segment_.get(), link_.get(), served_ ? &served_->channel : nullptr, where_.client, loss_,
+                        *fallback_, now_);
 }
 
-client_session::~client_session() = default;
-
-/// To whoever looks at the run now, and to the caller of the call that waits, once it returns.
-void client_session::complain(const std::string& what) {
-    notice() = what;
-    fallback_->log(what);
+client_counts client_session::counts() const {
+    const policy_counts p = served_ ? served_->placement.counts() : policy_counts{};
+    const auto count = [](int64_t n) { return static_cast<uint64_t>(n); };
+    return {blocks_written_,         bytes_written_,          signals_,
+            now_.all_visible_ns(),   now_.all_blocked_ns(),   count(p.skipped_blocks),
+            count(p.skipped_bytes),  count(p.spilled_blocks), count(p.spilled_bytes),
+            count(p.inlined_blocks), count(p.inlined_bytes)};
 }
 
-result<client_session::open_block*> client_session::find(std::string_view name, int block, const variable*& v) {
+uint64_t client_session::arena_free() {
+    if (!served_) return 0;
+    served_->room.take_back_released();
+    return served_->room.arena_free();
+}
+
+// ---- blocks ---------------------------------------------------------------------------------------------------------
+
+result<open_blocks::found> client_session::find(std::string_view name, int block) {
     if (finished_) return usage("the session is closed: open a new one before writing '" + std::string(name) + "'");
-    const auto found = variable_ids_.find(name);
-    if (found == variable_ids_.end())
-        return usage("no variable '" + std::string(name) + "' in the configuration" + known_names(model_.variables));
-    v = &model_.variables[found->second];
-    if (block < 0 || block >= v->blocks_per_client)
-        return usage("variable '" + v->name + "' has blocks 0 to " + std::to_string(v->blocks_per_client - 1) +
-                     " on each client, not " + std::to_string(block) + "; see blocks-per-client");
-    return &blocks_[first_block_[v->id] + static_cast<uint32_t>(block)];
-}
-
-result<void> client_session::evaluate(open_block& b, const variable& v, int block) {
-    if (b.shape_version == parameter_version_) return {};
-    auto shape = shape_of(model_, v, {where_.rank, where_.size, block});
-    if (!shape) return shape.why();
-    b.shape = *shape;
-    b.shape_version = parameter_version_;
-    return {};
+    return blocks_.find(name, block);
 }
 
 result<block_shape> client_session::describe(std::string_view name, int block, scalar_type& type) {
-    const variable* v = nullptr;
-    auto b = find(name, block, v);
+    auto b = find(name, block);
     if (!b) return b.why();
-    if (auto done = evaluate(**b, *v, block); !done) return done.why();
-    type = model_.layouts[v->layout_id].type;
-    return (*b)->shape;
+    if (auto done = blocks_.evaluate(*b); !done) return done.why();
+    type = model_.layouts[b->of->layout_id].type;
+    return b->state->shape;
 }
 
-result<void> client_session::set_parameter(std::string_view name, double value) {
-    if (auto set = model_.set_parameter(name, value); !set) return set;
-    ++parameter_version_;
-    return {};
+void client_session::count(open_block& written) {
+    written.written_in = now_.number();
+    const auto bytes = static_cast<uint64_t>(written.shape.bytes);
+    ++blocks_written_;
+    bytes_written_ += bytes;
+    now_.add_bytes(bytes);
+}
+
+result<void> client_session::add_to_fallback(const open_blocks::found& b, const void* data) {
+    return fallback_->add(*b.of, b.block, now_.number(), b.state->shape,
+                          {static_cast<const std::byte*>(data), static_cast<size_t>(b.state->shape.bytes)});
 }
 
 result<void> client_session::write(std::string_view name, int block, const void* data, int64_t bytes_or_negative) {
-    timed_call timed(*this);
-    const variable* v = nullptr;
-    auto found = find(name, block, v);
+    const timed_call timed(now_);
+    auto found = find(name, block);
     if (!found) return found.why();
-    open_block& b = **found;
-    if (auto done = evaluate(b, *v, block); !done) return done;
+    if (auto done = blocks_.evaluate(*found); !done) return done;
+    const open_block& b = *found->state;
+    const variable& v = *found->of;
     if (bytes_or_negative >= 0 && bytes_or_negative != b.shape.bytes)
-        return usage("variable " + block_name(*v, block) + " holds " + std::to_string(b.shape.bytes) +
+        return usage("variable " + block_name(v, block) + " holds " + std::to_string(b.shape.bytes) +
                      " bytes by its layout, but the data has " + std::to_string(bytes_or_negative));
-    if (data == nullptr && b.shape.bytes > 0) return usage("data of " + block_name(*v, block) + " is a null pointer");
-    if (b.location != open_block::where::nowhere)
-        return usage("variable " + block_name(*v, block) + " is allocated: fill that block and call commit and clear");
-    if (b.written_in == iteration_ || (!v->time_varying && b.written_in >= 0))
-        return usage("variable " + block_name(*v, block) + " was already written " +
-                     (v->time_varying ? "in iteration " + std::to_string(iteration_) + "; call end_iteration first"
-                                      : "and has time-varying: false"));
-    const auto bytes = static_cast<uint64_t>(b.shape.bytes);
-    if (serverless()) {
-        if (auto added = fallback_->add(*v, block, iteration_, b.shape, {static_cast<const std::byte*>(data), bytes});
-            !added)
-            return added;
-    } else {
-        auto r = find_room(*v, bytes);
-        if (!r) return r.why();
-        switch (r->what) {
-            case room::kind::skip:
-                b.written_in = iteration_;
-                return skip(*v, block, b.shape.bytes);
-            case room::kind::spill:
-                if (auto done = spill(*v, block, b.shape, data); !done) return done;
-                break;
-            case room::kind::run_inline:
-                if (auto done = store_here(*v, block, b.shape, data); !done) return done;
-                break;
-            case room::kind::segment: {
-                std::memcpy(bytes_of(r->entry), data, bytes);
-                describe_entry(r->entry, *v, block, b.shape);
-                hand_over(r->entry);
-                if (auto done = push_block(event_kind::block_handed, r->entry); !done) return done;
-            }
-        }
-    }
-    b.written_in = iteration_;
-    ++counts_.blocks;
-    counts_.bytes += bytes;
-    phase_bytes_ += bytes;
+    if (data == nullptr && b.shape.bytes > 0) return usage("data of " + block_name(v, block) + " is a null pointer");
+    if (b.is_allocated())
+        return usage("variable " + block_name(v, block) + " is allocated: fill that block and call commit and clear");
+    if (b.written_in == now_.number() || (!v.time_varying && b.written_in >= 0))
+        return usage("variable " + block_name(v, block) + " was already written " +
+                     (v.time_varying ? "in iteration " + std::to_string(now_.number()) + "; call end_iteration first"
+                                     : "and has time-varying: false"));
+    if (!serverless()) return place(*found, data);
+    if (auto added = add_to_fallback(*found, data); !added) return added;
+    count(*found->state);
     return {};
 }
 
+/// Of a client that has a server.
+result<void> client_session::place(const open_blocks::found& found, const void* data) {
+    open_block& b = *found.state;
+    const variable& v = *found.of;
+    block_room& room = served_->room;
+    block_placement& placement = served_->placement;
+    const auto where = placement.find(v, static_cast<uint64_t>(b.shape.bytes));
+    if (!where) return where.why();
+    result<void> done;
+    switch (where->what) {
+        case block_placement::place::kind::skip:
+            b.written_in = now_.number();
+            return placement.skip(v, found.block, b.shape);
+        case block_placement::place::kind::spill:
+            done = placement.spill(v, found.block, b.shape, data);
+            break;
+        case block_placement::place::kind::run_inline:
+            done = placement.store_here(v, found.block, b.shape, data);
+            break;
+        case block_placement::place::kind::segment:
+            std::memcpy(room.bytes_of(where->entry), data, static_cast<size_t>(b.shape.bytes));
+            room.describe(where->entry, v, found.block, now_.number(), b.shape);
+            room.hand_over(where->entry);
+            done = served_->channel.push(room.event_of(event_kind::block_handed, where->entry));
+    }
+    if (done) count(b);
+    return done;
+}
+
 result<void*> client_session::alloc(std::string_view name, int block) {
-    timed_call timed(*this);
-    const variable* v = nullptr;
-    auto found = find(name, block, v);
+    const timed_call timed(now_);
+    auto found = find(name, block);
     if (!found) return found.why();
-    open_block& b = **found;
-    if (b.location != open_block::where::nowhere)
-        return usage("variable " + block_name(*v, block) + " is already allocated; commit and clear it first");
-    if (b.written_in == iteration_ || (!v->time_varying && b.written_in >= 0))
-        return usage("variable " + block_name(*v, block) + " was already written; call end_iteration first");
-    if (auto done = evaluate(b, *v, block); !done) return done.why();
+    open_block& b = *found->state;
+    const variable& v = *found->of;
+    if (b.is_allocated())
+        return usage("variable " + block_name(v, block) + " is already allocated; commit and clear it first");
+    if (b.written_in == now_.number() || (!v.time_varying && b.written_in >= 0))
+        return usage("variable " + block_name(v, block) + " was already written; call end_iteration first");
+    if (auto done = blocks_.evaluate(*found); !done) return done.why();
     const auto bytes = static_cast<uint64_t>(b.shape.bytes);
     b.committed = false;
     if (!serverless()) {
-        auto r = find_room(*v, bytes);
-        if (!r) return r.why();
-        if (r->what == room::kind::segment) {
+        const auto where = served_->placement.find(v, bytes);
+        if (!where) return where.why();
+        if (where->what == block_placement::place::kind::segment) {
             b.location = open_block::where::in_segment;
-            b.entry = r->entry;
-            return static_cast<void*>(bytes_of(r->entry));
+            b.entry = where->entry;
+            return static_cast<void*>(served_->room.bytes_of(b.entry));
         }
-        if (r->what == room::kind::skip) b.entry = no_entry;
     }
     b.memory = take_block_memory(bytes);
     if (!b.memory)
@@ -172,135 +171,186 @@ result<void*> client_session::alloc(std::string_view name, int block) {
     return static_cast<void*>(b.memory.get());
 }
 
-result<client_session::open_block*> client_session::find_allocated(std::string_view name, int block,
-                                                                   const variable*& v) {
-    auto found = find(name, block, v);
-    if (found && (*found)->location == open_block::where::nowhere)
-        return usage("variable " + block_name(*v, block) + " is not allocated; call alloc first");
-    return found;
+result<void> client_session::commit(std::string_view name, int block) {
+    const timed_call timed(now_);
+    auto found = find(name, block);
+    if (found) found = blocks_.allocated(*found);
+    if (!found) return found.why();
+    open_block& b = *found->state;
+    if (b.committed) return usage("variable " + block_name(*found->of, block) + " is already committed");
+    b.committed = true;
+    b.written_in = now_.number();
+    return b.location == open_block::where::in_process ? commit_in_process(*found) : commit_in_segment(*found);
 }
 
-result<void> client_session::commit(std::string_view name, int block) {
-    timed_call timed(*this);
-    const variable* v = nullptr;
-    auto found = find_allocated(name, block, v);
-    if (!found) return found.why();
-    open_block& b = **found;
-    if (b.committed) return usage("variable " + block_name(*v, block) + " is already committed");
-    const auto bytes = static_cast<uint64_t>(b.shape.bytes);
-    b.committed = true;
-    b.written_in = iteration_;
-    if (b.location == open_block::where::in_process) {
-        if (serverless()) {
-            if (auto added = fallback_->add(*v, block, iteration_, b.shape, {b.memory.get(), bytes}); !added)
-                return added;
-        } else if (v->when_full == full_policy::skip) {
-            return skip(*v, block, b.shape.bytes);
-        } else if (v->when_full == full_policy::spill) {
-            if (auto done = spill(*v, block, b.shape, b.memory.get()); !done) return done;
-        } else if (auto done = store_here(*v, block, b.shape, b.memory.get()); !done) {
-            return done;
-        }
-    } else {
-        describe_entry(b.entry, *v, block, b.shape);
-        table_[b.entry].state.store(block_state::shared_read, std::memory_order_release);
-        if (inline_) {
-            if (auto added = fallback_->add(*v, block, iteration_, b.shape, {bytes_of(b.entry), bytes}); !added)
-                return added;
-        } else if (auto done = push_block(event_kind::block_committed, b.entry); !done) {
-            return done;
-        }
+result<void> client_session::commit_in_process(const open_blocks::found& found) {
+    open_block& b = *found.state;
+    const variable& v = *found.of;
+    const std::byte* data = b.memory.get();
+    if (serverless()) {
+        if (auto added = add_to_fallback(found, data); !added) return added;
+    } else if (v.when_full == full_policy::skip) {
+        return served_->placement.skip(v, found.block, b.shape);
+    } else if (v.when_full == full_policy::spill) {
+        if (auto done = served_->placement.spill(v, found.block, b.shape, data); !done) return done;
+    } else if (auto done = served_->placement.store_here(v, found.block, b.shape, data); !done) {
+        return done;
     }
-    ++counts_.blocks;
-    counts_.bytes += bytes;
-    phase_bytes_ += bytes;
+    count(b);
+    return {};
+}
+
+result<void> client_session::commit_in_segment(const open_blocks::found& found) {
+    open_block& b = *found.state;
+    block_room& room = served_->room;
+    room.describe(b.entry, *found.of, found.block, now_.number(), b.shape);
+    room.share(b.entry);
+    if (loss_.has_happened()) {
+        if (auto added = add_to_fallback(found, room.bytes_of(b.entry)); !added) return added;
+    } else if (auto done = served_->channel.push(room.event_of(event_kind::block_committed, b.entry)); !done) {
+        return done;
+    }
+    count(b);
     return {};
 }
 
 result<void> client_session::clear(std::string_view name, int block) {
-    timed_call timed(*this);
-    const variable* v = nullptr;
-    auto found = find_allocated(name, block, v);
+    const timed_call timed(now_);
+    auto found = find(name, block);
+    if (found) found = blocks_.allocated(*found);
     if (!found) return found.why();
-    open_block& b = **found;
-    if (!b.committed) return usage("variable " + block_name(*v, block) + " is not committed; call commit before clear");
+    open_block& b = *found->state;
+    if (!b.committed)
+        return usage("variable " + block_name(*found->of, block) + " is not committed; call commit before clear");
     result<void> done;
     if (b.location == open_block::where::in_segment) {
-        hand_over(b.entry);
-        if (!serverless()) done = push_block(event_kind::block_handed, b.entry);
+        served_->room.hand_over(b.entry);
+        if (!serverless()) done = served_->channel.push(served_->room.event_of(event_kind::block_handed, b.entry));
     }
-    b.memory.reset();
-    b.location = open_block::where::nowhere;
-    b.entry = no_entry;
-    b.committed = false;
+    b.close();
     return done;
 }
 
+// ---- events and iterations ------------------------------------------------------------------------------------------
+
 result<void> client_session::signal(std::string_view name) {
     {
-        timed_call timed(*this);
+        const timed_call timed(now_);
         if (finished_) return usage("the session is closed");
         const auto found = event_ids_.find(name);
         if (found == event_ids_.end())
             return usage("no event '" + std::string(name) + "' in the configuration" + known_names(model_.events));
-        ++counts_.signals;
-        if (serverless()) return fallback_->signal(model_.events[found->second], iteration_);
+        ++signals_;
+        if (serverless()) return fallback_->signal(model_.events[found->second], now_.number());
         event_record e{};
         e.kind = event_kind::signal;
         e.index = found->second;
-        e.iteration = iteration_;
-        if (auto done = push(e); !done) return done;
-        ++signals_sent_;
+        e.iteration = now_.number();
+        if (auto done = served_->channel.push(e); !done) return done;
     }
-    ring_server(&doorbell::ring);
+    served_->channel.ring(&doorbell::ring);
     return {};
-}
-
-/// Called when the time of a call has been taken: its fence waits until the server's core has let go of the event's
-/// line, and reading the clock fills that time. A wake-up is counted here, as what the simulation sees next.
-void client_session::ring_server(bool (doorbell::*ring)()) {
-    const int64_t begin = phase_end_monotonic_ns_;
-    if (!(segment_->header().bell.*ring)()) return;
-    phase_end_monotonic_ns_ = monotonic_ns();
-    phase_visible_ns_ += phase_end_monotonic_ns_ - begin;
-    counts_.visible_ns += phase_end_monotonic_ns_ - begin;
 }
 
 result<void> client_session::end_iteration() {
     if (finished_) return usage("the session is closed");
     {
-        timed_call timed(*this);
-        if (!serverless()) page_->ended_through.store(iteration_, std::memory_order_release);
+        const timed_call timed(now_);
+        if (!serverless()) served_->page.ended_through.store(now_.number(), std::memory_order_release);
     }
+    if (loss_.has_happened()) return end_here();
+    const fallback_store::phase seen = now_.seen();
+    event_record e{};
+    e.kind = event_kind::end_iteration;
+    e.iteration = now_.number();
+    e.value[0] = seen.begin_ns;
+    e.value[1] = seen.visible_ns;
+    e.value[2] = seen.blocked_ns;
+    e.value[3] = seen.compute_ns;
+    e.value[4] = seen.bytes;
+    if (auto done = served_->channel.push(e); !done) return done;
+    now_.end();
+    served_->channel.ring(&doorbell::ring_unless_dozing);
+    return {};
+}
+
+/// Of a client that stores its blocks itself. What could not be stored is lost, and the simulation is in its next
+/// iteration.
+result<void> client_session::end_here() {
     result<void> outcome;
-    if (inline_) {
-        const int64_t begin = monotonic_ns();
-        // What could not be stored is lost, and the simulation is in its next iteration.
-        outcome = fallback_->end_iteration(iteration_);
-        store_for_the_dead();
-        phase_end_monotonic_ns_ = monotonic_ns();
-        phase_visible_ns_ += phase_end_monotonic_ns_ - begin;
-        counts_.visible_ns += phase_end_monotonic_ns_ - begin;
-        auto recorded = fallback_->add_phase(iteration_, {phase_begin_ns_, static_cast<int64_t>(phase_visible_ns_),
-                                                          static_cast<int64_t>(phase_blocked_ns_), phase_compute_ns_,
-                                                          static_cast<int64_t>(phase_bytes_)});
-        if (outcome) outcome = recorded;
-    } else {
-        event_record e{};
-        e.kind = event_kind::end_iteration;
-        e.iteration = iteration_;
-        e.value[0] = phase_begin_ns_;
-        e.value[1] = static_cast<int64_t>(phase_visible_ns_);
-        e.value[2] = static_cast<int64_t>(phase_blocked_ns_);
-        e.value[3] = phase_compute_ns_;
-        e.value[4] = static_cast<int64_t>(phase_bytes_);
-        if (auto done = push(e); !done) return done;
+    {
+        const timed_call timed(now_);
+        outcome = fallback_->end_iteration(now_.number());
+        loss_.store_for_the_dead();
     }
-    ++iteration_;
-    phase_begin_ns_ = 0;
-    phase_visible_ns_ = phase_blocked_ns_ = phase_bytes_ = 0;
-    if (!inline_) ring_server(&doorbell::ring_unless_dozing);
+    auto recorded = fallback_->add_phase(now_.number(), now_.seen());
+    now_.end();
+    return outcome ? recorded : outcome;
+}
+
+result<void> client_session::wait(int64_t iteration, stage which) {
+    if (iteration < 0 || iteration >= now_.number())
+        return usage("iteration " + std::to_string(iteration) + " has not ended on this client" +
+                     (now_.number() == 0 ? ", and none has so far; call end_iteration first"
+                                         : "; the last that did is " + std::to_string(now_.number() - 1)));
+    if (which == stage::accepted) return {};
+    const timed_call timed(now_);
+    return completion_->wait(iteration, which);
+}
+
+int64_t client_session::first_unmarked() const {
+    return segment_ == nullptr ? now_.number()
+                               : std::max(now_.number(), segment_->header().ledger.read().stored_through + 1);
+}
+
+// ---- the end --------------------------------------------------------------------------------------------------------
+
+/// `open`: set where something belongs to an iteration that has not ended.
+result<void> client_session::close_blocks(bool& open) {
+    result<void> outcome;
+    for (const variable& v : model_.variables)
+        for (int block = 0; block < v.blocks_per_client; ++block) {
+            open_block& b = blocks_.of(v, block);
+            if (!b.is_allocated()) continue;
+            open = open || !b.committed;
+            if (auto done = b.committed ? clear(v.name, block) : give_up({&b, &v, block}); !done) outcome = done;
+        }
     return outcome;
+}
+
+/// A block that was allocated and never committed: what lies in it is no data. It is missing in the open iteration.
+result<void> client_session::give_up(const open_blocks::found& b) {
+    b.state->close();
+    if (serverless()) return fallback_->note_missing(*b.of, b.block, now_.number(), absence::cause::uncommitted);
+    return served_->channel.push_absence(event_kind::block_uncommitted, *b.of, b.block, absence::cause::uncommitted);
+}
+
+result<void> client_session::finish() {
+    if (finished_) return usage("the session is already closed");
+    bool open = now_.bytes() > 0;
+    result<void> outcome = close_blocks(open);
+    if (open)
+        if (auto done = end_iteration(); !done) outcome = done;
+    finished_ = true;
+    const bool alone = serverless();
+    if (alone) loss_.store_for_the_dead();
+    if (auto done = fallback_->finish(); !done) outcome = done;
+    if (!loss_.outcome()) outcome = loss_.outcome();
+    if (alone) return outcome;
+    event_record e{};
+    e.kind = event_kind::closed;
+    e.iteration = now_.number();
+    // Before the event: the server that takes it looks there whether the client closed or died.
+    served_->page.closed.store(1, std::memory_order_release);
+    if (auto done = served_->channel.push(e); !done) outcome = done;
+    segment_->header().bell.ring();
+    return outcome;
+}
+
+void client_session::release_server(bool build_view) {
+    if (loss_.has_happened()) return;
+    segment_->header().may_exit.store(build_view ? 2 : 1, std::memory_order_release);
+    segment_->header().bell.ring();
 }
 
 }  // namespace halcyon::offload

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/shared_memory.hpp"
-#include "offload/client/client_session.hpp"
+#include "offload/client/server_link.hpp"
 #include "offload/client/succession.hpp"
 #include "offload/segment/segment.hpp"
 

@@ -148,7 +148,7 @@ succession::about mpi_session::successors(const std::string& session, uint32_t c
     return {session, client, model_.server.max_restarts, model_.server.hang_timeout, environment_};
 }
 
-client_session::place_in_job mpi_session::place() const {
+place_in_job mpi_session::place() const {
     return {all_.rank(), all_.size(), static_cast<uint32_t>(node_.rank())};
 }
 

@@ -11,6 +11,7 @@
 #include "offload/client/inline_store.hpp"
 #include "offload/client/mpi_agreement.hpp"
 #include "offload/client/server_process.hpp"
+#include "offload/segment/session_document.hpp"
 
 namespace halcyon::offload {
 
@@ -49,7 +50,7 @@ class mpi_session {
     [[nodiscard]] session_document document_for(const std::vector<std::string>& ranks,
                                                 const segment_geometry& geometry) const;
     [[nodiscard]] std::unique_ptr<inline_store> make_fallback() const;
-    [[nodiscard]] client_session::place_in_job place() const;
+    [[nodiscard]] place_in_job place() const;
     [[nodiscard]] succession::about successors(const std::string& session, uint32_t client) const;
     /// What is known of the time of a session that ends.
     struct ending {
