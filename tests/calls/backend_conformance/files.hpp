@@ -1,5 +1,6 @@
 #pragma once
 
+#include <barrier>
 #include <thread>
 
 #include "calls/backend_conformance/fixture.hpp"
@@ -245,22 +246,28 @@ TEST_P(backend_conformance, unlinked_files_live_while_they_are_open) {
 
 TEST_P(backend_conformance, threads_write_to_ranges_of_their_own) {
     constexpr int threads = 4;
-    constexpr int records = 3000;
-    constexpr int64_t bytes = 200;
+    constexpr int rounds = 300;
+    constexpr size_t bytes = 200;
+    constexpr int64_t step = 300'000;  // all threads come to a new part of the file at once
     opened_file file(backend(), path("a"), O_CREAT | O_RDWR);
+    std::barrier together(threads);
     std::vector<std::thread> writers;
     writers.reserve(threads);
     for (int thread = 0; thread < threads; ++thread) {
         writers.emplace_back([&, thread] {
             const std::string record(bytes, static_cast<char>('a' + thread));
-            for (int i = 0; i < records; ++i)
-                EXPECT_EQ(file.write(record, (int64_t{i} * threads + thread) * bytes), bytes);
+            for (int round = 0; round < rounds; ++round) {
+                together.arrive_and_wait();
+                EXPECT_EQ(file.write(record, round * step + thread * static_cast<int64_t>(bytes)),
+                          static_cast<ssize_t>(bytes));
+            }
         });
     }
     for (auto& writer : writers) writer.join();
-    ASSERT_EQ(file.size(), threads * records * bytes);
-    const std::string all = file.read(threads * records * bytes, 0);
-    for (size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i], static_cast<char>('a' + i / bytes % threads)) << i;
+    std::string expected;
+    for (int thread = 0; thread < threads; ++thread) expected.append(bytes, static_cast<char>('a' + thread));
+    for (int round = 0; round < rounds; ++round) EXPECT_EQ(file.read(threads * bytes, round * step), expected) << round;
+    EXPECT_EQ(file.size(), (rounds - 1) * step + static_cast<int64_t>(threads * bytes));
 }
 
 TEST_P(backend_conformance, a_full_backend_says_so_and_takes_more_once_there_is_room) {
@@ -304,6 +311,12 @@ TEST_P(backend_conformance, a_full_backend_says_so_and_takes_more_once_there_is_
     EXPECT_EQ(fill(third), -ENOSPC);
     EXPECT_GE(written, room);
     third.close();
+    opened_file fourth(small, "/fourth", O_CREAT | O_RDWR);
+    EXPECT_EQ(fourth.write("x", 0), -ENOSPC);
+    EXPECT_EQ(small.rename("/fourth", "/second", 0), 0);
+    EXPECT_EQ(fill(fourth), -ENOSPC);
+    EXPECT_GE(written, room);
+    fourth.close();
     EXPECT_EQ(small.unlink("/second"), 0);
 }
 

@@ -58,7 +58,19 @@ ssize_t file_data::read(inode& node, const iovec* pieces, int count, int64_t off
     return bytes;
 }
 
-int64_t file_data::put(inode& node, piece_cursor from, int64_t bytes, int64_t offset) const {
+inline int64_t file_data::put(inode& node, const iovec* pieces, int count, int64_t bytes, int64_t offset) const {
+    const auto at_first = static_cast<uint64_t>(offset);
+    if (count == 1 && at_first % chunk_bytes + static_cast<uint64_t>(bytes) <= chunk_bytes) [[likely]] {
+        if (std::byte* const found = chunk(node, static_cast<int64_t>(at_first / chunk_bytes))) [[likely]] {
+            std::memcpy(found + at_first % chunk_bytes, pieces->iov_base, static_cast<size_t>(bytes));
+            raise_to(node.size, offset + bytes);
+            return bytes;
+        }
+    }
+    return put_by_chunks(node, piece_cursor(pieces, count), bytes, offset);
+}
+
+int64_t file_data::put_by_chunks(inode& node, piece_cursor from, int64_t bytes, int64_t offset) const {
     int64_t done = 0;
     while (done < bytes) {
         const int64_t at = offset + done;
@@ -87,8 +99,8 @@ ssize_t file_data::write(inode& node, const iovec* pieces, int count, int64_t of
             wait_for_truncation(node);
             before = node.truncations.load(std::memory_order_acquire);
         }
-        done = put(node, piece_cursor(pieces, count), bytes, offset);
-        std::atomic_thread_fence(std::memory_order_seq_cst);  // the bytes are there before the question
+        done = put(node, pieces, count, bytes, offset);
+        order_.before_question();
     } while (node.truncations.load(std::memory_order_relaxed) != before);
     if (done == 0) return -ENOSPC;
     written_now(node);
@@ -103,7 +115,7 @@ ssize_t file_data::append(inode& node, const iovec* pieces, int count, int64_t& 
     if (bytes == 0) return 0;
     if (offset >= most_file_bytes) return -EFBIG;
     bytes = std::min(bytes, most_file_bytes - offset);
-    const int64_t done = put(node, piece_cursor(pieces, count), bytes, offset);
+    const int64_t done = put(node, pieces, count, bytes, offset);
     if (done == 0) return -ENOSPC;
     written_now(node);
     return done;
@@ -121,6 +133,7 @@ void file_data::resize(inode& node, int64_t bytes) const {
     if (bytes < node.size.load(std::memory_order_relaxed)) {
         node.truncations.store(node.truncations.load(std::memory_order_relaxed) | 1);
         node.size.store(bytes);
+        store_order::before_clearing();
         // To the end of what there is: a process may have ended between its bytes and the size.
         fill_with_zeros(node, bytes, most_file_bytes);
         node.truncations.store(node.truncations.load(std::memory_order_relaxed) + 1);
@@ -149,7 +162,7 @@ void file_data::each_chunk(const inode& node, int64_t first_index, int64_t end_i
     const uint32_t root = node.root.load(std::memory_order_acquire);
     if (root == 0) return;
     for (int64_t index = std::max<int64_t>(first_index, direct_chunks); index < end_index;) {
-        if (space_->tables[root].slots[index / table_slots].load(std::memory_order_acquire) == 0) {
+        if (space_->tables[root].slots[index / table_slots % table_slots].load(std::memory_order_acquire) == 0) {
             index = (index / table_slots + 1) * table_slots;
             continue;
         }
@@ -192,7 +205,7 @@ table* file_data::table_of(std::atomic<uint32_t>& place, bool make) const {
 std::atomic<uint32_t>* file_data::place_of_chunk(inode& node, int64_t index, bool make) const {
     if (index < direct_chunks) return &node.direct[index];
     table* const root = table_of(node.root, make);
-    table* const leaf = root == nullptr ? nullptr : table_of(root->slots[index / table_slots], make);
+    table* const leaf = root == nullptr ? nullptr : table_of(root->slots[index / table_slots % table_slots], make);
     return leaf == nullptr ? nullptr : &leaf->slots[index % table_slots];
 }
 

@@ -507,6 +507,7 @@ int memory_backend::next_entry(handle directory, uint64_t& after, entry& out) {
 void memory_backend::after_fork() {
     if (space_ == nullptr) return;
     processes_.after_fork();
+    data_.after_fork();
     files_.after_fork();
 }
 
