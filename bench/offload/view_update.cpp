@@ -55,7 +55,7 @@ class run_of_many_nodes {
         job.data = &data_;
         job.target = &target_;
         job.writer = writers_[static_cast<size_t>(node)];
-        job.path = file_name(data_.simulation, job.writer, iteration, 0);
+        job.path = file_name(data_.simulation, job.writer, iteration, 0, ".h5");
         job.ranks = nodes;
         job.iterations = {iteration};
         for (const variable& v : data_.variables) {

@@ -100,7 +100,7 @@ class SavedModels(Protocol):
 class Core(Protocol):
     """What the command line uses of halcyon._core. Its functions raise halcyon.errors."""
 
-    def rebuild_view(self, directory: str) -> RebuiltView:
+    def rebuild_view(self, directory: str, store_type: str = "hdf5") -> RebuiltView:
         """Replaces the view by rename; says how many iterations it shows."""
         ...
 

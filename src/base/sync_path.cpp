@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <filesystem>
 
 #include "base/descriptor.hpp"
 
@@ -21,6 +22,18 @@ result<void> sync_directory(const std::string& path) {
     if (!directory || (::fsync(directory.get()) != 0 && errno != EINVAL))
         return system_failure(path + ": cannot sync the directory", errno);
     return {};
+}
+
+result<void> sync_tree(const std::string& path) {
+    namespace fs = std::filesystem;
+    std::error_code why;
+    const fs::file_status status = fs::symlink_status(path, why);
+    if (fs::is_symlink(status)) return {};
+    if (!fs::is_directory(status)) return sync_file(path);
+    for (fs::directory_iterator entry(path, why), end; !why && entry != end; entry.increment(why))
+        if (auto done = sync_tree(entry->path().string()); !done) return done;
+    if (why) return system_failure(path + ": cannot sync", why.value());
+    return sync_directory(path);
 }
 
 }  // namespace halcyon

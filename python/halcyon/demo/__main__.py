@@ -20,6 +20,7 @@ from halcyon.demo.build_tree import find_build_tree
 from halcyon.demo.calibration import TAKES
 from halcyon.demo.model_run import Storm
 from halcyon.errors import HalcyonError, UsageError
+from halcyon.offload.data_files import HDF5
 from halcyon.quantities import seconds
 
 MARK = ".halcyon-demo"
@@ -101,7 +102,7 @@ def run_demo(output: Path, rounds: int | None, quick: bool) -> None:
         step("report and picture")
         report, picture = output / "report.html", output / "storm.png"
         write_page(verdict, tables, [compared.runs[case.name] for case in CASES[:-1]], report)
-        view = compared.runs["halcyon-1"] / "cloud.h5"
+        view = compared.runs["halcyon-1"] / f"cloud{HDF5.view_endings[0]}"
         draw_storm(view, picture, storm.steps_per_phase * storm.step_s / 60)
     for sentence in verdict.sentences:
         console.print(Text(sentence, style="bold green" if verdict.met else "bold red"))

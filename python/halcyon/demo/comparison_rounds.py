@@ -11,6 +11,7 @@ from halcyon.demo.calibration import Pace, Step, bites, cause
 from halcyon.demo.measurement import Figure, Measurement, Ratio, measure, ratio, visible
 from halcyon.demo.model_run import Case, run_case
 from halcyon.demo.storage import Storage
+from halcyon.offload.data_files import FORMATS
 from halcyon.quantities import number
 
 FILE_PER_PROCESS = Case("file-per-process", "file-per-process", "file-per-process", 2)
@@ -128,5 +129,6 @@ def adjusted(pace: Pace, after: Round) -> Pace:
 
 def keep(directory: Path, place: Path, with_data: bool = False) -> Path:
     """Copies a run off the limited device; only its records, or with its data."""
-    shutil.copytree(directory, place, ignore=None if with_data else shutil.ignore_patterns("*.h5", "*.xmf"))
+    data = {f"*{ending}" for known in FORMATS for ending in (known.ending, *known.view_endings)}
+    shutil.copytree(directory, place, ignore=None if with_data else shutil.ignore_patterns(*sorted(data)))
     return place

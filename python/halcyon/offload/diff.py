@@ -4,8 +4,9 @@ Two runs are equal when every block (variable, domain, iteration) is there in bo
 place, when variables are described alike, and when the same blocks are recorded as missing. Which file, part, node or
 client wrote a block does not matter, nor how it was chunked or compressed. Where all servers of a run wrote together,
 placed variables are one array without ghost layers: then the wholes are compared, on the other side put together. NaN
-equals NaN. A run that left no data files differs from one that did. HDF5 files that are not Halcyon's (those of the
-other output approaches) are compared dataset by dataset, by their paths.
+equals NaN. The formats of the stores do not matter either. A run that left no data files differs from one that did.
+Files that are not Halcyon's (the HDF5 files of the other output approaches) are compared dataset by dataset, by their
+paths.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 from numpy.typing import NDArray
 
 from halcyon.errors import UsageError
+from halcyon.offload.data_files import DataFile, format_of, reading
 from halcyon.offload.difference_size import DifferenceSize, size_of
-from halcyon.offload.stored_blocks import PLACE_ATTRIBUTES, Block, Contents, Key, contents_of, open_hdf5, plain, reading
+from halcyon.offload.stored_blocks import PLACE_ATTRIBUTES, Block, Contents, Key, contents_of
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,7 @@ def diff(a: Path, b: Path, iterations: range | None = None) -> list[Difference]:
 
     Given `iterations`, blocks of others do not matter. Files that are not Halcyon's have none: they are compared whole.
 
-    Raises UsageError when a path is no run and holds no HDF5 files, or when there is nothing to compare: neither side
+    Raises UsageError when a path is no run and holds no data files, or when there is nothing to compare: neither side
     has any of the `iterations`, or any data; HalcyonSystemError when a file, or a source of a view, cannot be read.
     """
     if iterations is not None and not iterations:
@@ -96,7 +97,7 @@ class _Readers:
     _MOST = 64
 
     def __init__(self) -> None:
-        self._open: dict[Path, h5py.File] = {}
+        self._open: dict[Path, DataFile] = {}
 
     def __enter__(self) -> "_Readers":
         return self
@@ -105,23 +106,23 @@ class _Readers:
         for file in self._open.values():
             file.close()
 
-    def file(self, path: Path) -> h5py.File:
+    def file(self, path: Path) -> DataFile:
         if path not in self._open:
             if len(self._open) >= self._MOST:
                 self._open.pop(next(iter(self._open))).close()
-            self._open[path] = open_hdf5(path)
+            self._open[path] = format_of(path).open(path)
         return self._open[path]
 
     def values(self, block: Block) -> NDArray[Any]:
         """The elements of a block."""
         with reading(block.file):
-            return np.asarray(self.file(block.file)[block.dataset][block.row])
+            return self.file(block.file).row(block.dataset, block.row)
 
     def plain(self, path: Path, name: str) -> tuple[NDArray[Any], dict[str, object]]:
         """The elements and the attributes of a dataset."""
         with reading(path):
-            dataset = self.file(path)[name]
-            return np.asarray(dataset[()]), _attributes(dataset)
+            values, attributes = self.file(path).plain(name)
+            return values, {key: repr(value) for key, value in attributes.items()}
 
 
 def _compare_descriptions(left: Contents, right: Contents) -> Iterator[Difference]:
@@ -216,14 +217,6 @@ def _compare_plain(name: str, a: Path | None, b: Path | None, readers: _Readers)
         if attributes_a.get(key) != attributes_b.get(key):
             said_a, said_b = attributes_a.get(key, "absent"), attributes_b.get(key, "absent")
             yield Difference(f"{name}: attribute {key}", str(said_a), str(said_b))
-
-
-# Bookkeeping of dimension scales: addresses inside a file, which say nothing across files.
-_SCALE_ATTRIBUTES = {"DIMENSION_LIST", "REFERENCE_LIST", "_Netcdf4Dimid", "_Netcdf4Coordinates"}
-
-
-def _attributes(dataset: h5py.Dataset) -> dict[str, object]:
-    return {key: repr(plain(value)) for key, value in dataset.attrs.items() if key not in _SCALE_ATTRIBUTES}
 
 
 def _compare_values(dataset: str, what: str, a: Any, b: Any) -> Iterator[Difference]:

@@ -17,10 +17,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.compiled import core
+    from halcyon.offload.data_files import formats_with_view
     from halcyon.quantities import plural
 
-    view = core().rebuild_view(str(arguments.run_directory))
-    print(f"{plural(view.iterations, 'iteration')} in the view", flush=True)
-    for remark in view.remarks:
-        print(f"halcyon: warning: {remark}", file=sys.stderr)
+    for known in formats_with_view(arguments.run_directory):
+        view = core().rebuild_view(str(arguments.run_directory), known.store_type)
+        print(f"{plural(view.iterations, 'iteration')} in the view", flush=True)
+        for remark in view.remarks:
+            print(f"halcyon: warning: {remark}", file=sys.stderr)
     return 0

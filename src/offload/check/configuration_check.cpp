@@ -72,9 +72,13 @@ result<uint64_t> bytes_of_node(const model& m, const intended_run& run) {
 
 /// What runs on every machine: the code that the configuration names can be loaded here.
 void check_modules(const model& m, const std::filesystem::path& here, configuration_check& found) {
-    for (const store& s : m.stores)
-        if (const auto module = load_store_module(s.type); !module)
+    for (const store& s : m.stores) {
+        const auto module = load_store_module(s.type);
+        if (!module)
             found.refusals.push_back(s.type_where + ": " + module.why().message);
+        else if (const auto fits = check_settings(s, module->traits); !fits)
+            found.refusals.push_back(fits.why().message);
+    }
     action_runner actions(m, {});
     if (const auto loaded = actions.load_modules(here.string()); !loaded)
         found.refusals.push_back(loaded.why().message);

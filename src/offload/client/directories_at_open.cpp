@@ -2,12 +2,14 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <set>
 #include <string>
 
 #include "offload/client/run_file.hpp"
 #include "offload/output/run_mark.hpp"
+#include "offload/store/store.hpp"
 
 namespace halcyon::offload {
 
@@ -25,15 +27,28 @@ result<void> check_spill_directory(const model& m) {
 result<std::vector<fs::path>> files_to_replace(const model& m, const store& s, const fs::path& directory) {
     std::vector<fs::path> earlier;
     std::string sign;  // of a run: records alone are what an open that failed has left
+    std::vector<std::string> others;
     std::error_code why;
     for (fs::directory_iterator entry(directory, why), end; !why && entry != end; entry.increment(why)) {
         const std::string name = entry->path().filename().string();
-        if (!belongs_to_run(name, m.simulation)) continue;
-        earlier.push_back(entry->path());
-        if (!is_record_of_server(name) && !is_run_mark(name)) sign = name;
+        if (is_record_of_run(name)) {
+            earlier.push_back(entry->path());
+            if (!is_record_of_server(name) && !is_run_mark(name)) sign = name;
+        } else if (name.starts_with(m.simulation + ".") || name.starts_with("." + m.simulation + ".")) {
+            others.push_back(name);
+        }
     }
     const std::string where = s.path_where + ": output directory " + directory.string();
     if (why) return system_failure(where, why.value());
+    // The earlier run may have had a store of another type. Modules are loaded only where there may be something of
+    // them: the libraries that they need are otherwise the servers' alone.
+    const std::vector<store_traits> formats = others.empty() ? std::vector<store_traits>() : known_formats();
+    for (const std::string& name : others)
+        if (std::any_of(formats.begin(), formats.end(),
+                        [&](const store_traits& format) { return is_of_format(name, m.simulation, format); })) {
+            earlier.push_back(directory / name);
+            sign = name;
+        }
     if (!s.replace_existing && !sign.empty())
         return failure{error_kind::usage,
                        where + " already holds a run (" + sign + "): move it away, choose another path for stores." +
@@ -63,7 +78,7 @@ result<void> prepare_directories(const model& m, const fs::path& directory, cons
         const auto earlier = files_to_replace(m, s, output);
         if (!earlier) return earlier.why();
         for (const fs::path& file : *earlier) {
-            fs::remove(file, why);
+            fs::remove_all(file, why);
             if (why) return system_failure(file.string(), why.value());
         }
     }

@@ -1,5 +1,6 @@
 #include "offload/client/run_file.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <regex>
@@ -7,6 +8,7 @@
 #include "base/rapidjson.hpp"
 #include "base/replace_file.hpp"
 #include "offload/output/run_mark.hpp"
+#include "offload/store/file_name.hpp"
 
 namespace halcyon::offload {
 
@@ -75,12 +77,31 @@ bool is_record_of_server(const std::string& name) {
     return std::regex_match(name, records);
 }
 
-bool belongs_to_run(const std::string& name, const std::string& simulation) {
-    static const std::regex manifest(R"(run\.json(\.tmp)?)");
-    static const std::regex data(R"((([nc]\d{4,}|all)\.i\d{8,}(\.p\d{2,})?\.|view\..*\.)?(h5|xmf)(\..*tmp)?)");
-    const std::string visible = name.starts_with('.') ? name.substr(1) : name;
-    if (is_run_mark(name) || is_record_of_server(name) || std::regex_match(visible, manifest)) return true;
-    return visible.starts_with(simulation + ".") && std::regex_match(visible.substr(simulation.size() + 1), data);
+bool is_of_format(const std::string& name, const std::string& simulation, const store_traits& format) {
+    std::string_view rest = name;
+    if (rest.starts_with('.')) rest.remove_prefix(1);
+    if (!rest.starts_with(simulation + ".")) return false;
+    rest.remove_prefix(simulation.size());
+    // `rest` as it would be published: without `.tmp`, `.layout.tmp`.
+    const auto published = [&rest](std::string_view ending) -> std::optional<std::string_view> {
+        const size_t at = rest.rfind(ending);
+        if (ending.empty() || at == std::string_view::npos) return std::nullopt;
+        const std::string_view behind = rest.substr(at + ending.size());
+        if (!behind.empty() && !(behind.starts_with('.') && behind.ends_with("tmp"))) return std::nullopt;
+        return rest.substr(0, at + ending.size());
+    };
+    if (const auto data = published(format.ending);
+        data && parse_file_name(simulation + std::string(*data), simulation, format.ending))
+        return true;
+    return std::any_of(format.view_endings.begin(), format.view_endings.end(), [&](std::string_view ending) {
+        const auto view = published(ending);
+        return view && (*view == ending || view->starts_with(".view."));
+    });
+}
+
+bool is_record_of_run(const std::string& name) {
+    static const std::regex manifest(R"(\.?run\.json(\.tmp)?)");
+    return is_run_mark(name) || is_record_of_server(name) || std::regex_match(name, manifest);
 }
 
 }  // namespace halcyon::offload

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "offload/store/store_traits.hpp"
 
 namespace halcyon::offload {
 
@@ -30,7 +31,10 @@ struct run_file {
 /// Whether it is one of the records that a server or inline client keeps from its first moment on.
 bool is_record_of_server(const std::string& name);
 
-/// Whether a file of this name in a store's directory was left by a run of `simulation`.
-bool belongs_to_run(const std::string& name, const std::string& simulation);
+/// Whether it is that, the run's manifest, or the mark of its directory.
+bool is_record_of_run(const std::string& name);
+
+/// Whether it is, or was about to become, a data file or the view of `simulation` in this format; hidden ones too.
+bool is_of_format(const std::string& name, const std::string& simulation, const store_traits& format);
 
 }  // namespace halcyon::offload

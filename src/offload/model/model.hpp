@@ -126,6 +126,7 @@ struct store {
     std::string path;  ///< directory, relative to the working directory of open
     int iterations_per_file = 1;
     std::chrono::nanoseconds view_interval{std::chrono::seconds(1)};
+    std::string view_where;        ///< as layout::where; "" where the configuration leaves the interval to Halcyon
     bool durable = false;          ///< sync every file before its blocks are released
     bool collective = false;       ///< one file written by all servers (needs a server world)
     std::string collective_where;  ///< as layout::where

@@ -44,7 +44,10 @@ void parse_stores(const config_value& root, model& m) {
         s.path = path.text();
         s.path_where = path.where();
         if (const auto v = value.find("iterations-per-file")) s.iterations_per_file = static_cast<int>(v->integer());
-        if (const auto v = value.find("view-interval")) s.view_interval = v->duration();
+        if (const auto v = value.find("view-interval")) {
+            s.view_interval = v->duration();
+            s.view_where = v->where();
+        }
         if (const auto v = value.find("durable")) s.durable = v->boolean();
         if (const auto v = value.find("collective")) {
             s.collective = v->boolean();

@@ -1,13 +1,12 @@
 #include "offload/output/output_writer.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <set>
 #include <tuple>
 
 #include "base/directory_claim.hpp"
+#include "base/rename_over.hpp"
 #include "base/sync_path.hpp"
 #include "offload/output/run_mark.hpp"
 #include "offload/output/stored_files.hpp"
@@ -35,8 +34,9 @@ class file_output final : public output_writer {
         directory_claim place;  ///< the directory as it was found or made
         result<void> settled;   ///< failure: the directory was lost, and there is no new one yet
         std::unique_ptr<file_store> files;
-        std::shared_ptr<view_builder> view;  ///< shared with a thread that makes a view while the directory is lost
-        stored_files stored;                 ///< of this writer, hidden ones too
+        /// Shared with a thread that makes a view while the directory is lost. Null: the format has no view.
+        std::shared_ptr<view_builder> view;
+        stored_files stored;  ///< of this writer, hidden ones too
     };
     std::vector<target> targets_;
 
@@ -83,8 +83,10 @@ class file_output final : public output_writer {
     void published(const std::string& path, bool synced) override {
         const std::lock_guard lock(state_);
         if (!synced) unsynced_.insert(path);
+        const fs::path parts(path);
         for (target& t : targets_)
-            if (fs::path(path).parent_path() == t.directory) return t.stored.add(fs::path(path).filename().string());
+            if (parts.parent_path() == t.directory && t.stored.owned(parts.filename().string()))
+                return t.stored.add(parts.filename().string());
     }
 
     int32_t next_part(uint32_t store, int64_t iteration) override {
@@ -100,7 +102,7 @@ class file_output final : public output_writer {
             wanted = unsynced_;
         }
         for (const std::string& path : wanted) {
-            if (auto done = sync_file(path); !done) return done;
+            if (auto done = sync_tree(path); !done) return done;
             directories.insert(fs::path(path).parent_path().string());
         }
         for (const std::string& directory : directories)
@@ -115,7 +117,9 @@ class file_output final : public output_writer {
         int64_t shown = 0;
         for (uint32_t store = 0; store < targets_.size(); ++store) {
             if (auto there = is_settled(store); !there) return there.why();
-            auto n = view_of(store)->rebuild(writers);
+            const auto view = view_of(store);
+            if (view == nullptr) continue;  // its format has none
+            auto n = view->rebuild(writers);
             if (!n) return n.why();
             shown = std::max(shown, *n);
         }
@@ -167,7 +171,7 @@ class file_output final : public output_writer {
                 const std::string name = entry.path().filename().string();
                 if (!name.starts_with(stem) || !name.ends_with(".tmp")) continue;
                 const std::string writer = name.substr(stem.size(), name.find('.', stem.size()) - stem.size());
-                if (writers.contains(writer)) fs::remove(entry.path(), none);
+                if (writers.contains(writer)) fs::remove_all(entry.path(), none);
             }
         }
     }
@@ -179,10 +183,10 @@ class file_output final : public output_writer {
             std::error_code why;
             for (const auto& entry : fs::directory_iterator(t.directory, why)) {
                 const std::string name = entry.path().filename().string();
-                if (name.starts_with(stem) && name.ends_with(".tmp")) fs::remove(entry.path(), why);
+                if (name.starts_with(stem) && name.ends_with(".tmp")) fs::remove_all(entry.path(), why);
                 if (!name.starts_with("." + stem) || name.ends_with(".tmp")) continue;
                 const std::string path = t.directory + "/" + name.substr(1);
-                if (std::rename(entry.path().c_str(), path.c_str()) != 0) return system_failure(path, errno);
+                if (auto renamed = rename_over(entry.path().string(), path); !renamed) return renamed;
                 unsynced_.insert(path);
             }
             if (why) return system_failure("output directory " + t.directory, why.value());
@@ -205,7 +209,8 @@ class file_output final : public output_writer {
         // A session that opens shares its claim with its servers: this may be one of another run.
         if (auto ours = settle_in_directory(t.directory, run_); !ours) return ours;
         t.place = std::move(*held);
-        t.view.reset(t.module.make_view_builder(t.directory.c_str(), data_.simulation.c_str()));
+        if (t.module.traits.has_view())
+            t.view.reset(t.module.make_view_builder(t.directory.c_str(), data_.simulation.c_str()));
         return {};
     }
 
@@ -213,15 +218,17 @@ class file_output final : public output_writer {
         const std::lock_guard one_at_a_time(views_);
         std::vector<std::string> fresh;
         for (uint32_t store = 0; store < targets_.size(); ++store)
-            for (const std::string& remark : view_of(store)->remarks())
-                if (told_.insert(remark).second) fresh.push_back(remark);
+            if (const auto view = view_of(store))
+                for (const std::string& remark : view->remarks())
+                    if (told_.insert(remark).second) fresh.push_back(remark);
         return fresh;
     }
 
     int64_t ended_short() override {
         const std::lock_guard one_at_a_time(views_);
         int64_t most = 0;
-        for (uint32_t store = 0; store < targets_.size(); ++store) most = std::max(most, view_of(store)->ended_short());
+        for (uint32_t store = 0; store < targets_.size(); ++store)
+            if (const auto view = view_of(store)) most = std::max(most, view->ended_short());
         return most;
     }
 
@@ -240,12 +247,12 @@ class file_output final : public output_writer {
                 // All servers of a world die together, and the first node's speaks for them.
                 const bool ours = visible.starts_with(own) || (writer_ == node_writer(0) && name.starts_with(of_all));
                 if (ours && name.ends_with(".tmp"))
-                    fs::remove(entry.path(), none);
+                    fs::remove_all(entry.path(), none);
                 else if (name == visible && targets_[store].stored.owned(name))
                     published(entry.path().string(), false);
                 else
                     targets_[store].stored.add(name);
-                const auto parsed = parse_file_name(visible, data_.simulation);
+                const auto parsed = parse(store, visible);
                 if (parsed && parsed->writer == writer_ && parsed->part > 0) {
                     int32_t& last = last_part_[{store, parsed->first_iteration}];
                     last = std::max(last, parsed->part);
@@ -266,12 +273,17 @@ class file_output final : public output_writer {
         return targets_[store].view;
     }
 
+    /// The name of a data file of this store.
+    std::optional<file_name_parts> parse(uint32_t store, const std::string& name) const {
+        return parse_file_name(name, data_.simulation, targets_[store].module.traits.ending);
+    }
+
     /// What other writers have published becomes this one's to sync, once.
     void add_files_of(const writers_meant& others) {
         std::error_code none;
-        for (const target& t : targets_)
-            for (const auto& entry : fs::directory_iterator(t.directory, none)) {
-                const auto parsed = parse_file_name(entry.path().filename().string(), data_.simulation);
+        for (uint32_t store = 0; store < targets_.size(); ++store)
+            for (const auto& entry : fs::directory_iterator(targets_[store].directory, none)) {
+                const auto parsed = parse(store, entry.path().filename().string());
                 if (!parsed || parsed->writer == writer_ || !others(parsed->writer)) continue;
                 if (of_others_.insert(entry.path().string()).second) unsynced_.insert(entry.path().string());
             }
@@ -289,7 +301,8 @@ class file_output final : public output_writer {
         file_job job;
         job.data = &data_;
         job.target = &data_.stores[r.store];
-        const std::string name = file_name(data_.simulation, writer, r.iterations.front(), r.part);
+        const std::string name =
+            file_name(data_.simulation, writer, r.iterations.front(), r.part, targets_[r.store].module.traits.ending);
         job.path = directory + (r.visible ? "/" : "/.") + name;
         job.writer = writer;
         job.ranks = ranks_;
@@ -312,7 +325,7 @@ class file_output final : public output_writer {
         std::error_code none;
         for (const auto& entry : fs::directory_iterator(targets_[store].directory, none)) {
             const std::string name = entry.path().filename().string();
-            const auto parsed = parse_file_name(name.substr(name.starts_with('.') ? 1 : 0), data_.simulation);
+            const auto parsed = parse(store, name.substr(name.starts_with('.') ? 1 : 0));
             if (parsed && parsed->writer == writer_ && parsed->first_iteration == iteration && parsed->part > 0)
                 names.push_back(name);
         }
@@ -335,7 +348,7 @@ class file_output final : public output_writer {
             std::string hidden = directory;
             hidden += '/';
             hidden += name;
-            if (std::rename(hidden.c_str(), path.c_str()) != 0) return system_failure(path, errno);
+            if (auto renamed = rename_over(hidden, path); !renamed) return renamed;
             {
                 const std::lock_guard lock(state_);
                 targets_[store].stored.publish(name);
@@ -364,8 +377,9 @@ result<std::unique_ptr<output_writer>> output_writer::open(const model& data, co
     for (const store& s : data.stores) {
         auto module = load_store_module(s.type);
         if (!module) return module.why();
+        if (auto fits = check_settings(s, module->traits); !fits) return fits.why();
         file_output::target t;
-        t.stored = stored_files(data.simulation, made->writer());
+        t.stored = stored_files(data.simulation, made->writer(), std::string(module->traits.ending));
         t.directory = absolute(directory, s.path);
         t.module = *module;
         t.files.reset(module->make_file_store());

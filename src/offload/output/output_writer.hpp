@@ -15,13 +15,13 @@
 
 namespace halcyon::offload {
 
-/// Turns blocks into published files and files into the view, for one writer (a node's server or an inline client).
-/// Any thread may use it at any time: files are written side by side, views one after the other. No call waits for a
-/// file that another thread writes.
+/// Turns blocks into published data files and these into views, where their format has one, for one writer (a node's
+/// server or an inline client). Any thread may use it at any time: files are written side by side, views one after the
+/// other. No call waits for a file that another thread writes.
 class output_writer {
   public:
     /// `directory`: where relative paths of stores start. Loads the store modules. `run`: whose mark the directories of
-    /// the stores have or get. Failure (usage): one of them belongs to another run.
+    /// the stores have or get. Failure (usage): one of them belongs to another run; (config): see check_settings().
     static result<std::unique_ptr<output_writer>> open(const model& data, const std::string& directory,
                                                        std::string writer, int ranks, std::string run);
     virtual ~output_writer() = default;
@@ -61,7 +61,8 @@ class output_writer {
     /// directories: clients that found no room and stored by themselves, or a server that is no more.
     virtual result<void> sync(const writers_meant& others) = 0;
 
-    /// Replaces the view of each store. `writers`: who must have published an iteration before it is shown.
+    /// Replaces the view of each store whose format has one. `writers`: who must have published an iteration before it
+    /// is shown.
     virtual result<int64_t> rebuild_views(const std::vector<std::string>& writers) = 0;
 
     /// Looks whether the stores' directories are still those that files went to. What is not there any more is made

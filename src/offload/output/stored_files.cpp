@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 std::optional<stored_file> stored_files::owned(const std::string& name) const {
     stored_file found;
     found.hidden = name.starts_with('.');
-    const auto parsed = parse_file_name(name.substr(found.hidden ? 1 : 0), simulation_);
+    const auto parsed = parse_file_name(name.substr(found.hidden ? 1 : 0), simulation_, ending_);
     if (!parsed) return std::nullopt;
     found.of_all = parsed->writer == all_servers;
     if (parsed->writer != writer_ && !(found.of_all && writer_ == node_writer(0))) return std::nullopt;

@@ -11,7 +11,7 @@
 
 namespace halcyon::offload {
 
-/// One file of a run, without the names of simulation and writer.
+/// One data file of a run, without the names of simulation and writer.
 struct stored_file {
     int64_t iteration = 0;  ///< the first
     int32_t part = 0;
@@ -25,8 +25,9 @@ struct stored_file {
 class stored_files {
   public:
     stored_files() = default;
-    stored_files(std::string simulation, std::string writer)
-        : simulation_(std::move(simulation)), writer_(std::move(writer)) {}
+    /// `ending`: of the store module's data files.
+    stored_files(std::string simulation, std::string writer, std::string ending)
+        : simulation_(std::move(simulation)), writer_(std::move(writer)), ending_(std::move(ending)) {}
 
     /// The writer's file of this name; nullopt: it is somebody else's, or half a file. What all servers write together
     /// is the first node's: they die together, and each file counts once.
@@ -40,7 +41,7 @@ class stored_files {
     [[nodiscard]] result<int64_t> missing_from(const std::string& directory) const;
 
   private:
-    std::string simulation_, writer_;
+    std::string simulation_, writer_, ending_;
     std::vector<stored_file> files_;  ///< ascending, each once
 };
 

@@ -2,12 +2,9 @@
 
 #include <charconv>
 #include <cstdio>
-#include <string_view>
 
 namespace halcyon::offload {
 namespace {
-
-constexpr const char* ending = ".h5";
 
 /// Takes `mark` and the digits behind it off the end of `text`; nothing when it does not end so.
 std::optional<int64_t> take_number(std::string_view& text, std::string_view mark) {
@@ -32,7 +29,8 @@ std::string client_writer(int rank) {
     return "c" + std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') + digits;
 }
 
-std::string file_name(const std::string& simulation, const std::string& writer, int64_t first_iteration, int32_t part) {
+std::string file_name(const std::string& simulation, const std::string& writer, int64_t first_iteration, int32_t part,
+                      std::string_view ending) {
     char number[48];
     std::snprintf(number, sizeof number, ".i%08lld", static_cast<long long>(first_iteration));
     std::string name = simulation + "." + writer + number;
@@ -40,13 +38,14 @@ std::string file_name(const std::string& simulation, const std::string& writer, 
         std::snprintf(number, sizeof number, ".p%02d", part);
         name += number;
     }
-    return name + ending;
+    return name.append(ending);
 }
 
-std::optional<file_name_parts> parse_file_name(const std::string& name, const std::string& simulation) {
+std::optional<file_name_parts> parse_file_name(const std::string& name, const std::string& simulation,
+                                               std::string_view ending) {
     std::string_view rest = name;
     if (!rest.starts_with(simulation + ".") || !rest.ends_with(ending)) return std::nullopt;
-    rest.remove_suffix(std::string_view(ending).size());
+    rest.remove_suffix(ending.size());
     file_name_parts parsed;
     if (const auto part = take_number(rest, ".p")) parsed.part = static_cast<int32_t>(*part);
     const auto iteration = take_number(rest, ".i");
@@ -55,7 +54,7 @@ std::optional<file_name_parts> parse_file_name(const std::string& name, const st
     parsed.writer = rest.substr(simulation.size() + 1);
     // "sim.b.n0000.…" belongs to a simulation called "sim.b".
     if (parsed.writer.find('.') != std::string::npos) return std::nullopt;
-    if (file_name(simulation, parsed.writer, parsed.first_iteration, parsed.part) != name) return std::nullopt;
+    if (file_name(simulation, parsed.writer, parsed.first_iteration, parsed.part, ending) != name) return std::nullopt;
     return parsed;
 }
 

@@ -2,6 +2,8 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <set>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -92,21 +94,40 @@ result<store_module> load_store_module(const std::string& type) {
             continue;
         }
         store_module module;
+        const auto* traits = static_cast<const store_traits*>(dlsym(library, "halcyon_store_traits"));
+        if (has != nullptr && traits != nullptr) module.traits = *traits;
         module.make_file_store =
             reinterpret_cast<decltype(module.make_file_store)>(dlsym(library, "halcyon_make_file_store"));
         module.make_view_builder =
             reinterpret_cast<decltype(module.make_view_builder)>(dlsym(library, "halcyon_make_view_builder"));
         // Never unloaded: stores and their virtual tables live in it.
-        if (has != nullptr && module.make_file_store != nullptr && module.make_view_builder != nullptr) return module;
+        const bool shows = module.make_view_builder != nullptr || !module.traits.has_view();
+        if (has != nullptr && traits != nullptr && module.make_file_store != nullptr && shows) return module;
         dlclose(library);
         looked += "\n  " + file +
-                  ": not a store module of this release (lacks halcyon_store_interface, halcyon_make_file_store or "
-                  "halcyon_make_view_builder)";
+                  ": not a store module of this release (lacks halcyon_store_interface, halcyon_store_traits, "
+                  "halcyon_make_file_store or, although it has a view, halcyon_make_view_builder)";
     }
     return failure{error_kind::system,
                    "no store module for type '" + type + "'; set HALCYON_MODULE_PATH to the folder that holds " + name +
                        "; looked for it as" + looked,
                    0};
+}
+
+std::vector<store_traits> known_formats() {
+    constexpr std::string_view begin = "libhalcyon_store_", end = ".so";
+    std::set<std::string> types;
+    std::error_code none;
+    for (const fs::path& folder : folders())
+        for (const auto& entry : fs::directory_iterator(folder, none)) {
+            const std::string name = entry.path().filename().string();
+            if (name.starts_with(begin) && name.ends_with(end) && name.size() > begin.size() + end.size())
+                types.insert(name.substr(begin.size(), name.size() - begin.size() - end.size()));
+        }
+    std::vector<store_traits> formats;
+    for (const std::string& type : types)
+        if (const auto module = load_store_module(type)) formats.push_back(module->traits);
+    return formats;
 }
 
 }  // namespace halcyon::offload

@@ -11,6 +11,7 @@
 #include "base/error.hpp"
 #include "offload/model/model.hpp"
 #include "offload/store/file_name.hpp"
+#include "offload/store/store_traits.hpp"
 
 namespace halcyon::offload {
 
@@ -47,7 +48,7 @@ struct missing_block {
            "' allocated and not committed: it is marked as missing";
 }
 
-/// One file to write: blocks of one store, one writer (node or inline client), `iterations` whole iterations.
+/// One data file to write: blocks of one store, one writer (node or inline client), `iterations` whole iterations.
 struct file_job {
     const model* data = nullptr;
     const store* target = nullptr;
@@ -59,13 +60,13 @@ struct file_job {
     std::vector<missing_block> missing;
     std::vector<int64_t> unfinished;  ///< iterations that some client died before ending
     int32_t part = 0;                 ///< > 0: an early part of an iteration stored under pressure
-    bool sync = false;                ///< fsync file and directory before returning
+    bool sync = false;                ///< fsync the file (a folder: all in it) and its directory before returning
     bool compress = true;             ///< false: when-idle compression is off now
 };
 
 struct file_report {
     int64_t raw_bytes = 0;          ///< of the blocks in memory
-    int64_t stored_bytes = 0;       ///< size of the file
+    int64_t stored_bytes = 0;       ///< size of the file, or of all files of the folder
     int64_t compress_ns = 0;        ///< transform and compression
     int64_t write_ns = 0;           ///< the rest, file creation and rename included
     int64_t overflowed_values = 0;  ///< finite values that became infinite in half precision
@@ -93,12 +94,12 @@ struct shared_file {
     std::vector<shared_dataset> datasets;
 };
 
-/// Writes blocks into files of some format. Any thread may call it at any time; several may write at once, each a file
-/// of its own.
+/// Writes blocks into data files of some format, each a file or a folder. Any thread may call it at any time; several
+/// may write at once, each a data file of its own.
 ///
-/// Contract, checked by the conformance kit in tests/offload/store_conformance.hpp: write() either leaves a complete
-/// file at `path` or, on failure, no file at `path` and no temporary; writing the same job twice gives equal contents;
-/// `data` is never modified. The name of a variable may hold any UTF-8; '/' separates groups.
+/// Contract, checked by the conformance kit in tests/offload/store/store_conformance.hpp: write() either leaves a
+/// complete data file at `path` or, on failure, what was at `path` before and no temporary; writing the same job twice
+/// gives equal contents; `data` is never modified. The name of a variable may hold any UTF-8; '/' separates groups.
 class file_store {
   public:
     virtual ~file_store() = default;
@@ -107,16 +108,14 @@ class file_store {
     /// Failure: nothing is left. A store whose format cannot be filled by several processes keeps this one.
     virtual result<void> lay_out(const shared_file& file) {
         return failure{error_kind::config,
-                       "stores." + file.about.target->name + ".collective: stores of type '" + file.about.target->type +
-                           "' cannot be written by several servers together; use hdf5",
-                       0};
+                       "stores." + file.about.target->name + ".collective: " + not_collective(*file.about.target), 0};
     }
     /// Held by whoever else uses the library of the format in this process; null: that needs no lock.
     [[nodiscard]] virtual std::recursive_mutex* library_lock() { return nullptr; }
 };
 
-/// The view over all published files of a store in `directory`: one file `<simulation>.h5` in which every variable is
-/// one array over (time, whole…). Reads each published file once; keeps what it learnt between calls.
+/// The view over all published files of a store in `directory`: one file in which every variable is one array over
+/// (time, whole…). Not every format has one. Reads each published file once; keeps what it learnt between calls.
 class view_builder {
   public:
     virtual ~view_builder() = default;
@@ -136,23 +135,30 @@ struct store_interface {
     uint32_t value_bytes;  ///< sizes of the values, added up
 };
 inline constexpr store_interface this_store_interface{
-    2, static_cast<uint32_t>(sizeof(model) + sizeof(variable) + sizeof(layout) + sizeof(store) + sizeof(mesh) +
+    3, static_cast<uint32_t>(sizeof(model) + sizeof(variable) + sizeof(layout) + sizeof(store) + sizeof(mesh) +
                              sizeof(block_view) + sizeof(missing_block) + sizeof(file_job) + sizeof(file_report) +
-                             sizeof(shared_dataset) + sizeof(shared_file) + sizeof(result<file_report>))};
+                             sizeof(shared_dataset) + sizeof(shared_file) + sizeof(store_traits) +
+                             sizeof(result<file_report>))};
 
 /// What a store module (libhalcyon_store_<type>.so, loaded RTLD_LOCAL) exports:
 ///   extern "C" const halcyon::offload::store_interface halcyon_store_interface = this_store_interface;
+///   extern "C" const halcyon::offload::store_traits    halcyon_store_traits = {…};
 ///   extern "C" halcyon::offload::file_store*   halcyon_make_file_store();
+/// and, where its traits say that it has a view,
 ///   extern "C" halcyon::offload::view_builder* halcyon_make_view_builder(const char* directory, const char*
 ///   simulation);
 struct store_module {
+    store_traits traits;
     file_store* (*make_file_store)() = nullptr;
-    view_builder* (*make_view_builder)(const char* directory, const char* simulation) = nullptr;
+    view_builder* (*make_view_builder)(const char* directory, const char* simulation) = nullptr;  ///< null: no view
 };
 
 /// Loads the module of `type`, looked for beside the running library or program, then in HALCYON_MODULE_PATH.
 /// Failure (kind system): not found, not a store module, or one with another interface; the message lists where it was
 /// looked for.
 [[nodiscard]] result<store_module> load_store_module(const std::string& type);
+
+/// What each store module publishes that is found in those places and can be loaded.
+[[nodiscard]] std::vector<store_traits> known_formats();
 
 }  // namespace halcyon::offload

@@ -60,6 +60,8 @@ rebuilt_view rebuild_view(const std::string& directory, const std::string& store
     const run_description run = read_run(directory);
     find_built_modules();
     const auto module = halcyon::offload::load_store_module(store_type).value();
+    if (!module.traits.has_view())
+        throw halcyon::error(halcyon::error_kind::usage, "stores of type '" + store_type + "' have no view");
     const std::unique_ptr<halcyon::offload::view_builder> view(
         module.make_view_builder(directory.c_str(), run.simulation.c_str()));
     rebuilt_view done;

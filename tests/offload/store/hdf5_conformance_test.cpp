@@ -5,11 +5,11 @@
 namespace halcyon::offload::testing {
 namespace {
 
-std::unique_ptr<file_store> make() {
-    return std::unique_ptr<file_store>(load_store_module("hdf5").value().make_file_store());
+store_module module() {
+    return load_store_module("hdf5").value();
 }
 
-INSTANTIATE_TEST_SUITE_P(hdf5, store_conformance, ::testing::Values(store_under_test{"hdf5", make, read_hdf5}));
+INSTANTIATE_TEST_SUITE_P(hdf5, store_conformance, ::testing::Values(store_under_test{"hdf5", module, read_hdf5}));
 
 }  // namespace
 }  // namespace halcyon::offload::testing

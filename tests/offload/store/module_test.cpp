@@ -21,6 +21,10 @@ TEST(store_module, is_found_through_the_module_path) {
     const std::unique_ptr<view_builder> view(module->make_view_builder(".", "sim"));
     EXPECT_NE(store, nullptr);
     EXPECT_NE(view, nullptr);
+    EXPECT_EQ(module->traits.ending, ".h5");
+    EXPECT_FALSE(module->traits.is_folder);
+    EXPECT_TRUE(module->traits.has_view());
+    EXPECT_TRUE(module->traits.is_collective);
 }
 
 TEST(store_module, a_missing_one_says_where_it_was_looked_for) {

@@ -39,7 +39,7 @@ class many_files : public view {
         EXPECT_EQ(known_.update(published_files::look::quick).added.size(), static_cast<size_t>(files));
         asked = 0;
     }
-    std::string path_of(int iteration) const { return folder_.file(file_name("sim", "n0000", iteration, 0)); }
+    std::string path_of(int iteration) const { return folder_.file(file_name("sim", "n0000", iteration, 0, ".h5")); }
     void copy_as(int iteration) const { std::filesystem::copy(path_of(0), path_of(iteration)); }
 
     published_files known_{folder_.path().string(), "sim"};
@@ -77,7 +77,7 @@ TEST_F(many_files, one_that_is_changed_in_place_is_seen_when_its_turn_comes) {
     bool seen = false;
     for (int look = 0; look < 20 && !seen; ++look) seen = known_.update(published_files::look::quick).other;
     EXPECT_TRUE(seen);
-    EXPECT_EQ(known_.all().at(file_name("sim", "n0000", 17, 0)).contents, nullptr);
+    EXPECT_EQ(known_.all().at(file_name("sim", "n0000", 17, 0, ".h5")).contents, nullptr);
 }
 
 }  // namespace

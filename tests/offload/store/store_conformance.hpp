@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <ostream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "contents.hpp"
@@ -13,22 +16,32 @@
 #include "offload/store/store.hpp"
 #include "temporary_folder.hpp"
 
-/// What every file_store must do. A store joins with
-///   INSTANTIATE_TEST_SUITE_P(name, store_conformance, ::testing::Values(store_under_test{"name", make, read}));
-/// in a program that links gtest_main; `read` is the store's own reader, written against its format.
+/// What every file_store must do, whether it publishes files or folders. A store joins with
+///   INSTANTIATE_TEST_SUITE_P(name, store_conformance, ::testing::Values(store_under_test{"name", module, read}));
+/// in a program that links gtest_main; `module` loads it, `read` is its own reader, written against its format.
 namespace halcyon::offload::testing {
 
 struct store_under_test {
     std::string name;
-    std::function<std::unique_ptr<file_store>()> make;
+    std::function<store_module()> module;
     /// All blocks of a file. A time-invariant block counts as one of the file's first iteration.
     std::function<contents(const std::string& path)> read;
     friend std::ostream& operator<<(std::ostream& out, const store_under_test& s) { return out << s.name; }
 };
 
+/// Of a file, or of all files in a folder.
+inline int64_t stored_bytes_at(const std::string& path) {
+    if (!std::filesystem::is_directory(path)) return static_cast<int64_t>(std::filesystem::file_size(path));
+    int64_t bytes = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path))
+        if (entry.is_regular_file()) bytes += static_cast<int64_t>(entry.file_size());
+    return bytes;
+}
+
 class store_conformance : public ::testing::TestWithParam<store_under_test> {
   protected:
-    std::unique_ptr<file_store> store_ = GetParam().make();
+    const store_module module_ = GetParam().module();
+    std::unique_ptr<file_store> store_{module_.make_file_store()};
     halcyon::tests::temporary_folder folder_;
 
     /// Writes and compares; the folder then holds the file alone.
@@ -37,7 +50,8 @@ class store_conformance : public ::testing::TestWithParam<store_under_test> {
         ASSERT_TRUE(report.ok()) << report.why().message;
         EXPECT_TRUE(GetParam().read(job.path) == contents_of(job));
         EXPECT_EQ(folder_.names(), std::vector<std::string>{std::filesystem::path(job.path).filename()});
-        EXPECT_EQ(report->stored_bytes, static_cast<int64_t>(std::filesystem::file_size(job.path)));
+        EXPECT_EQ(report->stored_bytes, stored_bytes_at(job.path));
+        EXPECT_EQ(std::filesystem::is_directory(job.path), module_.traits.is_folder);
     }
 };
 
@@ -118,8 +132,8 @@ TEST_P(store_conformance, stores_time_invariant_variables_once) {
 
 TEST_P(store_conformance, keeps_groups_and_any_utf8_name) {
     job_builder b;
-    for (const std::string name :
-         {"plain", "group/inner", "group/deep/er", "größe/温度 %b [K]", "a.b", "...", "with space"}) {
+    for (const std::string name : {"plain", "group/inner", "group/deep/er", "größe/温度 %b [K]", "a.b", "...",
+                                   "with space", "__x", "a/__y/z", "zarr.json", "100%", "c.0", "a/%2E"}) {
         b.add_block(b.add_variable(name, scalar_type::int8), 0, 0, {2}, std::vector<int8_t>{1, 2});
     }
     expect_round_trip(b.job(folder_.file("f"), {0}));
@@ -152,6 +166,58 @@ TEST_P(store_conformance, replaces_a_temporary_that_a_killed_writer_left) {
     const file_job job = b.job(folder_.file("f"), {0});
     std::filesystem::create_symlink("/nowhere", job.path + ".tmp");
     expect_round_trip(job);
+    if (!module_.traits.is_folder) return;
+    std::filesystem::create_directories(job.path + ".tmp/v/d000000");
+    std::ofstream(job.path + ".tmp/v/d000000/half") << "half";
+    expect_round_trip(job);
+}
+
+TEST_P(store_conformance, nothing_of_a_data_file_that_is_replaced_stays) {
+    job_builder before, after;
+    before.add_block(before.add_variable("gone/v", scalar_type::float32), 0, 0, {3}, counting<float>(3));
+    after.add_block(after.add_variable("w", scalar_type::int16), 0, 1, {2}, counting<int16_t>(2));
+    expect_round_trip(before.job(folder_.file("f"), {0}));
+    expect_round_trip(after.job(folder_.file("f"), {0}));
+}
+
+TEST_P(store_conformance, a_failure_leaves_what_was_there_before) {
+    job_builder good, bad;
+    good.add_block(good.add_variable("v", scalar_type::float32), 0, 0, {3}, counting<float>(3));
+    const file_job job = good.job(folder_.file("f"), {0});
+    expect_round_trip(job);
+    bad.add_block(bad.add_variable("a/../b", scalar_type::float32), 0, 0, {3}, counting<float>(3));
+    EXPECT_FALSE(store_->write(bad.job(folder_.file("f"), {0})).ok());
+    EXPECT_TRUE(GetParam().read(job.path) == contents_of(job));
+    EXPECT_EQ(folder_.names(), std::vector<std::string>{"f"});
+}
+
+TEST_P(store_conformance, its_traits_say_how_its_files_are_called_and_what_it_makes) {
+    EXPECT_TRUE(module_.traits.ending.starts_with('.')) << module_.traits.ending;
+    EXPECT_GT(module_.traits.ending.size(), 1U);
+    EXPECT_FALSE(module_.traits.ending.ends_with("tmp")) << "taken for a half";
+    EXPECT_EQ(module_.traits.has_view(), module_.make_view_builder != nullptr);
+}
+
+TEST_P(store_conformance, several_threads_write_at_once) {
+    constexpr size_t threads = 4;
+    std::vector<std::unique_ptr<job_builder>> builders;
+    std::vector<file_job> jobs;
+    for (size_t i = 0; i < threads; ++i) {
+        builders.push_back(std::make_unique<job_builder>());
+        variable& v = builders[i]->add_variable("v", scalar_type::float64);
+        v.compression = compression::gzip;
+        builders[i]->add_block(v, 0, 0, {50, 60}, counting<double>(3000, static_cast<double>(i)));
+        jobs.push_back(builders[i]->job(folder_.file("f" + std::to_string(i)), {0}));
+    }
+    std::vector<std::thread> writers;
+    std::atomic<int> written{0};
+    for (const file_job& job : jobs)
+        writers.emplace_back([&, own = &job] {
+            if (store_->write(*own).ok()) ++written;
+        });
+    for (std::thread& w : writers) w.join();
+    EXPECT_EQ(written, static_cast<int>(threads));
+    for (const file_job& job : jobs) EXPECT_TRUE(GetParam().read(job.path) == contents_of(job)) << job.path;
 }
 
 TEST_P(store_conformance, never_modifies_the_blocks) {
@@ -202,7 +268,7 @@ TEST_P(store_conformance, when_idle_compression_obeys_the_job) {
     file_job job = b.job(folder_.file("f"), {0});
     job.compress = false;
     expect_round_trip(job);
-    EXPECT_GE(std::filesystem::file_size(job.path), 80000U);
+    EXPECT_GE(stored_bytes_at(job.path), 80000);
 }
 
 TEST_P(store_conformance, a_file_without_blocks_is_a_file) {
@@ -227,7 +293,8 @@ TEST_P(store_conformance, leaves_nothing_where_it_cannot_write) {
     std::filesystem::create_directories(folder_.file("taken/inside"));
     const result<file_report> taken = store_->write(b.job(folder_.file("taken"), {0}));
     ASSERT_FALSE(taken.ok());
-    EXPECT_NE(taken.why().message.find("Is a directory"), std::string::npos) << taken.why().message;
+    const char* const why = module_.traits.is_folder ? "Directory not empty" : "Is a directory";
+    EXPECT_NE(taken.why().message.find(why), std::string::npos) << taken.why().message;
     EXPECT_EQ(folder_.names(), std::vector<std::string>{"taken"});
 }
 

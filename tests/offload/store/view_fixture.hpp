@@ -29,7 +29,7 @@ class view : public ::testing::Test {
         job_builder b;
         fill(b);
         file_job job =
-            b.job(folder_.file(file_name("sim", writer, iterations.front(), part)), iterations, writer, part);
+            b.job(folder_.file(file_name("sim", writer, iterations.front(), part, ".h5")), iterations, writer, part);
         job.missing = missing;
         const result<file_report> report = store_.write(job);
         ASSERT_TRUE(report.ok()) << report.why().message;
@@ -55,7 +55,8 @@ class view : public ::testing::Test {
         variable& v = b.add_variable("v", scalar_type::float32);
         v.place_id = b.add_place("whole");
         shared_file file;
-        file.about = b.job(folder_.file(file_name("sim", all_servers, iterations.front(), 0)), iterations, all_servers);
+        file.about =
+            b.job(folder_.file(file_name("sim", all_servers, iterations.front(), 0, ".h5")), iterations, all_servers);
         shared_dataset d;
         d.shape.dimensions = d.shape.global = {4};
         d.shape.offset = d.shape.ghost_before = d.shape.ghost_after = {0};

@@ -43,7 +43,7 @@ class sample {
             }
         }
         const std::string writer = node == 0 ? "n0000" : "n0001";
-        const std::string name = file_name("sim", writer, iterations.front(), part);
+        const std::string name = file_name("sim", writer, iterations.front(), part, modules_.traits.ending);
         file_job job = b.job(folder_ + "/" + name, iterations, writer, part);
         job.ranks = clients;
         if (kind_ == "missing" && node == 1 && iterations.back() == 3) {

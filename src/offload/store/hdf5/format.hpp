@@ -5,9 +5,13 @@
 
 #include "base/error.hpp"
 #include "offload/model/model.hpp"
+#include "offload/store/store_traits.hpp"
 
 /// Names in Halcyon's HDF5 files; docs/store.md describes them for readers. Writer and view both use these.
 namespace halcyon::offload::hdf5 {
+
+inline constexpr store_traits traits{
+    .ending = ".h5", .is_folder = false, .view_endings = {".h5", ".xmf"}, .is_collective = true};
 
 inline constexpr const char* format_name = "halcyon";
 inline constexpr const char* view_format_name = "halcyon view";

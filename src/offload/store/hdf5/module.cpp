@@ -1,5 +1,6 @@
 #include <new>
 
+#include "offload/store/hdf5/format.hpp"
 #include "offload/store/hdf5/hdf5_store.hpp"
 #include "offload/store/hdf5/hdf5_view.hpp"
 #include "offload/store/store.hpp"
@@ -8,6 +9,8 @@
 
 HALCYON_MODULE_EXPORT const halcyon::offload::store_interface halcyon_store_interface =
     halcyon::offload::this_store_interface;
+
+HALCYON_MODULE_EXPORT const halcyon::offload::store_traits halcyon_store_traits = halcyon::offload::hdf5::traits;
 
 HALCYON_MODULE_EXPORT halcyon::offload::file_store* halcyon_make_file_store() {
     return new (std::nothrow) halcyon::offload::hdf5::hdf5_store;

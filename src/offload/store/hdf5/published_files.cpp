@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "offload/store/hdf5/format.hpp"
 #include "offload/store/hdf5/library_use.hpp"
 
 namespace halcyon::offload::hdf5 {
@@ -57,7 +58,7 @@ bool published_files::is_as_known(const known_file& file, ino_t inode, size_t pl
 }
 
 void published_files::look_at(const std::string& name, news& found) {
-    const auto parsed = parse_file_name(name, simulation_);
+    const auto parsed = parse_file_name(name, simulation_, traits.ending);
     if (!parsed) return;
     struct stat info {};
     if (::stat((directory_ + "/" + name).c_str(), &info) != 0) return;
