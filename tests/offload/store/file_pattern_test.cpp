@@ -58,7 +58,7 @@ class file_pattern : public ::testing::Test {
 
     std::vector<char> written(const file_job& job, pattern_memory& patterns) {
         const std::string path = folder_.file("f.h5");
-        const auto datasets = hdf5::sort_into_datasets(job);
+        const auto datasets = sort_into_datasets(job);
         output_file out(path + ".tmp");
         writer_memory memory;
         hdf5::write_contents(job, datasets, out, memory, patterns);
@@ -72,9 +72,7 @@ class file_pattern : public ::testing::Test {
         return written(job, none);
     }
 
-    static std::string description(const file_job& job) {
-        return hdf5::description_of(job, hdf5::sort_into_datasets(job));
-    }
+    static std::string description(const file_job& job) { return hdf5::description_of(job, sort_into_datasets(job)); }
 
     /// What is known of files like `job`, of which HDF5 made two.
     pattern_memory& with_pattern_of(pattern_memory& patterns, const file_job& job) {

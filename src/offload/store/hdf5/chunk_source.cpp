@@ -7,7 +7,7 @@ namespace {
 
 /// Whether these bytes are a block's own, which stay where they are; otherwise they are in memory that the next chunk
 /// takes.
-bool is_of_block(std::span<const std::byte> bytes, const domain_rows& set, hsize_t row) {
+bool is_of_block(std::span<const std::byte> bytes, const domain_rows& set, uint64_t row) {
     const block_view* block = row < set.rows.size() ? set.rows[row] : nullptr;
     if (block == nullptr) return false;
     const std::byte* begin = block->data.data();

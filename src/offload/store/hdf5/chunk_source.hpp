@@ -1,16 +1,14 @@
 #pragma once
 
-#include <hdf5.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "offload/store/contents/dataset_shape.hpp"
+#include "offload/store/contents/domain_rows.hpp"
 #include "offload/store/hdf5/chunk_encoder.hpp"
-#include "offload/store/hdf5/dataset_shape.hpp"
-#include "offload/store/hdf5/domain_rows.hpp"
 #include "offload/store/store.hpp"
 
 namespace halcyon::offload::hdf5 {
@@ -25,7 +23,7 @@ struct writer_memory {
 /// A chunk as it goes into the file, and where.
 struct ready_chunk {
     size_t set = 0;  ///< index of its dataset
-    std::vector<hsize_t> origin;
+    std::vector<uint64_t> origin;
     encoded_chunk encoded;
 };
 
@@ -51,7 +49,7 @@ class chunk_source {
     const std::vector<domain_rows>& datasets_;
     writer_memory& memory_;
     dataset_shape shape_;
-    std::vector<hsize_t> origin_;  ///< of the chunk that came last; empty before the first of a dataset
+    std::vector<uint64_t> origin_;  ///< of the chunk that came last; empty before the first of a dataset
     size_t set_ = 0;
     std::vector<ready_chunk> window_;
 };

@@ -1,9 +1,11 @@
 #include "offload/store/hdf5/described_file.hpp"
 
+#include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 
-#include "offload/store/hdf5/dataset_shape.hpp"
+#include "offload/store/contents/dataset_shape.hpp"
 #include "offload/store/hdf5/file_description.hpp"
 #include "offload/store/hdf5/file_driver.hpp"
 #include "offload/store/hdf5/format.hpp"
@@ -15,11 +17,21 @@
 namespace halcyon::offload::hdf5 {
 namespace {
 
-list_handle creation_list(const encoding& how, std::span<const hsize_t> chunk, bool empty) {
+/// A place or shape as the library wants it.
+struct hdf5_extents {
+    explicit hdf5_extents(std::span<const uint64_t> from) : rank(static_cast<int>(from.size())) {
+        std::copy(from.begin(), from.end(), values.begin());
+    }
+    std::array<hsize_t, max_dimensions + 1> values{};
+    int rank;
+};
+
+list_handle creation_list(const encoding& how, std::span<const uint64_t> chunk, bool empty) {
     list_handle list = plain_creation_list(how);
     if (empty) return list;
-    check(H5Pset_chunk(list.get(), static_cast<int>(chunk.size()), chunk.data()), "chunk shape");
-    if (how.shuffles()) check(H5Pset_shuffle(list.get()), "shuffle");
+    const hdf5_extents extents(chunk);
+    check(H5Pset_chunk(list.get(), extents.rank, extents.values.data()), "chunk shape");
+    if (shuffles(how)) check(H5Pset_shuffle(list.get()), "shuffle");
     const auto level = static_cast<unsigned>(how.level);
     if (how.method == compression::gzip) check(H5Pset_deflate(list.get(), level), "gzip");
     if (how.method == compression::zstd) {
@@ -37,10 +49,10 @@ struct dataset_kind {
 };
 
 dataset_kind kind_of(const dataset_shape& s) {
-    return {
-        s.how.precision == precision::half ? half_type() : type_of(s.how.type),
-        space_handle{check(H5Screate_simple(static_cast<int>(s.shape.size()), s.shape.data(), nullptr), "dataspace")},
-        creation_list(s.how, s.chunk, s.empty)};
+    const hdf5_extents shape(s.shape);
+    return {s.how.precision == precision::half ? half_type() : type_of(s.how.type),
+            space_handle{check(H5Screate_simple(shape.rank, shape.values.data(), nullptr), "dataspace")},
+            creation_list(s.how, s.chunk, s.empty)};
 }
 
 std::vector<std::string> names_of(const std::vector<domain_rows>& datasets) {
@@ -109,8 +121,9 @@ void described_file::add(std::span<const ready_chunk> chunks) {
         go_to(chunk.set);
         const std::span<const std::byte> bytes = chunk.encoded.bytes;
         const size_t before = out_.data().size();
+        const hdf5_extents origin(chunk.origin);
         out_.hold(bytes);
-        check(H5Dwrite_chunk(open_->dataset.get(), H5P_DEFAULT, chunk.encoded.filter_mask, chunk.origin.data(),
+        check(H5Dwrite_chunk(open_->dataset.get(), H5P_DEFAULT, chunk.encoded.filter_mask, origin.values.data(),
                              bytes.size(), bytes.data()),
               "'" + datasets_[chunk.set].var->name + "': write its dataset");
         out_.throw_if_failed();

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "offload/store/hdf5/domain_rows.hpp"
+#include "offload/store/contents/domain_rows.hpp"
 #include "offload/store/hdf5/output_file.hpp"
 #include "offload/store/store.hpp"
 

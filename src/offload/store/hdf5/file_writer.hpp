@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "offload/store/contents/domain_rows.hpp"
 #include "offload/store/hdf5/chunk_source.hpp"
-#include "offload/store/hdf5/domain_rows.hpp"
 #include "offload/store/hdf5/output_file.hpp"
 #include "offload/store/hdf5/pattern_memory.hpp"
 #include "offload/store/store.hpp"

@@ -87,33 +87,6 @@ scalar_type scalar_type_of(std::string_view name) {
     throw error(error_kind::system, "unknown element type '" + std::string(name) + "'");
 }
 
-std::vector<std::byte> fill_value(scalar_type type, bool half) {
-    if (half) return bytes_of(uint16_t{0x7e00});
-    switch (type) {
-        case scalar_type::int8:
-            return bytes_of(std::numeric_limits<int8_t>::lowest());
-        case scalar_type::int16:
-            return bytes_of(std::numeric_limits<int16_t>::lowest());
-        case scalar_type::int32:
-            return bytes_of(std::numeric_limits<int32_t>::lowest());
-        case scalar_type::int64:
-            return bytes_of(std::numeric_limits<int64_t>::lowest());
-        case scalar_type::uint8:
-            return bytes_of(std::numeric_limits<uint8_t>::max());
-        case scalar_type::uint16:
-            return bytes_of(std::numeric_limits<uint16_t>::max());
-        case scalar_type::uint32:
-            return bytes_of(std::numeric_limits<uint32_t>::max());
-        case scalar_type::uint64:
-            return bytes_of(std::numeric_limits<uint64_t>::max());
-        case scalar_type::float32:
-            return bytes_of(std::numeric_limits<float>::quiet_NaN());
-        case scalar_type::float64:
-            return bytes_of(std::numeric_limits<double>::quiet_NaN());
-    }
-    return {};
-}
-
 hid_t string_type() {
     static const hid_t type = [] {
         const hid_t text = check(H5Tcopy(H5T_C_S1), "string type");

@@ -5,10 +5,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include "offload/model/model.hpp"
+#include "offload/store/contents/description.hpp"
+#include "offload/store/contents/fill_value.hpp"
 #include "offload/store/hdf5/handle.hpp"
 
 namespace halcyon::offload::hdf5 {
@@ -20,14 +21,6 @@ namespace halcyon::offload::hdf5 {
 /// The opposite of name_of(). Throws (system) for a word that names no type.
 [[nodiscard]] scalar_type scalar_type_of(std::string_view name);
 
-[[nodiscard]] inline bool is_floating(scalar_type type) {
-    return type == scalar_type::float32 || type == scalar_type::float64;
-}
-
-/// What readers find where nothing was written: NaN for floating point, the lowest value for signed integers, the
-/// highest for unsigned ones. Bytes of one element of `type`; `half`: of one binary16.
-[[nodiscard]] std::vector<std::byte> fill_value(scalar_type type, bool half = false);
-
 /// A variable-length UTF-8 string, which readers get as text.
 [[nodiscard]] hid_t string_type();
 
@@ -38,12 +31,6 @@ void set_attribute(hid_t object, const char* name, const std::vector<std::string
 /// One element of any type.
 void set_attribute(hid_t object, const char* name, hid_t type, const void* value);
 
-/// Attributes as values.
-struct attribute {
-    const char* name;
-    std::variant<int64_t, std::vector<int64_t>, std::string, std::vector<std::string>> value;
-};
-using attribute_list = std::vector<attribute>;
 void set_attributes(hid_t object, const attribute_list& list);
 
 /// Each throws (system) when there is no such attribute or it is of another kind.

@@ -1,15 +1,13 @@
 #pragma once
 
-#include <hdf5.h>
-
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "offload/store/hdf5/chunk_encoder.hpp"
+#include "offload/store/contents/scratch.hpp"
 #include "offload/store/store.hpp"
 
-namespace halcyon::offload::hdf5 {
+namespace halcyon::offload {
 
 /// The blocks of one dataset: one domain of one variable, all of one shape and place, one row per iteration.
 struct domain_rows {
@@ -31,7 +29,7 @@ struct domain_rows {
 /// Cuts the box at `origin` of shape `chunk` (row first) out of `source`. When it is one piece of a block's memory
 /// that memory is returned, otherwise `buffer` filled with it; what lies outside or is missing becomes fill.
 [[nodiscard]] std::span<const std::byte> cut_chunk(const domain_rows& source, scalar_type type,
-                                                   std::span<const hsize_t> origin, std::span<const hsize_t> chunk,
+                                                   std::span<const uint64_t> origin, std::span<const uint64_t> chunk,
                                                    scratch& buffer);
 
-}  // namespace halcyon::offload::hdf5
+}  // namespace halcyon::offload

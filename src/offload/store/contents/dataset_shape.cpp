@@ -1,12 +1,12 @@
-#include "offload/store/hdf5/dataset_shape.hpp"
+#include "offload/store/contents/dataset_shape.hpp"
 
-#include "offload/store/hdf5/chunking.hpp"
+#include "offload/store/contents/chunking.hpp"
 
-namespace halcyon::offload::hdf5 {
+namespace halcyon::offload {
 
 bool fit(dataset_shape& known, const file_job& job, const domain_rows& set) {
     const extents& dimensions = set.sample().shape.dimensions;
-    std::vector<hsize_t> shape{set.rows.size()};
+    std::vector<uint64_t> shape{set.rows.size()};
     shape.insert(shape.end(), dimensions.span().begin(), dimensions.span().end());
     if (known.var == set.var && known.shape == shape) return false;
     known.var = set.var;
@@ -19,7 +19,7 @@ bool fit(dataset_shape& known, const file_job& job, const domain_rows& set) {
     return true;
 }
 
-bool next_chunk(std::vector<hsize_t>& origin, std::span<const hsize_t> chunk, std::span<const hsize_t> shape) {
+bool next_chunk(std::vector<uint64_t>& origin, std::span<const uint64_t> chunk, std::span<const uint64_t> shape) {
     for (size_t d = origin.size(); d-- > 0;) {
         origin[d] += chunk[d];
         if (origin[d] < shape[d]) return true;
@@ -28,4 +28,4 @@ bool next_chunk(std::vector<hsize_t>& origin, std::span<const hsize_t> chunk, st
     return false;
 }
 
-}  // namespace halcyon::offload::hdf5
+}  // namespace halcyon::offload

@@ -1,9 +1,9 @@
-#include "offload/store/hdf5/format.hpp"
+#include "offload/store/contents/names.hpp"
 
 #include <cstdio>
 #include <string_view>
 
-namespace halcyon::offload::hdf5 {
+namespace halcyon::offload {
 namespace {
 
 /// Length of the UTF-8 sequence at the front of `text`; 0 when it is not one (overlong forms, surrogates, > U+10FFFF).
@@ -63,4 +63,4 @@ result<void> check_name(const std::string& name) {
     }
 }
 
-}  // namespace halcyon::offload::hdf5
+}  // namespace halcyon::offload

@@ -1,20 +1,19 @@
 #pragma once
 
-#include <hdf5.h>
-
+#include <cstdint>
 #include <span>
 #include <vector>
 
-#include "offload/store/hdf5/chunk_encoder.hpp"
-#include "offload/store/hdf5/domain_rows.hpp"
+#include "offload/store/contents/domain_rows.hpp"
+#include "offload/store/contents/encoding.hpp"
 
-namespace halcyon::offload::hdf5 {
+namespace halcyon::offload {
 
 /// How the datasets of a variable are cut into chunks, the same as long as its blocks have one shape.
 struct dataset_shape {
     const variable* var = nullptr;
     encoding how;
-    std::vector<hsize_t> shape, chunk;
+    std::vector<uint64_t> shape, chunk;
     bool empty = false;
 };
 
@@ -22,6 +21,6 @@ struct dataset_shape {
 bool fit(dataset_shape& known, const file_job& job, const domain_rows& set);
 
 /// Steps `origin` to the next chunk in C order; false behind the last one.
-bool next_chunk(std::vector<hsize_t>& origin, std::span<const hsize_t> chunk, std::span<const hsize_t> shape);
+bool next_chunk(std::vector<uint64_t>& origin, std::span<const uint64_t> chunk, std::span<const uint64_t> shape);
 
-}  // namespace halcyon::offload::hdf5
+}  // namespace halcyon::offload

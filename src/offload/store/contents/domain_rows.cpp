@@ -1,11 +1,11 @@
-#include "offload/store/hdf5/domain_rows.hpp"
+#include "offload/store/contents/domain_rows.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-#include "offload/store/hdf5/types.hpp"
+#include "offload/store/contents/fill_value.hpp"
 
-namespace halcyon::offload::hdf5 {
+namespace halcyon::offload {
 namespace {
 
 size_t row_of(const file_job& job, const block_view& block) {
@@ -26,8 +26,8 @@ void check_bytes(const file_job& job, const block_view& block) {
 }
 
 /// Copies an n-dimensional box between two C-ordered arrays. `from` and `to` point at the box's corner in each.
-void copy_box(const std::byte* from, std::byte* to, std::span<const hsize_t> box, std::span<const hsize_t> from_shape,
-              std::span<const hsize_t> to_shape, size_t element) {
+void copy_box(const std::byte* from, std::byte* to, std::span<const uint64_t> box, std::span<const uint64_t> from_shape,
+              std::span<const uint64_t> to_shape, size_t element) {
     if (box.empty()) {
         std::memcpy(to, from, element);
         return;
@@ -42,7 +42,7 @@ void copy_box(const std::byte* from, std::byte* to, std::span<const hsize_t> box
         from_step *= from_shape[d];
         to_step *= to_shape[d];
     }
-    for (hsize_t i = 0; i < box[0]; ++i) {
+    for (uint64_t i = 0; i < box[0]; ++i) {
         copy_box(from + i * from_step, to + i * to_step, box.subspan(1), from_shape.subspan(1), to_shape.subspan(1),
                  element);
     }
@@ -50,7 +50,7 @@ void copy_box(const std::byte* from, std::byte* to, std::span<const hsize_t> box
 
 /// True when a box of shape `box` in an array of shape `whole` is one piece of memory: full extents behind the first
 /// dimension that is neither 1 nor full.
-bool is_one_piece(std::span<const hsize_t> box, std::span<const hsize_t> whole) {
+bool is_one_piece(std::span<const uint64_t> box, std::span<const uint64_t> whole) {
     size_t d = 0;
     while (d < box.size() && box[d] == 1) ++d;
     for (++d; d < box.size(); ++d) {
@@ -102,25 +102,25 @@ std::vector<domain_rows> sort_into_datasets(const file_job& job) {
     return sets;
 }
 
-std::span<const std::byte> cut_chunk(const domain_rows& source, scalar_type type, std::span<const hsize_t> origin,
-                                     std::span<const hsize_t> chunk, scratch& buffer) {
+std::span<const std::byte> cut_chunk(const domain_rows& source, scalar_type type, std::span<const uint64_t> origin,
+                                     std::span<const uint64_t> chunk, scratch& buffer) {
     const auto element = static_cast<size_t>(size_of(type));
     const extents& dimensions = source.sample().shape.dimensions;
-    const std::vector<hsize_t> whole(dimensions.span().begin(), dimensions.span().end());
-    const std::span<const hsize_t> cell = chunk.subspan(1);
-    std::vector<hsize_t> box;
+    const std::vector<uint64_t> whole(dimensions.span().begin(), dimensions.span().end());
+    const std::span<const uint64_t> cell = chunk.subspan(1);
+    std::vector<uint64_t> box;
     size_t skipped = 0;
     size_t cell_bytes = element;
     bool inside = true;
     for (size_t d = 0; d < cell.size(); ++d) {
-        const hsize_t begin = origin[d + 1];
+        const uint64_t begin = origin[d + 1];
         box.push_back(std::min(cell[d], whole[d] - begin));
         inside = inside && box[d] == cell[d];
         skipped = skipped * whole[d] + begin;
         cell_bytes *= cell[d];
     }
     skipped *= element;
-    const auto row_at = [&](hsize_t r) {
+    const auto row_at = [&](uint64_t r) {
         return r < source.rows.size() ? source.rows[static_cast<size_t>(r)] : nullptr;
     };
     if (chunk[0] == 1 && inside && row_at(origin[0]) != nullptr && is_one_piece(box, whole)) {
@@ -128,7 +128,7 @@ std::span<const std::byte> cut_chunk(const domain_rows& source, scalar_type type
     }
     const std::span<std::byte> out = buffer.take(cell_bytes * chunk[0]);
     const std::vector<std::byte> fill = fill_value(type);
-    for (hsize_t r = 0; r < chunk[0]; ++r) {
+    for (uint64_t r = 0; r < chunk[0]; ++r) {
         const block_view* block = row_at(origin[0] + r);
         std::byte* const cell_out = out.data() + r * cell_bytes;
         if (!inside || block == nullptr) {
@@ -139,4 +139,4 @@ std::span<const std::byte> cut_chunk(const domain_rows& source, scalar_type type
     return out;
 }
 
-}  // namespace halcyon::offload::hdf5
+}  // namespace halcyon::offload
