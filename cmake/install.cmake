@@ -35,10 +35,12 @@ foreach(program halcyon-server halcyon-server-world halcyon-check)
     install(TARGETS ${program} RUNTIME DESTINATION ${HALCYON_INSTALL_BIN} COMPONENT ${component})
   endif()
 endforeach()
-if(TARGET halcyon_store_hdf5)
-  # Beside libhalcyon, where it and the server look for modules.
-  install(TARGETS halcyon_store_hdf5 LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT python)
-endif()
+foreach(type hdf5 zarr)
+  if(TARGET halcyon_store_${type})
+    # Beside libhalcyon, where it and the server look for modules.
+    install(TARGETS halcyon_store_${type} LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT python)
+  endif()
+endforeach()
 if(TARGET halcyon_io)
   # What `halcyon run` preloads; it needs the C library alone.
   set_target_properties(halcyon_io PROPERTIES INSTALL_RPATH "")

@@ -105,7 +105,8 @@ class Format:
 
 
 HDF5 = Format("hdf5", "HDF5 files", ".h5", False, (".h5", ".xmf"), "halcyon.offload.hdf5_data_file")
-FORMATS = (HDF5,)
+ZARR = Format("zarr", "Zarr folders", ".zarr", True, (), "halcyon.offload.zarr_data_file")
+FORMATS = (HDF5, ZARR)
 
 
 def format_of(path: Path) -> Format:

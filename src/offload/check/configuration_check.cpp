@@ -70,8 +70,8 @@ result<uint64_t> bytes_of_node(const model& m, const intended_run& run) {
     return most;
 }
 
-/// What runs on every machine: the code that the configuration names can be loaded here.
-void check_modules(const model& m, const std::filesystem::path& here, configuration_check& found) {
+/// Loads the stores' modules, as a server would, and looks whether they can do what is asked of them.
+void check_stores(const model& m, configuration_check& found) {
     for (const store& s : m.stores) {
         const auto module = load_store_module(s.type);
         if (!module)
@@ -79,6 +79,19 @@ void check_modules(const model& m, const std::filesystem::path& here, configurat
         else if (const auto fits = check_settings(s, module->traits); !fits)
             found.refusals.push_back(fits.why().message);
     }
+}
+
+/// Whether views, which programs draw, will show the variables of some store. A module that is missing says nothing.
+bool has_view(const model& m) {
+    return std::any_of(m.stores.begin(), m.stores.end(), [](const store& s) {
+        const auto module = load_store_module(s.type);
+        return !module || module->traits.has_view();
+    });
+}
+
+/// What runs on every machine: the code that the configuration names can be loaded here.
+void check_modules(const model& m, const std::filesystem::path& here, configuration_check& found) {
+    check_stores(m, found);
     action_runner actions(m, {});
     if (const auto loaded = actions.load_modules(here.string()); !loaded)
         found.refusals.push_back(loaded.why().message);
@@ -135,6 +148,7 @@ result<void> check_run(const model& m, const intended_run& run, configuration_ch
             found.refusals.push_back(needed.why().message);
     }
     for (const auto& look : {uneven_wholes, undrawn_on_meshes}) {
+        if (look == undrawn_on_meshes && !has_view(m)) continue;
         const auto messages = look(m, run.ranks);
         if (!messages) return messages.why();
         found.warnings.insert(found.warnings.end(), messages->begin(), messages->end());
@@ -175,7 +189,7 @@ result<configuration_check> check_configuration(const std::string& path, const i
     if (run.ranks_per_node <= 0 || run.ranks_per_node > run.ranks) whole.ranks_per_node = run.ranks;
     if (run.ranks > 0)
         if (const auto checked = check_run(*m, whole, found); !checked) return checked.why();
-    if (draws_nothing(*m, run.ranks))
+    if (has_view(*m) && draws_nothing(*m, run.ranks))
         found.summary +=
             "; no " + m->simulation + ".xmf for ParaView: no variable of two or three dimensions has a place";
     if (found.refusals.empty()) found.verdict = verdict_of(*m, run);

@@ -27,29 +27,33 @@
 
 namespace {
 
-/// The regular files that were synced, by name.
-std::multiset<std::string> synced_files;
+/// The regular files that were synced, and the folders.
+std::multiset<std::filesystem::path> synced_files, synced_folders;
 
 }  // namespace
 
 /// Stands before the C library's.
 extern "C" int fsync(int fd) {
     const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd));
-    if (std::filesystem::is_regular_file(path)) synced_files.insert(path.filename());
+    if (std::filesystem::is_regular_file(path)) synced_files.insert(path);
+    if (std::filesystem::is_directory(path)) synced_folders.insert(path);
     return static_cast<int>(::syscall(SYS_fsync, fd));
 }
 
 namespace halcyon::offload {
 namespace {
 
-constexpr const char* configuration = R"(
+std::string configuration(const std::string& type) {
+    return R"(
 halcyon: 1
 simulation: cloud
 data: {layouts: {one: {type: float32, dimensions: []}}, variables: {theta: {layout: one}}}
-stores: {main: {type: hdf5, path: out}}
-)";
+stores: {main: {type: )" +
+           type + ", path: out}}\n";
+}
 
-class writing : public ::testing::Test {
+/// With a store module that publishes files, and one that publishes folders.
+class writing : public ::testing::TestWithParam<const char*> {
   protected:
     std::unique_ptr<output_writer> server() { return server_of("one run"); }
     std::unique_ptr<output_writer> server_of(const std::string& run) { return writer("n0000", run); }
@@ -66,32 +70,54 @@ class writing : public ::testing::Test {
     std::vector<std::string> names() const {
         std::vector<std::string> list;
         for (const auto& entry : std::filesystem::directory_iterator(folder_.path() / "out"))
-            if (entry.is_regular_file() && !is_run_mark(entry.path().filename()))
-                list.push_back(entry.path().filename());
+            if (!is_run_mark(entry.path().filename())) list.push_back(entry.path().filename());
         std::sort(list.begin(), list.end());
         return list;
     }
     std::filesystem::path out() const { return folder_.path() / "out"; }
-    void leave(const std::string& name) const { std::ofstream(folder_.path() / "out" / name) << "half"; }
+    /// What somebody else left there: for a data file what this store's are.
+    void leave(const std::string& name) const {
+        const bool folder = traits_.is_folder && name.find(traits_.ending) != std::string::npos;
+        if (folder) std::filesystem::create_directories(out() / name / "theta");
+        std::ofstream(folder ? out() / name / "theta/zarr.json" : out() / name) << "half";
+    }
+    /// A name with the ending of this store's data files in the place of "%"; lists are sorted.
+    std::string data(std::string name) const {
+        const size_t at = name.find('%');
+        return at == std::string::npos ? name : name.replace(at, 1, traits_.ending);
+    }
+    std::vector<std::string> data(const std::vector<std::string>& names) const {
+        std::vector<std::string> list;
+        for (const std::string& name : names) list.push_back(data(name));
+        std::sort(list.begin(), list.end());
+        return list;
+    }
+    /// What of `out` was synced.
+    std::set<std::string> synced() const {
+        std::set<std::string> names;
+        for (const auto& path : synced_files) names.insert(*path.lexically_relative(out()).begin());
+        return names;
+    }
 
   private:
     halcyon::tests::temporary_folder folder_;
-    const model data_ = parse_model(configuration, "cloud.yaml", {}).value();
+    const model data_ = parse_model(configuration(GetParam()), "cloud.yaml", {}).value();
+    const store_traits traits_ = load_store_module(GetParam()).value().traits;
 };
 
-TEST_F(writing, parts_of_an_iteration_are_hidden_until_its_file_is_written) {
+TEST_P(writing, parts_of_an_iteration_are_hidden_until_its_file_is_written) {
     const auto first = server();
     write(*first, 3, first->next_part(0, 3));
     write(*first, 3, first->next_part(0, 3));
     write(*first, 2);
-    EXPECT_EQ(names(), (std::vector<std::string>{".cloud.n0000.i00000003.p01.h5", ".cloud.n0000.i00000003.p02.h5",
-                                                 "cloud.n0000.i00000002.h5"}));
+    EXPECT_EQ(names(), data(std::vector<std::string>{".cloud.n0000.i00000003.p01%", ".cloud.n0000.i00000003.p02%",
+                                                     "cloud.n0000.i00000002%"}));
     write(*first, 3);
-    EXPECT_EQ(names(), (std::vector<std::string>{"cloud.n0000.i00000002.h5", "cloud.n0000.i00000003.h5",
-                                                 "cloud.n0000.i00000003.p01.h5", "cloud.n0000.i00000003.p02.h5"}));
+    EXPECT_EQ(names(), data(std::vector<std::string>{"cloud.n0000.i00000002%", "cloud.n0000.i00000003%",
+                                                     "cloud.n0000.i00000003.p01%", "cloud.n0000.i00000003.p02%"}));
 }
 
-TEST_F(writing, a_server_that_takes_over_publishes_the_parts_of_the_one_before) {
+TEST_P(writing, a_server_that_takes_over_publishes_the_parts_of_the_one_before) {
     const auto first = server();
     write(*first, 3, first->next_part(0, 3));
     write(*first, 12, first->next_part(0, 12));
@@ -99,39 +125,40 @@ TEST_F(writing, a_server_that_takes_over_publishes_the_parts_of_the_one_before) 
     EXPECT_EQ(second->next_part(0, 3), 2) << "the part of the first would be overwritten";
     EXPECT_EQ(second->next_part(0, 4), 1);
     write(*second, 3);
-    EXPECT_EQ(names(), (std::vector<std::string>{".cloud.n0000.i00000012.p01.h5", "cloud.n0000.i00000003.h5",
-                                                 "cloud.n0000.i00000003.p01.h5"}));
+    EXPECT_EQ(names(), data(std::vector<std::string>{".cloud.n0000.i00000012.p01%", "cloud.n0000.i00000003%",
+                                                     "cloud.n0000.i00000003.p01%"}));
     const auto third = server();
     EXPECT_EQ(third->next_part(0, 3), 2) << "a published part would be overwritten";
 }
 
-TEST_F(writing, a_server_that_takes_over_removes_half_files_of_its_own_only) {
+TEST_P(writing, a_server_that_takes_over_removes_half_files_of_its_own_only) {
     write(*server(), 1);
-    leave(".cloud.n0000.i00000002.p01.h5.tmp");
-    leave("cloud.n0000.i00000002.h5.tmp");
-    leave("cloud.n0001.i00000002.h5.tmp");
+    leave(data(".cloud.n0000.i00000002.p01%.tmp"));
+    leave(data("cloud.n0000.i00000002%.tmp"));
+    leave(data("cloud.n0001.i00000002%.tmp"));
     const auto second = server();
-    EXPECT_EQ(names(), (std::vector<std::string>{"cloud.n0000.i00000001.h5", "cloud.n0001.i00000002.h5.tmp"}));
+    EXPECT_EQ(names(), data(std::vector<std::string>{"cloud.n0000.i00000001%", "cloud.n0001.i00000002%.tmp"}));
 }
 
-TEST_F(writing, half_files_of_those_who_died_are_removed_and_no_others) {
+TEST_P(writing, half_files_of_those_who_died_are_removed_and_no_others) {
     const auto first = server();
     write(*first, 1);
-    for (const char* name : {"cloud.c00003.i00000002.h5.tmp", "cloud.c00004.i00000002.h5.tmp"}) leave(name);
+    for (const char* name : {"cloud.c00003.i00000002%.tmp", "cloud.c00004.i00000002%.tmp"})
+        leave(data(std::string(name)));
     for (const char* name :
-         {"cloud.c00003.i00000001.h5", "cloud.c000030.i00000002.h5.tmp", "cloud.tmp", "cloud.c00005.i00000002.h5.tmp",
-          "storm.c00003.i00000002.h5.tmp", ".counts-c00003.json.room", ".counts-c00005.json.room"})
-        leave(name);
+         {"cloud.c00003.i00000001%", "cloud.c000030.i00000002%.tmp", "cloud.tmp", "cloud.c00005.i00000002%.tmp",
+          "storm.c00003.i00000002%.tmp", ".counts-c00003.json.room", ".counts-c00005.json.room"})
+        leave(data(std::string(name)));
     first->remove_halves_of({});
     EXPECT_EQ(names().size(), 10U);
     first->remove_halves_of({"c00003", "c00004"});
     EXPECT_EQ(names(),
-              (std::vector<std::string>{".counts-c00005.json.room", "cloud.c00003.i00000001.h5",
-                                        "cloud.c000030.i00000002.h5.tmp", "cloud.c00005.i00000002.h5.tmp",
-                                        "cloud.n0000.i00000001.h5", "cloud.tmp", "storm.c00003.i00000002.h5.tmp"}));
+              data(std::vector<std::string>{".counts-c00005.json.room", "cloud.c00003.i00000001%",
+                                            "cloud.c000030.i00000002%.tmp", "cloud.c00005.i00000002%.tmp",
+                                            "cloud.n0000.i00000001%", "cloud.tmp", "storm.c00003.i00000002%.tmp"}));
 }
 
-TEST_F(writing, a_sync_is_of_all_that_this_writer_published_and_of_those_it_is_told_of) {
+TEST_P(writing, a_sync_is_of_all_that_this_writer_published_and_of_those_it_is_told_of) {
     const auto first = server();
     const auto client = writer("c00001"), stranger = writer("c00002");
     write(*first, 1);
@@ -140,26 +167,36 @@ TEST_F(writing, a_sync_is_of_all_that_this_writer_published_and_of_those_it_is_t
     alone.part = client->next_part(0, 1);
     ASSERT_TRUE(client->write(alone).ok());
     ASSERT_TRUE(stranger->write(alone).ok());
-    leave("cloud.c00001.i00000002.h5.tmp");
+    leave(data("cloud.c00001.i00000002%.tmp"));
     synced_files.clear();
+    synced_folders.clear();
     const output_writer::writers_meant one = [](const std::string& name) { return name == "c00001"; };
     ASSERT_TRUE(first->sync(one).ok());
-    EXPECT_EQ(synced_files, (std::multiset<std::string>{"cloud.c00001.i00000001.p01.h5", "cloud.n0000.i00000001.h5"}));
+    const std::set<std::string> both{data("cloud.c00001.i00000001.p01%"), data("cloud.n0000.i00000001%")};
+    EXPECT_EQ(synced(), both);
+    const size_t files = synced_files.size();
+    EXPECT_EQ(std::set(synced_files.begin(), synced_files.end()).size(), files) << "each file once";
+    for (const std::string& name : both)
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(out())) {
+            if (entry.path().string().find(name) == std::string::npos) continue;
+            const auto& seen = entry.is_directory() ? synced_folders : synced_files;
+            EXPECT_TRUE(seen.contains(entry.path())) << entry.path();
+        }
     ASSERT_TRUE(first->sync(one).ok());
-    EXPECT_EQ(synced_files.size(), 2U) << "each file once";
+    EXPECT_EQ(synced_files.size(), files) << "nothing again";
     write(*first, 2);
     ASSERT_TRUE(first->sync({}).ok());
-    EXPECT_EQ(synced_files.count("cloud.n0000.i00000002.h5"), 1U);
-    EXPECT_EQ(synced_files.count("cloud.c00002.i00000001.p01.h5"), 0U);
+    EXPECT_TRUE(synced().contains(data("cloud.n0000.i00000002%")));
+    EXPECT_FALSE(synced().contains(data("cloud.c00002.i00000001.p01%")));
 }
 
-TEST_F(writing, what_is_deleted_is_missing_once) {
+TEST_P(writing, what_is_deleted_is_missing_once) {
     const auto first = server();
     for (const int64_t iteration : {1, 2, 3}) write(*first, iteration);
     const auto second = server();
     write(*second, 3);
     EXPECT_EQ(second->missing_files().value(), 0) << "a file that is written again is one file";
-    std::filesystem::remove(out() / "cloud.n0000.i00000002.h5");
+    std::filesystem::remove_all(out() / data("cloud.n0000.i00000002%"));
     EXPECT_EQ(second->missing_files().value(), 1);
     EXPECT_FALSE(second->look_for_lost_directories()) << "the directory is there";
     std::filesystem::remove_all(out());
@@ -169,16 +206,16 @@ TEST_F(writing, what_is_deleted_is_missing_once) {
     EXPECT_EQ(second->missing_files().value(), 0) << "they are told already";
     EXPECT_FALSE(second->look_for_lost_directories()) << "told once";
     write(*second, 4);
-    EXPECT_EQ(names(), (std::vector<std::string>{"cloud.n0000.i00000004.h5"}));
+    EXPECT_EQ(names(), data(std::vector<std::string>{"cloud.n0000.i00000004%"}));
 }
 
-TEST_F(writing, a_lost_directory_counts_hidden_parts_and_files_of_all_servers) {
+TEST_P(writing, a_lost_directory_counts_hidden_parts_and_files_of_all_servers) {
     const auto first = server();
     write(*first, 1);
     write(*first, 3, first->next_part(0, 3));
-    first->published((out() / "cloud.all.i00000002.h5").string(), true);
-    leave("cloud.all.i00000002.h5");
-    first->published((out() / "cloud.n0001.i00000002.h5").string(), true);
+    first->published((out() / data("cloud.all.i00000002%")).string(), true);
+    leave(data("cloud.all.i00000002%"));
+    first->published((out() / data("cloud.n0001.i00000002%")).string(), true);
     EXPECT_EQ(first->missing_files().value(), 0);
     const auto second = server();
     std::filesystem::remove_all(out());
@@ -189,16 +226,16 @@ TEST_F(writing, a_lost_directory_counts_hidden_parts_and_files_of_all_servers) {
     }
 }
 
-TEST_F(writing, an_early_part_that_is_published_is_one_file) {
+TEST_P(writing, an_early_part_that_is_published_is_one_file) {
     const auto first = server();
     write(*first, 3, first->next_part(0, 3));
     write(*first, 3);
     EXPECT_EQ(first->missing_files().value(), 0);
-    std::filesystem::remove(out() / "cloud.n0000.i00000003.p01.h5");
+    std::filesystem::remove_all(out() / data("cloud.n0000.i00000003.p01%"));
     EXPECT_EQ(first->missing_files().value(), 1);
 }
 
-TEST_F(writing, a_lost_directory_in_which_another_run_stores_is_left_alone) {
+TEST_P(writing, a_lost_directory_in_which_another_run_stores_is_left_alone) {
     const auto first = server_of("one run");
     auto records = run_records::open(out().string(), "n0000", "one run").value();
     write(*first, 1);
@@ -224,8 +261,8 @@ TEST_F(writing, a_lost_directory_in_which_another_run_stores_is_left_alone) {
     EXPECT_FALSE(first->look_for_lost_directories()) << "told once";
     write(*first, 3);
     EXPECT_TRUE(records.save({}).ok());
-    EXPECT_EQ(names(), (std::vector<std::string>{".counts-n0000.json.room", "cloud.n0000.i00000003.h5",
-                                                 "counts-n0000.json", "phases-n0000.csv", "server-n0000.csv"}));
+    EXPECT_EQ(names(), data(std::vector<std::string>{".counts-n0000.json.room", "cloud.n0000.i00000003%",
+                                                     "counts-n0000.json", "phases-n0000.csv", "server-n0000.csv"}));
 }
 
 /// Memory whose first reader waits until readers of all such memory have come, or 20 s.
@@ -277,7 +314,7 @@ class meeting_memory {
 };
 
 /// By construction: no encoder gets on before the others have begun, too.
-TEST_F(writing, threads_encode_at_the_same_time) {
+TEST_P(writing, threads_encode_at_the_same_time) {
     constexpr size_t threads = 3;
     const model packed = parse_model(R"(
 halcyon: 1
@@ -285,8 +322,8 @@ simulation: cloud
 data:
   layouts: {page: {type: float32, dimensions: [1024]}}
   variables: {theta: {layout: page, compression: gzip}}
-stores: {main: {type: hdf5, path: packed, index: true}}
-)",
+stores: {main: {path: packed, index: true, type: )" +
+                                         std::string(GetParam()) + "}}\n",
                                      "cloud.yaml", {})
                              .value();
     const auto to = output_writer::open(packed, out().parent_path(), "n0000", 1, "one run").value();
@@ -323,7 +360,7 @@ class without_descriptors {
     rlimit before_{};
 };
 
-TEST_F(writing, a_directory_that_cannot_be_listed_is_not_taken_for_empty) {
+TEST_P(writing, a_directory_that_cannot_be_listed_is_not_taken_for_empty) {
     const auto first = server();
     write(*first, 1);
     const auto missing = [&] {
@@ -333,6 +370,9 @@ TEST_F(writing, a_directory_that_cannot_be_listed_is_not_taken_for_empty) {
     ASSERT_FALSE(missing.ok());
     EXPECT_NE(missing.why().message.find(out().string()), std::string::npos) << missing.why().message;
 }
+
+INSTANTIATE_TEST_SUITE_P(stores, writing, ::testing::Values("hdf5", "zarr"),
+                         [](const auto& info) { return std::string(info.param); });
 
 }  // namespace
 }  // namespace halcyon::offload

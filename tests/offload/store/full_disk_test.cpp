@@ -4,18 +4,20 @@
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <filesystem>
+#include <memory>
 
 #include "hdf5_reading.hpp"
 #include "job_builder.hpp"
-#include "offload/store/hdf5/hdf5_store.hpp"
+#include "offload/store/store.hpp"
 #include "temporary_folder.hpp"
+#include "zarr_reading.hpp"
 
 namespace halcyon::offload::testing {
 namespace {
 
 /// A file system of one MiB of memory; needs root.
-class tiny_disk : public ::testing::Test {
+class tiny_disk : public ::testing::TestWithParam<const char*> {
   protected:
     void SetUp() override {
         if (mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=1m") != 0) {
@@ -28,7 +30,7 @@ class tiny_disk : public ::testing::Test {
     }
 
     void expect_full(const file_job& job) {
-        const result<file_report> report = store_.write(job);
+        const result<file_report> report = store_->write(job);
         ASSERT_FALSE(report.ok());
         EXPECT_EQ(report.why().kind, error_kind::system);
         EXPECT_EQ(report.why().system_errno, ENOSPC) << report.why().message;
@@ -39,10 +41,15 @@ class tiny_disk : public ::testing::Test {
 
     halcyon::tests::temporary_folder folder_;
     bool mounted_ = false;
-    hdf5::hdf5_store store_;
+    const std::string type_ = GetParam();
+    std::unique_ptr<file_store> store_{load_store_module(type_).value().make_file_store()};
+
+    [[nodiscard]] contents read(const std::string& path) const {
+        return type_ == "zarr" ? read_zarr(path) : read_hdf5(path);
+    }
 };
 
-TEST_F(tiny_disk, a_block_that_does_not_fit_leaves_nothing_and_the_next_one_is_stored) {
+TEST_P(tiny_disk, a_block_that_does_not_fit_leaves_nothing_and_the_next_one_is_stored) {
     for (int round = 0; round < 20; ++round) {
         job_builder large;
         large.add_block(large.add_variable("v", scalar_type::float32), 0, 0, {1 << 20}, std::vector<float>(1 << 20));
@@ -51,14 +58,14 @@ TEST_F(tiny_disk, a_block_that_does_not_fit_leaves_nothing_and_the_next_one_is_s
         job_builder small;
         small.add_block(small.add_variable("v", scalar_type::float32), 0, 0, {1000}, counting<float>(1000));
         const file_job job = small.job(folder_.file("small.h5"), {0});
-        const result<file_report> report = store_.write(job);
+        const result<file_report> report = store_->write(job);
         ASSERT_TRUE(report.ok()) << report.why().message;
-        EXPECT_TRUE(read_hdf5(job.path) == contents_of(job));
-        std::filesystem::remove(job.path);
+        EXPECT_TRUE(read(job.path) == contents_of(job));
+        std::filesystem::remove_all(job.path);
     }
 }
 
-TEST_F(tiny_disk, metadata_that_does_not_fit_at_close_is_a_failure_too) {
+TEST_P(tiny_disk, metadata_that_does_not_fit_at_close_is_a_failure_too) {
     // The blocks are small enough for the disk, their datasets' descriptions are not.
     job_builder many;
     const variable& v = many.add_variable("v", scalar_type::float32);
@@ -66,17 +73,19 @@ TEST_F(tiny_disk, metadata_that_does_not_fit_at_close_is_a_failure_too) {
     expect_full(many.job(folder_.file("many.h5"), {0}));
 }
 
-TEST_F(tiny_disk, an_older_file_of_the_same_name_survives) {
+TEST_P(tiny_disk, an_older_file_of_the_same_name_survives) {
     job_builder small;
     small.add_block(small.add_variable("v", scalar_type::float32), 0, 0, {1000}, counting<float>(1000));
     const file_job job = small.job(folder_.file("f.h5"), {0});
-    ASSERT_TRUE(store_.write(job).ok());
+    ASSERT_TRUE(store_->write(job).ok());
     job_builder large;
     large.add_block(large.add_variable("v", scalar_type::float32), 0, 0, {1 << 20}, std::vector<float>(1 << 20));
-    EXPECT_FALSE(store_.write(large.job(folder_.file("f.h5"), {0})).ok());
+    EXPECT_FALSE(store_->write(large.job(folder_.file("f.h5"), {0})).ok());
     EXPECT_EQ(folder_.names(), std::vector<std::string>{"f.h5"});
-    EXPECT_TRUE(read_hdf5(job.path) == contents_of(job));
+    EXPECT_TRUE(read(job.path) == contents_of(job));
 }
+
+INSTANTIATE_TEST_SUITE_P(stores, tiny_disk, ::testing::Values("hdf5", "zarr"));
 
 }  // namespace
 }  // namespace halcyon::offload::testing

@@ -1,9 +1,10 @@
 /// Writes a small run as node servers would, for tests of its readers.
 ///
-///   write_sample FOLDER SAMPLE
+///   write_sample FOLDER SAMPLE [TYPE]
 ///
 /// A run "sim" of four clients on two nodes. Its values follow from their place, so that readers can compute them:
-/// theta(t, z, y, x) = 1000 iteration + 100 z + 10 y + x. Prints what it published, one file per line.
+/// theta(t, z, y, x) = 1000 iteration + 100 z + 10 y + x. TYPE: of the store, hdf5 unless said. Prints what it
+/// published, one data file per line.
 
 #include <cmath>
 #include <cstdio>
@@ -27,8 +28,9 @@ constexpr int64_t rows_of_client = ny / clients;
 
 class sample {
   public:
-    sample(std::string folder, const std::string& kind) : folder_(std::move(folder)), kind_(kind) {
-        const halcyon::result<store_module> module = load_store_module("hdf5");
+    sample(std::string folder, const std::string& kind, const std::string& type)
+        : folder_(std::move(folder)), kind_(kind) {
+        const halcyon::result<store_module> module = load_store_module(type);
         modules_ = halcyon::result<store_module>(module).value();
         store_.reset(modules_.make_file_store());
     }
@@ -57,6 +59,7 @@ class sample {
     }
 
     void view() {
+        if (!modules_.traits.has_view()) return;
         const std::vector<std::string> writers{"n0000", "n0001"};
         const std::unique_ptr<view_builder> builder(modules_.make_view_builder(folder_.c_str(), "sim"));
         std::printf("%lld iterations\n", static_cast<long long>(builder->rebuild(writers).value()));
@@ -93,6 +96,11 @@ class sample {
         steps_ = &steps;
         variable& particles = b.add_variable("particles", scalar_type::float32);
         particles_ = &particles;
+        if (kind_ == "sealed") {
+            b.target().checksum = true;
+            theta.compression = compression::gzip;
+            cloud.compression = compression::zstd;
+        }
         if (kind_ == "packed") {
             theta.precision = precision::half;
             cloud.precision = precision::bitround;
@@ -173,18 +181,15 @@ void late_node(sample& s) {
 
 int main(int count, char** arguments) {
     const std::map<std::string, std::function<void(sample&)>> kinds{
-        {"plain", two_iterations_per_file},
-        {"missing", two_iterations_per_file},
-        {"packed", two_iterations_per_file},
-        {"single", one_iteration_per_file},
-        {"late", late_node},
+        {"plain", two_iterations_per_file},  {"missing", two_iterations_per_file}, {"packed", two_iterations_per_file},
+        {"sealed", two_iterations_per_file}, {"single", one_iteration_per_file},   {"late", late_node},
     };
-    if (count != 3 || !kinds.contains(arguments[2])) {
-        std::fprintf(stderr, "usage: write_sample FOLDER plain|single|missing|packed|late\n");
+    if (count < 3 || count > 4 || !kinds.contains(arguments[2])) {
+        std::fprintf(stderr, "usage: write_sample FOLDER plain|single|missing|packed|sealed|late [TYPE]\n");
         return 2;
     }
     try {
-        sample s(arguments[1], arguments[2]);
+        sample s(arguments[1], arguments[2], count > 3 ? arguments[3] : "hdf5");
         kinds.at(arguments[2])(s);
         return 0;
     } catch (const std::exception& e) {

@@ -52,7 +52,7 @@ def render(comparison: Comparison, drawn: Drawn = _silent, opening: Markup | Non
             absent.append(result)
     drawn("writing", len(FIGURES), len(FIGURES))
     return (
-        templates("report")
+        templates("offload/report")
         .get_template("report.html.j2")
         .render(
             opening=opening,
@@ -71,7 +71,7 @@ def render(comparison: Comparison, drawn: Drawn = _silent, opening: Markup | Non
 
 
 def templates(package: str) -> Environment:
-    """Those of a package of halcyon: `report` has the page itself."""
+    """Those of a package of halcyon: `offload/report` has the page itself."""
     environment = Environment(
         loader=PackageLoader("halcyon", package),
         autoescape=select_autoescape(default=True, default_for_string=True),

@@ -366,3 +366,32 @@ def test_ranks_per_node_need_ranks(tmp_path: Path) -> None:
     verb = [sys.executable, "-m", "halcyon", "check", "--ranks-per-node", "2", path]
     done = subprocess.run(verb, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (2, "halcyon: --ranks-per-node needs to know of how many: add --ranks N\n")
+
+
+@pytest.mark.parametrize(
+    ("setting", "why"),
+    [
+        ("collective: true", "stores of type 'zarr' cannot be written by several servers together; use hdf5"),
+        (
+            "view-interval: 5 s",
+            "stores of type 'zarr' have no view, whose interval this would be; remove the setting, or use hdf5",
+        ),
+    ],
+)
+def test_what_a_format_lacks_is_refused_with_its_line(configuration: Path, setting: str, why: str) -> None:
+    configuration.write_text(CONFIGURATION.replace("{path: out}", f"{{type: zarr, path: out, {setting}}}"))
+    done = check(configuration)
+    assert done.returncode == 1
+    assert f"halcyon.yaml:10: stores.main.{setting.partition(':')[0]}: {why}" in done.stderr
+    configuration.write_text(CONFIGURATION.replace("{path: out}", "{type: zarr, path: out}"))
+    assert check(configuration).returncode == 0
+
+
+def test_what_only_a_view_could_show_is_not_missed_without_one(tmp_path: Path) -> None:
+    path = tmp_path / "halcyon.yaml"
+    for store in ("{path: out}", "{type: zarr, path: out}"):
+        path.write_text(PLACED.replace("place: whole}", "mesh: grid}").replace("{path: out}", store))
+        done = check(path, "4")
+        assert done.returncode == 0, done.stderr
+        assert ("mesh 'grid'" in done.stderr) == ("zarr" not in store)
+        assert ("for ParaView" in done.stdout) == ("zarr" not in store)

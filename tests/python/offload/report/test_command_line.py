@@ -209,7 +209,8 @@ def test_report_into_a_directory_that_is_not_there(hand_run: Path) -> None:
 class Core:
     """Stands for the compiled module, which these tests do not need to have built."""
 
-    def rebuild_view(self, directory: str) -> SimpleNamespace:
+    def rebuild_view(self, directory: str, store_type: str) -> SimpleNamespace:
+        assert store_type == "hdf5"
         remarks = {"out": [], "short": ["variable 'theta' is too wide"]}[directory]
         return SimpleNamespace(iterations=12 if directory == "out" else 1, remarks=remarks)
 

@@ -9,6 +9,8 @@ import pytest
 import sanitizers
 from running import BUILDS, LAUNCHERS, ROOT, Case, available_mpis
 
+from halcyon.offload.data_files import FORMATS
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """--build PRESET: its programs for Open MPI, those of PRESET-mpich for MPICH."""
@@ -48,6 +50,13 @@ def openmpi_case(tmp_path: Path) -> Case:
     if "openmpi" not in available_mpis():
         pytest.skip("no build or launcher of openmpi")
     return Case(tmp_path)
+
+
+@pytest.fixture(params=FORMATS, ids=lambda known: known.store_type)
+def store_case(openmpi_case: Case, request: pytest.FixtureRequest) -> Case:
+    """A run under Open MPI with each type of store."""
+    openmpi_case.format = request.param
+    return openmpi_case
 
 
 @pytest.fixture

@@ -14,6 +14,9 @@ from typing import Any
 
 import h5py
 import numpy as np
+import zarr
+
+from halcyon.offload.data_files import HDF5, Format
 
 ROOT = Path(__file__).resolve().parents[4]
 LAUNCHERS = {
@@ -40,7 +43,7 @@ data:
 {variables}
 {events}
 stores:
-  main: {{type: hdf5, path: out{store}}}
+  main: {{type: {type}, path: out{store}}}
 resources:
 {resources}
   buffer: {{size: {size}{buffer}}}
@@ -67,13 +70,15 @@ class Case:
     """Of its processes, besides what they have anyway."""
     inside: list[str] = field(default_factory=list)
     """What each rank is started by, in place of the launcher."""
+    format: Format = HDF5
+    """Of its store."""
 
     def configure(self, **parts: str) -> None:
         attributes = parts.pop("attributes", "")
         lines = "\n".join(f"    {v}: {{layout: grid, place: whole, unit: K{attributes}}}" for v in self.variables)
         values = {"top": "", "resources": "", "nz": "4", "events": "", "store": "", "size": "16 MiB", "buffer": ""}
         values["server"] = "threads: 1"
-        text = CONFIGURATION.format(**(values | parts), variables=lines)
+        text = CONFIGURATION.format(**(values | parts), variables=lines, type=self.format.store_type)
         (self.directory / "halcyon.yaml").write_text(text)
 
     def preload_into_servers(self, library: str, **environment: str) -> None:
@@ -129,12 +134,20 @@ class Case:
 
     def wait_at_gate(self, iteration: int, writer: str = "n0000") -> None:
         """Until the run stands at this gate and all that came before it is stored, one file an iteration."""
-        last = self.output / f"tiny.{writer}.i{iteration - 1:08d}.h5"
+        last = self.data_file(iteration - 1, writer)
         wait_for(last.exists, what=f"{last.name} is stored")
 
     @property
     def output(self) -> Path:
         return self.directory / "out"
+
+    def data_file(self, iteration: int, writer: str = "n0000") -> Path:
+        """That of the iterations from this one on."""
+        return self.output / f"tiny.{writer}.i{iteration:08d}{self.format.ending}"
+
+    def data_files(self, writers: str = "[nc]*") -> list[Path]:
+        """What these writers (a pattern) published."""
+        return sorted(self.output.glob(f"tiny.{writers}.i*{self.format.ending}"))
 
     def counts(self, writer: str = "n0000") -> dict[str, Any]:
         loaded: dict[str, Any] = json.loads((self.output / f"counts-{writer}.json").read_text())
@@ -143,13 +156,13 @@ class Case:
     def blocks(self) -> dict[tuple[str, int, int], np.ndarray]:
         """(variable, iteration, domain) → block, over all published files."""
         found: dict[tuple[str, int, int], np.ndarray] = {}
-        for path in sorted(self.output.glob("tiny.[nc]*.h5")):
-            with h5py.File(path) as f:
+        for path in self.data_files():
+            with _opened(path) as f:
                 numbers = [int(i) for i in f[".halcyon/iterations"][...]]
                 for name in self.variables:
                     if name not in f:
                         continue
-                    for domain, data in f[name].items():
+                    for domain, data in f[name].items() if path.is_file() else f[name].arrays():
                         for row, number in enumerate(numbers):
                             if row < data.shape[0] and not np.isnan(data[row]).all():
                                 found[name, number, int(domain[1:])] = data[row]
@@ -159,6 +172,16 @@ class Case:
         """Process id of the newest server of a node, from its log."""
         log = (self.output / f"server-{writer}.log").read_text()
         return int(log.rsplit("process ", 1)[1].split(",")[0])
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    """A data file by the library of its format, with nothing of Halcyon's readers."""
+    if path.is_dir():
+        yield zarr.open_group(path, mode="r")
+        return
+    with h5py.File(path) as file:
+        yield file
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What a run left in its output directory, read with h5py alone."""
+"""What a run left in its output directory."""
 
 import h5py
 import numpy as np
@@ -18,13 +18,10 @@ def check_values(case: Case) -> dict[Key, np.ndarray]:
 
 def recorded_missing(case: Case) -> set[Key]:
     found = set()
-    for path in case.output.glob("tiny.[nc]*.h5"):
-        with h5py.File(path) as file:
-            if ".halcyon/missing" not in file:
-                continue
-            names = file[".halcyon/missing_variables"].asstr()[()]
-            for name, (iteration, rank, _, _) in zip(names, file[".halcyon/missing"][()].tolist(), strict=True):
-                found.add((str(name), iteration, rank))
+    for path in case.data_files():
+        opened = case.format.open(path)
+        found |= {(name, iteration, rank) for name, iteration, rank, _, _ in opened.contents().missing}
+        opened.close()
     return found
 
 
@@ -50,7 +47,7 @@ def total(case: Case, count: str) -> int:
 
 
 def check_nothing_is_half_done(case: Case) -> None:
-    left = [p.name for pattern in ("*.tmp", ".*.h5", ".*.room") for p in case.output.glob(pattern)]
+    left = [p.name for pattern in ("*.tmp", f".*{case.format.ending}", ".*.room") for p in case.output.glob(pattern)]
     assert not left, f"left in the output directory: {sorted(left)}"
 
 

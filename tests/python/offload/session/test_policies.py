@@ -63,9 +63,9 @@ def run_under_pressure(case: Case, policy: str, *options: str) -> Outcome:
 
 
 @pytest.mark.parametrize("policy", ["block", "spill", "inline"])
-def test_no_policy_but_skip_loses_a_block(openmpi_case: Case, policy: str) -> None:
-    told = run_under_pressure(openmpi_case, policy).ranks[0]
-    check_complete(openmpi_case, 60)
+def test_no_policy_but_skip_loses_a_block(store_case: Case, policy: str) -> None:
+    told = run_under_pressure(store_case, policy).ranks[0]
+    check_complete(store_case, 60)
     counted = {"block": told["blocked_ns"], "spill": told["spilled"], "inline": told["inlined"]}[policy]
     assert counted > 0, "the buffer was never full: the test shows nothing"
 
@@ -96,14 +96,14 @@ def test_durable_holds_for_what_other_ranks_stored_by_themselves(openmpi_case: C
 
 
 @pytest.mark.parametrize("zero_copy", [0, 1])
-def test_skip_drops_blocks_and_says_which(openmpi_case: Case, zero_copy: int) -> None:
+def test_skip_drops_blocks_and_says_which(store_case: Case, zero_copy: int) -> None:
     """With zero copy the simulation gets private memory then."""
-    outcome = run_under_pressure(openmpi_case, "skip", f"zero_copy={zero_copy}")
+    outcome = run_under_pressure(store_case, "skip", f"zero_copy={zero_copy}")
     skipped = sum(r["skipped"] for r in outcome.ranks.values())
     assert skipped > 0
-    counts = openmpi_case.counts()
+    counts = store_case.counts()
     assert counts["skipped_blocks"] == skipped
-    assert len(openmpi_case.blocks()) == 2 * 2 * 60 - skipped
+    assert len(store_case.blocks()) == 2 * 2 * 60 - skipped
     assert counts["missing_blocks"] == skipped
 
 
@@ -116,19 +116,19 @@ def test_one_client_blocked_while_the_other_waits_for_it_in_mpi_is_no_deadlock(o
     check_complete(openmpi_case, 30)
 
 
-def test_a_server_killed_while_blocks_are_spilled_loses_nothing(openmpi_case: Case) -> None:
-    openmpi_case.variables = ("a", "b")
-    openmpi_case.configure(attributes=", when-full: spill", **TIGHT)
-    run = openmpi_case.start("iterations=60", openmpi_case.gates(6))
-    openmpi_case.wait_at_gate(6)
-    with stopped_server(openmpi_case) as server:
+def test_a_server_killed_while_blocks_are_spilled_loses_nothing(store_case: Case) -> None:
+    store_case.variables = ("a", "b")
+    store_case.configure(attributes=", when-full: spill", **TIGHT)
+    run = store_case.start("iterations=60", store_case.gates(6))
+    store_case.wait_at_gate(6)
+    with stopped_server(store_case) as server:
         before = words(server, Word.SPILLED_BLOCKS, 2)
-        openmpi_case.open_gate(6)
+        store_case.open_gate(6)
         wait_for(lambda: all_grew(before, words(server, Word.SPILLED_BLOCKS, 2)), what="both clients spill")
         stop_server(server)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
-    check_complete(openmpi_case, 60)
+    check_complete(store_case, 60)
 
 
 def test_a_misspelt_layout_ends_the_run_with_the_place_of_the_error(case: Case) -> None:
@@ -191,35 +191,35 @@ def two_mebibytes(tmp_path: Path) -> Iterator[Path]:
         yield where
 
 
-def test_a_full_disk_is_said_and_the_simulation_goes_on(openmpi_case: Case, two_mebibytes: Path) -> None:
-    openmpi_case.configure(nz="64", server="retry: 200 ms")
-    (openmpi_case.directory / "out").symlink_to(two_mebibytes)
-    outcome = openmpi_case.run("iterations=60", limit_s=120)
+def test_a_full_disk_is_said_and_the_simulation_goes_on(store_case: Case, two_mebibytes: Path) -> None:
+    store_case.configure(nz="64", server="retry: 200 ms")
+    (store_case.directory / "out").symlink_to(two_mebibytes)
+    outcome = store_case.run("iterations=60", limit_s=120)
     assert set(outcome.ranks) == {0, 1}, outcome.text
     for told in outcome.ranks.values():
         assert told["blocks"] == 60, "the simulation did not reach its end"
         assert "No space left" in told["error"]
     assert not list(two_mebibytes.glob("*.tmp"))
-    counts = openmpi_case.counts()
+    counts = store_case.counts()
     assert counts["finished"], "no room was kept for the last counts"
     assert counts["iterations"] == 60
-    stored = len(list(two_mebibytes.glob("tiny.n0000.i*.h5")))
+    stored = len(store_case.data_files("n0000"))
     assert counts["failed_files"] == 60 - stored > 0
     assert counts["missing_blocks"] == 2 * (60 - stored)
-    assert counts["blocks"] == len(openmpi_case.blocks()) == 2 * stored
+    assert counts["blocks"] == len(store_case.blocks()) == 2 * stored
     assert counts["bytes"] == counts["blocks"] * 64 * 8 * 16 * 4
 
 
-def test_inline_a_full_disk_is_counted_as_well(openmpi_case: Case, two_mebibytes: Path) -> None:
-    openmpi_case.configure(nz="64", top="inline: true", server="retry: 1 ms")
-    (openmpi_case.directory / "out").symlink_to(two_mebibytes)
-    outcome = openmpi_case.run("iterations=60", limit_s=120)
+def test_inline_a_full_disk_is_counted_as_well(store_case: Case, two_mebibytes: Path) -> None:
+    store_case.configure(nz="64", top="inline: true", server="retry: 1 ms")
+    (store_case.directory / "out").symlink_to(two_mebibytes)
+    outcome = store_case.run("iterations=60", limit_s=120)
     assert set(outcome.ranks) == {0, 1}, outcome.text
-    stored = {rank: {i for _, i, r in openmpi_case.blocks() if r == rank} for rank in range(2)}
+    stored = {rank: {i for _, i, r in store_case.blocks() if r == rank} for rank in range(2)}
     assert 0 < len(stored[0]) + len(stored[1]) < 120
     for rank, iterations in stored.items():
         assert "No space left" in outcome.ranks[rank]["error"]
-        counts = openmpi_case.counts(f"c{rank:05}")
+        counts = store_case.counts(f"c{rank:05}")
         assert counts["failed_files"] == counts["missing_blocks"] == 60 - len(iterations)
         assert (counts["blocks"], counts["bytes"]) == (len(iterations), len(iterations) * 64 * 8 * 16 * 4)
 

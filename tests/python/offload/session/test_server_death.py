@@ -60,23 +60,23 @@ def test_a_server_killed_at_any_moment_loses_nothing(openmpi_case: Case, inline_
 
 @pytest.mark.parametrize("number", [0, 4, 9])
 @pytest.mark.parametrize("moment", ["while a file is written", "between rename and release"])
-def test_a_server_killed_around_its_storing_loses_nothing(openmpi_case: Case, moment: str, number: int) -> None:
-    openmpi_case.configure(nz="32")
-    openmpi_case.output.mkdir()
-    watch = Watch(openmpi_case.output)
-    run = openmpi_case.start("iterations=20", "pause_ms=5", openmpi_case.gates(20))
-    file = f"tiny.n0000.i{number:08d}.h5"
+def test_a_server_killed_around_its_storing_loses_nothing(store_case: Case, moment: str, number: int) -> None:
+    store_case.configure(nz="32")
+    store_case.output.mkdir()
+    watch = Watch(store_case.output)
+    run = store_case.start("iterations=20", "pause_ms=5", store_case.gates(20))
+    file = store_case.data_file(number).name
     if moment == "while a file is written":
         watch.wait(lambda mask, name: bool(mask & IN_CREATE) and name == file + ".tmp")
     else:
         watch.wait(lambda mask, name: bool(mask & IN_MOVED_TO) and name == file)
-    stop_server(openmpi_case.server_process())
-    openmpi_case.open_gate(20)
+    stop_server(store_case.server_process())
+    store_case.open_gate(20)
     watch.close()
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
-    check_complete(openmpi_case, 20)
-    assert not list(openmpi_case.output.glob("*.tmp")), "half a file was left"
+    check_complete(store_case, 20)
+    assert not list(store_case.output.glob("*.tmp")), "half a file was left"
 
 
 def test_three_servers_killed_one_after_the_other_lose_nothing(openmpi_case: Case) -> None:

@@ -1,9 +1,15 @@
 """A run that goes well, and calls that make no sense."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import h5py
 import numpy as np
 import pytest
 from running import Case, check_complete, finish, is_gone, shared_memory_of_halcyon, wait_for
+
+from halcyon.offload.data_files import ZARR
 
 
 def test_every_block_of_a_run_is_stored(case: Case) -> None:
@@ -33,29 +39,37 @@ def test_the_server_is_gone_after_close_and_leaves_nothing(case: Case) -> None:
     assert shared_memory_of_halcyon() == []
 
 
-def test_several_iterations_go_into_one_file(openmpi_case: Case) -> None:
-    openmpi_case.configure(store=", iterations-per-file: 4")
-    outcome = openmpi_case.run("iterations=10")
+def test_several_iterations_go_into_one_file(store_case: Case) -> None:
+    store_case.configure(store=", iterations-per-file: 4")
+    outcome = store_case.run("iterations=10")
     assert outcome.status == 0, outcome.text
-    assert len(list(openmpi_case.output.glob("tiny.n0000.*.h5"))) == 3
-    check_complete(openmpi_case, 10)
+    assert len(store_case.data_files("n0000")) == 3
+    check_complete(store_case, 10)
 
 
-def test_waiting_for_an_iteration_does_not_wait_for_a_full_file(openmpi_case: Case) -> None:
-    openmpi_case.configure(store=", iterations-per-file: 100")
-    outcome = openmpi_case.run("iterations=3", "wait=stored")
+def test_waiting_for_an_iteration_does_not_wait_for_a_full_file(store_case: Case) -> None:
+    store_case.configure(store=", iterations-per-file: 100")
+    outcome = store_case.run("iterations=3", "wait=stored")
     assert outcome.status == 0, outcome.text
-    check_complete(openmpi_case, 3)
+    check_complete(store_case, 3)
 
 
-def test_durable_can_be_waited_for(openmpi_case: Case) -> None:
-    openmpi_case.configure()
-    outcome = openmpi_case.run("iterations=3", "wait=durable")
+def test_durable_can_be_waited_for(store_case: Case) -> None:
+    store_case.configure()
+    outcome = store_case.run("iterations=3", "wait=durable")
     assert outcome.status == 0, outcome.text
-    check_complete(openmpi_case, 3)
+    check_complete(store_case, 3)
 
 
 def test_inline_stores_the_same_values(case: Case) -> None:
+    check_inline_run(case)
+
+
+def test_inline_clients_write_each_format(store_case: Case) -> None:
+    check_inline_run(store_case)
+
+
+def check_inline_run(case: Case) -> None:
     case.configure(top="inline: true")
     outcome = case.run("iterations=4")
     assert outcome.status == 0, outcome.text
@@ -63,30 +77,70 @@ def test_inline_stores_the_same_values(case: Case) -> None:
     assert not list(case.output.glob("server-n*"))
 
 
-def test_a_small_buffer_and_fast_iterations_lose_nothing(openmpi_case: Case) -> None:
+def test_a_run_in_another_format_replaces_all_of_the_earlier_one(openmpi_case: Case) -> None:
+    openmpi_case.configure(store=", existing: replace")
+    assert openmpi_case.run("iterations=3").status == 0
+    first = {path.name for path in openmpi_case.data_files()}
+    assert (openmpi_case.output / "tiny.h5").exists()
+    openmpi_case.format = ZARR
+    openmpi_case.configure(store=", existing: replace")
+    (openmpi_case.output / "tiny.png").touch()
+    assert openmpi_case.run("iterations=2").status == 0
+    check_complete(openmpi_case, 2)
+    names = {path.name for path in openmpi_case.output.iterdir()}
+    assert not names & (first | {"tiny.h5", "tiny.xmf"}), "a view of files that are not there any more"
+    assert "tiny.png" in names
+
+
+def test_a_run_whose_only_store_has_no_view_is_read_like_any_other(openmpi_case: Case) -> None:
+    openmpi_case.format = ZARR
+    openmpi_case.configure()
+    assert openmpi_case.run("iterations=3").status == 0
+    assert len(openmpi_case.data_files("n0000")) == 3
+    out = openmpi_case.output
+    assert openmpi_case.counts()["messages"] == []
+    said = halcyon_command("summary", out)
+    assert said.returncode == 0, said.stderr
+    assert "nothing dropped, spilled, skipped" in said.stdout
+    assert "throughput, servers" in said.stdout
+    page = openmpi_case.directory / "report.html"
+    said = halcyon_command("report", out, "--output", page)
+    assert said.returncode == 0, said.stderr
+    assert "</html>" in page.read_text()
+    refused = halcyon_command("view", out)
+    assert refused.returncode == 2
+    assert "its data files are Zarr folders, which have no view" in refused.stderr
+    assert not (out / "tiny.h5").exists()
+
+
+def halcyon_command(*arguments: str | Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run([sys.executable, "-m", "halcyon", *arguments], capture_output=True, text=True, timeout=120)
+
+
+def test_a_small_buffer_and_fast_iterations_lose_nothing(store_case: Case) -> None:
     """Little more than one iteration fits into each arena: nearly every write has to wait."""
-    openmpi_case.variables = ("a", "b", "c")
-    openmpi_case.configure(nz="64", size="600 KiB")
-    outcome = openmpi_case.run("iterations=40")
+    store_case.variables = ("a", "b", "c")
+    store_case.configure(nz="64", size="600 KiB")
+    outcome = store_case.run("iterations=40")
     assert outcome.status == 0, outcome.text
-    check_complete(openmpi_case, 40)
+    check_complete(store_case, 40)
     assert outcome.ranks[0]["blocked_ns"] > 0, "the test did not put the buffer under pressure"
 
 
-def test_a_run_in_a_directory_that_holds_one_is_refused(openmpi_case: Case) -> None:
-    openmpi_case.configure()
-    assert openmpi_case.run("iterations=1").status == 0
-    again = openmpi_case.run("iterations=1")
+def test_a_run_in_a_directory_that_holds_one_is_refused(store_case: Case) -> None:
+    store_case.configure()
+    assert store_case.run("iterations=1").status == 0
+    again = store_case.run("iterations=1")
     assert again.status != 0
     assert "already holds a run" in again.ranks[0]["open"]
-    check_complete(openmpi_case, 1)
+    check_complete(store_case, 1)
 
 
-def test_existing_replace_deletes_the_earlier_run(openmpi_case: Case) -> None:
-    openmpi_case.configure(store=", existing: replace")
-    assert openmpi_case.run("iterations=5").status == 0
-    assert openmpi_case.run("iterations=2").status == 0
-    assert {i for _, i, _ in openmpi_case.blocks()} == {0, 1}
+def test_existing_replace_deletes_the_earlier_run(store_case: Case) -> None:
+    store_case.configure(store=", existing: replace")
+    assert store_case.run("iterations=5").status == 0
+    assert store_case.run("iterations=2").status == 0
+    assert {i for _, i, _ in store_case.blocks()} == {0, 1}
 
 
 def test_the_arena_is_free_again_after_a_thousand_iterations_of_eight_clients(openmpi_case: Case) -> None:
@@ -136,12 +190,12 @@ def test_detach_ends_the_run_before_the_server_has_stored_it(case: Case) -> None
     "option",
     ["compression: gzip", "compression: when-idle", "precision: {bitround: 20}", "precision: half"],
 )
-def test_compression_and_precision_keep_the_values(openmpi_case: Case, option: str) -> None:
+def test_compression_and_precision_keep_the_values(store_case: Case, option: str) -> None:
     """What the scenario writes into a name of four letters before iteration 2 fits the 11 bits of half precision."""
-    openmpi_case.variables = ("temp",)
-    openmpi_case.configure(attributes=f", {option}", store=", index: true, checksum: true")
-    assert openmpi_case.run("iterations=2").status == 0
-    check_complete(openmpi_case, 2)
+    store_case.variables = ("temp",)
+    store_case.configure(attributes=f", {option}", store=", index: true, checksum: true")
+    assert store_case.run("iterations=2").status == 0
+    check_complete(store_case, 2)
 
 
 def test_chunks_for_the_reader_of_time_series_hold_the_same_values(openmpi_case: Case) -> None:

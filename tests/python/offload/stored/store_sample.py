@@ -16,12 +16,12 @@ def build_directory() -> Path:
     return Path(os.environ.get("HALCYON_BUILD_DIR", root / "build" / "release"))
 
 
-def write_sample(folder: Path, kind: str) -> Path:
+def write_sample(folder: Path, kind: str, store_type: str = "hdf5") -> Path:
     """Fills `folder` with a run of `kind` (see tests/offload/store/write_sample.cpp); returns the path of its view."""
     program = build_directory() / "tests" / "offload" / "store" / "write_sample"
     folder.mkdir(parents=True, exist_ok=True)
     environment = os.environ | {"HALCYON_MODULE_PATH": str(build_directory() / "lib")}
-    subprocess.run([program, folder, kind], check=True, env=environment, capture_output=True, timeout=60)
+    subprocess.run([program, folder, kind, store_type], check=True, env=environment, capture_output=True, timeout=60)
     return folder / "sim.h5"
 
 
