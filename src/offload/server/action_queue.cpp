@@ -126,7 +126,7 @@ void action_queue::run(uint32_t event_id, int64_t iteration, int client, std::fu
 void action_queue::pin_blocks_for(entry& e) {
     if (!book_.knows(e.iteration)) return;
     for (const iteration_book::key k : book_.at(e.iteration).blocks) {
-        iteration_book::held* h = book_.find(k);
+        const iteration_book::held* h = book_.find(k);
         // The entry may be another block's by now: what no store takes goes when its iteration is complete.
         if (h == nullptr || h->block.iteration != e.iteration) continue;
         if (e.client >= 0 && static_cast<int>(h->block.client) != e.client) continue;
@@ -134,7 +134,7 @@ void action_queue::pin_blocks_for(entry& e) {
             ++e.left_out;
             continue;
         }
-        ++h->pins;
+        book_.pin(k);
         e.pinned.push_back(k);
     }
     pinned_ += e.pinned.size();
@@ -173,7 +173,7 @@ void action_queue::finished(const entry& ran, const result<void>& outcome) {
     }
     pinned_ -= ran.pinned.size();
     for (const iteration_book::key k : ran.pinned) {
-        if (iteration_book::held* h = book_.find(k)) --h->pins;
+        book_.unpin(k);
         held_.give_back_if_done(k);
     }
     count_done(ran.client);

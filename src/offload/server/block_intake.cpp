@@ -52,11 +52,11 @@ void block_intake::refuse(iteration_book::key k, uint64_t sequence, bool handed,
     const auto client = static_cast<uint32_t>(k >> 32);
     reject(client, why);
     losses_.tell_clients(book_.next_to_complete(), "rank " + std::to_string(book_.rank_of(client)) + " sent " + why);
-    iteration_book::held* known = book_.find(k);
+    const iteration_book::held* known = book_.find(k);
     if (known == nullptr && handed) held_.give_back(k, block_state::free);
     // What was committed before it was damaged is stored, and its entry free then.
     if (known != nullptr && handed && known->block.sequence == sequence) {
-        known->handed = true;
+        book_.hand_over(k);
         held_.give_back_if_done(k);
     }
 }

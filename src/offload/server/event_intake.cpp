@@ -8,7 +8,6 @@ event_intake::event_intake(const segment& shared, const model& data, iteration_b
                            block_intake& blocks, held_blocks& held, client_signals& signals,
                            const action_queue& actions, journal& notes, progress_notice& progress)
     : segment_(shared),
-      data_(data),
       book_(book),
       clients_(clients),
       blocks_(blocks),

@@ -48,7 +48,6 @@ class event_intake {
     void give_up(uint32_t client, const std::string& why);
 
     const segment& segment_;
-    const model& data_;
     iteration_book& book_;
     client_roster& clients_;
     block_intake& blocks_;

@@ -14,16 +14,16 @@ std::shared_ptr<file_work> file_assembly::of_iterations(uint32_t store, std::vec
     work->request.store = store;
     work->request.iterations = std::move(iterations);
     for (const int64_t number : work->request.iterations) {
-        iteration_book::iteration& it = book_.at(number);
+        const iteration_book::iteration& it = book_.at(number);
         work->complete_ns = std::max(work->complete_ns, it.complete_ns);
         if (it.incomplete) work->request.unfinished.push_back(number);
         for (const missing_block& m : it.missing)
             if (data_.variables[m.variable_id].store == name) work->request.missing.push_back(m);
         for (const iteration_book::key k : it.blocks) {
-            iteration_book::held* h = book_.find(k);
+            const iteration_book::held* h = book_.find(k);
             if (h == nullptr || h->stored || h->in_job || h->block.iteration != number) continue;
             if (data_.variables[h->block.variable].store != name) continue;
-            h->in_job = true;
+            book_.put_into_file(k);
             work->keys.push_back(k);
         }
     }
@@ -50,7 +50,7 @@ std::shared_ptr<file_work> file_assembly::early_part() {
     for (const auto& [k, h] : book_.all())
         if (makes_room(h) && h.block.iteration == oldest && data_.variables[h.block.variable].store == store)
             work->keys.push_back(k);
-    for (const iteration_book::key k : work->keys) book_.find(k)->in_job = true;
+    for (const iteration_book::key k : work->keys) book_.put_into_file(k);
     work->request.iterations = {oldest};
     work->request.visible = false;
     work->complete_ns = realtime_ns();
@@ -62,7 +62,7 @@ void file_assembly::find_bytes(file_work& work) {
     work.request.blocks.clear();
     work.spilled.clear();
     for (auto k = work.keys.begin(); k != work.keys.end();) {
-        iteration_book::held* h = book_.find(*k);
+        const iteration_book::held* h = book_.find(*k);
         auto v = held_.view_of(*h, work.spilled);
         if (v) {
             work.request.blocks.push_back(*v);
@@ -75,12 +75,11 @@ void file_assembly::find_bytes(file_work& work) {
                                  missing_block::why::corrupt};
         work.request.missing.push_back(lost);
         if (book_.knows(lost.iteration))
-            book_.at(lost.iteration).missing.push_back(lost);
+            book_.note_lost(lost);
         else
             journal_.add(&run_counts::missing_blocks);
         losses_.tell_clients(lost.iteration, v.why().message);
-        h->stored = true;
-        h->in_job = false;
+        book_.mark_stored(*k, false);
         held_.give_back_if_done(*k);
         k = work.keys.erase(k);
     }
@@ -92,9 +91,9 @@ std::vector<int64_t> file_assembly::take_out(file_work& work, size_t kept) {
     std::vector<int64_t> back(rest, numbers.end());
     numbers.erase(rest, numbers.end());
     std::erase_if(work.keys, [this, &back](iteration_book::key k) {
-        iteration_book::held* h = book_.find(k);
+        const iteration_book::held* h = book_.find(k);
         if (h == nullptr || !std::binary_search(back.begin(), back.end(), h->block.iteration)) return false;
-        h->in_job = false;
+        book_.take_out_of_file(k);
         return true;
     });
     return back;

@@ -38,7 +38,7 @@ result<block_view> held_blocks::view_of(const iteration_book::held& h,
 }
 
 void held_blocks::give_back_if_done(iteration_book::key k) {
-    iteration_book::held* h = book_.find(k);
+    const iteration_book::held* h = book_.find(k);
     if (h == nullptr || !h->stored || !h->handed || h->in_job || h->pins > 0) return;
     if (h->constant && !clients_.is_gone(h->block.client)) return;
     // A published file may have to be written again while its iteration is not marked; a closed early part never.
@@ -49,7 +49,7 @@ void held_blocks::give_back_if_done(iteration_book::key k) {
         book_.forget(k);
         give_back(k, block_state::free);
     } else if (!h->buried) {
-        h->buried = true;
+        book_.bury(k);
         give_back(k, block_state::stored_early);
     }
 }
@@ -59,7 +59,7 @@ void held_blocks::hand_over_all_of(uint32_t client) {
     for (const auto& [k, h] : book_.all())
         if (h.block.client == client) own.push_back(k);
     for (const iteration_book::key k : own) {
-        book_.find(k)->handed = true;
+        book_.hand_over(k);
         give_back_if_done(k);
     }
 }

@@ -9,7 +9,7 @@ iteration_book::iteration_book(const model& data, std::vector<int> client_ranks,
     for (client_state& c : clients_) c.ended_through = first_iteration - 1;
 }
 
-iteration_book::held* iteration_book::adopt(const checked_block& b, bool handed) {
+const iteration_book::held* iteration_book::adopt(const checked_block& b, bool handed) {
     const key k = key_of(b.client, b.index);
     if (const auto known = held_.find(k); known != held_.end() && known->second.block.sequence == b.sequence) {
         known->second.handed = known->second.handed || handed;
@@ -25,13 +25,44 @@ iteration_book::held* iteration_book::adopt(const checked_block& b, bool handed)
     return &(held_[k] = h);
 }
 
-iteration_book::held* iteration_book::find(key k) {
+const iteration_book::held* iteration_book::find(key k) const {
     const auto found = held_.find(k);
     return found == held_.end() ? nullptr : &found->second;
 }
 
 void iteration_book::forget(key k) {
     held_.erase(k);
+}
+
+void iteration_book::unpin(key k) {
+    if (const auto found = held_.find(k); found != held_.end()) --found->second.pins;
+}
+
+void iteration_book::mark_stored(key k, bool early) {
+    const auto found = held_.find(k);
+    if (found == held_.end()) return;
+    found->second.in_job = false;
+    found->second.stored = true;
+    found->second.early = early;
+}
+
+void iteration_book::note_unwritten(key k, bool of_early_part) {
+    const held* h = find(k);
+    if (h == nullptr || !knows(h->block.iteration)) return;
+    const checked_block& b = h->block;
+    iteration& of = iterations_.at(b.iteration);
+    ++of.unwritten;
+    of.unwritten_bytes += b.shape.bytes;
+    if (of_early_part)
+        note_missing(b.client, b.variable, b.block, b.iteration, missing_block::why::not_written);
+    else
+        ++of.given_up;
+}
+
+void iteration_book::begin_storing(int64_t number, int64_t complete_ns, size_t stores) {
+    iteration& it = iterations_.at(number);
+    it.complete_ns = complete_ns;
+    it.stores_left = stores;
 }
 
 void iteration_book::note_missing(uint32_t client, uint32_t variable, int32_t block, int64_t number,

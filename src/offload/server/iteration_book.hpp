@@ -47,9 +47,28 @@ class iteration_book {
     iteration_book(const model& data, std::vector<int> client_ranks, int64_t first_iteration = 0);
 
     /// A block has come (committed or handed). Null when it was known already; then only `handed` is noted.
-    held* adopt(const checked_block& b, bool handed);
-    held* find(key k);
+    const held* adopt(const checked_block& b, bool handed);
+    [[nodiscard]] const held* find(key k) const;
     void forget(key k);
+
+    // What becomes of a block that the book holds.
+    void hand_over(key k) { held_.at(k).handed = true; }
+    void pin(key k) { ++held_.at(k).pins; }
+    /// A file that is on its way holds it; only one does.
+    void put_into_file(key k) { held_.at(k).in_job = true; }
+    void take_out_of_file(key k) { held_.at(k).in_job = false; }
+    /// Its bytes are given back; it is in an early part.
+    void bury(key k) { held_.at(k).buried = true; }
+
+    // As well; nothing happens where the book does not hold it any more.
+    void unpin(key k);
+    /// It needs no file any more, since one is closed (`early`: of a part) or given up.
+    void mark_stored(key k, bool early);
+    /// Its file could not be written. Of an early part: the file of the iteration says that the block is missing.
+    void note_unwritten(key k, bool of_early_part);
+
+    /// A block that was held and is lost.
+    void note_lost(const missing_block& lost) { iterations_.at(lost.iteration).missing.push_back(lost); }
     /// A block that will be in no file; once noted, it is not noted again.
     void note_missing(uint32_t client, uint32_t variable, int32_t block, int64_t iteration, missing_block::why reason);
 
@@ -75,7 +94,11 @@ class iteration_book {
     std::optional<int64_t> take_complete();
     /// The iterations that have begun and are neither complete nor dropped.
     [[nodiscard]] std::vector<int64_t> open_iterations() const;
-    iteration& at(int64_t number) { return iterations_[number]; }
+    [[nodiscard]] const iteration& at(int64_t number) const { return iterations_.at(number); }
+    /// A complete iteration is to be written by `stores` stores.
+    void begin_storing(int64_t number, int64_t complete_ns, size_t stores);
+    /// A store has written it, or has given it up. True: that was the last one.
+    bool store_is_through(int64_t number) { return --iterations_.at(number).stores_left == 0; }
     void drop(int64_t number) { iterations_.erase(number); }
     [[nodiscard]] bool knows(int64_t number) const { return iterations_.contains(number); }
     [[nodiscard]] bool empty() const { return iterations_.empty(); }

@@ -31,18 +31,17 @@ void output_schedule::complete_iterations() {
 }
 
 void output_schedule::complete(int64_t number) {
-    iteration_book::iteration& it = book_.at(number);
-    it.complete_ns = realtime_ns();
+    // Each store gets a file for each iteration, an empty one too: it says that this writer is through with it.
+    book_.begin_storing(number, realtime_ns(), data_.stores.size());
+    const iteration_book::iteration& it = book_.at(number);
     if (!it.closed_before.empty()) tell_of_closed_before(number, it.closed_before);
     const int64_t delay_ns = slot_.delay_ns(monotonic_ns());
     for (const iteration_book::key k : it.blocks) {
-        iteration_book::held* h = book_.find(k);
+        const iteration_book::held* h = book_.find(k);
         if (h == nullptr || !data_.variables[h->block.variable].store.empty()) continue;
-        h->stored = true;
+        book_.mark_stored(k, false);
         held_.give_back_if_done(k);
     }
-    // Each store gets a file for each iteration, an empty one too: it says that this writer is through with it.
-    it.stores_left = data_.stores.size();
     if (data_.stores.empty()) settlement_.iteration_stored(number);
     for (uint32_t s = 0; s < data_.stores.size(); ++s) {
         pending_.add(s, number);

@@ -31,19 +31,14 @@ void settlement::settle(const file_work& work, const result<file_report>& outcom
         journal_.note("given up: " + outcome.why().message);
         losses_.file_failed(outcome.why(), work.request.iterations.front());
         // The iteration's own file is still to come, and says what an early part would have held.
-        for (const iteration_book::key k : work.keys) count_unwritten(k, early);
+        for (const iteration_book::key k : work.keys) book_.note_unwritten(k, early);
     }
-    for (const iteration_book::key k : work.keys)
-        if (iteration_book::held* b = book_.find(k)) {
-            b->in_job = false;
-            b->stored = true;
-            b->early = early;
-        }
+    for (const iteration_book::key k : work.keys) book_.mark_stored(k, early);
     if (early) {
         for (const iteration_book::key k : work.keys) held_.give_back_if_done(k);
     } else {
         for (const int64_t number : work.request.iterations)
-            if (--book_.at(number).stores_left == 0) iteration_stored(number);
+            if (book_.store_is_through(number)) iteration_stored(number);
         view_.mark_stale();
     }
     progress_.note();
@@ -75,19 +70,6 @@ void settlement::count_written(const file_work& work, const file_report& report,
     if (!now_on || !used) return;
     journal_.note_switch(*now_on ? "compression on" : "compression off");
     journal_.note(std::string("compression when-idle is now ") + (*now_on ? "on" : "off"));
-}
-
-void settlement::count_unwritten(iteration_book::key k, bool of_early_part) {
-    const iteration_book::held* h = book_.find(k);
-    if (h == nullptr || !book_.knows(h->block.iteration)) return;
-    iteration_book::iteration& it = book_.at(h->block.iteration);
-    ++it.unwritten;
-    it.unwritten_bytes += h->block.shape.bytes;
-    if (of_early_part)
-        book_.note_missing(h->block.client, h->block.variable, h->block.block, h->block.iteration,
-                           missing_block::why::not_written);
-    else
-        ++it.given_up;
 }
 
 void settlement::iteration_stored(int64_t number) {

@@ -39,7 +39,6 @@ class settlement {
 
   private:
     void count_written(const file_work& work, const file_report& report, const file_record& begun, bool shared);
-    void count_unwritten(iteration_book::key k, bool of_early_part);
 
     const segment& segment_;
     const model& data_;

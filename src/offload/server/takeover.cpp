@@ -80,9 +80,9 @@ void takeover::take_blocks_of(uint32_t client, int64_t stored, int64_t ended) {
         const bool constant = !data_.variables[b->variable].time_varying;
         if (b->iteration <= stored && handed && !constant) {
             held_.give_back(k, block_state::free);
-        } else if (iteration_book::held* h = book_.adopt(*b, handed); h != nullptr) {
-            h->stored = early || b->iteration <= stored;
-            h->early = h->buried = early;
+        } else if (book_.adopt(*b, handed) != nullptr) {
+            if (early || b->iteration <= stored) book_.mark_stored(k, early);
+            if (early) book_.bury(k);
             if (b->in_spill && !early) spill_files_.need(client);
         }
     }

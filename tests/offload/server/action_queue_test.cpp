@@ -129,7 +129,7 @@ TEST_F(the_action_queue, keeps_blocks_until_the_actions_that_read_them_have_run)
     const auto k = parts.hand_over(0, 0, 0);
     *reinterpret_cast<float*>(parts.shared.bytes_at(parts.entry(0, 0).location)) = 2.5F;
     queue.run(look, 0, -1);
-    parts.book.find(k)->stored = true;
+    parts.book.mark_stored(k, false);
     parts.notes.mark_stored(0);
     parts.held.give_back_if_done(k);
     EXPECT_EQ(parts.entry(0, 0).state.load(), block_state::servers);
@@ -157,7 +157,7 @@ TEST_F(the_action_queue, counts_blocks_whose_bytes_are_gone) {
     open();
     const auto buried = parts.hand_over(0, 0, 0);
     parts.hand_over(1, 0, 0);
-    parts.book.find(buried)->buried = true;
+    parts.book.bury(buried);
     queue.run(look, 0, -1);
     parts.finish();
     EXPECT_EQ(looks(), std::vector<std::string>{"1 0"});

@@ -52,7 +52,7 @@ class sharing : public ::testing::Test {
         const auto k = parts.hand_over(0, static_cast<uint32_t>(iteration), iteration);
         parts.book.client_ended(0, iteration);
         EXPECT_EQ(parts.book.take_complete(), iteration);
-        parts.book.at(iteration).stores_left = 1;
+        parts.book.begin_storing(iteration, 0, 1);
         parts.pending.add(0, iteration);
         return k;
     }

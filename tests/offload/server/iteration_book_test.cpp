@@ -135,5 +135,26 @@ TEST_F(book, when_nobody_is_left_what_has_begun_becomes_complete_and_no_more) {
     EXPECT_TRUE(b.open_iterations().empty());
 }
 
+TEST_F(book, an_iteration_is_through_when_each_store_is) {
+    b.adopt(block_of(0, 0, 0), true);
+    b.begin_storing(0, 17, 2);
+    EXPECT_EQ(b.at(0).complete_ns, 17);
+    EXPECT_FALSE(b.store_is_through(0));
+    EXPECT_TRUE(b.store_is_through(0));
+}
+
+TEST_F(book, a_block_that_could_not_be_written_is_missing_once) {
+    b.adopt(block_of(0, 0, 0), true);
+    b.adopt(block_of(1, 0, 0), true);
+    b.note_unwritten(iteration_book::key_of(0, 0), true);
+    EXPECT_EQ(b.at(0).unwritten, 1);
+    ASSERT_EQ(b.at(0).missing.size(), 1U) << "the file of the iteration says so";
+    EXPECT_EQ(b.at(0).missing[0].reason, missing_block::why::not_written);
+    b.note_unwritten(iteration_book::key_of(1, 0), false);
+    EXPECT_EQ(b.at(0).unwritten, 2);
+    EXPECT_EQ(b.at(0).missing.size(), 1U) << "there is no such file";
+    EXPECT_EQ(b.at(0).given_up, 1);
+}
+
 }  // namespace
 }  // namespace halcyon::offload
