@@ -1,6 +1,8 @@
 #pragma once
 
-#include <barrier>
+#include <sched.h>
+
+#include <atomic>
 #include <thread>
 
 #include "calls/backend_conformance/fixture.hpp"
@@ -246,18 +248,19 @@ TEST_P(backend_conformance, unlinked_files_live_while_they_are_open) {
 
 TEST_P(backend_conformance, threads_write_to_ranges_of_their_own) {
     constexpr int threads = 4;
-    constexpr int rounds = 300;
+    constexpr int rounds = 2000;
     constexpr size_t bytes = 200;
     constexpr int64_t step = 300'000;  // all threads come to a new part of the file at once
     opened_file file(backend(), path("a"), O_CREAT | O_RDWR);
-    std::barrier together(threads);
+    std::atomic<int> arrived{0};
     std::vector<std::thread> writers;
     writers.reserve(threads);
     for (int thread = 0; thread < threads; ++thread) {
         writers.emplace_back([&, thread] {
             const std::string record(bytes, static_cast<char>('a' + thread));
             for (int round = 0; round < rounds; ++round) {
-                together.arrive_and_wait();
+                arrived.fetch_add(1);
+                while (arrived.load() < (round + 1) * threads) sched_yield();
                 EXPECT_EQ(file.write(record, round * step + thread * static_cast<int64_t>(bytes)),
                           static_cast<ssize_t>(bytes));
             }
@@ -266,8 +269,35 @@ TEST_P(backend_conformance, threads_write_to_ranges_of_their_own) {
     for (auto& writer : writers) writer.join();
     std::string expected;
     for (int thread = 0; thread < threads; ++thread) expected.append(bytes, static_cast<char>('a' + thread));
-    for (int round = 0; round < rounds; ++round) EXPECT_EQ(file.read(threads * bytes, round * step), expected) << round;
+    for (int round = 0; round < rounds; ++round) ASSERT_EQ(file.read(threads * bytes, round * step), expected) << round;
     EXPECT_EQ(file.size(), (rounds - 1) * step + static_cast<int64_t>(threads * bytes));
+}
+
+TEST_P(backend_conformance, a_write_and_a_truncation_at_once_come_one_after_the_other) {
+    constexpr int rounds = 2000;
+    constexpr int64_t at = 100'000;
+    opened_file file(backend(), path("a"), O_CREAT | O_RDWR);
+    const std::string record(300, 'x');
+    for (int round = 0; round < rounds; ++round) {
+        ASSERT_EQ(file.write("old", at), 3);
+        std::atomic<int> arrived{0};
+        const auto together = [&arrived] {
+            arrived.fetch_add(1);
+            while (arrived.load() < 2) sched_yield();
+        };
+        std::thread writer([&] {
+            together();
+            EXPECT_EQ(file.write(record, at), 300);
+        });
+        together();
+        EXPECT_EQ(backend().resize(file.handle(), 0), 0);
+        writer.join();
+        const bool written_last = file.size() != 0;
+        EXPECT_EQ(file.size(), written_last ? at + 300 : 0);
+        EXPECT_EQ(backend().resize(file.handle(), at + 300), 0);
+        ASSERT_EQ(file.read(300, at), written_last ? record : std::string(300, '\0')) << round;
+        ASSERT_EQ(backend().resize(file.handle(), 0), 0);
+    }
 }
 
 TEST_P(backend_conformance, a_full_backend_says_so_and_takes_more_once_there_is_room) {

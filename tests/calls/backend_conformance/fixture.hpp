@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <ostream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +32,10 @@ struct backend_offer {
     bool maps = true;
     bool links = true;  ///< hard and symbolic
 };
+
+inline void PrintTo(const backend_offer& offer, std::ostream* out) {
+    *out << offer.name;
+}
 
 inline constexpr const char* handed_over = "HALCYON_TEST_BACKEND";
 

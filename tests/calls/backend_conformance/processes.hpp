@@ -41,8 +41,8 @@ class program_again {
 
 TEST_P(backend_conformance, records_that_processes_append_stay_whole) {
     constexpr int processes = 4;
-    constexpr int records = 500;
-    constexpr size_t bytes = 700;
+    constexpr int records = 100;
+    constexpr size_t bytes = 40'000;
     opened_file file(backend(), path("a"), O_CREAT | O_RDWR | O_APPEND);
     std::vector<std::unique_ptr<child_process>> children;
     for (int number = 0; number < processes; ++number) {

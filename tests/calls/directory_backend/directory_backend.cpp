@@ -166,7 +166,7 @@ int directory_backend::next_entry(handle directory, uint64_t& after, entry& out)
     constexpr uint64_t dots = 2;
     struct alignas(8) {
         char bytes[1024];
-    } buffer;
+    } buffer = {};
     struct record {
         uint64_t inode;
         int64_t next;

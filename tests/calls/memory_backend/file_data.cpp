@@ -210,13 +210,14 @@ std::atomic<uint32_t>* file_data::place_of_chunk(inode& node, int64_t index, boo
 }
 
 std::byte* file_data::chunk_to_write(inode& node, int64_t index) const {
+    space& of = *space_;
     if (std::byte* const found = chunk(node, index)) [[likely]]
         return found;
-    const held_job_lock all(*space_, *processes_, space_->head.lock);
+    const held_job_lock all(of, *processes_, of.head.lock);
     std::atomic<uint32_t>* const place = place_of_chunk(node, index, true);
     if (place == nullptr) return nullptr;
     if (place->load(std::memory_order_acquire) == 0) {
-        const uint32_t number = take(space_->head.chunks, space_->chunk_links, space_->head.capacity);
+        const uint32_t number = take(of.head.chunks, of.chunk_links, of.head.capacity);
         if (number == 0) return nullptr;
         place->store(number, std::memory_order_release);
         node.chunks.fetch_add(1, std::memory_order_relaxed);
