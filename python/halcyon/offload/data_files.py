@@ -88,8 +88,9 @@ class Format:
 
     def is_file(self, path: Path) -> bool:
         """Whether `path` is called like something of this format, and is of its kind."""
-        right_kind = path.is_dir() if self.is_folder else path.is_file()
-        return path.name.endswith(self.ending) and not path.name.startswith(".") and right_kind
+        if not path.name.endswith(self.ending) or path.name.startswith("."):
+            return False
+        return path.is_dir() if self.is_folder else path.is_file()
 
     def files_in(self, directory: Path) -> list[Path]:
         """What of this format is published in `directory`: data files, views and what others put there; sorted."""

@@ -71,11 +71,12 @@ class Contents:
 
 
 def _files(path: Path) -> list[tuple[Format, Path]]:
-    if path.is_file() or format_of(path).is_folder:
-        return [(format_of(path), path)]
-    if not path.is_dir():
+    if not path.is_dir() and not path.is_file():
         raise UsageError(f"{path}: neither a directory nor a file")
-    files = [(known, file) for known in FORMATS for file in known.files_in(path)]
+    files = [(known, file) for known in FORMATS for file in known.files_in(path)] if path.is_dir() else []
+    # A directory of a store may be called like a folder of Zarr.
+    if path.is_file() or (format_of(path).is_folder and not files):
+        return [(format_of(path), path)]
     data = [(known, file) for known, file in files if known.place_of(file)]
     # What is left of a run without its data files is a view of nothing.
     if data or _is_run_of_servers(path):

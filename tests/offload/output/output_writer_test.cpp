@@ -32,8 +32,8 @@ std::multiset<std::filesystem::path> synced_files, synced_folders;
 
 }  // namespace
 
-/// Stands before the C library's.
-extern "C" int fsync(int fd) {
+/// Stands before the C library's, for the store modules too.
+extern "C" __attribute__((visibility("default"))) int fsync(int fd) {
     const auto path = std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd));
     if (std::filesystem::is_regular_file(path)) synced_files.insert(path);
     if (std::filesystem::is_directory(path)) synced_folders.insert(path);
@@ -188,6 +188,31 @@ TEST_P(writing, a_sync_is_of_all_that_this_writer_published_and_of_those_it_is_t
     ASSERT_TRUE(first->sync({}).ok());
     EXPECT_TRUE(synced().contains(data("cloud.n0000.i00000002%")));
     EXPECT_FALSE(synced().contains(data("cloud.c00002.i00000001.p01%")));
+}
+
+TEST_P(writing, what_is_written_durably_is_synced_whole_before_it_is_seen) {
+    const auto first = server();
+    synced_files.clear();
+    synced_folders.clear();
+    output_writer::request r;
+    r.iterations = {1};
+    r.sync = true;
+    ASSERT_TRUE(first->write(r).ok());
+    const auto written = out() / data("cloud.n0000.i00000001%");
+    size_t files = 1, folders = 0;
+    if (std::filesystem::is_directory(written)) {
+        files = 0;
+        folders = 1;
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(written))
+            ++(entry.is_directory() ? folders : files);
+    }
+    EXPECT_EQ(synced_files.size(), files);
+    for (const auto& path : synced_files)
+        EXPECT_NE(path.string().find(written.string() + ".tmp"), std::string::npos) << path;
+    EXPECT_EQ(synced_folders.count(out()), 1U);
+    EXPECT_EQ(synced_folders.size(), folders + 1);
+    ASSERT_TRUE(first->sync({}).ok());
+    EXPECT_EQ(synced_files.size(), files) << "synced already";
 }
 
 TEST_P(writing, what_is_deleted_is_missing_once) {

@@ -128,6 +128,7 @@ def test_a_run_equals_its_copy_and_the_same_run_in_hdf5(run: Path, tmp_path: Pat
     copy = Path(shutil.copytree(run, tmp_path / "b"))
     assert diff(run, copy) == []
     assert diff(run / "sim.n0000.i00000000.zarr", copy / "sim.n0000.i00000000.zarr") == []
+    assert diff(run, copy.rename(tmp_path / "run.zarr")) == []
     write_sample(tmp_path / "hdf5", "single")
     assert diff(run, tmp_path / "hdf5") == []
     assert diff(tmp_path / "hdf5", run, range(1, 3)) == []
