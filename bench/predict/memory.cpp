@@ -88,7 +88,7 @@ program gtc_like() {
 }
 
 struct learnt {
-    calls::memory_bound names_memory{SIZE_MAX};
+    halcyon::calls::memory_bound names_memory{SIZE_MAX};
     file_names names{names_memory};
     model knows{{}, names};
     uint32_t named = 0;
