@@ -126,6 +126,8 @@ class mounted_path {
     /// The working directory becomes this one, if it is a directory. 0, or -errno.
     int become_working_directory();
     [[nodiscard]] file_backend& backend() const { return *of_; }
+    /// With the prefix; but of the prefix itself, which ends with a slash then.
+    [[nodiscard]] const char* whole() const { return whole_; }
     /// Below the prefix.
     [[nodiscard]] const char* path() const { return whole_ + prefix_; }
 

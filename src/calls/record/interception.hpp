@@ -134,6 +134,16 @@ struct by_kernel {
     static constexpr bool never = true;
 };
 
+/// As intercept, in a process that has backends. An operation may hold paths: its stack is taken in no other process.
+template <class Shape, call_id id, class Operation, class Result, class... Parameters>
+[[gnu::noinline]] Result intercept_beside_backends(Result (*real)(Parameters...),
+                                                   std::type_identity_t<Parameters>... arguments) {
+    Operation operation;
+    if (!operation.claims(arguments...)) return recorded<Shape, id>([&] { return real(arguments...); }, arguments...);
+    return recorded<Shape, id>(
+        [&] { return backends::as_result<Result>([&] { return operation.perform(arguments...); }); }, arguments...);
+}
+
 /// A wrapper's body. A shape's `before(record, arguments…)` says from the arguments what is called, and returns false
 /// for calls that nobody wants to see (of sockets, of /proc); `after(record, result, arguments…)` adds the rest.
 /// Whether a backend answers, and how, says `Operation` (wrappers/operations/operation.hpp), before anything is
@@ -150,13 +160,8 @@ Result intercept(Result (*real)(Parameters...), std::type_identity_t<Parameters>
             return static_cast<Result>(-1);
     }
     if constexpr (!requires { Operation::never; }) {
-        if (backends::present()) [[unlikely]] {
-            Operation operation;
-            if (operation.claims(arguments...))
-                return recorded<Shape, id>(
-                    [&] { return backends::as_result<Result>([&] { return operation.perform(arguments...); }); },
-                    arguments...);
-        }
+        if (backends::present()) [[unlikely]]
+            return intercept_beside_backends<Shape, id, Operation>(real, arguments...);
     }
     return recorded<Shape, id>([&] { return real(arguments...); }, arguments...);
 }

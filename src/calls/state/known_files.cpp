@@ -238,17 +238,20 @@ uint32_t of_given_path(int relative_to, const char* path, int fd) {
     return length == 0 ? unknown : id_of({name, length}, fd);
 }
 
+[[gnu::noinline]] uint32_t of_placeholder(int fd) {
+    char named[2 * PATH_MAX];
+    const size_t whole = backends::path_of(fd, named, sizeof named);
+    return whole == 0 ? unknown : id_of({named, whole}, fd);
+}
+
 template <size_t room>
 [[gnu::noinline]] uint32_t of_descriptor_within(int fd, int opened_in, const char* opened_by) {
     char path[room];
     const size_t length = direct::path_of(fd, path, room);
     if (length == 0) return of_nameless(fd, opened_in, opened_by);
     if (room < PATH_MAX && length + 1 >= room) return of_descriptor_within<PATH_MAX>(fd, opened_in, opened_by);
-    if (backends::is_placeholder({path, length})) [[unlikely]] {
-        char named[2 * PATH_MAX];
-        const size_t whole = backends::path_of(fd, named, sizeof named);
-        return whole == 0 ? unknown : id_of({named, whole}, fd);
-    }
+    if (backends::is_placeholder({path, length})) [[unlikely]]
+        return of_placeholder(fd);
     const std::string_view found(path, without_mark_of_deletion(fd, path, length));
     return unwanted(found) ? ignored : id_of(found, fd);
 }

@@ -221,6 +221,14 @@ static void naming(void) {
     CHECK(CALL(int (*)(int, const char*, const void*, int))(AT_FDCWD, made(name, 1), NULL, 0) == 0);
     EACH("futimens", "futimes") CHECK(CALL(int (*)(int, const void*))(opened(name, 1), NULL) == 0);
     EACH("chdir") CHECK(mkdir(path_of(name), 0700) == 0 && CALL(int (*)(const char*))(path_of(name)) == 0);
+    EACH("getcwd", "__getcwd_chk", "get_current_dir_name") {
+        if (name[3] == '_')
+            CHECK(CALL(char* (*)(void))() != NULL);
+        else if (name[0] == '_')
+            CHECK(CALL(char* (*)(char*, size_t, size_t))(out, sizeof out, sizeof out) != NULL);
+        else
+            CHECK(CALL(char* (*)(char*, size_t))(out, sizeof out) != NULL);
+    }
     EACH("fchdir") {
         mkdir(path_of(name), 0700);
         CHECK(CALL(int (*)(int))(open(path_of(name), O_RDONLY)) == 0);

@@ -12,7 +12,7 @@ ON_NO_FILE_OF_ITS_OWN = {
     "close_range", "closefrom",
 }  # fmt: skip
 """Recorded, but on no file or on one without a name of the test's choosing."""
-NEVER_RETURN = {"_exit", "dlclose", "longjmp", "fork", "exec", "posix_spawn", "syscall", "setuid"}
+NEVER_RETURN = {"_exit", "dlclose", "longjmp", "fork", "exec", "posix_spawn", "syscall", "setuid", "getcwd"}
 """Functions that are interposed for what they do to processes, to their code and to the recording."""
 MPI = re.compile(r"^(MPI_|PMPI_|H5)")
 

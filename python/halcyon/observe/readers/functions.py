@@ -17,7 +17,6 @@ _OTHERS: dict[str, tuple[Level, Kind]] = {
     "shm_open": (Level.POSIX, Kind.OPEN),
     "faccessat2": (Level.POSIX, Kind.STAT),
     "realpath": (Level.POSIX, Kind.STAT),
-    "rewinddir": (Level.POSIX, Kind.DIRECTORY),
     "seekdir": (Level.POSIX, Kind.DIRECTORY),
     "telldir": (Level.POSIX, Kind.DIRECTORY),
     "scandir": (Level.POSIX, Kind.DIRECTORY),

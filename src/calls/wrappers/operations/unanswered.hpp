@@ -47,7 +47,7 @@ struct refuse_stream {
     bool claims(const char* name, const char*, const FILE*) { return file.find(AT_FDCWD, name); }
     template <class... Rest>
     FILE* perform(Rest...) {
-        say_no_streams(file.backend().name(), file.path());
+        say_no_streams(file.backend().name(), file.whole());
         errno = EOPNOTSUPP;
         return nullptr;
     }

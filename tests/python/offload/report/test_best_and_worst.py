@@ -33,7 +33,7 @@ def test_runs_at_one_place_that_read_differently_are_both_told() -> None:
     assert title == "2.0 (1.0) with a, 2.0 (1.5) with b"
 
 
-@pytest.mark.parametrize("name", FIGURES.keys() - {"scalability"})
+@pytest.mark.parametrize("name", [name for name in FIGURES if name != "scalability"])
 def test_titles_of_equal_runs_say_a_value_once(tmp_path: Path, name: str) -> None:
     runs = [write_run(tmp_path / run, Shape(phases=3)) for run in ("one", "two")]
     for run in runs:
