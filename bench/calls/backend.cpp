@@ -1,5 +1,5 @@
-/// What a pwrite of 64 bytes costs that a file's backend answers in place of the kernel, beyond the copy of its data: by
-/// the in-memory backend of the tests, less a memcpy to the same places of a memfd's mapping.
+/// What a pwrite of 64 bytes costs that a file's backend answers in place of the kernel, beyond the copy of its data:
+/// by the in-memory backend of the tests, less a memcpy to the same places of a memfd's mapping.
 ///
 /// One process, without a layer, in blocks of both, in turn; the control is the copy against itself.
 #include <fcntl.h>

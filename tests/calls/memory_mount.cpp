@@ -1,5 +1,5 @@
-// For the text layer's library, with files in memory under $HALCYON_MEMORY_MOUNT: all processes that one process starts,
-// and they in turn, see the same ones.
+// For the text layer's library, with files in memory under $HALCYON_MEMORY_MOUNT: all processes that one process
+// starts, and they in turn, see the same ones.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

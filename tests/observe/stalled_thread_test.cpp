@@ -18,8 +18,8 @@
 #include <thread>
 #include <vector>
 
-#include "calls/record/call_table.hpp"
 #include "calls/clocks/ticks.hpp"
+#include "calls/record/call_table.hpp"
 #include "observe/trace/record_buffer.hpp"
 #include "observe/trace/section_coding.hpp"
 #include "observe/trace/trace_file.hpp"

@@ -9,8 +9,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include "calls/record/call_table.hpp"
 #include "calls/clocks/ticks.hpp"
+#include "calls/record/call_table.hpp"
 #include "observe/trace/record_buffer.hpp"
 #include "observe/trace/trace_file.hpp"
 

@@ -2,12 +2,12 @@
 
 #include <optional>
 
-#include "calls/stacks/call_stack.hpp"
 #include "calls/record/call_table.hpp"
-#include "calls/state/direct_call.hpp"
+#include "calls/stacks/call_stack.hpp"
 #include "calls/stacks/frame_rule.hpp"
-#include "calls/state/known_files.hpp"
 #include "calls/stacks/loaded_object.hpp"
+#include "calls/state/direct_call.hpp"
+#include "calls/state/known_files.hpp"
 
 namespace halcyon::calls::contexts {
 namespace {

@@ -41,8 +41,7 @@ class patient_lock {
       private:
         bool take() {
             uint32_t nobody = 0;
-            if (!of_.word_.compare_exchange_strong(nobody, lock_name(thread_), std::memory_order_acquire))
-                return false;
+            if (!of_.word_.compare_exchange_strong(nobody, lock_name(thread_), std::memory_order_acquire)) return false;
             of_.given_up_on_.store(0, std::memory_order_relaxed);
             return true;
         }

@@ -2,12 +2,12 @@
 
 #include <sys/mman.h>
 
-#include "calls/state/blocked_signals.hpp"
+#include "calls/clocks/ticks.hpp"
 #include "calls/stacks/contexts.hpp"
+#include "calls/state/blocked_signals.hpp"
 #include "calls/state/descriptors.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/known_files.hpp"
-#include "calls/clocks/ticks.hpp"
 
 namespace halcyon::calls {
 namespace {

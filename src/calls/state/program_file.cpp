@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "calls/record/recorded_note.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/given_memory.hpp"
-#include "calls/record/recorded_note.hpp"
 
 namespace halcyon::calls {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "calls/state/direct_call.hpp"
 #include "calls/stacks/loaded_object.hpp"
+#include "calls/state/direct_call.hpp"
 
 namespace halcyon::calls {
 namespace {

@@ -4,10 +4,10 @@
 #include <span>
 
 #include "base/clock.hpp"
+#include "calls/clocks/ticks.hpp"
 #include "calls/state/blocked_signals.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/patience.hpp"
-#include "calls/clocks/ticks.hpp"
 
 namespace halcyon::observe::trace {
 namespace direct = calls::direct;

@@ -1,11 +1,11 @@
 #include "observe/trace/record_buffer.hpp"
 
 #include "base/clock.hpp"
+#include "calls/clocks/ticks.hpp"
 #include "calls/state/descriptors.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/patience.hpp"
 #include "calls/state/process_state.hpp"
-#include "calls/clocks/ticks.hpp"
 
 namespace halcyon::observe::trace {
 namespace direct = calls::direct;

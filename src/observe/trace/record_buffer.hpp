@@ -3,8 +3,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "calls/state/blocked_signals.hpp"
 #include "calls/record/call_record.hpp"
+#include "calls/state/blocked_signals.hpp"
 #include "calls/state/own_thread.hpp"
 #include "observe/trace/chunk_coder.hpp"
 #include "observe/trace/notes.hpp"
@@ -26,9 +26,9 @@ namespace halcyon::observe::trace {
 /// A signal's handler neither interrupts a thread that codes or notes, nor jumps away from there; from a slot that it
 /// has taken it may, and leaves that behind as `abandoned`.
 ///
-/// Nobody waits for another thread without end (calls/state/patience.hpp). After some seconds the work is taken over, or left
-/// to readers of the ring. A slot stays its thread's for as long as that takes: a chunk is not used again before each
-/// of its slots was filled. Meanwhile its other records go to the trace, and the late one follows them.
+/// Nobody waits for another thread without end (calls/state/patience.hpp). After some seconds the work is taken over,
+/// or left to readers of the ring. A slot stays its thread's for as long as that takes: a chunk is not used again
+/// before each of its slots was filled. Meanwhile its other records go to the trace, and the late one follows them.
 class record_buffer {
   public:
     /// Maps `<path>` with room for `bytes`. False when it cannot, with errno in `error`.

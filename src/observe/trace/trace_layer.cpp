@@ -5,12 +5,12 @@
 #include <sys/utsname.h>
 
 #include "base/clock.hpp"
+#include "calls/clocks/node_clock.hpp"
+#include "calls/clocks/ticks.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/known_files.hpp"
-#include "calls/clocks/node_clock.hpp"
 #include "calls/state/process_state.hpp"
 #include "calls/state/standard_error.hpp"
-#include "calls/clocks/ticks.hpp"
 
 namespace halcyon::observe::trace {
 namespace direct = calls::direct;

@@ -9,8 +9,8 @@
 #include "base/clock.hpp"
 #include "base/shared_layout.hpp"
 #include "calls/clocks/clock_meeting.hpp"
-#include "calls/state/mpi_launch.hpp"
 #include "calls/clocks/node_clock.hpp"
+#include "calls/state/mpi_launch.hpp"
 #include "calls/wrappers/mpi/mpi_library.hpp"
 
 namespace halcyon::calls::mpi::clocks {

@@ -1,8 +1,8 @@
 // stdio functions with variable arguments, and those that act on all streams at once.
 #include <stdarg.h>
 
-#include "calls/wrappers/stdio/stdio_bound.hpp"
 #include "calls/wrappers/posix/transfer_shapes.hpp"
+#include "calls/wrappers/stdio/stdio_bound.hpp"
 #include "calls/wrappers/wrapper.hpp"
 
 namespace halcyon::calls {

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "calls/state/descriptors.hpp"
 #include "calls/record/interception.hpp"
+#include "calls/state/descriptors.hpp"
 
 namespace halcyon::calls {
 
