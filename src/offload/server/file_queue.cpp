@@ -5,11 +5,6 @@
 #include "base/clock.hpp"
 
 namespace halcyon::offload {
-namespace {
-
-constexpr int64_t pause_after_failure_ns = 200'000'000;
-
-}  // namespace
 
 file_queue::file_queue(const model& data, iteration_book& book, output_writer& output, file_assembly& assembly,
                        settlement& settled, journal& notes, loss_report& losses, inbox& news, worker_pool& workers)

@@ -7,11 +7,6 @@
 #include "base/clock.hpp"
 
 namespace halcyon::offload {
-namespace {
-
-constexpr int64_t pause_after_failure_ns = 200'000'000;
-
-}  // namespace
 
 file_sharing::file_sharing(const model& data, shared_files* files, iteration_book& book, output_writer& output,
                            file_assembly& assembly, settlement& settled, pending_iterations& pending,

@@ -10,6 +10,9 @@
 
 namespace halcyon::offload {
 
+/// A file that could not be written is tried again after this.
+inline constexpr int64_t pause_after_failure_ns = 200'000'000;
+
 /// One file on its way: what it holds, and which blocks it pins.
 struct file_work {
     output_writer::request request;
