@@ -108,7 +108,9 @@ def main():
 if __name__ == "__main__":
     main()
     for how in sys.argv[1:]:
-        with multiprocessing.get_context(how).Pool(2) as pool: pool.map(work, range(3))
+        with multiprocessing.get_context(how).Pool(2) as pool:
+            pool.map(work, range(3))
+            pool.close(); pool.join()  # else a worker that is still starting is killed, within any of its calls
 """
 
 
