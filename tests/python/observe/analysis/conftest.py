@@ -9,7 +9,46 @@ from observe.synthetic import Trace
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.settings import Settings
 from halcyon.observe.dataset import Dataset
-from halcyon.observe.findings import Finding, findings
+from halcyon.observe.findings import (
+    Finding,
+    collective_buffering,
+    collective_setup,
+    collective_waiting,
+    data_sieving,
+    findings,
+    frequent_sync,
+    metadata_storm,
+    misalignment,
+    mpiio_overhead,
+    one_rank_moves_all,
+    random_access,
+    redundant_reads,
+    slow_rank,
+    slow_server,
+    small_transfers,
+    synchronous_writes,
+)
+
+_FINDERS = {
+    "collective-buffering": collective_buffering,
+    "collective-exchange": collective_waiting,
+    "collective-setup": collective_setup,
+    "collective-wait": collective_waiting,
+    "data-sieving": data_sieving,
+    "frequent-sync": frequent_sync,
+    "metadata-storm": metadata_storm,
+    "misaligned": misalignment,
+    "mpiio-overhead": mpiio_overhead,
+    "one-rank": one_rank_moves_all,
+    "random": random_access,
+    "redundant-reads": redundant_reads,
+    "slow-rank": slow_rank,
+    "slow-server": slow_server,
+    "small": small_transfers,
+    "synchronous-writes": synchronous_writes,
+    "uneven-servers": slow_server,
+}
+"""By how the keys of their findings begin."""
 
 Ask = Callable[..., Answers]
 FindingsOf = Callable[..., list[Finding]]
@@ -49,3 +88,17 @@ def pick(every: list[Finding], key: str) -> Finding:
     named = {one.key: one for one in every}
     assert key in named, f"found only {sorted(named)}"
     return named[key]
+
+
+def _found_alone(answers: Answers, key: str) -> list[Finding]:
+    return next(finder for start, finder in _FINDERS.items() if key.startswith(start)).find(answers)
+
+
+def finding_of(answers: Answers, key: str) -> Finding:
+    """The finding called `key`; only its own kind is looked for, which takes a tenth of the time of all."""
+    return pick(_found_alone(answers, key), key)
+
+
+def is_found(answers: Answers, key: str) -> bool:
+    """Whether there is a finding called `key`; only its own kind is looked for."""
+    return key in {one.key for one in _found_alone(answers, key)}

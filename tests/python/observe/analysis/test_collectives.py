@@ -2,7 +2,7 @@
 
 import pytest
 from observe.analysis import scenarios
-from observe.analysis.conftest import Ask, FindingsOf
+from observe.analysis.conftest import Ask, FindingsOf, finding_of, is_found
 from observe.analysis.test_findings import pick
 from observe.synthetic import MIB, Trace
 
@@ -50,7 +50,7 @@ def test_waiting_in_calls_that_move_nothing_has_no_bytes(ask: Ask, function: str
             trace.add(rank, "mpiio", function, kind, step * 500.0 + 80 * rank, 100 - 80 * rank, file=file, bytes=64)
     answers = ask(trace)
     assert answers.collectives.all[0].bytes == 0
-    assert pick(findings(answers), "collective-wait").bytes is None
+    assert finding_of(answers, "collective-wait").bytes is None
 
 
 def test_clocks_that_cannot_be_compared_tell_nobody_to_be_late(ask: Ask) -> None:
@@ -93,7 +93,7 @@ def test_an_aggregator_that_still_writes_is_not_waited_for(ask: Ask) -> None:
     (one,) = answers.collectives.all
     assert one.communicate_s > 5.0
     assert one.waited_s == pytest.approx(19 * 3 * 0.0001)  # between two of its calls
-    assert "collective-wait" not in {each.key for each in findings(answers)}
+    assert not is_found(answers, "collective-wait")
 
 
 def test_what_an_aggregator_computes_between_its_calls_is_waited_for(findings_of: FindingsOf) -> None:

@@ -8,7 +8,7 @@ from inspect import signature
 
 import pytest
 from observe.analysis import scenarios
-from observe.analysis.conftest import Ask, pick
+from observe.analysis.conftest import Ask, finding_of, is_found, pick
 from observe.analysis.random_trace import random_trace
 from observe.synthetic import MIB, Call, Trace
 
@@ -36,7 +36,7 @@ def test_writes_that_wait_are_not_charged_for_other_ranks_writes_to_the_file(ask
         for number in range(100):
             size = (64, 256)[rank] * KIB
             trace.write(rank, file, rank * 100 * MIB + number * size, size, 1 + number * 130.0, (60, 125)[rank])
-    one = pick(findings(ask(trace)), "synchronous-writes")
+    one = finding_of(ask(trace), "synchronous-writes")
     assert spent_s(one) == pytest.approx(6.0)
     assert one.seconds_lost == pytest.approx(6.0)
 
@@ -48,7 +48,7 @@ def test_random_reads_are_not_charged_for_other_ranks_reads_of_the_file(ask: Ask
     for number in range(1600):
         trace.read(0, file, chance.randrange(100_000) * 4 * KIB, 4 * KIB, number * 60.0, 5)
         trace.read(1, file, number * 4 * KIB, 4 * KIB, number * 60.0, 35)
-    one = pick(findings(ask(trace)), "random-reads")
+    one = finding_of(ask(trace), "random-reads")
     assert one.ranks == [0]
     assert one.seconds_lost == pytest.approx(8.0 * (1 - 4 * KIB / MIB))
 
@@ -58,7 +58,7 @@ def test_a_median_above_the_mean_does_not_make_misalignment_cost_more_than_it_to
     for call in trace.calls:
         if call.process == 1 or call.offset < 48 * MIB:
             call.duration_ns = 1_000_000
-    one = pick(findings(ask(trace)), "misaligned-writes")
+    one = finding_of(ask(trace), "misaligned-writes")
     assert one.seconds_lost is not None
     assert one.seconds_lost <= spent_s(one)
 
@@ -68,7 +68,7 @@ def test_a_slow_server_costs_no_more_than_its_transfers_took(ask: Ask) -> None:
     own = [call for call in trace.calls if trace.files[call.file or 0]["servers"] == ["ost2"]]
     for call in own[: len(own) * 2 // 5]:
         call.duration_ns //= 1000
-    one = pick(findings(ask(trace)), "slow-server")
+    one = finding_of(ask(trace), "slow-server")
     assert one.seconds_lost is not None
     assert one.seconds_lost <= sum(call.duration_ns for call in own) / 1e9
 
@@ -84,13 +84,13 @@ def without_times(trace: Trace, kind: str) -> Trace:
 def test_syncs_without_times_are_no_finding(ask: Ask) -> None:
     every = findings(ask(without_times(scenarios.frequent_sync(), "sync"), SENSITIVE))
     assert pick(every, "frequent-sync").seconds_lost == 0.0
-    assert "frequent-sync" not in {one.key for one in findings(ask(without_times(scenarios.frequent_sync(), "sync")))}
+    assert not is_found(ask(without_times(scenarios.frequent_sync(), "sync")), "frequent-sync")
 
 
 @pytest.mark.parametrize("kind", ["stat", "open"])
 def test_a_kind_of_questions_without_times_costs_nothing(ask: Ask, kind: str) -> None:
-    whole = pick(findings(ask(scenarios.metadata_storm(), SENSITIVE)), "metadata-storm")
-    part = pick(findings(ask(without_times(scenarios.metadata_storm(), kind), SENSITIVE)), "metadata-storm")
+    whole = finding_of(ask(scenarios.metadata_storm(), SENSITIVE), "metadata-storm")
+    part = finding_of(ask(without_times(scenarios.metadata_storm(), kind), SENSITIVE), "metadata-storm")
     assert whole.seconds_lost is not None
     assert part.seconds_lost == pytest.approx(whole.seconds_lost - 4 * 49 * {"stat": 0.002, "open": 0.004}[kind])
 
@@ -151,7 +151,7 @@ def test_no_finding_of_a_generated_run_costs_more_than_the_time_spent(
 def test_mpiios_own_time_is_not_above_its_calls_where_nobody_relates_them(ask: Ask, run: Callable[[], Trace]) -> None:
     trace = generated(run, 1)
     trace.related = False
-    one = pick(findings(ask(trace, SENSITIVE)), "mpiio-overhead-write")
+    one = finding_of(ask(trace, SENSITIVE), "mpiio-overhead-write")
     upper = sum(call.duration_ns for call in trace.calls if call.level == "mpiio") / 1e9
     assert one.seconds_lost is not None
     assert 0 < one.seconds_lost <= spent_s(one) <= upper * (1 + 1e-9)

@@ -6,10 +6,8 @@ from collections.abc import Callable, Iterable
 
 import pytest
 from observe.analysis import scenarios
-from observe.analysis.conftest import Ask, FindingsOf, pick
+from observe.analysis.conftest import Ask, FindingsOf, finding_of, is_found, pick
 from observe.synthetic import Trace
-
-from halcyon.observe.findings import findings
 
 
 @pytest.mark.parametrize(
@@ -24,7 +22,7 @@ from halcyon.observe.findings import findings
 def test_a_rank_that_is_slow_by_what_it_does_keeps_its_node(
     ask: Ask, run: Callable[[], Trace], why: str, change: str
 ) -> None:
-    one = pick(findings(ask(run())), "slow-rank-write")
+    one = finding_of(ask(run()), "slow-rank-write")
     assert one.ranks == [5]
     assert why in one.explanation
     assert change in one.change
@@ -32,7 +30,7 @@ def test_a_rank_that_is_slow_by_what_it_does_keeps_its_node(
 
 
 def test_a_rank_that_is_slow_with_the_flags_of_all_has_a_node_to_look_at(ask: Ask) -> None:
-    one = pick(findings(ask(scenarios.slow_by_its_flags(os.O_DSYNC, all_ranks=True))), "slow-rank-write")
+    one = finding_of(ask(scenarios.slow_by_its_flags(os.O_DSYNC, all_ranks=True)), "slow-rank-write")
     assert "leave it out of the next job" in one.change
 
 
@@ -45,16 +43,16 @@ def test_a_rank_whose_flags_are_not_known_may_have_a_good_node(findings_of: Find
 
 def test_writes_that_wait_for_the_device_are_found(ask: Ask) -> None:
     for flags in (os.O_SYNC, os.O_DSYNC):
-        one = pick(findings(ask(scenarios.synchronous(flags))), "synchronous-writes")
+        one = finding_of(ask(scenarios.synchronous(flags)), "synchronous-writes")
         assert one.seconds_lost == pytest.approx(1.2)
         assert one.estimate.startswith("at most")
-    beside = pick(findings(ask(scenarios.synchronous(others=True))), "synchronous-writes")
+    beside = finding_of(ask(scenarios.synchronous(others=True)), "synchronous-writes")
     assert beside.seconds_lost == pytest.approx(1.1)
     assert beside.files == [0]
 
 
 def test_writes_past_the_cache_do_not_wait_for_the_device(ask: Ask) -> None:
-    assert "synchronous-writes" not in {one.key for one in findings(ask(scenarios.synchronous(os.O_DIRECT)))}
+    assert not is_found(ask(scenarios.synchronous(os.O_DIRECT)), "synchronous-writes")
 
 
 def shuffled(blocks: int) -> list[int]:
@@ -75,4 +73,4 @@ def shuffled(blocks: int) -> list[int]:
     ids=["random", "two streams", "read twice", "strided with one outlier", "backward"],
 )
 def test_only_accesses_without_order_are_random(ask: Ask, blocks: Iterable[int], there: bool) -> None:
-    assert ("random-reads" in {one.key for one in findings(ask(scenarios.reads_at(blocks)))}) == there
+    assert (is_found(ask(scenarios.reads_at(blocks)), "random-reads")) == there

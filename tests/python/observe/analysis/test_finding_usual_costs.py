@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 import pytest
 from observe.analysis import scenarios
-from observe.analysis.conftest import Ask, pick
+from observe.analysis.conftest import Ask, finding_of, is_found
 from observe.synthetic import Trace
 
 from halcyon.observe.analysis.settings import Settings
-from halcyon.observe.findings import findings
 
 
 def held_up(run: Callable[[], Trace], kind: str, times: int = 3, seconds: float = 8.0) -> Trace:
@@ -35,10 +34,8 @@ def test_calls_that_something_held_up_do_not_change_the_cost(
     ask: Ask, run: Callable[[], Trace], kind: str, key: str
 ) -> None:
     settings = Settings(worth_share=0.001, metadata_share=0.0)
-    calm = pick(findings(ask(run(), settings)), key)
-    assert pick(findings(ask(held_up(run, kind), settings)), key).seconds_lost == pytest.approx(
-        calm.seconds_lost, rel=0.05
-    )
+    calm = finding_of(ask(run(), settings), key)
+    assert finding_of(ask(held_up(run, kind), settings), key).seconds_lost == pytest.approx(calm.seconds_lost, rel=0.05)
 
 
 def test_a_server_that_was_held_up_a_few_times_is_not_slow(ask: Ask) -> None:
@@ -48,4 +45,4 @@ def test_a_server_that_was_held_up_a_few_times_is_not_slow(ask: Ask) -> None:
     own = [call for call in trace.calls if trace.files[call.file or 0]["servers"] == ["ost1"]]
     for call in own[::12]:
         call.duration_ns += 1_000_000_000
-    assert "slow-server" not in {one.key for one in findings(ask(trace))}
+    assert not is_found(ask(trace), "slow-server")

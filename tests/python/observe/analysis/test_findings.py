@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 from observe.analysis import scenarios
-from observe.analysis.conftest import Ask, FindingsOf, pick
+from observe.analysis.conftest import Ask, FindingsOf, finding_of, is_found, pick
 from observe.synthetic import MIB, Trace
 
 from halcyon.observe.analysis.settings import Settings
@@ -128,12 +128,12 @@ def test_misalignment_is_measured_by_the_runs_own_aligned_transfers(findings_of:
 
 
 def test_misalignment_in_one_stream_is_none_where_nothing_shows_a_cost(ask: Ask) -> None:
-    assert "misaligned-writes" not in {one.key for one in findings(ask(scenarios.misaligned_in_turn(1)))}
+    assert not is_found(ask(scenarios.misaligned_in_turn(1)), "misaligned-writes")
 
 
 def test_misalignment_without_comparison_has_no_cost(ask: Ask) -> None:
     trace = scenarios.misaligned_in_turn(2)
-    one = pick(findings(ask(trace)), "misaligned-writes")
+    one = finding_of(ask(trace), "misaligned-writes")
     assert one.seconds_lost is None
     assert one.severity == "low"
 
@@ -151,7 +151,7 @@ def test_repeated_questions_are_told_from_many_files(findings_of: FindingsOf) ->
 def test_a_program_without_mpi_is_not_told_of_ranks(ask: Ask, repeated: bool) -> None:
     trace = scenarios.metadata_storm(repeated=repeated)
     trace.mpi = False
-    change = pick(findings(ask(trace)), "metadata-storm").change
+    change = finding_of(ask(trace), "metadata-storm").change
     assert "ranks" not in change
     assert "MPI" not in change
 
@@ -184,9 +184,9 @@ def test_one_aggregator_per_node_is_right(ask: Ask) -> None:
             assert call.inside is not None
     alone = [call for call in trace.calls if call.level == "mpiio" or call.process == 0]
     trace.calls = alone
-    assert "one-rank-writes" not in {one.key for one in findings(ask(trace))}
+    assert not is_found(ask(trace), "one-rank-writes")
     trace.hosts = ("n0", "n1")
-    assert pick(findings(ask(trace)), "one-rank-writes").change.startswith("Set the MPI-IO hint cb_nodes")
+    assert finding_of(ask(trace), "one-rank-writes").change.startswith("Set the MPI-IO hint cb_nodes")
 
 
 def test_rereads_cost_their_share_of_the_reads(findings_of: FindingsOf) -> None:
@@ -220,7 +220,7 @@ def test_what_costs_little_is_no_finding(ask: Ask) -> None:
 
 def test_thresholds_are_settings(ask: Ask) -> None:
     answers = ask(scenarios.frequent_sync(), Settings(sync_share=0.99))
-    assert "frequent-sync" not in {one.key for one in findings(answers)}
+    assert not is_found(answers, "frequent-sync")
 
 
 @pytest.mark.parametrize("name", ["worth_share", "worth_run_share", "worth_seconds"])
@@ -287,16 +287,16 @@ def with_shared_pointer(opened: str | None = "shared") -> tuple[Trace, int, int]
 
 def test_files_that_the_mpi_library_keeps_for_itself_are_not_listed(ask: Ask) -> None:
     trace, shared, _ = with_shared_pointer()
-    assert pick(findings(ask(trace)), "small-writes").files == [shared]
+    assert finding_of(ask(trace), "small-writes").files == [shared]
 
 
 @pytest.mark.parametrize("opened", ["beside", None])
 def test_files_that_may_be_the_applications_are_listed(ask: Ask, opened: str | None) -> None:
     trace, shared, beside = with_shared_pointer(opened)
-    assert pick(findings(ask(trace)), "small-writes").files == [shared, beside]
+    assert finding_of(ask(trace), "small-writes").files == [shared, beside]
 
 
 def test_a_file_that_the_application_reads_itself_is_listed(ask: Ask) -> None:
     trace, shared, beside = with_shared_pointer()
     trace.read(1, beside, 0, 40, 60, 1)
-    assert pick(findings(ask(trace)), "small-writes").files == [shared, beside]
+    assert finding_of(ask(trace), "small-writes").files == [shared, beside]

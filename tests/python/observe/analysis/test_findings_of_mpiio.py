@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from ibis import _
 from observe.analysis import scenarios
-from observe.analysis.conftest import Ask, FindingsOf, pick
+from observe.analysis.conftest import Ask, FindingsOf, finding_of, is_found, pick
 from observe.synthetic import MIB, Trace
 from traces import DATA
 
@@ -60,14 +60,14 @@ ADVICE = [
 def test_advice_is_for_the_mpiio_that_the_run_used(
     ask: Ask, run: Callable[[], Trace], key: str, hint: str, parameter: str
 ) -> None:
-    own = pick(findings(ask(told(run(), OPEN_MPI))), key).change
+    own = finding_of(ask(told(run(), OPEN_MPI)), key).change
     assert parameter in own
     assert hint not in own.split("OMPI_MCA_io=romio321, which reads the hint")[0]
     for library, hints in ((MPICH, ()), (OPEN_MPI, ("romio_cb_read",)), (None, ("romio_cb_read",))):
-        romio = pick(findings(ask(told(run(), library, *hints))), key).change
+        romio = finding_of(ask(told(run(), library, *hints)), key).change
         assert hint in romio
         assert parameter not in romio
-    unknown = pick(findings(ask(run())), key).change
+    unknown = finding_of(ask(run()), key).change
     assert hint in unknown
     assert parameter in unknown
 
@@ -106,25 +106,25 @@ def test_only_options_of_mpirun_choose_the_mpiio(ask: Ask, command: str, used: s
     ],
 )
 def test_only_methods_that_the_library_has_are_named(ask: Ask, library: str | None, there: list[str]) -> None:
-    buffering = pick(
-        findings(ask(told(scenarios.interleaved("MPI_File_write_at_all"), library))), "collective-buffering-write"
+    buffering = finding_of(
+        ask(told(scenarios.interleaved("MPI_File_write_at_all"), library)), "collective-buffering-write"
     )
-    exchange = pick(findings(ask(told(scenarios.late_rank(0.0, own_ms=100.0), library))), "collective-exchange")
+    exchange = finding_of(ask(told(scenarios.late_rank(0.0, own_ms=100.0), library)), "collective-exchange")
     for change in (buffering.change, exchange.change):
         assert re.findall(r"OMPI_MCA_fcoll=(?!individual)(\w+)", change) == there
 
 
 def test_the_way_that_is_known_to_end_data_sieving_comes_first(ask: Ask) -> None:
-    own = pick(findings(ask(told(scenarios.sieving(), OPEN_MPI))), "data-sieving-new-data").change
+    own = finding_of(ask(told(scenarios.sieving(), OPEN_MPI)), "data-sieving-new-data").change
     assert own.index("OMPI_MCA_io=romio321") < own.index("OMPI_MCA_fbtl_posix_write_datasieving=0 (without effect")
 
 
 def test_hints_of_striping_are_not_for_open_mpis_own_mpiio(ask: Ask) -> None:
     for run, key in ((scenarios.slow_server, "slow-server"), (scenarios.uneven_servers, "uneven-servers")):
-        own = pick(findings(ask(told(run(), OPEN_MPI))), key).change
+        own = finding_of(ask(told(run(), OPEN_MPI)), key).change
         assert "lfs setstripe" in own
         assert "hint" not in own
-        assert "striping_factor" in pick(findings(ask(told(run(), MPICH))), key).change
+        assert "striping_factor" in finding_of(ask(told(run(), MPICH)), key).change
 
 
 def test_two_ranks_that_take_turns_interleave(findings_of: FindingsOf) -> None:
@@ -138,18 +138,18 @@ def test_two_ranks_with_a_half_each_do_not_interleave(ask: Ask) -> None:
         call.offset = (
             call.process * 160 * 32 * scenarios.KIB + call.offset // 2 // (32 * scenarios.KIB) * 32 * scenarios.KIB
         )
-    assert "collective-buffering-write" not in {one.key for one in findings(ask(trace))}
+    assert not is_found(ask(trace), "collective-buffering-write")
 
 
 def test_mpiio_whose_time_is_not_in_its_writes_is_found(ask: Ask) -> None:
-    one = pick(findings(ask(told(scenarios.time_inside_mpiio(), OPEN_MPI))), "mpiio-overhead-write")
+    one = finding_of(ask(told(scenarios.time_inside_mpiio(), OPEN_MPI)), "mpiio-overhead-write")
     assert one.seconds_lost == pytest.approx(2 * 20 * 0.171)
     assert "OMPI_MCA_io=romio321 (mpirun --mca io romio321)" in one.change
-    assert "romio" not in pick(findings(ask(told(scenarios.time_inside_mpiio(), MPICH))), "mpiio-overhead-write").change
+    assert "romio" not in finding_of(ask(told(scenarios.time_inside_mpiio(), MPICH)), "mpiio-overhead-write").change
 
 
 def test_a_shared_file_pointer_is_named(ask: Ask) -> None:
-    one = pick(findings(ask(scenarios.time_inside_mpiio("MPI_File_write_shared"))), "mpiio-overhead-write")
+    one = finding_of(ask(scenarios.time_inside_mpiio("MPI_File_write_shared")), "mpiio-overhead-write")
     assert "shared file pointer is locked" in one.change
 
 
@@ -165,7 +165,7 @@ def test_collective_writes_have_the_finding_only_where_clocks_cannot_be_compared
     ("call", "change"), [("MPI_File_open", "Open each file once"), ("MPI_File_set_view", "Set the view once")]
 )
 def test_opens_and_views_that_cost_more_than_the_data_are_found(ask: Ask, call: str, change: str) -> None:
-    one = pick(findings(ask(scenarios.opened_for_each_step(call))), "collective-setup")
+    one = finding_of(ask(scenarios.opened_for_each_step(call)), "collective-setup")
     assert one.seconds_lost == pytest.approx(4 * 20 * 0.050)
     assert change in one.change
 
@@ -228,7 +228,7 @@ def unrelated() -> Trace:
 
 
 def test_ranks_may_wait_for_the_longest_where_nobody_tells_what_is_collective(ask: Ask) -> None:
-    one = pick(findings(ask(unrelated())), "mpiio-overhead-write")
+    one = finding_of(ask(unrelated()), "mpiio-overhead-write")
     longest = 10 * 0.041 + 10 * 0.001  # the two writes in a call begin or end together
     assert one.seconds_lost == pytest.approx(2 * (20 * 0.172 - longest))
     assert "Ranks may wait for one another there" in one.explanation
@@ -238,19 +238,19 @@ def test_ranks_may_wait_for_the_longest_where_nobody_tells_what_is_collective(as
 def test_nothing_is_said_of_calls_that_may_be_missing(ask: Ask, subject: str, there: bool) -> None:
     cut = unrelated()
     cut.absences.append({"what": "partial", "subject": subject})
-    assert ("mpiio-overhead-write" in {one.key for one in findings(ask(cut))}) == there
+    assert is_found(ask(cut), "mpiio-overhead-write") == there
 
 
 def test_nothing_is_said_of_a_file_that_posix_wrote_less_to_than_mpiio(ask: Ask) -> None:
     some = unrelated()
     some.calls.remove(next(call for call in some.calls if call.level == "posix"))
-    assert "mpiio-overhead-write" not in {one.key for one in findings(ask(some))}
+    assert not is_found(ask(some), "mpiio-overhead-write")
 
 
 def test_posix_calls_between_those_of_mpiio_are_not_in_them(ask: Ask) -> None:
     beside = unrelated()
     for step in range(20):
         beside.write(1, 0, 0, MIB, step * 200 + 175, 20)  # MPI-IO's last 172 ms
-    before, after = (pick(findings(ask(run)), "mpiio-overhead-write") for run in (unrelated(), beside))
+    before, after = (finding_of(ask(run), "mpiio-overhead-write") for run in (unrelated(), beside))
     assert after.seconds_lost == pytest.approx(before.seconds_lost)
     assert after.evidence == before.evidence
