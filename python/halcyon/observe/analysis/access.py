@@ -95,6 +95,10 @@ def pattern_rows(survey: Survey) -> ibis.Table:
     Returns to the first byte touched begin a further pass and are no disorder: orders are of the other steps.
     `strided` counts those at the dominant `stride`, which is null where there is none.
     """
+    return survey.once(_pattern_rows)
+
+
+def _pattern_rows(survey: Survey) -> ibis.Table:
     share = survey.settings.pattern_share
     keys = ["file", "process", "direction"]
     rows = survey.profile.filter(_.transfer & _.file.notnull() & (_.volume > 0)).aggregate(

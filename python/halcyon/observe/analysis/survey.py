@@ -1,5 +1,6 @@
 """The passes over one data set's calls, each made once, when a table first asks for its result."""
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -47,6 +48,7 @@ class Survey:
         self.settings = settings or Settings()
         self._local: Any = ibis.duckdb.connect()
         self._names = 0
+        self._made: dict[object, ibis.Table] = {}
 
     def keep(self, rows: ibis.Table | pa.Table) -> ibis.Table:
         """Runs an expression on the data set's engine (or takes rows that are there already) and keeps its result."""
@@ -58,6 +60,12 @@ class Survey:
         self._local.con.execute(f"CREATE TABLE {name} AS SELECT * FROM incoming")
         self._local.con.unregister("incoming")
         return self._local.table(name)
+
+    def once(self, make: "Callable[[Survey], ibis.Table]") -> ibis.Table:
+        """The result of `make`, a function of a module: it is run for the first who asks, and kept for the others."""
+        if make not in self._made:
+            self._made[make] = self.keep(make(self))
+        return self._made[make]
 
     @cached_property
     def rows(self) -> ibis.Table:
