@@ -270,6 +270,19 @@ TEST_P(mpiio_test, tells_the_class_of_an_error) {
     EXPECT_EQ(process.files.at(failed->file), "/nowhere/at/all");
 }
 
+TEST_P(mpiio_test, tells_before_a_call_whether_it_waits) {
+    size_t starts = 0;
+    for (const recorded_call& call : rank(0).calls) {
+        if (call.level != "mpiio" || call.function == "MPI request") continue;  // told when it is over
+        const bool starts_only = call.function.starts_with("MPI_File_iread") ||
+                                 call.function.starts_with("MPI_File_iwrite") || call.function.ends_with("_begin") ||
+                                 call.function.starts_with("MPI_Test") || call.function == "MPI_Request_free";
+        EXPECT_EQ(call.may_block, !starts_only) << call.function;
+        starts += starts_only ? 1 : 0;
+    }
+    EXPECT_GT(starts, 5U);
+}
+
 TEST_P(mpiio_test, joins_a_completion_to_its_start_by_the_request) {
     const recorded_process& process = rank(0);
     const recorded_call* start = process.first("MPI_File_iwrite_at");

@@ -38,7 +38,10 @@ recorded_call call_of(const std::vector<std::string>& m) {
             std::stoll(m.at(11)),
             std::stoll(m.at(12)),
             number(m.at(13)),
-            number(m.at(14))};
+            number(m.at(14)),
+            m.at(15),
+            number(m.at(16)) != 0,
+            m.at(17)};
 }
 
 void add_line(recorded_process& process, const std::vector<std::string>& members) {
@@ -57,6 +60,19 @@ void add_line(recorded_process& process, const std::vector<std::string>& members
     if (what == "end") process.endings.push_back(number(members.at(1)));
 }
 
+void check_parents(const recorded_process& process) {
+    std::map<std::pair<unsigned, unsigned>, const recorded_call*> calls;
+    for (const recorded_call& call : process.calls) calls[{call.thread, call.number}] = &call;
+    for (const recorded_call& call : process.calls) {
+        const auto parent = calls.find({call.thread, call.parent});
+        const bool known = call.parent == 0 || parent != calls.end();
+        const std::string expected = call.parent == 0 ? "?" : (known ? parent->second->function : "");
+        if (known && call.parent_function != expected)
+            throw std::runtime_error(call.function + " is said to be made by " + call.parent_function + " and was by " +
+                                     expected);
+    }
+}
+
 recorded_process read_process(const std::filesystem::path& path) {
     recorded_process process;
     std::ifstream text(path);
@@ -65,6 +81,7 @@ recorded_process read_process(const std::filesystem::path& path) {
     std::sort(process.calls.begin(), process.calls.end(), [](const recorded_call& a, const recorded_call& b) {
         return a.thread != b.thread ? a.thread < b.thread : a.number < b.number;
     });
+    check_parents(process);
     return process;
 }
 

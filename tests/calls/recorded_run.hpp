@@ -18,6 +18,9 @@ struct recorded_call {
     int64_t offset, bytes, moved, result, argument;
     unsigned error;
     unsigned context;
+    std::string parent_function;  ///< "?": the application's own call
+    bool may_block;
+    std::string transfers;  ///< "no", "yes" or "not known", as it was expected
 };
 
 struct recorded_process {
@@ -47,6 +50,7 @@ struct recorded_run {
 };
 
 /// Runs `launcher`, then the program, recorded, with its arguments. `environment`: "NAME=value …" for the program.
+/// Throws where a call names another function as its parent's than the parent does itself.
 recorded_run run_recorded(const std::string& launcher, const std::string& program_and_arguments,
                           const std::string& environment = "");
 

@@ -2,6 +2,7 @@
 //
 // Lines of `$HALCYON_TEXT_DIR/<process id>`, members between tabs:
 //   call thread number parent level function kind file offset bytes moved result argument error context
+//        parent-function may-block transfers
 //   context id frames
 //   file id path block-bytes | fact file key value | absence subject count | end how
 #include <cstdio>
@@ -35,16 +36,18 @@ class text_layer final : public layer {
     }
 
     void invoke(call_record& record, const next_call& next) override {
+        const call_circumstances about = next.circumstances(record);
         next(record);
         if (record.file == known_files::ignored) return;
         const own_work ours;
         const function_entry& entry = entry_of(record.function);
-        write_line("call\t%u\t%u\t%u\t%s\t%s\t%s\t%u\t%lld\t%lld\t%lld\t%lld\t%lld\t%u\t%u", record.thread,
+        write_line("call\t%u\t%u\t%u\t%s\t%s\t%s\t%u\t%lld\t%lld\t%lld\t%lld\t%lld\t%u\t%u\t%s\t%d\t%s", record.thread,
                    record.number, record.parent, level_names[static_cast<int>(entry.at)], entry.name,
                    kind_names[static_cast<int>(entry.does)], record.file, static_cast<long long>(record.offset),
                    static_cast<long long>(record.bytes), static_cast<long long>(record.moved),
                    static_cast<long long>(record.result), static_cast<long long>(record.argument), record.error,
-                   record.context);
+                   record.context, entry_of(static_cast<uint16_t>(about.parent_function)).name, about.may_block ? 1 : 0,
+                   expected_names[static_cast<int>(about.transfers)]);
     }
     void on_file(const named_file& file) override {
         write_line("file\t%u\t%.*s\t%lld", file.id, static_cast<int>(file.path.size()), file.path.data(),

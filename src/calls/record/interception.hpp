@@ -5,6 +5,7 @@
 
 #include "calls/backends/backend_files.hpp"
 #include "calls/clocks/ticks.hpp"
+#include "calls/record/call_circumstances.hpp"
 #include "calls/record/call_table.hpp"
 #include "calls/stacks/contexts.hpp"
 #include "calls/state/direct_call.hpp"
@@ -37,6 +38,9 @@ class call_in_progress {
     }
     call_in_progress(const call_in_progress&) = delete;
     call_in_progress& operator=(const call_in_progress&) = delete;
+
+    /// The function of the call during which this one is made, whatever its level.
+    [[nodiscard]] call_id outer_function() const { return static_cast<call_id>(outer_function_); }
 
   private:
     // In one instruction: a signal handler that makes calls in between would get the same number.
@@ -72,17 +76,26 @@ int64_t as_number(Result result) {
         return static_cast<int64_t>(result);
 }
 
+/// For through_layers: the function alone tells under which circumstances it is called.
+struct as_usual {
+    void operator()(const call_record&, call_circumstances&) const {}
+};
+
 /// Sends one call through the layers: `function()` is the call itself, `after(record, result)` fills in what only its
-/// result tells. The record holds already what the arguments tell.
-template <class Function, class After>
-auto through_layers(thread_state& thread, call_record& record, Function function, After after) {
+/// result tells, `about(record, circumstances)` corrects those of its function. The record holds already what the
+/// arguments tell.
+template <class Function, class After, class About = as_usual>
+auto through_layers(thread_state& thread, call_record& record, Function function, After after, About about = {}) {
     using result_type = decltype(function());
+    const call_in_progress here(thread, record);
     struct state_type {
         Function& function;
         After& after;
+        const About& about;
+        const call_in_progress& here;
         std::conditional_t<std::is_void_v<result_type>, int, result_type> result;
         bool ran;
-    } state{function, after, {}, false};
+    } state{function, after, about, here, {}, false};
     if (this_process().contexts) [[unlikely]]
         contexts::put_into(record);
     const auto run = [](void* opaque, call_record& called) {
@@ -102,15 +115,29 @@ auto through_layers(thread_state& thread, call_record& record, Function function
             at.after(called, at.result);
         }
     };
-    {
-        const call_in_progress here(thread, record);
-        this_process().layers.invoke(record, next_call(run, &state));
-        if (!state.ran) [[unlikely]]  // a layer keeps no call from being made
-            run(&state, record);
-    }
+    const auto tell = [](const void* opaque, const call_record& called) {
+        const auto& at = *static_cast<const state_type*>(opaque);
+        call_circumstances found = usual_circumstances(called.function);
+        if (called.parent != 0) found.parent_function = at.here.outer_function();
+        at.about(called, found);
+        return found;
+    };
+    this_process().layers.invoke(record, next_call(run, tell, &state));
+    if (!state.ran) [[unlikely]]  // a layer keeps no call from being made
+        run(&state, record);
     if constexpr (!std::is_void_v<result_type>) {
         return state.result;
     }
+}
+
+/// Corrects a function's usual circumstances by what the shape of this call knows: `may_block(arguments…)`, whether the
+/// caller accepts to wait; `transfers(record)`, whether a call on a stream moves data. Shapes have them where they
+/// differ from call to call.
+template <class Shape, class... Arguments>
+void tell_of([[maybe_unused]] const Shape& shape, [[maybe_unused]] const call_record& called, call_circumstances& found,
+             [[maybe_unused]] Arguments... arguments) {
+    if constexpr (requires { shape.may_block(arguments...); }) found.may_block = shape.may_block(arguments...);
+    if constexpr (requires { shape.transfers(called); }) found.transfers = shape.transfers(called);
 }
 
 /// One call, made by `function()`: recorded, where calls are.
@@ -124,9 +151,10 @@ auto recorded(Function function, Arguments... arguments) {
     call_record record = blank_record(id);
     [[maybe_unused]] Shape shape;
     if (!shape.before(record, arguments...)) return function();
-    return through_layers(thread, record, function, [&](call_record& called, [[maybe_unused]] auto result) {
-        shape.after(called, result, arguments...);
-    });
+    return through_layers(
+        thread, record, function,
+        [&](call_record& called, [[maybe_unused]] auto result) { shape.after(called, result, arguments...); },
+        [&](const call_record& called, call_circumstances& found) { tell_of(shape, called, found, arguments...); });
 }
 
 /// For intercept: of functions that no file's backend answers.
@@ -166,12 +194,24 @@ Result intercept(Result (*real)(Parameters...), std::type_identity_t<Parameters>
     return recorded<Shape, id>([&] { return real(arguments...); }, arguments...);
 }
 
+/// Lets a call pass the layers that is over (`record` is complete): none can delay it any more. `outer`: the function
+/// during whose call it was made.
+inline void pass_over(call_record& record, call_id outer) {
+    const auto tell = [](const void* opaque, const call_record& called) {
+        call_circumstances found = usual_circumstances(called.function);
+        found.may_block = false;
+        if (called.parent != 0) found.parent_function = *static_cast<const call_id*>(opaque);
+        return found;
+    };
+    this_process().layers.invoke(record, next_call([](void*, call_record&) {}, tell, &outer));
+}
+
 /// Hands the layers a call that was not made through a wrapper but is known to have happened (`record` is complete).
 inline void report(thread_state& thread, call_record& record) {
     if (this_process().contexts) [[unlikely]]
         contexts::put_into(record);
     const call_in_progress here(thread, record);
-    this_process().layers.invoke(record, next_call([](void*, call_record&) {}, nullptr));
+    pass_over(record, here.outer_function());
 }
 
 }  // namespace halcyon::calls

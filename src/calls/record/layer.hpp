@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "calls/record/call_circumstances.hpp"
 #include "calls/record/call_record.hpp"
 
 namespace halcyon::calls {
@@ -14,11 +15,18 @@ namespace halcyon::calls {
 class next_call {
   public:
     using function = void (*)(void* state, call_record&);
-    next_call(function call, void* state) : call_(call), state_(state) {}
+    using teller = call_circumstances (*)(const void* state, const call_record&);
+
+    /// `tell` says under which circumstances the call is made, of the same `state`.
+    next_call(function call, teller tell, void* state) : call_(call), tell_(tell), state_(state) {}
     void operator()(call_record& record) const { call_(state_, record); }
+
+    /// Looked up only now: for a layer that delays calls, before it passes this one on. `record` is that of invoke().
+    [[nodiscard]] call_circumstances circumstances(const call_record& record) const { return tell_(state_, record); }
 
   private:
     function call_;
+    teller tell_;
     void* state_;
 };
 
@@ -93,9 +101,12 @@ class layer_chain {
         void pass(call_record& record) const {
             if (position == chain->count_) return (*last)(record);
             from behind{chain, position + 1, last};
-            chain->layers_[position]->invoke(record, next_call(&from::call, &behind));
+            chain->layers_[position]->invoke(record, next_call(&from::call, &from::tell, &behind));
         }
         static void call(void* state, call_record& record) { static_cast<from*>(state)->pass(record); }
+        static call_circumstances tell(const void* state, const call_record& record) {
+            return static_cast<const from*>(state)->last->circumstances(record);
+        }
     };
 
     layer* layers_[capacity] = {};

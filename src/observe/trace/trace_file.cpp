@@ -165,14 +165,15 @@ bool trace_file::append(section_kind kind, std::string_view first, std::string_v
     if (failed()) return false;
     const size_t payload = first.size() + second.size() + third.size();
     const size_t whole = sizeof(section_header) + filled_up(payload);
-    // Applications have threads with stacks of 16 KiB, and handlers on less.
+    const bool in_one_piece = second.empty() && third.empty();
+    // Applications have threads with stacks of 16 KiB, and handlers on less. Where a process has no thread of ours,
+    // they code chunks, and come here from deep below; sections in several parts are written at a process's start.
     if (whole <= 512) return append_copied<512>(kind, {first, second, third}, payload);
-    if (whole <= 8192) return append_copied<8192>(kind, {first, second, third}, payload);
-    // One large part, which is not copied: chunks come in one piece.
+    if (!in_one_piece) return whole <= 8192 && append_copied<8192>(kind, {first, second, third}, payload);
     const section_header header{section_magic, static_cast<uint32_t>(kind), static_cast<uint32_t>(payload),
                                 check_of(format_version, static_cast<uint32_t>(kind), first.data(), first.size())};
     const int64_t at = end_.fetch_add(static_cast<int64_t>(whole));
-    return second.empty() && third.empty() && append_at(at, bytes_of(header), first);
+    return append_at(at, bytes_of(header), first);
 }
 
 template <size_t room>

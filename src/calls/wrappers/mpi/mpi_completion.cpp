@@ -148,8 +148,10 @@ template <class Real>
 int test_once(thread_state& thread, call_record& record, const completion& ends, Real real, void* status) {
     bool completed = false;
     int result = success;
+    call_id outer = call_id::unknown;
     {
         const call_in_progress here(thread, record);
+        outer = here.outer_function();
         record.start = ticks();
         result = real(status);
         record.duration = ticks() - record.start;
@@ -158,7 +160,7 @@ int test_once(thread_state& thread, call_record& record, const completion& ends,
         completed = ends.finish(thread, record, result, status);
     }
     if (completed || thread.number != record.number) {
-        this_process().layers.invoke(record, next_call([](void*, call_record&) {}, nullptr));
+        pass_over(record, outer);
     } else {
         --thread.number;
     }

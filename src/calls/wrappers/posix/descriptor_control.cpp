@@ -35,6 +35,7 @@ struct fcntl_shape {
         }
         return wanted || command == F_DUPFD || command == F_DUPFD_CLOEXEC;
     }
+    static bool may_block(int, int command, long) { return command != F_SETLK && command != ofd_set_lock; }
     static void after(call_record&, int result, int fd, int command, long argument) {
         if (result < 0) return;
         if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) descriptors::duplicated(fd, result);
@@ -49,6 +50,7 @@ struct flock_shape : shapes::nothing_after {
         if ((operation & LOCK_UN) != 0) set_function(record, call_id::flock_unlock);
         return shapes::set_file(record, fd);
     }
+    static bool may_block(int, int operation) { return (operation & LOCK_NB) == 0; }
 };
 
 struct lockf_shape : shapes::nothing_after {
@@ -60,6 +62,7 @@ struct lockf_shape : shapes::nothing_after {
         if (command == F_ULOCK) set_function(record, call_id::lockf_unlock);
         return shapes::set_file(record, fd);
     }
+    static bool may_block(int, int command, off_t) { return command != F_TLOCK && command != F_TEST; }
 };
 
 struct close_range_shape : shapes::nothing_after {

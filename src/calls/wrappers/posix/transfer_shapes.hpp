@@ -124,6 +124,7 @@ struct pieces_at : transfer_at {
 
 /// Offset -1 means the descriptor's position.
 struct read_pieces_at_or_next {
+    static bool may_block(int, const iovec*, int, off_t, int flags) { return (flags & RWF_NOWAIT) == 0; }
     static bool before(call_record& record, int fd, const iovec* pieces, int count, off_t offset, int) {
         return offset == -1 ? read_pieces::before(record, fd, pieces, count)
                             : pieces_at::before(record, fd, pieces, count, offset);
@@ -209,6 +210,7 @@ struct aio_sync : nothing_after {
 };
 
 struct aio_end {
+    static expected transfers(const call_record&) { return expected::no; }  // that is over
     static bool before(call_record& record, const aiocb* request) {
         if (!set_request(record, request)) return false;
         if (request->aio_lio_opcode == LIO_READ) record.function = static_cast<uint16_t>(call_id::aio_return_read);
@@ -220,6 +222,8 @@ struct aio_end {
 };
 
 struct aio_list : nothing_after {
+    static bool may_block(int mode, aiocb* const*, int, const void*) { return mode != LIO_NOWAIT; }
+    static expected transfers(const call_record&) { return expected::yes; }
     static bool before(call_record& record, int, aiocb* const*, int count, const void*) {
         record.argument = count;
         return true;

@@ -13,8 +13,9 @@ int formatted(FILE* stream, Function function) {
     call_record record = blank_record(id);
     Shape shape;
     if ((thread.inside > 0 && !may_record(thread)) || !shape.before(record, stream)) return function();
-    return through_layers(thread, record, function,
-                          [&](call_record& called, int result) { shape.after(called, result, stream); });
+    return through_layers(
+        thread, record, function, [&](call_record& called, int result) { shape.after(called, result, stream); },
+        [&](const call_record& called, call_circumstances& found) { tell_of(shape, called, found, stream); });
 }
 
 }  // namespace halcyon::calls

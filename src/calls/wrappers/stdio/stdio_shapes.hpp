@@ -80,6 +80,7 @@ struct reopen_stream : open_path {
 
 struct close_stream {
     stream_transfer transfer;
+    [[nodiscard]] expected transfers(const call_record&) const { return transfer.flushing_moves(); }
     bool before(call_record& record, FILE* stream) {
         const bool wanted = transfer.before(record, stream, false);
         if (wanted) transfer.flush_wide(record);
@@ -107,6 +108,7 @@ struct flush_all_streams : nothing_after {
 
 struct read_items {
     stream_transfer transfer;
+    [[nodiscard]] expected transfers(const call_record& record) const { return transfer.taking_moves(record.bytes); }
     bool before(call_record& record, const void*, size_t size, size_t count, FILE* stream) {
         record.bytes = static_cast<int64_t>(size * count);
         if (record.bytes == 0 && !can_be_looked_at(stream)) return false;
@@ -130,6 +132,7 @@ struct read_items_checked : read_items {
 
 struct read_line {
     stream_transfer transfer;
+    [[nodiscard]] expected transfers(const call_record&) const { return transfer.taking_moves(); }
     bool before(call_record& record, const char*, int bytes, FILE* stream) {
         record.bytes = bytes;
         if (bytes <= 1 && !can_be_looked_at(stream)) return false;
@@ -153,6 +156,7 @@ struct read_line_checked : read_line {
 /// gets, which does not know how much room there is.
 struct read_standard_line {
     stream_transfer transfer;
+    [[nodiscard]] expected transfers(const call_record&) const { return transfer.taking_moves(); }
     template <class... Rest>
     bool before(call_record& record, const char*, const Rest&...) {
         return transfer.before_line_read(record, stdin);
@@ -166,6 +170,7 @@ struct read_standard_line {
 
 struct read_grown_line {
     stream_transfer transfer;
+    [[nodiscard]] expected transfers(const call_record&) const { return transfer.taking_moves(); }
     bool before(call_record& record, char** line, const size_t* room, FILE* stream) {
         if ((line == nullptr || room == nullptr) && !can_be_looked_at(stream)) return false;
         return transfer.before_line_read(record, stream);
@@ -189,6 +194,7 @@ struct read_delimited : read_grown_line {
 /// less than looking at it.
 struct read_character {
     stream_transfer transfer;
+    [[nodiscard]] expected transfers(const call_record&) const { return transfer.taking_moves(); }
     bool before(call_record& record, FILE* stream) {
         if (stream == nullptr || stream->_IO_read_ptr < stream->_IO_read_end) return false;
         record.bytes = 1;
@@ -208,6 +214,7 @@ struct read_standard_character : read_character {
 /// getw, which takes one integer.
 struct read_word {
     stream_transfer transfer;
+    [[nodiscard]] expected transfers(const call_record&) const { return transfer.taking_moves(); }
     bool before(call_record& record, FILE* stream) {
         record.bytes = sizeof(int);
         return transfer.before_unknown_read(record, stream);
@@ -220,6 +227,7 @@ struct read_word {
 
 struct read_wide {
     stream_transfer transfer;
+    [[nodiscard]] expected transfers(const call_record&) const { return transfer.taking_moves(); }
     bool before(call_record& record, FILE* stream) { return transfer.before_unknown_read(record, stream); }
     void after(call_record& record, wint_t, FILE*) {
         record.error = 0;
@@ -253,6 +261,7 @@ struct read_standard_wide : read_wide {
 /// A call that puts a known number of bytes into a stream.
 struct write_known {
     stream_transfer transfer;
+    [[nodiscard]] expected transfers(const call_record& record) const { return transfer.putting_moves(record.bytes); }
     bool look(call_record& record, size_t bytes, FILE* stream) {
         record.bytes = static_cast<int64_t>(bytes);
         return transfer.before(record, stream);
@@ -304,6 +313,7 @@ struct write_standard_character : write_character {
 /// How many bytes wide characters become is the C library's business.
 struct write_wide_character {
     stream_transfer transfer;
+    [[nodiscard]] expected transfers(const call_record&) const { return transfer.putting_moves(); }
     bool before(call_record& record, wchar_t, FILE* stream) { return transfer.before_uncounted(record, stream); }
     void after(call_record& record, wint_t, wchar_t, FILE*) { transfer.after(record, stream_transfer::not_known, 0); }
 };
@@ -326,6 +336,7 @@ struct write_wide_overflow : write_wide_character {
 
 struct write_wide_text {
     stream_transfer transfer;
+    [[nodiscard]] expected transfers(const call_record&) const { return transfer.putting_moves(); }
     bool before(call_record& record, const wchar_t*, FILE* stream) { return transfer.before_uncounted(record, stream); }
     void after(call_record& record, int, const wchar_t*, FILE*) {
         transfer.after(record, stream_transfer::not_known, 0);
@@ -335,6 +346,7 @@ struct write_wide_text {
 /// perror and its like, which may write through a stream of their own on the same descriptor, or past streams.
 struct write_standard_error {
     stream_transfer transfer;
+    [[nodiscard]] expected transfers(const call_record&) const { return transfer.putting_moves(); }
     template <class... Rest>
     bool before(call_record& record, const Rest&...) {
         return transfer.before_uncounted(record, stderr);
@@ -348,6 +360,7 @@ struct write_standard_error {
 /// A call that writes to a stream, and does not tell how much.
 struct write_uncounted {
     stream_transfer transfer;
+    [[nodiscard]] expected transfers(const call_record&) const { return transfer.putting_moves(); }
     bool before(call_record& record, FILE* stream) { return transfer.before_uncounted(record, stream); }
     void after(call_record& record, int, FILE*) { transfer.after(record, stream_transfer::not_known, 0); }
 };
@@ -364,6 +377,7 @@ struct write_entry : write_uncounted {
 
 /// printf and its like, after their arguments became a va_list: the result is the number of bytes.
 struct write_formatted : write_known {
+    [[nodiscard]] expected transfers(const call_record&) const { return transfer.putting_moves(); }
     bool before(call_record& record, FILE* stream) { return look(record, 0, stream); }
     void after(call_record& record, int result, FILE*) {
         record.bytes = result < 0 ? none : result;
@@ -371,8 +385,14 @@ struct write_formatted : write_known {
     }
 };
 
+/// Where nothing waits to be written, a seek may read the block that it goes to.
+inline expected seeking_moves(const stream_transfer& transfer) {
+    return transfer.flushing_moves() == expected::yes ? expected::yes : expected::not_known;
+}
+
 struct seek_stream {
     stream_transfer transfer;
+    [[nodiscard]] expected transfers(const call_record&) const { return seeking_moves(transfer); }
     template <class... Rest>
     bool before(call_record& record, FILE* stream, const Rest&...) {
         if (!transfer.before(record, stream)) return false;
@@ -387,6 +407,7 @@ struct seek_stream {
 
 /// Gives a stream another buffer, after what is in the one before was written, or given back to the file.
 struct set_buffer : seek_stream {
+    [[nodiscard]] expected transfers(const call_record&) const { return transfer.flushing_moves(); }
     template <class... Rest>
     void after(call_record& record, const Rest&...) {
         transfer.after_flush(record);

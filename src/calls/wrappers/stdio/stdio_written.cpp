@@ -10,6 +10,7 @@ namespace {
 
 struct read_formatted {
     stream_transfer transfer;
+    [[nodiscard]] expected transfers(const call_record&) const { return transfer.taking_moves(); }
     bool before(call_record& record, FILE* stream) { return transfer.before_unknown_read(record, stream); }
     void after(call_record& record, int, FILE*) {
         record.error = 0;
@@ -19,12 +20,14 @@ struct read_formatted {
 
 struct flush_shape {
     stream_transfer transfer;
+    [[nodiscard]] expected transfers(const call_record&) const { return transfer.flushing_moves(); }
     bool before(call_record& record, FILE* stream) { return transfer.before(record, stream); }
     void after(call_record& record, int, FILE*) { transfer.after_flush(record); }
 };
 
 struct rewind_shape {
     stream_transfer transfer;
+    [[nodiscard]] expected transfers(const call_record&) const { return shapes::seeking_moves(transfer); }
     bool before(call_record& record, FILE* stream) {
         if (!transfer.before(record, stream)) return false;
         transfer.flush_wide(record);

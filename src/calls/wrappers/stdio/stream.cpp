@@ -176,8 +176,8 @@ bool stream_transfer::before_line_read(call_record& record, FILE* stream) {
     const auto held = stream->_IO_read_ptr < stream->_IO_read_end
                           ? static_cast<size_t>(stream->_IO_read_end - stream->_IO_read_ptr)
                           : 0;
-    const bool holds_line = held > 0 && std::memchr(stream->_IO_read_ptr, '\n', held) != nullptr;
-    if (!holds_line) descriptors::know_position(fd_, *file_);
+    holds_line_ = held > 0 && std::memchr(stream->_IO_read_ptr, '\n', held) != nullptr;
+    if (!holds_line_) descriptors::know_position(fd_, *file_);
     return true;
 }
 
@@ -192,6 +192,47 @@ void stream_transfer::ask_for_end() {
     if (file_->appends.load(std::memory_order_relaxed) && direct::call(SYS_fstat, fd_, direct::address(&now)) == 0 &&
         S_ISREG(now.st_mode))
         end_ = now.st_size;
+}
+
+bool stream_transfer::is_unbuffered() const {
+    constexpr int unbuffered = 0x2;  // _IO_UNBUFFERED
+    return (stream_->_flags & unbuffered) != 0;
+}
+
+// The C library fills the buffer, and then writes it; of what is left, whole blocks go past the buffer.
+expected stream_transfer::putting_moves(int64_t bytes) const {
+    constexpr int line_by_line = 0x200;  // _IO_LINE_BUF
+    if (bytes == 0) return expected::no;
+    if (stream_->_mode > 0 || (stream_->_flags & line_by_line) != 0) return expected::not_known;
+    if (is_unbuffered()) return expected::yes;
+    if (stream_->_IO_buf_base == nullptr) return expected::not_known;  // its size is not decided
+    const bool writing = (stream_->_flags & putting) != 0;
+    // From reading to writing, it goes on in the buffer where it read last.
+    const char* const from = writing ? stream_->_IO_write_ptr : stream_->_IO_read_ptr;
+    const int64_t block = stream_->_IO_buf_end - stream_->_IO_buf_base;
+    const int64_t room = from == stream_->_IO_buf_end && !writing ? block : stream_->_IO_buf_end - from;
+    return bytes <= room && (writing || bytes < block) ? expected::no : expected::yes;
+}
+
+expected stream_transfer::putting_moves() const {
+    return is_unbuffered() && stream_->_mode <= 0 ? expected::yes : expected::not_known;
+}
+
+// What waits to be written goes first.
+expected stream_transfer::taking_moves(int64_t bytes) const {
+    if (is_mapped() || bytes == 0) return expected::no;
+    if (stream_->_mode > 0) return expected::not_known;
+    return bytes <= left_ ? expected::no : expected::yes;
+}
+
+expected stream_transfer::taking_moves() const {
+    if (is_mapped() || (holds_line_ && stream_->_mode <= 0)) return expected::no;
+    return left_ == 0 && stream_->_mode <= 0 ? expected::yes : expected::not_known;
+}
+
+expected stream_transfer::flushing_moves() const {
+    if (is_wide_and_putting(stream_)) return expected::not_known;
+    return waiting_ > 0 ? expected::yes : expected::no;
 }
 
 bool stream_transfer::nothing_moved() const {

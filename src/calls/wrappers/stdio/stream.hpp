@@ -59,6 +59,17 @@ class stream_transfer {
     /// made it longer than this descriptor's position tells.
     bool before_uncounted(call_record& record, FILE* stream);
 
+    /// Before the call: whether it will move data if it puts so many bytes into the stream.
+    [[nodiscard]] expected putting_moves(int64_t bytes) const;
+    /// The same of one that puts in an unknown number.
+    [[nodiscard]] expected putting_moves() const;
+    /// The same of one that takes so many bytes out, or all that there are until the end of the file.
+    [[nodiscard]] expected taking_moves(int64_t bytes) const;
+    /// The same of one that takes an unknown number out, or a line.
+    [[nodiscard]] expected taking_moves() const;
+    /// The same of one that writes what waits, and does no more.
+    [[nodiscard]] expected flushing_moves() const;
+
     /// Looks after a call that put `put` bytes into the stream and took `taken` out of it (not_known: the kernel is
     /// asked), and reports what was moved as calls made by this one.
     void after(const call_record& record, int64_t put, int64_t taken);
@@ -91,10 +102,13 @@ class stream_transfer {
     void wrote(const call_record& record, int64_t bytes);
     void did_read(const call_record& record, int64_t bytes);
 
+    [[nodiscard]] bool is_unbuffered() const;
+
     FILE* stream_ = nullptr;
     open_file* file_ = nullptr;
     bool locked_ = false;
-    bool shared_ = false;  // the description has other descriptors, too
+    bool shared_ = false;      // the description has other descriptors, too
+    bool holds_line_ = false;  // before_line_read: what is in the buffer has a line's end
     int fd_ = -1;
     int64_t waiting_ = 0;
     int64_t left_ = 0;
