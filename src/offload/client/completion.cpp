@@ -68,11 +68,13 @@ result<void> completion::detach() {
     client_page& page = segment_->page(client_);
     server_channel& channel = *channel_;
     page.detached.store(1);
-    // One that was killed may not have ended yet; it takes nothing any more.
+    const segment_header& h = segment_->header();
+    // One that was killed may not have ended yet; it takes nothing any more. One that has stored everything may have
+    // gone before this client looked: nobody follows it.
     const auto knows_of_everything = [&] {
         return link_->available() && channel.still_served() &&
                static_cast<int64_t>(page.iterations_taken.load(std::memory_order_acquire)) >= now_.number() &&
-               link_->has_server();
+               (link_->has_server() || h.state.load(std::memory_order_acquire) == server_state::finished);
     };
     const auto cannot = [&] { return !link_->available() || !channel.still_served(); };
     if (channel.wait_until(knows_of_everything, cannot)) return {};

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstring>
 #include <string>
 #include <tuple>
@@ -17,11 +18,11 @@
 
 namespace halcyon::offload::testing {
 
-/// A server that a test switches off.
+/// A server that a test switches off, for good or (has_ended) until its successor is there.
 class switched_server final : public server_link {
   public:
     [[nodiscard]] bool available() const override { return on; }
-    [[nodiscard]] bool has_server() override { return on; }
+    [[nodiscard]] bool has_server() override { return on && !has_ended; }
     result<void> share_spill_file(int) override {
         ++spill_files_shared;
         return {};
@@ -29,7 +30,8 @@ class switched_server final : public server_link {
     bool end_server(uint32_t) override { return false; }
     result<descriptor> take_turn() override { return descriptor(); }
 
-    bool on = true;
+    std::atomic<bool> on = true;
+    std::atomic<bool> has_ended = false;
     int spill_files_shared = 0;
 };
 
