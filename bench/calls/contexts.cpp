@@ -6,7 +6,7 @@
 #include <ctime>
 
 #include "bench/figure.hpp"
-#include "calls/backends/backend_files.hpp"
+#include "calls/backends/mounts.hpp"
 #include "calls/record/interception.hpp"
 
 namespace halcyon::calls {

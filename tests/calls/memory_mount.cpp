@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "calls/backends/backend_files.hpp"
+#include "calls/backends/mounts.hpp"
 #include "calls/memory_backend/memory_backend.hpp"
 #include "calls/state/descriptors.hpp"
 #include "calls/state/standard_error.hpp"
@@ -13,7 +13,7 @@ namespace halcyon::calls {
 namespace {
 
 constinit memory_backend files;
-char preloaded[4096], mounted[4096], shared[64], directory[4096];
+char preloaded[4096], mounted_at[4096], shared[64], directory[4096];
 const char* entries[5] = {};
 
 }  // namespace
@@ -35,11 +35,11 @@ void backends::start_backends() {
     descriptors::own(memory);
     const char* const text = getenv("HALCYON_TEXT_DIR");
     snprintf(preloaded, sizeof preloaded, "LD_PRELOAD=%s", getenv("LD_PRELOAD"));
-    snprintf(mounted, sizeof mounted, "HALCYON_MEMORY_MOUNT=%s", prefix);
+    snprintf(mounted_at, sizeof mounted_at, "HALCYON_MEMORY_MOUNT=%s", prefix);
     snprintf(shared, sizeof shared, "HALCYON_MEMORY=%d", memory);
     snprintf(directory, sizeof directory, "HALCYON_TEXT_DIR=%s", text == nullptr ? "" : text);
     entries[0] = preloaded;
-    entries[1] = mounted;
+    entries[1] = mounted_at;
     entries[2] = shared;
     entries[3] = text == nullptr ? nullptr : directory;
 }

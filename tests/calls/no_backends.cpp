@@ -1,5 +1,5 @@
 // For the text layer's library, in which no backend answers and children are not cared for.
-#include "calls/backends/backend_files.hpp"
+#include "calls/backends/mounts.hpp"
 
 namespace halcyon::calls {
 

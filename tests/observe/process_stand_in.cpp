@@ -1,5 +1,5 @@
 // What the room of calls wants from the library that is built from it; here nothing is recorded.
-#include "calls/backends/backend_files.hpp"
+#include "calls/backends/mounts.hpp"
 #include "calls/state/process_state.hpp"
 
 namespace halcyon::calls {

@@ -32,13 +32,14 @@ class patterned_process {
         io_forecast::answer found{};
         if (!whole.begin({0, io_forecast::not_known}, now_ + later_ns)) std::abort();
         whole.add(thread_);
-        whole.finish(files_, nullptr, found);
+        whole.finish(files_, paths_, nullptr, found);
         return found;
     }
 
   private:
     calls::memory_bound memory_;
     predict::file_book files_;
+    calls::file_paths paths_;
     predict::thread_model thread_;
     int64_t now_ = 0;
 };

@@ -26,7 +26,10 @@ class process {
         threads.emplace_back(model::settings{}, files.names(), static_cast<uint32_t>(threads.size()));
         return threads.size() - 1;
     }
-    void name(uint32_t file, const std::string& path) { files.name({file, path, 4096, 1}); }
+    void name(uint32_t file, const std::string& path) {
+        files.name({file, path, 4096, 1});
+        paths.keep(file, path);
+    }
     void call(size_t thread, operation what, uint32_t file, int64_t start, int64_t offset = -1, int64_t bytes = -1) {
         observed_call made;
         made.context = static_cast<uint32_t>(what) + 1;
@@ -54,7 +57,7 @@ class process {
         EXPECT_TRUE(whole.begin({most, window}, now));
         for (thread_model& one : threads) whole.add(one);
         io_forecast::answer found{};
-        whole.finish(files, accesses.data(), found);
+        whole.finish(files, paths, accesses.data(), found);
         accesses.resize(found.count);
         return found;
     }
@@ -62,6 +65,7 @@ class process {
     int64_t now = 0;
     calls::memory_bound memory;
     file_book files;
+    calls::file_paths paths;
     std::deque<thread_model> threads;
     std::vector<io_forecast::access> accesses;
 };

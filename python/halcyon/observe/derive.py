@@ -19,7 +19,7 @@ def derive(calls: ibis.Table) -> ibis.Table:
     """`calls` with its derived columns filled and its rows sorted by process, start, thread and number.
 
     Parents are looked up by process, thread and number. `self_ns` needs `number`; without it, it is known of POSIX
-    calls alone, below which there is no level. `step` counts calls that transferred something at a known offset.
+    calls alone, below which such sources show none. `step` counts calls that transferred something at a known offset.
     """
     calls = all_columns("calls", calls).drop(*DERIVED)
     # A call without thread is of the only one that its source knows.

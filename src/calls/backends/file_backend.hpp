@@ -19,15 +19,16 @@ namespace halcyon::calls {
 /// that came from there, in this process or in the one that started it.
 ///
 /// What the variants of a function have in common (`64`, `_chk`, `at`, `v`, `x`) is folded before a backend is asked:
-/// these are all of its operations. Each returns what the system call does: -errno where it fails. Those that a backend
-/// has no answer to keep the one given here, which is an error that programs know.
+/// these are all of its operations. Each returns what the system call does: -errno where it fails. The pure ones are
+/// what no program can do without; of the others, those that a backend has no answer to keep the error given here.
 ///
 /// Paths are absolute below the prefix: "/" is the prefix itself; without "." and "..", "//" and a slash at the end.
 ///
 /// Called from any thread and from signal handlers, from children of vfork (is_own_process() is false: they share this
 /// memory, and must leave what this process knows as it is) and while no layer records anything. A backend must not
 /// allocate by malloc, must not throw, must not call interposed functions, and must not wait for a lock that the thread
-/// itself may hold. Its own system calls go by direct::call; report_below() hands them to the layers.
+/// itself may hold. Its own system calls go by direct::call; report_below() (report_below.hpp) shows them to the
+/// layers.
 class file_backend {
   public:
     /// A file that is open; its meaning is the backend's. Descriptors that are duplicates share it.
@@ -81,19 +82,20 @@ class file_backend {
     virtual int stat_path(const char* path, bool follow, struct stat& out) = 0;
     virtual int unlink(const char* path) = 0;
     virtual int rename(const char* from, const char* to, unsigned flags) = 0;
-    virtual int make_directory(const char* path, unsigned mode) = 0;
-    virtual int remove_directory(const char* path) = 0;
+    virtual int make_directory(const char* /*path*/, unsigned /*mode*/) { return -EPERM; }
+    virtual int remove_directory(const char* /*path*/) { return -EPERM; }
     virtual int link(const char* /*from*/, const char* /*to*/) { return -EPERM; }
     virtual int make_symbolic_link(const char* /*target*/, const char* /*path*/) { return -EPERM; }
     virtual ssize_t read_link(const char* /*path*/, char* /*out*/, size_t /*room*/) { return -EINVAL; }
-    virtual int set_mode(const char* path, unsigned mode) = 0;
-    virtual int set_mode(handle opened, unsigned mode) = 0;
-    virtual int set_owner(const char* path, uid_t user, gid_t group) = 0;
-    virtual int set_owner(handle opened, uid_t user, gid_t group) = 0;
-    /// Access and modification, with UTIME_NOW and UTIME_OMIT resolved: tv_nsec UTIME_OMIT stays.
-    virtual int set_times(const char* path, const timespec times[2]) = 0;
-    virtual int set_times(handle opened, const timespec times[2]) = 0;
-    virtual int stat_system(struct statfs& out) = 0;
+    virtual int set_mode(const char* /*path*/, unsigned /*mode*/) { return -EPERM; }
+    virtual int set_mode(handle /*opened*/, unsigned /*mode*/) { return -EPERM; }
+    /// `follow`: of what a symbolic link at the end of the path leads to; else of the link itself.
+    virtual int set_owner(const char* /*path*/, bool /*follow*/, uid_t /*user*/, gid_t /*group*/) { return -EPERM; }
+    virtual int set_owner(handle /*opened*/, uid_t /*user*/, gid_t /*group*/) { return -EPERM; }
+    /// Access and modification. UTIME_NOW is a time already; tv_nsec UTIME_OMIT stays. `follow`: as above.
+    virtual int set_times(const char* /*path*/, bool /*follow*/, const timespec /*times*/[2]) { return -EPERM; }
+    virtual int set_times(handle /*opened*/, const timespec /*times*/[2]) { return -EPERM; }
+    virtual int stat_system(struct statfs& /*out*/) { return -ENOSYS; }
 
     // --- directories ---
 
@@ -104,10 +106,13 @@ class file_backend {
     };
     /// The entry behind `after` (0: the first, which is "."), and in `after` what stands for it: 1, 0 at the end, or
     /// -errno. Entries that are there all the time are found once.
-    virtual int next_entry(handle directory, uint64_t& after, entry& out) = 0;
+    virtual int next_entry(handle /*directory*/, uint64_t& /*after*/, entry& /*out*/) { return -ENOTDIR; }
 
     // --- processes ---
 
+    /// Another process is about to get this one's descriptors: by fork, vfork, clone or posix_spawn. Not in a child of
+    /// vfork: each of its calls adopts the files that it needs.
+    virtual void before_fork() {}
     /// In the child, before any other call. Descriptors are the parent's, and so are the handles.
     virtual void after_fork() {}
     /// The process is about to become another program, which adopts what is not closed on exec.

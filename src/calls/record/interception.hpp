@@ -3,7 +3,8 @@
 #include <cerrno>
 #include <type_traits>
 
-#include "calls/backends/backend_files.hpp"
+#include "calls/backends/as_result.hpp"
+#include "calls/backends/mounts.hpp"
 #include "calls/clocks/ticks.hpp"
 #include "calls/record/call_circumstances.hpp"
 #include "calls/record/call_table.hpp"
@@ -26,9 +27,9 @@ class call_in_progress {
         record.thread = thread.index;
         record.number = next_number(thread);
         // A function of the lowest level makes none of these calls: a signal's handler does that interrupted it, or a
-        // clean-up of a thread that was cancelled within it.
+        // clean-up of a thread that was cancelled within it. Where a backend makes one, it says so (report_below).
         const bool made_by_outer = outer_ != 0 && entry_of(static_cast<uint16_t>(outer_function_)).at != level::posix;
-        record.parent = made_by_outer ? outer_ : 0;
+        if (record.parent == 0) record.parent = made_by_outer ? outer_ : 0;
         thread.current = record.number;
         thread.function = record.function;
     }

@@ -30,6 +30,15 @@ class next_call {
     void* state_;
 };
 
+/// Whether a file backend makes this call, to answer one of POSIX that layers see as well (report_below): one who
+/// counts or learns what goes to files takes either of the two.
+inline bool is_made_by_backend(const call_record& record, const next_call& next) {
+    if (record.parent == 0) [[likely]]
+        return false;
+    const call_id parent = next.circumstances(record).parent_function;
+    return parent != call_id::unknown && entry_of(static_cast<uint16_t>(parent)).at == level::posix;
+}
+
 /// A file that calls refer to by its id.
 struct named_file {
     uint32_t id;
@@ -63,6 +72,8 @@ class layer {
     virtual void on_fact(uint32_t /*file*/, std::string_view /*key*/, std::string_view /*value*/) {}
     /// Whether this layer looks at call_record::context. Asked once, when the process' recording starts.
     [[nodiscard]] virtual bool wants_contexts() const { return false; }
+    /// Whether this layer looks up paths by their ids (known_files::paths). Asked once, as above.
+    [[nodiscard]] virtual bool wants_paths() const { return false; }
     /// A call stack got its number: before the first call of this process that refers to it; sometimes more than once.
     /// `frames`: the innermost ones, from there outwards.
     virtual void on_context(uint32_t /*id*/, std::span<const context_frame> /*frames*/) {}

@@ -32,6 +32,7 @@ constexpr uint32_t on_known_system = 1u << 31;
 
 constinit std::atomic<table*> paths{nullptr};
 constinit std::atomic<uint32_t> last_id{0};
+constinit file_paths kept_paths;
 
 constinit std::atomic<uint32_t> directory_lock{0};
 constinit char directory[PATH_MAX] = {};
@@ -79,6 +80,7 @@ uint32_t announce(uint32_t id, std::string_view path, int fd) {
         file.block_bytes = filesystem.f_bsize;
         file.filesystem = static_cast<uint64_t>(filesystem.f_type);
     }
+    if (this_process().paths) kept_paths.keep(id, path);
     this_process().layers.each([&](layer& l) { l.on_file(file); });
     return known ? id | on_known_system : id;
 }
@@ -279,7 +281,12 @@ uint32_t of_descriptor(int fd, int directory, const char* opened_by) {
     return of_descriptor_within<usual_path>(fd, directory, opened_by);
 }
 
+file_paths& paths() {
+    return kept_paths;
+}
+
 void after_fork() {
+    kept_paths.after_fork();
     directory_length = 0;
     directory_lock.store(0);
 }

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "calls/state/file_paths.hpp"
+
 namespace halcyon::calls {
 
 /// Ids of the paths that calls referred to. Bounded: of more than `capacity` paths the earliest are forgotten and get
@@ -35,6 +37,10 @@ void after_fork();
 
 /// The process's working directory changed.
 void forget_directory();
+
+/// The paths that ids stand for, where a layer of this process wants them (layer::wants_paths). As layers are told them
+/// in on_file, and before.
+file_paths& paths();
 
 }  // namespace known_files
 }  // namespace halcyon::calls

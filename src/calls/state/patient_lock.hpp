@@ -68,6 +68,12 @@ class patient_lock {
         bool holds_ = false;
     };
 
+    /// In a forked child: its holder may be a thread that only the parent has.
+    void after_fork() {
+        word_.store(0, std::memory_order_relaxed);
+        given_up_on_.store(0, std::memory_order_relaxed);
+    }
+
   private:
     std::atomic<uint32_t> word_{0};
     std::atomic<uint32_t> given_up_on_{0};  ///< what the word said

@@ -64,6 +64,8 @@ bool start_here(process_state& process) {
     ++thread.inside;
     choose_tick_source();
     start_layers(process.layers);
+    process.paths = false;
+    process.layers.each([&](const layer& l) { process.paths = process.paths || l.wants_paths(); });
     contexts::start();
     --thread.inside;
     const bool wanted = !process.layers.empty();

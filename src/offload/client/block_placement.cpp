@@ -9,7 +9,7 @@ namespace halcyon::offload {
 
 block_placement::block_placement(const segment& shared, const model& data, uint32_t client, block_room& room,
                                  server_channel& channel, server_link& link, server_loss& loss,
-                                 fallback_store& fallback, spill_file& spill, const open_iteration& now)
+                                 fallback_writer& fallback, spill_file& spill, const open_iteration& now)
     : model_(data),
       page_(shared.page(client)),
       room_(room),

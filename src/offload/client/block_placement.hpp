@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "offload/client/block_room.hpp"
-#include "offload/client/fallback.hpp"
+#include "offload/client/fallback_writer.hpp"
 #include "offload/client/open_iteration.hpp"
 #include "offload/client/server_channel.hpp"
 #include "offload/client/server_link.hpp"
@@ -22,7 +22,7 @@ namespace halcyon::offload {
 class block_placement {
   public:
     block_placement(const segment& shared, const model& data, uint32_t client, block_room& room,
-                    server_channel& channel, server_link& link, server_loss& loss, fallback_store& fallback,
+                    server_channel& channel, server_link& link, server_loss& loss, fallback_writer& fallback,
                     spill_file& spill, const open_iteration& now);
 
     /// Where a new block goes.
@@ -50,7 +50,7 @@ class block_placement {
     server_channel& channel_;
     server_link& link_;
     server_loss& loss_;
-    fallback_store& fallback_;
+    fallback_writer& fallback_;
     spill_file& spill_file_;
     const open_iteration& now_;
     policy_counts counts_;

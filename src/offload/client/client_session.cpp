@@ -28,7 +28,7 @@ client_session::served_parts::served_parts(client_session& of, std::function<voi
 }
 
 client_session::client_session(model& data, place_in_job where, std::unique_ptr<segment> shared,
-                               std::unique_ptr<server_link> link, std::unique_ptr<fallback_store> fallback)
+                               std::unique_ptr<server_link> link, std::unique_ptr<fallback_writer> fallback)
     : model_(data),
       where_(where),
       segment_(std::move(shared)),
@@ -259,7 +259,7 @@ result<void> client_session::end_iteration() {
         if (!serverless()) served_->page.ended_through.store(now_.number(), std::memory_order_release);
     }
     if (loss_.has_happened()) return end_here();
-    const fallback_store::phase seen = now_.seen();
+    const fallback_writer::phase seen = now_.seen();
     event_record e{};
     e.kind = event_kind::end_iteration;
     e.iteration = now_.number();

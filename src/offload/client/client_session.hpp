@@ -12,7 +12,7 @@
 #include "offload/client/block_placement.hpp"
 #include "offload/client/block_room.hpp"
 #include "offload/client/completion.hpp"
-#include "offload/client/fallback.hpp"
+#include "offload/client/fallback_writer.hpp"
 #include "offload/client/open_blocks.hpp"
 #include "offload/client/open_iteration.hpp"
 #include "offload/client/place_in_job.hpp"
@@ -43,7 +43,7 @@ class client_session {
     /// With a server: `shared` is mapped and `link` connected. Without (`inline: true`): both are null and `fallback`
     /// does everything. `data` outlives the session and belongs to it: set_parameter changes it.
     client_session(model& data, place_in_job where, std::unique_ptr<segment> shared, std::unique_ptr<server_link> link,
-                   std::unique_ptr<fallback_store> fallback);
+                   std::unique_ptr<fallback_writer> fallback);
 
     result<void> write(std::string_view variable, int block, const void* data, int64_t bytes_or_negative);
     result<void*> alloc(std::string_view variable, int block);
@@ -111,7 +111,7 @@ class client_session {
     place_in_job where_;
     std::unique_ptr<segment> segment_;
     std::unique_ptr<server_link> link_;
-    std::unique_ptr<fallback_store> fallback_;
+    std::unique_ptr<fallback_writer> fallback_;
     open_iteration now_;
     open_blocks blocks_;
     std::unordered_map<std::string_view, uint32_t> event_ids_;

@@ -35,7 +35,7 @@ result<void> completion::wait_without_server(int64_t iteration, stage which) {
     if (auto all = fallback_.all_stored(iteration); !all) return all;
     if (which != stage::durable) return {};
     // A server that was lost may have stored without syncing; with `inline: true` there never was one.
-    return fallback_.sync(segment_ ? fallback_store::reach::node : fallback_store::reach::own);
+    return fallback_.sync(segment_ ? fallback_writer::reach::node : fallback_writer::reach::own);
 }
 
 result<void> completion::finish_without_server() {

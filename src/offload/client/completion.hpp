@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "base/error.hpp"
-#include "offload/client/fallback.hpp"
+#include "offload/client/fallback_writer.hpp"
 #include "offload/client/open_iteration.hpp"
 #include "offload/client/server_channel.hpp"
 #include "offload/client/server_link.hpp"
@@ -20,7 +20,7 @@ class completion {
   public:
     /// The first three are null for a session that never has a server.
     completion(const segment* shared, server_link* link, server_channel* channel, uint32_t client, server_loss& loss,
-               fallback_store& fallback, const open_iteration& now)
+               fallback_writer& fallback, const open_iteration& now)
         : segment_(shared),
           link_(link),
           channel_(channel),
@@ -49,7 +49,7 @@ class completion {
     server_channel* channel_;
     uint32_t client_;
     server_loss& loss_;
-    fallback_store& fallback_;
+    fallback_writer& fallback_;
     const open_iteration& now_;
 };
 

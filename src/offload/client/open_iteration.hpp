@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "base/clock.hpp"
-#include "offload/client/fallback.hpp"
+#include "offload/client/fallback_writer.hpp"
 
 namespace halcyon::offload {
 
@@ -14,7 +14,7 @@ class open_iteration {
     [[nodiscard]] int64_t number() const { return number_; }
     [[nodiscard]] uint64_t bytes() const { return bytes_; }
     /// What the records say of it.
-    [[nodiscard]] fallback_store::phase seen() const {
+    [[nodiscard]] fallback_writer::phase seen() const {
         return {begin_ns_, static_cast<int64_t>(visible_ns_), static_cast<int64_t>(blocked_ns_), compute_ns_,
                 static_cast<int64_t>(bytes_)};
     }

@@ -13,7 +13,7 @@
 namespace halcyon::offload {
 
 server_loss::server_loss(const model& data, place_in_job where, const segment* shared, server_link* link,
-                         fallback_store& fallback, const spill_file& spilled, const open_iteration& now)
+                         fallback_writer& fallback, const spill_file& spilled, const open_iteration& now)
     : model_(data),
       where_(where),
       segment_(shared),
@@ -138,7 +138,7 @@ void server_loss::store_remains_of(uint32_t client) {
     const auto phases_taken = static_cast<int64_t>(page.iterations_taken.load(std::memory_order_acquire));
     if (auto done = fallback_.count_lost(0, std::max<int64_t>(0, phases - phases_taken)); !done) outcome = done;
     for (auto b = left.blocks.begin(); b != left.blocks.end();) {
-        fallback_store::left_blocks of_iteration{b->iteration, rank, {}, {}};
+        fallback_writer::left_blocks of_iteration{b->iteration, rank, {}, {}};
         for (; b != left.blocks.end() && b->iteration == of_iteration.iteration; ++b) {
             const variable& v = model_.variables[b->variable];
             // Its spill file went with its process.

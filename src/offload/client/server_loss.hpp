@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "base/error.hpp"
-#include "offload/client/fallback.hpp"
+#include "offload/client/fallback_writer.hpp"
 #include "offload/client/open_iteration.hpp"
 #include "offload/client/place_in_job.hpp"
 #include "offload/client/server_link.hpp"
@@ -22,7 +22,7 @@ class server_loss {
   public:
     /// `shared` and `link`: null for a session that never has a server. `spilled`: the client's spill file.
     server_loss(const model& data, place_in_job where, const segment* shared, server_link* link,
-                fallback_store& fallback, const spill_file& spilled, const open_iteration& now);
+                fallback_writer& fallback, const spill_file& spilled, const open_iteration& now);
 
     /// True where this client stores its blocks itself; what was noticed so far.
     [[nodiscard]] bool has_happened() const { return happened_; }
@@ -50,7 +50,7 @@ class server_loss {
     place_in_job where_;
     const segment* segment_;
     server_link* link_;
-    fallback_store& fallback_;
+    fallback_writer& fallback_;
     const spill_file& spill_;
     const open_iteration& now_;
     bool happened_;

@@ -152,10 +152,10 @@ place_in_job mpi_session::place() const {
     return {all_.rank(), all_.size(), static_cast<uint32_t>(node_.rank())};
 }
 
-std::unique_ptr<inline_store> mpi_session::make_fallback() const {
-    return std::make_unique<inline_store>(
-        model_,
-        inline_store::surroundings{directory_, all_.rank(), all_.size(), node_index_, nodes_, model_.run_inline, run_});
+std::unique_ptr<inline_writer> mpi_session::make_fallback() const {
+    return std::make_unique<inline_writer>(
+        model_, inline_writer::surroundings{directory_, all_.rank(), all_.size(), node_index_, nodes_,
+                                            model_.run_inline, run_});
 }
 
 result<void> mpi_session::connect_inline() {

@@ -8,7 +8,7 @@
 #include "base/directory_claim.hpp"
 #include "base/error.hpp"
 #include "offload/client/client_session.hpp"
-#include "offload/client/inline_store.hpp"
+#include "offload/client/inline_writer.hpp"
 #include "offload/client/mpi_agreement.hpp"
 #include "offload/client/server_process.hpp"
 #include "offload/segment/session_document.hpp"
@@ -49,7 +49,7 @@ class mpi_session {
     result<void> join(const std::string& session);
     [[nodiscard]] session_document document_for(const std::vector<std::string>& ranks,
                                                 const segment_geometry& geometry) const;
-    [[nodiscard]] std::unique_ptr<inline_store> make_fallback() const;
+    [[nodiscard]] std::unique_ptr<inline_writer> make_fallback() const;
     [[nodiscard]] place_in_job place() const;
     [[nodiscard]] succession::about successors(const std::string& session, uint32_t client) const;
     /// What is known of the time of a session that ends.
@@ -73,10 +73,10 @@ class mpi_session {
     std::vector<int> clients_per_node_;  ///< on rank 0
     int64_t open_began_ns_ = 0, open_ended_ns_ = 0;
     std::vector<directory_claim> claims_;  ///< on rank 0: nobody else stores where this session does
-    inline_store* inline_ = nullptr;       ///< owned by client_
+    inline_writer* inline_ = nullptr;      ///< owned by client_
     server_process* link_ = nullptr;       ///< owned by client_; null for inline
     // Until the session is open.
-    std::unique_ptr<inline_store> pending_fallback_;
+    std::unique_ptr<inline_writer> pending_fallback_;
     std::unique_ptr<segment> pending_segment_;
     std::unique_ptr<server_process> pending_link_;
     std::unique_ptr<client_session> client_;

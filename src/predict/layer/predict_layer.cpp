@@ -167,7 +167,7 @@ bool predict_layer::forecast(const io_forecast::question& asked, io_forecast::ac
     process_forecast whole(known_->each().least_pause_ns);
     if (!whole.begin(asked, known_->times().now())) return false;
     known_->each_model([&](thread_model& one) { whole.add(one); });
-    whole.finish(known_->files(), accesses, found);
+    whole.finish(known_->files(), calls::known_files::paths(), accesses, found);
     return true;
 }
 

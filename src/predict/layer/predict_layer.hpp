@@ -36,9 +36,10 @@ class predict_layer final : public calls::layer {
 
     void invoke(calls::call_record& record, const calls::next_call& next) override {
         next(record);
-        if (learnt_[record.function] && record.error == 0) learn(record);
+        if (learnt_[record.function] && record.error == 0 && !is_made_by_backend(record, next)) learn(record);
     }
     void on_file(const calls::named_file& file) override;
+    [[nodiscard]] bool wants_paths() const override { return true; }
     [[nodiscard]] bool wants_contexts() const override { return true; }
     void on_context(uint32_t id, std::span<const calls::context_frame> frames) override;
     void on_absence(std::string_view subject, uint64_t count) override;

@@ -200,7 +200,7 @@ void process_forecast::find_flush(io_forecast::answer& found) const {
 
 /// The path of the access at `i`: of a new file what its name is likely to be, each new file of its kind going on from
 /// the one before, whichever thread opens it.
-void process_forecast::name(size_t i, file_book& files, io_forecast::access* out) const {
+void process_forecast::name(size_t i, file_book& files, calls::file_paths& paths, io_forecast::access* out) const {
     const step* const steps = pages_->steps[kept_in_];
     const forecast& what = steps[i].what;
     if (what.access.new_file) {
@@ -212,7 +212,7 @@ void process_forecast::name(size_t i, file_book& files, io_forecast::access* out
         files.next_path(what.name_class, before + 1, out[i].path, sizeof out[i].path);
         return;
     }
-    if (files.path_of(what.access.what.file, out[i].path, sizeof out[i].path)) return;
+    if (paths.path_of(what.access.what.file, out[i].path, sizeof out[i].path)) return;
     // Perhaps it is opened on this walk.
     for (size_t j = i; j-- > 0;) {
         const forecast& open = steps[j].what;
@@ -224,7 +224,8 @@ void process_forecast::name(size_t i, file_book& files, io_forecast::access* out
     }
 }
 
-void process_forecast::finish(file_book& files, io_forecast::access* out, io_forecast::answer& found) {
+void process_forecast::finish(file_book& files, calls::file_paths& paths, io_forecast::access* out,
+                              io_forecast::answer& found) {
     found = found_;
     if (found.threads == 0) found.phase_confidence = 0;
     size_t count = 0;
@@ -244,7 +245,7 @@ void process_forecast::finish(file_book& files, io_forecast::access* out, io_for
                       kept.thread,
                       0,
                       ""};
-        name(count, files, out);
+        name(count, files, paths, out);
     }
     if (asked_.window_ns >= 0 && count < count_)
         more = pages_->steps[kept_in_][count].what.access.begins_ns <= asked_.window_ns;

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "base/io_forecast.hpp"
+#include "calls/state/file_paths.hpp"
 #include "predict/layer/file_book.hpp"
 #include "predict/layer/thread_model.hpp"
 
@@ -25,7 +26,7 @@ class process_forecast {
     [[nodiscard]] bool begin(const io_forecast::question& asked, int64_t now_ns);
     void add(thread_model& of);
     /// The accesses go to `out`, which has room for as many as were asked for.
-    void finish(file_book& files, io_forecast::access* out, io_forecast::answer& found);
+    void finish(file_book& files, calls::file_paths& paths, io_forecast::access* out, io_forecast::answer& found);
 
     /// Accesses of a thread that are walked ahead, and of all threads that are kept.
     static constexpr size_t most = model::longest_walk;
@@ -55,7 +56,7 @@ class process_forecast {
     void add_phase(const model& of, const thread_model& thread, const course& gone);
     void add_period(const model& of, const course& gone, int64_t elapsed);
     void merge(const course& gone, uint32_t thread);
-    void name(size_t i, file_book& files, io_forecast::access* out) const;
+    void name(size_t i, file_book& files, calls::file_paths& paths, io_forecast::access* out) const;
     void find_flush(io_forecast::answer& found) const;
     [[nodiscard]] int64_t written(size_t from, size_t to) const;
 

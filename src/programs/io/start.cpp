@@ -174,9 +174,6 @@ bool can_start_layers() {
     return remembered || environ != nullptr;
 }
 
-/// None answers yet.
-void backends::start_backends() {}
-
 void start_layers(layer_chain& layers) {
     const int saved = errno;
     const held_signals no_harm;

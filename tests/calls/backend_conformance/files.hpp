@@ -180,7 +180,7 @@ TEST_P(backend_conformance, times_move_with_changes) {
     put("a", "1");
     opened_file file(backend(), path("a"), O_RDWR);
     const timespec past[2] = {{1000, 250}, {2000, 500}};
-    EXPECT_EQ(backend().set_times(path("a").c_str(), past), 0);
+    EXPECT_EQ(backend().set_times(path("a").c_str(), true, past), 0);
     EXPECT_EQ(file.stat().st_atim.tv_sec, 1000);
     EXPECT_EQ(file.stat().st_atim.tv_nsec, 250);
     EXPECT_EQ(file.stat().st_mtim.tv_sec, 2000);
@@ -201,10 +201,10 @@ TEST_P(backend_conformance, times_move_with_changes) {
     int64_t at = 0;
     EXPECT_EQ(file.append("3", at), 1);
     EXPECT_TRUE(is_new());
-    EXPECT_EQ(backend().set_times(path("").c_str(), past), 0);
+    EXPECT_EQ(backend().set_times(path("").c_str(), true, past), 0);
     put("b", "");
     EXPECT_GT(stat("").st_mtim.tv_sec, 3000);
-    EXPECT_EQ(backend().set_times(path("none").c_str(), past), -ENOENT);
+    EXPECT_EQ(backend().set_times(path("none").c_str(), true, past), -ENOENT);
 }
 
 TEST_P(backend_conformance, mode_and_owner_are_kept) {
@@ -216,17 +216,38 @@ TEST_P(backend_conformance, mode_and_owner_are_kept) {
     EXPECT_EQ(stat("a").st_mode, S_IFREG | 0755U);
     EXPECT_EQ(backend().set_mode(path("none").c_str(), 0600), -ENOENT);
     const auto same = static_cast<uid_t>(-1);
-    EXPECT_EQ(backend().set_owner(path("a").c_str(), geteuid(), same), 0);
+    EXPECT_EQ(backend().set_owner(path("a").c_str(), true, geteuid(), same), 0);
     EXPECT_EQ(backend().set_owner(file.handle(), same, getegid()), 0);
     EXPECT_EQ(stat("a").st_uid, geteuid());
-    EXPECT_EQ(backend().set_owner(path("none").c_str(), same, same), -ENOENT);
+    EXPECT_EQ(backend().set_owner(path("none").c_str(), true, same, same), -ENOENT);
     if (geteuid() != 0) return;
-    EXPECT_EQ(backend().set_owner(path("a").c_str(), 12, 34), 0);
+    EXPECT_EQ(backend().set_owner(path("a").c_str(), true, 12, 34), 0);
     EXPECT_EQ(file.stat().st_uid, 12U);
     EXPECT_EQ(file.stat().st_gid, 34U);
     EXPECT_EQ(backend().set_owner(file.handle(), 56, same), 0);
     EXPECT_EQ(stat("a").st_uid, 56U);
     EXPECT_EQ(stat("a").st_gid, 34U);
+}
+
+TEST_P(backend_conformance, a_symbolic_link_has_times_and_an_owner_of_its_own) {
+    if (!GetParam().links) GTEST_SKIP() << "this backend has no links";
+    put("a", "");
+    ASSERT_EQ(symbolic_link("a", "to_a"), 0);
+    ASSERT_EQ(symbolic_link("nowhere", "dangling"), 0);
+    const timespec first[2] = {{1000, 0}, {2000, 0}};
+    const timespec second[2] = {{3000, 0}, {4000, 0}};
+    EXPECT_EQ(backend().set_times(path("to_a").c_str(), true, first), 0);
+    EXPECT_EQ(backend().set_times(path("to_a").c_str(), false, second), 0);
+    EXPECT_EQ(stat("a").st_mtim.tv_sec, 2000);
+    EXPECT_EQ(stat("to_a", false).st_mtim.tv_sec, 4000);
+    EXPECT_EQ(backend().set_times(path("dangling").c_str(), true, first), -ENOENT);
+    EXPECT_EQ(backend().set_times(path("dangling").c_str(), false, first), 0);
+    EXPECT_EQ(stat("dangling", false).st_atim.tv_sec, 1000);
+    if (geteuid() != 0) return;
+    EXPECT_EQ(backend().set_owner(path("to_a").c_str(), true, 12, 34), 0);
+    EXPECT_EQ(backend().set_owner(path("to_a").c_str(), false, 56, 78), 0);
+    EXPECT_EQ(stat("a").st_uid, 12U);
+    EXPECT_EQ(stat("to_a", false).st_uid, 56U);
 }
 
 TEST_P(backend_conformance, unlinked_files_live_while_they_are_open) {

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "calls/backends/report_below.hpp"
 #include "calls/state/direct_call.hpp"
+#include "calls/state/known_files.hpp"
 
 namespace halcyon::calls {
 namespace {
@@ -25,6 +27,17 @@ int number(long result) {
     return static_cast<int>(result);
 }
 
+/// One of the backend's own calls on what it has open.
+template <class Call>
+int64_t shown(call_id function, file_backend::handle opened, int64_t offset, int64_t bytes, Call call) {
+    return report_below({function, known_files::of_descriptor(fd_of(opened)), offset, bytes}, call);
+}
+int64_t bytes_of(const iovec* pieces, int count) {
+    int64_t sum = 0;
+    for (int i = 0; i < count; ++i) sum += static_cast<int64_t>(pieces[i].iov_len);
+    return sum;
+}
+
 }  // namespace
 
 directory_backend::directory_backend(const std::string& directory) : directory_(directory) {
@@ -40,7 +53,11 @@ directory_backend::~directory_backend() {
 // O_APPEND would send writes at an offset to the end.
 int directory_backend::open(const char* path, int flags, unsigned mode, handle& opened) {
     const mode_t before = ::umask(0);
-    const int fd = number(direct::call(SYS_openat, root_, direct::address(below(path)), flags & ~O_APPEND, mode));
+    const std::string whole = directory_ + path;
+    const uint32_t file = known_files::of_path(AT_FDCWD, whole.c_str());
+    const int fd = number(report_below({call_id::open, file, none, none, flags}, [&] {
+        return direct::call(SYS_openat, root_, direct::address(below(path)), flags & ~O_APPEND, mode);
+    }));
     ::umask(before);
     if (fd < 0) return fd;
     opened = static_cast<handle>(fd);
@@ -68,17 +85,22 @@ ssize_t directory_backend::path_of(handle opened, char* out, size_t room) {
 }
 
 ssize_t directory_backend::read(handle opened, const iovec* pieces, int count, int64_t offset) {
-    return direct::call(SYS_preadv, fd_of(opened), direct::address(pieces), count, offset, offset >> 32 >> 32);
+    return shown(call_id::preadv, opened, offset, bytes_of(pieces, count), [&] {
+        return direct::call(SYS_preadv, fd_of(opened), direct::address(pieces), count, offset, offset >> 32 >> 32);
+    });
 }
 ssize_t directory_backend::write(handle opened, const iovec* pieces, int count, int64_t offset) {
-    return direct::call(SYS_pwritev, fd_of(opened), direct::address(pieces), count, offset, offset >> 32 >> 32);
+    return shown(call_id::pwritev, opened, offset, bytes_of(pieces, count), [&] {
+        return direct::call(SYS_pwritev, fd_of(opened), direct::address(pieces), count, offset, offset >> 32 >> 32);
+    });
 }
 // Another description of the file, with O_APPEND, tells by its position where that was.
 ssize_t directory_backend::append(handle opened, const iovec* pieces, int count, int64_t& offset) {
     const std::string path = "/proc/self/fd/" + std::to_string(opened);
     const int fd = direct::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
     if (fd < 0) return fd;
-    const ssize_t done = direct::call(SYS_writev, fd, direct::address(pieces), count);
+    const ssize_t done = shown(call_id::writev, opened, none, bytes_of(pieces, count),
+                               [&] { return direct::call(SYS_writev, fd, direct::address(pieces), count); });
     if (done > 0) offset = direct::lseek(fd, 0, SEEK_CUR) - done;
     direct::close(fd);
     return done;
@@ -94,7 +116,8 @@ int directory_backend::reserve(handle opened, int mode, int64_t offset, int64_t 
     return number(direct::call(SYS_fallocate, fd_of(opened), mode, offset, bytes));
 }
 int directory_backend::sync(handle opened, bool data_only) {
-    return number(direct::call(data_only ? SYS_fdatasync : SYS_fsync, fd_of(opened)));
+    return number(shown(data_only ? call_id::fdatasync : call_id::fsync, opened, none, none,
+                        [&] { return direct::call(data_only ? SYS_fdatasync : SYS_fsync, fd_of(opened)); }));
 }
 int directory_backend::lock(handle opened, int command, struct flock& range) {
     return number(direct::call(SYS_fcntl, fd_of(opened), command, direct::address(&range)));
@@ -145,14 +168,16 @@ int directory_backend::set_mode(const char* path, unsigned mode) {
 int directory_backend::set_mode(handle opened, unsigned mode) {
     return number(direct::call(SYS_fchmod, fd_of(opened), mode));
 }
-int directory_backend::set_owner(const char* path, uid_t user, gid_t group) {
-    return number(direct::call(SYS_fchownat, root_, direct::address(below(path)), user, group, 0));
+int directory_backend::set_owner(const char* path, bool follow, uid_t user, gid_t group) {
+    return number(
+        direct::call(SYS_fchownat, root_, direct::address(below(path)), user, group, follow ? 0 : AT_SYMLINK_NOFOLLOW));
 }
 int directory_backend::set_owner(handle opened, uid_t user, gid_t group) {
     return number(direct::call(SYS_fchown, fd_of(opened), user, group));
 }
-int directory_backend::set_times(const char* path, const timespec times[2]) {
-    return number(direct::call(SYS_utimensat, root_, direct::address(below(path)), direct::address(times), 0));
+int directory_backend::set_times(const char* path, bool follow, const timespec times[2]) {
+    return number(direct::call(SYS_utimensat, root_, direct::address(below(path)), direct::address(times),
+                               follow ? 0 : AT_SYMLINK_NOFOLLOW));
 }
 int directory_backend::set_times(handle opened, const timespec times[2]) {
     return number(direct::call(SYS_utimensat, fd_of(opened), 0, direct::address(times), 0));

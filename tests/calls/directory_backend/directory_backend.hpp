@@ -6,9 +6,9 @@
 
 namespace halcyon::calls {
 
-/// Files of the kernel below a directory, by a system call each: what a backend should do is what this one does. For
-/// tests only: it allocates. Handles, and keys, are descriptors.
-class directory_backend final : public file_backend {
+/// Files of the kernel below a directory, by a system call each: what a backend should do is what this one does. Layers
+/// are shown its opens, transfers and syncs. For tests only: it allocates. Handles, and keys, are descriptors.
+class directory_backend : public file_backend {
   public:
     explicit directory_backend(const std::string& directory);
     ~directory_backend();
@@ -45,9 +45,9 @@ class directory_backend final : public file_backend {
     ssize_t read_link(const char* path, char* out, size_t room) override;
     int set_mode(const char* path, unsigned mode) override;
     int set_mode(handle opened, unsigned mode) override;
-    int set_owner(const char* path, uid_t user, gid_t group) override;
+    int set_owner(const char* path, bool follow, uid_t user, gid_t group) override;
     int set_owner(handle opened, uid_t user, gid_t group) override;
-    int set_times(const char* path, const timespec times[2]) override;
+    int set_times(const char* path, bool follow, const timespec times[2]) override;
     int set_times(handle opened, const timespec times[2]) override;
     int stat_system(struct statfs& out) override;
 

@@ -426,31 +426,31 @@ ssize_t memory_backend::read_link(const char* path, char* out, size_t room) {
 }
 
 template <class Change>
-int memory_backend::change(const char* path, Change how) {
+int memory_backend::change(const char* path, bool follow, Change how) {
     const held_job_lock all(*space_, processes_, space_->head.lock);
     names::place at;
-    if (const int failed = names_.resolve(path, true, at); failed != 0) return failed;
+    if (const int failed = names_.resolve(path, follow, at); failed != 0) return failed;
     if (at.inode == 0) return -ENOENT;
     how(space_->inodes[at.inode]);
     return 0;
 }
 
 int memory_backend::set_mode(const char* path, unsigned mode) {
-    return change(path, [&](inode& node) { change_mode(node, mode); });
+    return change(path, true, [&](inode& node) { change_mode(node, mode); });
 }
 int memory_backend::set_mode(handle opened, unsigned mode) {
     change_mode(node_of(opened), mode);
     return 0;
 }
-int memory_backend::set_owner(const char* path, uid_t user, gid_t group) {
-    return change(path, [&](inode& node) { change_owner(node, user, group); });
+int memory_backend::set_owner(const char* path, bool follow, uid_t user, gid_t group) {
+    return change(path, follow, [&](inode& node) { change_owner(node, user, group); });
 }
 int memory_backend::set_owner(handle opened, uid_t user, gid_t group) {
     change_owner(node_of(opened), user, group);
     return 0;
 }
-int memory_backend::set_times(const char* path, const timespec times[2]) {
-    return change(path, [&](inode& node) { change_times(node, times); });
+int memory_backend::set_times(const char* path, bool follow, const timespec times[2]) {
+    return change(path, follow, [&](inode& node) { change_times(node, times); });
 }
 int memory_backend::set_times(handle opened, const timespec times[2]) {
     change_times(node_of(opened), times);

@@ -54,9 +54,9 @@ class memory_backend final : public file_backend {
     ssize_t read_link(const char* path, char* out, size_t room) override;
     int set_mode(const char* path, unsigned mode) override;
     int set_mode(handle opened, unsigned mode) override;
-    int set_owner(const char* path, uid_t user, gid_t group) override;
+    int set_owner(const char* path, bool follow, uid_t user, gid_t group) override;
     int set_owner(handle opened, uid_t user, gid_t group) override;
-    int set_times(const char* path, const timespec times[2]) override;
+    int set_times(const char* path, bool follow, const timespec times[2]) override;
     int set_times(handle opened, const timespec times[2]) override;
     int stat_system(struct statfs& out) override;
 
@@ -74,7 +74,7 @@ class memory_backend final : public file_backend {
     int make(const char* path, unsigned mode, in_memory::names::place& at);
     int find_or_make(const char* path, int flags, unsigned mode, handle& opened);
     template <class Change>
-    int change(const char* path, Change how);
+    int change(const char* path, bool follow, Change how);
     void reclaim();
     void fill(uint32_t number, struct stat& out) const;
 

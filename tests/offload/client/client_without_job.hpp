@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "offload/client/block_room.hpp"
-#include "offload/client/fallback.hpp"
+#include "offload/client/fallback_writer.hpp"
 #include "offload/client/open_iteration.hpp"
 #include "offload/client/server_channel.hpp"
 #include "offload/client/server_link.hpp"
@@ -36,7 +36,7 @@ class switched_server final : public server_link {
 };
 
 /// Notes what a client would store by itself.
-class noted_fallback final : public fallback_store {
+class noted_fallback final : public fallback_writer {
   public:
     using block = std::tuple<int64_t, std::string, float>;  ///< iteration, variable, first value
 

@@ -33,6 +33,11 @@ def with_direction(rows: ibis.Table, *, stdio_told: bool) -> ibis.Table:
     )
 
 
+def without_backends(rows: ibis.Table) -> ibis.Table:
+    """Without the calls of POSIX that another one made: those of a file backend, which answers the application's."""
+    return rows.filter((_.parent_level != Level.POSIX).fill_null(True))
+
+
 def tells_stdio(rows: ibis.Table) -> ibis.Table:
     """The rows by which a source shows stdio's transfers as calls that stdio's calls made. Halcyon's recordings do."""
     return rows.filter(

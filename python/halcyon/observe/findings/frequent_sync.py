@@ -4,6 +4,7 @@ from ibis import _
 
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.typical import typical
+from halcyon.observe.analysis.volumes import without_backends
 from halcyon.observe.findings.finding import Evidence, Finding, found, time_spent
 from halcyon.observe.schema import Kind, Level
 
@@ -11,7 +12,7 @@ from halcyon.observe.schema import Kind, Level
 def find(answers: Answers) -> list[Finding]:
     """One finding at most."""
     settings = answers.settings
-    low = answers.survey.profile.filter(_.level.isin([Level.POSIX, Level.STDIO]))
+    low = without_backends(answers.survey.profile).filter(_.level.isin([Level.POSIX, Level.STDIO]))
     syncs = low.filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX))
     each = syncs.aggregate(
         by=["file", "process"], calls=_.calls.sum().cast("int64"), duration_ns=_.duration_ns.sum().cast("int64")
@@ -22,7 +23,7 @@ def find(answers: Answers) -> list[Finding]:
     written = int(writes.calls.sum().to_pyarrow().as_py() or 0)
     calls, spent = sum(row["calls"] for row in rows), sum(row["duration_ns"] for row in rows) / 1e9
     # One sync at the end of a checkpoint is what it should be.
-    timed = answers.survey.durations.filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX))
+    timed = without_backends(answers.survey.durations).filter((_.kind == Kind.SYNC) & (_.level == Level.POSIX))
     usual = typical(timed, "file")
     again = timed.aggregate(by=["file", "process"], calls=_.calls.sum().cast("int64")).to_pyarrow().to_pylist()
     lost = sum((row["calls"] - 1) * usual[row["file"]].usual_s for row in again)

@@ -223,31 +223,36 @@ using set_mode = path<sets_mode>;
 using set_mode_from = path_from<sets_mode>;
 using set_mode_of = descriptor<sets_mode>;
 
+template <bool follow>
 struct sets_owner {
     static int64_t of(const owned_file& file, int, unsigned user, unsigned group) {
         return file.backend().set_owner(file.opened(), user, group);
     }
-    static int64_t at(file_backend& of, const char* path, unsigned user, unsigned group, int = 0) {
-        return of.set_owner(path, user, group);
+    static int64_t at(file_backend& of, const char* path, unsigned user, unsigned group) {
+        return of.set_owner(path, follow, user, group);
+    }
+    static int64_t at(file_backend& of, const char* path, unsigned user, unsigned group, int flags) {
+        return of.set_owner(path, (flags & AT_SYMLINK_NOFOLLOW) == 0, user, group);
     }
 };
-using set_owner = path<sets_owner>;
-using set_owner_from = path_from<sets_owner>;
-using set_owner_of = descriptor<sets_owner>;
+using set_owner = path<sets_owner<true>>;
+using set_owner_of_link = path<sets_owner<false>>;
+using set_owner_from = path_from<sets_owner<true>>;
+using set_owner_of = descriptor<sets_owner<true>>;
 
 /// From seconds (utime), microseconds (utimes) or nanoseconds (utimensat); null: now.
 enum class clock_unit : uint8_t { seconds, microseconds, nanoseconds };
-template <clock_unit unit>
+template <clock_unit unit, bool follow = true>
 struct sets_times {
     static int64_t of(const owned_file& file, int, const void* times) {
         timespec resolved[2];
         const int failed = resolve(times, resolved);
         return failed != 0 ? failed : file.backend().set_times(file.opened(), resolved);
     }
-    static int64_t at(file_backend& of, const char* path, const void* times, int = 0) {
+    static int64_t at(file_backend& of, const char* path, const void* times, int flags = 0) {
         timespec resolved[2];
         const int failed = resolve(times, resolved);
-        return failed != 0 ? failed : of.set_times(path, resolved);
+        return failed != 0 ? failed : of.set_times(path, follow && (flags & AT_SYMLINK_NOFOLLOW) == 0, resolved);
     }
     static int resolve(const void* times, timespec out[2]) {
         timespec now{};
@@ -278,6 +283,7 @@ struct sets_times {
 };
 using set_times_in_seconds = path<sets_times<clock_unit::seconds>>;
 using set_times_in_microseconds = path<sets_times<clock_unit::microseconds>>;
+using set_times_of_link_in_microseconds = path<sets_times<clock_unit::microseconds, false>>;
 using set_times_in_microseconds_from = path_from<sets_times<clock_unit::microseconds>>;
 using set_times_in_microseconds_of = descriptor<sets_times<clock_unit::microseconds>>;
 using set_times_from = path_from<sets_times<clock_unit::nanoseconds>>;

@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "calls/backends/backend_files.hpp"
+#include "calls/backends/mounted_path.hpp"
 #include "calls/record/interception.hpp"
 #include "calls/state/given_memory.hpp"
 

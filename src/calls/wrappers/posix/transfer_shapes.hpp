@@ -5,6 +5,7 @@
 
 #include <climits>
 
+#include "calls/backends/backend_files.hpp"
 #include "calls/wrappers/posix/name_shapes.hpp"
 
 /// As name_shapes.hpp: functions that read, write and copy.

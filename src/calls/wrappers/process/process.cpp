@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "calls/backends/mounted_path.hpp"
 #include "calls/state/given_memory.hpp"
 #include "calls/state/program_file.hpp"
 #include "calls/state/reach.hpp"
@@ -276,6 +277,7 @@ namespace {
 template <search where>
 int spawn_with(spawn_function* real, pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
                const posix_spawnattr_t* attributes, arguments_type arguments, arguments_type environment) {
+    backends::before_fork();
     return with_environment(environment, [&](const char* const* complete) {
         return intercept<spawn_shape<where>, call_id::posix_spawn>(real, pid, path, actions, attributes, arguments,
                                                                    const_cast<arguments_type>(complete));
@@ -306,6 +308,7 @@ void quick_exit(void (*real)(int), int status) {
 #define FORK(symbol)                                                            \
     HALCYON_WRAPPER(symbol, pid_t, ());                                         \
     pid_t halcyon_wrap_##symbol() {                                             \
+        backends::before_fork();                                                \
         const pid_t child = HALCYON_REAL(symbol, pid_t, ())();                  \
         if (child > 0 && recording()) this_process().unseen_moves.fetch_add(1); \
         return child;                                                           \

@@ -13,6 +13,7 @@ namespace {
 
 void share_memory_with_child() {
     if (!recording() && !backends::present()) return;
+    backends::before_fork();
     this_thread().inside |= vforked;
     this_process().unseen_moves.fetch_add(1);  // the child has our descriptors
 }
@@ -21,10 +22,9 @@ void share_memory_with_child() {
 
 void before_clone(uint64_t flags) {
     if ((flags & CLONE_THREAD) != 0) return;
-    if ((flags & (CLONE_VM | CLONE_VFORK)) == (CLONE_VM | CLONE_VFORK))
-        share_memory_with_child();
-    else if (recording())
-        this_process().unseen_moves.fetch_add(1);
+    if ((flags & (CLONE_VM | CLONE_VFORK)) == (CLONE_VM | CLONE_VFORK)) return share_memory_with_child();
+    backends::before_fork();
+    if (recording()) this_process().unseen_moves.fetch_add(1);
 }
 
 extern "C" __attribute__((visibility("hidden"), used)) void* halcyon_before_vfork() {

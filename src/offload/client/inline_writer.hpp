@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "offload/actions/action_runner.hpp"
-#include "offload/client/fallback.hpp"
+#include "offload/client/fallback_writer.hpp"
 #include "offload/client/unended_iterations.hpp"
 #include "offload/output/output_writer.hpp"
 #include "offload/output/run_records.hpp"
@@ -16,7 +16,7 @@ namespace halcyon::offload {
 
 /// Runs the actions of the configuration in the client, synchronously. Opens its files and modules at first use, so
 /// that a client that never needs it carries nothing.
-class inline_store final : public fallback_store {
+class inline_writer final : public fallback_writer {
   public:
     struct surroundings {
         std::string directory;  ///< where relative paths start
@@ -27,7 +27,7 @@ class inline_store final : public fallback_store {
         bool alone = false;  ///< `inline: true`: there never was a server that runs modules
         std::string run;     ///< as for output_writer::open()
     };
-    inline_store(const model& data, surroundings where) : data_(data), where_(std::move(where)) {}
+    inline_writer(const model& data, surroundings where) : data_(data), where_(std::move(where)) {}
 
     /// Opens records, stores and modules now: `inline: true` wants its errors at open.
     result<void> open();

@@ -16,9 +16,9 @@ namespace halcyon::offload {
 
 /// Stores blocks in the client itself: for `inline: true`, the policy `inline`, and when no server can be had.
 /// Files carry the writer name of the client ("c00012").
-class fallback_store {
+class fallback_writer {
   public:
-    virtual ~fallback_store() = default;
+    virtual ~fallback_writer() = default;
 
     /// One block, stored now in a file of its own: policy `inline`.
     virtual result<void> store_now(const variable& v, int block, int64_t iteration, const block_shape& shape,

@@ -1,4 +1,4 @@
-#include "offload/client/inline_store.hpp"
+#include "offload/client/inline_writer.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -11,7 +11,7 @@
 
 namespace halcyon::offload {
 
-result<void> inline_store::open() {
+result<void> inline_writer::open() {
     if (output_) return {};
     const std::string directory = records_directory(data_, where_.directory);
     const std::string writer = client_writer(where_.rank);
@@ -32,8 +32,8 @@ result<void> inline_store::open() {
     return records_->save(counts_);
 }
 
-result<void> inline_store::store_now(const variable& v, int block, int64_t iteration, const block_shape& shape,
-                                     std::span<const std::byte> data) {
+result<void> inline_writer::store_now(const variable& v, int block, int64_t iteration, const block_shape& shape,
+                                      std::span<const std::byte> data) {
     if (auto opened = open(); !opened) return opened;
     for (uint32_t s = 0; s < data_.stores.size(); ++s) {
         if (data_.stores[s].name != v.store) continue;
@@ -51,7 +51,7 @@ result<void> inline_store::store_now(const variable& v, int block, int64_t itera
     return {};  // a variable that no store wants
 }
 
-result<void> inline_store::store_left(left_blocks left) {
+result<void> inline_writer::store_left(left_blocks left) {
     if (auto opened = open(); !opened) return opened;
     say("stored " + std::to_string(left.blocks.size()) + " block(s) of iteration " + std::to_string(left.iteration) +
         " of rank " + std::to_string(left.rank) + ", which has ended");
@@ -86,8 +86,8 @@ result<void> inline_store::store_left(left_blocks left) {
     return outcome;
 }
 
-result<void> inline_store::add(const variable& v, int block, int64_t iteration, const block_shape& shape,
-                               std::span<const std::byte> data) {
+result<void> inline_writer::add(const variable& v, int block, int64_t iteration, const block_shape& shape,
+                                std::span<const std::byte> data) {
     if (auto opened = open(); !opened) return opened;
     kept_.push_back({{&v, iteration, where_.rank, block, shape, {}}, {data.begin(), data.end()}});
     ++counts_.blocks;
@@ -99,7 +99,7 @@ result<void> inline_store::add(const variable& v, int block, int64_t iteration, 
     return {};
 }
 
-result<void> inline_store::note_missing(const variable& v, int block, int64_t iteration, absence::cause why) {
+result<void> inline_writer::note_missing(const variable& v, int block, int64_t iteration, absence::cause why) {
     if (auto opened = open(); !opened) return opened;
     const bool uncommitted = why == absence::cause::uncommitted;
     missing_.push_back({v.id, iteration, where_.rank, block,
@@ -109,7 +109,7 @@ result<void> inline_store::note_missing(const variable& v, int block, int64_t it
     return {};
 }
 
-result<void> inline_store::end_iteration(int64_t iteration) {
+result<void> inline_writer::end_iteration(int64_t iteration) {
     if (auto opened = open(); !opened) return opened;
     ++counts_.iterations;
     result<void> outcome;
@@ -124,14 +124,14 @@ result<void> inline_store::end_iteration(int64_t iteration) {
     return outcome;
 }
 
-result<void> inline_store::add_phase(int64_t iteration, const phase& seen) {
+result<void> inline_writer::add_phase(int64_t iteration, const phase& seen) {
     if (auto opened = open(); !opened) return opened;
     records_->add(phase_record{iteration, where_.rank, seen.begin_ns, seen.visible_ns, seen.blocked_ns, seen.compute_ns,
                                seen.bytes});
     return {};
 }
 
-result<void> inline_store::count_lost(int64_t signals, int64_t phases) {
+result<void> inline_writer::count_lost(int64_t signals, int64_t phases) {
     if (signals == 0 && phases == 0) return {};
     if (auto opened = open(); !opened) return opened;
     counts_.lost_signals += signals;
@@ -140,14 +140,14 @@ result<void> inline_store::count_lost(int64_t signals, int64_t phases) {
     return records_->save(counts_);
 }
 
-result<void> inline_store::count_policies(const policy_counts& of_client) {
+result<void> inline_writer::count_policies(const policy_counts& of_client) {
     if (of_client == policy_counts{}) return {};
     if (auto opened = open(); !opened) return opened;
     counts_ += of_client;
     return records_->save(counts_);
 }
 
-result<void> inline_store::signal(const event& e, int64_t iteration) {
+result<void> inline_writer::signal(const event& e, int64_t iteration) {
     if (auto opened = open(); !opened) return opened;
     result<void> outcome;
     for (const uint32_t id : e.action_ids)
@@ -170,7 +170,7 @@ result<void> inline_store::signal(const event& e, int64_t iteration) {
     return outcome;
 }
 
-result<void> inline_store::settle_server(run_counts counted, int64_t phases_taken) {
+result<void> inline_writer::settle_server(run_counts counted, int64_t phases_taken) {
     if (auto opened = open(); !opened) return opened;
     const std::string writer = node_writer(where_.node);
     auto outcome = output_->publish_left_by(writer);
@@ -186,14 +186,14 @@ result<void> inline_store::settle_server(run_counts counted, int64_t phases_take
     return outcome;
 }
 
-void inline_store::log(const std::string& line) {
+void inline_writer::log(const std::string& line) {
     server_log of_node;
     // Where there is no log any more, standard error has the line; the servers' counts say why.
     static_cast<void>(of_node.open(data_, where_.directory, node_writer(where_.node), where_.run));
     static_cast<void>(of_node.line("rank " + std::to_string(where_.rank) + ": " + line));
 }
 
-result<void> inline_store::flush() {
+result<void> inline_writer::flush() {
     if (!output_) return {};
     result<void> outcome;
     for (uint32_t s = 0; s < stores_.size(); ++s)
@@ -201,7 +201,7 @@ result<void> inline_store::flush() {
     return outcome;
 }
 
-result<void> inline_store::all_stored(int64_t through) const {
+result<void> inline_writer::all_stored(int64_t through) const {
     if (lost_from_ > through) return {};
     return failure{error_kind::system,
                    std::to_string(counts_.failed_files + counts_.lost_files) +
@@ -210,7 +210,7 @@ result<void> inline_store::all_stored(int64_t through) const {
 }
 
 /// Files of clients on other nodes are synced there; here that costs a call, and no word says which they are.
-result<void> inline_store::sync(reach whose) {
+result<void> inline_writer::sync(reach whose) {
     if (whose == reach::own) return output_ ? output_->sync({}) : result<void>{};
     if (auto opened = open(); !opened) return opened;
     return output_->sync([server = node_writer(where_.node)](const std::string& writer) {
@@ -218,7 +218,7 @@ result<void> inline_store::sync(reach whose) {
     });
 }
 
-result<void> inline_store::finish() {
+result<void> inline_writer::finish() {
     if (!output_) return {};
     auto outcome = flush();
     look_for_lost_directories();
@@ -237,7 +237,7 @@ result<void> inline_store::finish() {
     return outcome;
 }
 
-result<void> inline_store::mark_unended(const unended_iterations& found) {
+result<void> inline_writer::mark_unended(const unended_iterations& found) {
     if (auto opened = open(); !opened) return opened;
     result<void> outcome;
     for (uint32_t s = 0; s < data_.stores.size(); ++s) {
@@ -260,7 +260,7 @@ result<void> inline_store::mark_unended(const unended_iterations& found) {
     return outcome;
 }
 
-result<void> inline_store::rebuild_views(const std::vector<std::string>& writers) {
+result<void> inline_writer::rebuild_views(const std::vector<std::string>& writers) {
     if (auto opened = open(); !opened) return opened;
     if (auto shown = output_->rebuild_views(writers); !shown) return shown.why();
     const std::vector<std::string> remarks = output_->new_view_remarks();
@@ -272,7 +272,7 @@ result<void> inline_store::rebuild_views(const std::vector<std::string>& writers
     return records_->save(counts_);
 }
 
-result<void> inline_store::write_store(uint32_t s) {
+result<void> inline_writer::write_store(uint32_t s) {
     if (stores_[s].pending.empty()) return {};
     output_writer::request r;
     r.store = s;
@@ -313,7 +313,7 @@ result<void> inline_store::write_store(uint32_t s) {
 }
 
 /// The lost files may have held any iteration, and some exist nowhere else.
-void inline_store::look_for_lost_directories() {
+void inline_writer::look_for_lost_directories() {
     const auto lost = output_->look_for_lost_directories();
     if (!lost) return;
     say(lost->what);
@@ -322,15 +322,15 @@ void inline_store::look_for_lost_directories() {
     why_lost_ = lost->what;
 }
 
-void inline_store::say_once(const std::string& message) {
+void inline_writer::say_once(const std::string& message) {
     if (told_.insert(message).second) say(message);
 }
 
-void inline_store::say(const std::string& message) {
+void inline_writer::say(const std::string& message) {
     if (counts_.messages.size() < 100) counts_.messages.push_back(message);
 }
 
-result<void> inline_store::write(output_writer::request request, int64_t complete_ns) {
+result<void> inline_writer::write(output_writer::request request, int64_t complete_ns) {
     look_for_lost_directories();
     request.sync = data_.stores[request.store].durable;
     request.compress = false;  // when-idle: an inline client has no idle time
@@ -362,7 +362,7 @@ result<void> inline_store::write(output_writer::request request, int64_t complet
 }
 
 /// What cannot be saved now is saved with the next file, or at the end, which says so: the file itself is stored.
-void inline_store::save_counts() {
+void inline_writer::save_counts() {
     if (auto saved = records_->save(counts_); !saved) say_once("counts cannot be saved: " + saved.why().message);
 }
 

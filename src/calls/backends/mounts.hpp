@@ -1,0 +1,67 @@
+#pragma once
+
+#include <atomic>
+#include <climits>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "calls/backends/file_backend.hpp"
+
+/// Which backends answer in this process (file_backend.hpp), and for which paths.
+namespace halcyon::calls::backends {
+
+inline constexpr int most_mounts = 4;
+
+/// Decides which backends answer in this process: calls mount() for each. Given by the library that is built from this
+/// room, called once in a program, in the thread that made its first call; must obey the rules of layer.
+void start_backends();
+
+/// All paths under `prefix` (absolute, as realpath gives it) and what is opened there are the backend's from now on.
+/// For start_backends() alone. False: there are too many, or the prefix is not absolute or too long.
+bool mount(file_backend& backend, std::string_view prefix);
+
+/// What becomes of calls in this process; in pages that the kernel empties in a child of fork.
+enum class presence : uint32_t { not_asked = 0, none, some };
+struct alignas(65536) presence_page {
+    std::atomic<presence> now;
+};
+extern presence_page this_presence;
+bool ask_presence();
+
+/// Whether this process has backends at all: without, a call costs this one question.
+inline bool present() {
+    const presence now = this_presence.now.load(std::memory_order_acquire);
+    if (now == presence::none) [[likely]]
+        return false;
+    return now == presence::some ? true : ask_presence();
+}
+
+/// For the wrappers of exec, and of what makes processes.
+void before_exec();
+void before_fork();
+/// Whether the calling thread is a child of vfork, which lives in its parent's memory: what it does to its descriptors
+/// is not done to the parent's.
+inline bool shares_memory_with_parent() {
+    thread_state& thread = this_thread_state;
+    if ((thread.inside & vforked) == 0) [[likely]]
+        return false;
+    if (!is_own_process()) return true;
+    thread.inside &= ~vforked;
+    return false;
+}
+
+struct mount_point {
+    file_backend* of;
+    size_t length;
+    char prefix[PATH_MAX];
+};
+/// Constant once the process has asked for its backends.
+[[nodiscard]] std::span<const mount_point> mounted();
+
+/// Takes out ".", "..", "//" and a slash at the end, in place; the new length. Text alone: symbolic links are not
+/// known.
+size_t simplified(char* path, size_t length);
+
+}  // namespace halcyon::calls::backends
