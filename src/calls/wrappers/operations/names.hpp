@@ -213,13 +213,25 @@ struct make_symbolic_link {
     int64_t perform(const char* target, int, const char*) const { return perform(target, nullptr); }
 };
 
+/// Of what the path itself leads to: links have no mode of their own, as the C library says of the kernel's.
+struct sets_mode_of_link {
+    static int64_t at(file_backend& of, const char* path, unsigned mode) {
+        struct stat found {};
+        if (const int failed = of.stat_path(path, false, found); failed != 0) return failed;
+        return S_ISLNK(found.st_mode) ? -EOPNOTSUPP : of.set_mode(path, mode);
+    }
+};
 struct sets_mode {
     static int64_t of(const owned_file& file, int, unsigned mode) {
         return file.backend().set_mode(file.opened(), mode);
     }
-    static int64_t at(file_backend& of, const char* path, unsigned mode, int = 0) { return of.set_mode(path, mode); }
+    static int64_t at(file_backend& of, const char* path, unsigned mode) { return of.set_mode(path, mode); }
+    static int64_t at(file_backend& of, const char* path, unsigned mode, int flags) {
+        return (flags & AT_SYMLINK_NOFOLLOW) != 0 ? sets_mode_of_link::at(of, path, mode) : of.set_mode(path, mode);
+    }
 };
 using set_mode = path<sets_mode>;
+using set_mode_of_link = path<sets_mode_of_link>;
 using set_mode_from = path_from<sets_mode>;
 using set_mode_of = descriptor<sets_mode>;
 

@@ -83,6 +83,8 @@ def main() -> None:
     os.lchown(f"{top}/link", os.getuid(), os.getgid())
     os.symlink("nowhere", f"{top}/dangling")
     os.utime(f"{top}/dangling", (5, 6), follow_symlinks=False)
+    run(f"cd {top} && mkdir links && cp -P link dangling links && tar cf links.tar links")
+    print(run(f"cd {top} && mkdir from && tar xf links.tar -C from && readlink from/links/dangling from/links/link"))
     print(data.stat().st_mtime, *(os.lstat(f"{top}/{name}").st_mtime for name in ("link", "dangling")))
     print(oct(data.stat().st_mode), data.stat().st_mtime)
     os.truncate(data, 7)
