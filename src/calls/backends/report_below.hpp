@@ -24,7 +24,7 @@ int64_t report_below(const call_below& about, Call call) {
     const thread_state& current = this_thread_state;
     if (current.current == 0 || !recording()) return call();
     thread_state& thread = this_thread();
-    if (thread.current == 0 || (thread.inside > 0 && !may_record(thread))) return call();
+    if (thread.current == 0 || thread.inside > 0) return call();
     call_record record = blank_record(about.function);
     record.parent = thread.current;
     record.file = about.file;

@@ -30,10 +30,10 @@ class next_call {
     void* state_;
 };
 
-/// Whether a file backend makes this call, to answer one of POSIX that layers see as well (report_below): one who
-/// counts or learns what goes to files takes either of the two.
+/// Whether a file backend makes this call, to answer one of POSIX that layers see as well (report_below): whoever
+/// counts or learns what goes to files takes one of the two. Asked before the call is passed on.
 inline bool is_made_by_backend(const call_record& record, const next_call& next) {
-    if (record.parent == 0) [[likely]]
+    if (record.parent == 0 || entry_of(record.function).at != level::posix) [[likely]]
         return false;
     const call_id parent = next.circumstances(record).parent_function;
     return parent != call_id::unknown && entry_of(static_cast<uint16_t>(parent)).at == level::posix;
