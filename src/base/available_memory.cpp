@@ -1,7 +1,6 @@
 #include "base/available_memory.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -11,10 +10,11 @@
 namespace halcyon {
 namespace {
 
-namespace fs = std::filesystem;
+// Paths are texts here: where memory is short, which is when one asks, fs::path of libstdc++ 12 destroys what it failed
+// to make.
 constexpr uint64_t unlimited = std::numeric_limits<uint64_t>::max();
 
-std::optional<uint64_t> number_in(const fs::path& file) {
+std::optional<uint64_t> number_in(const std::string& file) {
     std::ifstream in(file);
     uint64_t value = 0;
     if (in >> value) return value;  // "max" is no number: no limit
@@ -22,7 +22,7 @@ std::optional<uint64_t> number_in(const fs::path& file) {
 }
 
 /// A value of a file of lines "name value", as memory.stat.
-uint64_t named_number(const fs::path& file, const std::string& wanted) {
+uint64_t named_number(const std::string& file, const std::string& wanted) {
     std::ifstream in(file);
     std::string name;
     uint64_t value = 0;
@@ -31,20 +31,22 @@ uint64_t named_number(const fs::path& file, const std::string& wanted) {
     return 0;
 }
 
-/// What a group and those above it leave. Page cache that the group can drop counts as free.
-uint64_t left_in_group(const fs::path& root, const fs::path& group, const char* limit, const char* usage,
+/// What a group ("/a/b", "/") and those above it leave. Page cache that the group can drop counts as free.
+uint64_t left_in_group(const std::string& root, std::string group, const char* limit, const char* usage,
                        const char* cache) {
     uint64_t left = unlimited;
-    for (fs::path at = group.relative_path();; at = at.parent_path()) {
-        const fs::path folder = root / at;
-        const auto most = number_in(folder / limit);
-        const auto used = number_in(folder / usage);
+    while (true) {
+        while (!group.empty() && group.back() == '/') group.pop_back();
+        const std::string folder = root + group + "/";
+        const auto most = number_in(folder + limit);
+        const auto used = number_in(folder + usage);
         if (most && used) {
-            const uint64_t dropped = std::min(*used, named_number(folder / "memory.stat", cache));
+            const uint64_t dropped = std::min(*used, named_number(folder + "memory.stat", cache));
             const uint64_t held = *used - dropped;
             left = std::min(left, *most > held ? *most - held : 0);
         }
-        if (at.empty()) return left;
+        if (group.empty()) return left;
+        group.resize(group.rfind('/') + 1);
     }
 }
 
@@ -56,7 +58,7 @@ uint64_t left_in_groups() {
         const size_t second = line.find(':', first + 1);
         if (first == std::string::npos || second == std::string::npos) continue;
         const std::string controllers = line.substr(first + 1, second - first - 1);
-        const fs::path group = line.substr(second + 1);
+        const std::string group = line.substr(second + 1);
         if (controllers.empty()) {
             for (const char* root : {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"})
                 left = std::min(left, left_in_group(root, group, "memory.max", "memory.current", "inactive_file"));

@@ -114,23 +114,28 @@ result<void> mpi_session::share_machine() {
 result<void> mpi_session::number_nodes() {
     auto leaders = split(all_, node_.rank() == 0 ? 0 : MPI_UNDEFINED, all_.rank());
     if (!leaders) return leaders.why();
-    if (leaders->get() != MPI_COMM_NULL) {
-        const int clients = node_.size();
-        auto room = agree_after(*leaders, [&]() -> result<void> {
-            clients_per_node_.resize(static_cast<size_t>(leaders->size()));
-            return {};
-        });
-        if (!room) return room;
-        node_index_ = leaders->rank();
-        nodes_ = leaders->size();
-        const int code = MPI_Gather(&clients, 1, MPI_INT, clients_per_node_.data(), 1, MPI_INT, 0, leaders->get());
-        if (auto gathered = outcome_of(code, "MPI_Gather"); !gathered) return gathered;
-    }
+    result<void> counted;
+    if (leaders->get() != MPI_COMM_NULL) counted = count_nodes(*leaders);
+    // The others of the node wait for these numbers, whatever became of the count.
     int numbers[2] = {node_index_, nodes_};
     if (auto sent = outcome_of(MPI_Bcast(numbers, 2, MPI_INT, 0, node_.get()), "MPI_Bcast"); !sent) return sent;
     node_index_ = numbers[0];
     nodes_ = numbers[1];
-    return {};
+    return counted;
+}
+
+/// Collective over the nodes' first clients.
+result<void> mpi_session::count_nodes(const communicator& leaders) {
+    const int clients = node_.size();
+    auto room = agree_after(leaders, [&]() -> result<void> {
+        clients_per_node_.resize(static_cast<size_t>(leaders.size()));
+        return {};
+    });
+    if (!room) return room;
+    node_index_ = leaders.rank();
+    nodes_ = leaders.size();
+    const int code = MPI_Gather(&clients, 1, MPI_INT, clients_per_node_.data(), 1, MPI_INT, 0, leaders.get());
+    return outcome_of(code, "MPI_Gather");
 }
 
 result<void> mpi_session::prepare_output() {

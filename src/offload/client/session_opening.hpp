@@ -39,6 +39,7 @@ class mpi_session {
     result<void> find_place();
     result<void> share_machine();
     result<void> number_nodes();
+    result<void> count_nodes(const communicator& leaders);
     result<void> prepare_output();
     result<void> connect();
     result<void> connect_inline();
