@@ -31,6 +31,14 @@ void* operator new(std::size_t bytes) {
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
     return take(bytes, static_cast<std::size_t>(alignment));
 }
+// Those of the C++ library go through the ones above; those of a sanitizer would not.
+void* operator new(std::size_t bytes, const std::nothrow_t& /*how*/) noexcept {
+    try {
+        return take(bytes, alignof(std::max_align_t));
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
 void operator delete(void* memory) noexcept {
     std::free(memory);
 }
