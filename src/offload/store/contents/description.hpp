@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -12,8 +13,25 @@ namespace halcyon::offload {
 
 /// Attributes as values.
 struct attribute {
+    using any_value = std::variant<int64_t, std::vector<int64_t>, std::string, std::vector<std::string>>;
+
+    attribute(const char* called, any_value is) noexcept : name(called), value(std::move(is)) {}
+    attribute(attribute&&) noexcept = default;
+    attribute& operator=(attribute&&) noexcept = default;
+    /// Not as the variant copies itself: that of libstdc++ 12 is destroyed as if it were whole when there is no memory.
+    attribute(const attribute& other) : name(other.name), value(int64_t{0}) {
+        std::visit(
+            [this](const auto& known) {
+                auto copy = known;
+                value = std::move(copy);
+            },
+            other.value);
+    }
+    attribute& operator=(const attribute& other) { return *this = attribute(other); }
+    ~attribute() = default;
+
     const char* name;
-    std::variant<int64_t, std::vector<int64_t>, std::string, std::vector<std::string>> value;
+    any_value value;
 };
 using attribute_list = std::vector<attribute>;
 
