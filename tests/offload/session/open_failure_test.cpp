@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,16 @@ std::vector<int> everybodys(int mine) {
     return all;
 }
 
+/// The server of an open that failed may still be at its last acts in the directory: what it makes or removes meanwhile
+/// is an error.
+void remove_folder(const std::filesystem::path& directory) {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    std::error_code why;
+    do std::filesystem::remove_all(directory, why);
+    while (why && std::chrono::steady_clock::now() < limit);
+    ASSERT_FALSE(why) << why.message();
+}
+
 /// In a directory of its own, the same on all ranks.
 class open_failure : public testing::Test {
   protected:
@@ -58,7 +69,7 @@ class open_failure : public testing::Test {
     void TearDown() override {
         std::filesystem::current_path(before_);
         MPI_Barrier(MPI_COMM_WORLD);
-        if (rank_ == 0) std::filesystem::remove_all(directory_);
+        if (rank_ == 0) remove_folder(directory_);
     }
     void configure(const std::string& text) const {
         if (rank_ == 0) std::ofstream(directory_ / "halcyon.yaml") << text;
@@ -185,16 +196,6 @@ TEST_F(open_failure, a_rank_that_can_start_no_thread_is_named_and_keeps_its_sign
     }
 }
 
-/// The server of an open that failed may still be at its last acts there: what it makes or removes meanwhile is an
-/// error.
-void remove_output() {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-    std::error_code why;
-    do std::filesystem::remove_all("out", why);
-    while (why && std::chrono::steady_clock::now() < limit);
-    ASSERT_FALSE(why) << why.message();
-}
-
 /// Memory ends at one allocation of an open after another, until the open needs none of so many. An allocation may be
 /// one that can do without: then the open succeeds.
 void open_failure::expect_no_rank_waits_for_one_without_memory(int poor) const {
@@ -203,7 +204,7 @@ void open_failure::expect_no_rank_waits_for_one_without_memory(int poor) const {
         halcyon_handle h = nullptr;
         const int code = open(path(), h, [&] {
             // With files in it, the C++ library would end the program: it cannot say that an entry found no memory.
-            if (rank_ == 0) remove_output();
+            if (rank_ == 0) remove_folder("out");
             allocations_left = rank_ == poor ? allocation : 0;
         });
         exhausted = everybodys(memory_sufficed_ ? 1 : 0)[static_cast<size_t>(poor)] == 1;
