@@ -6,6 +6,7 @@ VERBS = (
     "advise",
     "predict",
     "grammar",
+    "model",
     "summary",
     "report",
     "diff",
