@@ -17,6 +17,32 @@ class ExpectedLoad(Protocol):
     """Stripes on a target in use; 0 where nothing is requested."""
 
 
+class Phase(Protocol):
+    """One I/O phase: its time alone in seconds, the share of the bandwidth that it takes alone, its weight against
+    others, and the cores that wait for it."""
+
+    alone_s: float
+    demand: float
+    weight: float
+    cores: float
+
+
+class Way(Protocol):
+    """What becomes of two phases that overlap."""
+
+    INTERFERE: "Way"
+    FCFS: "Way"
+    INTERRUPT: "Way"
+
+
+class Use(Protocol):
+    """Files of an application's ranks."""
+
+    SHARED: "Use"
+    ONE_PER_RANK: "Use"
+    LOGS: "Use"
+
+
 class Functions(Protocol):
     """What the command line uses of the room models."""
 
@@ -46,6 +72,49 @@ class Functions(Protocol):
 
     def targets_in_use(self, targets: int, stripes: Sequence[float]) -> list[float]:
         """Element u: the probability that u targets are in use. Whole requests; up to 65,536 targets."""
+        ...
+
+    def running_at_once(self, starts_s: Sequence[float], ends_s: Sequence[float]) -> list[float]:
+        """Element n: the share of the time in which n applications run."""
+        ...
+
+    def in_io_at_once(self, at_once: Sequence[float], io_share: float) -> list[float]:
+        """Element k: the probability that k applications are in I/O (Dorier 2014, eq. 6.1)."""
+        ...
+
+    def probability_of_two(self, at_once: Sequence[float], io_share: float) -> float:
+        """Two or more are in I/O (eq. 6.2)."""
+        ...
+
+    def probability_of_another(self, at_once: Sequence[float], io_share: float) -> float:
+        """An application that starts its I/O finds another one in I/O."""
+        ...
+
+    def probability_of_start_within(self, alone_s: float, window_s: float) -> float:
+        """B starts while A writes, both once within the window (eq. 6.3)."""
+        ...
+
+    Arbitration: Way
+    FileUse: Use
+
+    def files_created(self, use: Use, ranks: int) -> int:
+        """By so many ranks."""
+        ...
+
+    def IoPhase(  # noqa: N802
+        self, alone_s: float, *, demand: float = 1.0, weight: float = 1.0, cores: float = 1.0
+    ) -> Phase: ...
+
+    def expected_times(self, a: Phase, b: Phase, delta_s: float, way: Way) -> tuple[float, float]:
+        """Seconds of A and of B, which starts `delta_s` after A."""
+        ...
+
+    def core_seconds(self, a: Phase, b: Phase, delta_s: float, way: Way) -> float:
+        """Of both, in I/O (eq. 6.4)."""
+        ...
+
+    def interruption_pays_before(self, a: Phase, b: Phase) -> float:
+        """Seconds after A's start (eq. 6.5)."""
         ...
 
 
