@@ -7,6 +7,7 @@ VERBS = (
     "predict",
     "grammar",
     "model",
+    "testbed",
     "summary",
     "report",
     "diff",

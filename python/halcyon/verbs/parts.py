@@ -1,0 +1,29 @@
+"""Verbs of several parts, such as `halcyon testbed up`: one module per part, with what a verb's module has."""
+
+import argparse
+from collections.abc import Sequence
+from importlib import import_module
+from typing import cast
+
+from rich_argparse import RichHelpFormatter
+
+
+def add_parts(parser: argparse.ArgumentParser, package: str, names: Sequence[str], what: str) -> None:
+    """A sub-parser per module of `package`; `what` is what the user calls a part."""
+    parts = parser.add_subparsers(dest=what.lower(), metavar=what, required=True)
+    for name in names:
+        module = import_module(f"{package}.{name}")
+        part = parts.add_parser(
+            name,
+            help=module.SUMMARY,
+            description=module.DESCRIPTION,
+            formatter_class=RichHelpFormatter,
+            allow_abbrev=False,
+        )
+        module.add_arguments(part)
+        part.set_defaults(run_part=module.run)
+
+
+def run_part(arguments: argparse.Namespace) -> int:
+    """The one that was chosen; its exit code."""
+    return cast(int, arguments.run_part(arguments))
