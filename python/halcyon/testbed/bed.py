@@ -20,7 +20,8 @@ from halcyon.testbed.requirements import unavailable
 from halcyon.whole_file import whole_file
 
 DIRECTORY = Path("/run/halcyon-testbed")
-"""Where a bed is recorded that was raised to stay. One bed per directory."""
+"""Where a bed is recorded that was raised to stay, unless the environment names another place."""
+DIRECTORY_VARIABLE = "HALCYON_TESTBED_DIRECTORY"
 GONE_S = 10.0
 """That the kernel may take to end all processes of a bed."""
 _LOOK_S = 0.01
@@ -45,8 +46,9 @@ class Bed:
         """Process id, as this machine counts; in the bed it is process 1."""
 
     @classmethod
-    def standing(cls, directory: Path = DIRECTORY) -> Self:
-        """The bed recorded in this directory. UnavailableError: there is none."""
+    def standing(cls, directory: Path | None = None) -> Self:
+        """The bed recorded in a directory (default: the place of this environment). UnavailableError: there is none."""
+        directory = directory or _place()
         record = _record(directory)
         if record is None or not _is_locked(directory):
             raise UnavailableError(f"no test bed stands; raise one: {_UP}")
@@ -134,9 +136,10 @@ def raised(plan: Plan, on_step: OnStep | None = None) -> Iterator[Bed]:
             _end(bed.holder, launcher)
 
 
-def raise_to_stay(plan: Plan, directory: Path = DIRECTORY, on_step: OnStep | None = None) -> Bed:
+def raise_to_stay(plan: Plan, directory: Path | None = None, on_step: OnStep | None = None) -> Bed:
     """A bed that outlives this process, recorded in `directory`. UsageError: one stands there; UnavailableError: this
     machine can have none; HalcyonSystemError: a step failed, and nothing is left of the bed."""
+    directory = directory or _place()
     with _locked(directory) as lock:
         with _built(plan, [lock], on_step) as (bed, launcher):
             assert launcher.stdin is not None
@@ -152,8 +155,9 @@ def raise_to_stay(plan: Plan, directory: Path = DIRECTORY, on_step: OnStep | Non
         return bed
 
 
-def take_down(directory: Path = DIRECTORY) -> bool:
+def take_down(directory: Path | None = None) -> bool:
     """Ends the bed recorded in `directory`; False: none stood. Also what a killed `up` may have left."""
+    directory = directory or _place()
     stood = _is_locked(directory)
     limit = time.monotonic() + GONE_S
     while _is_locked(directory):
@@ -167,6 +171,10 @@ def take_down(directory: Path = DIRECTORY) -> bool:
     with suppress(FileNotFoundError):
         (directory / "bed.json").unlink()
     return stood
+
+
+def _place() -> Path:
+    return Path(os.environ.get(DIRECTORY_VARIABLE) or DIRECTORY)
 
 
 @contextmanager
