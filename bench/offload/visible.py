@@ -15,8 +15,8 @@ from halcyon.demo.calibration import calibrate
 from halcyon.demo.comparison_rounds import CONTROL, DEDICATED, FILE_PER_PROCESS, SHARED, Round, adjusted, run_round
 from halcyon.demo.measurement import Measurement, run_time, spread, visible
 from halcyon.demo.model_run import Storm
-from halcyon.demo.storage import limited_storage
 from halcyon.errors import HalcyonError
+from halcyon.testbed.limited_storage import limited_storage
 
 STORM = Storm(cells=(40, 40, 32), spacing_m=(1500, 550), step_s=9, phases=7, steps_per_phase=20)
 FIGURES: dict[str, Callable[[Measurement], float]] = {

@@ -18,7 +18,7 @@ from statistics import median
 
 from rounds import Rounds, unmet
 
-from halcyon.demo.storage import Storage, limited_storage
+from halcyon.testbed.limited_storage import Storage, limited_storage
 
 BUILD = Path(os.environ["HALCYON_BUILD"])
 PROGRAM = BUILD / "bench/predict/prefetch_gain"

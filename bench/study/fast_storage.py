@@ -21,8 +21,8 @@ from halcyon.demo.calibration import Pace, calibrate
 from halcyon.demo.comparison_rounds import CONTROL, DEDICATED, FILE_PER_PROCESS, SHARED, run_round
 from halcyon.demo.measurement import Measurement, run_time, steady_time, visible
 from halcyon.demo.model_run import Case, Storm
-from halcyon.demo.storage import Storage
 from halcyon.errors import HalcyonError
+from halcyon.testbed.limited_storage import Storage
 
 STORM = Storm(cells=(40, 40, 32), spacing_m=(1500, 550), step_s=9, phases=0, steps_per_phase=20)
 RUN_S = 20.0

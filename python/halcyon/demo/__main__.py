@@ -72,11 +72,11 @@ def run_demo(output: Path, rounds: int | None, quick: bool) -> None:
     from halcyon.demo.comparison_rounds import CASES, SPARE_ROUNDS, compare
     from halcyon.demo.overload import POLICIES, overload
     from halcyon.demo.page import write_page
-    from halcyon.demo.storage import limited_storage
     from halcyon.demo.storm_picture import draw_storm
     from halcyon.demo.table_rows import comparison_rows, overload_rows
     from halcyon.demo.tables import print_rows
     from halcyon.demo.verdict import judge
+    from halcyon.testbed.limited_storage import limited_storage
 
     begin = time.monotonic()
     tree = find_build_tree()
@@ -150,7 +150,7 @@ def _overload_s(compute_s: float) -> float:
 
 def _prepare(output: Path) -> None:
     """An empty directory; only what an earlier demo made is deleted."""
-    from halcyon.demo.storage import remove_leftovers
+    from halcyon.testbed.limited_storage import remove_leftovers
 
     if output.exists() and not (output / MARK).is_file() and (not output.is_dir() or any(output.iterdir())):
         raise UsageError(f"{output}: not made by an earlier demo, so it is not replaced; name another with --output")

@@ -8,9 +8,9 @@ from statistics import median
 from halcyon.demo.build_tree import BuildTree
 from halcyon.demo.measurement import Measurement
 from halcyon.demo.model_run import Case, Storm, run_case
-from halcyon.demo.storage import IMAGE_BYTES, UNLIMITED, Storage
 from halcyon.offload.run_files import read_object
 from halcyon.quantities import number, seconds
+from halcyon.testbed.limited_storage import IMAGE_BYTES, UNLIMITED, Storage
 
 STORE_OVER_COMPUTE = 0.5  # aimed at with the plain bytes of a phase; files and syncs take some more
 STORE_OVER_COMPUTE_AT_LEAST = 0.3

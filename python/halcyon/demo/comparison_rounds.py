@@ -10,9 +10,9 @@ from halcyon.demo.build_tree import BuildTree
 from halcyon.demo.calibration import Pace, Step, bites, cause
 from halcyon.demo.measurement import Figure, Measurement, Ratio, measure, ratio, visible
 from halcyon.demo.model_run import Case, run_case
-from halcyon.demo.storage import Storage
 from halcyon.offload.data_files import FORMATS
 from halcyon.quantities import number
+from halcyon.testbed.limited_storage import Storage
 
 FILE_PER_PROCESS = Case("file-per-process", "file-per-process", "file-per-process", 2)
 COLLECTIVE = Case("collective", "collective", "collective", 2)

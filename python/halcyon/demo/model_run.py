@@ -12,8 +12,8 @@ from typing import Any
 import yaml
 
 from halcyon.demo.build_tree import BuildTree
-from halcyon.demo.storage import Storage
 from halcyon.errors import HalcyonSystemError
+from halcyon.testbed.limited_storage import Storage
 
 LONGEST_RUN_S = 1800.0
 SOUNDING = "20110522_OUN_12Z.txt"

@@ -9,7 +9,7 @@ from halcyon.demo.calibration import Pace, Step
 from halcyon.demo.comparison_rounds import FILE_PER_PROCESS, SHARED, keep
 from halcyon.demo.measurement import Measurement, measure
 from halcyon.demo.model_run import run_case
-from halcyon.demo.storage import Storage
+from halcyon.testbed.limited_storage import Storage
 
 POLICIES = ("block", "spill", "skip", "inline")
 STORE_OVER_COMPUTE = 2.0  # aimed at

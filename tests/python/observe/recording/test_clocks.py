@@ -291,8 +291,7 @@ def test_two_job_steps_of_srun_compare_their_own_ranks(tmp_path: Path, program: 
     recorded = [f"{name}={value}" for name, value in variables(["trace"], folder / "trace", None, None).items()]
     step = ["srun", "--overlap", "-N2", "-n2", f"--mpi={interface}", "env", *recorded, str(program)]
     a, b = (shlex.join([*step, str(tmp_path / name)]) for name in "ab")
-    (tmp_path / "slurm").mkdir()
-    with slurm.two_nodes(tmp_path / "slurm", SECOND_NODE) as on_first:
+    with slurm.two_nodes(SECOND_NODE.split()) as on_first:
         job = [*on_first, "salloc", "-N2", "sh", "-c", f"{a} & first=$!; {b} && wait $first"]
         subprocess.run(job, check=True, timeout=LIMIT_S)
     pack(folder, tmp_path / "data")

@@ -1,6 +1,4 @@
-import secrets
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +6,7 @@ import namespaces
 import pytest
 import sanitizers
 from running import BUILDS, LAUNCHERS, ROOT, Case, available_mpis
+from world import TwoNodes
 
 from halcyon.offload.data_files import FORMATS
 
@@ -70,8 +69,8 @@ def _world_server(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture
-def two_nodes(tmp_path: Path) -> Iterator[tuple[Case, list[str]]]:
-    """A case whose two ranks are on two nodes: network namespaces of this machine, which abstract sockets do not cross.
+def two_nodes(tmp_path: Path) -> Iterator[TwoNodes]:
+    """A case whose two ranks are on two nodes, which abstract sockets do not cross.
 
     With MPICH, whose processes need no network between themselves and their launcher.
     """
@@ -79,17 +78,8 @@ def two_nodes(tmp_path: Path) -> Iterator[tuple[Case, list[str]]]:
         pytest.skip(reason)
     if shutil.which("mpirun.mpich") is None or not (BUILDS["mpich"] / "bin/halcyon-server-world").exists():
         pytest.skip("no build or launcher of mpich")
-    names = [f"halcyon-{secrets.token_hex(4)}" for _ in range(2)]
-    made = []
-    try:
-        for name in names:
-            namespaces.ip("netns", "add", name)
-            made.append(name)
-            namespaces.ip("-n", name, "link", "set", "lo", "up")
-        yield Case(tmp_path, "mpich"), names
-    finally:
-        for name in made:
-            subprocess.run(["ip", "netns", "del", name], check=True)
+    with namespaces.joined() as nodes:
+        yield Case(tmp_path, "mpich"), nodes
 
 
 @pytest.fixture(scope="module")

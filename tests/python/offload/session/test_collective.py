@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from running import Case, Outcome, expected_block, finish, stop_server, wait_for
 from small_disk import small_disk
-from world import finish_world, log_of, run_beside_world, start_beside_world, start_two_node_run
+from world import TwoNodes, finish_world, log_of, run_beside_world, start_beside_world, start_two_node_run
 
 from halcyon.offload.diff import diff
 
@@ -100,12 +100,12 @@ def test_a_difference_between_a_collective_and_a_node_file_run_is_found(openmpi_
     assert [d.what for d in found] == ["theta, iteration 1: 1 of 1024 values, the first at [2, 3, 21]"]
 
 
-def test_two_nodes_write_together(two_nodes: tuple[Case, list[str]]) -> None:
-    case, names = two_nodes
+def test_two_nodes_write_together(two_nodes: TwoNodes) -> None:
+    case, nodes = two_nodes
     case.variables = ("theta", "qv")
     case.configure(store=TOGETHER + ", iterations-per-file: 4")
     # Each rank waits for its iteration in the middle of a group, before the other node's has ended it.
-    world, run = start_two_node_run(case, names, "iterations=10", "wait=stored")
+    world, run = start_two_node_run(case, nodes, "iterations=10", "wait=stored")
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     finish_world(world)
@@ -117,10 +117,10 @@ def test_two_nodes_write_together(two_nodes: tuple[Case, list[str]]) -> None:
         assert case.counts(writer)["iterations"] == 10
 
 
-def test_two_nodes_fill_their_groups_when_nobody_waits(two_nodes: tuple[Case, list[str]]) -> None:
-    case, names = two_nodes
+def test_two_nodes_fill_their_groups_when_nobody_waits(two_nodes: TwoNodes) -> None:
+    case, nodes = two_nodes
     case.configure(store=TOGETHER + ", iterations-per-file: 4")
-    world, run = start_two_node_run(case, names, "iterations=10")
+    world, run = start_two_node_run(case, nodes, "iterations=10")
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     finish_world(world)
@@ -128,12 +128,12 @@ def test_two_nodes_fill_their_groups_when_nobody_waits(two_nodes: tuple[Case, li
     check_view(case, 10)
 
 
-def test_a_full_buffer_on_one_node_while_the_other_waits_for_it(two_nodes: tuple[Case, list[str]]) -> None:
+def test_a_full_buffer_on_one_node_while_the_other_waits_for_it(two_nodes: TwoNodes) -> None:
     """Rank 1 begins when rank 0 has ended four iterations, of which rank 0's buffer holds one and a half."""
-    case, names = two_nodes
+    case, nodes = two_nodes
     case.variables = tuple(f"v{i}" for i in range(4))
     case.configure(store=TOGETHER, nz="256", size="1 MiB")
-    world, run = start_two_node_run(case, names, "iterations=6", "ahead=4")
+    world, run = start_two_node_run(case, nodes, "iterations=6", "ahead=4")
     outcome = finish(run, 120)
     assert outcome.status == 0, outcome.text
     finish_world(world)
@@ -195,11 +195,11 @@ def test_when_the_world_dies_node_files_follow_and_the_view_shows_both(case: Cas
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_server_of_two_nodes_killed_at_any_moment_loses_nothing(two_nodes: tuple[Case, list[str]], seed: int) -> None:
-    case, names = two_nodes
+def test_a_server_of_two_nodes_killed_at_any_moment_loses_nothing(two_nodes: TwoNodes, seed: int) -> None:
+    case, nodes = two_nodes
     case.configure(store=TOGETHER + ", iterations-per-file: 3")
     chosen = random.Random(seed)
-    world, run = start_two_node_run(case, names, "iterations=60", "pause_ms=5", case.gates(60))
+    world, run = start_two_node_run(case, nodes, "iterations=60", "pause_ms=5", case.gates(60))
     ended, node = chosen.randrange(1, 50), chosen.randrange(2)
     phases = case.output / "phases-n0000.csv"
     wait_for(lambda: phases.exists() and phases.read_text().count("\n") > ended, what=f"iteration {ended}")
@@ -235,11 +235,11 @@ def test_a_full_disk_is_said_and_counted_and_what_was_stored_stays(openmpi_case:
 
 
 def test_a_stopped_server_of_two_nodes_holds_the_files_back_and_loses_nothing(
-    two_nodes: tuple[Case, list[str]],
+    two_nodes: TwoNodes,
 ) -> None:
-    case, names = two_nodes
+    case, nodes = two_nodes
     case.configure(store=TOGETHER)
-    world, run = start_two_node_run(case, names, "iterations=30", case.gates(3))
+    world, run = start_two_node_run(case, nodes, "iterations=30", case.gates(3))
     wait_for(lambda: len(files_of(case, "all")) == 3, what="a few files")
     late = pid_in(log_of(case, 1))
     os.kill(late, signal.SIGSTOP)

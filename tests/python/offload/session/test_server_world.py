@@ -6,7 +6,15 @@ import signal
 
 import pytest
 from running import BUILDS, LAUNCHERS, Case, check_complete, finish, is_gone, stop_server, wait_for
-from world import finish_world, log_of, run_beside_world, start_beside_world, start_halcyon, start_two_node_run
+from world import (
+    TwoNodes,
+    finish_world,
+    log_of,
+    run_beside_world,
+    start_beside_world,
+    start_halcyon,
+    start_two_node_run,
+)
 
 pytestmark = pytest.mark.usefixtures("_world_server")
 
@@ -178,10 +186,12 @@ def test_a_job_event_that_an_action_raises_when_the_world_has_died_is_counted_as
 # ---- two nodes ------------------------------------------------------------------------------------------------------
 
 
-def test_servers_of_two_nodes_run_the_same_job_events_in_the_same_order(two_nodes: tuple[Case, list[str]]) -> None:
-    case, names = two_nodes
+def test_servers_of_two_nodes_run_the_same_job_events_in_the_same_order(
+    two_nodes: TwoNodes,
+) -> None:
+    case, nodes = two_nodes
     case.configure(events=JOB_EVENT)
-    world, run = start_two_node_run(case, names, "iterations=30", "signal=all")
+    world, run = start_two_node_run(case, nodes, "iterations=30", "signal=all")
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     finish_world(world)
@@ -192,10 +202,10 @@ def test_servers_of_two_nodes_run_the_same_job_events_in_the_same_order(two_node
     assert first == second
 
 
-def test_what_an_action_of_one_node_raises_runs_on_both(two_nodes: tuple[Case, list[str]]) -> None:
-    case, names = two_nodes
+def test_what_an_action_of_one_node_raises_runs_on_both(two_nodes: TwoNodes) -> None:
+    case, nodes = two_nodes
     case.configure(events=chain_of(case))
-    world, run = start_two_node_run(case, names, "iterations=30", "signal=here")
+    world, run = start_two_node_run(case, nodes, "iterations=30", "signal=here")
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
     finish_world(world)
@@ -204,10 +214,10 @@ def test_what_an_action_of_one_node_raises_runs_on_both(two_nodes: tuple[Case, l
     assert first == second
 
 
-def test_when_one_server_of_two_nodes_dies_both_are_replaced(two_nodes: tuple[Case, list[str]]) -> None:
-    case, names = two_nodes
+def test_when_one_server_of_two_nodes_dies_both_are_replaced(two_nodes: TwoNodes) -> None:
+    case, nodes = two_nodes
     case.configure(events=JOB_EVENT)
-    world, run = start_two_node_run(case, names, "iterations=60", "signal=all", case.gates(4))
+    world, run = start_two_node_run(case, nodes, "iterations=60", "signal=all", case.gates(4))
     case.wait_at_gate(4, "n0001")
     stop_server(case.server_process("n0001"))
     case.open_gate(4)

@@ -34,29 +34,33 @@ def log_of(case: Case, node: int = 0) -> str:
     return (case.output / f"server-n{node:04}.log").read_text()
 
 
-def on_each(names: list[str], program: list[str]) -> list[str]:
-    first, second = (["-n", "1", "nsenter", f"--net=/run/netns/{name}", *program] for name in names)
+TwoNodes = tuple[Case, list[list[str]]]
+"""A case, and the commands in front of what is to run on its first and on its second node."""
+
+
+def on_each(nodes: list[list[str]], program: list[str]) -> list[str]:
+    first, second = (["-n", "1", *node, *program] for node in nodes)
     return ["mpirun.mpich", *first, ":", *second]
 
 
-def start_on_each(case: Case, names: list[str], program: list[str], session: str) -> "subprocess.Popen[str]":
+def start_on_each(case: Case, nodes: list[list[str]], program: list[str], session: str) -> "subprocess.Popen[str]":
     environment = os.environ | {"HALCYON_MODULE_PATH": str(BUILDS["mpich"] / "lib"), "HALCYON_SESSION": session}
     return subprocess.Popen(
-        on_each(names, program), cwd=case.directory, env=environment, text=True,
+        on_each(nodes, program), cwd=case.directory, env=environment, text=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
 
 
 def start_two_node_run(
-    case: Case, names: list[str], *options: str
+    case: Case, nodes: list[list[str]], *options: str
 ) -> tuple["subprocess.Popen[str]", "subprocess.Popen[str]"]:
     session = secrets.token_hex(16)
-    world = start_on_each(case, names, [str(BUILDS["mpich"] / "bin/halcyon-server-world")], session)
+    world = start_on_each(case, nodes, [str(BUILDS["mpich"] / "bin/halcyon-server-world")], session)
     assert world.stdout is not None
     assert "2 server(s) listen" in world.stdout.readline()
     command = case.command(*options)
     program = command[command.index("-n") + 2 :]
-    return world, start_on_each(case, names, program, session)
+    return world, start_on_each(case, nodes, program, session)
 
 
 def finish_world(world: "subprocess.Popen[str]") -> None:

@@ -1,4 +1,4 @@
-"""Where the runs of the demo write: a file system of its own with a limited device where root allows, else a folder."""
+"""Storage of a limited rate: a file system of its own with a limited device where root allows, else a folder."""
 
 import os
 import shutil
@@ -9,8 +9,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from halcyon.demo.control_group import ControlGroup, make_control_group
 from halcyon.errors import HalcyonSystemError
+from halcyon.testbed.control_group import ControlGroup, make_control_group
 
 IMAGE_BYTES = 1 << 30
 PROBE_BYTES = 8 << 20
@@ -54,7 +54,7 @@ def limited_storage(output: Path) -> Iterator[Storage]:
 
 
 def remove_leftovers(output: Path) -> None:
-    """Unmounts what a demo that was killed left mounted."""
+    """Unmounts what a run that was killed left mounted."""
     directory = output / "storage"
     if directory.is_mount():
         _command("umount", str(directory))
@@ -77,7 +77,7 @@ def _limited(output: Path, directory: Path, undo: ExitStack) -> Storage:
 
 
 def _mounted(image: Path, directory: Path, undo: ExitStack) -> Storage:
-    group = make_control_group(f"halcyon-demo-{os.getpid()}")
+    group = make_control_group(f"halcyon-storage-{os.getpid()}")
     undo.callback(group.remove)
     undo.callback(image.unlink, missing_ok=True)
     with image.open("wb") as file:

@@ -14,7 +14,7 @@ PATIENCE_S = 20.0
 
 @dataclass(frozen=True)
 class ControlGroup:
-    """A group made for one run of the demo. Processes join by writing their id to `members`, and so do their children.
+    """A group made for one run. Processes join by writing their id to `members`, and so do their children.
 
     `line` is what the kernel wants to read in `limit_file`, with the device and the bytes per second in it. Both have a
     place for what is limited.

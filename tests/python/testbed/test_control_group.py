@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from halcyon.demo.control_group import make_control_group
+from halcyon.testbed.control_group import make_control_group
 
 
 def described(base: Path, mounts: str, own: str) -> tuple[Path, Path]:
