@@ -85,7 +85,7 @@ def computing(bed: Bed, processes: int) -> Iterator[None]:
         yield
     finally:
         for process in started:
-            _end(process)
+            end_process(process)
 
 
 class _Running:
@@ -156,7 +156,7 @@ def _prepared(bed: Bed, application: Application) -> Iterator[_Running]:
         yield _Running(bed, application, writers)
     finally:
         for writer in writers:
-            _end(writer)
+            end_process(writer)
         for file in files:
             (root / file).unlink(missing_ok=True)
 
@@ -168,7 +168,7 @@ def _wait_ready(process: "subprocess.Popen[str]", what: str) -> None:
         raise HalcyonSystemError(f"{what} did not start: {' '.join((line + process.stdout.read()).split())}")
 
 
-def _end(process: "subprocess.Popen[str]") -> None:
+def end_process(process: "subprocess.Popen[str]") -> None:
     """With its child in the bed: both are a process group."""
 
     with suppress(ProcessLookupError):

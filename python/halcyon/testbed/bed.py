@@ -16,7 +16,7 @@ from typing import IO, Any, Self
 from halcyon.errors import HalcyonSystemError, UnavailableError, UsageError
 from halcyon.testbed import gluster, mpi, place, slurm
 from halcyon.testbed.plan import Host, Plan
-from halcyon.testbed.requirements import unavailable
+from halcyon.testbed.requirements import NEEDS_ROOT, is_root, unavailable
 from halcyon.whole_file import whole_file
 
 DIRECTORY = Path("/run/halcyon-testbed")
@@ -47,7 +47,9 @@ class Bed:
 
     @classmethod
     def standing(cls, directory: Path | None = None) -> Self:
-        """The bed recorded in a directory (default: the place of this environment). UnavailableError: there is none."""
+        """The bed recorded in a directory (default: the place of this environment). UnavailableError: there is none, or
+        this is not root."""
+        _require_root()
         directory = directory or _place()
         record = _record(directory)
         if record is None or not _is_locked(directory):
@@ -111,7 +113,8 @@ class Bed:
             (root / path.parent).mkdir(parents=True, exist_ok=True)
             if (root / path).exists():
                 raise UsageError(f"--place {file}: exists already")
-            os.close(os.open(gluster.name_on(root / path, server), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+            at = gluster.name_on(root / path, server, self.plan)
+            os.close(os.open(at, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
         except OSError as why:
             raise HalcyonSystemError.of(why, file) from why
 
@@ -139,6 +142,7 @@ def raised(plan: Plan, on_step: OnStep | None = None) -> Iterator[Bed]:
 def raise_to_stay(plan: Plan, directory: Path | None = None, on_step: OnStep | None = None) -> Bed:
     """A bed that outlives this process, recorded in `directory`. UsageError: one stands there; UnavailableError: this
     machine can have none; HalcyonSystemError: a step failed, and nothing is left of the bed."""
+    _require_possible(plan)
     directory = directory or _place()
     with _locked(directory) as lock:
         with _built(plan, [lock], on_step) as (bed, launcher):
@@ -156,7 +160,9 @@ def raise_to_stay(plan: Plan, directory: Path | None = None, on_step: OnStep | N
 
 
 def take_down(directory: Path | None = None) -> bool:
-    """Ends the bed recorded in `directory`; False: none stood. Also what a killed `up` may have left."""
+    """Ends the bed recorded in `directory`; False: none stood. Also what a killed `up` may have left. UnavailableError:
+    this is not root."""
+    _require_root()
     directory = directory or _place()
     stood = _is_locked(directory)
     limit = time.monotonic() + GONE_S
@@ -173,6 +179,16 @@ def take_down(directory: Path | None = None) -> bool:
     return stood
 
 
+def _require_possible(plan: Plan) -> None:
+    if reason := unavailable(plan):
+        raise UnavailableError(reason)
+
+
+def _require_root() -> None:
+    if not is_root():
+        raise UnavailableError(NEEDS_ROOT)
+
+
 def _place() -> Path:
     return Path(os.environ.get(DIRECTORY_VARIABLE) or DIRECTORY)
 
@@ -180,8 +196,7 @@ def _place() -> Path:
 @contextmanager
 def _built(plan: Plan, keep: Sequence[int], on_step: OnStep | None) -> Iterator[tuple[Bed, "subprocess.Popen[str]"]]:
     """The bed, and the process that made its namespaces and waits for their end."""
-    if reason := unavailable(plan):
-        raise UnavailableError(reason)
+    _require_possible(plan)
     own = ["unshare", "--mount", "--propagation", "slave", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
     launcher = subprocess.Popen(
         [*own, sys.executable, "-m", "halcyon.testbed.holder"], text=True, pass_fds=keep, start_new_session=True,

@@ -49,9 +49,10 @@ def client_volume(plan: Plan) -> str:
     return _translators(*clients, (_DISTRIBUTE, "cluster/distribute", {}, [host.name for host in plan.storage_hosts]))
 
 
-def name_on(path: Path, server: str) -> Path:
-    """Creating a file by this name makes `path`, on this server."""
-    return path.with_name(f"{path.name}@{_DISTRIBUTE}:{server}")
+def name_on(path: Path, server: str, plan: Plan) -> Path:
+    """Creating a file by this name makes `path`, on this server. Where there is but one, GlusterFS takes such a name as
+    it is."""
+    return path.with_name(f"{path.name}@{_DISTRIBUTE}:{server}") if plan.storage > 1 else path
 
 
 def brick_file(host: Host) -> Path:

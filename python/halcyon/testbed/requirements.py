@@ -15,11 +15,18 @@ _ALWAYS = {
 _GLUSTER = {"glusterfsd": "glusterfs-server", "glusterfs": "glusterfs-client"}
 _SLURM = {"slurmctld": "slurmctld", "slurmd": "slurmd", "srun": "slurm-client", "munged": "munge"}
 
+NEEDS_ROOT = "a test bed needs root: it makes network namespaces and mounts"
+
+
+def is_root() -> bool:
+    """Whether this process may make them."""
+    return os.geteuid() == 0
+
 
 def unavailable(plan: Plan) -> str:
     """Why there can be no such bed on this machine; "" when there can."""
-    if os.geteuid() != 0:
-        return "a test bed needs root: it makes network namespaces and mounts"
+    if not is_root():
+        return NEEDS_ROOT
     wanted = {**_ALWAYS, **(_GLUSTER if plan.storage else {}), **(_SLURM if plan.slurm else {})}
     lacking = {tool: package for tool, package in wanted.items() if find(tool) is None}
     if lacking:

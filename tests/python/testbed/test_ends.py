@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from halcyon.errors import UnavailableError, UsageError
-from halcyon.testbed.bed import Bed, raise_to_stay, raised, take_down
+from halcyon.testbed.bed import DIRECTORY_VARIABLE, Bed, raise_to_stay, raised, take_down
 from halcyon.testbed.plan import Plan
 from halcyon.testbed.requirements import unavailable
 
@@ -211,7 +211,9 @@ def test_without_a_tool_the_package_is_named(
     assert unavailable(plan) == f"not installed: `{tool}` (Debian packages: {package})"
 
 
-def test_without_root_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.parametrize("call", [lambda: raise_to_stay(Plan()), Bed.standing, take_down])
+def test_without_root_each_command_says_so(monkeypatch: pytest.MonkeyPatch, call: Callable[[], object]) -> None:
+    monkeypatch.setenv(DIRECTORY_VARIABLE, "/proc/no-place-for-a-bed")
     monkeypatch.setattr("os.geteuid", lambda: 1000)
     with pytest.raises(UnavailableError, match="a test bed needs root: it makes network namespaces and mounts"):
-        raise_to_stay(Plan(), tmp_path)
+        call()

@@ -150,6 +150,12 @@ def test_a_killed_brick_is_named_and_its_files_alone_are_gone() -> None:
             bed.place("another", "s1")
 
 
+def test_a_file_is_placed_on_the_only_server_by_its_own_name() -> None:
+    with raised(Plan(compute=1, storage=1, mounts=1)) as bed:
+        bed.place("data/one", "s1")
+        assert said(bed, "c1", "sh", "-c", 'ls "$TESTBED_MOUNT/data"') == "one"
+
+
 def test_one_core_is_enough() -> None:
     all_cores = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {min(all_cores)})

@@ -11,7 +11,7 @@ DESCRIPTION = (
     "process owns all of it: nothing is left behind when it ends."
 )
 
-_COMMANDS = ("up", "exec", "check", "status", "down")
+_COMMANDS = ("up", "exec", "check", "together", "status", "down")
 
 run = run_part
 
