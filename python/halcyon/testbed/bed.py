@@ -118,6 +118,22 @@ class Bed:
         except OSError as why:
             raise HalcyonSystemError.of(why, file) from why
 
+    @contextmanager
+    def measuring(self) -> Iterator[None]:
+        """Nobody else measures on this bed meanwhile. UsageError: somebody does; HalcyonSystemError: a daemon of the
+        bed has ended."""
+        if ended := self.ended_daemons():
+            said = ", ".join(f"{daemon.name} has ended: {daemon.how}" for daemon in ended)
+            raise HalcyonSystemError(f"the test bed is not whole: {said}; raise it anew: {_DOWN}; {_UP}")
+        lock = os.open(self.inside(place.MEASURING), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+        except BlockingIOError:
+            raise UsageError("another measurement runs on this test bed; wait for its end") from None
+        finally:
+            os.close(lock)
+
     def ended_daemons(self) -> list[Daemon]:
         """Bricks, mounts and daemons of Slurm that have ended: none, in a bed in order."""
         lines = self.inside(place.ENDED).read_text().splitlines()

@@ -127,15 +127,17 @@ def two_applications(bed: Bed) -> tuple[Application, Application]:
 
 
 def check(bed: Bed, rounds: int, on_round: Callable[[Round], None] | None = None) -> Checked:
-    """Measures alone, beside computing, and together, in turn. HalcyonSystemError: a writer failed."""
+    """Measures alone, beside computing, and together, in turn. HalcyonSystemError: a writer failed, or a daemon of the
+    bed has ended; UsageError: somebody else measures on the bed, or as two_applications."""
     if rounds < 1:
         raise UsageError(f"rounds: {rounds}; expected 1 or more")
     large, small = two_applications(bed)
     measured = []
-    for _ in range(rounds):
-        measured.append(measure_round(bed, large, small))
-        if on_round is not None:
-            on_round(measured[-1])
+    with bed.measuring():
+        for _ in range(rounds):
+            measured.append(measure_round(bed, large, small))
+            if on_round is not None:
+                on_round(measured[-1])
     return Checked(measured, small.bytes_each, len(large.at), bed.plan.storage_link_bits_per_s / 8)
 
 

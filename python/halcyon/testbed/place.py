@@ -16,6 +16,8 @@ AGENT = HOME / "agent"
 OPEN_MPI_HOSTS = HOME / "openmpi-hosts"
 MPICH_HOSTS = HOME / "mpich-hosts"
 SLURM_CONF = SLURM / "slurm.conf"
+MEASURING = HOME / "measuring"
+"""Locked by the one who measures."""
 ENDED = HOME / "ended"
 """A line per daemon that ended: its name, a tab, and how it ended."""
 

@@ -84,16 +84,18 @@ class Compared:
 
 def compare(bed: Bed, a: Program, b: Program, rounds: int, on_round: Callable[[Round], None] | None = None) -> Compared:
     """Runs A alone, B alone, both, and B alone again, `rounds` times. UsageError: no round, or the two share a host, so
-    that nobody could tell whose bytes are whose; HalcyonSystemError: a command failed, or moved no data."""
+    that nobody could tell whose bytes are whose, or somebody else measures on the bed; HalcyonSystemError: a command
+    failed, or moved no data, or a daemon of the bed has ended."""
     if rounds < 1:
         raise UsageError(f"rounds: {rounds}; expected 1 or more")
     if shared := set(a.hosts) & set(b.hosts):
         raise UsageError(f"A and B share {', '.join(sorted(shared))}: bytes are counted by host; give each its own")
     told = []
-    for _ in range(rounds):
-        told.append(_measure(bed, a, b))
-        if on_round is not None:
-            on_round(told[-1])
+    with bed.measuring():
+        for _ in range(rounds):
+            told.append(_measure(bed, a, b))
+            if on_round is not None:
+                on_round(told[-1])
     return Compared(a, b, told, bed.plan.storage_link_bits_per_s / 8, bed.plan.storage)
 
 

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 import pytest
+from killed_brick import kill_brick
 
-from halcyon.errors import UsageError
+from halcyon.errors import HalcyonSystemError, UsageError
 from halcyon.testbed.bed import raised
 from halcyon.testbed.check import Checked, Round, check, two_applications
 from halcyon.testbed.plan import Plan
@@ -74,3 +75,22 @@ def test_a_bed_with_few_mounts_is_refused() -> None:
 def test_a_bed_that_cannot_show_interference_is_refused_before_anything_runs(plan: Plan) -> None:
     with raised(plan) as bed, pytest.raises(UsageError, match="needs a bed with --storage, a --storage-link, and 2 or"):
         two_applications(bed)
+
+
+@needs_bed
+def test_one_measurement_at_a_time() -> None:
+    with raised(Plan(compute=2, storage=1, mounts=2)) as bed:
+        with bed.measuring(), pytest.raises(UsageError, match="another measurement runs on this test bed"):
+            check(bed, 1)
+        with bed.measuring():
+            pass
+
+
+@needs_bed
+def test_a_bed_that_lost_a_daemon_is_not_measured() -> None:
+    with raised(Plan(compute=2, storage=1, mounts=2)) as bed:
+        kill_brick(bed, "s1")
+        with pytest.raises(
+            HalcyonSystemError, match="the test bed is not whole: brick s1 has ended: signal 9; raise it"
+        ):
+            check(bed, 1)

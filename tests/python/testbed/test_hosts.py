@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from killed_brick import kill_brick
 
 from halcyon.errors import HalcyonSystemError, UsageError
 from halcyon.testbed import place
@@ -135,10 +136,7 @@ def test_a_killed_brick_is_named_and_its_files_alone_are_gone() -> None:
         for server in ("s1", "s2"):
             bed.place(f"on-{server}", server)
         assert not status_of(bed).ended
-        said(bed, "s1", "pkill", "-KILL", "-f", "glusterfsd.*s1.vol")
-        wait = f"until grep -q brick {place.ENDED}; do sleep 0.05; done"
-        end = bed.run("c1", ["timeout", "30", "sh", "-c", wait])
-        assert end.returncode == 0
+        kill_brick(bed, "s1")
         [ended] = status_of(bed).ended
         assert (ended.name, ended.how) == ("brick s1", "signal 9")
         write = 'echo x > "$TESTBED_MOUNT/on-$0"'
