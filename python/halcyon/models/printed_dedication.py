@@ -43,11 +43,11 @@ def _verdict(told: Dedicated) -> list[str]:
         first = "a dedicated core does not pay: an iteration takes as long"
     here = _digits(told.io_over_computation), _digits(told.io_share_of_time)
     least = _digits(told.least_io_over_computation), _digits(told.least_io_share_of_time)
-    second = (
-        f"output by all cores takes {here[0]} of the time of computation, {here[1]} of an iteration; a "
-        f"dedicated core whose output stays hidden pays above {least[0]}, {least[1]}"
-    )
-    lines = [first, second]
+    lines = [
+        first,
+        f"output by all cores takes {here[0]} of the time of computation, {here[1]} of an iteration",
+        f"a dedicated core whose output stays hidden pays above {least[0]} of computation, {least[1]} of an iteration",
+    ]
     if not _hidden(told):
         lines.append("output by one core takes longer than computation by the others: they wait for it")
     return lines
