@@ -79,7 +79,7 @@ def steps(sizes: Sequence[SizeShare]) -> list[SizeShare]:
 def print_probabilities(told: Sequence[Probability], title: str, console: Console) -> None:
     """Both, by name."""
     rows = [[f"{one.io_share * 100:g} %", share(one.two_or_more), share(one.another)] for one in told]
-    columns = ["time in I/O", "two or more jobs are in I/O", "a job that starts its I/O finds another in I/O"]
+    columns = ["time in I/O", "two or more are in I/O", "a job that starts its I/O finds another"]
     note = "probabilities; each job spends so much of its time in I/O, independently of the others"
     print_table(console, title, columns, rows, words=0, most=len(rows), note=note)
 

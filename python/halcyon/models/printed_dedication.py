@@ -59,12 +59,14 @@ def _print_costs(told: Dedicated, costs: Costs, console: Console) -> None:
     print_table(
         console,
         f"{plural(machine.iterations, 'iteration')} on {plural(machine.nodes, 'node')}, output hidden",
-        ["", "nodes that compute", "their cores", "run time", "power of a node", "of all nodes", "energy"],
+        ["", "nodes", "cores", "run time", "per node", "power", "energy"],
         [[name, *_row(cost)] for name, cost in runs.items()],
-        note="" if _hidden(told) else "output by dedicated cores is not hidden: their run takes longer than this",
+        note="nodes and cores that compute; mean power per node, and of all nodes",
     )
     cores, nodes = costs.dedicated_cores, costs.dedicated_nodes
     console.print()
+    if not _hidden(told):
+        console.print("output by dedicated cores is not hidden: their run takes longer than this", soft_wrap=True)
     console.print(
         f"dedicated nodes instead of dedicated cores: {_change(cores.run_time_s, nodes.run_time_s)} time, "
         f"{_change(cores.energy_j, nodes.energy_j)} energy",

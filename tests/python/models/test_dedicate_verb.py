@@ -58,10 +58,11 @@ def test_power_and_energy_by_hand() -> None:
 
 ENERGY = """
 36 iterations on 4 nodes, output hidden
-                  nodes that compute   their cores   run time   power of a node   of all nodes     energy
-─────────────────────────────────────────────────────────────────────────────────────────────────────────
-dedicated cores                    4             4    3,600 s             300 W        1.20 kW   1.20 kWh
-dedicated nodes                    3             5    3,840 s             275 W        1.10 kW   1.17 kWh
+nodes and cores that compute; mean power per node, and of all nodes
+                  nodes   cores   run time   per node     power     energy
+──────────────────────────────────────────────────────────────────────────
+dedicated cores       4       4    3,600 s      300 W   1.20 kW   1.20 kWh
+dedicated nodes       3       5    3,840 s      275 W   1.10 kW   1.17 kWh
 
 dedicated nodes instead of dedicated cores: 6.7 % more time, 2.2 % less energy"""
 

@@ -49,10 +49,10 @@ cores   of jobs   of job time
 
 I/O at once
 probabilities; each job spends so much of its time in I/O, independently of the others
-time in I/O   two or more jobs are in I/O   a job that starts its I/O finds another in I/O
-──────────────────────────────────────────────────────────────────────────────────────────
-       10 %                         0.1 %                                            6.9 %
-       50 %                         2.5 %                                           32.5 %"""
+time in I/O   two or more are in I/O   a job that starts its I/O finds another
+──────────────────────────────────────────────────────────────────────────────
+       10 %                    0.1 %                                     6.9 %
+       50 %                    2.5 %                                    32.5 %"""
 
 
 def test_the_same_for_machines(folder: Path) -> None:
