@@ -95,7 +95,7 @@ def _costs(axes: Axes, graph: DeltaGraph) -> None:
             )  # fmt: skip
     axes.set_xlim(graph.curves["fcfs"][0].delta_s, graph.curves["fcfs"][-1].delta_s)
     axes.set_ylim(0, highest * 1.22)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.6g}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.12g}"))
     axes.set_ylabel("core seconds in I/O")
     axes.set_title("cost of both together")
     axes.legend(loc="upper right", fontsize=8.5, ncols=3, handlelength=2.4)

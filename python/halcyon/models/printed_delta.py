@@ -24,7 +24,7 @@ def print_delta(graph: DeltaGraph, console: Console) -> None:
 def _phase(phase: Phase) -> str:
     return (
         f"{seconds(phase.alone_s)} alone, {plural(int(phase.cores), 'core')}, takes {percent(phase.demand)} of the "
-        f"bandwidth alone, weight {phase.weight:g}"
+        f"bandwidth alone, weight {phase.weight:,g}"
     )
 
 
