@@ -116,6 +116,19 @@ def parse_bytes(text: str, what: str) -> int:
     return int(parts[1]) * _SIZES[parts[2]]
 
 
+_DURATIONS = {"": 1.0, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def parse_seconds(text: str, what: str) -> float:
+    """`8s`, `1.5 min`, `250`: seconds, 0 or more. UsageError: it is no duration; the message begins with `what`."""
+    parts = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*([a-zµ]*)", text.strip(), re.ASCII)
+    if parts is None or parts[2] not in _DURATIONS:
+        raise UsageError(
+            f"{what}: '{text}' is no duration; expected a number of 0 or more with one of: {', '.join(_DURATIONS)[2:]}"
+        )
+    return float(parts[1]) * _DURATIONS[parts[2]]
+
+
 def binary_size(value: int) -> str:
     """Of a power of two: `512 KiB`."""
     power = min((value.bit_length() - 1) // 10, len(_BINARY) - 1)

@@ -43,6 +43,28 @@ class Use(Protocol):
     LOGS: "Use"
 
 
+class Dedication(Protocol):
+    """Seconds of one iteration: output by all cores after computation, and output by a core left to it."""
+
+    standard_s: float
+    dedicated_s: float
+    pays: bool
+    """eq. 3.2"""
+
+
+class LeastIo(Protocol):
+    """With which a dedicated core pays."""
+
+    over_computation: float
+    share_of_time: float
+
+
+class Run(Protocol):
+    """Eq. 5.2"""
+
+    run_time_s: float
+
+
 class Functions(Protocol):
     """What the command line uses of the room models."""
 
@@ -115,6 +137,37 @@ class Functions(Protocol):
 
     def interruption_pays_before(self, a: Phase, b: Phase) -> float:
         """Seconds after A's start (eq. 6.5)."""
+        ...
+
+    def dedicate_one_core(
+        self, compute_s: float, write_s: float, dedicated_write_s: float, cores_per_node: int
+    ) -> Dedication:
+        """Dorier 2014, eq. 3.2 and 3.3; `compute_s`: on all cores."""
+        ...
+
+    def least_io_to_dedicate(self, cores_per_node: int) -> LeastIo:
+        """Section 3.5.1."""
+        ...
+
+    def ScaledRun(  # noqa: N802
+        self,
+        *,
+        base_s: float,
+        iterations: int,
+        cores: int,
+        core_efficiency: float,
+        nodes: int,
+        node_efficiency: float,
+    ) -> Run:
+        """`base_s`: one iteration on one core; `cores` of each of `nodes` nodes compute."""
+        ...
+
+    def mean_power_w(self, max_w: float, idle_w: float, compute_nodes: int, dedicated_nodes: int) -> float:
+        """Of a node (eq. 5.3 and 5.4)."""
+        ...
+
+    def energy_j(self, run: Run, max_w: float, idle_w: float, dedicated_nodes: int) -> float:
+        """Of all nodes (eq. 5.1)."""
         ...
 
 

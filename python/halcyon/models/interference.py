@@ -38,10 +38,14 @@ class Concurrency:
 
     jobs: int
     left_out: dict[str, int]
+    span_s: float
+    """From the first start to the last end."""
     running: list[float]
     """Element n: the share of the time in which n jobs run."""
+    of_unknown_size: int
+    """Jobs that are not in `sizes`."""
     sizes: list[SizeShare]
-    """Without jobs of unknown size; by their cores."""
+    """By their cores."""
     probabilities: list[Probability]
 
     @property
@@ -50,7 +54,20 @@ class Concurrency:
 
     @property
     def median_running(self) -> int:
-        return next((n for n, sum_ in enumerate(accumulate(self.running)) if sum_ >= 0.5), 0)
+        return self.running_in(0.5)
+
+    def running_in(self, share: float) -> int:
+        """In this share of the time, so many jobs run, or fewer."""
+        within = (n for n, sum_ in enumerate(accumulate(self.running)) if sum_ >= share)
+        return next(within, len(self.running) - 1)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A machine on which always the same number of jobs run."""
+
+    jobs_at_once: int
+    probabilities: list[Probability]
 
 
 @dataclass(frozen=True)
@@ -66,16 +83,40 @@ class Point:
     core_seconds: float
     """Spent in I/O: the sum over both of cores times time (eq. 6.4)."""
 
+    @property
+    def factors(self) -> float:
+        """The sum of both interference factors."""
+        return self.a_factor + self.b_factor
+
+
+@dataclass(frozen=True)
+class Best:
+    """Policies with the least of each at a delay of B; all that are equal."""
+
+    delta_s: float
+    core_seconds: list[str]
+    factors: list[str]
+
 
 @dataclass(frozen=True)
 class DeltaGraph:
-    """Expected, one curve per policy. `interrupt_before_s`: B, on its arrival after A, should interrupt A if it starts
-    earlier than this (eq. 6.5)."""
+    """Expected, one curve per policy. Eq. 6.5, in seconds: B, which starts after A, should interrupt A where it starts
+    earlier than `b_interrupts_before_s` after it rather than wait; and A, after B, the same. 0: it should wait."""
 
     a: "Phase"
     b: "Phase"
     curves: dict[str, list[Point]]
-    interrupt_before_s: float
+    b_interrupts_before_s: float
+    a_interrupts_before_s: float
+
+    @property
+    def best(self) -> list[Best]:
+        """One per delay."""
+        delays = zip(*self.curves.values(), strict=True)
+        return [
+            Best(at[0].delta_s, _least([one.core_seconds for one in at]), _least([one.factors for one in at]))
+            for at in delays
+        ]
 
 
 @dataclass(frozen=True)
@@ -87,10 +128,6 @@ class Phase:
     demand: float = 1.0
     weight: float = 1.0
     cores: float = 1.0
-
-    @property
-    def of_room(self) -> room.Phase:
-        return functions().IoPhase(self.alone_s, demand=self.demand, weight=self.weight, cores=self.cores)
 
 
 @dataclass(frozen=True)
@@ -104,21 +141,38 @@ class Files:
 
 
 POLICIES = ("interfere", "fcfs", "interrupt")
+EQUAL = 1e-9
+"""Relative: what differs by less is equal."""
 
 
 def concurrency(workload: Workload, io_shares: Sequence[float]) -> Concurrency:
     """Of a workload, for each share of time that applications spend in I/O (0 to 1)."""
     running = functions().running_at_once(workload.starts_s, workload.ends_s)
     return Concurrency(
-        len(workload.starts_s), workload.left_out, running, _sizes(workload), probabilities(running, io_shares)
+        len(workload.starts_s),
+        workload.left_out,
+        max(workload.ends_s) - min(workload.starts_s),
+        running,
+        sum(cores <= 0 for cores in workload.cores),
+        _sizes(workload),
+        probabilities(running, running, io_shares),
     )
 
 
-def probabilities(running: Sequence[float], io_shares: Sequence[float]) -> list[Probability]:
-    """`running`: element n is the probability that n applications run."""
+def constant(jobs_at_once: int, io_shares: Sequence[float]) -> Constant:
+    """Each of these jobs meets the others, which are one fewer."""
+    if jobs_at_once < 1:
+        raise UsageError(f"jobs at once: {jobs_at_once}; expected 1 or more")
+    others = [0.0] * (jobs_at_once - 1) + [1.0]
+    return Constant(jobs_at_once, probabilities([0.0, *others], others, io_shares))
+
+
+def probabilities(running: Sequence[float], others: Sequence[float], io_shares: Sequence[float]) -> list[Probability]:
+    """`running`: element n is the probability that n applications run; `others`: that an application which starts its
+    I/O meets n others, for which the slides take the same distribution."""
     ask = functions()
     return [
-        Probability(share, ask.probability_of_two(running, share), ask.probability_of_another(running, share))
+        Probability(share, ask.probability_of_two(running, share), ask.probability_of_another(others, share))
         for share in io_shares
     ]
 
@@ -129,7 +183,8 @@ def delta_graph(a: Phase, b: Phase, deltas_s: Sequence[float]) -> DeltaGraph:
         raise UsageError("no delays of B: a Δ-graph needs one or more")
     curves = {name: [_point(a, b, delta_s, getattr(functions().Arbitration, name.upper())) for delta_s in deltas_s]
               for name in POLICIES}  # fmt: skip
-    return DeltaGraph(a, b, curves, functions().interruption_pays_before(a.of_room, b.of_room))
+    pays_before = functions().interruption_pays_before
+    return DeltaGraph(a, b, curves, pays_before(_of_room(a), _of_room(b)), pays_before(_of_room(b), _of_room(a)))
 
 
 def deltas(a: Phase, b: Phase, points: int) -> list[float]:
@@ -149,9 +204,19 @@ def files(ranks: Sequence[int]) -> list[Files]:
 
 
 def _point(a: Phase, b: Phase, delta_s: float, way: room.Way) -> Point:
-    a_s, b_s = functions().expected_times(a.of_room, b.of_room, delta_s, way)
-    cost = functions().core_seconds(a.of_room, b.of_room, delta_s, way)
+    phases = _of_room(a), _of_room(b)
+    a_s, b_s = functions().expected_times(*phases, delta_s, way)
+    cost = functions().core_seconds(*phases, delta_s, way)
     return Point(delta_s, a_s, b_s, a_s / a.alone_s, b_s / b.alone_s, cost)
+
+
+def _of_room(phase: Phase) -> room.Phase:
+    return functions().IoPhase(phase.alone_s, demand=phase.demand, weight=phase.weight, cores=phase.cores)
+
+
+def _least(values: Sequence[float]) -> list[str]:
+    least = min(values)
+    return [name for name, value in zip(POLICIES, values, strict=True) if value <= least * (1 + EQUAL)]
 
 
 def _sizes(workload: Workload) -> list[SizeShare]:

@@ -2,7 +2,9 @@
 what `sacct -P` prints."""
 
 import csv
+import gzip
 import math
+import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +13,7 @@ from pathlib import Path
 
 from halcyon.errors import ConfigError, HalcyonSystemError
 
+_GZIP = b"\x1f\x8b"
 _SWF_FIELDS = 18
 _SUBMIT, _WAIT, _RUN, _CORES = 1, 2, 3, 4
 _SACCT = ("JobID", "Start", "End")
@@ -37,22 +40,33 @@ class _Job:
 
 
 def read_workload(path: Path) -> Workload:
-    """Of a file in either format; its first line tells which. ConfigError: it is none, or no job of it ran.
-    HalcyonSystemError: it cannot be read."""
-    try:
-        lines = path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-    except OSError as why:
-        raise HalcyonSystemError.of(why, path) from why
+    """Of a file in either format, also packed with gzip; its first line tells which. ConfigError: it is none, or no job
+    of it ran. HalcyonSystemError: it cannot be read."""
+    lines = _content(path).decode("utf-8", "surrogateescape").splitlines()
     left_out: Counter[str] = Counter()
     first = next((line for line in lines if line.strip()), "")
     jobs = _of_sacct(path, lines, left_out) if "|" in first else _of_swf(path, lines, left_out)
     told = list(jobs)
     if not told:
         reasons = "; ".join(f"{reason}: {count:,}" for reason, count in left_out.items())
-        raise ConfigError(f"{path}: no job that ran{f' ({reasons})' if reasons else ''}")
+        raise ConfigError(
+            f"{path}: no job that ran{f' ({reasons})' if reasons else ''}; expected one or more that end after they "
+            "start"
+        )
     return Workload(
         [job.start_s for job in told], [job.end_s for job in told], [job.cores for job in told], dict(left_out)
     )
+
+
+def _content(path: Path) -> bytes:
+    """Unpacked, where it is packed as archives of traces pack them."""
+    try:
+        content = path.read_bytes()
+        return gzip.decompress(content) if content.startswith(_GZIP) else content
+    except (EOFError, zlib.error, gzip.BadGzipFile) as why:
+        raise ConfigError(f"{path}: a damaged gzip file ({why}); expected a whole one, or the unpacked text") from why
+    except OSError as why:
+        raise HalcyonSystemError.of(why, path) from why
 
 
 def _of_swf(path: Path, lines: list[str], left_out: Counter[str]) -> Iterator[_Job]:

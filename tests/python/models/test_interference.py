@@ -3,16 +3,11 @@
 from pathlib import Path
 
 import pytest
+from model_command import swf
 
 from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
 from halcyon.models.interference import Phase, concurrency, delta_graph, deltas, files
 from halcyon.models.workload import Workload, read_workload
-
-
-def swf(*jobs: tuple[int, int, int, int, int]) -> str:
-    """Jobs by number, submission, wait, run time and cores."""
-    lines = [f"{n} {submit} {wait} {run} {cores} " + " ".join(["-1"] * 13) for n, submit, wait, run, cores in jobs]
-    return "; MaxProcs: 64\n" + "\n".join(lines) + "\n"
 
 
 def test_a_standard_workload_is_read(tmp_path: Path) -> None:
@@ -86,7 +81,7 @@ def test_a_delta_graph_under_proportional_sharing() -> None:
     assert [point.b_factor for point in told.curves["fcfs"]] == pytest.approx([1, 16, 2, 1])
     assert [point.a_s for point in told.curves["interrupt"]] == pytest.approx([15, 16, 16, 15])
     assert [point.core_seconds for point in told.curves["fcfs"]] == pytest.approx([226, 241, 227, 226])
-    assert told.interrupt_before_s == 0
+    assert told.b_interrupts_before_s == 0
 
 
 def test_delays_of_a_graph_reach_beyond_both_phases() -> None:

@@ -39,7 +39,7 @@ def test_a_bitmap_has_the_same_colours_on_white(tmp_path: Path) -> None:
     save_picture(figure, tmp_path / "f.png", dpi=100)
     pixels = imread(tmp_path / "f.png")
     assert pixels.shape[:2] == (200, 200)
-    assert to_hex(pixels[0, 0]) == "#ffffff"
+    assert to_hex(pixels[0, 0], keep_alpha=True) == "#ffffffff"
     drawn = {to_hex(pixel) for pixel in np.unique(pixels.reshape(-1, pixels.shape[2]), axis=0)}
     assert LIGHT["series-2"] in drawn
 

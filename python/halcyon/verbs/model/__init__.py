@@ -4,10 +4,10 @@ import argparse
 
 from halcyon.verbs.parts import add_parts, run_part
 
-SUMMARY = "answer questions before a run: load of storage targets"
+SUMMARY = "answer questions before a run: storage targets, interference, files, dedicated cores"
 DESCRIPTION = "Computes closed-form models of the I/O of a machine. Nothing is run, and nothing is measured."
 
-_QUESTIONS = ("stripes",)
+_QUESTIONS = ("stripes", "interference", "delta", "files", "dedicate")
 
 run = run_part
 

@@ -4,7 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from halcyon.quantities import number, percent, plural, rate, seconds, seconds_with_range, share, size
+from halcyon.errors import UsageError
+from halcyon.quantities import (
+    number,
+    parse_seconds,
+    percent,
+    plural,
+    rate,
+    seconds,
+    seconds_with_range,
+    share,
+    size,
+)
 
 
 @given(st.floats(1e-9, 1e12))
@@ -45,3 +56,29 @@ def test_bytes_rates_shares_and_counts() -> None:
     assert (percent(0), percent(0.0422), percent(0.55), percent(1.3)) == ("0 %", "4.2 %", "55 %", "130 %")
     assert (percent(8.8e-7), percent(1.2e-5), percent(0.0996)) == ("< 0.001 %", "0.0012 %", "10 %")
     assert (plural(1, "block"), plural(1200, "block")) == ("1 block", "1,200 blocks")
+
+
+@pytest.mark.parametrize(
+    ("text", "value_s"),
+    [
+        ("8s", 8),
+        (" 1.5 min ", 90),
+        ("250", 250),
+        ("2h", 7200),
+        (".5d", 43200),
+        ("20 ms", 0.02),
+        ("3µs", 3e-6),
+        ("0", 0),
+    ],
+)
+def test_durations_have_units(text: str, value_s: float) -> None:
+    assert parse_seconds(text, "--time") == pytest.approx(value_s)
+
+
+@pytest.mark.parametrize("text", ["", "s", "-1s", "1e3s", "1 S", "1 m", "nan", "1,5s", "٣s"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_seconds(text, "--time")
+    assert str(refused.value) == (
+        f"--time: '{text}' is no duration; expected a number of 0 or more with one of: us, µs, ms, s, min, h, d"
+    )
