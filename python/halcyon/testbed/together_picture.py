@@ -16,7 +16,7 @@ from halcyon.testbed.together import Compared
 
 _STEP_S = 0.1
 """Rates are means over this long: a look's own length would show the buckets of the links."""
-_A, _B = SERIES[0], SERIES[1]
+_A, _B = SERIES[1], SERIES[0]
 
 
 def draw_compared(compared: Compared, path: Path) -> None:
