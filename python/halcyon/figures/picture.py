@@ -16,7 +16,7 @@ INK, MUTED, GRID, PANEL = "#010a01", "#010a02", "#010a03", "#010a04"
 COMPUTE, VISIBLE, WRITE, COMPRESS, OTHER, WAIT, IDLE = (f"#010b0{i}" for i in range(1, 8))
 SERIES = tuple(f"#010c0{i}" for i in range(1, 9))
 
-_VARIABLES = {
+VARIABLES = {
     INK: "ink", MUTED: "muted", GRID: "grid", PANEL: "panel", COMPUTE: "compute", VISIBLE: "visible",
     WRITE: "write", COMPRESS: "compress", OTHER: "other", WAIT: "wait", IDLE: "idle",
     **{colour: f"series-{i}" for i, colour in enumerate(SERIES, 1)},
@@ -123,6 +123,6 @@ def _make_ids_unique(element: ElementTree.Element, name: str) -> None:
 
 
 def _themed(style: str) -> str:
-    for colour, variable in _VARIABLES.items():
+    for colour, variable in VARIABLES.items():
         style = style.replace(colour, f"var(--{variable})")
     return style

@@ -16,13 +16,12 @@ from matplotlib.patches import FancyBboxPatch, PathPatch, Rectangle
 from matplotlib.path import Path as Curve
 from matplotlib.textpath import TextToPath
 
-from halcyon.figures.picture import drawing
+from halcyon.figures.picture_file import save_picture
 from halcyon.predict.grammar_layout import Box, Item, Layout, place
 from halcyon.predict.grammar_names import Names, count_text, exponent_text, share_text
 from halcyon.predict.learnt import Learnt, Rule, Run
 from halcyon.predict.rule_costs import Cost, pause_text, rule_costs, run_cost
 from halcyon.quantities import plural, seconds, size
-from halcyon.whole_file import whole_file
 
 RULES = 60
 """Boxes at most; of more rules those that stand for most calls."""
@@ -84,8 +83,10 @@ def draw_grammar(learnt: Learnt, path: Path) -> None:
     title, subtitle = _titles(learnt, costs, len(boxes))
     width = max(layout.width, _width(title, _TITLE_PT, bold=True), _width(subtitle, _SMALL_PT), 78.0 * len(legend))
     figure_size = width + 2 * _MARGIN, layout.height + _TOP + 2 * _MARGIN
-    with drawing():
-        figure = Figure(figsize=(figure_size[0] / 72, figure_size[1] / 72), facecolor="white")
+    dpi = min(_SHARPEST_DPI, _MOST_PIXELS / (max(figure_size) / 72))
+
+    def draw() -> Figure:
+        figure = Figure(figsize=(figure_size[0] / 72, figure_size[1] / 72))
         axes = figure.add_axes((0, 0, 1, 1))
         axes.set_axis_off()
         axes.set_xlim(-_MARGIN, figure_size[0] - _MARGIN)
@@ -94,10 +95,9 @@ def draw_grammar(learnt: Learnt, path: Path) -> None:
         _edges(axes, layout, cards)
         for number, item in layout.boxes.items():
             _draw_card(axes, cards[number], item, next(box for box in boxes if box.key == number))
-        dpi = min(_SHARPEST_DPI, _MOST_PIXELS / (max(figure_size) / 72))
-        with whole_file(path) as hidden:
-            kind = path.suffix.lower().removeprefix(".")
-            figure.savefig(hidden, format=kind, dpi=dpi, metadata={"Date": None} if kind == "svg" else None)
+        return figure
+
+    save_picture(draw, path, dpi)
 
 
 def _titles(learnt: Learnt, costs: dict[int, Cost], drawn: int) -> tuple[str, str]:

@@ -16,7 +16,6 @@ DESCRIPTION = (
     "grammar of a thread's I/O calls: its rules, with what one use of each costs in calls, bytes and time; and its "
     "call sites. Given a folder, it takes the only model there, or lists all."
 )
-PICTURES = (".svg", ".png")
 ENOUGH = 6
 """Rules, for it to be worth saying that there is a shorter way to tell them."""
 
@@ -51,8 +50,10 @@ def run(arguments: argparse.Namespace) -> int:
     from halcyon.predict.learnt import read_learnt
     from halcyon.predict.loops import with_open_counts
 
-    if arguments.output is not None and arguments.output.suffix not in PICTURES:
-        raise UsageError(f"-o {arguments.output}: expected a name that ends in {' or '.join(PICTURES)}")
+    if arguments.output is not None:
+        from halcyon.figures.picture_file import picture_path
+
+        picture_path(arguments.output)
     model = _only_one(arguments.model)
     if model is None:
         return _list(arguments)
