@@ -7,7 +7,9 @@ import pytest
 from test_model_verb import model
 
 from halcyon.figures.picture import SERIES, drawing
-from halcyon.models.measurements import read_loads, read_striping, read_targets
+from halcyon.models.contention import contention
+from halcyon.models.measurements import read_loads, read_striping, read_targets, read_writers
+from halcyon.models.pictures.contention import draw_contention
 from halcyon.models.pictures.histogram import draw_histogram
 from halcyon.models.pictures.loads import draw_loads
 from halcyon.models.pictures.sweep import draw_sweep
@@ -29,6 +31,7 @@ from halcyon.models.sweep import sweep
         ),
         ("stripes --total 480 --request 160 --jobs 4 --recommend", "480 targets: request 127|request 160: 601 targets"),
         ("stripes --targets wright:6.5/1", "expected at random (exact)|± 2 standard deviations|actual"),
+        ("probe --points wright:F.2", "ideal: one writer's, divided|wright:F.2"),
     ],
 )
 def test_each_question_is_drawn(tmp_path: Path, arguments: str, words: str) -> None:
@@ -68,3 +71,10 @@ def test_the_grid_of_a_sweep_has_each_cell() -> None:
     [grid] = [axes for axes in figure.axes if axes.images]
     assert grid.images[0].get_array().shape == (9, 9)
     assert {text.get_text() for text in grid.texts} >= {"15.6", "0.313", "4.07"}
+
+
+def test_the_ideal_is_one_writers_bandwidth_divided() -> None:
+    with drawing():
+        axes = draw_contention([contention("F.2", read_writers("wright:F.2"))]).axes[0]
+    [ideal] = [line for line in axes.lines if len(line.get_xdata()) > 16]
+    assert ideal.get_ydata()[-1] == pytest.approx(211.265e6 / 16)

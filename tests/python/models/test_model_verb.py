@@ -147,6 +147,13 @@ these requests keep load 1.5
 targets for load 1.5: 2; the file system has enough"""
 
 
+def test_writers_on_one_target_as_published() -> None:
+    told = model("probe", "--points", "wright:F.2").splitlines()
+    assert told[1] == "writers on one target: wright:F.2"
+    assert told[5].split()[:3] == ["2", "90.8", "MB/s"]
+    assert len(told) == 20
+
+
 def test_logs_of_ranks() -> None:
     told = model("stripes", "--total", "480", "--logs", "--ranks", "512,1024", "--ranks-per-node", "16")
     assert told == LOGS
@@ -225,6 +232,21 @@ def assert_refused(told: str, message: str) -> None:
     assert message in told
     assert told.endswith("[exit 2]")
     assert "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("", "expected DIR, a directory on the file system to measure, or --points SOURCE"),
+        ("--points wright:F.2 --rounds 3", "--rounds goes with DIR"),
+        ("/proc", "/proc: on proc, which gives no choice of target; expected Lustre or GlusterFS"),
+        ("/nowhere", "/nowhere: no such directory"),
+        ("/proc --bytes much", "--bytes: 'much' is no size"),
+        ("--points wright:F.2 -o writers.txt", "-o writers.txt: expected a name that ends in"),
+    ],
+)
+def test_probes_without_sense_are_refused(arguments: str, message: str) -> None:
+    assert_refused(model("probe", *arguments.split()), message)
 
 
 def test_a_missing_column_is_named_with_its_line(tmp_path: Path) -> None:
