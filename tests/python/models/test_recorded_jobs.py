@@ -16,12 +16,14 @@ def targets(*indices: int) -> list[str]:
 
 
 def recorded(directory: Path, files: dict[str, list[str] | None], unused: str = "") -> Path:
-    """A run that writes each file; without servers, it lies on a file system that tells no layout."""
+    """A run that writes each file, and only opens the unused one; a file without servers has no known layout."""
     trace = Trace()
     for place, (path, servers) in enumerate(files.items()):
         kind = "ext4" if servers is None else "lustre"
         file = trace.file(path, stripe_bytes=MIB, servers=servers, filesystem=kind)
-        if path != unused:
+        if path == unused:
+            trace.add(0, "posix", "open", "open", place, 1, file=file)
+        else:
             trace.write(0, file, 0, MIB, place, 1)
     return trace.store(directory)
 
