@@ -4,9 +4,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from halcyon.errors import UsageError
 from halcyon.models.functions import functions
 from halcyon.models.stripes import expected_histogram
+
+SPREAD_MOST = 256
+"""Its time grows with the square of the numbers of stripes: on few targets with many files, none is computed."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,25 @@ class Fit:
     actual: list[int]
     """Element k: targets with k stripes."""
     expected: list[float]
+    spread: list[float] | None
+    """Standard deviation of each number of `expected`; exact. None: more than `SPREAD_MOST` numbers of stripes."""
+
+    expected_scatter: float
+    """Standard deviation of the stripes on a target."""
+
+    @property
+    def mean_stripes(self) -> float:
+        """On a target, in use or not."""
+        return self.stripes / self.total
+
+    @property
+    def most_stripes(self) -> int:
+        return max(k for k, targets in enumerate(self.actual) if targets)
+
+    @property
+    def actual_scatter(self) -> float:
+        squares = math.fsum(targets * (k - self.mean_stripes) ** 2 for k, targets in enumerate(self.actual))
+        return math.sqrt(squares / self.total)
 
     @property
     def actual_load(self) -> float:
@@ -48,7 +72,7 @@ def fit(total: int, requests: Sequence[int], actual: Sequence[int]) -> Fit:
     used = total - actual[0]
     # The mean is rounded: the actual one must count although it may lie as far from it as another.
     distance = abs(used - mean) * (1 - 1e-9)
-    expected = expected_histogram(total, requests)
+    expected = _without_tail(expected_histogram(total, requests))
     length = max(len(expected), len(actual))
     return Fit(
         total, stripes, used, mean,
@@ -56,4 +80,37 @@ def fit(total: int, requests: Sequence[int], actual: Sequence[int]) -> Fit:
         min(1.0, math.fsum(chance for u, chance in enumerate(in_use) if abs(u - mean) >= distance)),
         [*actual, *([0] * (length - len(actual)))],
         [*expected, *([0.0] * (length - len(expected)))],
+        spread_of_histogram(total, requests, length) if length <= SPREAD_MOST else None,
+        math.sqrt(math.fsum(request / total * (1 - request / total) for request in requests)),
     )  # fmt: skip
+
+
+def _without_tail(expected: list[float]) -> list[float]:
+    """Without numbers of stripes that no target of a million file systems has."""
+    while len(expected) > 1 and expected[-1] < 1e-6:
+        expected = expected[:-1]
+    return expected
+
+
+def spread_of_histogram(total: int, requests: Sequence[int], length: int) -> list[float]:
+    """Element k < `length`: the standard deviation of the number of targets that have k of these files.
+
+    Targets are not independent: a file on one is likelier to be off another one. `both[i, j]` is the chance
+    that one target has i files, and a second one j, file by file.
+    """
+    both = np.zeros((length, length))
+    both[0, 0] = 1.0
+    pairs = total * (total - 1)
+    for request in requests:
+        on_both = request * (request - 1) / pairs if pairs else 0.0
+        on_one = request * (total - request) / pairs if pairs else 0.0
+        after = both * (1 - on_both - 2 * on_one)
+        after[1:, 1:] += both[:-1, :-1] * on_both
+        after[1:, :] += both[:-1, :] * on_one
+        after[:, 1:] += both[:, :-1] * on_one
+        both = after
+    mean = np.zeros(length)
+    expected = expected_histogram(total, requests)[:length]
+    mean[: len(expected)] = expected
+    variance = mean + pairs * np.diag(both) - mean**2
+    return [math.sqrt(max(float(each), 0.0)) for each in variance]

@@ -1,7 +1,7 @@
 """How many storage targets jobs use, and how many of their stripes meet on one (Wright 2014, chapter 6)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from halcyon.errors import UsageError
 from halcyon.models.functions import ExpectedLoad, functions
@@ -26,11 +26,30 @@ class Load:
 
 
 @dataclass(frozen=True)
+class Compared:
+    """Targets in use by equal jobs, as measured, and as expected."""
+
+    measured_in_use: float
+    expected: Load
+
+    @property
+    def measured_load(self) -> float:
+        return self.expected.requested / self.measured_in_use
+
+    @property
+    def deviation(self) -> float:
+        """Of the targets in use, as a share of those expected."""
+        return self.measured_in_use / self.expected.in_use - 1
+
+
+@dataclass(frozen=True)
 class LoadTable:
-    """Equal jobs on `total` targets."""
+    """Equal jobs on `total` targets: for each request in turn a row per number of jobs. `compared`: with what was
+    measured."""
 
     total: int
     rows: list[Load]
+    compared: list[Compared] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -43,6 +62,7 @@ class Logs:
     limit: float
     ranks_at_limit: int
     ranks_per_node: int
+    compared: list[Compared] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -73,6 +93,7 @@ class Recommendation:
     curve: list[Weighed]
     fastest: Weighed
     chosen: Weighed
+    compared: list[Compared] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -94,19 +115,36 @@ def load_table(total: int, request: float, jobs: Sequence[int]) -> list[Load]:
     return [_row(functions().load_of_equal_jobs(total, request, each), each, request) for each in jobs]
 
 
+def compare(total: int, jobs: int, request: int, in_use: float) -> Compared:
+    """UsageError: no target in use, or more than there are."""
+    if not 0 < in_use <= total:
+        raise UsageError(f"{in_use:,g} targets in use by {jobs:,} jobs; expected more than 0 and at most {total:,}")
+    return Compared(in_use, load_table(total, request, [jobs])[0])
+
+
 def logs(
-    total: int, ranks: Sequence[int], *, stripes: int = STRIPES_OF_A_LOG, limit: float = GOOD_LOAD, per_node: int = 1
+    total: int,
+    ranks: Sequence[int],
+    *,
+    stripes: int = STRIPES_OF_A_LOG,
+    limit: float = GOOD_LOAD,
+    per_node: int = 1,
+    compared: Sequence[Compared] = (),
 ) -> Logs:
     """Equations 6.5 and 6.6, with `stripes` for 2, and the ranks, in whole nodes, that bring the load to `limit`."""
     reached = functions().ranks_at_load(total, stripes, limit, per_node)
-    return Logs(total, stripes, load_table(total, stripes, ranks), limit, reached, per_node)
+    return Logs(total, stripes, load_table(total, stripes, ranks), limit, reached, per_node, list(compared))
 
 
 def recommend(
-    total: int, jobs: int, measured: Sequence[MeasuredRequest], accepted_loss: float = ACCEPTED_LOSS
+    total: int,
+    jobs: int,
+    measured: Sequence[MeasuredRequest],
+    accepted_loss: float = ACCEPTED_LOSS,
+    compared: Sequence[Compared] = (),
 ) -> Recommendation:
-    """Weighs the bandwidth of one job against the load that `jobs` such jobs cause. UsageError: nothing measured, or a
-    share out of bounds."""
+    """Weighs the bandwidth of one job against the load that `jobs` such jobs cause; of `compared`, what so many jobs
+    used. UsageError: nothing measured, or a share out of bounds."""
     if not measured:
         raise UsageError("no measured request: a line per request with striping_factor and bytes_per_s is needed")
     if not 0 <= accepted_loss < 1:
@@ -119,7 +157,8 @@ def recommend(
         curve.append(Weighed(one, expected, one.bytes_per_s / best.bytes_per_s, expected.in_use / most.in_use))
     fastest = next(one for one in curve if one.measured is best)
     chosen = next(one for one in curve if one.bandwidth_share >= 1 - accepted_loss)
-    return Recommendation(total, jobs, accepted_loss, curve, fastest, chosen)
+    own = [one for one in compared if one.expected.jobs == jobs]
+    return Recommendation(total, jobs, accepted_loss, curve, fastest, chosen, own)
 
 
 def purchase(total: int, jobs: int, request: int, load_limit: float) -> Purchase:

@@ -15,6 +15,7 @@ LIMIT_S = 10.0
 
 _GLUSTER = "trusted.glusterfs.pathinfo"
 _BRICK = re.compile(r"<POSIX\((?P<brick>[^)]*)\):(?P<host>[^:>]*):[^>]*>")
+_ACTIVE = re.compile(r"^(\d+): \S+ ACTIVE", re.MULTILINE)
 _SPREADS = ("REPLICATE", "DISPERSE", "STRIPE", "EC")
 
 
@@ -38,15 +39,20 @@ def layout_of(path: Path, file_system: str) -> Layout | None:
     return _of_gluster(path) if file_system == "fuse" else None
 
 
+def targets_of(directory: Path, file_system: str) -> list[str] | None:
+    """The servers, as layouts name them, among which the files of `directory` are placed; None where there is nobody to
+    ask. Lustre: targets that are active, by `lfs osts`; GlusterFS: bricks of the directory."""
+    if file_system == "lustre":
+        told = _lfs("osts", directory)
+        return None if told is None else [f"OST{int(index):04x}" for index in _ACTIVE.findall(told)] or None
+    return _bricks(directory) if file_system == "fuse" else None
+
+
 def _of_lustre(path: Path) -> Layout | None:
-    if shutil.which("lfs") is None:
-        return None
+    told = _lfs("getstripe", "--yaml", path)
     try:
-        told = subprocess.run(
-            ["lfs", "getstripe", "--yaml", path], capture_output=True, text=True, timeout=LIMIT_S, check=True
-        )
-        described: Any = yaml.safe_load(told.stdout)
-    except (OSError, subprocess.SubprocessError, yaml.YAMLError):
+        described: Any = None if told is None else yaml.safe_load(told)
+    except yaml.YAMLError:
         return None
     if not isinstance(described, dict) or "lmm_objects" not in described:
         return None
@@ -56,11 +62,27 @@ def _of_lustre(path: Path) -> Layout | None:
 
 
 def _of_gluster(path: Path) -> Layout | None:
+    bricks = _bricks(path)
+    return Layout((bricks[0],), None) if bricks is not None and len(bricks) == 1 else None
+
+
+def _lfs(*words: str | Path) -> str | None:
+    """What it prints; None: it is not there, failed, or did not answer."""
+    if shutil.which("lfs") is None:
+        return None
+    try:
+        told = subprocess.run(["lfs", *words], capture_output=True, text=True, timeout=LIMIT_S, check=True)
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return told.stdout
+
+
+def _bricks(path: Path) -> list[str] | None:
+    """Of a file or a directory; None: none are told, or they hold copies or parts of each other's files."""
     try:
         told = os.getxattr(path, _GLUSTER).decode("utf-8", "backslashreplace")
     except OSError:
         return None
-    bricks = [f"{found['host']}:{found['brick']}" for found in _BRICK.finditer(told)]
-    if len(bricks) != 1 or any(f"<{kind}:" in told for kind in _SPREADS):
+    if any(f"<{kind}:" in told for kind in _SPREADS):
         return None
-    return Layout((bricks[0],), None)
+    return [f"{found['host']}:{found['brick']}" for found in _BRICK.finditer(told)] or None

@@ -1,5 +1,8 @@
 """Names of file systems by the magic numbers of statfs(2)."""
 
+import subprocess
+from pathlib import Path
+
 _NAMES = {
     0xEF53: "ext4",
     0x58465342: "xfs",
@@ -29,3 +32,10 @@ _NAMES = {
 def name_of_file_system(magic: int) -> str:
     """`ext4`, `lustre`, …; the number in hexadecimal where it is not known."""
     return _NAMES.get(magic & 0xFFFFFFFF, f"0x{magic & 0xFFFFFFFF:x}")
+
+
+def file_system_at(path: Path) -> str | None:
+    """The name of the file system on which `path` is; None: there is no such path."""
+    asked = ["stat", "--file-system", "--format=%t", str(path)]
+    told = subprocess.run(asked, capture_output=True, text=True, check=False)
+    return name_of_file_system(int(told.stdout, 16)) if told.returncode == 0 else None

@@ -98,13 +98,13 @@ def test_a_fit_of_what_does_not_add_up_is_refused() -> None:
 
 
 def test_the_smallest_request_that_loses_little_is_recommended() -> None:
-    told = recommend(480, 4, published.four_jobs())
+    told = recommend(480, 4, read_measured("wright:6.3"))
     assert (told.fastest.measured.request, told.chosen.measured.request) == (160, 32)
     # Section 6.2: 14 % of the bandwidth for a request of 64.
-    careful = recommend(480, 4, published.four_jobs(), 0.15)
+    careful = recommend(480, 4, read_measured("wright:6.3"), 0.15)
     assert careful.chosen.measured.request == 64
     assert 1 - careful.chosen.bandwidth_share == pytest.approx(0.14, abs=0.005)
-    assert recommend(480, 4, published.four_jobs(), 0).chosen.measured.request == 160
+    assert recommend(480, 4, read_measured("wright:6.3"), 0).chosen.measured.request == 160
 
 
 def test_nothing_is_recommended_without_measurements() -> None:

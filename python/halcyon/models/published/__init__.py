@@ -1,9 +1,7 @@
-"""Tables of Wright 2014 (README.md)."""
+"""Tables of Wright 2014 (README.md); named.py has them under names for users."""
 
 import csv
 from importlib.resources import files
-
-from halcyon.models.stripes import MeasuredRequest
 
 MB = 1e6
 
@@ -12,14 +10,6 @@ def table(name: str) -> list[dict[str, str]]:
     """The rows of `name`.csv, as printed."""
     text = files(__name__).joinpath(f"{name}.csv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
-
-
-def four_jobs() -> list[MeasuredRequest]:
-    """Bandwidth of one of four jobs by its request (table 6.3)."""
-    return [
-        MeasuredRequest(int(row["stripes_per_file"]), float(row["mean_bandwidth_MBps"]) * MB)
-        for row in table("ost_contention_measured_4_jobs")
-    ]
 
 
 def collisions(ranks: int, experiment: int, total: int = 480) -> list[int]:

@@ -1,6 +1,5 @@
 """What suggestions depend on besides the findings: the library, the hints in effect, the shape of MPI-IO's calls."""
 
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +9,7 @@ from halcyon.observe.advise.settings import Setting
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.decomposition import FunctionShares, Part
 from halcyon.observe.call_table import collective_transfers, mpiio_transfers
-from halcyon.observe.file_systems import name_of_file_system
+from halcyon.observe.file_systems import file_system_at
 from halcyon.observe.mpi_library import COMPONENT, Library, MpiIo, mpiio_of
 from halcyon.observe.schema import Kind, Level
 
@@ -101,9 +100,7 @@ def _files(answers: Answers) -> list[dict[str, str]]:
 
 def _type_here(path: str) -> str | None:
     """Of the file system on which `path` is, or was; None: it is not on this machine."""
-    asked = ["stat", "--file-system", "--format=%t", str(Path(path).parent)]
-    told = subprocess.run(asked, capture_output=True, text=True, check=False)
-    return name_of_file_system(int(told.stdout, 16)) if told.returncode == 0 else None
+    return file_system_at(Path(path).parent)
 
 
 def _transfers(one: FunctionShares, direction: str) -> bool:

@@ -5,9 +5,9 @@ import argparse
 from halcyon.verbs.parts import add_parts, run_part
 
 SUMMARY = "answer questions before a run: storage targets, interference, files, dedicated cores"
-DESCRIPTION = "Computes closed-form models of the I/O of a machine. Nothing is run, and nothing is measured."
+DESCRIPTION = "Computes closed-form models of the I/O of a machine. Nothing is run or measured, except by `probe`."
 
-_QUESTIONS = ("stripes", "interference", "delta", "files", "dedicate")
+_QUESTIONS = ("stripes", "probe", "interference", "delta", "files", "dedicate")
 
 run = run_part
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from halcyon.observe.file_layout import Layout, layout_of
+from halcyon.observe.file_layout import Layout, layout_of, targets_of
 
 STRIPED = """lmm_stripe_count:  2
 lmm_stripe_size:   1048576
@@ -64,3 +64,33 @@ def test_gluster_tells_the_brick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_local_file_has_no_layout(tmp_path: Path) -> None:
     assert layout_of(tmp_path, "ext4") is None
     assert layout_of(tmp_path / "gone", "fuse") is None
+
+
+OSTS = """OBDS:
+0: big-OST0000_UUID ACTIVE
+1: big-OST0001_UUID INACTIVE
+10: big-OST000a_UUID ACTIVE
+"""
+
+
+def test_targets_of_lustre_are_those_that_are_active(lfs: Path) -> None:
+    program = lfs / "bin" / "lfs"
+    program.write_text(f'#!/bin/sh\n[ "$1" = osts ] || exit 2\ncat <<END\n{OSTS}END\n')
+    assert targets_of(lfs, "lustre") == ["OST0000", "OST000a"]
+    program.write_text("#!/bin/sh\nexit 1\n")
+    assert targets_of(lfs, "lustre") is None
+
+
+def test_targets_of_gluster_are_the_bricks_of_the_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = "((<DISTRIBUTE:dht> <POSIX(/b/1):n1:/b/1/d> <POSIX(/b/2):n2:/b/2/d>) (dht-layout (n1 0 1) (n2 2 3)))"
+    monkeypatch.setattr(os, "getxattr", lambda path, name: told.encode())
+    assert targets_of(tmp_path, "fuse") == ["n1:/b/1", "n2:/b/2"]
+    assert layout_of(tmp_path, "fuse") is None, "a directory lies on no single brick"
+    monkeypatch.setattr(
+        os, "getxattr", lambda path, name: b"(<REPLICATE:r> <POSIX(/b/1):n1:/b/1> <POSIX(/b/2):n2:/b/2>)"
+    )
+    assert targets_of(tmp_path, "fuse") is None
+
+
+def test_a_local_directory_has_no_targets(tmp_path: Path) -> None:
+    assert targets_of(tmp_path, "ext4") is None

@@ -3,7 +3,6 @@ command of the user's."""
 
 import re
 import shlex
-import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Self
 from halcyon.errors import UnavailableError, UsageError
 from halcyon.observe.advise.run_facts import RunFacts
 from halcyon.observe.advise.sweep.space import STRIPE_BYTES, STRIPE_COUNT, Point
+from halcyon.observe.file_layout import targets_of
 
 MOST_TARGETS = 160
 """Tried at most where nobody says how many there are: what a Lustre file could have up to version 2.4."""
@@ -118,10 +118,8 @@ def _shell(line: str) -> None:
 
 def targets_near(file: Path) -> int:
     """How many Lustre targets are active where `file` lies; MOST_TARGETS where lfs does not say."""
-    if shutil.which("lfs") is None:
-        return MOST_TARGETS
-    active = len(re.findall(r"^\d+: \S+ ACTIVE", _lfs("osts", str(file.parent)), re.MULTILINE))
-    return active or MOST_TARGETS
+    active = targets_of(file.parent, "lustre")
+    return len(active) if active else MOST_TARGETS
 
 
 def _lfs(*words: str) -> str:
