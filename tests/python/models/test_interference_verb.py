@@ -9,9 +9,9 @@ import pytest
 from model_command import model, swf
 
 from halcyon.errors import ConfigError
-from halcyon.models.concurrency_picture import draw_concurrency
 from halcyon.models.interference import SizeShare, concurrency
-from halcyon.models.printed_concurrency import steps
+from halcyon.models.pictures.concurrency import draw_concurrency
+from halcyon.models.printed.concurrency import steps
 from halcyon.models.workload import Workload, read_workload
 
 # 0 to 10 s on 8 cores, 4 to 6 s on 2, 18 to 20 s on 2, and a job that never ran. Of 20 s, none runs in 8 (10 to 18),

@@ -4,7 +4,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from test_model_verb import model
+from model_command import model
 
 from halcyon.figures.picture import SERIES, drawing
 from halcyon.models.contention import contention

@@ -1,28 +1,11 @@
 """Transcripts of `halcyon model`."""
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from model_command import model
 from synthetic import MIB, Trace
-
-from halcyon import cli
-
-
-def model(*arguments: str, directory: Path | None = None) -> str:
-    """What a terminal of 120 columns without colours would show, and the exit code when it is not 0."""
-    environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
-    environment["PYTHONPATH"] = str(Path(cli.__file__).resolve().parents[1])
-    done = subprocess.run(
-        [sys.executable, "-m", "halcyon", "model", *arguments],
-        cwd=directory, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-        timeout=60,
-    )  # fmt: skip
-    lines = [line.rstrip() for line in done.stdout.splitlines()]
-    return "\n".join([*lines, *([f"[exit {done.returncode}]"] if done.returncode else [])])
 
 
 def test_a_table_of_jobs() -> None:

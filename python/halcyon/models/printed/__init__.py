@@ -1,12 +1,12 @@
-"""Answers of the models as text."""
+"""Answers of `halcyon model` as text; those of its question stripes are printed by `print_answer`."""
 
 from rich.console import Console
 
 from halcyon.models.logs_compared import LogsCompared
 from halcyon.models.mix import Mix
 from halcyon.models.placed import Placed
-from halcyon.models.printed.files import print_mix, print_placed
 from halcyon.models.printed.loads import print_loads, print_logs, print_logs_compared
+from halcyon.models.printed.placed import print_mix, print_placed
 from halcyon.models.printed.requests import print_purchase, print_recommendation, print_sweep
 from halcyon.models.stripes import LoadTable, Logs, Purchase, Recommendation
 from halcyon.models.sweep import Sweep

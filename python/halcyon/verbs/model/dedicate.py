@@ -54,7 +54,7 @@ def _efficiencies(text: str) -> tuple[float, float]:
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.models.dedication import Iteration, dedicate
-    from halcyon.models.printed_dedication import print_dedicated
+    from halcyon.models.printed.dedication import print_dedicated
     from halcyon.observe.printed.plain import as_json
     from halcyon.observe.printed.tables import console_for_tables
 

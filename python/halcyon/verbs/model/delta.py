@@ -47,7 +47,7 @@ def _add_phase(parser: argparse.ArgumentParser, name: str) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.models.interference import Phase, delta_graph, deltas
-    from halcyon.models.printed_delta import print_delta
+    from halcyon.models.printed.delta import print_delta
     from halcyon.observe.printed.plain import as_json
     from halcyon.observe.printed.tables import console_for_tables
 
@@ -57,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
     b = Phase(one.b, one.b_demand, one.b_weight or float(one.b_cores), float(one.b_cores))
     graph = delta_graph(a, b, deltas(a, b, one.points))
     if one.output is not None:
-        from halcyon.models.delta_picture import draw_delta
+        from halcyon.models.pictures.delta import draw_delta
 
         draw_delta(graph, one.output)
     if one.json:

@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.models.interference import files
-    from halcyon.models.printed_files import print_files
+    from halcyon.models.printed.files import print_files
     from halcyon.observe.printed.plain import as_json
     from halcyon.observe.printed.tables import console_for_tables
 

@@ -51,7 +51,7 @@ _MOST = 100_000
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from halcyon.models.printed_concurrency import print_answer
+    from halcyon.models.printed.concurrency import print_answer
     from halcyon.observe.printed.plain import as_json
     from halcyon.observe.printed.tables import console_for_tables
 
@@ -72,7 +72,7 @@ def _answer(arguments: argparse.Namespace) -> "Concurrency | Constant":
         return constant(arguments.jobs_at_once, arguments.io_share)
     told = concurrency(read_workload(arguments.workload), arguments.io_share)
     if arguments.output is not None:
-        from halcyon.models.concurrency_picture import draw_concurrency
+        from halcyon.models.pictures.concurrency import draw_concurrency
 
         draw_concurrency(told, arguments.workload.name, arguments.output)
     return told

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from halcyon.errors import UsageError
-from halcyon.verbs.model.counts import count, counts
+from halcyon.verbs.model.option_types import count, counts
 
 if TYPE_CHECKING:
     from halcyon.models.probe.probing import Probe

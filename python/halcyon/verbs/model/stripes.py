@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from halcyon.errors import UsageError
-from halcyon.verbs.model.counts import count, counts
+from halcyon.verbs.model.option_types import count, counts
 from halcyon.verbs.model.stripes_answers import JOBS, answer_of
 
 SUMMARY = "how many storage targets jobs use, and how many stripes meet on one"
