@@ -1,0 +1,60 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "policy/contender.hpp"
+#include "policy/exact_search.hpp"
+#include "policy/problem.hpp"
+
+namespace halcyon::policy {
+
+/// The rule dynamic, and the costs that it forecasts for other rules.
+///
+/// Up to `exact` applications, expected ones included: the least cost of all schedules (exact_search). More: the same
+/// for the head of the queue by Smith's rule, as long as the others wait for it, from the best of three simple rules
+/// and as many positions as head_positions() says; then those of the next `joining` join who raise the rate at which
+/// cost ends.
+class dynamic {
+  public:
+    static constexpr uint32_t exact = 8;
+    static constexpr uint32_t joining = 16;
+
+    /// The head of a queue of so many, and the positions of its search: the longer the queue, the more decisions there
+    /// are, and the less of the queue its head is.
+    static constexpr uint32_t head_of(uint32_t count) {
+        if (count <= exact) return count;
+        return count <= 12 ? std::min(count, 10U) : count <= 32 ? exact : 7;
+    }
+    static constexpr uint64_t head_positions(size_t count) { return count <= 16 ? 300 : count <= 32 ? 64 : 16; }
+
+    /// The applications of `of` that costs are forecast of.
+    void look_at(const group& of, const circumstances& in);
+    void choose(const group& of, const circumstances& in, turns& into);
+    /// Of the last group looked at.
+    [[nodiscard]] double cost() const { return best_.cost + spent_; }
+    [[nodiscard]] double cost_of(rule other) const;
+
+  private:
+    struct candidate {
+        double score = 0;
+        uint32_t index = 0;  ///< of present ones, then of expected ones
+    };
+
+    [[nodiscard]] const contender& at(const group& of, uint32_t index) const;
+    void pick_head(const group& of);
+    void plan_head(uint64_t positions);
+    void join_head(const group& of, const circumstances& in, turns& into);
+
+    problem head_;
+    speed_table speeds_;
+    exact_search search_;
+    plan best_;
+    double spent_ = 0;  ///< cost of those looked at up to now
+    std::vector<candidate> queue_;
+    uint32_t in_head_ = 0;    ///< so many of the queue
+    uint32_t near_head_ = 0;  ///< so many, with those who may join it
+};
+
+}  // namespace halcyon::policy
