@@ -19,8 +19,8 @@ struct coordinator::parts {
     void close(connection_id id, bool at_once);
     void refuse(const peer& from, uint64_t& count, std::string reason);
     void understand(peer& from, const to_coordinator& message, moment at);
-    void admit(peer& from, const registration& what, moment at);
-    void answer_top(const peer& to, moment at);
+    void admit(peer& from, const registration& what);
+    void answer_top(const peer& to);
     void care(moment at);
     [[nodiscard]] snapshot state() const;
 
@@ -61,7 +61,7 @@ void coordinator::parts::refuse(const peer& from, uint64_t& count, std::string r
     close(from.id, false);
 }
 
-void coordinator::parts::admit(peer& from, const registration& what, moment at) {
+void coordinator::parts::admit(peer& from, const registration& what) {
     if (what.version != protocol_version)
         return refuse(from, out.counted.refused_version,
                       "version " + std::to_string(what.version) + " of the protocol; this coordinator speaks version " +
@@ -88,13 +88,10 @@ void coordinator::parts::admit(peer& from, const registration& what, moment at) 
     }
     job& of = *all.find_job(from.job);
     out.send(from.id, registered{of.id, how.heartbeat_s, how.lease_s, phase.numbers().epoch()});
-    if (done.how == registry::admission::agent_back) phase.came_back(of, *registry::find_agent(of, from.agent), out);
-    phase.note_change();
-    (void)at;
+    if (done.how != registry::admission::same_agent) phase.joins(of, *registry::find_agent(of, from.agent), out);
 }
 
-void coordinator::parts::answer_top(const peer& to, moment at) {
-    (void)at;
+void coordinator::parts::answer_top(const peer& to) {
     const snapshot now = state();
     load total;
     total.rule = policy::name_of(now.rule);
@@ -121,12 +118,12 @@ void coordinator::parts::answer_top(const peer& to, moment at) {
 }
 
 void coordinator::parts::understand(peer& from, const to_coordinator& message, moment at) {
-    if (const auto* const what = std::get_if<registration>(&message)) return admit(from, *what, at);
+    if (const auto* const what = std::get_if<registration>(&message)) return admit(from, *what);
     const auto* const explained = std::get_if<explain>(&message);
     if (explained != nullptr || std::holds_alternative<top>(message)) {
         if (!from.administrator)
             return refuse(from, out.counted.refused_operators, "only administrators may ask for this");
-        if (explained == nullptr) return answer_top(from, at);
+        if (explained == nullptr) return answer_top(from);
         for (decided& one : phase.log().latest(static_cast<size_t>(explained->n), at.now_s))
             out.send(from.id, std::move(one));
         return out.send(from.id, end{});

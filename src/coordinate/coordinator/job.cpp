@@ -4,6 +4,19 @@
 
 namespace halcyon::coordinate {
 
+namespace {
+
+/// A phase that goes on has something left, or decisions would take it for over: behind its forecast end as much again
+/// as it is late.
+constexpr double least_left_s = 1e-3;
+
+double left_after(double left_s, double moved_s) {
+    const double still_s = left_s - moved_s;
+    return std::max(least_left_s, still_s > 0 ? still_s : -still_s);
+}
+
+}  // namespace
+
 bool job::in_phase() const {
     return std::ranges::any_of(agents, [](const agent& one) { return one.phase.has_value(); });
 }
@@ -61,9 +74,7 @@ double job::left_s(double now_s) const {
         else if (one.phase->alone_s > 0)
             left_s = one.phase->alone_s;
         if (left_s < 0) continue;
-        // Since it was told, it has become less where bytes move.
-        if (has.any())
-            left_s = std::max(0.0, left_s - std::max(0.0, now_s - one.left_told_s) * (speed > 0 ? speed : 1));
+        if (has.any()) left_s = left_after(left_s, std::max(0.0, now_s - one.left_told_s) * (speed > 0 ? speed : 1));
         longest_s = std::max(longest_s, left_s);
     }
     return trust.left_s(longest_s, worked_s);

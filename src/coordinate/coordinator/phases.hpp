@@ -32,7 +32,8 @@ class phases {
     void answered(registry& all, job& of, agent& by, const stopping& what, moment at, outbox& out);
     void stopped(registry& all, job& of, agent& by, const coordinate::stopped& what, moment at, outbox& out);
     void released(registry& all, job& of, agent& by, const release& what, moment at, outbox& out);
-    void came_back(job& of, const agent& by, outbox& out) const { turns_.repeat(of, by, out); }
+    /// The agent is new, or has come back.
+    void joins(job& of, agent& by, outbox& out) { turns_.repeat(of, by, out), changed_ = true; }
     /// The agent leaves for good. `of` and `by` may be gone behind this.
     void leaves(registry& all, job& of, agent& by, moment at, outbox& out, users& by_user);
 
@@ -46,7 +47,6 @@ class phases {
     /// After the start, while applications of the coordinator before this one come back.
     [[nodiscard]] bool relearning(moment at) const { return at.heard_s < relearn_until_heard_s_; }
     /// Something has changed since this was asked last: a decision is due.
-    void note_change() { changed_ = true; }
     bool take_changed() { return std::exchange(changed_, false); }
 
     shares& had() { return had_; }

@@ -52,7 +52,8 @@ registry::admitted registry::join(peer& from, job& to, const registration& what,
     if (from.agent != 0 && (same_node == to.agents.end() || same_node->id != from.agent))
         return {admission::wrong_token};
     admitted done{admission::new_agent};
-    if (same_node == to.agents.end()) {
+    const bool is_new = same_node == to.agents.end();
+    if (is_new) {
         agent made;
         made.id = next_id_++;
         made.node = what.node;
@@ -60,7 +61,7 @@ registry::admitted registry::join(peer& from, job& to, const registration& what,
     } else {
         done.how = from.agent != 0 ? admission::same_agent : admission::agent_back;
     }
-    agent& one = same_node == to.agents.end() ? to.agents.back() : *same_node;
+    agent& one = is_new ? to.agents.back() : *same_node;
     if (done.how == admission::agent_back) {
         done.displaced = one.connection;
         if (peer* const before = find_peer(one.connection)) before->job = before->agent = 0;

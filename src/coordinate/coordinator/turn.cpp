@@ -71,6 +71,9 @@ void turn::gone(uint64_t agent) {
     std::erase_if(answers_, [&](const answer& one) { return one.agent == agent; });
 }
 
+bool turn::waits_for(uint64_t agent) const {
+    return std::ranges::any_of(answers_, [&](const answer& one) { return one.agent == agent && !one.stopped; });
+}
 bool turn::all_answered() const {
     return std::ranges::all_of(answers_, &answer::told);
 }

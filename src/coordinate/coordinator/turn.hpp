@@ -30,6 +30,7 @@ class turn {
     /// Will not answer any more.
     void gone(uint64_t agent);
 
+    [[nodiscard]] bool waits_for(uint64_t agent) const;
     [[nodiscard]] bool all_answered() const;
     [[nodiscard]] bool all_stopped() const;
     [[nodiscard]] double overdue_at_s() const { return overdue_at_s_; }

@@ -43,10 +43,12 @@ void turn_keeper::renew(job& of, agent& one, outbox& out) {
 void turn_keeper::offer_standing(job& to, outbox& out) {
     to.has.begin(turn_stage::standing, fences_.take());
     ++out.counted.standing;
-    for (agent& one : to.agents) {
-        one.granted_bytes = one.unused_bytes = lease_bytes(to, one);
-        out.send(one.connection, standing{to.has.lease(), one.granted_bytes, fences_.take()});
-    }
+    for (agent& one : to.agents) tell_standing(to, one, out);
+}
+
+void turn_keeper::tell_standing(job& of, agent& to, outbox& out) {
+    to.granted_bytes = to.unused_bytes = lease_bytes(of, to);
+    out.send(to.connection, standing{of.has.lease(), to.granted_bytes, fences_.take()});
 }
 
 void turn_keeper::hold_standing(job& of, double now_s, double heard_s) {
@@ -78,11 +80,26 @@ bool turn_keeper::proceed(job& from, outbox& out) {
     return true;
 }
 
-void turn_keeper::repeat(job& from, const agent& one, outbox& out) const {
-    if (from.has.stage() == turn_stage::recalled)
-        out.send(one.connection, coordinate::recall{from.has.lease()});
-    else if (from.has.stage() == turn_stage::stopping)
-        out.send(one.connection, stop{from.has.lease(), from.has.round()});
+/// One that comes back tells its phase again before it hears of bytes. One that is new is not asked to stop: it has
+/// nothing to stop.
+void turn_keeper::repeat(job& of, agent& to, outbox& out) {
+    const uint64_t lease = of.has.lease();
+    switch (of.has.stage()) {
+        case turn_stage::none:
+            break;
+        case turn_stage::standing:
+            tell_standing(of, to, out);
+            break;
+        case turn_stage::held:
+            if (!to.phase) renew(of, to, out);
+            break;
+        case turn_stage::recalled:
+            if (of.has.waits_for(to.id)) out.send(to.connection, coordinate::recall{lease});
+            break;
+        case turn_stage::stopping:
+            if (of.has.waits_for(to.id)) out.send(to.connection, stop{lease, of.has.round()});
+            break;
+    }
 }
 
 void turn_keeper::void_lease(job& of, const char* reason, outbox& out) {

@@ -24,8 +24,8 @@ class turn_keeper {
     void recall(job& from, double heard_s, outbox& out);
     /// After an answer, or when an agent is gone: sends `stop`, or ends the turn. True: it has ended.
     bool proceed(job& from, outbox& out);
-    /// What an agent that came back has missed.
-    void repeat(job& from, const agent& one, outbox& out) const;
+    /// What an agent has missed that is new or came back.
+    void repeat(job& of, agent& to, outbox& out);
     /// Ends the turn with all phases: they must be informed anew.
     void void_lease(job& of, const char* reason, outbox& out);
 
@@ -33,7 +33,8 @@ class turn_keeper {
 
   private:
     friend struct coordinator_digest;
-    int64_t lease_bytes(const job& of, const agent& one) const;
+    [[nodiscard]] int64_t lease_bytes(const job& of, const agent& one) const;
+    void tell_standing(job& of, agent& to, outbox& out);
 
     settings how_;
     fences fences_;
