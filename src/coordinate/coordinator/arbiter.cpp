@@ -69,7 +69,8 @@ void arbiter::decide(registry& all, phases& of, const users& by_user, moment at,
     now.accounts = &of.had().accounts();
     now.sets = &of.had().sets();
     now.unseen_share = of.learned().unseen_share();
-    const policy::decision& what = decider_.asked.decide(now, how_.rule, how_.metric, at.now_s, how_.bounds);
+    const policy::decision& what =
+        decider_.asked.decide(now, how_.rule, how_.metric, std::max(at.now_s, of.last_arrival_s()), how_.bounds);
     ++out.counted.decisions;
     carry_out(all, of, what, at, out);
     of.take_changed();  // by what was just done

@@ -23,8 +23,6 @@ class arbiter {
     [[nodiscard]] double expected_wait_s(const registry& all, const job& of, double now_s) const;
 
   private:
-    friend struct coordinator_digest;
-
     /// Nothing of a decision outlives it, so a copy has one of its own.
     struct own_decider {
         policy::decider asked;

@@ -1,6 +1,7 @@
 #include "coordinate/coordinator/phases.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace halcyon::coordinate {
 
@@ -65,10 +66,7 @@ void phases::settle(registry& all, job& of, double now_s) {
 /// False: the lease that was shown is of no use.
 bool phases::show_lease(registry& all, job& of, const inform& what, moment at, outbox& out) {
     if (of.has.any()) {
-        if (of.has.lease() == what.lease) {
-            if (of.has.stage() == turn_stage::standing) turns_.hold_standing(of, at.now_s, at.heard_s);
-            return true;
-        }
+        if (of.has.lease() == what.lease) return true;
     } else if (fences::epoch_of(what.lease) < turns_.numbers().epoch() &&
                (relearning(at) || !somebody_moves_beside(all, of, at.now_s))) {
         turns_.take_over(of, what.lease, at.now_s, at.heard_s);
@@ -80,7 +78,7 @@ bool phases::show_lease(registry& all, job& of, const inform& what, moment at, o
 
 void phases::begin(job& of, agent& by, const inform& what, moment at, outbox& out) {
     ++out.counted.phases;
-    of.arrived_s = at.now_s;
+    last_arrival_s_ = of.arrived_s = std::max(at.now_s, std::nextafter(last_arrival_s_, never));
     of.moved_bytes = what.bytes_moved;
     of.worked_s = 0;
     of.worked_at_s = at.now_s;
@@ -101,6 +99,8 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     if (what.left_s > 0) of.trust.told(of.worked_s, what.left_s);
     if (what.lease != 0 && !show_lease(all, of, what, at, out))
         out.send(by.connection, voided{what.lease, "this lease is not valid any more: wait for the turn"});
+    // Also if the agent asked before it heard of the standing turn.
+    if (of.has.stage() == turn_stage::standing) turns_.hold_standing(of, at.now_s, at.heard_s);
     if (of.has.stage() == turn_stage::held) {
         by.reported_s = at.now_s;
         turns_.renew(of, by, out);

@@ -49,6 +49,7 @@ class phases {
     /// Something has changed since this was asked last: a decision is due.
     bool take_changed() { return std::exchange(changed_, false); }
 
+    [[nodiscard]] double last_arrival_s() const { return last_arrival_s_; }
     shares& had() { return had_; }
     decision_log& log() { return log_; }
     [[nodiscard]] const decision_log& log() const { return log_; }
@@ -76,6 +77,7 @@ class phases {
     bool movers_known_ = false;
     bool changed_ = true;
     double relearn_until_heard_s_;
+    double last_arrival_s_ = 0;  ///< no two phases begin at the same time: who came first stays first
 };
 
 }  // namespace halcyon::coordinate

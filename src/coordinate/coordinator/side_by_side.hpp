@@ -31,7 +31,6 @@ class side_by_side {
     [[nodiscard]] double unseen_share() const { return unseen_.share(); }
 
   private:
-    friend struct coordinator_digest;
     [[nodiscard]] bool all_known(std::span<const policy::application> movers) const;
     [[nodiscard]] double expected_speed(const policy::application& one,
                                         std::span<const policy::application> movers) const;

@@ -27,7 +27,6 @@ class users {
     void forget_idle(double now_s);
 
   private:
-    friend struct coordinator_digest;
     struct user {
         uint32_t connections = 0;
         uint32_t applications = 0;
