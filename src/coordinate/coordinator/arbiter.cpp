@@ -10,11 +10,6 @@ namespace {
 constexpr size_t most_holders_told = 8;
 constexpr double assumed_left_s = 1;  ///< of a phase of which nothing is known
 
-/// Has lost a turn by its own fault lately: waits if anybody else wants the storage.
-bool barred(const job& one, const users& by_user, double now_s) {
-    return !one.has.any() && (one.barred_until_s > now_s || (!one.proven && by_user.barred_until_s(one.user) > now_s));
-}
-
 /// Present ones that share storage with `id`, directly or through others.
 std::vector<const policy::application*> group_of(const std::vector<policy::application>& seen, uint64_t id) {
     std::vector<const policy::application*> found;
@@ -32,15 +27,15 @@ std::vector<const policy::application*> group_of(const std::vector<policy::appli
 
 }  // namespace
 
-/// True: somebody is present.
-bool arbiter::see(const registry& all, const users& by_user, bool barred_ones, double now_s) {
+/// Suspects wait if anybody else wants the storage. True: somebody is present.
+bool arbiter::see(const registry& all, const users& by_user, bool suspects, double now_s) {
     size_t used = 0;
     bool present = false;
     for (const uint64_t id : all.active()) {
         const job& one = all.jobs().at(id);
         const bool in_phase = one.in_phase();
         if ((!in_phase && !one.next) || (!one.connected() && !one.has.any())) continue;
-        if (!barred_ones && barred(one, by_user, now_s)) continue;
+        if (!suspects && !one.has.any() && by_user.suspect(one, now_s)) continue;
         present = present || in_phase;
         if (seen_.size() == used) seen_.emplace_back();
         policy::application& as = seen_[used++];

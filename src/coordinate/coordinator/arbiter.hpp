@@ -34,7 +34,7 @@ class arbiter {
         ~own_decider() = default;
     };
 
-    bool see(const registry& all, const users& by_user, bool barred_ones, double now_s);
+    bool see(const registry& all, const users& by_user, bool suspects, double now_s);
     void carry_out(registry& all, phases& of, const policy::decision& what, moment at, outbox& out);
     [[nodiscard]] bool in_the_way(const registry& all, const job& of, const std::vector<uint64_t>& may_move) const;
     void care_for_standing(registry& all, phases& of, moment at, outbox& out);

@@ -244,7 +244,7 @@ const effects& coordinator::advance(double now_s) {
         if (peer* const to = p.all.find_peer(one.to)) to->sent_s = at.now_s;
     if (cares)
         for (auto& [id, one] : p.all.peers())
-            if (at.now_s - one.sent_s >= p.how.heartbeat_s && one.job != 0) {
+            if (at.now_s - one.sent_s >= p.how.heartbeat_s / 2 && one.job != 0) {
                 p.out.send(id, heartbeat{});
                 one.sent_s = at.now_s;
             }

@@ -35,7 +35,9 @@ phases::phases(const settings& how, uint64_t epoch, moment begin)
       turns_(how, epoch),
       learned_(how.interference),
       log_(how.decisions_kept),
-      relearn_until_heard_s_(begin.heard_s + how.relearn_s) {}
+      relearn_until_heard_s_(begin.heard_s + how.relearn_s),
+      started_s_(begin.now_s),
+      last_arrival_s_(begin.now_s) {}
 
 void phases::movers_changed(double now_s) {
     learned_.movers_changed(now_s);
@@ -70,6 +72,7 @@ bool phases::show_lease(registry& all, job& of, const inform& what, moment at, o
     } else if (fences::epoch_of(what.lease) < turns_.numbers().epoch() &&
                (relearning(at) || !somebody_moves_beside(all, of, at.now_s))) {
         turns_.take_over(of, what.lease, at.now_s, at.heard_s);
+        of.arrived_s = started_s_;  // before all that came to wait since
         return true;
     }
     ++out.counted.dropped_leases;
@@ -264,16 +267,20 @@ void phases::forget_stale(registry& all, job& of, moment at, outbox& out) {
     proceed(all, of, at, out);
 }
 
+/// Suspects have two heartbeats where others have seconds.
 void phases::expire(registry& all, moment at, outbox& out, users& by_user) {
     std::vector<uint64_t> ids;
     for (const auto& [id, one] : all.jobs()) ids.push_back(id);
     for (const uint64_t id : ids) {
         job& of = *all.find_job(id);
         forget_stale(all, of, at, out);
-        if (of.has.stage() == turn_stage::held && at.heard_s - of.moved_heard_s > how_.stalled_s) {
+        const bool suspect = by_user.suspect(of, at.now_s);
+        const double stalled_s = suspect ? std::min(how_.stalled_s, 2 * how_.heartbeat_s) : how_.stalled_s;
+        const double early_s = suspect ? how_.stop_s - std::min(how_.stop_s, 2 * how_.heartbeat_s) : 0;
+        if (of.has.stage() == turn_stage::held && at.heard_s - of.moved_heard_s > stalled_s) {
             ++out.counted.stalled_holders;
             take_away(all, of, "nothing was moved for too long", at, out, by_user);
-        } else if (of.has.ending() && of.has.overdue_at_s() <= at.heard_s) {
+        } else if (of.has.ending() && of.has.overdue_at_s() - early_s <= at.heard_s) {
             ++out.counted.overdue_stops;
             take_away(all, of, "the application did not stop in time", at, out, by_user);
         }

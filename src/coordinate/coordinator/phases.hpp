@@ -77,7 +77,8 @@ class phases {
     bool movers_known_ = false;
     bool changed_ = true;
     double relearn_until_heard_s_;
-    double last_arrival_s_ = 0;  ///< no two phases begin at the same time: who came first stays first
+    double started_s_;
+    double last_arrival_s_;  ///< no two phases begin at the same time: who came first stays first
 };
 
 }  // namespace halcyon::coordinate

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 
+#include "coordinate/coordinator/job.hpp"
 #include "coordinate/coordinator/settings.hpp"
 
 namespace halcyon::coordinate {
@@ -24,6 +25,10 @@ class users {
     /// yet wait `base_s` if anybody else wants the storage, twice as long the next time, and so on.
     void strike(uint32_t user, double base_s, double now_s);
     [[nodiscard]] double barred_until_s(uint32_t user) const;
+    /// Lost a turn by its own fault lately, or is new and of a user of whom that is true.
+    [[nodiscard]] bool suspect(const job& one, double now_s) const {
+        return one.barred_until_s > now_s || (!one.proven && barred_until_s(one.user) > now_s);
+    }
     void forget_idle(double now_s);
 
   private:
