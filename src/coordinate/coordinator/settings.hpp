@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "policy/decide.hpp"
+
+namespace halcyon::coordinate {
+
+/// What one user may have at a time. Beyond: refused or closed, and counted; others are not concerned.
+struct user_limits {
+    uint32_t connections = 8192;
+    uint32_t applications = 1024;   ///< registered at a time
+    double messages_per_s = 20000;  ///< over a longer time
+    double messages_at_once = 40000;
+};
+
+/// How one file system is coordinated, as in coordinators.yaml. Durations are in seconds.
+struct settings {
+    policy::rule rule = policy::rule::dynamic;
+    policy::metric metric = policy::metric::sum_of_interference_factors;
+    policy::settings bounds;
+    policy::interference::settings interference;
+
+    double heartbeat_s = 0.25;  ///< either side says something at least so often
+    double dead_s = 0.5;        ///< an agent whose connection broke may come back within this and goes on
+    double stalled_s = 4.5;     ///< nothing heard of an agent, or nothing moved by a holder: gone a heartbeat later
+    double stop_s = 5;          ///< from `recall` to the last `stopped`; then the lease is void
+    double relearn_s = 0.25;    ///< after the start: only who shows a lease moves on
+
+    double lease_s = 0.2;                          ///< a lease is as many bytes as the link moves in it
+    int64_t most_lease_bytes = int64_t{64} << 20;  ///< of an application, divided among its agents in a phase
+    int64_t first_lease_bytes = int64_t{4} << 20;  ///< of an agent whose link is not known yet
+    int64_t least_lease_bytes = int64_t{64} << 10;
+
+    double watts_per_node = 1;
+    std::map<std::string, double, std::less<>> account_weights;  ///< accounts that are not named: by user, 1
+    int64_t most_processes = 1'000'000'000;                      ///< that are believed of one application
+    int64_t most_nodes = 1'000'000'000;
+
+    user_limits per_user;
+    uint32_t most_applications = 65536;  ///< registered, of all users
+    uint32_t decisions_kept = 256;       ///< for `explain`
+};
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "policy/decide.hpp"
+
+namespace halcyon::coordinate {
+
+/// What an application's turn is at.
+enum class turn_stage : uint8_t {
+    none,
+    standing,  ///< may begin a phase without asking
+    held,
+    recalled,  ///< `recall` is sent, an agent has not told its round
+    stopping,  ///< `stop` is sent, a node has not stopped
+};
+
+/// "being stopped", or where it has no turn "waiting", "computing" …
+const char* name_of(turn_stage stage, policy::movement state);
+
+/// One application, for `top` and metrics.
+struct application_state {
+    uint64_t application = 0;
+    std::string job;
+    uint32_t user = 0;
+    std::string account;
+    int64_t processes = 0;
+    int64_t nodes = 0;
+    int64_t agents = 0;
+    policy::movement state = policy::movement::computing;
+    turn_stage turn = turn_stage::none;
+    int64_t bytes_left = 0;
+    double left_s = 0;  ///< as believed
+    double in_state_s = 0;
+    double expected_wait_s = 0;
+    uint64_t lease = 0;
+};
+
+struct snapshot {
+    policy::rule rule = policy::rule::dynamic;
+    policy::metric metric = policy::metric::sum_of_times;
+    uint64_t epoch = 0;
+    double bytes_per_s = 0;   ///< of all, by the last reports of those that move
+    double unseen_share = 0;  ///< of the bandwidth, taken by writers without Halcyon
+    uint32_t connections = 0;
+    std::vector<application_state> applications;  ///< by number
+};
+
+}  // namespace halcyon::coordinate
