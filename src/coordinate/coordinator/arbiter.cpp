@@ -27,15 +27,15 @@ std::vector<const policy::application*> group_of(const std::vector<policy::appli
 
 }  // namespace
 
-/// Suspects wait if anybody else wants the storage. True: somebody is present.
-bool arbiter::see(const registry& all, const users& by_user, bool suspects, double now_s) {
+/// Who is barred waits if anybody else wants the storage. True: somebody is present.
+bool arbiter::see(const registry& all, const users& by_user, bool barred_ones, double now_s) {
     size_t used = 0;
     bool present = false;
     for (const uint64_t id : all.active()) {
         const job& one = all.jobs().at(id);
         const bool in_phase = one.in_phase();
         if ((!in_phase && !one.next) || (!one.connected() && !one.has.any())) continue;
-        if (!suspects && !one.has.any() && by_user.suspect(one, now_s)) continue;
+        if (!barred_ones && !one.has.any() && by_user.barred(one, now_s)) continue;
         present = present || in_phase;
         if (seen_.size() == used) seen_.emplace_back();
         policy::application& as = seen_[used++];
@@ -53,9 +53,10 @@ const policy::application* arbiter::seen(uint64_t id) const {
     return at != seen_.end() && at->id == id ? &*at : nullptr;
 }
 
-void arbiter::decide(registry& all, phases& of, const users& by_user, moment at, outbox& out) {
+void arbiter::decide(registry& all, phases& of, users& by_user, moment at, outbox& out) {
     if (!of.take_changed() && at.now_s < decide_at_s_) return;
     care_for_standing(all, of, at, out);
+    of.hurry_suspects(all, at, out, by_user);
     for (const uint64_t id : all.active()) of.had().charge(*all.find_job(id), at.now_s);
     if (!see(all, by_user, false, at.now_s)) see(all, by_user, true, at.now_s);
     policy::situation now;

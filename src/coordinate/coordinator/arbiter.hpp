@@ -14,7 +14,7 @@ class arbiter {
     explicit arbiter(const settings& how) : how_(how) {}
 
     /// Decides if anything has changed, or a decision is due.
-    void decide(registry& all, phases& of, const users& by_user, moment at, outbox& out);
+    void decide(registry& all, phases& of, users& by_user, moment at, outbox& out);
     /// Tells those that wait how long it may take: all of them, or those that have not been told.
     void tell_waits(registry& all, bool all_of_them, moment at, outbox& out) const;
     [[nodiscard]] double decide_at_s() const { return decide_at_s_; }
@@ -34,7 +34,7 @@ class arbiter {
         ~own_decider() = default;
     };
 
-    bool see(const registry& all, const users& by_user, bool suspects, double now_s);
+    bool see(const registry& all, const users& by_user, bool barred_ones, double now_s);
     void carry_out(registry& all, phases& of, const policy::decision& what, moment at, outbox& out);
     [[nodiscard]] bool in_the_way(const registry& all, const job& of, const std::vector<uint64_t>& may_move) const;
     void care_for_standing(registry& all, phases& of, moment at, outbox& out);

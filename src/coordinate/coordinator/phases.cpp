@@ -270,6 +270,22 @@ void phases::forget_stale(registry& all, job& of, moment at, outbox& out) {
     proceed(all, of, at, out);
 }
 
+/// The first bytes come as soon as a writer has woken up.
+void phases::hurry_suspects(registry& all, moment at, outbox& out, users& by_user) {
+    constexpr double first_bytes_s = 0.05;
+    job* idle = nullptr;
+    bool anybody_waits = false;
+    for (const uint64_t id : all.active()) {
+        job& one = *all.find_job(id);
+        const bool nothing_yet = one.moved_heard_s <= one.turn_heard_s && at.heard_s - one.turn_heard_s > first_bytes_s;
+        if (one.has.stage() == turn_stage::held && nothing_yet && by_user.suspect(one, at.now_s)) idle = &one;
+        anybody_waits = anybody_waits || (one.in_phase() && !one.has.any() && !by_user.barred(one, at.now_s));
+    }
+    if (idle == nullptr || !anybody_waits) return;
+    ++out.counted.stalled_holders;
+    take_away(all, *idle, "nothing was moved, and others wait", at, out, by_user);
+}
+
 /// Suspects have two heartbeats where others have seconds.
 void phases::expire(registry& all, moment at, outbox& out, users& by_user) {
     std::vector<uint64_t> ids;

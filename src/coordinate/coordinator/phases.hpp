@@ -40,6 +40,9 @@ class phases {
     /// Forgets agents that are stale, takes turns from those that stall or do not stop. Looks at everybody.
     void expire(registry& all, moment at, outbox& out, users& by_user);
 
+    /// Takes the turn from suspects that have moved nothing yet, where anybody else waits.
+    void hurry_suspects(registry& all, moment at, outbox& out, users& by_user);
+
     // For the arbiter.
     void grant(registry& all, job& to, moment at, outbox& out);
     void recall(registry& all, job& from, moment at, outbox& out);
