@@ -52,6 +52,7 @@ void coordinator::parts::admit(peer& from, const registration& what) {
             return refuse(from, out.counted.refused_registrations, "too many applications are registered");
         case registry::admission::new_application:
             ++out.counted.registrations;
+            all.find_job(from.job)->since_s = clock.clock_s();
             break;
         default:
             break;
