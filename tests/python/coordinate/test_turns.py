@@ -86,6 +86,7 @@ def test_the_next_one_goes_on_when_the_holder_dies(start: Start) -> None:
     a.connection.close()
     run_until([b], has_turn(b), "B has the turn")
     assert of.count("lost_holders") == 1
+    assert of.count("silent_agents") == 0  # its connection broke
 
 
 def test_a_holder_that_moves_nothing_loses_the_turn(start: Start) -> None:
