@@ -38,18 +38,12 @@ result<void> line_client::send(std::string_view line, std::chrono::nanoseconds t
 }
 
 result<void> line_client::send_until(std::string_view line, int64_t deadline_ns) {
-    bool is_taken = false;
-    while (true) {
-        if (!is_taken) {
-            auto sent = connection_.send(line);
-            is_taken = sent.ok();
-            const bool is_full = !sent && sent.why().system_errno == ENOBUFS && connection_.wants_to_write();
-            if (!sent && !is_full) return about(sent.why());
-        }
-        if (is_taken && !connection_.wants_to_write()) return {};
+    if (auto sent = connection_.send(line); !sent) return about(sent.why());
+    while (connection_.wants_to_write()) {
         if (auto ready = wait(POLLOUT, deadline_ns); !ready) return ready;
         if (auto flushed = connection_.flush(); !flushed) return about(flushed.why());
     }
+    return {};
 }
 
 result<std::string_view> line_client::receive(std::chrono::nanoseconds timeout) {

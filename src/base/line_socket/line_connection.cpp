@@ -64,7 +64,7 @@ result<void> line_connection::check_length() const {
 result<void> line_connection::send(std::string_view line) {
     if (!line.empty() && std::memchr(line.data(), '\n', line.size()) != nullptr)
         return failure{error_kind::usage, "a line to send holds a line end", EINVAL};
-    if (line.size() >= output_.most_bytes() || !output_.fits(line.size() + 1))
+    if (!output_.fits(line.size() + 1))
         return failure{error_kind::unavailable,
                        "slow reader: a line of " + std::to_string(line.size()) + " bytes finds " +
                            std::to_string(output_.size()) + " bytes that wait, where at most " +

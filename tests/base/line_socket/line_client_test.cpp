@@ -26,7 +26,7 @@ class line_clients : public ::testing::Test {
         ASSERT_TRUE(listening.ok()) << listening.why().message;
         listening_ = std::move(*listening);
     }
-    void connect(line_client::options o = {}) {
+    void connect(const line_client::options& o = {}) {
         auto client = line_client::connect(address_, o);
         ASSERT_TRUE(client.ok()) << client.why().message;
         client_ = std::move(*client);

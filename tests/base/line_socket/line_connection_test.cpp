@@ -130,6 +130,12 @@ TEST_F(line_connections, a_peer_that_stops_sending_still_gets_its_answer) {
     EXPECT_EQ(*c.read_lines([](std::string_view) { return true; }), input::ended) << "it stays so";
 }
 
+TEST_F(line_connections, the_end_is_told_as_soon_as_it_is_seen) {
+    line_connection c = connection();
+    close_peer();
+    EXPECT_EQ(*c.read_lines([](std::string_view) { return true; }), input::ended);
+}
+
 TEST_F(line_connections, a_killed_peer_ends_the_stream_after_what_it_sent) {
     child_process sender([&] {
         write_whole(peer(), "one\ntwo\nthr");

@@ -7,12 +7,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <array>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "base/directory_claim.hpp"
 #include "base/line_socket/child_process.hpp"
 #include "base/line_socket/socket_connect.hpp"
 #include "base/line_socket/waiting.hpp"
@@ -44,30 +46,36 @@ class path_sockets : public ::testing::Test {
     tests::temporary_folder folder_;
 };
 
+/// Both ends of a pipe.
+struct pipe_ends {
+    pipe_ends() {
+        int ends[2] = {-1, -1};
+        EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+        read = descriptor(ends[0]);
+        write = descriptor(ends[1]);
+    }
+    descriptor read, write;
+};
+
 /// A process that listens at the address until it is killed; returns once it does.
 class listening_process {
   public:
     explicit listening_process(const socket_address& address)
-        : pipe_(make_pipe()), process_([&] {
+        : process_([&] {
               const auto l = listening_socket::open(address, {});
-              if (!l || ::write(pipe_[1].get(), "y", 1) != 1) return 1;
+              if (!l || ::write(ready_.write.get(), "y", 1) != 1) return 1;
               ::pause();
               return 0;
           }) {
-        pipe_[1].reset();
+        ready_.write.reset();
         char answer = 'n';
-        EXPECT_EQ(::read(pipe_[0].get(), &answer, 1), 1);
+        EXPECT_EQ(::read(ready_.read.get(), &answer, 1), 1);
     }
     [[nodiscard]] pid_t pid() const { return process_.pid(); }
     void kill() { process_.kill(SIGKILL); }
 
   private:
-    static std::array<descriptor, 2> make_pipe() {
-        int ends[2] = {-1, -1};
-        EXPECT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-        return {descriptor(ends[0]), descriptor(ends[1])};
-    }
-    std::array<descriptor, 2> pipe_;
+    pipe_ends ready_;
     child_process process_;
 };
 
@@ -187,24 +195,40 @@ TEST_F(path_sockets, a_forked_process_leaves_the_file_to_its_parent) {
 }
 
 TEST_F(path_sockets, of_many_who_replace_a_stale_file_at_once_one_listens) {
-    for (int round = 0; round < 20; ++round) {
+    constexpr size_t most = 8;
+    for (int round = 0; round < 50; ++round) {
         listening_process(address()).kill();
+        pipe_ends start, answers;
         std::vector<std::unique_ptr<child_process>> rivals;
-        int ends[2];
-        ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-        descriptor told(ends[0]), tell(ends[1]);
-        for (int i = 0; i < 6; ++i)
-            rivals.push_back(std::make_unique<child_process>([&] {
-                const auto l = listening_socket::open(address(), {});
-                if (::write(tell.get(), l ? "y" : "n", 1) != 1) return 1;
-                ::pause();
-                return 0;
-            }));
-        std::string answers(rivals.size(), '?');
-        for (char& answer : answers) ASSERT_EQ(::read(told.get(), &answer, 1), 1);
-        EXPECT_EQ(std::ranges::count(answers, 'y'), 1) << answers;
+        rivals.reserve(most);
+        const auto rival = [&] {
+            // All begin when the pipe ends.
+            start.write.reset();
+            char end = 0;
+            if (::read(start.read.get(), &end, 1) != 0) return 1;
+            const auto l = listening_socket::open(address(), {});
+            if (::write(answers.write.get(), l ? "y" : "n", 1) != 1) return 1;
+            ::pause();
+            return 0;
+        };
+        while (rivals.size() < most) rivals.push_back(std::make_unique<child_process>(rival));
+        start.write.reset();
+        std::string all(most, '?');
+        for (char& answer : all) ASSERT_EQ(::read(answers.read.get(), &answer, 1), 1);
+        ASSERT_EQ(std::ranges::count(all, 'y'), 1) << all << " in round " << round;
         EXPECT_TRUE(connect_stream(address(), 5s).ok());
     }
+}
+
+TEST_F(path_sockets, a_directory_that_somebody_else_keeps_locked_is_refused) {
+    const std::string folder = std::filesystem::path(path()).parent_path();
+    const directory_claim held = directory_claim::take(folder).value();
+    const auto listening = listening_socket::open(address(), {});
+    ASSERT_FALSE(listening.ok());
+    EXPECT_EQ(listening.why().kind, error_kind::unavailable);
+    EXPECT_EQ(listening.why().message, "unix:" + path() + ": directory " + folder +
+                                           " has been locked by another process for 5 s; choose a directory for "
+                                           "sockets alone");
 }
 
 TEST(abstract_sockets, a_name_in_use_is_refused_and_its_process_named) {

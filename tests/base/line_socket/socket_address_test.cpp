@@ -50,9 +50,10 @@ TEST(socket_address, an_error_names_the_text_the_reason_and_the_expected_form) {
         const auto got = parse_socket_address(text);
         ASSERT_FALSE(got.ok()) << text;
         EXPECT_EQ(got.why().kind, error_kind::config);
-        EXPECT_EQ(got.why().message, "socket address '" + text + "': " + why +
-                                         "; expected unix:/path/to/socket, unix:@name, tcp:host:port or "
-                                         "tcp:[IPv6]:port");
+        std::string expected = "socket address '";
+        expected.append(text).append("': ").append(why).append(
+            "; expected unix:/path/to/socket, unix:@name, tcp:host:port or tcp:[IPv6]:port");
+        EXPECT_EQ(got.why().message, expected);
     }
 }
 
