@@ -24,6 +24,8 @@ struct scenario {
     std::vector<std::vector<step>> programs;  ///< of each application
     std::vector<uint8_t> agents;  ///< of each application; all of them run its program, rounds are collective
     int disconnects = 0;
+    size_t first_to_lose = 0;   ///< number of the first agent whose connection may break
+    size_t last_to_lose = 255;  ///< and of the last
     int restarts = 0;
     int ticks = 0;  ///< at any moment; besides, time passes whenever nothing else can happen
     double stalled_s = 2;

@@ -27,7 +27,7 @@ class digest {
     void collect(uint64_t number) { numbers_.push_back(number); }
     void rank() {
         std::ranges::sort(numbers_);
-        numbers_.erase(std::ranges::unique(numbers_).begin(), numbers_.end());
+        numbers_.erase(std::unique(numbers_.begin(), numbers_.end()), numbers_.end());
     }
     void put_ranked(uint64_t number) {
         put(number == 0 ? 0 : 1 + static_cast<uint64_t>(std::ranges::lower_bound(numbers_, number) - numbers_.begin()));
@@ -62,7 +62,7 @@ struct coordinator_digest {
         std::vector<double> arrivals;
         for (const auto& [id, one] : p.all.jobs()) arrivals.push_back(one.arrived_s);
         std::ranges::sort(arrivals);
-        arrivals.erase(std::ranges::unique(arrivals).begin(), arrivals.end());
+        arrivals.erase(std::unique(arrivals.begin(), arrivals.end()), arrivals.end());
         into.put(p.phase.numbers().epoch());
         into.put_time(std::max(0.0, p.phase.relearn_until_heard_s_ - heard_s));
         into.put_time(p.care_at_s - now_s);
