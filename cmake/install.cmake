@@ -3,7 +3,7 @@
 #   include/halcyon/      headers
 #   <lib>/                libhalcyon, store modules, libhalcyon_fortran, libhalcyon-io, cmake/halcyon/, pkgconfig/
 #   <lib>/halcyon/fortran Fortran modules: they fit one compiler
-#   bin/                  halcyon-server, halcyon-server-world, halcyon-check, halcyon-cc and its like
+#   bin/                  halcyon-server, halcyon-server-world, halcyon-coordinator, halcyon-check, halcyon-cc and its like
 #
 # A wheel holds libraries and server inside the Python package: halcyon/lib, halcyon/bin.
 include(CMakePackageConfigHelpers)
@@ -24,7 +24,7 @@ if(TARGET halcyon)
   install(TARGETS halcyon EXPORT HalcyonTargets
     LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT python NAMELINK_COMPONENT development)
 endif()
-foreach(program halcyon-server halcyon-server-world halcyon-check)
+foreach(program halcyon-server halcyon-server-world halcyon-check halcyon-coordinator)
   if(TARGET ${program})
     set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
     # A wheel has `halcyon check`.

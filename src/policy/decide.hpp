@@ -41,6 +41,7 @@ struct settings {
     double ask_again_s = 1;
     /// Whether to predict the cost of alternatives, for explanations.
     bool alternatives = true;
+    bool operator==(const settings&) const = default;
 };
 
 /// All that a decision depends on. Spans and pointers are only read during the call.

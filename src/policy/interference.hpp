@@ -36,6 +36,7 @@ class interference {
         double forgetting = 1.0 / 16;
         /// So many observations weigh as much as the assumption of proportional shares.
         double assumed = 1;
+        bool operator==(const settings&) const = default;
     };
 
     interference() : interference(settings{}) {}

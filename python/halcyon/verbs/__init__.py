@@ -8,6 +8,7 @@ VERBS = (
     "grammar",
     "model",
     "testbed",
+    "coordinator",
     "summary",
     "report",
     "diff",

@@ -71,6 +71,8 @@ void arbiter::decide(registry& all, phases& of, users& by_user, moment at, outbo
     carry_out(all, of, what, at, out);
     of.take_changed();  // by what was just done
     decide_at_s_ = std::min(at.now_s + how_.bounds.ask_again_s, std::max(at.now_s, what.ask_again_s));
+    // What relearning held back is due when that is over.
+    if (of.relearning(at)) decide_at_s_ = std::min(decide_at_s_, at.now_s + how_.heartbeat_s);
     if (!(decide_at_s_ > at.now_s)) decide_at_s_ = at.now_s + how_.heartbeat_s;
 }
 
@@ -187,7 +189,7 @@ void arbiter::tell_waits(registry& all, bool all_of_them, moment at, outbox& out
         const double expected_s = expected_wait_s(all, of, at.now_s);
         for (agent& one : of.agents) {
             if (!one.phase || one.connection == 0) continue;
-            const double told_s = one.wait_told_s - (at.now_s - one.wait_told_at_s);
+            const double told_s = std::max(0.0, one.wait_told_s - (at.now_s - one.wait_told_at_s));
             if (one.wait_told_s >= 0 && std::abs(expected_s - told_s) <= std::max(0.25 * std::abs(told_s), 0.1))
                 continue;
             one.wait_told_s = expected_s;

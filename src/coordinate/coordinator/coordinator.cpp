@@ -52,6 +52,7 @@ void coordinator::parts::admit(peer& from, const registration& what) {
             return refuse(from, out.counted.refused_registrations, "too many applications are registered");
         case registry::admission::new_application:
             ++out.counted.registrations;
+            all.find_job(from.job)->since_s = clock.clock_s();
             break;
         default:
             break;
@@ -122,7 +123,7 @@ void coordinator::parts::understand(peer& from, const to_coordinator& message, m
 void coordinator::parts::care(moment at) {
     std::vector<connection_id> silent;
     for (const auto& [id, one] : all.peers())
-        if (at.heard_s - one.heard_s > how.stalled_s && !one.administrator) silent.push_back(id);
+        if (at.heard_s - one.heard_s > how.stalled_s && (!one.administrator || one.job != 0)) silent.push_back(id);
     for (const connection_id id : silent) {
         ++out.counted.silent_agents;
         out.todo.close.push_back(id);
@@ -141,6 +142,7 @@ snapshot coordinator::parts::state() const {
     now.epoch = phase.numbers().epoch();
     now.unseen_share = phase.learned().unseen_share();
     now.connections = static_cast<uint32_t>(all.peers().size());
+    now.decisions_by_reason = phase.log().by_reason();
     for (const auto& [id, one] : all.jobs()) {
         application_state as;
         as.application = id;

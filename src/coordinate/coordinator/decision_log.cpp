@@ -31,6 +31,7 @@ std::string sentence(const decision_log::entry& one) {
 }  // namespace
 
 void decision_log::add(entry what) {
+    ++by_reason_[what.why];
     entries_.push_back(std::move(what));
     while (entries_.size() > kept_) entries_.pop_front();
 }

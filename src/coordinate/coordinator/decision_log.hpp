@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -41,10 +42,13 @@ class decision_log {
     /// The latest `n`, oldest first.
     [[nodiscard]] std::vector<decided> latest(size_t n, double now_s) const;
     [[nodiscard]] const std::deque<entry>& entries() const { return entries_; }
+    /// How many there were of each reason, since the start.
+    [[nodiscard]] const std::map<policy::reason, uint64_t>& by_reason() const { return by_reason_; }
 
   private:
     size_t kept_;
     std::deque<entry> entries_;
+    std::map<policy::reason, uint64_t> by_reason_;
 };
 
 }  // namespace halcyon::coordinate

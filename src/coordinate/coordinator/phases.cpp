@@ -36,6 +36,7 @@ phases::phases(const settings& how, uint64_t epoch, moment begin)
       learned_(how.interference),
       log_(how.decisions_kept),
       relearn_until_heard_s_(begin.heard_s + how.relearn_s),
+      before_all_s_(begin.now_s),
       started_s_(begin.now_s),
       last_arrival_s_(begin.now_s) {}
 
@@ -72,6 +73,8 @@ bool phases::show_lease(registry& all, job& of, const inform& what, moment at, o
     } else if (fences::epoch_of(what.lease) < turns_.numbers().epoch() &&
                (relearning(at) || !somebody_moves_beside(all, of, at.now_s))) {
         turns_.take_over(of, what.lease, at.now_s, at.heard_s);
+        // It had the turn before those that waited, however soon they came back; the newest has it under `interrupt`.
+        if (how_.rule != policy::rule::interrupt) of.arrived_s = before_all_s_ = std::nextafter(before_all_s_, -never);
         of.arrived_s = started_s_;  // before all that came to wait since
         return true;
     }

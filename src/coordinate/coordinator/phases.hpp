@@ -80,6 +80,7 @@ class phases {
     bool movers_known_ = false;
     bool changed_ = true;
     double relearn_until_heard_s_;
+    double before_all_s_;  ///< before all phases that began with this coordinator
     double started_s_;
     double last_arrival_s_;  ///< no two phases begin at the same time: who came first stays first
 };

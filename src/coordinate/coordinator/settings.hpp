@@ -14,6 +14,7 @@ struct user_limits {
     uint32_t applications = 1024;   ///< registered at a time
     double messages_per_s = 20000;  ///< over a longer time
     double messages_at_once = 40000;
+    bool operator==(const user_limits&) const = default;
 };
 
 /// How one file system is coordinated, as in coordinators.yaml. Durations are in seconds.
@@ -42,6 +43,7 @@ struct settings {
     user_limits per_user;
     uint32_t most_applications = 65536;  ///< registered, of all users
     uint32_t decisions_kept = 256;       ///< for `explain`
+    bool operator==(const settings&) const = default;
 };
 
 }  // namespace halcyon::coordinate

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -45,7 +46,8 @@ struct snapshot {
     double bytes_per_s = 0;   ///< of all, by the last reports of those that move
     double unseen_share = 0;  ///< of the bandwidth, taken by writers without Halcyon
     uint32_t connections = 0;
-    std::vector<application_state> applications;  ///< by number
+    std::map<policy::reason, uint64_t> decisions_by_reason;  ///< that changed anything, since the start
+    std::vector<application_state> applications;             ///< by number
 };
 
 }  // namespace halcyon::coordinate

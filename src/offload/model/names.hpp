@@ -1,16 +1,13 @@
 #pragma once
 
-#include <array>
-#include <optional>
-#include <string_view>
-#include <utility>
-
+#include "base/yaml/word_table.hpp"
 #include "offload/model/model.hpp"
 
 namespace halcyon::offload {
 
-template <class Enum, size_t N>
-using word_table = std::array<std::pair<std::string_view, Enum>, N>;
+using yaml::value_of;
+using yaml::word_of;
+using yaml::word_table;
 
 // The words of the configuration for each enumeration. The schema lists the same words; a test compares them.
 inline constexpr word_table<scalar_type, 10> scalar_type_words{{{"int8", scalar_type::int8},
@@ -42,19 +39,5 @@ inline constexpr word_table<mesh_type, 4> mesh_type_words{{{"rectilinear", mesh_
                                                            {"points", mesh_type::points}}};
 inline constexpr word_table<reader, 3> reader_words{
     {{"as-written", reader::as_written}, {"time-series", reader::time_series}, {"maps", reader::maps}}};
-
-template <class Enum, size_t N>
-constexpr std::optional<Enum> value_of(const word_table<Enum, N>& table, std::string_view word) {
-    for (const auto& [name, value] : table)
-        if (name == word) return value;
-    return std::nullopt;
-}
-
-template <class Enum, size_t N>
-constexpr std::string_view word_of(const word_table<Enum, N>& table, Enum value) {
-    for (const auto& [name, known] : table)
-        if (known == value) return name;
-    return "";
-}
 
 }  // namespace halcyon::offload

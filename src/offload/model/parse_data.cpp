@@ -14,9 +14,23 @@ bool is_constant(const model& m, const expression& e) {
     });
 }
 
+/// An expression over the names in `known`, bound to their positions there.
+expression parse_expression(const config_value& value, const std::vector<std::string>& known) {
+    auto out = expression::parse(value.text());
+    if (!out) value.refuse(out.why().message);
+    std::vector<uint16_t> slots;
+    for (const std::string& name : out->names()) {
+        const auto found = std::find(known.begin(), known.end(), name);
+        if (found == known.end()) value.refuse("no parameter '" + name + "'; known names: " + list_names(known));
+        slots.push_back(static_cast<uint16_t>(found - known.begin()));
+    }
+    out->set_slots(std::move(slots));
+    return std::move(*out);
+}
+
 /// Reads an extent or offset. What can be evaluated now is, so that a mistake is found with its line, not in a run.
 expression parse_extent(const config_value& value, const model& m, const std::vector<std::string>& known) {
-    expression out = value.arithmetic(known);
+    expression out = parse_expression(value, known);
     if (!is_constant(m, out)) return out;
     const auto number = out.evaluate_integer([&](std::string_view name) -> std::optional<double> {
         for (const parameter& p : m.parameters)

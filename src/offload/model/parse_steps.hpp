@@ -1,8 +1,12 @@
 #pragma once
 
-#include "offload/model/config_value.hpp"
+#include "base/yaml/config_value.hpp"
+#include "offload/model/names.hpp"
 
 namespace halcyon::offload {
+
+using yaml::config_value;
+using yaml::names_of;
 
 // The steps of parse_model(), in their order: each may refer to what those before it read. All throw halcyon::error.
 

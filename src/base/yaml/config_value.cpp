@@ -1,4 +1,4 @@
-#include "offload/model/config_value.hpp"
+#include "base/yaml/config_value.hpp"
 
 #include <algorithm>
 
@@ -6,17 +6,17 @@
 #include "base/units.hpp"
 #include "base/yaml/schema.hpp"
 
-namespace halcyon::offload {
+namespace halcyon::yaml {
 
 void config_value::refuse(const std::string& message) const {
-    throw error(yaml::failure_at(file_, node_->line, path_, message));
+    throw error(failure_at(file_, node_->line, path_, message));
 }
 
 std::string config_value::where() const {
     return std::string(file_) + ":" + std::to_string(node_->line) + ": " + path_;
 }
 
-const yaml::node& config_value::expect(yaml::node_kind kind) const {
+const node& config_value::expect(node_kind kind) const {
     if (node_->kind != kind) {
         throw error(error_kind::internal, where() + ": the schema let a value of the wrong kind pass");
     }
@@ -24,9 +24,9 @@ const yaml::node& config_value::expect(yaml::node_kind kind) const {
 }
 
 std::optional<config_value> config_value::find(std::string_view key) const {
-    const yaml::node* found = node_->find(key);
+    const node* found = node_->find(key);
     if (found == nullptr) return std::nullopt;
-    return config_value(*found, file_, yaml::path_of(path_, key));
+    return config_value(*found, file_, path_of(path_, key));
 }
 
 int64_t config_value::bytes() const {
@@ -41,23 +41,10 @@ std::chrono::nanoseconds config_value::duration() const {
     return *out;
 }
 
-expression config_value::arithmetic(const std::vector<std::string>& known) const {
-    auto out = expression::parse(text());
-    if (!out) refuse(out.why().message);
-    std::vector<uint16_t> slots;
-    for (const std::string& name : out->names()) {
-        const auto found = std::find(known.begin(), known.end(), name);
-        if (found == known.end()) refuse("no parameter '" + name + "'; known names: " + list_names(known));
-        slots.push_back(static_cast<uint16_t>(found - known.begin()));
-    }
-    out->set_slots(std::move(slots));
-    return std::move(*out);
-}
-
 std::vector<std::pair<std::string, config_value>> config_value::entries() const {
     std::vector<std::pair<std::string, config_value>> out;
-    for (const yaml::map_entry& entry : node_->entries) {
-        out.emplace_back(entry.key, config_value(entry.value, file_, yaml::path_of(path_, entry.key)));
+    for (const map_entry& entry : node_->entries) {
+        out.emplace_back(entry.key, config_value(entry.value, file_, path_of(path_, entry.key)));
     }
     return out;
 }
@@ -65,7 +52,7 @@ std::vector<std::pair<std::string, config_value>> config_value::entries() const 
 std::vector<config_value> config_value::items() const {
     std::vector<config_value> out;
     for (size_t i = 0; i < node_->items.size(); ++i) {
-        out.emplace_back(node_->items[i], file_, yaml::path_of(path_, i));
+        out.emplace_back(node_->items[i], file_, path_of(path_, i));
     }
     return out;
 }
@@ -89,4 +76,4 @@ uint32_t config_value::index_among(const std::vector<std::string>& known, const 
     return static_cast<uint32_t>(found - known.begin());
 }
 
-}  // namespace halcyon::offload
+}  // namespace halcyon::yaml

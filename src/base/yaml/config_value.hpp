@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/yaml/document.hpp"
-#include "offload/model/names.hpp"
+#include "base/yaml/word_table.hpp"
 
-namespace halcyon::offload {
+namespace halcyon::yaml {
 
 /// A value of the configuration and where it stands. The schema has been checked, so a value of the wrong kind is an
 /// internal error. Refusals are thrown as halcyon::error with `file:line: key.path: …`.
@@ -23,17 +23,15 @@ class config_value {
     /// `file:line: key.path`
     [[nodiscard]] std::string where() const;
 
-    [[nodiscard]] bool is(yaml::node_kind kind) const { return node_->kind == kind; }
+    [[nodiscard]] bool is(node_kind kind) const { return node_->kind == kind; }
     [[nodiscard]] std::optional<config_value> find(std::string_view key) const;
 
     [[nodiscard]] const std::string& text() const { return node_->text; }
-    [[nodiscard]] bool boolean() const { return expect(yaml::node_kind::boolean).boolean; }
-    [[nodiscard]] int64_t integer() const { return expect(yaml::node_kind::integer).integer; }
+    [[nodiscard]] bool boolean() const { return expect(node_kind::boolean).boolean; }
+    [[nodiscard]] int64_t integer() const { return expect(node_kind::integer).integer; }
     [[nodiscard]] double number() const { return node_->real; }
     [[nodiscard]] int64_t bytes() const;
     [[nodiscard]] std::chrono::nanoseconds duration() const;
-    /// An expression over the names in `known`, bound to their positions there.
-    [[nodiscard]] expression arithmetic(const std::vector<std::string>& known) const;
 
     template <class Enum, size_t N>
     [[nodiscard]] Enum word(const word_table<Enum, N>& table) const {
@@ -53,9 +51,9 @@ class config_value {
                                        const std::string& plural) const;
 
   private:
-    [[nodiscard]] const yaml::node& expect(yaml::node_kind kind) const;
+    [[nodiscard]] const node& expect(node_kind kind) const;
 
-    const yaml::node* node_;
+    const node* node_;
     std::string_view file_;
     std::string path_;
 };
@@ -69,4 +67,4 @@ std::vector<std::string> names_of(const Items& items) {
     return out;
 }
 
-}  // namespace halcyon::offload
+}  // namespace halcyon::yaml

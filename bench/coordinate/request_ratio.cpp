@@ -1,0 +1,151 @@
+/// How long 100 applications wait for the coordinator's answer to 'an I/O phase begins', asking 5,000 times a second
+/// together: grant, or wait and for how long. Over a bare epoll loop that sends the same lines back, at the
+/// same rate, in the same rounds and on the same core: the 99th percentile of each round.
+///
+/// Application after application asks. One that has to wait gives up at once, one that is granted the turn
+/// has it for 10 ms: most questions find somebody who has the turn, and each leads to a decision by `dynamic` and, with
+/// the release behind it, to another one.
+
+#include "asked_server.hpp"
+#include "coordinate/protocol/json.hpp"
+
+namespace {
+
+using namespace halcyon;
+using namespace halcyon::bench;
+
+constexpr int wanted = 10;  // rounds
+constexpr size_t applications = 100;
+constexpr size_t slices = 20, questions = 250;  // of each server in a round, and in each slice
+constexpr int64_t every_ns = 200'000;
+constexpr int64_t turn_ns = 10'000'000;
+
+std::string line_of(const coordinate::to_coordinator& message) {
+    return std::get<std::string>(coordinate::encode(message));
+}
+
+coordinate::inform phase_begins(uint64_t phase) {
+    coordinate::inform what;
+    what.phase = phase;
+    what.bytes_left = int64_t{1} << 30U;
+    what.alone_s = what.left_s = 1;
+    return what;
+}
+
+class coordinator_process : public asked_server {
+  public:
+    explicit coordinator_process(const std::string& path) : asked_server(path, applications) {
+        due_ns_.assign(applications, 0);
+        for (size_t who = 0; who < applications; ++who) {
+            coordinate::registration what;
+            what.job = "job" + std::to_string(who);
+            what.node = "n" + std::to_string(who);
+            what.secret = "the secret of " + what.job;
+            say(who, line_of(what));
+        }
+        for (const int64_t begin = monotonic_ns(); registered_ < applications;) {
+            hear();
+            if (since(begin) > 10'000'000'000) stop("the coordinator does not register");
+        }
+        phases_.assign(applications, 0);
+    }
+    [[nodiscard]] size_t grants() const { return grants_; }
+    [[nodiscard]] size_t waits() const { return waits_; }
+
+  private:
+    void question(size_t who) override {
+        if (holder_ < applications && (since(granted_ns_) > turn_ns || holder_ == who)) give_back();
+        say(who, line_of(phase_begins(++phases_[who])));
+    }
+    void heard(size_t who, std::string_view line) override {
+        const auto message = coordinate::decode_from_coordinator(line);
+        const auto& said = std::get<coordinate::from_coordinator>(message);
+        if (std::holds_alternative<coordinate::registered>(said)) ++registered_;
+        if (const auto* const asked = std::get_if<coordinate::recall>(&said)) {
+            say(who, line_of(coordinate::stopped{asked->lease}));
+            if (who == holder_) give_back();
+        }
+        if (!asks(who)) return;
+        if (std::holds_alternative<coordinate::grant>(said)) {
+            answered(who);
+            ++grants_;
+            if (holder_ < applications) give_back();
+            holder_ = who;
+            granted_ns_ = monotonic_ns();
+        } else if (std::holds_alternative<coordinate::wait>(said)) {
+            answered(who);
+            ++waits_;
+            say(who, line_of(coordinate::release{phases_[who]}));
+        }
+    }
+    void give_back() {
+        say(holder_, line_of(coordinate::release{phases_[holder_]}));
+        holder_ = applications;
+    }
+
+    size_t registered_ = 0;
+    size_t grants_ = 0, waits_ = 0;
+    std::vector<uint64_t> phases_;
+    size_t holder_ = applications;  ///< none
+    int64_t granted_ns_ = 0;
+};
+
+class echo_process : public asked_server {
+  public:
+    explicit echo_process(const std::string& path)
+        : asked_server(path, applications), line_(line_of(phase_begins(1))) {}
+
+  private:
+    void question(size_t who) override { say(who, line_); }
+    void heard(size_t who, std::string_view) override { answered(who); }
+
+    std::string line_;
+};
+
+[[noreturn]] void become_coordinator(const std::string& path) {
+    const std::string address = "unix:" + path;
+    ::execl(HALCYON_COORDINATOR_PROGRAM, "halcyon-coordinator", "--address", address.c_str(), nullptr);
+    stop(HALCYON_COORDINATOR_PROGRAM);
+}
+
+void run() {
+    const auto server_core = take_first_core();
+    rise_above_other_programs();
+    const socket_folder folder;
+    const std::string at = folder / "coordinator", bare_at = folder / "echo", again_at = folder / "echo-again";
+    const child_process daemon([&] { become_coordinator(at); }), bare([&] { echo(bare_at); }),
+        bare_again([&] { echo(again_at); });
+    for (const pid_t pid : {daemon.pid(), bare.pid(), bare_again.pid()}) bind_to(pid, server_core);
+    coordinator_process coordinator(at);
+    echo_process reference(bare_at), reference_again(again_at);
+    asked_server* const servers[] = {&coordinator, &reference, &reference_again};
+    for (rounds r(wanted); r.next();) {
+        interleaved answers;
+        const size_t grants = coordinator.grants(), waits = coordinator.waits();
+        for (size_t slice = 0; slice < slices; ++slice) {
+            std::vector<double> took[3];
+            for (size_t i = 0; i < 3; ++i) {
+                const size_t what = (i + slice) % 3;
+                took[what] = servers[what]->ask(questions, every_ns);
+                r.require("every question is asked in time", servers[what]->not_asked() == 0,
+                          std::to_string(servers[what]->not_asked()));
+            }
+            for (size_t i = 0; i < questions; ++i) answers.add(took[0][i], took[1][i], took[2][i]);
+            // The kernel takes the core from a process of real-time priority that has spun for most of a second.
+            ::usleep(25'000);
+        }
+        answers.ratio(r, "request_ratio", 0.99);
+        r.value("request_p99_ns", answers.measured(0.99), "ns");
+        r.value("request_p99_ns_echo", answers.reference(0.99), "ns");
+        answers.ratio(r, "request_median_ratio");
+        const size_t granted = coordinator.grants() - grants, waited = coordinator.waits() - waits;
+        r.require("most questions find somebody who has the turn", waited > granted && granted > 0,
+                  std::to_string(granted) + " grants, " + std::to_string(waited) + " waits");
+    }
+}
+
+}  // namespace
+
+int main() {
+    return run_benchmark(run);
+}

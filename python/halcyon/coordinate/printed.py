@@ -1,0 +1,65 @@
+"""A coordinator's state in words and tables."""
+
+import pwd
+
+from rich.console import Console
+
+from halcyon.coordinate.state import Application, Decision, Top
+from halcyon.observe.printed.tables import print_table
+from halcyon.quantities import ABSENT, count, number, percent, plural, rate, seconds, size
+
+_ORDER = ("moving", "being stopped", "may begin", "waiting", "interrupted", "expected", "computing")
+
+
+def print_top(told: Top, name: str, console: Console, most: int) -> None:
+    """Who has the turn and who waits; then everything that was refused or lost."""
+    load = told.load
+    rule = f"policy {load.rule}" + (f", which minimises {load.metric}" if load.rule == "dynamic" else "")
+    console.print(
+        f"{name}: {rule}; {plural(load.applications, 'application')}, {load.moving} moving, {load.waiting} waiting; "
+        f"{rate(load.bytes_per_s)}; writers without Halcyon take {percent(load.unseen_share)} of the bandwidth",
+        soft_wrap=True,
+    )
+    ordered = sorted(told.applications, key=lambda one: (_place(one), -one.in_state_s))
+    rows = [
+        [
+            one.job, one.state, _user(one.user), one.account, seconds(one.in_state_s),
+            seconds(one.expected_wait_s) if one.state in ("waiting", "interrupted") else ABSENT,
+            seconds(one.left_s or None), size(one.bytes_left or None), count(one.nodes), count(one.processes),
+        ]
+        for one in ordered
+    ]  # fmt: skip
+    columns = ["job", "state", "user", "account", "since", "expected wait", "time left", "bytes left", "nodes",
+               "processes"]  # fmt: skip
+    print_table(console, "applications", columns, rows, words=4, most=most)
+    amiss = [entry.replace("_", " ") for entry in load.counts if entry.startswith(_AMISS)]
+    if amiss:
+        console.print(f"\nsince the epoch began: {', '.join(amiss)}", soft_wrap=True)
+
+
+_AMISS = ("refused", "dropped", "lost", "silent", "stalled", "overdue", "unasked", "own_pauses")
+
+
+def _place(one: Application) -> int:
+    return _ORDER.index(one.state) if one.state in _ORDER else len(_ORDER)
+
+
+def _user(number: int) -> str:
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)
+
+
+def print_decisions(told: list[Decision], name: str, console: Console) -> None:
+    """The latest decisions, oldest first, each with the predicted cost of its alternatives."""
+    if not told:
+        console.print(f"{name}: no decision has changed anything yet")
+        return
+    for one in told:
+        console.print(f"{seconds(one.ago_s)} ago: {one.text}", soft_wrap=True)
+        if one.ways:
+            costs = ", ".join(f"{way} {number(cost)}" for way, cost in zip(one.ways, one.costs, strict=False))
+            console.print(f"  predicted cost: {costs}", soft_wrap=True)
+        if one.observed_cost >= 0:
+            console.print(f"  observed cost: {number(one.observed_cost)}", soft_wrap=True)

@@ -1,0 +1,90 @@
+"""What a coordinator says of itself to its administrators."""
+
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+from halcyon.coordinate.connection import Connection, Message
+from halcyon.errors import InternalError
+
+_Told = TypeVar("_Told")
+
+
+@dataclass(frozen=True)
+class Load:
+    """Of the file system. `waiting` includes interrupted applications; `unseen_share` is of the bandwidth."""
+
+    rule: str
+    metric: str
+    epoch: int
+    applications: int
+    moving: int
+    waiting: int
+    bytes_per_s: float
+    unseen_share: float
+    decisions: int
+    counts: list[str]
+
+
+@dataclass(frozen=True)
+class Application:
+    """`lease` is 0 for one that has no turn; `bytes_left` and `left_s` are 0 where they are not known."""
+
+    application: int
+    job: str
+    user: int
+    account: str
+    processes: int
+    nodes: int
+    agents: int
+    state: str
+    bytes_left: int
+    left_s: float
+    in_state_s: float
+    expected_wait_s: float
+    lease: int
+
+
+@dataclass(frozen=True)
+class Top:
+    """At one moment."""
+
+    load: Load
+    applications: list[Application]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """`costs` are of `ways`, in the metric; `observed_cost` is -1 until all phases concerned have ended."""
+
+    ago_s: float
+    why: str
+    text: str
+    move: list[str]
+    stop: list[str]
+    ways: list[str]
+    costs: list[float]
+    observed_cost: float
+
+
+def ask_top(of: Connection) -> Top:
+    """UsageError: this user is no administrator there."""
+    first, *others = of.ask({"type": "top"})
+    return Top(_read(Load, first), [_read(Application, one) for one in others])
+
+
+def ask_decisions(of: Connection, most: int) -> list[Decision]:
+    """The latest, oldest first. UsageError: as above."""
+    return [_read(Decision, one) for one in of.ask({"type": "explain", "n": most})]
+
+
+def _read(kind: type[_Told], message: Message) -> _Told:
+    """Lists that are empty need not be sent."""
+    given: dict[str, Any] = {}
+    for field in fields(kind):  # type: ignore[arg-type]
+        if field.name in message:
+            given[field.name] = message[field.name]
+        elif "list" in str(field.type):
+            given[field.name] = []
+        else:
+            raise InternalError(f"the coordinator's {message['type']!r} lacks {field.name!r}")
+    return kind(**given)

@@ -1,0 +1,27 @@
+"""Finds programs that belong to this installation of the package."""
+
+import os
+import shutil
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def places_of(name: str, variable: str) -> list[Path]:
+    """Where the program may be, the likeliest first; the environment variable `variable` alone where it is set."""
+    places = []
+    if named := os.environ.get(variable):
+        return [Path(named)]
+    if server := os.environ.get("HALCYON_SERVER"):
+        places.append(Path(server).parent / name)
+    places.append(_PACKAGE / "bin" / name)  # a wheel
+    checkout = _PACKAGE.parents[1]
+    if (checkout / "CMakePresets.json").exists():
+        places += [checkout / "build" / preset / "bin" / name for preset in ("release", "mpich")]
+    if on_path := shutil.which(name):
+        places.append(Path(on_path))
+    return list(dict.fromkeys(places))
+
+
+def is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)

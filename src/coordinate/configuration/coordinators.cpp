@@ -1,0 +1,77 @@
+#include "coordinate/configuration/coordinators.hpp"
+
+#include <array>
+
+#include "base/closest_name.hpp"
+#include "base/text_file.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+using policy::metric;
+using policy::rule;
+
+constexpr std::array rules{rule::interfere,  rule::fcfs,   rule::interrupt, rule::delay,
+                           rule::fair_share, rule::set_10, rule::dynamic};
+constexpr std::array metrics{metric::sum_of_times, metric::sum_of_interference_factors, metric::cpu_hours,
+                             metric::energy};
+
+template <class Known>
+auto find_word(const Known& known, std::string_view word) -> std::optional<typename Known::value_type> {
+    for (const auto one : known)
+        if (word == policy::name_of(one)) return one;
+    return std::nullopt;
+}
+
+bool lies_at(std::string_view path, std::string_view root) {
+    if (root == "/") return path.starts_with('/');
+    return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
+}
+
+}  // namespace
+
+const coordinator_entry* coordinators::named(std::string_view name) const {
+    for (const coordinator_entry& one : entries)
+        if (one.name == name) return &one;
+    return nullptr;
+}
+
+const coordinator_entry* coordinators::at(std::string_view path) const {
+    const coordinator_entry* found = nullptr;
+    size_t longest = 0;
+    for (const coordinator_entry& one : entries)
+        for (const std::string& root : one.paths)
+            if (root.size() > longest && lies_at(path, root)) found = &one, longest = root.size();
+    return found;
+}
+
+result<coordinators> read_coordinators(const std::string& path) {
+    const auto text = read_text_file(path);
+    if (!text) return text.why();
+    return parse_coordinators(*text, path);
+}
+
+result<coordinator_entry> choose(const coordinators& all, std::string_view name, std::string_view file_name) {
+    if (name.empty() && all.entries.size() == 1) return all.entries.front();
+    if (const coordinator_entry* const found = all.named(name)) return *found;
+    std::vector<std::string> known;
+    for (const coordinator_entry& one : all.entries) known.push_back(one.name);
+    const std::string in(file_name);
+    if (name.empty())
+        return failure{
+            error_kind::usage,
+            in + " has " + std::to_string(known.size()) + " coordinators: " + list_names(known) + "; name one of them",
+            0};
+    return failure{error_kind::usage,
+                   in + ": no coordinator '" + printable(name) + "'; known coordinators: " + list_names(known), 0};
+}
+
+std::optional<rule> rule_of(std::string_view word) {
+    return find_word(rules, word);
+}
+
+std::optional<metric> metric_of(std::string_view word) {
+    return find_word(metrics, word);
+}
+
+}  // namespace halcyon::coordinate

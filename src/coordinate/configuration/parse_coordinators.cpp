@@ -1,0 +1,178 @@
+#include <pwd.h>
+#include <sys/stat.h>
+
+#include <charconv>
+#include <chrono>
+#include <filesystem>
+#include <limits>
+#include <map>
+
+#include "base/closest_name.hpp"
+#include "base/contained.hpp"
+#include "base/yaml/config_value.hpp"
+#include "base/yaml/schema.hpp"
+#include "coordinate/configuration/coordinators.hpp"
+#include "coordinate/configuration/coordinators_schema.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+using yaml::config_value;
+
+/// A duration between bounds, in seconds.
+double seconds(const config_value& value, double least_s, double most_s, const char* least, const char* most) {
+    const double given = std::chrono::duration<double>(value.duration()).count();
+    if (given < least_s || given > most_s)
+        value.refuse("'" + printable(value.text()) + "'; expected a duration from " + least + " to " + most);
+    return given;
+}
+
+int64_t size(const config_value& value, int64_t least) {
+    const int64_t given = value.bytes();
+    if (given < least)
+        value.refuse("'" + printable(value.text()) + "'; expected at least " + std::to_string(least) + " bytes");
+    return given;
+}
+
+socket_address address_of(const config_value& value) {
+    auto parsed = parse_socket_address(value.text());
+    if (!parsed) value.refuse(parsed.why().message);
+    return *parsed;
+}
+
+std::string path_of(const config_value& value) {
+    const std::filesystem::path given = value.text();
+    if (!given.is_absolute()) value.refuse("'" + printable(value.text()) + "'; expected an absolute path");
+    std::string path = given.lexically_normal().string();
+    while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    return path;
+}
+
+mode_t permissions_of(const config_value& value) {
+    const std::string& text = value.text();
+    unsigned number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number, 8);
+    if (problem != std::errc{} || end != text.data() + text.size() || number > 0777)
+        value.refuse("'" + printable(text) + "'; expected permissions such as \"0666\"");
+    return number;
+}
+
+uid_t user_of(const config_value& value) {
+    const std::string& text = value.text();
+    if (value.is(yaml::node_kind::integer)) {
+        const int64_t number = value.integer();
+        if (number < 0 || number >= std::numeric_limits<uid_t>::max())
+            value.refuse(text + "; expected the name or number of a user");
+        return static_cast<uid_t>(number);
+    }
+    errno = 0;
+    const passwd* const known = ::getpwnam(text.c_str());
+    if (known == nullptr) value.refuse("no user '" + printable(text) + "' on this machine");
+    return known->pw_uid;
+}
+
+void parse_bounds(const config_value& from, policy::settings& bounds) {
+    if (const auto v = from.find("starvation")) bounds.starvation_s = seconds(*v, 0.1, 86400, "100 ms", "1440 min");
+    if (const auto v = from.find("relief")) bounds.relief_s = seconds(*v, 0.01, 3600, "10 ms", "60 min");
+    if (const auto v = from.find("slice")) bounds.slice_s = seconds(*v, 0.01, 3600, "10 ms", "60 min");
+    if (const auto v = from.find("ask-again")) bounds.ask_again_s = seconds(*v, 0.01, 60, "10 ms", "60 s");
+    if (const auto v = from.find("tolerated-factor")) bounds.tolerated_factor = v->number();
+    if (const auto v = from.find("least-probability")) bounds.least_probability = v->number();
+    if (const auto v = from.find("search-positions")) bounds.search_positions = static_cast<uint64_t>(v->integer());
+}
+
+void parse_times(const config_value& from, settings& how) {
+    // Clients take a coordinator that is silent for 1 s for dead.
+    if (const auto v = from.find("heartbeat")) how.heartbeat_s = seconds(*v, 0.01, 0.5, "10 ms", "500 ms");
+    if (const auto v = from.find("dead")) how.dead_s = seconds(*v, 0.01, 600, "10 ms", "10 min");
+    if (const auto v = from.find("stop")) how.stop_s = seconds(*v, 0.1, 600, "100 ms", "10 min");
+    if (const auto v = from.find("relearn")) how.relearn_s = seconds(*v, 0, 60, "0", "60 s");
+    if (const auto v = from.find("stalled")) {
+        how.stalled_s = seconds(*v, 0.1, 600, "100 ms", "10 min");
+        if (how.stalled_s < 3 * how.heartbeat_s)
+            v->refuse("'" + v->text() + "' is less than three heartbeats: a single late one would end turns");
+    }
+}
+
+void parse_lease(const config_value& from, settings& how) {
+    if (const auto v = from.find("time")) how.lease_s = seconds(*v, 0.001, 10, "1 ms", "10 s");
+    if (const auto v = from.find("most")) how.most_lease_bytes = size(*v, 1);
+    if (const auto v = from.find("first")) how.first_lease_bytes = size(*v, 1);
+    if (const auto v = from.find("least")) {
+        how.least_lease_bytes = size(*v, 1);
+        if (how.least_lease_bytes > how.most_lease_bytes) v->refuse("'" + v->text() + "' is more than 'most'");
+    }
+}
+
+void parse_limits(const config_value& from, settings& how, service& reached) {
+    if (const auto v = from.find("connections")) how.per_user.connections = static_cast<uint32_t>(v->integer());
+    if (const auto v = from.find("applications")) how.per_user.applications = static_cast<uint32_t>(v->integer());
+    if (const auto v = from.find("messages-per-second")) how.per_user.messages_per_s = v->number();
+    if (const auto v = from.find("messages-at-once")) how.per_user.messages_at_once = v->number();
+    if (const auto v = from.find("all-applications")) how.most_applications = static_cast<uint32_t>(v->integer());
+    if (const auto v = from.find("processes")) how.most_processes = v->integer();
+    if (const auto v = from.find("nodes")) how.most_nodes = v->integer();
+    if (const auto v = from.find("buffer")) reached.most_buffered_bytes_per_user = size(*v, int64_t{1} << 20U);
+}
+
+void parse_service(const config_value& from, coordinator_entry& entry) {
+    service& reached = entry.reached;
+    if (const auto v = from.find("listen"))
+        for (const config_value& each : v->items()) reached.listen.push_back(address_of(each));
+    if (reached.listen.empty()) reached.listen.push_back(entry.address);
+    if (const auto v = from.find("socket-permissions")) reached.permissions = permissions_of(*v);
+    if (const auto v = from.find("insecure")) reached.insecure = v->boolean();
+    if (const auto v = from.find("munge-socket")) reached.munge_socket = v->text();
+    if (const auto v = from.find("administrators"))
+        for (const config_value& each : v->items()) reached.administrators.push_back(user_of(each));
+    if (const auto v = from.find("metrics")) reached.metrics = address_of(*v);
+    if (const auto v = from.find("epoch-file")) reached.epoch_file = path_of(*v);
+}
+
+void parse_settings(const config_value& from, settings& how) {
+    // The schema knows the words; a test compares them with those of the policies.
+    if (const auto v = from.find("policy")) how.rule = rule_of(v->text()).value();
+    if (const auto v = from.find("metric")) how.metric = metric_of(v->text()).value();
+    if (const auto v = from.find("bounds")) parse_bounds(*v, how.bounds);
+    if (const auto v = from.find("times")) parse_times(*v, how);
+    if (const auto v = from.find("lease")) parse_lease(*v, how);
+    if (const auto v = from.find("watts-per-node")) how.watts_per_node = v->number();
+    if (const auto v = from.find("decisions-kept")) how.decisions_kept = static_cast<uint32_t>(v->integer());
+    if (const auto accounts = from.find("accounts"))
+        for (const auto& [name, weight] : accounts->entries()) how.account_weights[name] = weight.number();
+}
+
+coordinators build(const config_value& root) {
+    coordinators all;
+    std::map<std::string, std::string> owner_of;  // of paths
+    for (const auto& [name, value] : root.find("coordinators")->entries()) {
+        coordinator_entry entry;
+        entry.name = name;
+        value.check_name("coordinator", name);
+        for (const config_value& each : value.find("paths")->items()) {
+            entry.paths.push_back(path_of(each));
+            const auto [known, added] = owner_of.emplace(entry.paths.back(), name);
+            if (!added) each.refuse("'" + entry.paths.back() + "' is coordinated by '" + known->second + "' already");
+        }
+        entry.address = address_of(*value.find("address"));
+        parse_service(value, entry);
+        parse_settings(value, entry.how);
+        if (const auto v = value.find("limits")) parse_limits(*v, entry.how, entry.reached);
+        all.entries.push_back(std::move(entry));
+    }
+    return all;
+}
+
+}  // namespace
+
+result<coordinators> parse_coordinators(std::string_view yaml_text, std::string_view file_name) {
+    return contained(std::string(file_name), [&]() -> result<coordinators> {
+        static const yaml::schema rules = yaml::schema::from_json(coordinators_schema()).value();
+        const auto document = yaml::parse(yaml_text, file_name);
+        if (!document) return document.why();
+        if (const auto fits = rules.check(*document, file_name); !fits) return fits.why();
+        return build(config_value(*document, file_name, ""));
+    });
+}
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,269 @@
+#include "coordinate/daemon/clients.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "coordinate/protocol/json.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+constexpr int64_t proving_ns = 10'000'000'000;  // munged may be slow
+constexpr int64_t finishing_ns = 1'000'000'000;
+constexpr size_t most_with_deadline = 1024;
+constexpr size_t most_discarded = size_t{1} << 20U;
+constexpr size_t most_waiting = size_t{256} << 10U;
+/// `top` of many applications at once.
+constexpr size_t most_waiting_administrator = size_t{64} << 20U;
+
+std::string refusal(std::string_view reason) {
+    return std::get<std::string>(encode(from_coordinator(refused{std::string(reason)})));
+}
+
+}  // namespace
+
+clients::clients(event_loop& loop, audience& heard_by, daemon_counts& counted)
+    : loop_(loop), heard_by_(heard_by), counted_(counted) {}
+
+clients::~clients() {
+    for (const auto& [id, c] : all_) loop_.remove(c->watch);
+    loop_.remove(checks_watch_);
+}
+
+result<void> clients::start_checks(std::optional<munge> authority) {
+    auto made = peer_check::start(std::move(authority));
+    if (!made) return made.why();
+    auto watch = loop_.add((*made)->fd(), EPOLLIN, [this](uint32_t) { collect_verdicts(); });
+    if (!watch) return watch.why();
+    loop_.remove(checks_watch_);
+    checks_ = std::move(*made);
+    checks_watch_ = *watch;
+    return {};
+}
+
+void clients::add(listening_socket::accepted from) {
+    ++counted_.accepted;
+    const connection_id id = ++latest_;
+    auto made = std::make_unique<client>(std::move(from.socket), line_bounds{longest_line, most_waiting_administrator});
+    client& c = *made;
+    auto watch = loop_.add(c.connection.fd(), EPOLLIN, [this, id](uint32_t events) { ready(id, events); });
+    if (!watch) {
+        ++counted_.refused_descriptors;
+        return;
+    }
+    c.watch = *watch;
+    c.events = EPOLLIN;
+    all_.emplace(id, std::move(made));
+    if (from.peer) return open(id, c, *from.peer);
+    set_deadline(id, c, proving_ns);
+    c.challenge = std::move(from.challenge);
+    if (!c.connection.send(c.challenge->line)) drop(id);
+}
+
+void clients::open(connection_id id, client& c, const peer_identity& who) {
+    forget_deadline(id, c);
+    c.at = stage::open;
+    c.user = who.uid;
+    c.administrator = heard_by_.came(id, who);
+    charge(id, c);
+}
+
+void clients::ready(connection_id id, uint32_t events) {
+    ++handled_;
+    const auto found = all_.find(id);
+    if (found == all_.end()) return;
+    client& c = *found->second;
+    if ((events & EPOLLOUT) != 0) {
+        flush(id, c);
+        if (!all_.contains(id)) return;
+    }
+    if ((events & ~uint32_t{EPOLLOUT}) != 0) read(id, c);
+}
+
+void clients::read(connection_id id, client& c) {
+    if (c.at == stage::finishing || c.at == stage::lingering) {
+        std::array<char, 65536> discarded;
+        const ssize_t got = ::recv(c.connection.fd(), discarded.data(), discarded.size(), MSG_DONTWAIT);
+        const bool waits = got < 0 && (errno == EAGAIN || errno == EINTR);
+        if (got > 0) c.discarded_bytes += static_cast<size_t>(got);
+        if (got == 0 || (got < 0 && !waits) || c.discarded_bytes > most_discarded) drop(id);
+        return;
+    }
+    const auto got = c.connection.read_lines([&](std::string_view line) { return take(id, c, line); });
+    // An audience only sends and finishes; neither destroys a client that is being read.
+    if (got && *got == line_connection::input::open) {
+        if (c.at == stage::open) charge(id, c);
+        return;
+    }
+    if (got && *got == line_connection::input::paused) return;
+    const bool was_open = c.at == stage::open;
+    if (!got && got.why().system_errno == EMSGSIZE && was_open) {
+        ++counted_.refused_long_lines;
+        heard_by_.said_too_much(id);
+        return refuse(id, c, refusal("a message is longer than " + std::to_string(longest_line) + " bytes"));
+    }
+    if (!was_open) ++counted_.refused_identities;
+    drop(id);
+}
+
+/// Whether to go on reading.
+bool clients::take(connection_id id, client& c, std::string_view line) {
+    if (c.at == stage::open) {
+        heard_by_.said(id, line);
+        return c.at == stage::open;
+    }
+    if (c.at != stage::proving) return false;
+    c.at = stage::checking;
+    if (checks_ == nullptr || !checks_->ask(id, *c.challenge, std::string(line))) {
+        ++counted_.refused_identities;
+        refuse(id, c, refusal_line("too many connections are being checked; try again"));
+        return false;
+    }
+    wait_for(id, c, 0);
+    return false;
+}
+
+void clients::collect_verdicts() {
+    ++handled_;
+    for (peer_check::verdict& one : checks_->collect()) {
+        const auto found = all_.find(one.connection);
+        if (found == all_.end() || found->second->at != stage::checking) continue;
+        client& c = *found->second;
+        if (!one.peer) {
+            ++counted_.refused_identities;
+            refuse(one.connection, c, refusal_line(one.peer.why().message));
+            continue;
+        }
+        if (!c.connection.send(welcome_line)) {
+            drop(one.connection);
+            continue;
+        }
+        open(one.connection, c, *one.peer);
+        // Lines may have come with the answer already.
+        if (all_.contains(one.connection) && c.at == stage::open) {
+            wait_for(one.connection, c, EPOLLIN);
+            read(one.connection, c);
+        }
+    }
+}
+
+void clients::send(connection_id id, std::string_view line) {
+    const auto found = all_.find(id);
+    if (found == all_.end() || found->second->at != stage::open) return;
+    client& c = *found->second;
+    const size_t most = c.administrator ? most_waiting_administrator : most_waiting;
+    const bool fits = c.connection.bytes_waiting() + line.size() < most;
+    const auto sent = fits ? c.connection.send(line) : result<void>(failure{error_kind::unavailable, "", ENOBUFS});
+    if (!sent) {
+        if (sent.why().system_errno == ENOBUFS) ++counted_.closed_slow_readers;
+        return drop(id);
+    }
+    if (c.connection.wants_to_write()) {
+        wait_for(id, c, EPOLLIN | EPOLLOUT);
+        charge(id, c);
+    }
+}
+
+void clients::finish(connection_id id) {
+    const auto found = all_.find(id);
+    if (found == all_.end() || found->second->at > stage::open) return;
+    client& c = *found->second;
+    c.at = stage::finishing;
+    set_deadline(id, c, finishing_ns);
+    if (!c.connection.wants_to_write()) linger(id, c);
+}
+
+void clients::finish_all() {
+    std::vector<connection_id> ids;
+    for (const auto& [id, c] : all_) ids.push_back(id);
+    for (const connection_id id : ids) finish(id);
+}
+
+void clients::flush(connection_id id, client& c) {
+    if (const auto done = c.connection.flush(); !done) return drop(id);
+    if (c.connection.wants_to_write()) return;
+    if (c.at == stage::finishing) return linger(id, c);
+    wait_for(id, c, c.at == stage::checking ? 0U : uint32_t{EPOLLIN});
+}
+
+void clients::linger(connection_id id, client& c) {
+    c.connection.end_output();
+    c.at = stage::lingering;
+    wait_for(id, c, EPOLLIN);
+}
+
+/// With a last line; nobody hears of it any more.
+void clients::refuse(connection_id id, client& c, std::string_view last_line) {
+    const bool known = c.at == stage::open;
+    static_cast<void>(c.connection.send(last_line));
+    finish(id);
+    if (known) heard_by_.went(id);
+}
+
+bool clients::charge(connection_id id, client& c) {
+    const auto bytes = static_cast<int64_t>(c.connection.memory_bytes());
+    int64_t& of_user = charged_[c.user];
+    of_user += bytes - c.charged_bytes;
+    buffered_ += bytes - c.charged_bytes;
+    const bool grew = bytes > c.charged_bytes;
+    c.charged_bytes = bytes;
+    if (!grew || of_user <= most_per_user_ || c.administrator || c.at != stage::open) return true;
+    ++counted_.closed_buffers;
+    refuse(id, c, refusal("this user's messages take too much memory"));
+    return false;
+}
+
+void clients::wait_for(connection_id id, client& c, uint32_t events) {
+    if (c.events == events) return;
+    if (loop_.change(c.watch, events))
+        c.events = events;
+    else
+        broken_.push_back(id);
+}
+
+void clients::drop(connection_id id) {
+    const auto found = all_.find(id);
+    client& c = *found->second;
+    const bool known = c.at == stage::open;
+    loop_.remove(c.watch);
+    buffered_ -= c.charged_bytes;
+    if (const auto user = charged_.find(c.user); user != charged_.end() && (user->second -= c.charged_bytes) <= 0)
+        charged_.erase(user);
+    forget_deadline(id, c);
+    all_.erase(found);
+    if (known) heard_by_.went(id);
+}
+
+void clients::set_deadline(connection_id id, client& c, int64_t after_ns) {
+    forget_deadline(id, c);
+    c.until_ns = monotonic_ns() + after_ns;
+    deadlines_.emplace(c.until_ns, id);
+}
+
+void clients::forget_deadline(connection_id id, const client& c) {
+    const auto [begin, end] = deadlines_.equal_range(c.until_ns);
+    for (auto at = begin; at != end; ++at)
+        if (at->second == id) {
+            deadlines_.erase(at);
+            return;
+        }
+}
+
+/// Where there are too many, those whose time ends first have had enough of it.
+void clients::expire(int64_t now_ns) {
+    for (const connection_id id : std::exchange(broken_, {}))
+        if (all_.contains(id)) drop(id);
+    while (!deadlines_.empty() && (deadlines_.begin()->first <= now_ns || deadlines_.size() > most_with_deadline)) {
+        const connection_id id = deadlines_.begin()->second;
+        if (all_.at(id)->at < stage::open) ++counted_.refused_identities;
+        drop(id);
+    }
+}
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/event_loop.hpp"
+#include "base/line_socket/line_connection.hpp"
+#include "base/line_socket/listening_socket.hpp"
+#include "base/line_socket/peer_check.hpp"
+#include "coordinate/coordinator/effects.hpp"
+#include "coordinate/daemon/daemon_counts.hpp"
+
+namespace halcyon::coordinate {
+
+/// Whoever hears what clients say.
+class audience {
+  public:
+    audience() = default;
+    audience(const audience&) = delete;
+    audience& operator=(const audience&) = delete;
+    virtual ~audience() = default;
+    /// Returns whether the client is an administrator.
+    virtual bool came(connection_id id, const peer_identity& who) = 0;
+    virtual void said(connection_id id, std::string_view line) = 0;
+    virtual void said_too_much(connection_id id) = 0;  ///< of a line beyond the bound; went() follows
+    virtual void went(connection_id id) = 0;           ///< not called for those that finish() closes
+};
+
+/// All connections of clients on one event loop: proves whose they are, reads lines, sends lines, and bounds what each
+/// may take. Nothing here waits for a client.
+///
+/// A connection is read once a round of the loop, so that a client that never stops sending delays nobody. A client
+/// that does not read is closed when more than its bound waits for it, and so is one whose user's connections together
+/// take more memory than a user may.
+class clients {
+  public:
+    clients(event_loop& loop, audience& heard_by, daemon_counts& counted);
+    ~clients();
+    clients(const clients&) = delete;
+    clients& operator=(const clients&) = delete;
+
+    /// Checks TCP peers; without, those that have to prove who they are are refused.
+    result<void> start_checks(std::optional<munge> authority);
+    void bound_user(int64_t most_buffered_bytes) { most_per_user_ = most_buffered_bytes; }
+
+    void add(listening_socket::accepted from);
+    /// Of a connection that is gone or finishes: nothing happens.
+    void send(connection_id id, std::string_view line);
+    /// Closes once all is sent; nothing of it is heard any more.
+    void finish(connection_id id);
+    void finish_all();
+    /// Those that had a time to prove who they are, or to take their last lines, and let it pass.
+    void expire(int64_t now_ns);
+
+    [[nodiscard]] size_t count() const { return all_.size(); }
+    [[nodiscard]] int64_t buffered_bytes() const { return buffered_; }
+    /// Events handled since the start: whether there was anything to do.
+    [[nodiscard]] uint64_t handled() const { return handled_; }
+
+  private:
+    enum class stage : uint8_t {
+        proving,   ///< has not shown who it is
+        checking,  ///< what it showed is being checked
+        open,
+        finishing,  ///< its last lines are to be sent
+        lingering,  ///< they are; waits for the client to close, which otherwise could lose them
+    };
+    struct client {
+        client(descriptor socket, line_bounds bounds) : connection(std::move(socket), bounds) {}
+        line_connection connection;
+        event_loop::watch watch = event_loop::watch::none;
+        uint32_t events = 0;
+        stage at = stage::proving;
+        std::optional<tcp_challenge> challenge;
+        uid_t user = 0;
+        bool administrator = false;
+        int64_t charged_bytes = 0;
+        size_t discarded_bytes = 0;
+        int64_t until_ns = 0;  ///< of all but `open`
+    };
+
+    void ready(connection_id id, uint32_t events);
+    void read(connection_id id, client& c);
+    bool take(connection_id id, client& c, std::string_view line);
+    void open(connection_id id, client& c, const peer_identity& who);
+    void collect_verdicts();
+    void wait_for(connection_id id, client& c, uint32_t events);
+    void flush(connection_id id, client& c);
+    void linger(connection_id id, client& c);
+    /// False: the user has too much, and the client is gone.
+    bool charge(connection_id id, client& c);
+    void refuse(connection_id id, client& c, std::string_view last_line);
+    void drop(connection_id id);
+    void set_deadline(connection_id id, client& c, int64_t after_ns);
+    void forget_deadline(connection_id id, const client& c);
+
+    event_loop& loop_;
+    audience& heard_by_;
+    daemon_counts& counted_;
+    std::unique_ptr<peer_check> checks_;
+    event_loop::watch checks_watch_ = event_loop::watch::none;
+    int64_t most_per_user_ = int64_t{64} << 20U;
+    std::unordered_map<connection_id, std::unique_ptr<client>> all_;
+    std::unordered_map<uid_t, int64_t> charged_;  ///< bytes of each user
+    std::multimap<int64_t, connection_id> deadlines_;
+    std::vector<connection_id> broken_;  ///< to be dropped
+    int64_t buffered_ = 0;
+    connection_id latest_ = 0;
+    uint64_t handled_ = 0;
+};
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/event_loop.hpp"
+#include "coordinate/configuration/coordinators.hpp"
+#include "coordinate/coordinator/coordinator.hpp"
+#include "coordinate/daemon/clients.hpp"
+#include "coordinate/daemon/door.hpp"
+#include "coordinate/daemon/epoch.hpp"
+#include "coordinate/daemon/log.hpp"
+#include "coordinate/daemon/metrics_door.hpp"
+#include "coordinate/daemon/metrics_text.hpp"
+#include "coordinate/daemon/signals.hpp"
+#include "coordinate/daemon/trouble.hpp"
+
+namespace halcyon::coordinate {
+
+/// Runs the coordinator of one file system: owns its sockets, tells the state machine what came, does what that returns
+/// and wakes in time. Everything is on one thread, but for the checks of TCP peers.
+///
+/// Each round reads whatever is there, from each client in turn, and only then has the state machine decide, so that
+/// nobody is taken for silent whose messages lie unread; a flood of messages delays a decision by 20 ms at most.
+///
+/// SIGTERM and SIGINT end it. SIGHUP has it read its configuration again: a wrong one changes nothing; another one than
+/// before begins a new epoch, in which clients connect again and show their leases, as if the daemon had been
+/// restarted.
+class daemon : audience {
+  public:
+    /// The configuration, read again at each call.
+    using source = std::function<result<coordinator_entry>()>;
+
+    /// Failure: an address cannot be listened at, a limit is too low, or no epoch is to be had.
+    static result<std::unique_ptr<daemon>> start(source configuration, int log_to);
+    ~daemon() override = default;
+
+    /// Until a signal ends it.
+    result<void> run();
+
+    /// Where it listens, with ports that the system chose.
+    [[nodiscard]] std::vector<socket_address> addresses() const;
+
+  private:
+    daemon(source configuration, coordinator_entry entry, std::unique_ptr<event_loop> loop, int log_to);
+
+    bool came(connection_id id, const peer_identity& who) override;
+    void said(connection_id id, std::string_view line) override;
+    void said_too_much(connection_id id) override;
+    void went(connection_id id) override;
+
+    /// Those of `entry`, of which some may be open already. Failure: nothing has changed.
+    result<void> open_doors(const coordinator_entry& entry);
+    result<std::unique_ptr<metrics_door>> open_metrics(const service& reached);
+    void begin_epoch(const epoch_source::epoch& epoch);
+    [[nodiscard]] settings settings_within_limits();
+
+    result<void> read_all();
+    void tell_gone();
+    void carry_out(const effects& todo);
+    void reload();
+    result<void> take_over(coordinator_entry entry);
+    std::string metrics();
+
+    source configuration_;
+    coordinator_entry entry_;
+    daemon_counts counted_;
+    log log_;
+    trouble trouble_;
+    std::unique_ptr<event_loop> loop_;
+    std::unique_ptr<signals> signals_;
+    std::unique_ptr<epoch_source> epochs_;
+    std::unique_ptr<coordinator> machine_;
+    std::unique_ptr<clients> clients_;  ///< before the doors: they hand over to it
+    std::vector<std::unique_ptr<door>> doors_;
+    std::unique_ptr<metrics_door> metrics_;
+    std::map<std::string, double, std::less<>> counted_before_;
+    std::map<policy::reason, uint64_t> decided_before_;
+    std::vector<connection_id> gone_;  ///< while effects are carried out
+    bool carrying_out_ = false;
+    double wake_at_s_ = 0;
+    int64_t begin_ns_ = 0;
+};
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,73 @@
+#include "coordinate/daemon/epoch.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <ctime>
+#include <limits>
+
+#include "base/clock.hpp"
+#include "base/closest_name.hpp"
+#include "base/replace_file.hpp"
+#include "base/text_file.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+constexpr int64_t quarter_ns = 250'000'000;
+constexpr int64_t begin_of_2025_ns = 1'735'689'600 * int64_t{1'000'000'000};
+constexpr uint64_t highest = std::numeric_limits<uint32_t>::max();
+
+int64_t quarters_now() {
+    return (realtime_ns() - begin_of_2025_ns) / quarter_ns;
+}
+
+void wait_for_next_quarter() {
+    const int64_t left_ns = quarter_ns - realtime_ns() % quarter_ns;
+    timespec rest{0, static_cast<long>(left_ns)};
+    while (::nanosleep(&rest, &rest) != 0 && errno == EINTR) {
+    }
+}
+
+}  // namespace
+
+result<uint64_t> own_epochs::stored() const {
+    if (file_.empty()) return uint64_t{0};
+    const auto text = read_text_file(file_);
+    if (!text && text.why().system_errno == ENOENT) return uint64_t{0};
+    if (!text) return text.why();
+    const std::string_view digits = std::string_view(*text).substr(0, text->find('\n'));
+    uint64_t number = 0;
+    const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (problem != std::errc{} || end != digits.data() + digits.size() || number > highest)
+        return failure{error_kind::config,
+                       file_ + ":1: '" + printable(digits) +
+                           "'; expected the number of the latest epoch. Without the file, the clock gives it",
+                       0};
+    return number;
+}
+
+result<epoch_source::epoch> own_epochs::next() {
+    const auto before = stored();
+    if (!before) return before.why();
+    epoch made;
+    const uint64_t least = std::max(latest_, *before) + 1;
+    if (file_.empty()) wait_for_next_quarter();
+    made.number = std::max(least, static_cast<uint64_t>(std::max<int64_t>(quarters_now(), 1)));
+    if (!file_.empty()) {
+        if (const auto kept = replace_file(file_, std::to_string(made.number) + "\n"); !kept) {
+            // As without a file.
+            wait_for_next_quarter();
+            made.number = std::max(least, static_cast<uint64_t>(std::max<int64_t>(quarters_now(), 1)));
+            made.warning = kept.why().message + "; the epoch follows the clock alone";
+        }
+    }
+    if (made.number > highest)
+        return failure{error_kind::system,
+                       "epoch " + std::to_string(made.number) + " is beyond 2^32: the clock or the epoch file is wrong",
+                       0};
+    latest_ = made.number;
+    return made;
+}
+
+}  // namespace halcyon::coordinate

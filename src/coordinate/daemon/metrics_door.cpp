@@ -1,0 +1,129 @@
+#include "coordinate/daemon/metrics_door.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+constexpr size_t most_requests = 16, most_asked = 8192;
+constexpr int64_t patience_ns = 5'000'000'000;
+
+bool would_wait() {
+    return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
+}
+
+std::string response(const char* status, const char* type, const std::string& body) {
+    return "HTTP/1.1 " + std::string(status) + "\r\nContent-Type: " + type +
+           "\r\nContent-Length: " + std::to_string(body.size()) + "\r\nConnection: close\r\n\r\n" + body;
+}
+
+}  // namespace
+
+result<std::unique_ptr<metrics_door>> metrics_door::open(event_loop& loop, const socket_address& address,
+                                                         mode_t permissions, daemon_counts& counted,
+                                                         std::function<std::string()> text) {
+    std::unique_ptr<metrics_door> made(new metrics_door(loop, counted, std::move(text)));
+    listen_options options;
+    options.permissions = permissions;
+    options.insecure = true;  // nobody is asked who they are
+    auto opened = door::open(loop, address, options, counted,
+                             [one = made.get()](listening_socket::accepted from) { one->add(std::move(from.socket)); });
+    if (!opened) return opened.why();
+    made->door_ = std::move(*opened);
+    return made;
+}
+
+metrics_door::~metrics_door() {
+    for (const auto& [number, r] : requests_) loop_.remove(r.watch);
+}
+
+void metrics_door::add(descriptor socket) {
+    if (requests_.size() >= most_requests) {
+        ++counted_.refused_metrics;
+        return;
+    }
+    const uint64_t number = ++latest_;
+    auto watch = loop_.add(socket.get(), EPOLLIN, [this, number](uint32_t) { ready(number); });
+    if (!watch) {
+        ++counted_.refused_metrics;
+        return;
+    }
+    requests_.emplace(number, request{std::move(socket), *watch, {}, {}, 0, monotonic_ns() + patience_ns});
+}
+
+void metrics_door::ready(uint64_t number) {
+    const auto found = requests_.find(number);
+    if (found == requests_.end()) return;
+    request& r = found->second;
+    if (r.answer.empty() && !read(r)) return end(number);
+    if (r.answer.empty()) return;
+    if (!write(r)) return end(number);
+    if (!loop_.change(r.watch, EPOLLOUT)) end(number);
+}
+
+bool metrics_door::read(request& r) {
+    std::array<char, 4096> some;
+    const ssize_t got = ::recv(r.socket.get(), some.data(), some.size(), MSG_DONTWAIT);
+    if (got < 0 && would_wait()) return true;
+    if (got <= 0) return false;
+    r.asked.append(some.data(), static_cast<size_t>(got));
+    if (r.asked.find("\r\n\r\n") != std::string::npos || r.asked.find("\n\n") != std::string::npos)
+        answer(r);
+    else if (r.asked.size() > most_asked) {
+        ++counted_.refused_metrics;
+        r.answer = response("431 Request Header Fields Too Large", "text/plain", "the request is too long\n");
+    }
+    return true;
+}
+
+void metrics_door::answer(request& r) {
+    const std::string_view line = std::string_view(r.asked).substr(0, r.asked.find_first_of("\r\n"));
+    const auto asks_for = [line](std::string_view what) {
+        return line.starts_with(what) &&
+               (line.size() == what.size() || line[what.size()] == ' ' || line[what.size()] == '?');
+    };
+    if (asks_for("GET /metrics")) {
+        r.answer = response("200 OK", "text/plain; version=0.0.4; charset=utf-8", text_());
+        return;
+    }
+    ++counted_.refused_metrics;
+    r.answer = line.starts_with("GET ") ? response("404 Not Found", "text/plain", "metrics are at /metrics\n")
+                                        : response("405 Method Not Allowed", "text/plain", "only GET is answered\n");
+}
+
+/// False: all is sent, or the reader is gone.
+bool metrics_door::write(request& r) const {
+    while (r.sent < r.answer.size()) {
+        const ssize_t sent =
+            ::send(r.socket.get(), r.answer.data() + r.sent, r.answer.size() - r.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent < 0) return would_wait();
+        r.sent += static_cast<size_t>(sent);
+    }
+    return false;
+}
+
+void metrics_door::end(uint64_t number) {
+    const auto found = requests_.find(number);
+    loop_.remove(found->second.watch);
+    requests_.erase(found);
+}
+
+void metrics_door::expire(int64_t now_ns) {
+    std::vector<uint64_t> late;
+    for (const auto& [number, r] : requests_)
+        if (r.until_ns <= now_ns) late.push_back(number);
+    for (const uint64_t number : late) {
+        ++counted_.refused_metrics;
+        end(number);
+    }
+}
+
+}  // namespace halcyon::coordinate

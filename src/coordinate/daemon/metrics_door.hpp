@@ -1,0 +1,58 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "coordinate/daemon/door.hpp"
+
+namespace halcyon::coordinate {
+
+/// Answers `GET /metrics` (HTTP 1.x) on the daemon's own loop, and closes. All that Prometheus needs of HTTP is one
+/// fixed answer: a library for it would bring its threads, whose look at the state would have to be kept apart from the
+/// loop.
+///
+/// At most 16 requests at a time, each of at most 8 KiB and 5 s: a reader that does not read harms nobody.
+class metrics_door {
+  public:
+    /// `text` is asked once for each request.
+    static result<std::unique_ptr<metrics_door>> open(event_loop& loop, const socket_address& address,
+                                                      mode_t permissions, daemon_counts& counted,
+                                                      std::function<std::string()> text);
+    metrics_door(const metrics_door&) = delete;
+    metrics_door& operator=(const metrics_door&) = delete;
+    ~metrics_door();
+
+    [[nodiscard]] const door& at() const { return *door_; }
+    void expire(int64_t now_ns);
+
+  private:
+    struct request {
+        descriptor socket;
+        event_loop::watch watch = event_loop::watch::none;
+        std::string asked;
+        std::string answer;
+        size_t sent = 0;
+        int64_t until_ns = 0;
+    };
+
+    metrics_door(event_loop& loop, daemon_counts& counted, std::function<std::string()> text)
+        : loop_(loop), counted_(counted), text_(std::move(text)) {}
+    void add(descriptor socket);
+    void ready(uint64_t number);
+    /// False: the request is over.
+    bool read(request& r);
+    bool write(request& r) const;
+    void answer(request& r);
+    void end(uint64_t number);
+
+    event_loop& loop_;
+    daemon_counts& counted_;
+    std::function<std::string()> text_;
+    std::unique_ptr<door> door_;
+    std::map<uint64_t, request> requests_;
+    uint64_t latest_ = 0;
+};
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,100 @@
+// halcyon-coordinator: gives the applications of one file system their turns. See docs/coordinator.md.
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <iostream>
+#include <new>
+#include <string>
+
+#include "base/rapidjson.hpp"
+#include "coordinate/daemon/daemon.hpp"
+#include "programs/coordinator_options.hpp"
+
+using namespace halcyon;
+using namespace halcyon::coordinate;
+
+namespace {
+
+int fail(const failure& why) {
+    std::fprintf(stderr, "halcyon-coordinator: %s\n", why.message.c_str());
+    if (why.kind == error_kind::usage) std::fprintf(stderr, "try: halcyon-coordinator --help\n");
+    return why.kind == error_kind::usage ? 2 : 1;
+}
+
+int check(const std::string& file) {
+    const auto all = read_coordinators(file);
+    if (!all) return fail(all.why());
+    for (const coordinator_entry& one : all->entries) {
+        std::string paths;
+        for (const std::string& path : one.paths) paths += (paths.empty() ? "" : ", ") + path;
+        std::cout << one.name << ": " << paths << " at " << one.address.text() << ", policy "
+                  << policy::name_of(one.how.rule);
+        if (one.how.rule == policy::rule::dynamic) std::cout << ", metric " << policy::name_of(one.how.metric);
+        std::cout << "\n";
+    }
+    std::cout << file << ": OK\n";
+    return 0;
+}
+
+int show(const std::string& file) {
+    const auto all = read_coordinators(file);
+    if (!all) return fail(all.why());
+    rapidjson::StringBuffer text;
+    rapidjson::Writer<rapidjson::StringBuffer> json(text);
+    json.StartArray();
+    for (const coordinator_entry& one : all->entries) {
+        json.StartObject();
+        json.Key("name");
+        json.String(one.name.c_str());
+        json.Key("paths");
+        json.StartArray();
+        for (const std::string& path : one.paths) json.String(path.c_str());
+        json.EndArray();
+        json.Key("address");
+        json.String(one.address.text().c_str());
+        json.Key("metrics");
+        json.String(one.reached.metrics ? one.reached.metrics->text().c_str() : "");
+        json.Key("munge_socket");
+        json.String(one.reached.munge_socket.c_str());
+        json.EndObject();
+    }
+    json.EndArray();
+    std::cout << text.GetString() << "\n";
+    return 0;
+}
+
+int run(const coordinator_options& options) {
+    ::prctl(PR_SET_NAME, "halcyon-coord");
+    auto made = daemon::start([options] { return configured(options); }, STDERR_FILENO);
+    if (!made) return fail(made.why());
+    const auto done = (*made)->run();
+    return done ? 0 : fail(done.why());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+    const auto options = parse_options({argv + 1, static_cast<size_t>(argc - 1)});
+    if (!options) return fail(options.why());
+    switch (options->what) {
+        case coordinator_options::task::help:
+            std::cout << coordinator_usage;
+            return 0;
+        case coordinator_options::task::check:
+            return check(options->file);
+        case coordinator_options::task::show:
+            return show(options->file);
+        case coordinator_options::task::run:
+            return run(*options);
+    }
+} catch (const std::bad_alloc&) {
+    // Whoever starts daemons starts it again; clients tell it what they hold.
+    std::fputs("halcyon-coordinator: out of memory\n", stderr);
+    return 1;
+} catch (const std::exception& e) {
+    std::fprintf(stderr, "halcyon-coordinator: %s\n", e.what());
+    return 1;
+}

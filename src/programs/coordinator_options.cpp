@@ -1,0 +1,118 @@
+#include "programs/coordinator_options.hpp"
+
+#include <array>
+#include <cstdlib>
+#include <string_view>
+#include <utility>
+
+#include "base/closest_name.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+failure wrong(std::string message) {
+    return {error_kind::usage, std::move(message), 0};
+}
+
+/// Where options put their values.
+result<std::string*> place_of(coordinator_options& into, std::string_view option) {
+    if (option == "--config") return &into.file;
+    if (option == "--name") return &into.name;
+    if (option == "--policy") return &into.policy;
+    if (option == "--metric") return &into.metric;
+    if (option == "--metrics") return &into.metrics;
+    if (option == "--address") return &into.addresses.emplace_back();
+    if (option == "--check" || option == "--show") {
+        into.what = option == "--check" ? coordinator_options::task::check : coordinator_options::task::show;
+        return &into.file;
+    }
+    const std::array<std::string, 8> known{"--config", "--name",    "--address", "--policy",
+                                           "--metric", "--metrics", "--check",   "--show"};
+    const auto near = closest_name(option, known);
+    return wrong("unknown option " + printable(option) + (near ? "; did you mean " + *near + "?" : ""));
+}
+
+result<void> take_addresses(const coordinator_options& options, coordinator_entry& entry) {
+    if (options.addresses.empty()) return {};
+    entry.reached.listen.clear();
+    for (const std::string& text : options.addresses) {
+        auto address = parse_socket_address(text);
+        if (!address) return address.why();
+        entry.reached.listen.push_back(*address);
+    }
+    entry.address = entry.reached.listen.front();
+    return {};
+}
+
+}  // namespace
+
+const char* const coordinator_usage =
+    "usage: halcyon-coordinator [--config FILE] [--name NAME] [--address ADDRESS]... [--policy POLICY]\n"
+    "                           [--metric METRIC] [--metrics ADDRESS]\n"
+    "       halcyon-coordinator --check FILE\n"
+    "       halcyon-coordinator --show FILE\n"
+    "\n"
+    "Gives the applications of one file system their turns, until SIGTERM or SIGINT. SIGHUP: reads FILE again.\n"
+    "\n"
+    "  --config FILE      coordinators.yaml; may be left out where --address is given\n"
+    "  --name NAME        which of its coordinators; may be left out where there is one\n"
+    "  --address ADDRESS  where to listen, instead of what FILE says: unix:PATH, unix:@NAME, tcp:HOST:PORT\n"
+    "  --policy POLICY    interfere, fcfs, interrupt, delay, fair-share, set-10, dynamic (default: dynamic)\n"
+    "  --metric METRIC    of dynamic: sum-of-times, sum-of-interference-factors, cpu-hours, energy\n"
+    "  --metrics ADDRESS  where Prometheus finds metrics\n"
+    "  --check FILE       says what is wrong with FILE, and runs nothing\n"
+    "  --show FILE        prints the coordinators of FILE as JSON\n";
+
+result<coordinator_options> parse_options(std::span<const char* const> arguments) {
+    coordinator_options made;
+    for (size_t i = 0; i < arguments.size(); ++i) {
+        const std::string_view given = arguments[i];
+        if (given == "--help" || given == "-h") {
+            made.what = coordinator_options::task::help;
+            return made;
+        }
+        const size_t equals = given.starts_with("--") ? given.find('=') : std::string_view::npos;
+        const auto place = place_of(made, given.substr(0, equals));
+        if (!place) return place.why();
+        if (equals != std::string_view::npos)
+            **place = given.substr(equals + 1);
+        else if (++i < arguments.size())
+            **place = arguments[i];
+        else
+            return wrong(std::string(given) + " needs a value");
+    }
+    if (made.what == coordinator_options::task::run && made.file.empty() && made.addresses.empty())
+        return wrong("neither --config nor --address is given");
+    return made;
+}
+
+result<coordinator_entry> configured(const coordinator_options& options) {
+    coordinator_entry entry;
+    entry.name = options.name.empty() ? "storage" : options.name;
+    if (!options.file.empty()) {
+        const auto all = read_coordinators(options.file);
+        if (!all) return all.why();
+        auto chosen = choose(*all, options.name, options.file);
+        if (!chosen) return chosen;
+        entry = std::move(*chosen);
+    }
+    if (auto done = take_addresses(options, entry); !done) return done.why();
+    if (!options.policy.empty()) {
+        const auto rule = rule_of(options.policy);
+        if (!rule) return wrong("--policy " + printable(options.policy) + ": no such policy; see --help");
+        entry.how.rule = *rule;
+    }
+    if (!options.metric.empty()) {
+        const auto metric = metric_of(options.metric);
+        if (!metric) return wrong("--metric " + printable(options.metric) + ": no such metric; see --help");
+        entry.how.metric = *metric;
+    }
+    if (!options.metrics.empty()) {
+        auto address = parse_socket_address(options.metrics);
+        if (!address) return address.why();
+        entry.reached.metrics = *address;
+    }
+    return entry;
+}
+
+}  // namespace halcyon::coordinate

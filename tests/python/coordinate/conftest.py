@@ -1,0 +1,47 @@
+"""Daemons of tests, which end with them."""
+
+import shutil
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from coordinator_process import CoordinatorProcess
+
+from halcyon.coordinate.configuration import find_program
+from halcyon.errors import UnavailableError
+
+
+@pytest.fixture
+def prepare() -> Iterator[Callable[..., CoordinatorProcess]]:
+    """Makes a daemon that does not run yet."""
+    try:
+        find_program()
+    except UnavailableError as why:
+        pytest.skip(str(why))
+    made: list[CoordinatorProcess] = []
+
+    def prepared(**settings: object) -> CoordinatorProcess:
+        # Other users connect, too, and names of sockets are short.
+        made.append(CoordinatorProcess(Path(tempfile.mkdtemp(prefix="coordinator-")), **settings))
+        return made[-1]
+
+    yield prepared
+    for one in made:
+        if one.process is not None and one.process.poll() is None:
+            one.signal(signal.SIGCONT)
+            one.kill()
+        shutil.rmtree(one.folder)
+
+
+@pytest.fixture
+def start(prepare: Callable[..., CoordinatorProcess]) -> Callable[..., CoordinatorProcess]:
+    """Starts a daemon with these settings."""
+
+    def started(**settings: object) -> CoordinatorProcess:
+        made = prepare(**settings)
+        made.start()
+        return made
+
+    return started

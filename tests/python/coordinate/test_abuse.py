@@ -1,0 +1,252 @@
+"""Clients that are broken, mistaken or hostile harm nobody but themselves."""
+
+import json
+import os
+import random
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from coordinator_process import LIMIT_S, OTHER_USER, PATIENT, CoordinatorProcess, as_user, wait_until
+from scripted_agents import Agent, has_turn, heard, run_until
+
+from halcyon.coordinate.address import Address
+from halcyon.coordinate.connection import Connection
+from halcyon.errors import UnavailableError
+
+Start = Callable[..., CoordinatorProcess]
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="sockets of other users need root")
+
+
+def raw(of: CoordinatorProcess, user: int | None = None) -> socket.socket:
+    made = socket.socket(socket.AF_UNIX)
+    made.settimeout(LIMIT_S)
+    with as_user(user):
+        made.connect(str(of.socket))
+    return made
+
+
+def serves(of: CoordinatorProcess, *others: Agent) -> None:
+    """Turns pass between two other applications, as always."""
+    a, b = Agent(of, "honest A"), Agent(of, "honest B")
+    a.begin()
+    run_until([a, b, *others], has_turn(a), "A has the turn")
+    b.begin()
+    run_until([a, b, *others], heard(b, "wait"), "B waits")
+    a.release()
+    run_until([a, b, *others], has_turn(b), "B has the turn")
+    b.release()
+    a.connection.close()
+    b.connection.close()
+
+
+def resident_bytes(of: CoordinatorProcess) -> int:
+    """The most memory that the daemon ever had."""
+    status = Path(f"/proc/{of.pid}/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) << 10
+
+
+def test_garbage_is_answered_and_counted(start: Start) -> None:
+    of = start()
+    chance = random.Random(16)
+    kinds = [
+        lambda: chance.randbytes(chance.randrange(1, 400)).replace(b"\n", b" "),
+        lambda: json.dumps({"type": chance.choice(["register", "inform", "grant", "x" * 300, 7, None])}).encode(),
+        lambda: b"[" * 5000,
+        lambda: b'{"type": "inform", "phase": ' + str(-(10 ** chance.randrange(1, 300))).encode() + b"}",
+        lambda: b"",
+    ]
+    with raw(of) as mad:
+        answers = 0
+        for sent in range(100, 10_001, 100):
+            mad.sendall(b"".join(chance.choice(kinds)() + b"\n" for _ in range(100)))
+            while answers < sent:
+                got = mad.recv(1 << 16)
+                assert got, "the connection stays"
+                answers += got.count(b"\n")
+        assert answers == 10_000
+    refused = [of.count(f"refused_{why}") for why in ("not_json", "unknown_type", "wrong_field")]
+    assert sum(refused) == 10_000
+    assert min(refused) > 0
+    serves(of)
+
+
+def test_a_line_of_a_gibibyte_is_cut_off(start: Start) -> None:
+    of = start()
+    sent = 0
+    with raw(of) as mad:
+        some = b"x" * (1 << 20)
+        try:
+            while sent < 1 << 30:
+                sent += mad.send(some)
+        except OSError:
+            pass
+    assert of.count("refused_long_lines") == 1
+    assert sent < 1 << 30, "all of it was read"
+    assert resident_bytes(of) < 64 << 20
+    serves(of)
+
+
+FLOOD = """
+import json, socket, sys, os
+path, user = sys.argv[1], int(sys.argv[2])
+os.setgid(user); os.setuid(user)
+kept = []
+for i in range(100_000):
+    one = socket.socket(socket.AF_UNIX)
+    one.connect(path)
+    try:
+        one.sendall(json.dumps({"type": "register", "version": 1, "job": f"j{i}", "processes": 1, "nodes": 1,
+                                "node": "n", "secret": "sixteen characters"}).encode() + b"\\n")
+    except OSError:
+        pass  # refused already
+    kept.append(one)
+    if len(kept) > 1500:
+        kept.pop(0).close()
+    if i % 10_000 == 0:
+        print(i, flush=True)
+"""
+
+
+@needs_root
+def test_a_flood_of_registrations_leaves_other_users_served(start: Start) -> None:
+    of = start(limits={"applications": 1000})
+    flood = subprocess.Popen(
+        [sys.executable, "-c", FLOOD, str(of.socket), str(OTHER_USER)], stdout=subprocess.PIPE, text=True
+    )
+    assert flood.stdout is not None
+    assert flood.stdout.readline() == "0\n"
+    rounds = 0
+    while flood.poll() is None or rounds == 0:
+        serves(of)
+        rounds += 1
+    assert flood.returncode == 0
+    assert of.count("registrations") >= 1000
+    assert of.count("refused_registrations") > 0
+    wait_until(lambda: of.top().load.applications == 0, "all are forgotten")
+    assert resident_bytes(of) < 256 << 20
+
+
+@needs_root
+def test_more_connections_than_a_user_may_have_are_refused(start: Start) -> None:
+    of = start(limits={"connections": 10}, times=PATIENT)
+    opened = [raw(of, OTHER_USER) for _ in range(15)]
+    wait_until(lambda: of.count("refused_connections") == 5, "5 are refused")
+    assert b"too many connections" in opened[-1].recv(1 << 16)
+    serves(of)
+    for one in opened:
+        one.close()
+
+
+@needs_root
+def test_more_messages_than_a_user_may_send_close_the_connection(start: Start) -> None:
+    of = start(limits={"messages-per-second": 1, "messages-at-once": 100})
+    with raw(of, OTHER_USER) as mad:
+        mad.sendall(b'{"type": "heartbeat"}\n' * 200)
+        answer = b""
+        while some := mad.recv(1 << 16):
+            answer += some
+    assert b"too many messages" in answer
+    assert of.count("refused_rate") == 1
+
+
+@needs_root
+def test_a_client_that_never_reads_is_closed(start: Start) -> None:
+    of = start()
+    with raw(of, OTHER_USER) as mad:
+        mad.settimeout(0.05)
+        line = b'{"type": "' + b"q" * 600 + b'"}\n'
+        limit = time.monotonic() + LIMIT_S
+        while of.count("closed_slow_readers") == 0:
+            assert time.monotonic() < limit
+            try:
+                mad.send(line * 10)
+            except TimeoutError:
+                continue
+            except OSError:
+                break
+    assert of.count("closed_slow_readers") == 1
+    serves(of)
+
+
+@needs_root
+def test_buffers_of_a_user_are_bounded_together(start: Start) -> None:
+    of = start(limits={"buffer": "1 MiB"}, times=PATIENT)
+    opened = [raw(of, OTHER_USER) for _ in range(60)]
+    for one in opened:
+        one.sendall(b"x" * 40_000)  # a line that does not end
+    wait_until(lambda: of.count("closed_buffers") > 0, "some are closed")
+    serves(of)
+    for one in opened:
+        one.close()
+
+
+@needs_root
+def test_descriptors_that_run_out_are_survived(prepare: Callable[..., CoordinatorProcess]) -> None:
+    of = prepare(times=PATIENT)
+    of.start(descriptors=64)
+    opened = []
+    for user in range(3000, 3008):
+        for _ in range(14):
+            try:
+                opened.append(raw(of, user))
+            except OSError:
+                continue
+    limit = time.monotonic() + LIMIT_S
+    while True:  # connections beyond are closed at once
+        assert time.monotonic() < limit
+        opened[-1].setblocking(False)
+        try:
+            if opened[-1].recv(1) == b"":
+                break
+        except BlockingIOError:
+            time.sleep(0.01)
+        except OSError:
+            break
+    for one in opened:
+        one.close()
+    wait_until(lambda: of.answers(), "it listens still")
+    serves(of)
+    assert of.count("refused_descriptors") > 0
+
+
+@needs_root
+def test_only_administrators_may_ask(start: Start) -> None:
+    of = start()
+    with as_user(OTHER_USER):
+        stranger = Connection(of.address)
+    with stranger:
+        stranger.send({"type": "top"})
+        assert stranger.receive()["type"] == "refused"
+    assert of.count("refused_operators") == 1
+    named = start(administrators=[OTHER_USER])
+    with as_user(OTHER_USER):
+        administrator = Connection(named.address)
+    with administrator:
+        assert administrator.ask({"type": "top"})[0]["type"] == "load"
+
+
+def test_nobody_is_an_administrator_by_a_mere_claim(prepare: Callable[..., CoordinatorProcess]) -> None:
+    of = prepare()
+    of.configure(insecure=True, listen=[f"unix:{of.socket}", "tcp:127.0.0.1:0"])
+    of.start()
+    wait_until(lambda: "is insecure" in of.log.read_text(), "it warns")
+    port = re.search(r"listens at tcp:127.0.0.1:(\d+)", of.log.read_text())
+    assert port
+    with Connection(Address("127.0.0.1", int(port[1]))) as claims:  # to be this user, which may be root
+        claims.send({"type": "top"})
+        assert claims.receive()["type"] == "refused"
+
+
+def test_a_connection_that_breaks_at_once_is_forgotten(start: Start) -> None:
+    of = start()
+    for _ in range(200):
+        raw(of).close()
+    wait_until(lambda: 'halcyon_coordinator_connections{coordinator="scratch"} 0\n' in of.metrics(), "all are gone")
+    with pytest.raises(UnavailableError):
+        Connection(type(of.address)(str(of.socket) + "x"))

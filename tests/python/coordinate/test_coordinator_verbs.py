@@ -1,0 +1,94 @@
+"""`halcyon coordinator top` and `explain`, against a daemon with two applications."""
+
+import json
+import re
+from collections.abc import Callable
+
+import pytest
+from coordinator_process import LIMIT_S, CoordinatorProcess
+from scripted_agents import Agent, has_turn, heard, run_until
+
+from halcyon.cli import main
+
+Start = Callable[..., CoordinatorProcess]
+
+
+@pytest.fixture
+def shared(start: Start) -> CoordinatorProcess:
+    """A has the turn at it, and has moved bytes; B waits."""
+    of = start(times={"stalled": "10 min"})  # the agents say nothing while a command runs
+    a, b, idle = Agent(of, "lammps.77"), Agent(of, "ior.78"), Agent(of, "idle.79")
+    run_until([idle], heard(idle, "registered"), "the third one computes")
+    a.begin()
+    run_until([a, b], has_turn(a), "A has the turn")
+    b.begin()
+    run_until([a, b], lambda: heard(b, "wait")() and heard(a, "grant", 3)(), "B waits, and A moves")
+    return of
+
+
+@pytest.fixture(autouse=True)
+def _wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def said(capfd: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["coordinator", *arguments]) == 0
+    return capfd.readouterr().out
+
+
+def test_top_shows_who_has_the_turn_and_who_waits(
+    shared: CoordinatorProcess, capfd: pytest.CaptureFixture[str]
+) -> None:
+    out = said(capfd, "top", "--config", str(shared.config))
+    assert re.search(r"^scratch: policy fcfs; 3 applications, 1 moving, 1 waiting; \S+ MB/s; writers without", out)
+    rows = [line.split() for line in out.splitlines() if line.startswith(("lammps", "ior"))]
+    assert [row[:3] for row in rows] == [["lammps.77", "moving", "root"], ["ior.78", "waiting", "root"]]
+    assert rows[0][-2:] == ["1", "4"]
+
+
+def test_top_for_programs_has_everything(shared: CoordinatorProcess, capfd: pytest.CaptureFixture[str]) -> None:
+    told = json.loads(said(capfd, "top", "--json", "--address", str(shared.address)))
+    assert told["load"]["rule"] == "fcfs"
+    assert told["load"]["moving"] == 1
+    assert [(one["job"], one["state"]) for one in told["applications"]] == [
+        ("lammps.77", "moving"),
+        ("ior.78", "waiting"),
+        ("idle.79", "computing"),
+    ]
+    assert told["applications"][1]["expected_wait_s"] > 0
+    assert all(one["in_state_s"] < LIMIT_S for one in told["applications"]), "since they are registered at the longest"
+
+
+def test_explain_says_who_may_move_and_why(shared: CoordinatorProcess, capfd: pytest.CaptureFixture[str]) -> None:
+    out = said(capfd, "explain", "--config", str(shared.config))
+    assert re.match(r"\S+ m?s ago: lammps\.77 may move: alone, of 1 that want the storage\n", out)
+    told = json.loads(said(capfd, "explain", "--json", "-n", "1", "--config", str(shared.config)))
+    assert told["decisions"][0]["move"] == ["lammps.77"]
+    assert told["decisions"][0]["observed_cost"] == -1
+
+
+def test_explain_predicts_what_alternatives_cost(start: Start, capfd: pytest.CaptureFixture[str]) -> None:
+    of = start(policy="interrupt")
+    a, b = Agent(of, "A"), Agent(of, "B")
+    a.begin()
+    run_until([a, b], has_turn(a), "A has the turn")
+    b.begin()
+    run_until([a, b], has_turn(b), "B has the turn")
+    out = said(capfd, "explain", "--config", str(of.config))
+    assert "A stops" in out
+    assert re.search(r"^  predicted cost: .*fcfs [0-9.]+", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["top", "--address", "unix:/nowhere/at/all"], "halcyon: no coordinator at unix:/nowhere/at/all: No such file"),
+        (["top", "--address", "nowhere"], "halcyon: address 'nowhere'; expected unix:/path/to/socket"),
+        (["top", "--address", "unix:@x", "--watch", "0"], "halcyon: --watch 0: expected a time above 0"),
+        (["explain", "-n", "0"], "halcyon: -n 0: expected 1 to 4096"),
+        (["top", "--config", "/nowhere.yaml"], "halcyon: /nowhere.yaml: No such file or directory"),
+    ],
+)
+def test_what_cannot_be_is_said(capfd: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
+    assert main(["coordinator", *arguments]) in (1, 2)
+    assert capfd.readouterr().err.startswith(message)

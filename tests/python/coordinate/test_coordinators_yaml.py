@@ -1,0 +1,128 @@
+"""coordinators.yaml: what is refused, in which words; and that the schema knows what the daemon knows."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from halcyon.cli import main
+from halcyon.coordinate.address import Address
+from halcyon.coordinate.configuration import choose, find_program, read_coordinators
+from halcyon.errors import ConfigError, UnavailableError, UsageError
+
+ROOT = Path(__file__).resolve().parents[3]
+try:
+    find_program()
+except UnavailableError as why:
+    pytest.skip(str(why), allow_module_level=True)
+
+GOOD = """halcyon: 1
+coordinators:
+  scratch:
+    paths: [/scratch, /lustre/../gpfs/]
+    address: tcp:login1:7410
+    listen: ["tcp:0.0.0.0:7410", "unix:/run/halcyon/scratch.socket"]
+    policy: set-10
+    bounds: {starvation: 1 min, slice: 250 ms}
+    accounts: {physics: 2, weather: 0.5}
+    limits: {connections: 100, buffer: 8 MiB}
+    administrators: [root, 1000]
+    epoch-file: /var/lib/halcyon/scratch.epoch
+  home:
+    paths: [/home]
+    address: unix:@home
+"""
+
+
+def written(folder: Path, text: str) -> Path:
+    file = folder / "coordinators.yaml"
+    file.write_text(text)
+    return file
+
+
+def test_a_configuration_is_checked_and_its_coordinators_are_said(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = written(tmp_path, GOOD)
+    assert main(["coordinator", "check", str(file)]) == 0
+    assert capfd.readouterr().out == (
+        "scratch: /scratch, /gpfs at tcp:login1:7410, policy set-10\n"
+        "home: /home at unix:@home, policy dynamic, metric sum-of-interference-factors\n"
+        f"{file}: OK\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "said"),
+    [
+        ("policy: set-10", "policy: set10", ":7: coordinators.scratch.policy: 'set10' is not known; did you mean"),
+        ("limits:", "limit:", ":10: coordinators.scratch.limit: unknown key; did you mean 'limits'?"),
+        ("slice: 250 ms", "slice: 250", ":8: coordinators.scratch.bounds.slice: "),
+        ("slice: 250 ms", "slice: 1 ms", "'1 ms'; expected a duration from 10 ms to 60 min"),
+        ("buffer: 8 MiB", "buffer: 8 kB", ":10: coordinators.scratch.limits.buffer: '8 kB'; expected at least 1048576"),
+        ("physics: 2", "physics: 0", ":9: coordinators.scratch.accounts.physics: "),
+        ("paths: [/home]", "paths: [home]", ":14: coordinators.home.paths[0]: 'home'; expected an absolute path"),
+        ("paths: [/home]", "paths: [/gpfs]", "'/gpfs' is coordinated by 'scratch' already"),
+        ("unix:@home", "home", ":15: coordinators.home.address: "),
+        ("root, 1000", "nobody-of-that-name", "no user 'nobody-of-that-name' on this machine"),
+        ("    address: unix:@home\n", "", ":13: coordinators.home: 'address' is missing"),
+        ("halcyon: 1", "halcyon: 2", ":1: halcyon: "),
+    ],
+)  # fmt: skip
+def test_mistakes_are_told_with_their_place(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], was: str, becomes: str, said: str
+) -> None:
+    assert GOOD.count(was) == 1
+    file = written(tmp_path, GOOD.replace(was, becomes))
+    assert main(["coordinator", "check", str(file)]) == 1
+    told = capfd.readouterr().err
+    assert told.startswith(f"halcyon-coordinator: {file}:")
+    assert said in told
+
+
+def test_heartbeats_must_fit_into_the_time_that_is_silence(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    times = "    times: {heartbeat: 500 ms, stalled: 1 s}\n"
+    file = written(tmp_path, GOOD.replace("    policy: set-10\n", times))
+    assert main(["coordinator", "check", str(file)]) == 1
+    assert "'1 s' is less than three heartbeats" in capfd.readouterr().err
+
+
+def test_commands_find_a_coordinator_by_name(tmp_path: Path) -> None:
+    file = written(tmp_path, GOOD)
+    assert [one.name for one in read_coordinators(file)] == ["scratch", "home"]
+    assert choose(file, "home").address == Address("@home")
+    assert choose(file, "scratch").address == Address("login1", 7410)
+    with pytest.raises(UsageError, match="has 2 coordinators: scratch, home; name one"):
+        choose(file, None)
+    with pytest.raises(UsageError, match="no coordinator 'work'; known coordinators: scratch, home"):
+        choose(file, "work")
+    with pytest.raises(ConfigError, match="No such file"):
+        read_coordinators(tmp_path / "none")
+
+
+def test_the_schema_and_the_daemon_know_the_same_words(tmp_path: Path) -> None:
+    schema = json.loads((ROOT / "schema/coordinators.schema.json").read_text())
+    known = schema["definitions"]["coordinator"]["properties"]
+    for key in ("policy", "metric"):
+        for word in known[key]["enum"]:
+            file = written(tmp_path, GOOD.replace("policy: set-10", f"{key}: {word}"))
+            checked = subprocess.run([find_program(), "--check", file], capture_output=True, text=True, check=False)
+            assert checked.returncode == 0, checked.stderr
+            assert key == "metric" or f"policy {word}" in checked.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--adress", "unix:@x"], "unknown option --adress; did you mean --address?"),
+        ([], "neither --config nor --address is given"),
+        (["--address"], "--address needs a value"),
+        (["--address=unix:@x", "--policy=best"], "--policy best: no such policy"),
+        (["--address=nowhere"], "expected unix:/path/to/socket"),
+    ],
+)
+def test_a_command_line_that_makes_no_sense_is_refused(arguments: list[str], said: str) -> None:
+    done = subprocess.run([find_program(), *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert said in done.stderr
