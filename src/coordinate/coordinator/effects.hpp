@@ -20,6 +20,8 @@ struct effects {
     std::vector<outgoing> messages;
     std::vector<connection_id> close;  ///< the daemon need not tell that they are closed
     double wake_at_s = 0;              ///< advance() must be called then at the latest
+    /// Fencing numbers of this epoch are nearly used up: the daemon has to begin anew with a higher one.
+    bool new_epoch_needed = false;
 };
 
 }  // namespace halcyon::coordinate

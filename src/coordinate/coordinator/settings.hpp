@@ -25,7 +25,7 @@ struct settings {
 
     double heartbeat_s = 0.25;  ///< either side says something at least so often
     double dead_s = 0.5;        ///< an agent whose connection broke may come back within this and goes on
-    double stalled_s = 5;       ///< nothing heard of an agent, or nothing moved by a holder: gone
+    double stalled_s = 4.5;     ///< nothing heard of an agent, or nothing moved by a holder: gone a heartbeat later
     double stop_s = 5;          ///< from `recall` to the last `stopped`; then the lease is void
     double relearn_s = 0.25;    ///< after the start: only who shows a lease moves on
 

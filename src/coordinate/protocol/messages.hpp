@@ -24,12 +24,12 @@ inline constexpr size_t longest_line = size_t{64} << 10U;
 struct registration {
     static constexpr std::string_view type = "register";
     int64_t version = protocol_version;
-    std::string job;
+    std::string job = {};
     int64_t processes = 1;  ///< of the whole job as far as the agent knows: the largest number of its agents counts
     int64_t nodes = 1;      ///< likewise
-    std::string node;
-    std::string account;  ///< ? who pays
-    std::string secret;   ///< a random token of the job: an agent that does not show it is none of this job's
+    std::string node = {};
+    std::string account = {};  ///< ? who pays
+    std::string secret = {};   ///< a random token of the job: an agent that does not show it is none of this job's
     bool operator==(const registration&) const = default;
 };
 
@@ -40,17 +40,17 @@ struct inform {
     static constexpr std::string_view type = "inform";
     uint64_t phase = 1;  ///< rises
     coordinate::operation operation = operation::write;
-    int64_t bytes_left = 0;         ///< ? 0: not known
-    int64_t bytes_moved = 0;        ///< ? of this phase so far
-    double alone_s = 0;             ///< ? duration of the whole phase without others; 0: not known
-    double left_s = 0;              ///< ? of it; 0: not known
-    double demand = 1;              ///< ? share of the storage's bandwidth that it takes alone
-    double weight = 1;              ///< ? requests under way
-    double between_starts_s = 0;    ///< ? mean time between the starts of phases; 0: not known
-    std::vector<uint32_t> targets;  ///< ? storage targets; none: all of them
-    uint64_t round = 0;             ///< ? the highest that any writer of this node has begun
-    uint64_t lease = 0;             ///< ? that the agent has: a standing one, or one of a coordinator that is gone
-    uint64_t fence = 0;             ///< ? the highest fencing number that it has seen
+    int64_t bytes_left = 0;              ///< ? 0: not known
+    int64_t bytes_moved = 0;             ///< ? of this phase so far
+    double alone_s = 0;                  ///< ? duration of the whole phase without others; 0: not known
+    double left_s = 0;                   ///< ? of it; 0: not known
+    double demand = 1;                   ///< ? share of the storage's bandwidth that it takes alone
+    double weight = 1;                   ///< ? requests under way
+    double between_starts_s = 0;         ///< ? mean time between the starts of phases; 0: not known
+    std::vector<uint32_t> targets = {};  ///< ? storage targets; none: all of them
+    uint64_t round = 0;                  ///< ? the highest that any writer of this node has begun
+    uint64_t lease = 0;                  ///< ? that the agent has: a standing one, or one of a coordinator that is gone
+    uint64_t fence = 0;                  ///< ? the highest fencing number that it has seen
     bool operator==(const inform&) const = default;
 };
 
@@ -144,14 +144,14 @@ struct registered {
 /// The connection is closed behind it. Asking again at once will not help.
 struct refused {
     static constexpr std::string_view type = "refused";
-    std::string reason;
+    std::string reason = {};
     bool operator==(const refused&) const = default;
 };
 
 /// A message that was not understood, and is as good as never sent. The connection stays.
 struct error_report {
     static constexpr std::string_view type = "error";
-    std::string reason;
+    std::string reason = {};
     bool operator==(const error_report&) const = default;
 };
 
@@ -187,7 +187,7 @@ struct stop {
 struct voided {
     static constexpr std::string_view type = "voided";
     uint64_t lease = 0;
-    std::string reason;
+    std::string reason = {};
     bool operator==(const voided&) const = default;
 };
 
@@ -206,7 +206,7 @@ struct wait {
     static constexpr std::string_view type = "wait";
     uint64_t phase = 0;
     double expected_s = 0;
-    std::vector<std::string> holders;  ///< jobs that have the turn, the first eight
+    std::vector<std::string> holders = {};  ///< jobs that have the turn, the first eight
     bool operator==(const wait&) const = default;
 };
 
@@ -215,8 +215,8 @@ struct wait {
 /// The file system as a whole.
 struct load {
     static constexpr std::string_view type = "load";
-    std::string rule;
-    std::string metric;
+    std::string rule = {};
+    std::string metric = {};
     uint64_t epoch = 0;
     int64_t applications = 0;
     int64_t moving = 0;
@@ -224,20 +224,20 @@ struct load {
     double bytes_per_s = 0;
     double unseen_share = 0;  ///< of the bandwidth, taken by writers without Halcyon
     uint64_t decisions = 0;
-    std::vector<std::string> counts;  ///< of everything dropped, refused, timed out: "refused_claims 3"
+    std::vector<std::string> counts = {};  ///< of everything dropped, refused, timed out: "refused_claims 3"
     bool operator==(const load&) const = default;
 };
 
 struct application_line {
     static constexpr std::string_view type = "application";
     uint64_t application = 0;
-    std::string job;
+    std::string job = {};
     int64_t user = 0;
-    std::string account;
+    std::string account = {};
     int64_t processes = 0;
     int64_t nodes = 0;
     int64_t agents = 0;
-    std::string state;  ///< "waiting", "moving", "being stopped" …
+    std::string state = {};  ///< "waiting", "moving", "being stopped" …
     int64_t bytes_left = 0;
     double left_s = 0;
     double in_state_s = 0;
@@ -249,13 +249,13 @@ struct application_line {
 struct decided {
     static constexpr std::string_view type = "decided";
     double ago_s = 0;
-    std::string why;
-    std::string text;               ///< for people: who moves, who stops, who waits
-    std::vector<std::string> move;  ///< jobs
-    std::vector<std::string> stop;
-    std::vector<std::string> ways;  ///< alternatives that were compared
-    std::vector<double> costs;      ///< of each, by forecast
-    double observed_cost = -1;      ///< of the same applications, once all phases have ended; -1: not yet
+    std::string why = {};
+    std::string text = {};               ///< for people: who moves, who stops, who waits
+    std::vector<std::string> move = {};  ///< jobs
+    std::vector<std::string> stop = {};
+    std::vector<std::string> ways = {};  ///< alternatives that were compared
+    std::vector<double> costs = {};      ///< of each, by forecast
+    double observed_cost = -1;           ///< of the same applications, once all phases have ended; -1: not yet
     bool operator==(const decided&) const = default;
 };
 

@@ -1,0 +1,203 @@
+#include "coordinate/coordinator/arbiter.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halcyon::coordinate {
+
+namespace {
+
+constexpr size_t most_holders_told = 8;
+constexpr double assumed_left_s = 1;  ///< of a phase of which nothing is known
+
+/// Has lost a turn by its own fault lately: waits if anybody else wants the storage.
+bool barred(const job& one, const users& by_user, double now_s) {
+    return !one.has.any() && (one.barred_until_s > now_s || (!one.proven && by_user.barred_until_s(one.user) > now_s));
+}
+
+/// Present ones that share storage with `id`, directly or through others.
+std::vector<const policy::application*> group_of(const std::vector<policy::application>& seen, uint64_t id) {
+    std::vector<const policy::application*> found;
+    std::vector<const policy::application*> left;
+    for (const auto& one : seen)
+        if (policy::present(one)) (one.id == id ? found : left).push_back(&one);
+    for (size_t i = 0; i < found.size(); ++i)
+        std::erase_if(left, [&, next = found[i]](const policy::application* one) {
+            const bool shares = policy::share_targets(*next, *one);
+            if (shares) found.push_back(one);
+            return shares;
+        });
+    return found;
+}
+
+}  // namespace
+
+/// True: somebody is present.
+bool arbiter::see(const registry& all, const users& by_user, bool barred_ones, double now_s) {
+    size_t used = 0;
+    bool present = false;
+    for (const uint64_t id : all.active()) {
+        const job& one = all.jobs().at(id);
+        const bool in_phase = one.in_phase();
+        if ((!in_phase && !one.next) || (!one.connected() && !one.has.any())) continue;
+        if (!barred_ones && barred(one, by_user, now_s)) continue;
+        present = present || in_phase;
+        if (seen_.size() == used) seen_.emplace_back();
+        policy::application& as = seen_[used++];
+        one.describe(as, now_s);
+        as.processes = std::min(as.processes, how_.most_processes);
+        as.nodes = std::min(as.nodes, how_.most_nodes);
+        as.watts_per_node = how_.watts_per_node;
+    }
+    seen_.resize(used);
+    return present;
+}
+
+const policy::application* arbiter::seen(uint64_t id) const {
+    const auto at = std::ranges::lower_bound(seen_, id, {}, &policy::application::id);
+    return at != seen_.end() && at->id == id ? &*at : nullptr;
+}
+
+void arbiter::decide(registry& all, phases& of, const users& by_user, moment at, outbox& out) {
+    if (!of.take_changed() && at.now_s < decide_at_s_) return;
+    care_for_standing(all, of, at, out);
+    for (const uint64_t id : all.active()) of.had().charge(*all.find_job(id), at.now_s);
+    if (!see(all, by_user, false, at.now_s)) see(all, by_user, true, at.now_s);
+    policy::situation now;
+    now.applications = seen_;
+    now.learned = &of.learned().learned();
+    now.accounts = &of.had().accounts();
+    now.sets = &of.had().sets();
+    now.unseen_share = of.learned().unseen_share();
+    const policy::decision& what = decider_.asked.decide(now, how_.rule, how_.metric, at.now_s, how_.bounds);
+    ++out.counted.decisions;
+    carry_out(all, of, what, at, out);
+    of.take_changed();  // by what was just done
+    decide_at_s_ = std::min(at.now_s + how_.bounds.ask_again_s, std::max(at.now_s, what.ask_again_s));
+    if (!(decide_at_s_ > at.now_s)) decide_at_s_ = at.now_s + how_.heartbeat_s;
+}
+
+/// Those that may move, but have no turn yet, wait until those that may not have stopped. Applications that were not
+/// seen have a standing turn, or are not there any more and may move yet: their targets are not known.
+bool arbiter::in_the_way(const registry& all, const job& of, const std::vector<uint64_t>& may_move) const {
+    const policy::application* const self = seen(of.id);
+    return std::ranges::any_of(all.active(), [&](uint64_t id) {
+        const job& one = all.jobs().at(id);
+        if (id == of.id || !one.has.any()) return false;
+        if (one.has.stage() == turn_stage::held && std::ranges::binary_search(may_move, id)) return false;
+        const policy::application* const other = seen(id);
+        return self == nullptr || other == nullptr || !one.in_phase() || policy::share_targets(*self, *other);
+    });
+}
+
+void arbiter::carry_out(registry& all, phases& of, const policy::decision& what, moment at, outbox& out) {
+    granted_.clear();
+    recalled_.clear();
+    for (const uint64_t id : what.stop) {
+        job* const one = all.find_job(id);
+        if (one == nullptr || one->has.stage() != turn_stage::held) continue;
+        of.recall(all, *one, at, out);
+        recalled_.push_back(id);
+    }
+    may_move_ = what.move;
+    std::ranges::sort(may_move_);
+    for (const uint64_t id : what.move) {
+        job* const one = all.find_job(id);
+        if (one == nullptr || one->has.any() || !one->in_phase() || !one->connected()) continue;
+        if (of.relearning(at) || in_the_way(all, *one, may_move_)) continue;
+        of.grant(all, *one, at, out);
+        granted_.push_back(id);
+    }
+    if (!granted_.empty() || !recalled_.empty()) log(all, of, what, at.now_s);
+}
+
+/// A standing turn is only for an application that is the only one: so nobody ever waits for it to be given back.
+void arbiter::care_for_standing(registry& all, phases& of, moment at, outbox& out) {
+    if (all.jobs().size() == 1) {
+        job& one = all.jobs().begin()->second;
+        if (!one.has.any() && !one.in_phase() && one.connected() && !of.relearning(at))
+            of.offer_standing(all, one, at, out);
+        return;
+    }
+    std::vector<job*> standing;
+    for (const uint64_t id : all.active())
+        if (job* const one = all.find_job(id); one->has.stage() == turn_stage::standing) standing.push_back(one);
+    for (job* const one : standing) of.recall(all, *one, at, out);
+}
+
+/// One entry for each group in which a turn was given or recalled.
+void arbiter::log(const registry& all, phases& of, const policy::decision& what, double now_s) {
+    std::vector<uint64_t> left = granted_;
+    left.insert(left.end(), recalled_.begin(), recalled_.end());
+    while (!left.empty()) {
+        decision_log::entry made;
+        made.at_s = now_s;
+        uint64_t first = ~uint64_t{0};
+        for (const policy::application* one : group_of(seen_, left.front())) {
+            first = std::min(first, one->id);
+            const job& who = all.jobs().at(one->id);
+            made.pending.push_back({one->id, who.arrived_s});
+            if (std::ranges::find(granted_, one->id) != granted_.end()) made.move.push_back(who.name);
+            if (std::ranges::find(recalled_, one->id) != recalled_.end()) made.stop.push_back(who.name);
+            std::erase(left, one->id);
+        }
+        if (made.pending.empty()) break;
+        for (const policy::group_decision& group : what.groups)
+            if (group.first_id == first) {
+                made.why = group.why;
+                made.present = group.applications;
+                made.expected = group.expected;
+                made.alternatives.assign(what.alternatives.begin() + group.alternatives_begin,
+                                         what.alternatives.begin() + group.alternatives_end);
+            }
+        of.log().add(std::move(made));
+    }
+}
+
+double arbiter::expected_wait_s(const registry& all, const job& of, double now_s) const {
+    double sum_s = 0;
+    policy::application self;
+    policy::application other;
+    of.describe(self, now_s);
+    for (const uint64_t id : all.active()) {
+        const job& one = all.jobs().at(id);
+        if (id == of.id || !one.in_phase()) continue;
+        const bool before =
+            one.has.any() || one.arrived_s < of.arrived_s || (one.arrived_s == of.arrived_s && id < of.id);
+        if (!before) continue;
+        one.describe(other, now_s);
+        if (policy::share_targets(self, other)) sum_s += other.left_s >= 0 ? other.left_s : assumed_left_s;
+    }
+    const double bound_s = std::max(0.0, how_.bounds.starvation_s - (now_s - of.since_s));
+    return std::clamp(std::max(sum_s, of.barred_until_s - now_s), 0.0, std::max(bound_s, 0.0));
+}
+
+void arbiter::tell_waits(registry& all, bool all_of_them, moment at, outbox& out) const {
+    std::vector<std::string> holders;
+    bool holders_known = false;
+    for (const uint64_t id : all.active()) {
+        job& of = *all.find_job(id);
+        if (of.has.any() || !of.in_phase()) continue;
+        const bool untold =
+            std::ranges::any_of(of.agents, [](const agent& one) { return one.phase && one.wait_told_s < 0; });
+        if (!untold && !all_of_them) continue;
+        if (!holders_known) {
+            holders_known = true;
+            for (const uint64_t other : all.active())
+                if (const job& one = all.jobs().at(other); one.moves() && holders.size() < most_holders_told)
+                    holders.push_back(one.name);
+        }
+        const double expected_s = expected_wait_s(all, of, at.now_s);
+        for (agent& one : of.agents) {
+            if (!one.phase || one.connection == 0) continue;
+            const double told_s = one.wait_told_s - (at.now_s - one.wait_told_at_s);
+            if (one.wait_told_s >= 0 && std::abs(expected_s - told_s) <= std::max(0.25 * std::abs(told_s), 0.1))
+                continue;
+            one.wait_told_s = expected_s;
+            one.wait_told_at_s = at.now_s;
+            out.send(one.connection, wait{one.phase->phase, expected_s, holders});
+        }
+    }
+}
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <vector>
+
+#include "coordinate/coordinator/phases.hpp"
+#include "policy/decide.hpp"
+
+namespace halcyon::coordinate {
+
+/// Decides by the policy who has the turn, and brings that about: a turn is given only when all those that are in the
+/// way have stopped.
+class arbiter {
+  public:
+    explicit arbiter(const settings& how) : how_(how) {}
+
+    /// Decides if anything has changed, or a decision is due.
+    void decide(registry& all, phases& of, const users& by_user, moment at, outbox& out);
+    /// Tells those that wait how long it may take: all of them, or those that have not been told.
+    void tell_waits(registry& all, bool all_of_them, moment at, outbox& out) const;
+    [[nodiscard]] double decide_at_s() const { return decide_at_s_; }
+
+    /// Until its turn, if those before it need what they said. At most what nobody waits longer than.
+    [[nodiscard]] double expected_wait_s(const registry& all, const job& of, double now_s) const;
+
+  private:
+    friend struct coordinator_digest;
+
+    /// Nothing of a decision outlives it, so a copy has one of its own.
+    struct own_decider {
+        policy::decider asked;
+        own_decider() = default;
+        own_decider(const own_decider&) {}
+        own_decider& operator=(const own_decider&) { return *this; }
+        own_decider(own_decider&&) noexcept = default;
+        own_decider& operator=(own_decider&&) noexcept = default;
+        ~own_decider() = default;
+    };
+
+    bool see(const registry& all, const users& by_user, bool barred_ones, double now_s);
+    void carry_out(registry& all, phases& of, const policy::decision& what, moment at, outbox& out);
+    [[nodiscard]] bool in_the_way(const registry& all, const job& of, const std::vector<uint64_t>& may_move) const;
+    void care_for_standing(registry& all, phases& of, moment at, outbox& out);
+    void log(const registry& all, phases& of, const policy::decision& what, double now_s);
+    [[nodiscard]] const policy::application* seen(uint64_t id) const;
+
+    settings how_;
+    own_decider decider_;
+    std::vector<policy::application> seen_;  ///< by id
+    std::vector<uint64_t> may_move_;         ///< of the latest decision, sorted
+    std::vector<uint64_t> granted_;
+    std::vector<uint64_t> recalled_;
+    double decide_at_s_ = 0;
+};
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,292 @@
+#include "coordinate/coordinator/coordinator.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "coordinate/coordinator/arbiter.hpp"
+#include "coordinate/coordinator/hearing_clock.hpp"
+#include "coordinate/protocol/json.hpp"
+#include "coordinate/protocol/plain_text.hpp"
+
+namespace halcyon::coordinate {
+
+/// Who may say what, and to whom it goes.
+struct coordinator::parts {
+    parts(const settings& s, uint64_t epoch, double now_s)
+        : how(s), clock(now_s, 2 * s.heartbeat_s), all(s), by_user(s.per_user), phase(s, epoch, {now_s, 0}), judge(s) {}
+
+    moment look(double now_s);
+    void close(connection_id id, bool at_once);
+    void refuse(const peer& from, uint64_t& count, std::string reason);
+    void understand(peer& from, const to_coordinator& message, moment at);
+    void admit(peer& from, const registration& what);
+    void answer_top(const peer& to);
+    void care(moment at);
+    [[nodiscard]] snapshot state() const;
+
+    settings how;
+    hearing_clock clock;
+    registry all;
+    users by_user;
+    phases phase;
+    arbiter judge;
+    outbox out;
+    effects given;
+    double care_at_s = 0;
+};
+
+moment coordinator::parts::look(double now_s) {
+    const double pause_s = clock.look(now_s);
+    if (pause_s > 0) {
+        ++out.counted.own_pauses;
+        out.counted.own_pauses_s += pause_s;
+    }
+    return {clock.clock_s(), clock.heard_s()};
+}
+
+/// At once: what its application had is not kept for it.
+void coordinator::parts::close(connection_id id, bool at_once) {
+    const peer* const one = all.find_peer(id);
+    if (one == nullptr) return;
+    if (one->job != 0) ++out.counted.lost_connections;
+    by_user.disconnect(one->user);
+    all.disconnect(id, clock.heard_s() + (at_once ? 0 : how.dead_s));
+    if (at_once) care_at_s = 0;
+}
+
+void coordinator::parts::refuse(const peer& from, uint64_t& count, std::string reason) {
+    ++count;
+    out.send(from.id, refused{std::move(reason)});
+    out.todo.close.push_back(from.id);
+    close(from.id, false);
+}
+
+void coordinator::parts::admit(peer& from, const registration& what) {
+    if (what.version != protocol_version)
+        return refuse(from, out.counted.refused_version,
+                      "version " + std::to_string(what.version) + " of the protocol; this coordinator speaks version " +
+                          std::to_string(protocol_version));
+    const auto done =
+        all.admit(from, what, clock.heard_s() + how.dead_s, [&] { return by_user.register_application(from.user); });
+    switch (done.how) {
+        case registry::admission::other_user:
+            return refuse(from, out.counted.refused_claims, "job '" + what.job + "' is of another user");
+        case registry::admission::wrong_token:
+            return refuse(from, out.counted.refused_claims,
+                          "job '" + what.job + "' is registered already, with another secret or from this connection");
+        case registry::admission::too_many:
+            return refuse(from, out.counted.refused_registrations, "too many applications are registered");
+        case registry::admission::new_application:
+            ++out.counted.registrations;
+            break;
+        default:
+            break;
+    }
+    if (done.displaced != 0) {
+        out.todo.close.push_back(done.displaced);
+        close(done.displaced, false);
+    }
+    job& of = *all.find_job(from.job);
+    out.send(from.id, registered{of.id, how.heartbeat_s, how.lease_s, phase.numbers().epoch()});
+    if (done.how != registry::admission::same_agent) phase.joins(of, *registry::find_agent(of, from.agent), out);
+}
+
+void coordinator::parts::answer_top(const peer& to) {
+    const snapshot now = state();
+    load total;
+    total.rule = policy::name_of(now.rule);
+    total.metric = policy::name_of(now.metric);
+    total.epoch = now.epoch;
+    total.applications = static_cast<int64_t>(now.applications.size());
+    total.bytes_per_s = now.bytes_per_s;
+    total.unseen_share = now.unseen_share;
+    total.decisions = out.counted.decisions;
+    for (const application_state& one : now.applications) {
+        total.moving += one.state == policy::movement::moving ? 1 : 0;
+        total.waiting += one.state == policy::movement::waiting || one.state == policy::movement::interrupted ? 1 : 0;
+    }
+    each_count(out.counted, [&](const char* name, auto value, const char*) {
+        if (value != 0) total.counts.push_back(std::string(name) + " " + std::to_string(value));
+    });
+    out.send(to.id, total);
+    for (const application_state& one : now.applications)
+        out.send(to.id,
+                 application_line{one.application, one.job, one.user, one.account, one.processes, one.nodes, one.agents,
+                                  name_of(one.turn, one.state), one.bytes_left, std::clamp(one.left_s, 0.0, 1e9),
+                                  one.in_state_s, one.expected_wait_s, one.lease});
+    out.send(to.id, end{});
+}
+
+void coordinator::parts::understand(peer& from, const to_coordinator& message, moment at) {
+    if (const auto* const what = std::get_if<registration>(&message)) return admit(from, *what);
+    const auto* const explained = std::get_if<explain>(&message);
+    if (explained != nullptr || std::holds_alternative<top>(message)) {
+        if (!from.administrator)
+            return refuse(from, out.counted.refused_operators, "only administrators may ask for this");
+        if (explained == nullptr) return answer_top(from);
+        for (decided& one : phase.log().latest(static_cast<size_t>(explained->n), at.now_s))
+            out.send(from.id, std::move(one));
+        return out.send(from.id, end{});
+    }
+    if (std::holds_alternative<heartbeat>(message)) return;
+    job* const of = all.find_job(from.job);
+    if (of == nullptr) {
+        ++out.counted.refused_unregistered;
+        return out.send(from.id, error_report{"register first"});
+    }
+    agent& by = *registry::find_agent(*of, from.agent);
+    if (const auto* const said = std::get_if<inform>(&message)) return phase.informed(all, *of, by, *said, at, out);
+    if (const auto* const said = std::get_if<expect>(&message)) return phase.expects(all, *of, *said, at);
+    if (const auto* const said = std::get_if<progress>(&message)) return phase.progressed(all, *of, by, *said, at, out);
+    if (const auto* const said = std::get_if<stopping>(&message)) return phase.answered(all, *of, by, *said, at, out);
+    if (const auto* const said = std::get_if<stopped>(&message)) return phase.stopped(all, *of, by, *said, at, out);
+    if (const auto* const said = std::get_if<release>(&message)) return phase.released(all, *of, by, *said, at, out);
+    if (std::holds_alternative<withdraw>(message)) return phase.leaves(all, *of, by, at, out, by_user);
+}
+
+/// What time brings: each heartbeat.
+void coordinator::parts::care(moment at) {
+    std::vector<connection_id> silent;
+    for (const auto& [id, one] : all.peers())
+        if (at.heard_s - one.heard_s > how.stalled_s && !one.administrator) silent.push_back(id);
+    for (const connection_id id : silent) {
+        ++out.counted.silent_agents;
+        out.todo.close.push_back(id);
+        close(id, true);
+    }
+    phase.expire(all, at, out, by_user);
+    by_user.forget_idle(at.now_s);
+    care_at_s = at.now_s + how.heartbeat_s;
+}
+
+snapshot coordinator::parts::state() const {
+    const double now_s = clock.clock_s();
+    snapshot now;
+    now.rule = how.rule;
+    now.metric = how.metric;
+    now.epoch = phase.numbers().epoch();
+    now.unseen_share = phase.learned().unseen_share();
+    now.connections = static_cast<uint32_t>(all.peers().size());
+    for (const auto& [id, one] : all.jobs()) {
+        application_state as;
+        as.application = id;
+        as.job = one.name;
+        as.user = one.user;
+        as.account = one.account;
+        as.processes = one.processes();
+        as.nodes = one.nodes();
+        as.agents = static_cast<int64_t>(one.agents.size());
+        as.state = one.state;
+        as.turn = one.has.stage();
+        as.bytes_left = one.bytes_left();
+        as.left_s = one.left_s(now_s);
+        as.in_state_s = now_s - one.since_s;
+        if (one.in_phase() && !one.has.any()) as.expected_wait_s = judge.expected_wait_s(all, one, now_s);
+        as.lease = one.has.lease();
+        now.applications.push_back(std::move(as));
+        if (one.moves())
+            for (const agent& each : one.agents) now.bytes_per_s += each.phase ? each.speed.bytes_per_s() : 0;
+    }
+    return now;
+}
+
+coordinator::coordinator(const settings& how, uint64_t epoch, double now_s)
+    : parts_(std::make_unique<parts>(how, epoch, now_s)) {}
+coordinator::~coordinator() = default;
+coordinator::coordinator(const coordinator& other) : parts_(std::make_unique<parts>(*other.parts_)) {}
+coordinator& coordinator::operator=(const coordinator& other) {
+    if (this != &other) *parts_ = *other.parts_;
+    return *this;
+}
+coordinator::coordinator(coordinator&&) noexcept = default;
+coordinator& coordinator::operator=(coordinator&&) noexcept = default;
+
+void coordinator::connected(connection_id connection, uint32_t user, bool administrator, double now_s) {
+    const moment at = parts_->look(now_s);
+    if (!parts_->by_user.connect(user, at.now_s)) {
+        ++parts_->out.counted.refused_connections;
+        parts_->out.todo.messages.push_back({connection, refused{"this user has too many connections"}});
+        parts_->out.todo.close.push_back(connection);
+        return;
+    }
+    parts_->all.connect({connection, user, administrator, 0, 0, at.heard_s, at.now_s});
+}
+
+void coordinator::received(connection_id connection, std::string_view line, double now_s) {
+    peer* const from = parts_->all.find_peer(connection);
+    if (from == nullptr) return;
+    const auto message = decode_to_coordinator(line);
+    if (const auto* const understood = std::get_if<to_coordinator>(&message))
+        return received(connection, *understood, now_s);
+    const auto& wrong = std::get<rejection>(message);
+    counts& counted = parts_->out.counted;
+    switch (wrong.what) {
+        case rejection::kind::not_json:
+            ++counted.refused_not_json;
+            break;
+        case rejection::kind::unknown_type:
+            ++counted.refused_unknown_type;
+            break;
+        case rejection::kind::wrong_field:
+            ++counted.refused_wrong_field;
+            break;
+    }
+    const moment at = parts_->look(now_s);
+    from->heard_s = at.heard_s;
+    if (!parts_->by_user.message(from->user, at.now_s))
+        return parts_->refuse(*from, counted.refused_rate, "this user sends too many messages");
+    parts_->out.send(connection, error_report{wrong.text()});
+}
+
+void coordinator::received(connection_id connection, const to_coordinator& message, double now_s) {
+    const moment at = parts_->look(now_s);
+    peer* const from = parts_->all.find_peer(connection);
+    if (from == nullptr) return;
+    ++parts_->out.counted.messages;
+    from->heard_s = at.heard_s;
+    if (!parts_->by_user.message(from->user, at.now_s))
+        return parts_->refuse(*from, parts_->out.counted.refused_rate, "this user sends too many messages");
+    parts_->understand(*from, message, at);
+}
+
+void coordinator::refused_line(connection_id connection, double now_s) {
+    parts_->look(now_s);
+    if (parts_->all.find_peer(connection) != nullptr) ++parts_->out.counted.refused_not_json;
+}
+
+void coordinator::disconnected(connection_id connection, double now_s) {
+    parts_->look(now_s);
+    parts_->close(connection, false);
+}
+
+const effects& coordinator::advance(double now_s) {
+    parts& p = *parts_;
+    const moment at = p.look(now_s);
+    const bool cares = at.now_s >= p.care_at_s;
+    if (cares) p.care(at);
+    p.judge.decide(p.all, p.phase, p.by_user, at, p.out);
+    p.judge.tell_waits(p.all, cares, at, p.out);
+    for (const effects::outgoing& one : p.out.todo.messages)
+        if (peer* const to = p.all.find_peer(one.to)) to->sent_s = at.now_s;
+    if (cares)
+        for (auto& [id, one] : p.all.peers())
+            if (at.now_s - one.sent_s >= p.how.heartbeat_s && one.job != 0) {
+                p.out.send(id, heartbeat{});
+                one.sent_s = at.now_s;
+            }
+    std::swap(p.given, p.out.todo);
+    p.out.todo.messages.clear();
+    p.out.todo.close.clear();
+    p.given.wake_at_s = std::min(p.care_at_s, p.judge.decide_at_s());
+    p.given.new_epoch_needed = p.phase.numbers().nearly_used_up();
+    return p.given;
+}
+
+snapshot coordinator::state() const {
+    return parts_->state();
+}
+const counts& coordinator::counted() const {
+    return parts_->out.counted;
+}
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,73 @@
+#include "coordinate/coordinator/decision_log.hpp"
+
+#include <algorithm>
+
+namespace halcyon::coordinate {
+
+namespace {
+
+constexpr size_t most_names = 16;
+
+std::vector<std::string> first_of(const std::vector<std::string>& names) {
+    return {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most_names))};
+}
+
+std::string list(const std::vector<std::string>& names) {
+    std::string text;
+    for (size_t i = 0; i < std::min<size_t>(names.size(), 3); ++i) text += (i > 0 ? ", " : "") + names[i];
+    return names.size() > 3 ? text + " and " + std::to_string(names.size() - 3) + " more" : text;
+}
+
+std::string sentence(const decision_log::entry& one) {
+    std::string text;
+    if (!one.stop.empty()) text += list(one.stop) + (one.stop.size() > 1 ? " stop" : " stops");
+    if (!one.move.empty())
+        text += (text.empty() ? "" : "; ") + list(one.move) + (one.move.size() > 1 ? " may move" : " may move");
+    text +=
+        ": " + std::string(policy::name_of(one.why)) + ", of " + std::to_string(one.present) + " that want the storage";
+    if (one.expected > 0) text += " and " + std::to_string(one.expected) + " expected";
+    return text.substr(0, 1000);
+}
+
+}  // namespace
+
+void decision_log::add(entry what) {
+    entries_.push_back(std::move(what));
+    while (entries_.size() > kept_) entries_.pop_front();
+}
+
+void decision_log::phase_ended(participant who, double cost) {
+    for (entry& one : entries_)
+        if (std::erase_if(one.pending,
+                          [&](const participant& p) { return p.id == who.id && p.arrived_s == who.arrived_s; }) > 0)
+            one.observed_cost += cost;
+}
+
+void decision_log::phase_broken(participant who) {
+    for (entry& one : entries_)
+        if (std::erase_if(one.pending,
+                          [&](const participant& p) { return p.id == who.id && p.arrived_s == who.arrived_s; }) > 0)
+            one.broken = true;
+}
+
+std::vector<decided> decision_log::latest(size_t n, double now_s) const {
+    std::vector<decided> told;
+    for (size_t i = entries_.size() - std::min(n, entries_.size()); i < entries_.size(); ++i) {
+        const entry& one = entries_[i];
+        decided d;
+        d.ago_s = std::max(0.0, now_s - one.at_s);
+        d.why = policy::name_of(one.why);
+        d.text = sentence(one);
+        d.move = first_of(one.move);
+        d.stop = first_of(one.stop);
+        for (const policy::alternative& way : one.alternatives) {
+            d.ways.emplace_back(policy::name_of(way.way));
+            d.costs.push_back(way.cost);
+        }
+        d.observed_cost = one.pending.empty() && !one.broken ? one.observed_cost : -1;
+        told.push_back(std::move(d));
+    }
+    return told;
+}
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "coordinate/protocol/messages.hpp"
+#include "policy/decide.hpp"
+
+namespace halcyon::coordinate {
+
+/// The latest decisions that changed anything, for `explain`.
+class decision_log {
+  public:
+    /// One application that was decided about.
+    struct participant {
+        uint64_t id = 0;
+        double arrived_s = 0;  ///< tells its phases apart
+    };
+    struct entry {
+        double at_s = 0;
+        policy::reason why = policy::reason::alone;
+        uint32_t present = 0;
+        uint32_t expected = 0;
+        std::vector<std::string> move;  ///< names of jobs that may begin to move
+        std::vector<std::string> stop;
+        std::vector<policy::alternative> alternatives;
+        std::vector<participant> pending;  ///< whose phases have not ended
+        double observed_cost = 0;          ///< of those that have
+        bool broken = false;               ///< a phase ended unfinished: the cost cannot be compared
+    };
+
+    explicit decision_log(uint32_t kept) : kept_(kept) {}
+
+    void add(entry what);
+    /// With its part of the metric: of its whole time, waiting included.
+    void phase_ended(participant who, double cost);
+    void phase_broken(participant who);
+
+    /// The latest `n`, oldest first.
+    [[nodiscard]] std::vector<decided> latest(size_t n, double now_s) const;
+    [[nodiscard]] const std::deque<entry>& entries() const { return entries_; }
+
+  private:
+    size_t kept_;
+    std::deque<entry> entries_;
+};
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,126 @@
+#include "coordinate/coordinator/job.hpp"
+
+#include <algorithm>
+
+namespace halcyon::coordinate {
+
+namespace {
+
+/// A phase that goes on has something left, or decisions would take it for over: behind its forecast end as much again
+/// as it is late.
+constexpr double least_left_s = 1e-3;
+
+double left_after(double left_s, double moved_s) {
+    const double still_s = left_s - moved_s;
+    return std::max(least_left_s, still_s > 0 ? still_s : -still_s);
+}
+
+}  // namespace
+
+bool job::in_phase() const {
+    return std::ranges::any_of(agents, [](const agent& one) { return one.phase.has_value(); });
+}
+
+bool job::connected() const {
+    return std::ranges::any_of(agents, [](const agent& one) { return one.connection != 0; });
+}
+
+/// Whose turn is being taken back counts as stopped already: that was decided, and the next decision builds on it.
+policy::movement job::state_now() const {
+    if (in_phase()) {
+        if (has.stage() == turn_stage::held) return policy::movement::moving;
+        return moved_bytes > 0 ? policy::movement::interrupted : policy::movement::waiting;
+    }
+    return next ? policy::movement::expected : policy::movement::computing;
+}
+
+/// Where no speed was reported, all that move are taken to be equally fast.
+void job::work(double now_s, size_t movers) {
+    const double passed_s = std::max(0.0, now_s - worked_at_s);
+    worked_at_s = now_s;
+    if (moves())
+        worked_s +=
+            passed_s * (speed > 0 ? std::min(speed, 1.0) : 1.0 / static_cast<double>(std::max<size_t>(1, movers)));
+}
+
+int64_t job::processes() const {
+    int64_t most = 1;
+    for (const agent& one : agents) most = std::max(most, one.processes);
+    return most;
+}
+
+int64_t job::nodes() const {
+    auto most = static_cast<int64_t>(agents.size());
+    for (const agent& one : agents) most = std::max(most, one.nodes);
+    return most;
+}
+
+int64_t job::bytes_left() const {
+    int64_t sum = 0;
+    for (const agent& one : agents)
+        if (one.phase) sum = std::min(most_bytes_together, sum + one.phase->bytes_left);
+    return sum;
+}
+
+double job::left_s(double now_s) const {
+    double longest_s = -1;
+    for (const agent& one : agents) {
+        if (!one.phase) continue;
+        double left_s = -1;
+        if (one.phase->left_s > 0)
+            left_s = one.phase->left_s;
+        else if (one.phase->bytes_left > 0 && one.speed.bytes_per_s() > 0)
+            left_s = static_cast<double>(one.phase->bytes_left) / one.speed.bytes_per_s();
+        else if (one.phase->alone_s > 0)
+            left_s = one.phase->alone_s;
+        if (left_s < 0) continue;
+        if (has.any()) left_s = left_after(left_s, std::max(0.0, now_s - one.left_told_s) * (speed > 0 ? speed : 1));
+        longest_s = std::max(longest_s, left_s);
+    }
+    return trust.left_s(longest_s, worked_s);
+}
+
+void job::describe(policy::application& into, double now_s) const {
+    into.id = id;
+    into.state = state;
+    into.processes = processes();
+    into.nodes = nodes();
+    into.account = account_key;
+    into.account_weight = account_weight;
+    into.bytes_left = bytes_left();
+    into.left_s = left_s(now_s);
+    into.arrived_s = arrived_s;
+    into.since_s = since_s;
+    into.waited_s = waited_s;
+    into.probability = 1;
+    into.expected_end_s = 0;
+    into.alone_s = into.demand = into.weight = into.between_starts_s = 0;
+    into.targets.clear();
+    if (!in_phase()) {
+        if (!next) return;
+        into.arrived_s = std::max(now_s, next_told_s + next->in_s);
+        into.probability = next->probability;
+        into.alone_s = next->alone_s;
+        into.left_s = trust.factor() * next->alone_s;
+        into.demand = next->demand;
+        into.bytes_left = next->bytes;
+        into.weight = 1;
+        return;
+    }
+    bool all_targets = false;
+    for (const agent& one : agents) {
+        if (!one.phase) continue;
+        into.alone_s = std::max(into.alone_s, one.phase->alone_s);
+        into.demand = std::min(1.0, into.demand + one.phase->demand);
+        into.weight += one.phase->weight;
+        into.between_starts_s = std::max(into.between_starts_s, one.phase->between_starts_s);
+        all_targets = all_targets || one.phase->targets.empty();
+        into.targets.insert(into.targets.end(), one.phase->targets.begin(), one.phase->targets.end());
+    }
+    if (into.left_s >= 0) into.alone_s = std::max(into.alone_s, worked_s + into.left_s);
+    if (all_targets) into.targets.clear();
+    std::ranges::sort(into.targets);
+    into.targets.erase(std::ranges::unique(into.targets).begin(), into.targets.end());
+}
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordinate/coordinator/effects.hpp"
+#include "coordinate/coordinator/forecast_trust.hpp"
+#include "coordinate/coordinator/link_speed.hpp"
+#include "coordinate/coordinator/turn.hpp"
+#include "coordinate/protocol/messages.hpp"
+#include "policy/application.hpp"
+
+namespace halcyon::coordinate {
+
+inline constexpr double never = std::numeric_limits<double>::infinity();
+/// Sums of bytes stop here.
+inline constexpr int64_t most_bytes_together = int64_t{1} << 61U;
+
+/// One node of a job. Where a time is one of hearing, its name says so: see hearing_clock.
+struct agent {
+    uint64_t id = 0;  ///< never used again; stays when the agent comes back by another connection
+    std::string node;
+    connection_id connection = 0;  ///< 0: lost
+    int64_t processes = 1;
+    int64_t nodes = 1;
+    double stale_by_heard_s = never;  ///< lost, or back and has not told its phase again: then that is forgotten
+
+    std::optional<inform> phase;  ///< as told last, progress included
+    double left_told_s = 0;       ///< when its left_s was told
+    double reported_s = 0;        ///< begin of the interval that its next `progress` is about
+    link_speed speed;
+    int64_t granted_bytes = 0;
+    int64_t unused_bytes = 0;  ///< of them
+
+    double wait_told_s = -1;  ///< `wait::expected_s`; negative: none told
+    double wait_told_at_s = 0;
+};
+
+/// One application.
+struct job {
+    uint64_t id = 0;
+    std::string name;
+    std::string secret;
+    uint32_t user = 0;
+    std::string account;
+    uint32_t account_key = 0;
+    double account_weight = 1;
+    std::vector<agent> agents;
+
+    turn has;  ///< its turn
+    policy::movement state = policy::movement::computing;
+    double since_s = 0;          ///< in this state
+    double arrived_s = 0;        ///< begin of the phase of the application
+    double waited_s = 0;         ///< before the turn that it has
+    int64_t moved_bytes = 0;     ///< in this phase
+    double moved_heard_s = 0;    ///< when bytes moved last, or the turn began
+    double charged_s = 0;        ///< up to when its turn is in the ledgers
+    bool counted_mover = false;  ///< moves(), as learning knows it
+    std::optional<expect> next;
+    double next_told_s = 0;
+
+    forecast_trust trust;
+    double worked_s = 0;     ///< in this phase
+    double worked_at_s = 0;  ///< up to when that counts
+    double speed = 0;        ///< by the latest report; 0: not known
+    bool proven = false;     ///< has moved bytes in a turn that ended well
+    uint32_t strikes = 0;    ///< turns that it lost by its own fault
+    double struck_s = 0;
+    double barred_until_s = 0;  ///< waits until then if anybody else wants the storage
+
+    [[nodiscard]] bool in_phase() const;
+    [[nodiscard]] bool connected() const;
+    /// Has a turn and a phase, also while it is being stopped.
+    [[nodiscard]] bool moves() const { return has.any() && in_phase(); }
+    /// Work done counts up to now. `movers`: that move at present.
+    void work(double now_s, size_t movers);
+    /// Computed from turn and phases.
+    [[nodiscard]] policy::movement state_now() const;
+    [[nodiscard]] int64_t processes() const;
+    [[nodiscard]] int64_t nodes() const;
+    [[nodiscard]] int64_t bytes_left() const;
+    /// Time that the phase still needs without others, as believed; negative: not known.
+    [[nodiscard]] double left_s(double now_s) const;
+    /// As a decision sees it. Clears and fills `into`, so that its memory is used again.
+    void describe(policy::application& into, double now_s) const;
+};
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "coordinate/coordinator/decision_log.hpp"
+#include "coordinate/coordinator/outbox.hpp"
+#include "coordinate/coordinator/registry.hpp"
+#include "coordinate/coordinator/shares.hpp"
+#include "coordinate/coordinator/side_by_side.hpp"
+#include "coordinate/coordinator/turn_keeper.hpp"
+#include "coordinate/coordinator/users.hpp"
+
+namespace halcyon::coordinate {
+
+/// Now, by the clock and by the hearing clock.
+struct moment {
+    double now_s = 0;
+    double heard_s = 0;
+};
+
+/// The I/O phases of applications, as their agents tell them, and what is learnt of them: speeds, interference, how far
+/// forecasts can be believed, what decisions have cost. Takes turns away from those that stall. Gives none: the arbiter
+/// does.
+class phases {
+  public:
+    phases(const settings& how, uint64_t epoch, moment begin);
+
+    void informed(registry& all, job& of, agent& by, const inform& what, moment at, outbox& out);
+    void expects(registry& all, job& of, const expect& what, moment at);
+    void progressed(registry& all, job& of, agent& by, const progress& what, moment at, outbox& out);
+    void answered(registry& all, job& of, agent& by, const stopping& what, moment at, outbox& out);
+    void stopped(registry& all, job& of, agent& by, const coordinate::stopped& what, moment at, outbox& out);
+    void released(registry& all, job& of, agent& by, const release& what, moment at, outbox& out);
+    /// The agent is new, or has come back.
+    void joins(job& of, agent& by, outbox& out) { turns_.repeat(of, by, out), changed_ = true; }
+    /// The agent leaves for good. `of` and `by` may be gone behind this.
+    void leaves(registry& all, job& of, agent& by, moment at, outbox& out, users& by_user);
+
+    /// Forgets agents that are stale, takes turns from those that stall or do not stop. Looks at everybody.
+    void expire(registry& all, moment at, outbox& out, users& by_user);
+
+    // For the arbiter.
+    void grant(registry& all, job& to, moment at, outbox& out);
+    void recall(registry& all, job& from, moment at, outbox& out);
+    void offer_standing(registry& all, job& to, moment at, outbox& out);
+    /// After the start, while applications of the coordinator before this one come back.
+    [[nodiscard]] bool relearning(moment at) const { return at.heard_s < relearn_until_heard_s_; }
+    /// Something has changed since this was asked last: a decision is due.
+    bool take_changed() { return std::exchange(changed_, false); }
+
+    shares& had() { return had_; }
+    decision_log& log() { return log_; }
+    [[nodiscard]] const decision_log& log() const { return log_; }
+    [[nodiscard]] const side_by_side& learned() const { return learned_; }
+    [[nodiscard]] const fences& numbers() const { return turns_.numbers(); }
+
+  private:
+    friend struct coordinator_digest;
+    void settle(registry& all, job& of, double now_s);
+    void begin(job& of, agent& by, const inform& what, moment at, outbox& out);
+    void finish(registry& all, job& of, agent& by, moment at, outbox& out);
+    void proceed(registry& all, job& of, moment at, outbox& out);
+    void take_away(registry& all, job& of, const char* reason, moment at, outbox& out, users& by_user);
+    void forget_stale(registry& all, job& of, moment at, outbox& out);
+    bool show_lease(registry& all, job& of, const inform& what, moment at, outbox& out);
+    void movers_changed(double now_s);
+    const std::vector<policy::application>& movers(const registry& all, double now_s);
+
+    settings how_;
+    turn_keeper turns_;
+    side_by_side learned_;
+    shares had_;
+    decision_log log_;
+    std::vector<policy::application> movers_;
+    bool movers_known_ = false;
+    bool changed_ = true;
+    double relearn_until_heard_s_;
+};
+
+}  // namespace halcyon::coordinate

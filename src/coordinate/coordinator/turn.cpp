@@ -1,0 +1,89 @@
+#include "coordinate/coordinator/turn.hpp"
+
+#include <algorithm>
+
+namespace halcyon::coordinate {
+
+const char* name_of(turn_stage stage, policy::movement state) {
+    switch (stage) {
+        case turn_stage::standing:
+            return "may begin";
+        case turn_stage::recalled:
+        case turn_stage::stopping:
+            return "being stopped";
+        case turn_stage::held:
+            return "moving";
+        case turn_stage::none:
+            break;
+    }
+    switch (state) {
+        case policy::movement::computing:
+            return "computing";
+        case policy::movement::expected:
+            return "expected";
+        case policy::movement::waiting:
+            return "waiting";
+        case policy::movement::interrupted:
+            return "interrupted";
+        case policy::movement::moving:
+            break;
+    }
+    return "moving";
+}
+
+void turn::begin(turn_stage as, uint64_t lease) {
+    end();
+    stage_ = as;
+    lease_ = lease;
+}
+
+void turn::hold() {
+    stage_ = turn_stage::held;
+}
+
+void turn::recall(const std::vector<uint64_t>& agents, double overdue_at_s) {
+    stage_ = turn_stage::recalled;
+    overdue_at_s_ = overdue_at_s;
+    for (const uint64_t agent : agents) answers_.push_back({agent});
+}
+
+turn::answer* turn::of(uint64_t agent) {
+    const auto at = std::ranges::find(answers_, agent, &answer::agent);
+    return at == answers_.end() ? nullptr : &*at;
+}
+
+bool turn::answered(uint64_t agent, uint64_t round) {
+    answer* const one = of(agent);
+    if (one == nullptr || one->told) return false;
+    one->told = true;
+    highest_round_ = std::max(highest_round_, round);
+    return true;
+}
+
+bool turn::stopped(uint64_t agent) {
+    answer* const one = of(agent);
+    if (one == nullptr || one->stopped) return false;
+    one->told = one->stopped = true;
+    return true;
+}
+
+void turn::gone(uint64_t agent) {
+    std::erase_if(answers_, [&](const answer& one) { return one.agent == agent; });
+}
+
+bool turn::waits_for(uint64_t agent) const {
+    return std::ranges::any_of(answers_, [&](const answer& one) { return one.agent == agent && !one.stopped; });
+}
+bool turn::all_answered() const {
+    return std::ranges::all_of(answers_, &answer::told);
+}
+bool turn::all_stopped() const {
+    return std::ranges::all_of(answers_, &answer::stopped);
+}
+
+uint64_t turn::stop() {
+    stage_ = turn_stage::stopping;
+    return highest_round_ + 1;
+}
+
+}  // namespace halcyon::coordinate

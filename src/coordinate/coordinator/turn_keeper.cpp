@@ -1,0 +1,111 @@
+#include "coordinate/coordinator/turn_keeper.hpp"
+
+#include <algorithm>
+
+namespace halcyon::coordinate {
+
+namespace {
+
+/// A turn begins: what is counted from its begin.
+void begin(job& of, double now_s, double heard_s) {
+    of.moved_heard_s = heard_s;
+    of.charged_s = now_s;
+    of.worked_at_s = now_s;
+    for (agent& one : of.agents) one.reported_s = now_s;
+}
+
+}  // namespace
+
+turn_keeper::turn_keeper(const settings& how, uint64_t epoch) : how_(how), fences_(epoch) {}
+
+int64_t turn_keeper::lease_bytes(const job& of, const agent& one) const {
+    const auto sharing = std::ranges::count_if(of.agents, [&](const agent& each) { return each.phase.has_value(); });
+    const int64_t most = std::max<int64_t>(1, how_.most_lease_bytes / std::max<int64_t>(1, sharing));
+    return one.speed.lease(how_.lease_s, how_.first_lease_bytes, how_.least_lease_bytes, most);
+}
+
+void turn_keeper::grant(job& to, double now_s, double heard_s, outbox& out) {
+    const uint64_t lease = fences_.take();
+    to.has.begin(turn_stage::held, lease);
+    begin(to, now_s, heard_s);
+    ++out.counted.grants;
+    for (agent& one : to.agents) renew(to, one, out);
+}
+
+void turn_keeper::renew(job& of, agent& one, outbox& out) {
+    one.wait_told_s = -1;
+    if (one.connection == 0) return;
+    one.granted_bytes = one.unused_bytes = lease_bytes(of, one);
+    out.send(one.connection,
+             coordinate::grant{one.phase ? one.phase->phase : 0, of.has.lease(), one.granted_bytes, fences_.take()});
+}
+
+void turn_keeper::offer_standing(job& to, outbox& out) {
+    to.has.begin(turn_stage::standing, fences_.take());
+    ++out.counted.standing;
+    for (agent& one : to.agents) tell_standing(to, one, out);
+}
+
+void turn_keeper::tell_standing(job& of, agent& to, outbox& out) {
+    to.granted_bytes = to.unused_bytes = lease_bytes(of, to);
+    out.send(to.connection, standing{of.has.lease(), to.granted_bytes, fences_.take()});
+}
+
+void turn_keeper::hold_standing(job& of, double now_s, double heard_s) {
+    of.has.hold();
+    begin(of, now_s, heard_s);
+}
+
+void turn_keeper::take_over(job& of, uint64_t lease, double now_s, double heard_s) {
+    of.has.begin(turn_stage::held, lease);
+    begin(of, now_s, heard_s);
+}
+
+void turn_keeper::recall(job& from, double heard_s, outbox& out) {
+    std::vector<uint64_t> agents;
+    for (const agent& one : from.agents) agents.push_back(one.id);
+    from.has.recall(agents, heard_s + how_.stop_s);
+    ++out.counted.recalls;
+    out.send_all(from, coordinate::recall{from.has.lease()});
+}
+
+bool turn_keeper::proceed(job& from, outbox& out) {
+    if (from.has.stage() == turn_stage::recalled && from.has.all_answered()) {
+        const bool stopped = from.has.all_stopped();
+        const uint64_t round = from.has.stop();
+        if (!stopped) out.send_all(from, stop{from.has.lease(), round});
+    }
+    if (from.has.stage() != turn_stage::stopping || !from.has.all_stopped()) return false;
+    from.has.end();
+    return true;
+}
+
+/// One that comes back tells its phase again before it hears of bytes. One that is new is not asked to stop: it has
+/// nothing to stop.
+void turn_keeper::repeat(job& of, agent& to, outbox& out) {
+    const uint64_t lease = of.has.lease();
+    switch (of.has.stage()) {
+        case turn_stage::none:
+            break;
+        case turn_stage::standing:
+            tell_standing(of, to, out);
+            break;
+        case turn_stage::held:
+            if (!to.phase) renew(of, to, out);
+            break;
+        case turn_stage::recalled:
+            if (of.has.waits_for(to.id)) out.send(to.connection, coordinate::recall{lease});
+            break;
+        case turn_stage::stopping:
+            if (of.has.waits_for(to.id)) out.send(to.connection, stop{lease, of.has.round()});
+            break;
+    }
+}
+
+void turn_keeper::void_lease(job& of, const char* reason, outbox& out) {
+    out.send_all(of, voided{of.has.lease(), reason});
+    of.has.end();
+    for (agent& one : of.agents) one.phase.reset();
+}
+
+}  // namespace halcyon::coordinate

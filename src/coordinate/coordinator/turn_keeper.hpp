@@ -1,0 +1,43 @@
+#pragma once
+
+#include "coordinate/coordinator/fences.hpp"
+#include "coordinate/coordinator/outbox.hpp"
+#include "coordinate/coordinator/settings.hpp"
+
+namespace halcyon::coordinate {
+
+/// Gives and takes turns: every message about a lease is sent here, and every fencing number is taken here.
+class turn_keeper {
+  public:
+    turn_keeper(const settings& how, uint64_t epoch);
+
+    /// To all agents of the application.
+    void grant(job& to, double now_s, double heard_s, outbox& out);
+    /// More bytes for one agent.
+    void renew(job& of, agent& one, outbox& out);
+    void offer_standing(job& to, outbox& out);
+    /// A phase has begun under the standing lease.
+    void hold_standing(job& of, double now_s, double heard_s);
+    /// An agent has shown a lease of a coordinator before this one.
+    void take_over(job& of, uint64_t lease, double now_s, double heard_s);
+
+    void recall(job& from, double heard_s, outbox& out);
+    /// After an answer, or when an agent is gone: sends `stop`, or ends the turn. True: it has ended.
+    bool proceed(job& from, outbox& out);
+    /// What an agent has missed that is new or came back.
+    void repeat(job& of, agent& to, outbox& out);
+    /// Ends the turn with all phases: they must be informed anew.
+    void void_lease(job& of, const char* reason, outbox& out);
+
+    [[nodiscard]] const fences& numbers() const { return fences_; }
+
+  private:
+    friend struct coordinator_digest;
+    [[nodiscard]] int64_t lease_bytes(const job& of, const agent& one) const;
+    void tell_standing(job& of, agent& to, outbox& out);
+
+    settings how_;
+    fences fences_;
+};
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,74 @@
+#include "coordinate/coordinator/users.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace halcyon::coordinate {
+
+namespace {
+
+constexpr double longest_bar_s = 300;
+constexpr double strike_forgotten_s = 600;
+constexpr uint32_t most_strikes = 32;
+
+}  // namespace
+
+double bar_s(uint32_t& strikes, double& struck_s, double base_s, double now_s) {
+    const double forgotten = std::floor(std::max(0.0, now_s - struck_s) / strike_forgotten_s);
+    strikes -= static_cast<uint32_t>(std::min<double>(forgotten, strikes));
+    strikes = std::min(strikes + 1, most_strikes);
+    struck_s = now_s;
+    return std::min(longest_bar_s, base_s * std::exp2(strikes - 1));
+}
+
+bool users::connect(uint32_t user, double now_s) {
+    auto [at, made] = users_.try_emplace(user);
+    if (made) at->second.messages = limits_.messages_at_once, at->second.at_s = now_s;
+    if (at->second.connections >= limits_.connections) return false;
+    ++at->second.connections;
+    return true;
+}
+
+void users::disconnect(uint32_t user) {
+    --users_.at(user).connections;
+}
+
+bool users::register_application(uint32_t user) {
+    if (users_[user].applications >= limits_.applications) return false;
+    ++users_[user].applications;
+    return true;
+}
+
+void users::remove_application(uint32_t user) {
+    --users_.at(user).applications;
+}
+
+bool users::message(uint32_t user, double now_s) {
+    auto& one = users_[user];
+    one.messages = std::min(limits_.messages_at_once, one.messages + (now_s - one.at_s) * limits_.messages_per_s);
+    one.at_s = now_s;
+    if (one.messages < 1) return false;
+    one.messages -= 1;
+    return true;
+}
+
+void users::strike(uint32_t user, double base_s, double now_s) {
+    auto& one = users_[user];
+    one.barred_until_s = now_s + bar_s(one.strikes, one.struck_s, base_s, now_s);
+}
+
+double users::barred_until_s(uint32_t user) const {
+    const auto at = users_.find(user);
+    return at == users_.end() ? 0 : at->second.barred_until_s;
+}
+
+void users::forget_idle(double now_s) {
+    std::erase_if(users_, [&](const auto& entry) {
+        const user& one = entry.second;
+        const double forgiven_s = one.struck_s + strike_forgotten_s * one.strikes;
+        const bool rested = one.messages + (now_s - one.at_s) * limits_.messages_per_s >= limits_.messages_at_once;
+        return one.connections == 0 && one.applications == 0 && rested && (one.strikes == 0 || forgiven_s < now_s);
+    });
+}
+
+}  // namespace halcyon::coordinate

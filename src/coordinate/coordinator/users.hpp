@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "coordinate/coordinator/settings.hpp"
+
+namespace halcyon::coordinate {
+
+/// What each user has, sends and did wrong. Holds only users of whom there is something to remember.
+class users {
+  public:
+    explicit users(const user_limits& limits) : limits_(limits) {}
+
+    /// False: the user has as many as it may.
+    bool connect(uint32_t user, double now_s);
+    void disconnect(uint32_t user);
+    bool register_application(uint32_t user);
+    void remove_application(uint32_t user);
+    /// False: too many lately.
+    bool message(uint32_t user, double now_s);
+
+    /// An application of the user lost its turn by its own fault: those of its applications that have proven nothing
+    /// yet wait `base_s` if anybody else wants the storage, twice as long the next time, and so on.
+    void strike(uint32_t user, double base_s, double now_s);
+    [[nodiscard]] double barred_until_s(uint32_t user) const;
+    void forget_idle(double now_s);
+
+  private:
+    friend struct coordinator_digest;
+    struct user {
+        uint32_t connections = 0;
+        uint32_t applications = 0;
+        double messages = 0;  ///< that may be sent now
+        double at_s = 0;      ///< when that was so
+        uint32_t strikes = 0;
+        double struck_s = 0;
+        double barred_until_s = 0;
+    };
+    user_limits limits_;
+    std::map<uint32_t, user> users_;
+};
+
+/// Doubles with every strike, which are forgotten one by one: used for users and for applications.
+double bar_s(uint32_t& strikes, double& struck_s, double base_s, double now_s);
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace halcyon::coordinate {
+
+/// UTF-8 without control characters: harmless on a terminal, in a log, and in a label of a metric.
+bool is_plain_text(std::string_view text);
+
+/// The begin of any bytes as plain text, at most `longest` bytes; what is no ASCII character becomes '?'.
+std::string excerpt(std::string_view text, size_t longest = 48);
+
+}  // namespace halcyon::coordinate

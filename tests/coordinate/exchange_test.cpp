@@ -1,0 +1,185 @@
+// Who says what to whom, message by message.
+#include "coordinate/conversation.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+using transcript = std::vector<std::string>;
+
+conversation two_jobs(policy::rule rule) {
+    conversation c(conversation::quick(rule));
+    c.join("A");
+    c.join("B");
+    c.say("A", stopped{c.lease["A"]});  // the standing turn that A had as long as it was alone
+    c.look();
+    return c;
+}
+
+progress moved(uint64_t phase, uint64_t lease, int64_t bytes) {
+    progress what;
+    what.phase = phase;
+    what.lease = lease;
+    what.bytes_moved = bytes;
+    return what;
+}
+
+// Dorier 2014, figure 6.8 (a): B waits until A has called release.
+TEST(exchange, serialization_lets_the_second_wait_for_the_release_of_the_first) {
+    conversation c = two_jobs(policy::rule::fcfs);
+    c.say("A", phase_of(1));
+    c.say("B", phase_of(1));
+    c.say("A", moved(1, c.lease["A"], 1 << 20));
+    c.say("A", release{1});
+    c.say("B", release{1});
+    EXPECT_EQ(c.look(), (transcript{
+                            "A -> inform phase 1",
+                            "A <- grant phase 1 lease 3",
+                            "B -> inform phase 1",
+                            "B <- wait phase 1 behind A",
+                            "A -> progress phase 1 lease 3",
+                            "A -> release phase 1",
+                            "B <- grant phase 1 lease 5",
+                            "B -> release phase 1",
+                        }));
+}
+
+// Figure 6.8 (b): B interrupts A between two of its writes, and A goes on when B has ended.
+TEST(exchange, interruption_stops_the_first_between_two_rounds_and_lets_it_go_on) {
+    conversation c = two_jobs(policy::rule::interrupt);
+    c.say("A", phase_of(1));
+    c.say("A", moved(1, c.lease["A"], 1 << 20));
+    c.now_s = 0.125;
+    c.say("B", phase_of(1));
+    c.say("A", stopping{c.lease["A"], 7});
+    c.say("A", stopped{c.lease["A"]});
+    c.say("B", release{1});
+    c.say("A", release{1});
+    EXPECT_EQ(c.look(), (transcript{
+                            "A -> inform phase 1",
+                            "A <- grant phase 1 lease 3",
+                            "A -> progress phase 1 lease 3",
+                            "B -> inform phase 1",
+                            "A <- recall lease 3",
+                            "B <- wait phase 1 behind A",
+                            "A -> stopping lease 3 round 7",
+                            "A <- stop lease 3 round 8",
+                            "A -> stopped lease 3",
+                            "B <- grant phase 1 lease 5",
+                            "A <- wait phase 1 behind B",
+                            "B -> release phase 1",
+                            "A <- grant phase 1 lease 7",
+                            "A -> release phase 1",
+                        }));
+    EXPECT_EQ(c.told.counted().dropped_answers, 0U);
+}
+
+TEST(exchange, a_stop_names_a_round_that_no_agent_has_begun) {
+    conversation c(conversation::quick(policy::rule::interrupt));
+    for (const char* node : {"n1", "n2", "n3"}) {
+        c.connect(std::string("A") + node);
+        c.say(std::string("A") + node, conversation::registration_of("A", node));
+    }
+    c.join("B");
+    for (const char* who : {"An1", "An2", "An3"}) c.say(who, stopped{c.lease[who]});
+    for (const char* who : {"An1", "An2"}) c.say(who, phase_of(1));
+    c.look();
+    c.now_s = 1;
+    c.say("B", phase_of(1));
+    c.say("An2", stopping{c.lease["An2"], 5});
+    c.say("An1", stopping{c.lease["An1"], 9});
+    EXPECT_EQ(c.look(), (transcript{"B -> inform phase 1", "An1 <- recall lease 5", "An2 <- recall lease 5",
+                                    "An3 <- recall lease 5", "B <- wait phase 1 behind A",
+                                    "An2 -> stopping lease 5 round 5", "An1 -> stopping lease 5 round 9"}));
+    c.say("An3", stopping{c.lease["An3"], 0});  // is in no phase, and all the same asked
+    EXPECT_EQ(c.look(), (transcript{"An3 -> stopping lease 5 round 0", "An1 <- stop lease 5 round 10",
+                                    "An2 <- stop lease 5 round 10", "An3 <- stop lease 5 round 10"}));
+    c.say("An1", stopped{c.lease["An1"]});
+    c.say("An3", stopped{c.lease["An3"]});
+    EXPECT_FALSE(c.has_turn("B"));
+    c.say("An2", stopped{c.lease["An2"]});
+    EXPECT_TRUE(c.has_turn("B"));
+}
+
+TEST(exchange, the_turn_lasts_until_the_last_agent_of_the_application_has_released) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    for (const char* node : {"n1", "n2"}) {
+        c.connect(std::string("A") + node);
+        c.say(std::string("A") + node, conversation::registration_of("A", node));
+    }
+    c.join("B");
+    for (const char* who : {"An1", "An2"}) c.say(who, stopped{c.lease[who]});
+    c.say("An1", phase_of(1));
+    c.say("B", phase_of(1));
+    c.say("An2", phase_of(1));
+    c.say("An1", release{1});
+    EXPECT_TRUE(c.has_turn("A"));
+    EXPECT_FALSE(c.has_turn("B"));
+    c.say("An2", release{1});
+    EXPECT_TRUE(c.has_turn("B"));
+}
+
+TEST(exchange, the_only_application_begins_without_asking_until_another_one_registers) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    c.join("A");
+    EXPECT_EQ(c.look(), (transcript{"A -> register A", "A <- registered", "A <- standing lease 1"}));
+    inform begun = phase_of(1);
+    begun.lease = c.lease["A"];
+    c.say("A", begun);
+    c.say("A", release{1});
+    EXPECT_EQ(c.look(), (transcript{"A -> inform phase 1", "A <- grant phase 1 lease 1", "A -> release phase 1",
+                                    "A <- standing lease 4"}));
+    c.join("B");
+    c.say("B", phase_of(1));  // A may have begun: B has to wait for its answer
+    EXPECT_EQ(c.look(), (transcript{"B -> register B", "B <- registered", "A <- recall lease 4", "B -> inform phase 1",
+                                    "B <- wait phase 1"}));
+    c.say("A", stopped{c.lease["A"]});
+    EXPECT_TRUE(c.has_turn("B"));
+}
+
+TEST(exchange, an_agent_that_waits_elsewhere_hands_its_turn_back) {
+    conversation c = two_jobs(policy::rule::fcfs);
+    c.say("A", phase_of(1));
+    c.say("B", phase_of(1));
+    c.look();
+    c.say("A", stopped{c.lease["A"]});
+    EXPECT_EQ(c.look(), (transcript{"A -> stopped lease 3", "B <- grant phase 1 lease 5"}));
+    c.say("A", phase_of(2));
+    EXPECT_FALSE(c.has_turn("A"));
+}
+
+TEST(exchange, applications_on_disjoint_targets_never_wait_for_each_other) {
+    conversation c = two_jobs(policy::rule::fcfs);
+    inform a = phase_of(1);
+    a.targets = {1, 2};
+    inform b = phase_of(1);
+    b.targets = {3};
+    c.say("A", a);
+    c.say("B", b);
+    EXPECT_TRUE(c.has_turn("A"));
+    EXPECT_TRUE(c.has_turn("B"));
+}
+
+TEST(exchange, a_lease_is_what_the_link_moves_in_a_fifth_of_a_second) {
+    conversation c = two_jobs(policy::rule::fcfs);
+    c.say("A", phase_of(1));
+    EXPECT_EQ(c.grants["A"].back().bytes, 4 << 20);  // not known yet
+    for (int i = 0; i < 40; ++i) {
+        c.now_s += 0.1;
+        c.say("A", moved(1, c.lease["A"], 10'000'000));
+    }
+    EXPECT_EQ(c.grants["A"].back().bytes, 20'000'000);
+    for (int i = 0; i < 40; ++i) {
+        c.now_s += 0.1;
+        c.say("A", moved(1, c.lease["A"], 1'000'000'000));
+    }
+    EXPECT_EQ(c.grants["A"].back().bytes, 64 << 20);
+    uint64_t before = 0;
+    for (const grant& one : c.grants["A"]) {
+        EXPECT_GT(one.fence, before);
+        EXPECT_EQ(one.lease, c.lease["A"]);
+        before = one.fence;
+    }
+}
+
+}  // namespace
+}  // namespace halcyon::coordinate
