@@ -16,9 +16,9 @@ namespace {
 constexpr auto relaxed = std::memory_order_relaxed;
 /// Between looks at locks and beats; a change of the turn wakes at once.
 constexpr int64_t longest_sleep_ns = 50'000'000;
-constexpr int64_t least_chunk = int64_t{64} << 10U, most_chunk = int64_t{1} << 20U;
-/// Chunks that processes draw from a lease: enough of them that none is left behind with much of it.
-constexpr int64_t chunks_of_lease = 32;
+constexpr int64_t least_chunk = int64_t{16} << 10U, most_chunk = int64_t{1} << 20U;
+/// Chunks of a lease for each process, and for how many at least: what one draws and does not move, others lack.
+constexpr int64_t chunks_each = 4, least_processes = 8;
 
 void sleep_on(std::atomic<uint32_t>& word, uint32_t expected, int64_t ns) {
     const timespec limit{ns / 1'000'000'000, ns % 1'000'000'000};
@@ -93,7 +93,8 @@ bool turn_taker::draw(int64_t bytes, bool must) {
     const int64_t missing = part_->moved.load(relaxed) - part_->limit.load(relaxed);
     if (missing <= 0) return true;
     const int64_t left = here_->pool.load(relaxed);
-    const int64_t chunk = std::max(missing, std::clamp(left / chunks_of_lease, least_chunk, most_chunk));
+    const int64_t sharing = std::max<int64_t>(shared_->tried.load(relaxed), least_processes);
+    const int64_t chunk = std::max(missing, std::clamp(left / (chunks_each * sharing), least_chunk, most_chunk));
     const int64_t before = here_->pool.fetch_sub(chunk);
     const int64_t half = here_->ring_below.load(relaxed);
     if (before > half && before - chunk <= half) ring();
