@@ -35,6 +35,8 @@ struct settings {
     double tolerated_factor = 1.25;
     /// Expected phases that are less probable do not count.
     double least_probability = 0.5;
+    /// Positions that dynamic looks at, at most, for up to 8 applications: bounds the time of a decision that is hard.
+    uint64_t search_positions = 100'000;
     /// Asks again after so long at the latest, since forecasts change.
     double ask_again_s = 1;
     /// Whether to predict the cost of alternatives, for explanations.
@@ -66,7 +68,7 @@ enum class reason : uint8_t {
     slice_goes_on,   ///< fair_share, set_10: its slice has not ended
     smiths_rule,     ///< dynamic: overlaps never gain and all have arrived; the highest cost per second left goes first
     least_cost,      ///< dynamic: the best of all orders, preemptions and overlaps
-    heuristic_cost,  ///< dynamic, too many applications to look at all: the best of those looked at
+    heuristic_cost,  ///< dynamic, too many to look at all of them: the best of those looked at
     starving,        ///< somebody has waited for as long as anybody may
 };
 

@@ -9,7 +9,7 @@ namespace halcyon::policy {
 /// Fair share and set-10 give the turn to the one that had the least for its weight. Allocates for a key seen first.
 class ledger {
   public:
-    explicit ledger(double half_life_s = 60) : half_life_s_(half_life_s) {}
+    explicit ledger(double half_life_s = 60) : half_life_s_(half_life_s > 0 ? half_life_s : 60) {}
 
     /// `key` had the turn for `turn_s` up to `now_s`. Ignored: times that are not finite or not above 0.
     void charge(int64_t key, double turn_s, double now_s);

@@ -12,7 +12,7 @@ namespace halcyon::policy {
 class unseen_writer {
   public:
     /// `remembered`: observations that count. It follows a change in about as many.
-    explicit unseen_writer(double remembered = 32) : remembered_(remembered) {}
+    explicit unseen_writer(double remembered = 64) : remembered_(remembered) {}
 
     /// Over some time the known ones took the share `measured` of the bandwidth; `expected` if they had it for
     /// themselves (the sum over them of demand times speed). Ignored: shares that are not finite or not above 0.

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "policy/application.hpp"
+#include "policy/decide.hpp"
+
+namespace halcyon::policy {
+
+/// An application that wants storage that others of its group want, too, with sound numbers.
+struct contender {
+    const application* of = nullptr;
+    double arrived_s = 0;
+    double left_s = 0;
+    double cost_per_s = 0;
+    bool moving = false;
+};
+
+/// By arrival, then by id.
+inline bool before(const contender& a, const contender& b) {
+    return a.arrived_s < b.arrived_s || (a.arrived_s == b.arrived_s && a.of->id < b.of->id);
+}
+
+/// Those that are decided about together. `present` is in the order of arrival, and not empty.
+struct group {
+    std::span<const contender> present;
+    std::span<const contender> expected;
+};
+
+/// Who of a group moves: indices into `present`. A rule fills it, in the order of its preference.
+struct turns {
+    std::vector<uint32_t> movers;
+    reason why = reason::alone;
+    double until_s = 0;  ///< to be decided again then at the latest
+    // Memory for a rule's order of preference.
+    std::vector<uint32_t> order;
+    std::vector<double> served;
+
+    void clear(double at_the_latest_s);
+    /// Lets `one` move beside those that do already, unless it shares storage with one of them.
+    bool add_if_apart(const group& of, uint32_t one);
+};
+
+/// Everything a rule needs to know but the group.
+struct circumstances {
+    const situation* of = nullptr;
+    double now_s = 0;
+    settings how;
+};
+
+void choose_all(const group& of, turns& into);
+void choose_first(const group& of, turns& into);
+void choose_newest(const group& of, turns& into);
+void choose_tolerated(const group& of, const circumstances& in, turns& into);
+void choose_least_served_account(const group& of, const circumstances& in, turns& into);
+void choose_least_served_set(const group& of, const circumstances& in, turns& into);
+
+}  // namespace halcyon::policy

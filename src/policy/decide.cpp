@@ -1,0 +1,237 @@
+#include "policy/decide.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "policy/contender.hpp"
+#include "policy/dynamic.hpp"
+#include "policy/groups.hpp"
+#include "policy/sound_values.hpp"
+
+namespace halcyon::policy {
+
+namespace {
+
+/// Of the expected phases that a group's decision looks at.
+constexpr uint32_t most_expected = 2;
+
+settings sound_settings(const settings& how) {
+    const settings usual;
+    settings made = how;
+    made.starvation_s = sound::or_else(how.starvation_s, usual.starvation_s);
+    made.relief_s = sound::or_else(how.relief_s, usual.relief_s);
+    made.slice_s = sound::or_else(how.slice_s, usual.slice_s);
+    made.tolerated_factor = how.tolerated_factor >= 1 && std::isfinite(how.tolerated_factor) ? how.tolerated_factor
+                                                                                             : usual.tolerated_factor;
+    made.least_probability = how.least_probability >= 0 ? how.least_probability : usual.least_probability;
+    made.ask_again_s = sound::or_else(how.ask_again_s, usual.ask_again_s);
+    return made;
+}
+
+bool is_starving(const contender& one, const circumstances& in) {
+    const double so_long_s = in.now_s - sound::since_s(*one.of, in.now_s);
+    if (!one.moving) return so_long_s >= in.how.starvation_s;
+    return sound::or_else(one.of->waited_s, 0) >= in.how.starvation_s && so_long_s < in.how.relief_s;
+}
+
+/// Nobody waits longer than the bound: those who have move now, and for a while. Beside them move only those of the
+/// rule's choice that share nothing with them.
+void relieve_starving(const group& of, const circumstances& in, turns& into) {
+    bool let_in = true;
+    bool any = false;
+    for (uint32_t i = 0; i < of.present.size(); ++i) {
+        if (!is_starving(of.present[i], in)) continue;
+        any = true;
+        let_in = let_in && std::ranges::find(into.movers, i) != into.movers.end();
+    }
+    if (!any) return;
+    if (!let_in) {
+        into.order = into.movers;
+        into.movers.clear();
+        for (uint32_t i = 0; i < of.present.size(); ++i) {
+            if (is_starving(of.present[i], in)) into.movers.push_back(i);
+        }
+        for (const uint32_t i : into.order) into.add_if_apart(of, i);
+        into.why = reason::starving;
+    }
+    for (const contender& one : of.present) {
+        if (!is_starving(one, in)) continue;
+        const double begin_s = one.moving ? sound::since_s(*one.of, in.now_s) : in.now_s;
+        into.until_s = std::min(into.until_s, begin_s + in.how.relief_s);
+    }
+}
+
+}  // namespace
+
+struct decider::workspace {
+    /// A present application, and where the decision about it belongs.
+    struct numbered {
+        uint32_t group = 0;  ///< the first application of its group, in the order of arrival
+        uint32_t index = 0;
+    };
+
+    std::vector<contender> present;   ///< in the order of arrival
+    std::vector<contender> expected;  ///< likewise
+    std::vector<contender> grouped;   ///< `present`, the groups one after the other
+    std::vector<numbered> numbers;
+    std::vector<uint32_t> expected_group;
+    std::vector<contender> group_expected;
+    std::vector<char> moves;  ///< by number in the order of arrival
+    target_groups targets;
+    dynamic search;
+    turns chosen;
+    decision out;
+
+    void collect(const situation& of, metric minimise, const circumstances& in, bool forecasts);
+    void make_groups();
+    void decide_group(const group& of, rule by, const circumstances& in);
+    void forecast_costs(const group& of, rule by, const circumstances& in);
+    void report(const circumstances& in);
+};
+
+namespace {
+
+contender contender_of(const application& one, metric minimise, double now_s) {
+    return {&one, sound::arrived_s(one, now_s), sound::left_s(one, now_s), cost_per_s(one, minimise, now_s),
+            one.state == movement::moving};
+}
+
+}  // namespace
+
+void decider::workspace::collect(const situation& of, metric minimise, const circumstances& in, bool forecasts) {
+    present.clear();
+    expected.clear();
+    double left_s = 0;
+    for (const application& one : of.applications) {
+        if (!policy::present(one)) continue;
+        present.push_back(contender_of(one, minimise, in.now_s));
+        left_s += present.back().left_s;
+    }
+    std::ranges::sort(present, before);
+    if (!forecasts || present.size() < 2) return;
+    for (const application& one : of.applications) {
+        if (one.state != movement::expected) continue;
+        const double probability = sound::probability(one);
+        // Who comes after all of those present have ended changes nothing now.
+        if (probability < in.how.least_probability || probability <= 0) continue;
+        if (sound::arrived_s(one, in.now_s) > in.now_s + left_s || sound::left_s(one, in.now_s) <= 0) continue;
+        expected.push_back(contender_of(one, minimise, in.now_s));
+        expected.back().cost_per_s *= probability;
+    }
+    std::ranges::sort(expected, before);
+}
+
+/// Fills `grouped` and `numbers`, both by group.
+void decider::workspace::make_groups() {
+    targets.clear();
+    for (const contender& one : present) targets.add(one.of->targets);
+    numbers.clear();
+    for (uint32_t i = 0; i < present.size(); ++i) {
+        // Who has nothing left is never held back, and in nobody's way.
+        if (present[i].left_s > 0) numbers.push_back({targets.group_of(i), i});
+    }
+    std::ranges::sort(numbers, [](const numbered& a, const numbered& b) {
+        return a.group < b.group || (a.group == b.group && a.index < b.index);
+    });
+    grouped.clear();
+    for (const numbered& one : numbers) grouped.push_back(present[one.index]);
+    expected_group.clear();
+    for (const contender& one : expected) expected_group.push_back(targets.group_at(one.of->targets));
+}
+
+void decider::workspace::forecast_costs(const group& of, rule by, const circumstances& in) {
+    if (by != rule::dynamic) search.look_at(of, in);
+    for (const rule other : {rule::interfere, rule::fcfs, rule::interrupt})
+        out.alternatives.push_back({other, search.cost_of(other)});
+    if (by == rule::dynamic) out.alternatives.push_back({by, search.cost()});
+}
+
+void decider::workspace::decide_group(const group& of, rule by, const circumstances& in) {
+    chosen.clear(in.now_s + in.how.ask_again_s);
+    const auto first_alternative = static_cast<uint32_t>(out.alternatives.size());
+    if (of.present.size() == 1) {
+        chosen.movers.push_back(0);
+    } else {
+        switch (by) {
+            case rule::interfere:
+                choose_all(of, chosen);
+                break;
+            case rule::fcfs:
+                choose_first(of, chosen);
+                break;
+            case rule::interrupt:
+                choose_newest(of, chosen);
+                break;
+            case rule::delay:
+                choose_tolerated(of, in, chosen);
+                break;
+            case rule::fair_share:
+                choose_least_served_account(of, in, chosen);
+                break;
+            case rule::set_10:
+                choose_least_served_set(of, in, chosen);
+                break;
+            case rule::dynamic:
+                search.choose(of, in, chosen);
+                break;
+        }
+        relieve_starving(of, in, chosen);
+        if (in.how.alternatives) forecast_costs(of, by, in);
+    }
+    out.groups.push_back({chosen.why, static_cast<uint32_t>(of.present.size()),
+                          static_cast<uint32_t>(of.expected.size()), of.present.front().of->id, first_alternative,
+                          static_cast<uint32_t>(out.alternatives.size())});
+    out.ask_again_s = std::min(out.ask_again_s, chosen.until_s);
+}
+
+void decider::workspace::report(const circumstances& in) {
+    for (uint32_t i = 0; i < present.size(); ++i) {
+        const contender& one = present[i];
+        if (moves[i] != 0) {
+            out.move.push_back(one.of->id);
+            continue;
+        }
+        if (one.moving) out.stop.push_back(one.of->id);
+        const double since_s = one.moving ? in.now_s : sound::since_s(*one.of, in.now_s);
+        out.ask_again_s = std::min(out.ask_again_s, since_s + in.how.starvation_s);
+    }
+}
+
+decider::decider() : work_(std::make_unique<workspace>()) {}
+decider::~decider() = default;
+decider::decider(decider&&) noexcept = default;
+decider& decider::operator=(decider&&) noexcept = default;
+
+const decision& decider::decide(const situation& of, rule by, metric minimise, double now_s, const settings& how) {
+    workspace& w = *work_;
+    const circumstances in{&of, std::clamp(sound::finite_or(now_s, 0), -1e15, 1e15), sound_settings(how)};
+    w.out.move.clear();
+    w.out.stop.clear();
+    w.out.groups.clear();
+    w.out.alternatives.clear();
+    w.out.ask_again_s = in.now_s + in.how.ask_again_s;
+    w.collect(of, minimise, in, by == rule::dynamic);
+    w.make_groups();
+    w.moves.assign(w.present.size(), 0);
+    for (size_t i = 0; i < w.present.size(); ++i) w.moves[i] = static_cast<char>(w.present[i].left_s <= 0);
+    for (size_t begin = 0, end = 0; begin < w.numbers.size(); begin = end) {
+        const uint32_t number = w.numbers[begin].group;
+        while (end < w.numbers.size() && w.numbers[end].group == number) ++end;
+        w.group_expected.clear();
+        for (size_t k = 0; k < w.expected.size() && w.group_expected.size() < most_expected; ++k) {
+            if (w.expected_group[k] == number) w.group_expected.push_back(w.expected[k]);
+        }
+        w.decide_group({std::span(w.grouped).subspan(begin, end - begin), w.group_expected}, by, in);
+        for (const uint32_t i : w.chosen.movers) w.moves[w.numbers[begin + i].index] = 1;
+    }
+    w.report(in);
+    return w.out;
+}
+
+decision decide(const situation& of, rule by, metric minimise, double now_s, const settings& how) {
+    decider once;
+    return once.decide(of, by, minimise, now_s, how);
+}
+
+}  // namespace halcyon::policy

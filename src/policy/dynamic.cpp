@@ -1,0 +1,130 @@
+#include "policy/dynamic.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "policy/problem_of.hpp"
+#include "policy/rollout.hpp"
+#include "policy/sound_values.hpp"
+
+namespace halcyon::policy {
+
+namespace {
+
+/// Without looking at pairs: all take all of the same storage, and nothing else is known of them.
+bool all_saturate(const group& of, const situation& in) {
+    if (in.learned != nullptr && !in.learned->empty()) return false;
+    return std::ranges::all_of(
+        of.present, [](const contender& one) { return one.of->targets.empty() && sound::demand(*one.of) == 1; });
+}
+
+}  // namespace
+
+const contender& dynamic::at(const group& of, uint32_t index) const {
+    return index < of.present.size() ? of.present[index] : of.expected[index - of.present.size()];
+}
+
+/// In the order of arrival, so that ties are decided by it.
+void dynamic::pick_head(const group& of) {
+    const auto count = static_cast<uint32_t>(of.present.size() + of.expected.size());
+    queue_.resize(count);
+    for (uint32_t i = 0; i < count; ++i) {
+        const contender& one = at(of, i);
+        const double busy_s = sound::demand(*one.of) * std::max(one.left_s, sound::shortest_s);
+        queue_[i] = {one.cost_per_s / busy_s, i};
+    }
+    in_head_ = std::min(count, exact);
+    if (count <= exact) return;
+    const auto better = [](const candidate& a, const candidate& b) {
+        return a.score > b.score || (a.score == b.score && a.index < b.index);
+    };
+    std::ranges::nth_element(queue_, queue_.begin() + exact, better);
+    std::ranges::sort(queue_.begin(), queue_.begin() + exact, {}, &candidate::index);
+}
+
+void dynamic::look_at(const group& of, const circumstances& in) {
+    pick_head(of);
+    problem_builder build(head_, in.of->learned, in.of->unseen_share, in.now_s);
+    spent_ = 0;
+    for (uint32_t k = 0; k < in_head_; ++k) {
+        const contender& one = at(of, queue_[k].index);
+        build.add(one);
+        if (present(*one.of)) spent_ += one.cost_per_s * (in.now_s - one.arrived_s);
+    }
+    for (size_t k = in_head_; k < queue_.size(); ++k) head_.cost_after_per_s += at(of, queue_[k].index).cost_per_s;
+    speeds_.fill(head_);
+}
+
+double dynamic::cost_of(rule other) const {
+    const auto cost = [&](const auto& choose) { return spent_ + roll_out(head_, speeds_, choose); };
+    switch (other) {
+        case rule::interfere:
+            return cost([](members here, const problem::values&) { return here; });
+        case rule::interrupt:
+            return cost([&](members here, const problem::values&) { return in_order(head_, here, true); });
+        default:
+            return cost([&](members here, const problem::values&) { return in_order(head_, here, false); });
+    }
+}
+
+/// The best of simple rules, and what the search finds from there.
+void dynamic::plan_head(uint64_t positions) {
+    const members here = head_.arrived();
+    best_ = {0, std::numeric_limits<double>::infinity(), 0, true};
+    const auto consider = [&](const auto& choose) {
+        const double cost = roll_out(head_, speeds_, choose);
+        if (cost < best_.cost) best_ = {choose(here, head_.left_s), cost, 0, true};
+    };
+    consider([&](members some, const problem::values& left_s) { return by_smith(head_, some, left_s); });
+    if (head_.arrived() == head_.all() && overlap_never_gains(head_)) return;
+    consider([&](members some, const problem::values& left_s) { return densest(head_, speeds_, some, left_s); });
+    consider([](members some, const problem::values&) { return some; });
+    best_ = search_.solve(head_, speeds_, best_, positions);
+}
+
+void dynamic::choose(const group& of, const circumstances& in, turns& into) {
+    look_at(of, in);
+    const bool all = in_head_ == queue_.size();
+    plan_head(all ? in.how.search_positions : head_positions);
+    for (members rest = best_.first; rest != 0; rest &= rest - 1)
+        into.movers.push_back(queue_[static_cast<uint32_t>(std::countr_zero(rest))].index);
+    const bool by_smith_alone = all ? head_.arrived() == head_.all() && overlap_never_gains(head_)
+                                    : of.expected.empty() && all_saturate(of, *in.of);
+    if (by_smith_alone) {
+        into.why = reason::smiths_rule;
+        return;
+    }
+    into.why = all && best_.complete ? reason::least_cost : reason::heuristic_cost;
+    if (!all) join_head(of, in, into);
+}
+
+/// Lets those behind the head move beside those of it where cost then ends faster.
+void dynamic::join_head(const group& of, const circumstances& in, turns& into) {
+    problem side_by_side;
+    problem_builder build(side_by_side, in.of->learned, in.of->unseen_share, in.now_s);
+    for (const uint32_t i : into.movers) build.add(of.present[i]);
+    const auto density = [&] {
+        problem::values speed{};
+        speeds_of(side_by_side, side_by_side.all(), speed);
+        double sum = 0;
+        for (uint32_t i = 0; i < side_by_side.count; ++i)
+            sum += side_by_side.cost_per_s[i] / side_by_side.left_s[i] * speed[i];
+        return sum;
+    };
+    double best = density();
+    for (size_t k = in_head_; k < queue_.size() && side_by_side.count < problem::most; ++k) {
+        if (queue_[k].index >= of.present.size()) continue;
+        build.add(of.present[queue_[k].index]);
+        const double with = density();
+        if (with > best * (1 + 1e-12)) {
+            best = with;
+            into.movers.push_back(queue_[k].index);
+        } else {
+            build.remove_last();
+        }
+    }
+}
+
+}  // namespace halcyon::policy

@@ -1,0 +1,82 @@
+#include "policy/groups.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace halcyon::policy {
+
+void target_groups::clear() {
+    above_.clear();
+    std::ranges::fill(users_, slot{});
+    used_ = 0;
+    of_all_ = nobody;
+}
+
+uint32_t target_groups::group_of(uint32_t application) {
+    while (above_[application] != application) {
+        above_[application] = above_[above_[application]];
+        application = above_[application];
+    }
+    return application;
+}
+
+void target_groups::join(uint32_t a, uint32_t b) {
+    a = group_of(a);
+    b = group_of(b);
+    above_[std::max(a, b)] = std::min(a, b);
+}
+
+target_groups::slot& target_groups::slot_of(uint32_t target) {
+    const size_t mask = users_.size() - 1;
+    size_t at = (target * 0x9e3779b1U) & mask;
+    while (users_[at].user != nobody && users_[at].target != target) at = (at + 1) & mask;
+    return users_[at];
+}
+
+/// At most half of the slots are used.
+void target_groups::make_room(size_t targets) {
+    if (users_.size() >= 2 * (used_ + targets)) return;
+    std::vector<slot> before(std::max<size_t>(64, 4 * users_.size()));
+    while (before.size() < 2 * (used_ + targets)) before.resize(2 * before.size());
+    std::swap(before, users_);
+    for (const slot& one : before) {
+        if (one.user != nobody) slot_of(one.target) = one;
+    }
+}
+
+void target_groups::add(std::span<const uint32_t> targets) {
+    const auto number = static_cast<uint32_t>(above_.size());
+    above_.push_back(number);
+    if (of_all_ != nobody) {
+        join(of_all_, number);
+        return;
+    }
+    if (targets.empty()) {
+        of_all_ = number;
+        for (uint32_t other = 0; other < number; ++other) join(other, number);
+        return;
+    }
+    make_room(targets.size());
+    for (const uint32_t target : targets) {
+        slot& at = slot_of(target);
+        if (at.user != nobody) {
+            join(at.user, number);
+            continue;
+        }
+        at = {target, number};
+        ++used_;
+    }
+}
+
+uint32_t target_groups::group_at(std::span<const uint32_t> targets) {
+    if (above_.empty()) return nobody;
+    if (of_all_ != nobody || targets.empty()) return group_of(of_all_ != nobody ? of_all_ : 0);
+    if (users_.empty()) return nobody;
+    for (const uint32_t target : targets) {
+        const slot& at = slot_of(target);
+        if (at.user != nobody) return group_of(at.user);
+    }
+    return nobody;
+}
+
+}  // namespace halcyon::policy

@@ -1,0 +1,37 @@
+// Rules that ask only when each application arrived: interfere, fcfs, interrupt.
+#include <algorithm>
+
+#include "policy/contender.hpp"
+
+namespace halcyon::policy {
+
+void turns::clear(double at_the_latest_s) {
+    movers.clear();
+    why = reason::alone;
+    until_s = at_the_latest_s;
+}
+
+bool turns::add_if_apart(const group& of, uint32_t one) {
+    const bool apart = std::ranges::none_of(movers, [&](uint32_t other) {
+        return other == one || share_targets(*of.present[one].of, *of.present[other].of);
+    });
+    if (apart) movers.push_back(one);
+    return apart;
+}
+
+void choose_all(const group& of, turns& into) {
+    for (uint32_t i = 0; i < of.present.size(); ++i) into.movers.push_back(i);
+    into.why = reason::all_interfere;
+}
+
+void choose_first(const group& of, turns& into) {
+    for (uint32_t i = 0; i < of.present.size(); ++i) into.add_if_apart(of, i);
+    into.why = reason::first_come;
+}
+
+void choose_newest(const group& of, turns& into) {
+    for (auto i = static_cast<uint32_t>(of.present.size()); i-- > 0;) into.add_if_apart(of, i);
+    into.why = reason::newest;
+}
+
+}  // namespace halcyon::policy

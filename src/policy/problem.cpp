@@ -1,0 +1,97 @@
+#include "policy/problem.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace halcyon::policy {
+
+namespace {
+
+/// What the members of `set` would take of the storage of `one`, over what it can bear; at least 1.
+double overload(const problem& of, members set, double capacity, uint32_t one, const double* speed) {
+    double taken = 0;
+    for (members rest = set & of.shares_with[one]; rest != 0; rest &= rest - 1) {
+        const auto j = static_cast<uint32_t>(std::countr_zero(rest));
+        taken += of.demand[j] * speed[j];
+    }
+    return std::max(1.0, taken / capacity);
+}
+
+/// From the sums of their slow-downs.
+void set_speeds(const problem& of, members set, double capacity, const double* slow_down, double* speed) {
+    problem::values unbounded{};
+    bool all_share = true;
+    for (members rest = set; rest != 0; rest &= rest - 1) {
+        const auto i = static_cast<uint32_t>(std::countr_zero(rest));
+        unbounded[i] = 1 / slow_down[i];
+        all_share = all_share && (set & ~of.shares_with[i]) == 0;
+    }
+    double factor = 1;
+    if (all_share && set != 0)
+        factor = 1 / overload(of, set, capacity, static_cast<uint32_t>(std::countr_zero(set)), unbounded.data());
+    for (members rest = set; rest != 0; rest &= rest - 1) {
+        const auto i = static_cast<uint32_t>(std::countr_zero(rest));
+        if (!all_share) factor = 1 / overload(of, set, capacity, i, unbounded.data());
+        speed[i] = unbounded[i] * factor;
+    }
+}
+
+}  // namespace
+
+members problem::arrived() const {
+    members found = 0;
+    for (uint32_t i = 0; i < count; ++i) found |= members{arrives_s[i] <= 0} << i;
+    return found;
+}
+
+void speeds_of(const problem& of, members set, problem::values& speed) {
+    problem::values slow_down{};
+    double capacity = of.capacity;
+    for (members rest = set; rest != 0; rest &= rest - 1) {
+        const auto i = static_cast<uint32_t>(std::countr_zero(rest));
+        slow_down[i] = 1;
+        for (members others = set; others != 0; others &= others - 1) {
+            const auto j = static_cast<uint32_t>(std::countr_zero(others));
+            slow_down[i] += of.excess[i][j];
+            capacity = std::max(capacity, of.borne[i][j]);
+        }
+    }
+    speed.fill(0);
+    set_speeds(of, set, capacity, slow_down.data(), speed.data());
+}
+
+bool overlap_never_gains(const problem& of) {
+    for (uint32_t i = 0; i < of.count; ++i) {
+        for (uint32_t j = 0; j < i; ++j) {
+            if (of.excess[i][j] * of.excess[j][i] < 1 - 1e-12) return false;
+        }
+    }
+    return true;
+}
+
+void speed_table::fill(const problem& of) {
+    const size_t sets = size_t{1} << of.count;
+    if (speed_.size() < sets * problem::most) {
+        speed_.resize(sets * problem::most);
+        slow_down_.resize(sets * problem::most);
+        capacity_.resize(sets);
+    }
+    std::fill_n(speed_.begin(), sets * problem::most, 0.0);
+    std::fill_n(slow_down_.begin(), problem::most, 1.0);
+    capacity_[0] = of.capacity;
+    for (members set = 1; set < sets; ++set) {
+        // The same set without its last member is known.
+        const auto last = static_cast<uint32_t>(std::bit_width(set)) - 1;
+        const double* const before = &slow_down_[size_t{set ^ members{1} << last} * problem::most];
+        double* const slow_down = &slow_down_[size_t{set} * problem::most];
+        double capacity = capacity_[set ^ members{1} << last];
+        for (uint32_t i = 0; i < of.count; ++i) {
+            slow_down[i] = before[i] + of.excess[i][last];
+            if ((set >> i & 1) != 0) capacity = std::max(capacity, of.borne[i][last]);
+        }
+        capacity_[set] = capacity;
+        set_speeds(of, set, capacity, slow_down, &speed_[size_t{set} * problem::most]);
+    }
+}
+
+}  // namespace halcyon::policy

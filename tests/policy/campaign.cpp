@@ -1,0 +1,79 @@
+// Compares dynamic with exhaustive search on more instances than a test has time for: campaign COUNT INSTANCES SEED.
+// Up to 7 applications: the search with brute force. From 9 on: the cost that decisions of the heuristic lead to, over
+// the least of all schedules.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+
+#include "policy/brute_force.hpp"
+#include "policy/random_group.hpp"
+#include "policy/random_problem.hpp"
+
+namespace halcyon::policy {
+namespace {
+
+int compare_with_brute_force(uint32_t count, uint32_t instances, uint64_t seed) {
+    std::mt19937_64 random(seed);
+    exact_search search;
+    speed_table speeds;
+    int different = 0;
+    for (uint32_t k = 0; k < instances; ++k) {
+        const instance_kind kind{(k & 1) != 0, (k & 2) != 0, (k & 4) != 0, (k & 8) != 0};
+        const problem some = random_problem(random, count, kind);
+        speeds.fill(some);
+        const double least = brute_force(some).best().first;
+        const plan found = search.solve(some, speeds, {0, std::numeric_limits<double>::infinity(), 0, true});
+        if (std::abs(found.cost - least) <= 1e-9 * least) continue;
+        ++different;
+        std::printf("instance %u: %.12g, brute force %.12g\n", k, found.cost, least);
+    }
+    std::printf("%u applications: %d of %u instances differ\n", count, different, instances);
+    return different == 0 ? 0 : 1;
+}
+
+int measure_gap(uint32_t count, uint32_t instances, uint64_t seed) {
+    constexpr uint64_t nodes = 100'000'000;
+    std::mt19937_64 random(seed);
+    double worst = 0;
+    double sum = 0;
+    uint32_t above = 0;
+    uint32_t not_complete = 0;
+    for (uint32_t k = 0; k < instances; ++k) {
+        const random_group some = make_group(random, count, k % 8);
+        const auto minimise = static_cast<metric>(k / 8 % 4);
+        const double cost = cost_of_dynamic(some, minimise);
+        const plan best = least_cost(some, minimise, cost * (1 + 1e-9), nodes);
+        const double gap = std::max(cost / best.cost - 1, 0.0);
+        worst = std::max(worst, gap);
+        sum += gap;
+        above += gap > 0.02 ? 1 : 0;
+        not_complete += best.complete ? 0 : 1;
+        std::printf("%u %u %s %.5f %llu%s\n", k, k % 8, name_of(minimise), gap,
+                    static_cast<unsigned long long>(best.nodes), best.complete ? "" : " not complete");
+        std::fflush(stdout);
+    }
+    std::printf("%u applications: gap mean %.4f %%, worst %.4f %%, above 2 %%: %u of %u; search not complete: %u\n",
+                count, 100 * sum / instances, 100 * worst, above, instances, not_complete);
+    return above == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace halcyon::policy
+
+int main(int count, char** arguments) {
+    if (count != 4) {
+        std::fprintf(stderr, "usage: policy_campaign APPLICATIONS INSTANCES SEED\n");
+        return 2;
+    }
+    const auto number = [&](int which) { return std::strtoul(arguments[which], nullptr, 10); };
+    const auto applications = static_cast<uint32_t>(number(1));
+    const auto instances = static_cast<uint32_t>(number(2));
+    if (applications == 0 || applications > halcyon::policy::problem::most || instances == 0) {
+        std::fprintf(stderr, "error: 1 to %u applications, 1 instance at least\n", halcyon::policy::problem::most);
+        return 2;
+    }
+    return applications <= 7 ? halcyon::policy::compare_with_brute_force(applications, instances, number(3))
+                             : halcyon::policy::measure_gap(applications, instances, number(3));
+}

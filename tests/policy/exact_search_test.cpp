@@ -1,0 +1,90 @@
+#include "policy/exact_search.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "policy/brute_force.hpp"
+#include "policy/random_problem.hpp"
+
+namespace halcyon::policy {
+namespace {
+
+const plan nothing_known{0, std::numeric_limits<double>::infinity(), 0, true};
+
+instance_kind kind_of(uint32_t number) {
+    return {(number & 1) != 0, (number & 2) != 0, (number & 4) != 0, (number & 8) != 0};
+}
+
+/// Equal to brute force for so many instances of each kind (or each without arrivals).
+void expect_equal(uint32_t count, uint32_t instances, uint64_t seed, bool arrivals = true) {
+    std::mt19937_64 random(seed);
+    exact_search search;
+    speed_table speeds;
+    for (uint32_t number = 0; number < 16; ++number) {
+        if (!arrivals && kind_of(number).arrivals) continue;
+        for (uint32_t k = 0; k < instances; ++k) {
+            problem some = random_problem(random, count, kind_of(number));
+            // Every other one has a queue behind it.
+            if (k % 2 == 1) some.cost_after_per_s = 0.5;
+            speeds.fill(some);
+            const plan found = search.solve(some, speeds, nothing_known);
+            brute_force all(some);
+            const double least = all.best().first;
+            ASSERT_TRUE(found.complete);
+            ASSERT_NEAR(found.cost, least, 1e-9 * least) << count << " applications, kind " << number << ", " << k;
+            // What it does first is part of a schedule of that cost.
+            ASSERT_NE(found.first, 0U);
+            ASSERT_NEAR(all.best_after(found.first), least, 1e-9 * least);
+        }
+    }
+}
+
+TEST(exact_search, finds_what_brute_force_finds_up_to_three) {
+    expect_equal(1, 10, 1);
+    expect_equal(2, 500, 2);
+    expect_equal(3, 500, 3);
+}
+
+TEST(exact_search, finds_what_brute_force_finds_for_four) {
+    expect_equal(4, 100, 4);
+}
+
+TEST(exact_search, finds_what_brute_force_finds_for_five) {
+    expect_equal(5, 30, 5);
+}
+
+// Brute force takes seconds for each with arrivals: policy_campaign has time for that.
+TEST(exact_search, finds_what_brute_force_finds_for_six_that_are_present) {
+    expect_equal(6, 1, 6, false);
+}
+
+TEST(exact_search, improves_on_a_known_plan_only) {
+    std::mt19937_64 random(9);
+    exact_search search;
+    speed_table speeds;
+    for (int k = 0; k < 50; ++k) {
+        const problem some = random_problem(random, 5, kind_of(6));
+        speeds.fill(some);
+        const plan best = search.solve(some, speeds, nothing_known);
+        EXPECT_EQ(search.solve(some, speeds, {best.first, best.cost * 1.5, 0, true}).first, best.first);
+        const plan kept = search.solve(some, speeds, {31, best.cost * 0.9, 0, true});
+        EXPECT_EQ(kept.first, 31U);
+        EXPECT_EQ(kept.cost, best.cost * 0.9);
+    }
+}
+
+TEST(exact_search, stops_at_the_limit_and_says_so) {
+    std::mt19937_64 random(10);
+    const problem some = random_problem(random, 8, kind_of(6));
+    exact_search search;
+    speed_table speeds;
+    speeds.fill(some);
+    const plan cut = search.solve(some, speeds, nothing_known, 20);
+    EXPECT_FALSE(cut.complete);
+    EXPECT_LE(cut.nodes, 21U);
+    EXPECT_GE(cut.cost, search.solve(some, speeds, nothing_known).cost);
+}
+
+}  // namespace
+}  // namespace halcyon::policy
