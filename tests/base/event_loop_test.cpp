@@ -1,0 +1,132 @@
+#include "base/event_loop.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+
+#include "base/clock.hpp"
+
+namespace halcyon {
+namespace {
+
+descriptor ready_descriptor() {
+    return descriptor(::eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK));
+}
+
+class event_loops : public ::testing::Test {
+  protected:
+    /// Runs what is ready now.
+    std::string turn() {
+        called_.clear();
+        const auto done = loop_->run_once(0);
+        EXPECT_TRUE(done.ok());
+        return called_;
+    }
+    event_loop::watch letter(const descriptor& d, char c) {
+        return loop_->add(d.get(), EPOLLIN, [this, c](uint32_t) { called_ += c; }).value();
+    }
+    std::unique_ptr<event_loop> loop_ = event_loop::start().value();
+    std::string called_;
+};
+
+TEST_F(event_loops, call_who_is_ready_and_nobody_else) {
+    const descriptor ready = ready_descriptor(), idle(::eventfd(0, EFD_CLOEXEC));
+    letter(ready, 'r');
+    letter(idle, 'i');
+    EXPECT_EQ(turn(), "r");
+    uint64_t value = 0;
+    ASSERT_EQ(::read(ready.get(), &value, sizeof value), 8);
+    EXPECT_EQ(turn(), "");
+}
+
+TEST_F(event_loops, watch_for_other_events_when_told) {
+    const descriptor idle(::eventfd(0, EFD_CLOEXEC));
+    const auto w = letter(idle, 'i');
+    ASSERT_TRUE(loop_->change(w, EPOLLIN | EPOLLOUT).ok());
+    EXPECT_EQ(turn(), "i") << "it is writable";
+    ASSERT_TRUE(loop_->change(w, EPOLLIN).ok());
+    EXPECT_EQ(turn(), "");
+    loop_->remove(w);
+    EXPECT_EQ(loop_->change(w, EPOLLIN).why().kind, error_kind::internal);
+}
+
+/// Both are ready in the same round; the first that is called removes both, closes the other's descriptor, and has its
+/// number watched for something else.
+TEST_F(event_loops, do_not_call_a_watch_that_was_removed_in_the_same_round) {
+    descriptor both[2] = {ready_descriptor(), ready_descriptor()}, next;
+    event_loop::watch watches[2]{};
+    for (size_t i = 0; i < 2; ++i) {
+        const auto ready = [&, i](uint32_t) {
+            called_ += 'x';
+            loop_->remove(watches[0]);
+            loop_->remove(watches[1]);
+            both[1 - i].reset();
+            next = descriptor(::eventfd(0, EFD_CLOEXEC));
+            letter(next, 'n');
+            for (int more = 0; more < 100; ++more) loop_->timers().add([] {});
+        };
+        watches[i] = loop_->add(both[i].get(), EPOLLIN, ready).value();
+    }
+    EXPECT_EQ(turn(), "x");
+    EXPECT_EQ(turn(), "") << "the new descriptor is not ready";
+}
+
+TEST_F(event_loops, a_function_may_add_watches_while_it_runs) {
+    const descriptor ready = ready_descriptor();
+    std::vector<descriptor> more;
+    const std::string captured(100, 'c');
+    event_loop::watch first{};
+    first = loop_
+                ->add(ready.get(), EPOLLIN,
+                      [&, captured](uint32_t) {
+                          for (int i = 0; i < 100; ++i) letter(more.emplace_back(ready_descriptor()), 'm');
+                          loop_->remove(first);
+                          called_ += captured;
+                      })
+                .value();
+    EXPECT_EQ(turn(), captured) << "what it captured lives until it returns";
+    EXPECT_EQ(turn(), std::string(100, 'm'));
+}
+
+TEST_F(event_loops, fire_timers_when_they_are_due_and_not_before) {
+    const int64_t start = monotonic_ns(), when = start + 3'300'000;
+    int64_t fired = 0;
+    const auto timer = loop_->timers().add([&] {
+        fired = monotonic_ns();
+        loop_->stop();
+    });
+    loop_->timers().set(timer, when);
+    ASSERT_TRUE(loop_->run().ok());
+    EXPECT_GE(fired, when);
+}
+
+TEST_F(event_loops, fire_timers_beside_a_descriptor_that_is_always_ready) {
+    const descriptor ready = ready_descriptor();
+    letter(ready, 'r');
+    loop_->timers().set(loop_->timers().add([&] { called_ += 't'; }), monotonic_ns());
+    EXPECT_EQ(turn(), "rt");
+    EXPECT_EQ(turn(), "r");
+}
+
+TEST_F(event_loops, stop_when_another_thread_says_so) {
+    std::jthread other([&] { loop_->stop(); });
+    ASSERT_TRUE(loop_->run().ok());
+    other.join();
+    loop_->stop();
+    ASSERT_TRUE(loop_->run().ok()) << "said before it runs, too";
+}
+
+TEST_F(event_loops, refuse_a_descriptor_that_is_closed) {
+    const auto w = loop_->add(-1, EPOLLIN, [](uint32_t) {});
+    ASSERT_FALSE(w.ok());
+    EXPECT_EQ(w.why().system_errno, EBADF);
+    const descriptor ready = ready_descriptor();
+    letter(ready, 'r');
+    EXPECT_EQ(turn(), "r");
+}
+
+}  // namespace
+}  // namespace halcyon
