@@ -20,4 +20,19 @@ struct agent_counts {
     bool operator==(const agent_counts&) const = default;
 };
 
+template <class Visitor>
+void each_count(const agent_counts& of, Visitor visit) {
+    visit("phases", of.phases);
+    visit("grants", of.grants);
+    visit("recalls", of.recalls);
+    visit("refused_fences", of.refused_fences);
+    visit("stale_grants", of.stale_grants);
+    visit("voided", of.voided);
+    visit("silences", of.silences);
+    visit("lost_connections", of.lost_connections);
+    visit("refusals", of.refusals);
+    visit("stops_behind", of.stops_behind);
+    visit("handed_back", of.handed_back);
+}
+
 }  // namespace halcyon::coordinate

@@ -12,6 +12,7 @@ void turn_agent::connected(double now_s) {
     now_s_ = std::max(now_s_, now_s);
     connected_ = true;
     registered_ = false;
+    comes_back_ = true;
     processes_told_ = 0;
 }
 
@@ -39,6 +40,7 @@ void turn_agent::caches_clean() {
 void turn_agent::heard(const registered& what) {
     registered_ = true;
     if (what.heartbeat_s > 0) heartbeat_s_ = what.heartbeat_s;
+    if (!std::exchange(comes_back_, false)) return;  // it is told of more processes
     informed_ = false;
     stop_ = {};
     expected_.reset();

@@ -122,6 +122,7 @@ class turn_agent {
     // The coordinator.
     bool connected_ = false;
     bool registered_ = false;
+    bool comes_back_ = false;  ///< nothing was heard yet over this connection
     bool silent_ = false;
     bool withdraws_ = false;
     double heard_s_;

@@ -111,6 +111,9 @@ TEST_F(turn_agents, register_once_more_when_there_are_more_processes) {
     advance();
     advance();
     EXPECT_EQ(look(), transcript{"register processes 3"});
+    hear(standing{5, 2000, 90});
+    hear(registered{1, 0.25, 0.2, 1});
+    EXPECT_EQ(look(), transcript{"page standing, 2000 bytes"});
 }
 
 TEST_F(turn_agents, ask_when_a_phase_begins_and_release_when_it_pauses) {
