@@ -53,6 +53,7 @@ class running_agent {
     agent_page page_;
     std::unique_ptr<event_loop> loop_;
     descriptor listening_, bell_;
+    event_loop::watch listening_watch_ = event_loop::watch::none;
     std::vector<std::unique_ptr<coordinated>> all_;
     std::unique_ptr<page_bell> ringer_;
     int64_t started_ns_ = 0, empty_since_ns_ = 0, looked_for_dead_ns_ = 0;
@@ -104,13 +105,14 @@ result<void> running_agent::start() {
     loop_ = *std::move(loop);
     bell_ = descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!bell_) return system_failure("eventfd", errno);
-    if (auto watch = loop_->add(listening_.get(), EPOLLIN, [this](uint32_t) { hand_out_page(); }); !watch)
-        return watch.why();
+    auto watch = loop_->add(listening_.get(), EPOLLIN, [this](uint32_t) { hand_out_page(); });
+    if (!watch) return watch.why();
+    listening_watch_ = *watch;
     const auto hear_bell = [this](uint32_t) {
         uint64_t count = 0;
         static_cast<void>(::read(bell_.get(), &count, sizeof count) == sizeof count);
     };
-    if (auto watch = loop_->add(bell_.get(), EPOLLIN, hear_bell); !watch) return watch.why();
+    if (auto bell = loop_->add(bell_.get(), EPOLLIN, hear_bell); !bell) return bell.why();
     started_ns_ = empty_since_ns_ = monotonic_ns();
     for (size_t i = 0; i < with_.mounts.size(); ++i) {
         if (auto added = add_mount(i, seconds(started_ns_)); !added) return added;
@@ -181,7 +183,14 @@ bool running_agent::is_over(int64_t now_ns) {
 }
 
 result<void> running_agent::run() {
-    while (!is_over(monotonic_ns())) {
+    while (true) {
+        if (is_over(monotonic_ns())) {
+            if (!listening_) break;
+            // A process may have the page already, and no place in it yet. Later ones start another agent.
+            loop_->remove(listening_watch_);
+            listening_.reset();
+            empty_since_ns_ = monotonic_ns();
+        }
         ringer_->arm();
         turn();
         const double wait_s = std::max(wake_at_s_ - seconds(monotonic_ns()), 0.0);

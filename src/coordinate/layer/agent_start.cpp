@@ -89,7 +89,7 @@ void start_second(void*) {
 const char* start_agent(const settings& wanted, int64_t until_ns) {
     if (*wanted.agent == '\0') return "HALCYON_AGENT is not set: no agent can be started";
     what.describe(wanted);
-    int ends[2];
+    int ends[2] = {-1, -1};
     if (direct::call(SYS_pipe2, direct::address(ends), O_CLOEXEC) != 0) return "no pipe for the agent's answer";
     what.ready = direct::duplicate_high(ends[1], 16);
     direct::close(ends[1]);

@@ -61,7 +61,8 @@ bool coordinate_layer::start(const settings& wanted, char* complaint, size_t com
         snprintf(complaint, complaint_bytes, "the folder of a run has too long a path: its I/O is not coordinated");
         return false;
     }
-    for (uint16_t i = 0; i < roles_.size(); ++i) roles_[i] = role_of(static_cast<calls::call_id>(i));
+    for (uint16_t i = 0; i < static_cast<uint16_t>(calls::call_id::count); ++i)
+        roles_[i] = role_of(static_cast<calls::call_id>(i));
     const double ns_per_tick = measure_tick();
     for (size_t i = 0; i < shared_->file_systems; ++i) takers_[i].start(*shared_, *slot_, i, ns_per_tick, wanted.child);
     locks_.start(slot_->locks);

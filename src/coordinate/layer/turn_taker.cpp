@@ -46,6 +46,9 @@ void turn_taker::start(page& shared, process_slot& slot, size_t file_system, dou
     here_ = &shared.file_system[file_system];
     slot_ = &slot;
     part_ = &slot.at[file_system];
+    // Of the program before, if this process has become another one in the middle of calls.
+    part_->under_way = part_->waiting = 0;
+    part_->inside = rounds::none;
     file_system_ = file_system;
     pause_ticks_ = static_cast<int64_t>(static_cast<double>(shared.pause_ns) / ns_per_tick);
     child_ = child;

@@ -240,6 +240,13 @@ TEST_F(layer_test, does_not_count_a_call_that_a_jump_left_for_ever) {
     EXPECT_EQ(state().under_way, 0);
 }
 
+TEST_F(layer_test, forgets_the_calls_of_the_program_before) {
+    called_process before(page_, 1);
+    before.part().under_way = before.part().waiting = 1;
+    called_process after(page_, 1);
+    EXPECT_EQ(state().under_way + state().waiting, 0);
+}
+
 TEST_F(layer_test, counts_a_call_of_a_handler_within_another_one) {
     allow();
     called_process process(page_, 1);
