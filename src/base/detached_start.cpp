@@ -74,8 +74,7 @@ std::vector<std::string> environment_outside_job() {
     return found;
 }
 
-result<std::string> find_installed(const std::string& program, const std::string& named, const std::string& variable,
-                                   const void* within) {
+result<std::string> find_installed(const std::string& program, const std::string& named, const void* within) {
     std::vector<std::string> places;
     if (!named.empty()) places.push_back(named);
     Dl_info about{};
@@ -92,8 +91,7 @@ result<std::string> find_installed(const std::string& program, const std::string
         if (::access(p.c_str(), X_OK) == 0) return p;
         list += (list.empty() ? "" : ", ") + p;
     }
-    return failure{error_kind::unavailable,
-                   "no " + program + " found; looked for " + list + "; set " + variable + " to its path", 0};
+    return failure{error_kind::unavailable, list, 0};
 }
 
 result<void> start_detached(const detached_program& what, int patience_ms, int stop) {

@@ -10,9 +10,8 @@
 namespace halcyon {
 
 /// Finds an installed program: `named` if it is not empty; beside the library that holds `within`, or in the bin
-/// directory of the same prefix. Failure (unavailable): lists where it was looked for; `variable` could name it.
-result<std::string> find_installed(const std::string& program, const std::string& named, const std::string& variable,
-                                   const void* within);
+/// directory of the same prefix. Failure (unavailable): the message is the list of places where it was looked for.
+result<std::string> find_installed(const std::string& program, const std::string& named, const void* within);
 
 /// The variables of this process but for those of its job (is_variable_of_job).
 std::vector<std::string> environment_outside_job();

@@ -10,9 +10,11 @@ launch_environment launch_environment::of_this_process() {
 
 result<void> start_server(const launch_environment& environment, const std::string& session, uint32_t generation,
                           int patience_ms, int stop) {
-    auto program = find_installed("halcyon-server", environment.server, "HALCYON_SERVER",
-                                  reinterpret_cast<const void*>(&start_server));
-    if (!program) return program.why();
+    auto program = find_installed("halcyon-server", environment.server, reinterpret_cast<const void*>(&start_server));
+    if (!program)
+        return failure{
+            error_kind::unavailable,
+            "no halcyon-server found; looked for " + program.why().message + "; set HALCYON_SERVER to its path", 0};
     return start_detached(
         {*program, {"--session", session, "--generation", std::to_string(generation)}, environment.variables},
         patience_ms, stop);
