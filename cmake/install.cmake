@@ -24,7 +24,7 @@ if(TARGET halcyon)
   install(TARGETS halcyon EXPORT HalcyonTargets
     LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT python NAMELINK_COMPONENT development)
 endif()
-foreach(program halcyon-server halcyon-server-world halcyon-check halcyon-coordinator)
+foreach(program halcyon-agent halcyon-server halcyon-server-world halcyon-check halcyon-coordinator)
   if(TARGET ${program})
     set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
     # A wheel has `halcyon check`.

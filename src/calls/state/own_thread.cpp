@@ -2,6 +2,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <sys/wait.h>
 
 #include "calls/state/direct_call.hpp"
 
@@ -11,7 +12,20 @@
 
 namespace halcyon::calls {
 
+namespace {
+
+constexpr size_t all_signals = 8;  // bytes of the kernel's set
+
+}  // namespace
+
 #ifdef HALCYON_THREAD_BY_LIBRARY
+
+int start_child(void (*work)(void*), void* argument) {
+    const long process = direct::call(SYS_clone, 0, 0, 0, 0, 0);
+    if (process != 0) return static_cast<int>(process);
+    work(argument);
+    for (;;) direct::call(SYS_exit_group, 0);
+}
 
 void* own_thread::run(void* opaque) {
     auto& of = *static_cast<own_thread*>(opaque);
@@ -42,7 +56,6 @@ constexpr size_t stack_bytes = size_t{256} * 1024;
 // Behind the stack: what thread-local variables of programs and libraries take, and what the thread register points to.
 constexpr size_t variable_bytes = size_t{64} * 1024;
 constexpr size_t tail_bytes = 4096;
-constexpr size_t all_signals = 8;  // bytes of the kernel's set
 
 /// On a stack of its own; the child finds `work` and `argument` on top of it, and ends with the system call.
 #if defined(__x86_64__)
@@ -141,6 +154,33 @@ own_thread::answer own_thread::start(void (*work)(void*), void* argument) {
     return answer::refused;
 }
 
+int start_child(void (*work)(void*), void* argument) {
+    constexpr size_t bytes = size_t{64} * 1024;
+    char* const stack = static_cast<char*>(direct::map_memory(bytes));
+    if (stack == nullptr) return -ENOMEM;
+    const long first[] = {reinterpret_cast<long>(work), direct::address(argument)};
+    char* const start = stack + bytes - sizeof first;
+    std::memcpy(start, first, sizeof first);
+    const uint64_t all = ~uint64_t{0};
+    uint64_t before = 0;
+    // A handler of the application would run in the child, too.
+    direct::call(SYS_rt_sigprocmask, SIG_SETMASK, direct::address(&all), direct::address(&before), all_signals);
+    const long process = clone_onto(CLONE_VM | CLONE_VFORK, start, nullptr, nullptr);
+    direct::call(SYS_rt_sigprocmask, SIG_SETMASK, direct::address(&before), 0, all_signals);
+    direct::call(SYS_munmap, direct::address(stack), bytes);
+    return static_cast<int>(process);
+}
+
 #endif
+
+int run_in_child(void (*work)(void*), void* argument) {
+    const int process = start_child(work, argument);
+    if (process < 0) return process;
+    int status = 0;
+    long result = 0;
+    do result = direct::call(SYS_wait4, process, direct::address(&status), __WALL, 0);
+    while (result == -EINTR);
+    return result < 0 ? static_cast<int>(result) : status;
+}
 
 }  // namespace halcyon::calls

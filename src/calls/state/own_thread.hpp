@@ -51,4 +51,13 @@ class own_thread {
 #endif
 };
 
+/// Runs `work(argument)` in a child process that shares this one's memory, on a stack of its own, while the calling
+/// thread stands still until the child has ended or become another program (as vfork does it). The child makes direct
+/// system calls only. No signal tells of its end, and the application's own waits do not find it, unless it has become
+/// another program. Returns its number, or -errno.
+int start_child(void (*work)(void*), void* argument);
+
+/// Likewise, and waits until it has ended. Returns its status as waitpid() does, or -errno.
+int run_in_child(void (*work)(void*), void* argument);
+
 }  // namespace halcyon::calls

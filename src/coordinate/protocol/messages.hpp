@@ -7,6 +7,8 @@
 #include <variant>
 #include <vector>
 
+#include "coordinate/protocol/operation.hpp"
+
 /// What agents, operators and the coordinator of a file system tell each other: one JSON object a line, its field
 /// `type` names the message. Times are durations in seconds, never times of day: clocks of nodes differ and step. Sizes
 /// are in bytes. Fields marked with ? may be left out; unknown fields are ignored. Ranges of all fields: fields.hpp.
@@ -15,9 +17,6 @@ namespace halcyon::coordinate {
 inline constexpr int64_t protocol_version = 1;
 /// Of a line, without its end.
 inline constexpr size_t longest_line = size_t{64} << 10U;
-
-/// What an I/O phase does for the most part.
-enum class operation : uint8_t { write, read, metadata };
 
 // Agent to coordinator.
 

@@ -1,167 +1,23 @@
 #include "offload/client/server_start.hpp"
 
-#include <dlfcn.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
-#include <filesystem>
-#include <string_view>
-#include <vector>
-
-#include "base/descriptor.hpp"
-
-extern char** environ;
+#include "base/detached_start.hpp"
 
 namespace halcyon::offload {
-namespace {
-
-namespace fs = std::filesystem;
-
-/// Beside the library, or in the bin directory of the same prefix; HALCYON_SERVER wins.
-result<std::string> find_server(const std::string& named) {
-    std::vector<std::string> places;
-    if (!named.empty()) places.push_back(named);
-    Dl_info about{};
-    if (::dladdr(reinterpret_cast<const void*>(&start_server), &about) != 0 && about.dli_fname != nullptr) {
-        std::error_code none;
-        const fs::path here = fs::canonical(about.dli_fname, none).parent_path();
-        places.push_back((here / "halcyon-server").string());
-        places.push_back((here / ".." / "bin" / "halcyon-server").lexically_normal().string());
-        // <prefix>/lib/<architecture>, as Debian lays it out
-        places.push_back((here / ".." / ".." / "bin" / "halcyon-server").lexically_normal().string());
-    }
-    std::string list;
-    for (const std::string& p : places) {
-        if (::access(p.c_str(), X_OK) == 0) return p;
-        list += (list.empty() ? "" : ", ") + p;
-    }
-    return failure{error_kind::unavailable,
-                   "no halcyon-server found; looked for " + list + "; set HALCYON_SERVER to its path", 0};
-}
-
-/// Whether a variable would make the server a part of the job, or load code into it.
-bool stays_behind(std::string_view entry) {
-    static constexpr std::string_view unwanted[] = {"OMPI_",       "PMIX_",  "PMI_", "PRTE_",
-                                                    "LD_PRELOAD=", "HYDRA_", "MPIR_"};
-    return std::any_of(std::begin(unwanted), std::end(unwanted),
-                       [entry](std::string_view name) { return entry.starts_with(name); });
-}
-
-std::string variable_or_nothing(const char* name) {
-    const char* value = std::getenv(name);
-    return value == nullptr ? "" : value;
-}
-
-/// What became of a server that does not listen. `said`: bytes that came from it, or -1; `status`: of what was spawned,
-/// as waitpid() gives it.
-failure why_not_up(const std::string& program, ssize_t said, int status, int patience_ms) {
-    const auto failed = [&program](const std::string& how, int why) {
-        return failure{error_kind::unavailable, program + how, why};
-    };
-    if (said > 0) return failed(" cannot listen on its socket", 0);
-    if (said < 0) return failed(" did not come up within " + std::to_string(patience_ms) + " ms", ETIMEDOUT);
-    if (WIFSIGNALED(status))
-        return failed(" was ended by signal " + std::to_string(WTERMSIG(status)) + " before it listened", ECONNRESET);
-    // The loader's exit code, and it says why on an output that the server does not have.
-    if (WEXITSTATUS(status) == 127)
-        return failed(" cannot be loaded: `ldd` of it names the library that is missing", 0);
-    // What was spawned has forked the server.
-    if (WEXITSTATUS(status) == 0) return failed(" was ended before it listened", ECONNRESET);
-    return failed(" ended with exit code " + std::to_string(WEXITSTATUS(status)) + " before it listened", 0);
-}
-
-/// Undoes the parts of a posix_spawn.
-struct spawn_settings {
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    spawn_settings() {
-        ::posix_spawn_file_actions_init(&files);
-        ::posix_spawnattr_init(&attributes);
-    }
-    spawn_settings(const spawn_settings&) = delete;
-    spawn_settings& operator=(const spawn_settings&) = delete;
-    ~spawn_settings() {
-        ::posix_spawn_file_actions_destroy(&files);
-        ::posix_spawnattr_destroy(&attributes);
-    }
-};
-
-}  // namespace
 
 launch_environment launch_environment::of_this_process() {
-    launch_environment found;
-    found.world = variable_or_nothing("HALCYON_SESSION");
-    found.server = variable_or_nothing("HALCYON_SERVER");
-    for (char** e = environ; *e != nullptr; ++e)
-        if (!stays_behind(*e)) found.variables.emplace_back(*e);
-    return found;
+    return {variable_or_nothing("HALCYON_SESSION"), variable_or_nothing("HALCYON_SERVER"), environment_outside_job()};
 }
 
 result<void> start_server(const launch_environment& environment, const std::string& session, uint32_t generation,
                           int patience_ms, int stop) {
-    auto program = find_server(environment.server);
-    if (!program) return program.why();
-    std::array<int, 2> ready{};
-    if (::pipe2(ready.data(), O_CLOEXEC) != 0) return system_failure("pipe", errno);
-    descriptor read_end(ready[0]), write_end(ready[1]);
-    // dup2 onto itself would keep close-on-exec: make sure the source is not descriptor 3.
-    descriptor source(::fcntl(write_end.get(), F_DUPFD_CLOEXEC, 10));
-    if (!source) return system_failure("fcntl", errno);
-    write_end.reset();
-
-    spawn_settings how;
-    for (int fd = 0; fd <= 2; ++fd)
-        ::posix_spawn_file_actions_addopen(&how.files, fd, "/dev/null", fd == 0 ? O_RDONLY : O_WRONLY, 0);
-    ::posix_spawn_file_actions_adddup2(&how.files, source.get(), 3);
-    sigset_t none, all;
-    ::sigemptyset(&none);
-    ::sigfillset(&all);
-    ::posix_spawnattr_setsigmask(&how.attributes, &none);
-    ::posix_spawnattr_setsigdefault(&how.attributes, &all);
-    ::posix_spawnattr_setflags(&how.attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
-
-    std::string generation_text = std::to_string(generation);
-    std::string session_text = session;
-    std::array<char*, 6> arguments{program->data(),        const_cast<char*>("--session"),
-                                   session_text.data(),    const_cast<char*>("--generation"),
-                                   generation_text.data(), nullptr};
-    std::vector<char*> environment_pointers;
-    for (const std::string& e : environment.variables) environment_pointers.push_back(const_cast<char*>(e.c_str()));
-    environment_pointers.push_back(nullptr);
-    pid_t pid = 0;
-    const int why = ::posix_spawn(&pid, program->c_str(), &how.files, &how.attributes, arguments.data(),
-                                  environment_pointers.data());
-    source.reset();
-    if (why != 0) {
-        failure f = system_failure("start of " + *program, why);
-        f.kind = error_kind::unavailable;
-        return f;
-    }
-    // What was spawned forks the server and ends at once, so that the simulation has no child to reap later.
-    pollfd waits[] = {{read_end.get(), POLLIN, 0}, {stop, POLLIN, 0}};
-    int polled = 0;
-    do polled = ::poll(waits, 2, patience_ms);
-    while (polled < 0 && errno == EINTR);
-    char answer = 0;
-    const ssize_t said = polled > 0 && waits[0].revents != 0 ? ::read(read_end.get(), &answer, 1) : -1;
-    const bool up = said == 1 && answer == '1';
-    // Whatever it is that was named, it does not stay behind.
-    if (!up) ::kill(-pid, SIGKILL);
-    int status = 0;
-    // End of file without a word: it ended, or is about to.
-    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (!up) return why_not_up(*program, said, status, patience_ms);
-    return {};
+    auto program = find_installed("halcyon-server", environment.server, reinterpret_cast<const void*>(&start_server));
+    if (!program)
+        return failure{
+            error_kind::unavailable,
+            "no halcyon-server found; looked for " + program.why().message + "; set HALCYON_SERVER to its path", 0};
+    return start_detached(
+        {*program, {"--session", session, "--generation", std::to_string(generation)}, environment.variables},
+        patience_ms, stop);
 }
 
 }  // namespace halcyon::offload

@@ -7,11 +7,17 @@
 #include <cstring>
 
 #include "calls/record/recorded_note.hpp"
+#include "calls/state/direct_call.hpp"
 #include "calls/state/held_signals.hpp"
 #include "calls/state/process_state.hpp"
 #include "calls/state/standard_error.hpp"
 #include "calls/state/unseen.hpp"
 #include "calls/wrappers/stdio/stdio_shapes.hpp"
+#include "coordinate/agent/job_identity.hpp"
+#include "coordinate/layer/coordinate_layer.hpp"
+#include "coordinate/layer/page_access.hpp"
+#include "coordinate/page/process_life.hpp"
+#include "coordinate/page/slot_claim.hpp"
 #include "observe/trace/trace_layer.hpp"
 #include "predict/layer/predict_layer.hpp"
 #include "predict/prefetch/prefetch_layer.hpp"
@@ -25,13 +31,26 @@ struct setting {
     const char* name;
     char entry[longest_setting];  // "NAME=value", or "" when it is not set
 };
-setting settings[] = {{"HALCYON_LAYERS", ""},          {"HALCYON_TRACE_DIR", ""},
-                      {"HALCYON_TRACE_LOCAL", ""},     {"HALCYON_TRACE_BUFFER", ""},
-                      {"HALCYON_TRACE_CONTEXTS", ""},  {"HALCYON_PREDICT_MEMORY", ""},
-                      {"HALCYON_PREDICT_CUT_OFF", ""}, {"HALCYON_PREDICT_LEAST_PAUSE_NS", ""},
-                      {"HALCYON_PREDICT_SAVE", ""},    {"HALCYON_PREDICT_LOAD", ""},
-                      {"HALCYON_PREFETCH_BYTES", ""},  {"HALCYON_PREFETCH_PERCENT", ""},
-                      {"HALCYON_PREFETCH_ALWAYS", ""}};
+setting settings[] = {{"HALCYON_LAYERS", ""},
+                      {"HALCYON_TRACE_DIR", ""},
+                      {"HALCYON_TRACE_LOCAL", ""},
+                      {"HALCYON_TRACE_BUFFER", ""},
+                      {"HALCYON_TRACE_CONTEXTS", ""},
+                      {"HALCYON_PREDICT_MEMORY", ""},
+                      {"HALCYON_PREDICT_CUT_OFF", ""},
+                      {"HALCYON_PREDICT_LEAST_PAUSE_NS", ""},
+                      {"HALCYON_PREDICT_SAVE", ""},
+                      {"HALCYON_PREDICT_LOAD", ""},
+                      {"HALCYON_PREFETCH_BYTES", ""},
+                      {"HALCYON_PREFETCH_PERCENT", ""},
+                      {"HALCYON_PREFETCH_ALWAYS", ""},
+                      {"HALCYON_COORDINATORS", ""},
+                      {"HALCYON_AGENT", ""},
+                      {"HALCYON_JOB", ""},
+                      {"HALCYON_JOB_SECRET", ""},
+                      {"HALCYON_COORDINATE_PATIENCE_MS", ""},
+                      {"HALCYON_COORDINATE_STARVATION_MS", ""}};
+coordinate::job_identity job{};
 char rank[32] = "";  // of this process in its MPI job, as its launcher says it
 char preload[longest_setting] = "";
 const char* children[sizeof settings / sizeof settings[0] + 2] = {};
@@ -41,6 +60,7 @@ constinit observe::trace::trace_layer trace;
 constinit predict::predict_layer prediction;
 constinit std::atomic<bool> predicts{false};
 constinit predict::prefetch::prefetch_layer prefetching;
+constinit coordinate::coordinate_layer coordination;
 
 void complain(const char* text) {
     char line[observe::trace::trace_file::longest_path + 200];
@@ -91,6 +111,7 @@ void remember_environment() {
         if (value != nullptr && rank[0] == '\0' && std::strlen(value) < sizeof rank)
             std::memcpy(rank, value, std::strlen(value));
     }
+    job = coordinate::job_identity::of_environment();
     remember_preload(getenv("LD_PRELOAD"));
     if (preload[0] != '\0') children[count++] = preload;
 }
@@ -148,6 +169,31 @@ void start_prediction(calls::layer_chain& layers, char* complaint, size_t compla
     predicts = true;
 }
 
+/// Gets the page of the job on this node, and first an agent, if there is none.
+void start_coordination(calls::layer_chain& layers, char* complaint, size_t complaint_bytes) {
+    complaint[0] = '\0';
+    if (job.name[0] == '\0') {
+        snprintf(complaint, complaint_bytes, "I/O is not coordinated: HALCYON_JOB is not set");
+        return;
+    }
+    const char* const folder = value_of("HALCYON_TRACE_DIR");
+    coordinate::page* const page =
+        coordinate::page_access::open({job, value_of("HALCYON_AGENT"), value_of("HALCYON_COORDINATORS"), folder,
+                                       static_cast<int64_t>(std::min<unsigned long long>(
+                                           number_of("HALCYON_COORDINATE_PATIENCE_MS", 1000), 600'000))},
+                                      complaint, complaint_bytes);
+    if (page == nullptr) return;
+    const int pid = calls::direct::process_id();
+    coordinate::process_slot* const slot =
+        coordinate::claim_slot(*page, coordinate::process_slot::owner_of(pid, coordinate::start_of_process(pid)));
+    if (slot == nullptr) {
+        snprintf(complaint, complaint_bytes, "I/O is not coordinated: the job has too many processes on this node");
+        return;
+    }
+    const bool child = calls::this_process().generation > 1;
+    if (coordination.start({page, slot, folder, child}, complaint, complaint_bytes)) layers.add(coordination);
+}
+
 // Streams are written after all destructors, inside the C library: what waits in them is written here, where it is
 // seen. What later destructors write to them is written at once.
 __attribute__((destructor)) void end_of_process() {
@@ -193,6 +239,10 @@ void start_layers(layer_chain& layers) {
     predicts = false;
     if (wants("predict") || wants("prefetch")) {
         start_prediction(layers, complaint, sizeof complaint);
+        if (complaint[0] != '\0') complain(complaint);
+    }
+    if (wants("coordinate")) {
+        start_coordination(layers, complaint, sizeof complaint);
         if (complaint[0] != '\0') complain(complaint);
     }
     errno = saved;

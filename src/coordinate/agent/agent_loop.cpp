@@ -1,0 +1,245 @@
+#include "coordinate/agent/agent_loop.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include "base/clock.hpp"
+#include "base/event_loop.hpp"
+#include "base/unix_socket.hpp"
+#include "coordinate/agent/cache_cleaner.hpp"
+#include "coordinate/agent/coordinator_link.hpp"
+#include "coordinate/agent/page_bell.hpp"
+#include "coordinate/agent/turn_agent.hpp"
+
+namespace halcyon::coordinate {
+
+namespace {
+
+double seconds(int64_t ns) {
+    return static_cast<double>(ns) / 1e9;
+}
+
+/// One file system.
+struct coordinated {
+    coordinated(const coordinated_mount& mount, turn_agent::settings how, int bell, double now_s)
+        : agent(std::move(how), now_s), cleaner(mount.path, bell) {}
+
+    turn_agent agent;
+    cache_cleaner cleaner;
+    std::unique_ptr<coordinator_link> link;
+};
+
+class running_agent {
+  public:
+    explicit running_agent(const agent_loop_settings& with) : with_(with) {}
+
+    result<void> start();
+    result<void> run();
+
+  private:
+    result<void> add_mount(size_t at, double now_s);
+    void hand_out_page();
+    void turn();
+    void advance(size_t at, int64_t now_ns);
+    void give_back_elsewhere(size_t waiting);
+    [[nodiscard]] bool is_over(int64_t now_ns);
+    void write_facts() const;
+
+    const agent_loop_settings& with_;
+    agent_page page_;
+    std::unique_ptr<event_loop> loop_;
+    descriptor listening_, bell_;
+    event_loop::watch listening_watch_ = event_loop::watch::none;
+    std::vector<std::unique_ptr<coordinated>> all_;
+    std::unique_ptr<page_bell> ringer_;
+    int64_t started_ns_ = 0, empty_since_ns_ = 0, looked_for_dead_ns_ = 0;
+    double wake_at_s_ = 0;
+    bool had_processes_ = false;
+};
+
+result<void> running_agent::add_mount(size_t at, double now_s) {
+    turn_agent::settings how;
+    how.job.job = with_.job.name;
+    how.job.secret = with_.job.secret;
+    how.job.processes = with_.job.processes;
+    how.job.nodes = with_.job.nodes;
+    how.job.node = with_.node;
+    how.job.account = with_.account;
+    how.patience_s = with_.page.patience_s;
+    how.pause_s = with_.page.pause_s;
+    const coordinated_mount& mount = with_.mounts[at];
+    all_.push_back(std::make_unique<coordinated>(mount, how, bell_.get(), now_s));
+    coordinated& added = *all_.back();
+    const auto now = [] { return seconds(monotonic_ns()); };
+    auto link = coordinator_link::start(*loop_, mount.address,
+                                        {[&added, now] { added.agent.connected(now()); },
+                                         [&added, now, at, this](const from_coordinator& message) {
+                                             added.agent.received(message, now());
+                                             if (!std::holds_alternative<refused>(message))
+                                                 page_.heard(at, monotonic_ns());
+                                         },
+                                         [&added, now] { added.agent.disconnected(now()); }});
+    if (!link) return link.why();
+    added.link = *std::move(link);
+    return {};
+}
+
+result<void> running_agent::start() {
+    std::array<char, 96> name{};
+    with_.job.name_socket(name.data(), name.size());
+    auto listening = listen_abstract(name.data(), 512);
+    if (!listening) return listening.why();
+    listening_ = *std::move(listening);
+    agent_page::settings how = with_.page;
+    how.mounts.clear();
+    for (const coordinated_mount& one : with_.mounts) how.mounts.push_back(one.path);
+    auto page = agent_page::create(how);
+    if (!page) return page.why();
+    page_ = *std::move(page);
+    auto loop = event_loop::start();
+    if (!loop) return loop.why();
+    loop_ = *std::move(loop);
+    bell_ = descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!bell_) return system_failure("eventfd", errno);
+    auto watch = loop_->add(listening_.get(), EPOLLIN, [this](uint32_t) { hand_out_page(); });
+    if (!watch) return watch.why();
+    listening_watch_ = *watch;
+    const auto hear_bell = [this](uint32_t) {
+        uint64_t count = 0;
+        static_cast<void>(::read(bell_.get(), &count, sizeof count) == sizeof count);
+    };
+    if (auto bell = loop_->add(bell_.get(), EPOLLIN, hear_bell); !bell) return bell.why();
+    started_ns_ = empty_since_ns_ = monotonic_ns();
+    for (size_t i = 0; i < with_.mounts.size(); ++i) {
+        if (auto added = add_mount(i, seconds(started_ns_)); !added) return added;
+        page_.heard(i, started_ns_);
+    }
+    turn();
+    ringer_ = std::make_unique<page_bell>(page_.shared().bell, bell_.get());
+    return {};
+}
+
+void running_agent::hand_out_page() {
+    auto process = accept_checked(listening_.get());
+    if (!process) return;
+    const uint64_t bytes = sizeof(page);
+    const int fd = page_.fd();
+    static_cast<void>(send_message(process->get(), std::as_bytes(std::span(&bytes, 1)), std::span(&fd, 1)));
+}
+
+void running_agent::advance(size_t at, int64_t now_ns) {
+    coordinated& one = *all_[at];
+    if (one.cleaner.take_done()) one.agent.caches_clean();
+    if (page_.was_replaced(at)) one.agent.page_was_replaced();
+    one.link->care(now_ns);
+    for (bool again = true; again;) {
+        one.agent.observed(page_.observe(at, one.agent.stop_round(), now_ns));
+        const agent_effects& todo = one.agent.advance(seconds(now_ns));
+        if (todo.page) page_.publish(at, todo.page->to, todo.page->stop_round, todo.page->bytes);
+        if (todo.wait) page_.tell_wait(at, todo.wait->expected_s, todo.wait->holders);
+        if (todo.clean_caches) one.cleaner.begin();
+        wake_at_s_ = std::min(wake_at_s_, todo.wake_at_s);
+        again = todo.look_again;
+        const bool closes = todo.close;
+        // The link may tell of a break meanwhile, which is for the next turn.
+        const std::vector<to_coordinator> messages = todo.messages;
+        for (const to_coordinator& message : messages) one.link->send(message);
+        if (closes) one.link->close();
+    }
+}
+
+void running_agent::give_back_elsewhere(size_t waiting) {
+    for (size_t i = 0; i < all_.size(); ++i) {
+        if (i != waiting) all_[i]->agent.give_back_if_quiet();
+    }
+}
+
+void running_agent::turn() {
+    const int64_t now_ns = monotonic_ns();
+    page_.beat(now_ns);
+    constexpr int64_t between_looks_ns = 500'000'000;
+    if (now_ns - looked_for_dead_ns_ > between_looks_ns) {
+        page_.free_dead();
+        looked_for_dead_ns_ = now_ns;
+    }
+    wake_at_s_ = seconds(now_ns) + 0.25;
+    for (size_t i = 0; i < all_.size(); ++i) {
+        advance(i, now_ns);
+        if (all_[i]->agent.waits()) give_back_elsewhere(i);
+    }
+}
+
+bool running_agent::is_over(int64_t now_ns) {
+    if (page_.processes() > 0) {
+        had_processes_ = true;
+        empty_since_ns_ = now_ns;
+        return false;
+    }
+    return seconds(now_ns - empty_since_ns_) > (had_processes_ ? with_.linger_s : with_.first_process_s);
+}
+
+result<void> running_agent::run() {
+    while (true) {
+        if (is_over(monotonic_ns())) {
+            if (!listening_) break;
+            // A process may have the page already, and no place in it yet. Later ones start another agent.
+            loop_->remove(listening_watch_);
+            listening_.reset();
+            empty_since_ns_ = monotonic_ns();
+        }
+        ringer_->arm();
+        turn();
+        const double wait_s = std::max(wake_at_s_ - seconds(monotonic_ns()), 0.0);
+        if (auto ran = loop_->run_once(static_cast<int64_t>(wait_s * 1e9)); !ran) return ran;
+        ringer_->disarm();
+    }
+    for (const auto& one : all_) one->agent.withdraw();
+    turn();
+    write_facts();
+    return {};
+}
+
+void running_agent::write_facts() const {
+    if (with_.facts_directory.empty()) return;
+    std::ofstream out(with_.facts_directory + "/" + with_.node + "." + std::to_string(::getpid()) + ".agent");
+    for (size_t i = 0; i < all_.size(); ++i) {
+        out << "mount " << with_.mounts[i].path << "\n";
+        each_count(all_[i]->agent.counted(),
+                   [&out](const char* name, uint64_t value) { out << name << " " << value << "\n"; });
+        out << "misunderstood " << all_[i]->link->misunderstood() << "\n";
+    }
+}
+
+}  // namespace
+
+result<std::vector<coordinated_mount>> parse_mounts(const std::string& lines) {
+    std::vector<coordinated_mount> found;
+    size_t begin = 0;
+    while (begin < lines.size()) {
+        const size_t end = std::min(lines.find('\n', begin), lines.size());
+        const std::string line = lines.substr(begin, end - begin);
+        begin = end + 1;
+        if (line.empty()) continue;
+        const size_t equals = line.rfind('=');
+        if (equals == std::string::npos || line.front() != '/' || equals + 1 == line.size())
+            return failure{error_kind::config,
+                           "HALCYON_COORDINATORS: '" + line + "' is not PATH=ADDRESS with an absolute path", 0};
+        std::string path = line.substr(0, equals);
+        while (path.size() > 1 && path.back() == '/') path.pop_back();
+        found.push_back({path, line.substr(equals + 1)});
+    }
+    return found;
+}
+
+result<void> run_agent(const agent_loop_settings& with, const std::function<void(bool)>& ready) {
+    running_agent agent(with);
+    auto started = agent.start();
+    ready(started.ok());
+    return started ? agent.run() : started;
+}
+
+}  // namespace halcyon::coordinate

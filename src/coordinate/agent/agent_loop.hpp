@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "coordinate/agent/job_identity.hpp"
+#include "coordinate/page/agent_page.hpp"
+
+namespace halcyon::coordinate {
+
+/// A mount and who coordinates it: "/scratch=unix:/run/halcyon/scratch.socket", as in HALCYON_COORDINATORS, where each
+/// is a line.
+struct coordinated_mount {
+    std::string path;
+    std::string address;
+};
+/// Failure (config): a line without '=', or a path that is not absolute.
+result<std::vector<coordinated_mount>> parse_mounts(const std::string& lines);
+
+struct agent_loop_settings {
+    job_identity job{};
+    std::string node;
+    std::string account;
+    std::vector<coordinated_mount> mounts;
+    agent_page::settings page;
+    std::string facts_directory;  ///< where its counts go at its end; "": nowhere
+    double first_process_s = 10;  ///< it ends when no process came for so long
+    double linger_s = 1;          ///< and when the last one has been gone for so long
+};
+
+/// Runs the agent of a job on this node, on the calling thread, until the job's processes are gone. Hands the page to
+/// each process of the same user that connects to the job's abstract socket. `ready(true)` is called when it listens;
+/// `ready(false)`, and a failure, when another agent does or it cannot.
+result<void> run_agent(const agent_loop_settings& with, const std::function<void(bool)>& ready);
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,114 @@
+#include "coordinate/agent/coordinator_link.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "coordinate/protocol/json.hpp"
+
+namespace halcyon::coordinate {
+
+namespace {
+
+constexpr int64_t between_tries_ns = 250'000'000;
+constexpr auto longest_connect = std::chrono::seconds(1);
+
+}  // namespace
+
+result<std::unique_ptr<coordinator_link>> coordinator_link::start(event_loop& loop, const std::string& address,
+                                                                  events on) {
+    auto where = parse_socket_address(address);
+    if (!where) return where.why();
+    descriptor bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!bell) return system_failure("eventfd", errno);
+    std::unique_ptr<coordinator_link> made(
+        new coordinator_link(loop, *std::move(where), std::move(on), std::move(bell)));
+    auto watch = loop.add(made->bell_.get(), EPOLLIN, [link = made.get()](uint32_t) { link->take_connection(); });
+    if (!watch) return watch.why();
+    made->bell_watch_ = *watch;
+    return made;
+}
+
+coordinator_link::~coordinator_link() {
+    if (connector_.joinable()) connector_.join();
+    if (socket_watch_ != event_loop::watch::none) loop_.remove(socket_watch_);
+    if (bell_watch_ != event_loop::watch::none) loop_.remove(bell_watch_);
+}
+
+void coordinator_link::care(int64_t now_ns) {
+    if (connection_ || now_ns - tried_ns_ < between_tries_ns) return;
+    const std::lock_guard here(mutex_);
+    if (connecting_) return;
+    if (connector_.joinable()) connector_.join();
+    tried_ns_ = now_ns;
+    connecting_ = true;
+    connector_ = std::thread([this] {
+        auto client = line_client::connect(address_, {.timeout = longest_connect});
+        {
+            const std::lock_guard inside(mutex_);
+            connecting_ = false;
+            if (client) made_.emplace(std::move(*client).release());
+        }
+        const uint64_t one = 1;
+        static_cast<void>(::write(bell_.get(), &one, sizeof one) == sizeof one);
+    });
+}
+
+void coordinator_link::take_connection() {
+    uint64_t count = 0;
+    static_cast<void>(::read(bell_.get(), &count, sizeof count) == sizeof count);
+    {
+        const std::lock_guard here(mutex_);
+        if (!made_ || connection_) return;
+        connection_.emplace(std::move(*made_));
+        made_.reset();
+    }
+    writes_ = false;
+    auto watch = loop_.add(connection_->fd(), EPOLLIN, [this](uint32_t what) {
+        if ((what & EPOLLOUT) != 0 && connection_ && !connection_->flush()) return close();
+        read();
+    });
+    if (!watch) return connection_.reset();
+    socket_watch_ = *watch;
+    on_.connected();
+}
+
+void coordinator_link::read() {
+    if (!connection_) return;
+    const auto got = connection_->read_lines([this](std::string_view line) {
+        const auto message = decode_from_coordinator(line);
+        if (const auto* const understood = std::get_if<from_coordinator>(&message))
+            on_.received(*understood);
+        else
+            ++misunderstood_;
+        return connection_.has_value();
+    });
+    if (!got || *got == line_connection::input::ended) return close();
+    watch_output();
+}
+
+void coordinator_link::watch_output() {
+    if (!connection_ || connection_->wants_to_write() == writes_) return;
+    writes_ = !writes_;
+    static_cast<void>(loop_.change(socket_watch_, writes_ ? EPOLLIN | EPOLLOUT : EPOLLIN));
+}
+
+void coordinator_link::send(const to_coordinator& message) {
+    if (!connection_) return;
+    const auto line = encode(message);
+    const auto* const text = std::get_if<std::string>(&line);
+    if (text == nullptr) return;
+    if (!connection_->send(*text)) return close();
+    watch_output();
+}
+
+void coordinator_link::close() {
+    if (!connection_) return;
+    loop_.remove(socket_watch_);
+    socket_watch_ = event_loop::watch::none;
+    connection_.reset();
+    on_.disconnected();
+}
+
+}  // namespace halcyon::coordinate

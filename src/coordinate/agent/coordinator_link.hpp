@@ -1,0 +1,62 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/event_loop.hpp"
+#include "base/line_socket/line_client.hpp"
+#include "coordinate/protocol/messages.hpp"
+
+namespace halcyon::coordinate {
+
+/// An agent's connection to one coordinator, made again whenever it breaks.
+///
+/// Threads: connecting may take its time (munged, a node that does not answer), so a thread does that, one at a time;
+/// it leaves what it got under the mutex and then writes the eventfd. All else is the loop's.
+class coordinator_link {
+  public:
+    struct events {
+        std::function<void()> connected;
+        std::function<void(const from_coordinator&)> received;
+        std::function<void()> disconnected;
+    };
+    /// Failure (config): the address. (system): no descriptors.
+    static result<std::unique_ptr<coordinator_link>> start(event_loop& loop, const std::string& address, events on);
+    ~coordinator_link();
+    coordinator_link(const coordinator_link&) = delete;
+    coordinator_link& operator=(const coordinator_link&) = delete;
+
+    /// Begins to connect where there is no connection, and the last try was long enough ago.
+    void care(int64_t now_ns);
+    void send(const to_coordinator& message);
+    void close();
+    [[nodiscard]] uint64_t misunderstood() const { return misunderstood_; }
+
+  private:
+    coordinator_link(event_loop& loop, socket_address address, events on, descriptor bell)
+        : loop_(loop), address_(std::move(address)), on_(std::move(on)), bell_(std::move(bell)) {}
+    void take_connection();
+    void read();
+    void watch_output();
+
+    event_loop& loop_;
+    socket_address address_;
+    events on_;
+    descriptor bell_;  ///< eventfd
+    event_loop::watch bell_watch_ = event_loop::watch::none, socket_watch_ = event_loop::watch::none;
+    std::optional<line_connection> connection_;
+    bool writes_ = false;
+    int64_t tried_ns_ = 0;
+    uint64_t misunderstood_ = 0;
+
+    std::thread connector_;
+    std::mutex mutex_;
+    bool connecting_ = false;
+    std::optional<line_connection> made_;
+};
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,83 @@
+#include "coordinate/agent/job_identity.hpp"
+
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+
+#include "calls/state/direct_call.hpp"
+#include "calls/state/mpi_launch.hpp"
+
+namespace halcyon::coordinate {
+namespace direct = calls::direct;
+
+namespace {
+
+/// "" where none is set.
+const char* told(std::initializer_list<const char*> variables) {
+    for (const char* variable : variables) {
+        const char* const value = std::getenv(variable);
+        if (value != nullptr && *value != '\0') return value;
+    }
+    return "";
+}
+
+int64_t number_of(std::initializer_list<const char*> variables) {
+    const long long value = std::strtoll(told(variables), nullptr, 10);
+    return value > 0 && value <= 1'000'000'000 ? value : 1;
+}
+
+/// FNV-1a.
+uint64_t hash_of(const char* text, uint64_t seed) {
+    uint64_t value = 0xcbf29ce484222325 ^ seed;
+    for (; *text != '\0'; ++text) value = (value ^ static_cast<unsigned char>(*text)) * 0x100000001b3;
+    return value;
+}
+
+bool is_plain(char c) {
+    return c > ' ' && c < 127;
+}
+
+}  // namespace
+
+job_identity job_identity::of_environment() {
+    job_identity found{};
+    const char* const given = told({"HALCYON_AGENT_JOB"});
+    if (*given != '\0') {
+        snprintf(found.name, sizeof found.name, "%s", given);
+        snprintf(found.secret, sizeof found.secret, "%s", told({"HALCYON_AGENT_SECRET"}));
+        found.processes = number_of({"HALCYON_AGENT_PROCESSES"});
+        found.nodes = number_of({"HALCYON_AGENT_NODES"});
+        return found;
+    }
+    const char* const pmix = told({"PMIX_NAMESPACE"});
+    const char* const job = told({"SLURM_JOB_ID"});
+    if (*pmix != '\0')
+        snprintf(found.name, sizeof found.name, "%.90s-%016llx", pmix,
+                 static_cast<unsigned long long>(calls::mpi_launch::name()));
+    else if (*job != '\0')
+        snprintf(found.name, sizeof found.name, "slurm-%.50s.%.50s", job, told({"SLURM_STEP_ID"}));
+    else
+        snprintf(found.name, sizeof found.name, "%.120s", told({"HALCYON_JOB"}));
+    for (char* at = found.name; *at != '\0'; ++at)
+        if (!is_plain(*at)) *at = '_';
+    const char* const secret = told({"HALCYON_JOB_SECRET"});
+    if (*secret != '\0')
+        snprintf(found.secret, sizeof found.secret, "%.64s", secret);
+    else
+        snprintf(found.secret, sizeof found.secret, "unset-%016llx",
+                 static_cast<unsigned long long>(hash_of(found.name, 0)));
+    found.processes = number_of({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"});
+    found.nodes = number_of({"SLURM_STEP_NUM_NODES", "SLURM_NNODES"});
+    return found;
+}
+
+void job_identity::name_socket(char* out, size_t room) const {
+    const auto user = static_cast<uint64_t>(direct::call(SYS_geteuid));
+    snprintf(out, room, "halcyon-agent-1-%llu-%016llx%016llx", static_cast<unsigned long long>(user),
+             static_cast<unsigned long long>(hash_of(name, user)),
+             static_cast<unsigned long long>(hash_of(secret, user)));
+}
+
+}  // namespace halcyon::coordinate

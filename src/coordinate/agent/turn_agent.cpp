@@ -1,0 +1,326 @@
+#include "coordinate/agent/turn_agent.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace halcyon::coordinate {
+
+turn_agent::turn_agent(settings how, double now_s) : how_(std::move(how)), now_s_(now_s), heard_s_(now_s) {}
+
+void turn_agent::connected(double now_s) {
+    now_s_ = std::max(now_s_, now_s);
+    connected_ = true;
+    registered_ = false;
+    comes_back_ = true;
+    processes_told_ = 0;
+}
+
+void turn_agent::disconnected(double now_s) {
+    now_s_ = std::max(now_s_, now_s);
+    if (connected_) ++counted_.lost_connections;
+    connected_ = registered_ = false;
+}
+
+void turn_agent::received(const from_coordinator& message, double now_s) {
+    now_s_ = std::max(now_s_, now_s);
+    // One that refuses this agent coordinates nothing for it.
+    if (!std::holds_alternative<refused>(message)) heard_s_ = now_s_;
+    std::visit([this](const auto& what) { heard(what); }, message);
+}
+
+void turn_agent::observed(const node_state& now) {
+    state_ = now;
+}
+
+void turn_agent::caches_clean() {
+    stop_.cleaned();
+}
+
+void turn_agent::heard(const registered& what) {
+    registered_ = true;
+    if (what.heartbeat_s > 0) heartbeat_s_ = what.heartbeat_s;
+    if (!std::exchange(comes_back_, false)) return;  // it is told of more processes
+    informed_ = false;
+    stop_ = {};
+    expected_.reset();
+    // Whoever took the standing turn away meanwhile could not say so. That of a phase is shown.
+    if (standing_ || !in_phase_) end_lease();
+}
+
+void turn_agent::heard(const refused&) {
+    ++counted_.refusals;
+    registered_ = false;
+    todo_.close = true;
+}
+
+bool turn_agent::is_new(uint64_t fence) {
+    if (fence < fence_) {
+        ++counted_.refused_fences;
+        return false;
+    }
+    fence_ = fence;
+    return true;
+}
+
+void turn_agent::begin_lease(uint64_t lease, int64_t bytes, bool is_standing) {
+    if (stop_.any() && stop_.lease() != lease) stop_ = {};
+    lease_ = lease;
+    standing_ = is_standing;
+    granted_ = bytes;
+    renewed_ = bytes;
+    half_told_ = false;
+}
+
+void turn_agent::end_lease() {
+    lease_ = 0;
+    standing_ = false;
+    granted_ = 0;
+    renewed_.reset();
+}
+
+void turn_agent::heard(const grant& what) {
+    if (!is_new(what.fence)) return;
+    if (what.phase != 0 && (!in_phase_ || what.phase != phase_)) {
+        ++counted_.stale_grants;
+        return;
+    }
+    if (lease_ != what.lease) ++counted_.grants;
+    begin_lease(what.lease, what.bytes, false);
+}
+
+void turn_agent::heard(const standing& what) {
+    if (!is_new(what.fence)) return;
+    begin_lease(what.lease, what.bytes, true);
+    informed_ = false;  // a phase that has begun meanwhile shows it
+}
+
+void turn_agent::heard(const recall& what) {
+    if (stop_.recall(what.lease))
+        ++counted_.recalls;
+    else if (stop_.has_told())
+        say(stopping{what.lease, stop_.told()});
+}
+
+void turn_agent::heard(const stop& what) {
+    stop_.stop(what.lease, what.round);
+}
+
+void turn_agent::heard(const voided& what) {
+    if (what.lease != lease_ && what.lease != stop_.lease()) return;
+    ++counted_.voided;
+    if (what.lease == lease_) end_lease();
+    stop_ = {};
+    if (in_phase_) ++phase_;  // it asks anew
+    informed_ = false;
+}
+
+void turn_agent::heard(const wait& what) {
+    todo_.wait = agent_effects::told_wait{what.expected_s, what.holders};
+}
+
+void turn_agent::give_back_if_quiet() {
+    if (!in_phase_ || lease_ == 0 || stop_.any() || state_.under_way > 0 || state_.waiting > 0) return;
+    ++counted_.handed_back;
+    end_phase();
+}
+
+void turn_agent::say(to_coordinator message) {
+    if (!connected_) return;
+    todo_.messages.push_back(std::move(message));
+    sent_s_ = now_s_;
+}
+
+void turn_agent::note_silence() {
+    const bool now = now_s_ - heard_s_ > how_.patience_s;
+    if (now && !silent_) {
+        ++counted_.silences;
+        stop_ = {};  // nobody waits for it any more
+    }
+    silent_ = now;
+}
+
+void turn_agent::note_phases() {
+    const int64_t bytes = state_.moved + state_.unasked;
+    const bool changes = bytes != seen_bytes_ || state_.begun != seen_begun_;
+    const bool active = state_.under_way > 0 || state_.waiting > 0;
+    if (active || changes) active_s_ = now_s_;
+    if (state_.under_way > 0 || changes) moved_s_ = now_s_;
+    if (!in_phase_ && (active || changes)) {
+        in_phase_ = true;
+        informed_ = false;
+        ++phase_;
+        ++counted_.phases;
+        phase_moved_ = seen_bytes_;
+        told_s_ = now_s_;
+        history_.began(now_s_);
+    }
+    seen_bytes_ = bytes;
+    seen_begun_ = state_.begun;
+    // A phase that is being stopped says so first.
+    if (in_phase_ && !active && !stop_.any() && now_s_ - active_s_ >= how_.pause_s) end_phase();
+}
+
+void turn_agent::end_phase() {
+    say_progress();
+    history_.ended(seen_bytes_ - phase_moved_);
+    if (registered_ && informed_) say(release{phase_});
+    in_phase_ = informed_ = false;
+    expected_.reset();
+    end_lease();
+}
+
+/// By forecast, else as the last phases were.
+void turn_agent::estimate(int64_t& bytes_left, double& left_s) const {
+    const int64_t moved = seen_bytes_ - phase_moved_;
+    bytes_left = state_.bytes_left > 0 ? state_.bytes_left : std::max<int64_t>(history_.bytes() - moved, 0);
+    const double alone = history_.bytes_per_s_alone();
+    left_s = state_.left_s > 0 ? state_.left_s : (alone > 0 ? static_cast<double>(bytes_left) / alone : 0);
+    bytes_left = std::clamp<int64_t>(bytes_left, 0, int64_t{1} << 60U);
+    left_s = std::clamp(left_s, 0.0, 1e9);
+}
+
+void turn_agent::say_phase() {
+    if (!in_phase_ || informed_ || !registered_ || stop_.any()) return;
+    inform what;
+    what.phase = phase_;
+    what.operation = state_.operation;
+    estimate(what.bytes_left, what.left_s);
+    what.bytes_moved = seen_bytes_ - phase_moved_;
+    const double alone = history_.bytes_per_s_alone();
+    what.alone_s = std::min(what.left_s + (alone > 0 ? static_cast<double>(what.bytes_moved) / alone : 0), 1e9);
+    what.weight = static_cast<double>(std::max<int64_t>(state_.active, 1));
+    what.between_starts_s = std::min(history_.between_starts_s(), 1e9);
+    what.round = state_.round;
+    what.lease = lease_;
+    what.fence = fence_;
+    say(what);
+    asked_s_ = now_s_;
+    informed_ = true;
+    standing_ = false;
+}
+
+void turn_agent::say_progress() {
+    if (!registered_ || !in_phase_) return;
+    const int64_t moved = state_.moved - told_moved_, unasked = state_.unasked - told_unasked_;
+    if (unasked > 0) say(progress{.phase = phase_, .lease = 0, .bytes_moved = unasked});
+    told_unasked_ = state_.unasked;
+    if (!informed_) return;
+    progress what{.phase = phase_, .lease = lease_ != 0 ? lease_ : stop_.lease()};
+    if (what.lease == 0) return;
+    what.bytes_moved = std::max<int64_t>(moved, 0);
+    estimate(what.bytes_left, what.left_s);
+    const double took_s = now_s_ - told_s_, alone = history_.bytes_per_s_alone();
+    if (took_s > 0 && moved > 0 && alone > 0) what.speed = std::min(static_cast<double>(moved) / took_s / alone, 1e3);
+    history_.moved(moved, took_s);
+    say(what);
+    told_moved_ = std::max(told_moved_, state_.moved);
+    told_s_ = now_s_;
+}
+
+/// Tells what was moved in time for the lease to be renewed.
+void turn_agent::keep_lease() {
+    if (!in_phase_ || !registered_) return;
+    const bool half_used = lease_ != 0 && !renewed_ && state_.pool <= granted_ / 2;
+    if ((half_used && !half_told_) || now_s_ - told_s_ >= heartbeat_s_) say_progress();
+    half_told_ = half_used;
+    // Drawn by processes, but not moved: then only a new `inform` renews it.
+    if (!half_used || state_.pool > 0 || state_.waiting == 0 || now_s_ - asked_s_ < how_.pause_s) return;
+    informed_ = false;
+    say_phase();
+}
+
+void turn_agent::say_expected() {
+    if (in_phase_ || !registered_ || state_.next_probability <= 0) return;
+    const double in_s = now_s_ + state_.next_in_s;
+    // The same phase, as expected before: `in_s` is kept as a time here.
+    if (expected_ && std::abs(expected_->in_s - in_s) <= 0.25 * state_.next_in_s + 0.01) return;
+    expect what;
+    what.in_s = std::clamp(state_.next_in_s, 0.0, 1e9);
+    what.deviation_s = std::clamp(state_.next_deviation_s, 0.0, 1e9);
+    what.probability = std::clamp(state_.next_probability, 0.0, 1.0);
+    what.alone_s = std::clamp(state_.next_alone_s, 0.0, 1e9);
+    what.bytes = std::clamp<int64_t>(state_.next_bytes, 0, int64_t{1} << 60U);
+    say(what);
+    what.in_s = in_s;
+    expected_ = what;
+}
+
+void turn_agent::stop_calls() {
+    if (stop_.may_read()) {
+        stop_.tell(state_.round);
+        say(stopping{stop_.lease(), stop_.told()});
+    }
+    if (stop_.must_look()) {
+        stop_.hold();
+        todo_.look_again = true;
+        return;
+    }
+    if (!stop_.is_stopping()) return;
+    if (!stop_.is_cleaning() && !stop_.is_clean()) {
+        const bool gave_up = state_.behind > 0 && now_s_ - moved_s_ >= how_.behind_s;
+        if (state_.under_way > 0 || (state_.behind > 0 && !gave_up)) return;
+        counted_.stops_behind += gave_up ? 1 : 0;
+        stop_.clean();
+        // What was clean and has not changed since is clean.
+        todo_.clean_caches = cleaned_bytes_ != seen_bytes_;
+        if (!todo_.clean_caches) stop_.cleaned();
+        cleaned_bytes_ = seen_bytes_;
+    }
+    if (!stop_.is_clean()) return;
+    say_progress();
+    say(stopped{stop_.lease()});
+    if (lease_ == stop_.lease()) end_lease();
+    stop_ = {};
+}
+
+permission turn_agent::wanted() const {
+    if (silent_) return permission::unasked;
+    if (stop_.any()) return stop_.wanted();
+    if (lease_ == 0) return permission::waiting;
+    return standing_ && !in_phase_ ? permission::standing : permission::allowed;
+}
+
+void turn_agent::show() {
+    const agent_effects::page_change now{wanted(), stop_.any() ? stop_.round() : 0, renewed_};
+    const bool same = shown_ && shown_->to == now.to && shown_->stop_round == now.stop_round;
+    if (same && !renewed_) return;
+    todo_.page = now;
+    shown_ = now;
+    renewed_.reset();
+}
+
+double turn_agent::next_look_s() const {
+    double next_s = std::min(now_s_ + heartbeat_s_, silent_ ? now_s_ + heartbeat_s_ : heard_s_ + how_.patience_s);
+    if (connected_) next_s = std::min(next_s, sent_s_ + heartbeat_s_);
+    if (in_phase_) next_s = std::min(next_s, now_s_ + how_.pause_s);
+    if (stop_.any()) next_s = std::min(next_s, now_s_ + how_.stop_look_s);
+    return std::max(next_s, now_s_ + how_.stop_look_s);
+}
+
+const agent_effects& turn_agent::advance(double now_s) {
+    now_s_ = std::max(now_s_, now_s);
+    if (withdraws_) {
+        if (registered_) say(coordinate::withdraw{});
+        registered_ = withdraws_ = false;
+    }
+    if (connected_ && state_.processes > processes_told_) {
+        registration what = how_.job;
+        what.processes = std::max(what.processes, state_.processes);
+        processes_told_ = state_.processes;
+        say(what);
+    }
+    note_silence();
+    note_phases();
+    say_phase();
+    stop_calls();
+    keep_lease();
+    say_expected();
+    if (registered_ && now_s_ - sent_s_ >= heartbeat_s_) say(heartbeat{});
+    show();
+    todo_.wake_at_s = todo_.look_again ? now_s_ : next_look_s();
+    given_ = std::exchange(todo_, {});
+    return given_;
+}
+
+}  // namespace halcyon::coordinate

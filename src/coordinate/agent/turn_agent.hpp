@@ -1,0 +1,159 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "coordinate/agent/agent_counts.hpp"
+#include "coordinate/agent/phase_history.hpp"
+#include "coordinate/agent/stop_progress.hpp"
+#include "coordinate/page/node_state.hpp"
+#include "coordinate/page/permission.hpp"
+#include "coordinate/protocol/messages.hpp"
+
+namespace halcyon::coordinate {
+
+/// What has to be done, in this order.
+struct agent_effects {
+    struct page_change {
+        permission to = permission::closed;
+        uint64_t stop_round = 0;
+        std::optional<int64_t> bytes;  ///< of the lease, if it was renewed
+        bool operator==(const page_change&) const = default;
+    };
+    struct told_wait {
+        double expected_s = 0;
+        std::vector<std::string> holders;
+    };
+    std::optional<page_change> page;
+    std::optional<told_wait> wait;         ///< for people
+    std::vector<to_coordinator> messages;  ///< none while nobody is connected
+    /// The processes must be looked at once more, now that the page has changed, and advance() be called again.
+    bool look_again = false;
+    /// What the node's caches hold of the job's files must reach the storage; then caches_clean().
+    bool clean_caches = false;
+    bool close = false;    ///< the connection
+    double wake_at_s = 0;  ///< advance() must be called then at the latest, with what the processes do then
+};
+
+/// Takes the turns of one job on one node at one file system: a state machine without sockets, threads and clocks.
+/// Whoever runs it tells it what came and what the processes do, and then does what advance() returns:
+///
+///     agent.received(message, now);                 whatever came
+///     agent.observed(page.observe(0, agent.stop_round(), now_ns));
+///     carry_out(agent.advance(now));
+///
+/// `now_s` is of a clock that does not step; an earlier time than before counts as the one before.
+///
+/// At `recall` all calls are held for the moment that it takes to read the highest round that was begun. Behind that
+/// round they stay held until the coordinator names the round for all nodes: otherwise a writer could begin that round
+/// before it is told. Rounds below go on. `stopped` is said when no call is under way that the stop allows, no
+/// aggregator can begin one (or has not for `settings::behind_s`), and the caches are clean.
+class turn_agent {
+  public:
+    struct settings {
+        registration job;            ///< what to say at first; the counts grow with the processes
+        double patience_s = 1;       ///< silence of the coordinator after which I/O goes on unasked
+        double pause_s = 0.01;       ///< the phase is over when nothing was moved or asked for so long
+        double behind_s = 0.2;       ///< an aggregator that has begun nothing for so long waits for others that stopped
+        double stop_look_s = 0.001;  ///< between looks while calls come to their end
+    };
+    turn_agent(settings how, double now_s);
+
+    void connected(double now_s);
+    void disconnected(double now_s);
+    void received(const from_coordinator& message, double now_s);
+    void observed(const node_state& now);
+    void caches_clean();
+    /// A process has replaced the turn in the page: it must be written anew.
+    void page_was_replaced() { shown_.reset(); }
+    /// The job waits at another file system: a turn under which nothing moves at present is given back at once.
+    void give_back_if_quiet();
+    /// The job ends.
+    void withdraw() { withdraws_ = true; }
+
+    /// Valid until the next call.
+    const agent_effects& advance(double now_s);
+
+    [[nodiscard]] uint64_t stop_round() const { return stop_.round(); }
+    /// A phase waits for the turn.
+    [[nodiscard]] bool waits() const { return in_phase_ && lease_ == 0 && !silent_ && state_.waiting > 0; }
+    [[nodiscard]] bool is_registered() const { return registered_; }
+    [[nodiscard]] const agent_counts& counted() const { return counted_; }
+
+  private:
+    void heard(const registered& what);
+    void heard(const refused&);
+    void heard(const grant& what);
+    void heard(const recall& what);
+    void heard(const stop& what);
+    void heard(const voided& what);
+    void heard(const standing& what);
+    void heard(const wait& what);
+    template <class Other>
+    void heard(const Other&) {}
+
+    [[nodiscard]] bool is_new(uint64_t fence);
+    void begin_lease(uint64_t lease, int64_t bytes, bool is_standing);
+    void end_lease();
+    void note_silence();
+    void note_phases();
+    void end_phase();
+    void say_phase();
+    void say_progress();
+    void keep_lease();
+    void say_expected();
+    void stop_calls();
+    void show();
+    void say(to_coordinator message);
+    [[nodiscard]] permission wanted() const;
+    [[nodiscard]] double next_look_s() const;
+    void estimate(int64_t& bytes_left, double& left_s) const;
+
+    settings how_;
+    node_state state_;  ///< of the processes
+    agent_counts counted_;
+    agent_effects todo_, given_;
+    phase_history history_;
+    stop_progress stop_;
+    double now_s_;
+
+    // The coordinator.
+    bool connected_ = false;
+    bool registered_ = false;
+    bool comes_back_ = false;  ///< nothing was heard yet over this connection
+    bool silent_ = false;
+    bool withdraws_ = false;
+    double heard_s_;
+    double sent_s_ = 0;
+    double heartbeat_s_ = 0.25;
+    int64_t processes_told_ = 0;
+
+    // The phase.
+    bool in_phase_ = false;
+    bool informed_ = false;
+    uint64_t phase_ = 0;
+    double active_s_ = 0;  ///< when something was last seen to move or wait
+    double moved_s_ = 0;   ///< to move
+    double asked_s_ = 0;   ///< of the last `inform`
+    int64_t phase_moved_ = 0;
+    int64_t seen_bytes_ = 0;     ///< moved and unasked, ever
+    int64_t cleaned_bytes_ = 0;  ///< likewise, when the caches were clean last
+    uint64_t seen_begun_ = 0;
+    std::optional<expect> expected_;
+
+    // The lease.
+    uint64_t lease_ = 0;
+    bool standing_ = false;
+    uint64_t fence_ = 0;
+    int64_t granted_ = 0;
+    std::optional<int64_t> renewed_;  ///< bytes that are not in the page yet
+    bool half_told_ = false;
+    int64_t told_moved_ = 0, told_unasked_ = 0;
+    double told_s_ = 0;
+
+    std::optional<agent_effects::page_change> shown_;
+};
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,221 @@
+#include "coordinate/layer/coordinate_layer.hpp"
+
+#include <stdio.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <ctime>
+
+#include "base/clock.hpp"
+#include "calls/clocks/ticks.hpp"
+#include "calls/state/descriptors.hpp"
+#include "calls/state/direct_call.hpp"
+#include "calls/state/held_signals.hpp"
+#include "calls/state/process_state.hpp"
+#include "calls/state/standard_error.hpp"
+
+namespace halcyon::coordinate {
+namespace direct = calls::direct;
+using calls::kind;
+
+namespace {
+
+constinit thread_local own_calls own_of_thread __attribute__((tls_model("initial-exec"))) = {};
+
+own_calls& own() {
+    const uint32_t generation = calls::this_process().generation;
+    if (own_of_thread.generation != generation) [[unlikely]]
+        own_of_thread = {.generation = generation, .left = 0, .inside = 0, .transfers = 0, .burst_at = 0, .depth = {}};
+    return own_of_thread;
+}
+
+/// Nanoseconds of a tick, roughly: for pauses.
+double measure_tick() {
+    if (!calls::counter_is_steady) return 1;
+    constexpr int64_t long_enough_ns = 20'000;
+    const int64_t since_ns = monotonic_ns(), since = calls::ticks();
+    int64_t ns = 0;
+    while ((ns = monotonic_ns() - since_ns) < long_enough_ns) {
+    }
+    return static_cast<double>(ns) / static_cast<double>(std::max<int64_t>(calls::ticks() - since, 1));
+}
+
+operation operation_of(kind does) {
+    return does == kind::read ? operation::read : operation::write;
+}
+
+int64_t known(int64_t bytes) {
+    return std::max<int64_t>(bytes, 0);
+}
+
+}  // namespace
+
+bool coordinate_layer::start(const settings& wanted, char* complaint, size_t complaint_bytes) {
+    shared_ = wanted.shared;
+    slot_ = wanted.slot;
+    if (!files_.start(*shared_)) {
+        snprintf(complaint, complaint_bytes, "no memory for the files of the process: its I/O is not coordinated");
+        return false;
+    }
+    if (!name_facts(wanted.directory)) {
+        snprintf(complaint, complaint_bytes, "the folder of a run has too long a path: its I/O is not coordinated");
+        return false;
+    }
+    for (uint16_t i = 0; i < static_cast<uint16_t>(calls::call_id::count); ++i)
+        roles_[i] = role_of(static_cast<calls::call_id>(i));
+    const double ns_per_tick = measure_tick();
+    for (size_t i = 0; i < shared_->file_systems; ++i) takers_[i].start(*shared_, *slot_, i, ns_per_tick, wanted.child);
+    locks_.start(slot_->locks);
+    return true;
+}
+
+bool coordinate_layer::name_facts(std::string_view directory) {
+    facts_path_[0] = '\0';
+    if (directory.empty()) return true;
+    utsname node{};
+    direct::call(SYS_uname, direct::address(&node));
+    const int length =
+        snprintf(facts_path_, longest_path, "%.*s/%.64s.%d.%lld.coordinate", static_cast<int>(directory.size()),
+                 directory.data(), node.nodename, direct::process_id(), static_cast<long long>(realtime_ns()));
+    return static_cast<size_t>(length) < longest_path;
+}
+
+void coordinate_layer::transfer(turn_taker& at, calls::call_record& record, const calls::next_call& next) {
+    if (is_made_by_backend(record, next)) return next(record);
+    take_turn(at, known(record.bytes), operation_of(calls::entry_of(record.function).does), record, next);
+}
+
+inline void coordinate_layer::take_turn(turn_taker& at, int64_t bytes, operation what, calls::call_record& record,
+                                        const calls::next_call& next) {
+    own_calls& mine = own();
+    passage how = passage::under_lease;
+    if (!at.enter(mine, bytes, what, calls::ticks())) [[unlikely]]
+        how = at.pass(mine, bytes, record, next);
+    next(record);
+    at.leave(mine, how, bytes, what == operation::metadata ? bytes : known(record.moved),
+             record.start + record.duration);
+}
+
+void coordinate_layer::invoke_other(call_role role, calls::call_record& record, const calls::next_call& next) {
+    const size_t at = files_.find(record.file);
+    const int descriptor = calls::this_thread().descriptor;
+    switch (role) {
+        case call_role::transfer: {  // a copy from a file that may be coordinated into one that is not
+            const size_t from = files_.find(static_cast<uint32_t>(record.argument));
+            return from == file_mounts::nowhere ? next(record) : transfer(takers_[from], record, next);
+        }
+        case call_role::stream:
+            return stream(at, record, next);
+        case call_role::metadata:
+            return metadata(record, next);
+        case call_role::collective:
+            return collective(at, record, next);
+        case call_role::lock:
+            return lock(at, record, next);
+        case call_role::background:
+            next(record);
+            if (at != file_mounts::nowhere && record.moved > 0) takers_[at].count(record.moved);
+            return;
+        case call_role::unlock:
+            next(record);
+            if (record.error == 0) locks_.given_back(record, descriptor);
+            return;
+        case call_role::close:
+            next(record);
+            if (calls::entry_of(record.function).at == calls::level::posix) locks_.closed(descriptor);
+            return;
+        case call_role::duplicate:
+            next(record);
+            if (record.error == 0) locks_.duplicated(descriptor);
+            return;
+        case call_role::none:
+            return next(record);
+    }
+}
+
+/// The calls of POSIX under it are told when they are over, and count the bytes.
+void coordinate_layer::stream(size_t at, calls::call_record& record, const calls::next_call& next) {
+    if (at == file_mounts::nowhere || next.circumstances(record).transfers == calls::expected::no) return next(record);
+    own_calls& mine = own();
+    turn_taker& taker = takers_[at];
+    const operation what = operation_of(calls::entry_of(record.function).does);
+    passage how = passage::under_lease;
+    if (!taker.enter(mine, 0, what, calls::ticks())) how = taker.pass(mine, 0, record, next);
+    next(record);
+    taker.leave(mine, how, 0, 0, record.start + record.duration);
+}
+
+void coordinate_layer::metadata(calls::call_record& record, const calls::next_call& next) {
+    own_calls& mine = own();
+    const size_t named = files_.find(record.file);
+    const size_t at = record.file == 0 && mine.burst_at != 0 ? mine.burst_at - 1 : named;
+    const bool alone = mine.inside == rounds::none && record.parent == 0;
+    if (at != file_mounts::nowhere && alone && takers_[at].is_burst(calls::ticks()))
+        take_turn(takers_[at], metadata_bytes, operation::metadata, record, next);
+    else
+        next(record);
+    const size_t turned_out = files_.find(record.file);
+    // The first open of a burst: where it led to is known only now.
+    if (at == file_mounts::nowhere && turned_out != file_mounts::nowhere && alone)
+        static_cast<void>(takers_[turned_out].is_burst(calls::ticks()));
+    mine.burst_at = turned_out == file_mounts::nowhere ? 0 : static_cast<uint32_t>(turned_out) + 1;
+}
+
+void coordinate_layer::collective(size_t at, calls::call_record& record, const calls::next_call& next) {
+    if (at == file_mounts::nowhere) return next(record);
+    own_calls& mine = own();
+    if (record.parent == 0) mine.inside = rounds::none;  // a jump left the one before
+    const uint64_t outer = takers_[at].begin_collective(mine);
+    next(record);
+    takers_[at].end_collective(mine, outer);
+}
+
+void coordinate_layer::lock(size_t at, calls::call_record& record, const calls::next_call& next) {
+    const int descriptor = calls::this_thread().descriptor;
+    if (at != file_mounts::nowhere && slot_->locks.load(std::memory_order_relaxed) == 0)
+        takers_[at].wait_only(own(), record, next);
+    next(record);
+    const bool asks = record.function == static_cast<uint16_t>(calls::call_id::lockf) && record.argument == F_TEST;
+    if (record.error == 0 && !asks) locks_.taken(record, descriptor);
+}
+
+void coordinate_layer::on_absence(std::string_view, uint64_t) {}
+
+void coordinate_layer::on_end(calls::ending how) {
+    const calls::own_work ours;
+    constexpr const char* names[] = {"exit", "exec", "abort"};
+    write_facts(names[static_cast<int>(how)]);
+}
+
+[[gnu::noinline]] void coordinate_layer::write_facts(const char* ending) {
+    if (facts_path_[0] == '\0') return;
+    static char text[8192];
+    size_t used = static_cast<size_t>(snprintf(text, sizeof text, "end %s\n", ending));
+    uint64_t begun = 0;
+    for (size_t i = 0; i < shared_->file_systems; ++i) {
+        const process_part& part = slot_->at[i];
+        const auto number = [](const auto& one) { return static_cast<long long>(one.load()); };
+        begun += part.begun.load();
+        const int length =
+            snprintf(text + used, sizeof text - used,
+                     "mount %s\nphases %lld\nbytes %lld\nbytes_unasked %lld\nwaited_ns %lld\ncalls_let_silent %lld\n"
+                     "calls_let_starving %lld\ncalls_let_locks %lld\ncalls_let_others %lld\n",
+                     shared_->file_system[i].path, number(part.begun), number(part.moved), number(part.unasked),
+                     number(part.waited_ns), number(part.let_silent), number(part.let_starving), number(part.let_locks),
+                     number(part.let_others));
+        if (static_cast<size_t>(length) >= sizeof text - used) break;
+        used += static_cast<size_t>(length);
+    }
+    if (begun == 0) return;
+    const calls::held_signals no_harm;
+    const int fd = calls::descriptors::open_out_of_the_way(facts_path_, O_WRONLY | O_CREAT | O_TRUNC);
+    const long written = fd < 0 ? fd : direct::pwrite(fd, text, used, 0);
+    if (fd >= 0) direct::close(fd);
+    if (written == static_cast<long>(used)) return;
+    static char complaint[longest_path + 100];
+    const int said = snprintf(complaint, sizeof complaint, "halcyon: %s: cannot say here how I/O waited: %s\n",
+                              facts_path_, strerrordesc_np(written < 0 ? static_cast<int>(-written) : ENOSPC));
+    calls::standard_error::say(complaint, said);
+}
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "calls/record/layer.hpp"
+#include "calls/state/patient_lock.hpp"
+#include "coordinate/layer/call_roles.hpp"
+#include "coordinate/layer/file_mounts.hpp"
+#include "coordinate/layer/lock_book.hpp"
+#include "coordinate/layer/turn_taker.hpp"
+
+namespace halcyon::coordinate {
+
+/// Makes the application's calls on coordinated file systems wait for its turn.
+///
+/// Reads, writes, copies and syncs take turns; of streams, the calls that move data. Opening, creating, renaming,
+/// removing and resizing take turns from the `page::least_burst`-th such call on that comes without a pause of
+/// `page::pause_ns` before it, each as if it moved 4 KiB; before that they pass, since they cost less than a turn does.
+/// The name of a file that is opened is known only when it is open: such a call of a burst belongs to the file system
+/// of its thread's metadata call before. A process waits before it takes a first file lock, so that it holds none while
+/// it waits.
+///
+/// Never held back: closing and unlocking; calls that may not wait, that transfer nothing, or that only start a
+/// transfer or wait for one; a process that holds a file lock, and the others of its job on the node while one does; a
+/// transfer under a collective call of MPI-IO below the round at which all processes stop; calls of signal handlers
+/// that interrupted a wait; children of fork and vfork. Calls of MPI-IO and HDF5 wait in the calls of POSIX that they
+/// make. A wait ends after page::patience_ns without a beat of the agent or the coordinator, and after
+/// page::starvation_ns.
+///
+/// Of each process that used a coordinated file system, a file `<host>.<process id>.<time>.coordinate` says how much
+/// it moved, asked and unasked, how long it waited, and which calls went on out of turn.
+class coordinate_layer final : public calls::layer {
+  public:
+    struct settings {
+        page* shared = nullptr;
+        process_slot* slot = nullptr;
+        std::string_view directory;  ///< where the file of facts goes; "": nowhere
+        bool child = false;          ///< of fork
+    };
+
+    /// False when it cannot; `complaint` says why.
+    bool start(const settings& wanted, char* complaint, size_t complaint_bytes);
+
+    void invoke(calls::call_record& record, const calls::next_call& next) override {
+        const call_role role = roles_[record.function];
+        if (role == call_role::none) return next(record);
+        if (role == call_role::transfer) [[likely]] {
+            const size_t at = files_.find(record.file);
+            if (at != file_mounts::nowhere) return transfer(takers_[at], record, next);
+            if (record.bytes == calls::none || calls::entry_of(record.function).does != calls::kind::copy)
+                return next(record);
+        }
+        invoke_other(role, record, next);
+    }
+    void on_file(const calls::named_file& file) override { files_.name(file.id, file.path); }
+    void on_absence(std::string_view subject, uint64_t count) override;
+    void on_end(calls::ending how) override;
+
+  private:
+    static constexpr size_t longest_path = 1024;
+    static constexpr int64_t metadata_bytes = 4096;
+
+    void transfer(turn_taker& at, calls::call_record& record, const calls::next_call& next);
+    [[gnu::noinline]] void invoke_other(call_role role, calls::call_record& record, const calls::next_call& next);
+    void take_turn(turn_taker& at, int64_t bytes, operation what, calls::call_record& record,
+                   const calls::next_call& next);
+    void stream(size_t at, calls::call_record& record, const calls::next_call& next);
+    void metadata(calls::call_record& record, const calls::next_call& next);
+    void collective(size_t at, calls::call_record& record, const calls::next_call& next);
+    void lock(size_t at, calls::call_record& record, const calls::next_call& next);
+    bool name_facts(std::string_view directory);
+    void write_facts(const char* ending);
+
+    std::array<call_role, static_cast<size_t>(calls::call_id::count)> roles_{};
+    file_mounts files_;
+    std::array<turn_taker, process_slot::most_file_systems> takers_;
+    lock_book locks_;
+    page* shared_ = nullptr;
+    process_slot* slot_ = nullptr;
+    char facts_path_[longest_path] = {};  ///< "": none
+};
+
+}  // namespace halcyon::coordinate

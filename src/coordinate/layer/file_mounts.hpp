@@ -1,0 +1,63 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string_view>
+
+#include "calls/state/direct_call.hpp"
+#include "coordinate/page/page.hpp"
+
+namespace halcyon::coordinate {
+
+/// Which coordinated file system a file lies in, by the file's id. Holds the newest 131,072 files; older ones, of a
+/// program that uses more at a time, are found nowhere.
+class file_mounts {
+  public:
+    static constexpr size_t nowhere = SIZE_MAX;
+
+    /// False: there is no memory.
+    bool start(const page& shared) {
+        shared_ = &shared;
+        if (table_ == nullptr) table_ = static_cast<table*>(calls::direct::map_memory(sizeof(table)));
+        return table_ != nullptr;
+    }
+
+    /// Any thread: entries are single words.
+    void name(uint32_t file, std::string_view path) {
+        table_->entries[file % capacity].store(tag_of(file) | static_cast<uint32_t>(mount_of(path) + 1),
+                                               std::memory_order_relaxed);
+    }
+
+    [[nodiscard]] size_t find(uint32_t file) const {
+        const uint32_t entry = table_->entries[file % capacity].load(std::memory_order_relaxed);
+        // One comparison: the entry of a file that lies nowhere has 0 in its lower bits.
+        const uint32_t found = entry - tag_of(file);
+        return found - 1 < process_slot::most_file_systems ? found - 1 : nowhere;
+    }
+
+    /// The longest mount that the path lies below.
+    [[nodiscard]] size_t mount_of(std::string_view path) const {
+        size_t found = nowhere, longest = 0;
+        for (uint32_t i = 0; i < shared_->file_systems; ++i) {
+            const std::string_view mount(shared_->file_system[i].path, shared_->file_system[i].path_bytes);
+            const bool below =
+                path.starts_with(mount) && (path.size() == mount.size() || path[mount.size()] == '/' || mount == "/");
+            if (!below || mount.size() <= longest) continue;
+            found = i;
+            longest = mount.size();
+        }
+        return found;
+    }
+
+  private:
+    static constexpr uint32_t capacity = 1U << 17U;
+    static constexpr uint32_t tag_of(uint32_t file) { return file / capacity << 8U; }
+    struct table {
+        std::atomic<uint32_t> entries[capacity];
+    };
+
+    const page* shared_ = nullptr;
+    table* table_ = nullptr;
+};
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "calls/record/call_record.hpp"
+#include "calls/state/patient_lock.hpp"
+#include "coordinate/page/page.hpp"
+
+namespace halcyon::coordinate {
+
+/// The file locks that the process may hold: fcntl's, lockf's, those of open file descriptions, and flock's. Where it
+/// cannot be known whether a lock is still held, it counts as held: such a process is never held back, whoever waits
+/// for its locks. Counts in process_slot::locks, for the other processes of the job.
+///
+/// A lock is gone when a range that covers it was unlocked, or when the descriptor by which it was taken was closed and
+/// never duplicated. (fcntl's locks go with any descriptor of their file; those that go so are still counted.)
+class lock_book {
+  public:
+    /// In a new process, or a forked child, which has none of its parent's locks but by descriptors.
+    void start(std::atomic<uint32_t>& shared) {
+        shared_ = &shared;
+        for (entry& one : entries_) one = {};
+        beyond_ = false;
+        held_.after_fork();
+    }
+
+    /// A call that has taken a lock, or given it back, by the descriptor.
+    void taken(const calls::call_record& record, int descriptor);
+    void given_back(const calls::call_record& record, int descriptor);
+    void closed(int descriptor);
+    void duplicated(int descriptor);
+
+  private:
+    static constexpr size_t most = 128;
+    struct entry {
+        bool used = false;
+        bool whole = false;  ///< by flock
+        uint32_t file = 0;
+        int descriptor = -1;  ///< -1: several
+        int64_t begin = 0;
+        int64_t bytes = 0;  ///< 0: to the end of all files
+    };
+
+    static entry of(const calls::call_record& record, int descriptor);
+    [[nodiscard]] static bool covers(const entry& range, const entry& lock);
+    void lose_count();
+    template <class Which>
+    void remove(Which which);
+
+    std::atomic<uint32_t>* shared_ = nullptr;
+    calls::patient_lock held_;  ///< of who looks at the others
+    std::array<entry, most> entries_{};
+    bool beyond_ = false;  ///< more locks than there is room for: counted as held for good
+};
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,149 @@
+#include "coordinate/layer/page_access.hpp"
+
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "calls/state/direct_call.hpp"
+#include "coordinate/layer/agent_start.hpp"
+
+namespace halcyon::coordinate::page_access {
+namespace direct = calls::direct;
+
+namespace {
+
+constexpr size_t longest_name = 100;
+
+struct abstract_name {
+    sockaddr_un where{};
+    socklen_t length = 0;
+
+    abstract_name(const char* name, const char* suffix) {
+        where.sun_family = AF_UNIX;
+        const int bytes = snprintf(where.sun_path + 1, sizeof where.sun_path - 1, "%s%s", name, suffix);
+        length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + static_cast<size_t>(bytes));
+    }
+};
+
+class own_socket {
+  public:
+    own_socket() : fd_(static_cast<int>(direct::call(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0))) {}
+    ~own_socket() {
+        if (fd_ >= 0) direct::close(fd_);
+    }
+    own_socket(const own_socket&) = delete;
+    own_socket& operator=(const own_socket&) = delete;
+    [[nodiscard]] int fd() const { return fd_; }
+    [[nodiscard]] bool connect(const abstract_name& to) const {
+        return direct::call(SYS_connect, fd_, direct::address(&to.where), to.length) == 0;
+    }
+    [[nodiscard]] bool bind(const abstract_name& to) const {
+        return direct::call(SYS_bind, fd_, direct::address(&to.where), to.length) == 0;
+    }
+
+  private:
+    int fd_;
+};
+
+bool is_of_own_user(int fd) {
+    ucred who{};
+    socklen_t bytes = sizeof who;
+    return direct::call(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, direct::address(&who), direct::address(&bytes)) ==
+               0 &&
+           who.uid == static_cast<uid_t>(direct::call(SYS_geteuid));
+}
+
+/// The descriptor that comes with the agent's message; negative: none came in time.
+int receive_descriptor(int fd, int64_t until_ns) {
+    const int64_t left = std::max<int64_t>(until_ns - monotonic_ns(), 0);
+    const timeval limit{left / 1'000'000'000, left % 1'000'000'000 / 1000 + 1};
+    direct::call(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, direct::address(&limit), sizeof limit);
+    uint64_t bytes = 0;
+    iovec part{&bytes, sizeof bytes};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    const long got = direct::call(SYS_recvmsg, fd, direct::address(&message), MSG_CMSG_CLOEXEC);
+    const cmsghdr* const with = CMSG_FIRSTHDR(&message);
+    if (got != sizeof bytes || with == nullptr || with->cmsg_type != SCM_RIGHTS) return -1;
+    int found = -1;
+    std::memcpy(&found, CMSG_DATA(with), sizeof found);
+    return found;
+}
+
+uint64_t own_pid_namespace() {
+    struct stat about {};
+    const char* const path = "/proc/self/ns/pid";
+    return direct::call(SYS_newfstatat, AT_FDCWD, direct::address(path), direct::address(&about), 0) == 0
+               ? static_cast<uint64_t>(about.st_ino)
+               : 0;
+}
+
+/// Null, and why: it is no page that can be trusted not to shrink, or that counts processes as this one does.
+page* map_page(int fd, const char*& why) {
+    constexpr long sealed = F_SEAL_GROW | F_SEAL_SHRINK;
+    struct stat about {};
+    why = "the agent's page is not of this version";
+    if ((direct::call(SYS_fcntl, fd, F_GET_SEALS) & sealed) != sealed ||
+        direct::call(SYS_fstat, fd, direct::address(&about)) != 0 || about.st_size != sizeof(page))
+        return nullptr;
+    const long at = direct::call(SYS_mmap, 0, sizeof(page), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (at < 0 && at > -4096) return nullptr;
+    auto* const found = reinterpret_cast<page*>(at);
+    const bool fits = found->magic == page::expected_magic && found->bytes == sizeof(page) &&
+                      found->file_systems <= process_slot::most_file_systems;
+    if (fits && found->pid_namespace == own_pid_namespace()) return found;
+    if (fits) why = "the agent of this job is in another PID namespace";
+    direct::call(SYS_munmap, at, sizeof(page));
+    return nullptr;
+}
+
+/// Null, and `why` is null: nobody listens yet.
+page* ask(const char* name, int64_t until_ns, const char*& why) {
+    const own_socket asks;
+    why = nullptr;
+    if (!asks.connect({name, ""})) return nullptr;
+    why = "the agent's socket is of another user";
+    if (!is_of_own_user(asks.fd())) return nullptr;
+    why = "the agent does not answer";
+    const int fd = receive_descriptor(asks.fd(), until_ns);
+    if (fd < 0) return nullptr;
+    page* const found = map_page(fd, why);
+    direct::close(fd);
+    return found;
+}
+
+}  // namespace
+
+page* open(const settings& wanted, char* complaint, size_t complaint_bytes) {
+    char name[longest_name];
+    wanted.job.name_socket(name, sizeof name);
+    const int64_t until_ns = monotonic_ns() + wanted.patience_ms * 1'000'000;
+    const char* why = nullptr;
+    bool tried = false;
+    do {
+        if (page* const found = ask(name, until_ns, why)) return found;
+        if (why != nullptr) break;
+        // Who has this name starts the agent; it is free again when that is done, or its holder is dead.
+        const own_socket starts;
+        if (!tried && starts.bind({name, "-starts"})) {
+            tried = true;
+            why = start_agent(wanted, until_ns);
+            if (why != nullptr) break;
+            continue;
+        }
+        const timespec a_while{0, 2'000'000};
+        direct::call(SYS_nanosleep, direct::address(&a_while), 0);
+    } while (monotonic_ns() < until_ns);
+    snprintf(complaint, complaint_bytes, "I/O is not coordinated: %s",
+             why == nullptr ? "no agent of the job came up in time" : why);
+    return nullptr;
+}
+
+}  // namespace halcyon::coordinate::page_access

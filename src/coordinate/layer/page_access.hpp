@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "coordinate/agent/job_identity.hpp"
+#include "coordinate/page/page.hpp"
+
+/// How a process comes to the page of its job, within the application: by direct system calls, without memory of the
+/// application's, and without children that it could notice.
+namespace halcyon::coordinate::page_access {
+
+struct settings {
+    job_identity job{};
+    const char* agent = "";   ///< path of halcyon-agent
+    const char* mounts = "";  ///< HALCYON_COORDINATORS
+    const char* facts = "";   ///< HALCYON_TRACE_DIR
+    int64_t patience_ms = 1000;
+};
+
+/// The page; null, and `complaint` says why. Where no agent of the job runs on this node, one is started; of processes
+/// that come together one does so. Takes no longer than its patience.
+page* open(const settings& wanted, char* complaint, size_t complaint_bytes);
+
+}  // namespace halcyon::coordinate::page_access

@@ -1,0 +1,234 @@
+#include "coordinate/layer/turn_taker.hpp"
+
+#include <linux/futex.h>
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "calls/state/direct_call.hpp"
+#include "calls/state/process_state.hpp"
+
+namespace halcyon::coordinate {
+namespace direct = calls::direct;
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+/// Between looks at locks and beats; a change of the turn wakes at once.
+constexpr int64_t longest_sleep_ns = 50'000'000;
+constexpr int64_t least_chunk = int64_t{16} << 10U, most_chunk = int64_t{1} << 20U;
+/// Chunks of a lease for each process, and for how many at least: what one draws and does not move, others lack.
+constexpr int64_t chunks_each = 4, least_processes = 8;
+
+void sleep_on(std::atomic<uint32_t>& word, uint32_t expected, int64_t ns) {
+    const timespec limit{ns / 1'000'000'000, ns % 1'000'000'000};
+    direct::call(SYS_futex, direct::address(&word), FUTEX_WAIT, expected, direct::address(&limit));
+}
+
+bool somebody_holds_a_lock(const page& shared) {
+    const uint32_t tried = std::min<uint32_t>(shared.tried.load(), page::most_processes);
+    for (uint32_t i = 0; i < tried; ++i) {
+        if (shared.slots[i].locks.load() != 0) return true;
+    }
+    return false;
+}
+
+/// Whether the transfers under such a call may belong to a collective that others are in already, or to nobody's wait.
+bool moves_in_background(calls::call_id parent) {
+    const calls::function_entry& entry = calls::entry_of(static_cast<uint16_t>(parent));
+    return entry.at == calls::level::mpiio && (entry.does == calls::kind::wait || calls::never_waits(parent));
+}
+
+}  // namespace
+
+void turn_taker::start(page& shared, process_slot& slot, size_t file_system, double ns_per_tick, bool child) {
+    shared_ = &shared;
+    here_ = &shared.file_system[file_system];
+    slot_ = &slot;
+    part_ = &slot.at[file_system];
+    // Of the program before, if this process has become another one in the middle of calls.
+    part_->under_way = part_->waiting = 0;
+    part_->inside = rounds::none;
+    file_system_ = file_system;
+    pause_ticks_ = static_cast<int64_t>(static_cast<double>(shared.pause_ns) / ns_per_tick);
+    child_ = child;
+    last_end_ = last_metadata_ = long_ago;
+    collectives_ = 0;
+    let_phase_ = no_phase;
+    burst_ = 0;
+}
+
+void turn_taker::ring() {
+    shared_->bell.ring(
+        [](std::atomic<uint32_t>& word) { direct::call(SYS_futex, direct::address(&word), FUTEX_WAKE, INT32_MAX); });
+}
+
+void turn_taker::begin_phase(int64_t now) {
+    int64_t before = last_end_.load(relaxed);
+    // Calls of other threads that are under way go on with the phase that they began.
+    if (now - before <= pause_ticks_ || part_->under_way.load(relaxed) != 0 || part_->waiting.load(relaxed) != 0)
+        return;
+    if (!last_end_.compare_exchange_strong(before, now)) return;
+    part_->begun_ns.store(monotonic_ns(), relaxed);
+    part_->begun.fetch_add(1);
+    ring();
+}
+
+void turn_taker::begin_round(own_calls& own) {
+    const uint64_t round = own.inside + ++own.transfers;
+    uint64_t before = part_->round.load(relaxed);
+    while (before < round && !part_->round.compare_exchange_weak(before, round)) {
+    }
+}
+
+/// A jump left calls of this thread that have been counted. A handler's call inside another one looks the same where
+/// another thread jumped meanwhile: then the outer one is no longer counted, and does not count itself out.
+void turn_taker::repair(own_calls& own) {
+    const auto left = static_cast<uint32_t>(calls::this_process().left.load(relaxed));
+    if (left == own.left) return;
+    own.left = left;
+    part_->under_way.fetch_sub(own.depth[file_system_]);
+    own.depth[file_system_] = 0;
+}
+
+/// Takes bytes from the lease. `must`: also where none are left, since the call goes on in any case.
+bool turn_taker::draw(int64_t bytes, bool must) {
+    const int64_t missing = part_->moved.load(relaxed) - part_->limit.load(relaxed);
+    if (missing <= 0) return true;
+    const int64_t left = here_->pool.load(relaxed);
+    const int64_t sharing = std::max<int64_t>(shared_->tried.load(relaxed), least_processes);
+    const int64_t chunk = std::max(missing, std::clamp(left / (chunks_each * sharing), least_chunk, most_chunk));
+    const int64_t before = here_->pool.fetch_sub(chunk);
+    const int64_t half = here_->ring_below.load(relaxed);
+    if (before > half && before - chunk <= half) ring();
+    if (before <= 0 && !must && bytes > 0) {
+        here_->pool.fetch_add(chunk);
+        ring();
+        return false;
+    }
+    part_->limit.fetch_add(chunk, relaxed);
+    return true;
+}
+
+turn_taker::verdict turn_taker::judge(const own_calls& own, uint32_t word, int64_t bytes) {
+    if (turn_word::goes_under_lease(word)) return draw(bytes, false) ? verdict::goes : verdict::waits;
+    if ((word & turn_word::holds) == 0) return verdict::unasked;
+    if (turn_word::state(word) != permission::stop || own.inside == rounds::none) return verdict::waits;
+    const uint64_t round = here_->stop_round.load(std::memory_order_acquire);
+    if (here_->turn.load(std::memory_order_seq_cst) != word) return verdict::waits;  // it sleeps for no time
+    if (own.inside + own.transfers >= round) return verdict::waits;
+    static_cast<void>(draw(bytes, true));
+    return verdict::goes;
+}
+
+bool turn_taker::is_exempt(const own_calls& own, const calls::call_circumstances& about,
+                           const calls::call_record& record) {
+    const bool others =
+        child_ || !about.may_block || (record.parent != 0 && moves_in_background(about.parent_function));
+    if (others) {
+        part_->let_others.fetch_add(1, relaxed);
+        return true;
+    }
+    if (let_phase_.load(relaxed) == part_->begun.load(relaxed)) {
+        part_->let_starving.fetch_add(1, relaxed);
+        return true;
+    }
+    // Whoever holds a lock may need this process to come to where it gives that back. Within a collective call the
+    // others need nothing of it but that call.
+    const bool locked = slot_->locks.load() != 0 || (own.inside == rounds::none && somebody_holds_a_lock(*shared_));
+    if (!locked) return false;
+    part_->let_locks.fetch_add(1, relaxed);
+    return true;
+}
+
+/// If nothing was heard for too long, nobody waits any more until something is.
+bool turn_taker::nobody_answers(uint32_t word, int64_t now_ns) {
+    const bool no_agent = now_ns - shared_->beat_ns.load(std::memory_order_acquire) > shared_->patience_ns;
+    const bool silent = now_ns - here_->heard_ns.load(std::memory_order_acquire) > shared_->patience_ns;
+    if (!no_agent && !silent) return false;
+    uint32_t before = word;
+    here_->turn.compare_exchange_strong(before,
+                                        turn_word::next(word, no_agent ? permission::closed : permission::unasked));
+    part_->let_silent.fetch_add(1, relaxed);
+    return true;
+}
+
+void turn_taker::step_back(own_calls& own, int64_t bytes) {
+    if (own.depth[file_system_] > 0) --own.depth[file_system_];
+    part_->moved.fetch_sub(bytes, relaxed);
+    part_->under_way.fetch_sub(1);
+}
+
+void turn_taker::step_forward(own_calls& own, int64_t bytes) {
+    ++own.depth[file_system_];
+    part_->under_way.fetch_add(1);
+    part_->moved.fetch_add(bytes, relaxed);
+}
+
+passage turn_taker::pass(own_calls& own, int64_t bytes, calls::call_record& record, const calls::next_call& next) {
+    int64_t began_ns = 0, began = 0;
+    passage how = passage::under_lease;
+    calls::thread_state& thread = calls::this_thread();
+    ++thread.inside;  // calls of a handler that interrupts us pass untouched
+    for (;;) {
+        const uint32_t word = here_->turn.load(std::memory_order_seq_cst);
+        const verdict found = judge(own, word, bytes);
+        if (found == verdict::goes) break;
+        if (found == verdict::unasked) {
+            step_back(own, bytes);
+            how = passage::unasked;
+            break;
+        }
+        if (is_exempt(own, next.circumstances(record), record)) {
+            step_back(own, bytes);
+            how = passage::exempt;
+            break;
+        }
+        const int64_t now_ns = monotonic_ns();
+        if (began_ns == 0) {
+            began_ns = now_ns;
+            began = calls::ticks();
+        }
+        if (now_ns - began_ns >= shared_->starvation_ns) {
+            let_phase_.store(part_->begun.load(relaxed), relaxed);
+            continue;
+        }
+        if (nobody_answers(word, now_ns)) continue;
+        part_->waiting.fetch_add(1);  // before it is taken out of those under way: never neither
+        step_back(own, bytes);
+        ring();
+        sleep_on(here_->turn, word,
+                 std::min({longest_sleep_ns, shared_->patience_ns / 4, shared_->starvation_ns - (now_ns - began_ns)}));
+        step_forward(own, bytes);
+        part_->waiting.fetch_sub(1);
+    }
+    --thread.inside;
+    if (began_ns != 0) {
+        record.wait += calls::ticks() - began;
+        part_->waited_ns.fetch_add(monotonic_ns() - began_ns, relaxed);
+    }
+    return how;
+}
+
+bool turn_taker::is_burst(int64_t now) {
+    const bool paused = now - last_metadata_.exchange(now, relaxed) > pause_ticks_;
+    if (paused) burst_.store(0, relaxed);
+    return burst_.fetch_add(1, relaxed) + 1 >= shared_->least_burst;
+}
+
+uint64_t turn_taker::begin_collective(own_calls& own) {
+    const uint64_t outer = own.inside;
+    own.inside = rounds::of(collectives_.fetch_add(1) + 1, 0);
+    own.transfers = 0;
+    part_->inside.store(own.inside);
+    return outer;
+}
+
+void turn_taker::end_collective(own_calls& own, uint64_t outer) {
+    part_->aggregates.store(own.transfers > 0 ? 1 : 0, relaxed);
+    own.inside = outer;
+    own.transfers = 0;
+    part_->inside.store(outer);
+}
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,128 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "calls/clocks/ticks.hpp"
+#include "calls/record/layer.hpp"
+#include "coordinate/page/page.hpp"
+#include "coordinate/page/rounds.hpp"
+#include "coordinate/protocol/operation.hpp"
+
+namespace halcyon::coordinate {
+
+/// How a call comes to go on.
+enum class passage : uint8_t {
+    under_lease,  ///< counted in process_part::moved and under_way
+    unasked,      ///< nobody gives turns, or nobody answers
+    exempt,       ///< it is not the application's turn, but this call must not be held back
+};
+
+/// What a thread knows of its own calls. One for each thread, initial-exec and without destructor.
+struct own_calls {
+    uint32_t generation;                             ///< of the process that it is of
+    uint32_t left;                                   ///< jumps of the process when it was looked at last
+    uint64_t inside;                                 ///< collective call that it is in, as a round; 0: none
+    uint64_t transfers;                              ///< under that one
+    uint32_t burst_at;                               ///< file system of its last metadata call, and 1
+    uint8_t depth[process_slot::most_file_systems];  ///< of its calls, in process_part::under_way
+};
+
+/// Takes the turns of one process at one file system. In memory of the process; any thread.
+///
+/// A call enters; goes on, or waits in pass() until it may; and leaves. enter() adds the call to `under_way` and its
+/// bytes to `moved` before it reads the turn (see process_part); pass() takes them away while it waits. When nobody
+/// else is there, a call costs three additions in the process' own cache lines, and reads the turn.
+class turn_taker {
+  public:
+    /// `child`: of fork, which is never held back.
+    void start(page& shared, process_slot& slot, size_t file_system, double ns_per_tick, bool child);
+    [[nodiscard]] bool started() const { return part_ != nullptr; }
+
+    /// At `now`. A call with `bytes` to move begins. False: pass() must decide.
+    [[nodiscard]] bool enter(own_calls& own, int64_t bytes, operation what, int64_t now) {
+        if (now - last_end_.load(std::memory_order_relaxed) > pause_ticks_) [[unlikely]]
+            begin_phase(now);
+        if (part_->operation.load(std::memory_order_relaxed) != static_cast<uint32_t>(what)) [[unlikely]]
+            part_->operation.store(static_cast<uint32_t>(what), std::memory_order_relaxed);
+        if (own.depth[file_system_] != 0) [[unlikely]]
+            repair(own);
+        ++own.depth[file_system_];
+        if (own.inside != rounds::none) [[unlikely]]
+            begin_round(own);
+        part_->under_way.fetch_add(1, std::memory_order_seq_cst);
+        const uint32_t word = here_->turn.load(std::memory_order_seq_cst);
+        const int64_t before = part_->moved.fetch_add(bytes, std::memory_order_relaxed);
+        return turn_word::goes_under_lease(word) && before + bytes <= part_->limit.load(std::memory_order_relaxed);
+    }
+
+    /// Waits, as far as the call must. record.wait grows by that.
+    [[gnu::noinline]] passage pass(own_calls& own, int64_t bytes, calls::call_record& record,
+                                   const calls::next_call& next);
+
+    /// The call is over: it moved `moved` of `bytes`, and ended at `end`.
+    void leave(own_calls& own, passage how, int64_t bytes, int64_t moved, int64_t end) {
+        if (how == passage::under_lease) [[likely]] {
+            if (moved != bytes) part_->moved.fetch_add(moved - bytes, std::memory_order_relaxed);
+            if (own.depth[file_system_] != 0) [[likely]] {
+                --own.depth[file_system_];
+                part_->under_way.fetch_sub(1, std::memory_order_release);
+            }
+        } else {
+            part_->unasked.fetch_add(moved, std::memory_order_relaxed);
+        }
+        last_end_.store(end, std::memory_order_relaxed);
+    }
+
+    /// For a call that must not begin before its turn, but moves nothing: waits, and counts the wait.
+    void wait_only(own_calls& own, calls::call_record& record, const calls::next_call& next) {
+        const passage how =
+            enter(own, 0, operation::write, calls::ticks()) ? passage::under_lease : pass(own, 0, record, next);
+        leave(own, how, 0, 0, calls::ticks());
+    }
+
+    /// Bytes that moved in the background of the process.
+    void count(int64_t moved) {
+        const bool leased = (here_->turn.load(std::memory_order_relaxed) & turn_word::leased) != 0;
+        (leased ? part_->moved : part_->unasked).fetch_add(moved, std::memory_order_relaxed);
+    }
+
+    /// One more metadata call at `now`: whether it is part of a burst that takes turns.
+    bool is_burst(int64_t now);
+
+    /// A collective call of MPI-IO begins; returns the one around it, to be given to end_collective().
+    uint64_t begin_collective(own_calls& own);
+    void end_collective(own_calls& own, uint64_t outer);
+
+  private:
+    static constexpr uint64_t no_phase = UINT64_MAX;
+    static constexpr int64_t long_ago = INT64_MIN / 2;
+    enum class verdict : uint8_t { goes, waits, exempt, unasked };
+
+    void begin_phase(int64_t now);
+    void begin_round(own_calls& own);
+    void repair(own_calls& own);
+    [[nodiscard]] bool draw(int64_t bytes, bool must);
+    [[nodiscard]] verdict judge(const own_calls& own, uint32_t word, int64_t bytes);
+    [[nodiscard]] bool is_exempt(const own_calls& own, const calls::call_circumstances& about,
+                                 const calls::call_record& record);
+    [[nodiscard]] bool nobody_answers(uint32_t word, int64_t now_ns);
+    void step_back(own_calls& own, int64_t bytes);
+    void step_forward(own_calls& own, int64_t bytes);
+    void ring();
+
+    page* shared_ = nullptr;
+    shared_file_system* here_ = nullptr;
+    process_slot* slot_ = nullptr;
+    process_part* part_ = nullptr;
+    size_t file_system_ = 0;
+    int64_t pause_ticks_ = 0;
+    bool child_ = false;
+    std::atomic<int64_t> last_end_{long_ago};  ///< of a transfer, in ticks
+    std::atomic<uint64_t> collectives_{0};
+    std::atomic<uint64_t> let_phase_{no_phase};  ///< that has waited for long enough
+    std::atomic<int64_t> last_metadata_{long_ago};
+    std::atomic<uint32_t> burst_{0};  ///< metadata calls without a pause in between
+};
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,224 @@
+#include "coordinate/page/agent_page.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "base/futex.hpp"
+#include "base/node_identity.hpp"
+#include "coordinate/page/process_life.hpp"
+#include "coordinate/page/rounds.hpp"
+#include "coordinate/protocol/fields.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+constexpr size_t operation_count = operation_names.size();
+
+int64_t nanoseconds(double seconds) {
+    return static_cast<int64_t>(seconds * 1e9);
+}
+double seconds(int64_t ns) {
+    return static_cast<double>(ns) / 1e9;
+}
+
+/// Adds up the forecast of one process.
+void add_forecast(node_state& all, const shared_forecast& one, int64_t now_ns) {
+    const int64_t told = one.told_ns.load(std::memory_order_acquire);
+    if (told == 0) return;
+    const double age = seconds(std::max<int64_t>(now_ns - told, 0));
+    all.bytes_left += std::max<int64_t>(one.bytes_left.load(relaxed), 0);
+    all.left_s = std::max(all.left_s, seconds(one.left_ns.load(relaxed)) - age);
+    const double probability = one.next_probability.load(relaxed) / 1e6;
+    if (probability <= 0) return;
+    all.next_bytes += std::max<int64_t>(one.next_bytes.load(relaxed), 0);
+    const double next = std::max(seconds(one.next_in_ns.load(relaxed)) - age, 0.0);
+    if (all.next_probability > 0 && next >= all.next_in_s) return;
+    all.next_in_s = next;
+    all.next_deviation_s = seconds(one.next_deviation_ns.load(relaxed));
+    all.next_alone_s = seconds(one.next_alone_ns.load(relaxed));
+    all.next_probability = probability;
+}
+
+/// Whether a process may begin a round that the stop allows: it is in a collective call, under which, or under the one
+/// before, it moved bytes, and its next round is below the stop.
+bool is_behind(const process_part& part, uint64_t stop_round) {
+    const uint64_t inside = part.inside.load(relaxed);
+    if (inside == rounds::none || part.waiting.load(relaxed) > 0) return false;
+    const uint64_t round = std::max(part.round.load(relaxed), inside);
+    const bool moves = round > inside || part.aggregates.load(relaxed) != 0;
+    return moves && round + 1 < stop_round;
+}
+
+template <class Number>
+void clear(std::atomic<Number>& one) {
+    one.store(0, relaxed);
+}
+
+void clear(shared_forecast& one) {
+    clear(one.told_ns);
+    clear(one.bytes_left);
+    clear(one.left_ns);
+    clear(one.next_in_ns);
+    clear(one.next_deviation_ns);
+    clear(one.next_bytes);
+    clear(one.next_alone_ns);
+    clear(one.next_probability);
+}
+
+void clear(process_part& one) {
+    for (auto* word : {&one.under_way, &one.waiting, &one.operation, &one.aggregates}) clear(*word);
+    for (auto* word : {&one.moved, &one.limit, &one.begun_ns, &one.unasked, &one.waited_ns}) clear(*word);
+    for (auto* word :
+         {&one.round, &one.begun, &one.inside, &one.let_silent, &one.let_starving, &one.let_locks, &one.let_others})
+        clear(*word);
+    clear(one.forecast);
+}
+
+}  // namespace
+
+result<agent_page> agent_page::create(const settings& wanted) {
+    if (wanted.mounts.empty() || wanted.mounts.size() > process_slot::most_file_systems)
+        return failure{error_kind::usage,
+                       std::to_string(wanted.mounts.size()) + " file systems to coordinate; from 1 to " +
+                           std::to_string(process_slot::most_file_systems) + " can be",
+                       0};
+    auto memory = shared_memory::create("halcyon-coordinate", sizeof(page), false);
+    if (!memory) return memory.why();
+    agent_page made;
+    made.memory_ = *std::move(memory);
+    page& shared = made.shared();
+    for (size_t i = 0; i < wanted.mounts.size(); ++i) {
+        const std::string& path = wanted.mounts[i];
+        if (path.empty() || path.size() >= shared_file_system::longest_path || path.front() != '/')
+            return failure{error_kind::usage, "'" + path + "' is not the absolute path of a mount", 0};
+        path.copy(shared.file_system[i].path, path.size());
+        shared.file_system[i].path_bytes = static_cast<uint32_t>(path.size());
+    }
+    shared.bytes = sizeof(page);
+    shared.pid_namespace = pid_namespace();
+    shared.patience_ns = nanoseconds(wanted.patience_s);
+    shared.starvation_ns = nanoseconds(wanted.starvation_s);
+    shared.pause_ns = nanoseconds(wanted.pause_s);
+    shared.file_systems = static_cast<uint32_t>(wanted.mounts.size());
+    shared.least_burst = wanted.least_burst;
+    shared.magic = page::expected_magic;
+    made.published_.resize(wanted.mounts.size());
+    return made;
+}
+
+void agent_page::publish(size_t file_system, permission to, uint64_t stop_round, std::optional<int64_t> bytes) {
+    shared_file_system& one = shared().file_system[file_system];
+    if (bytes) {
+        one.ring_below.store(*bytes / 2, relaxed);
+        one.pool.store(*bytes, std::memory_order_release);
+    }
+    const auto change = [&](permission state) {
+        const uint32_t word = turn_word::next(one.turn.load(relaxed), state);
+        one.turn.store(word, std::memory_order_seq_cst);
+        published_[file_system] = word;
+    };
+    if (to == permission::stop) {
+        change(permission::hold);
+        one.stop_round.store(stop_round, std::memory_order_release);
+    }
+    change(to);
+    // The fence of process_part's protocol.
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    futex_wake(one.turn);
+}
+
+bool agent_page::was_replaced(size_t file_system) const {
+    return shared().file_system[file_system].turn.load(relaxed) != published_[file_system];
+}
+
+void agent_page::tell_wait(size_t file_system, double expected_s, const std::vector<std::string>& holders) {
+    shared_file_system& one = shared().file_system[file_system];
+    const uint32_t told = one.told.load(relaxed);
+    one.told.store(told + 1, relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    one.wait_ns.store(nanoseconds(expected_s), relaxed);
+    size_t used = 0;
+    for (const std::string& job : holders) {
+        if (used + job.size() + 2 > sizeof one.holders) break;
+        std::memcpy(one.holders + used, job.data(), job.size());
+        used += job.size();
+        one.holders[used++] = '\n';
+    }
+    one.holders[used] = '\0';
+    one.told.store(told + 2, std::memory_order_release);
+}
+
+void agent_page::heard(size_t file_system, int64_t now_ns) {
+    shared().file_system[file_system].heard_ns.store(now_ns, std::memory_order_release);
+}
+
+node_state agent_page::observe(size_t file_system, uint64_t stop_round, int64_t now_ns) const {
+    const page& all = shared();
+    const shared_file_system& here = all.file_system[file_system];
+    node_state found;
+    found.pool = here.pool.load(relaxed);
+    found.moved = here.past_moved.load(relaxed);
+    found.unasked = here.past_unasked.load(relaxed);
+    found.begun = here.past_begun.load(relaxed);
+    std::array<int64_t, operation_count> doing{}, did{};
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    const uint32_t tried = std::min<uint32_t>(all.tried.load(), page::most_processes);
+    for (uint32_t i = 0; i < tried; ++i) {
+        const process_slot& slot = all.slots[i];
+        if (slot.owner.load(std::memory_order_acquire) == 0) continue;
+        const process_part& part = slot.at[file_system];
+        const uint32_t under_way = part.under_way.load(), waits = part.waiting.load();
+        ++found.processes;
+        found.under_way += under_way;
+        found.waiting += waits;
+        found.begun += part.begun.load(relaxed);
+        found.moved += part.moved.load(relaxed);
+        found.unasked += part.unasked.load(relaxed);
+        found.round = std::max(found.round, part.round.load());
+        found.behind += is_behind(part, stop_round) ? 1 : 0;
+        const size_t what = std::min<size_t>(part.operation.load(relaxed), operation_count - 1);
+        ++did[what];
+        if (under_way + waits > 0) ++found.active, ++doing[what];
+        add_forecast(found, part.forecast, now_ns);
+    }
+    const auto& counted = found.active > 0 ? doing : did;
+    found.operation = static_cast<operation>(std::max_element(counted.begin(), counted.end()) - counted.begin());
+    return found;
+}
+
+size_t agent_page::free_dead() {
+    page& all = shared();
+    size_t freed = 0;
+    const uint32_t tried = std::min<uint32_t>(all.tried.load(), page::most_processes);
+    for (uint32_t i = 0; i < tried; ++i) {
+        process_slot& slot = all.slots[i];
+        const uint64_t owner = slot.owner.load(std::memory_order_acquire);
+        if (owner == 0) continue;
+        const uint64_t start = start_of_process(process_slot::pid_of(owner));
+        if (start != 0 && static_cast<uint32_t>(start) == process_slot::start_of(owner)) continue;
+        for (size_t at = 0; at < all.file_systems; ++at) {
+            shared_file_system& here = all.file_system[at];
+            process_part& part = slot.at[at];
+            here.past_moved.fetch_add(part.moved.load(relaxed), relaxed);
+            here.past_unasked.fetch_add(part.unasked.load(relaxed), relaxed);
+            here.past_begun.fetch_add(part.begun.load(relaxed), relaxed);
+            clear(part);
+        }
+        clear(slot.locks);
+        slot.owner.store(0, std::memory_order_release);
+        ++freed;
+    }
+    return freed;
+}
+
+size_t agent_page::processes() const {
+    const page& all = shared();
+    const uint32_t tried = std::min<uint32_t>(all.tried.load(), page::most_processes);
+    size_t count = 0;
+    for (uint32_t i = 0; i < tried; ++i) count += all.slots[i].owner.load(relaxed) != 0 ? 1 : 0;
+    return count;
+}
+
+}  // namespace halcyon::coordinate

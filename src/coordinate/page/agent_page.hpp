@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/shared_memory.hpp"
+#include "coordinate/page/node_state.hpp"
+#include "coordinate/page/page.hpp"
+
+namespace halcyon::coordinate {
+
+/// The page from its agent's side.
+class agent_page {
+  public:
+    struct settings {
+        std::vector<std::string> mounts;  ///< absolute, without a slash at the end
+        double patience_s = 1;
+        double starvation_s = 30;
+        double pause_s = 0.01;
+        uint32_t least_burst = 64;
+    };
+    /// Failure (usage): too many mounts, or too long a path. (system): no memory.
+    static result<agent_page> create(const settings& wanted);
+
+    [[nodiscard]] page& shared() const { return *reinterpret_cast<page*>(memory_.data()); }
+    [[nodiscard]] int fd() const { return memory_.fd(); }
+    [[nodiscard]] size_t file_systems() const { return shared().file_systems; }
+
+    /// Changes the turn and wakes who waits for it. `stop_round`: with permission::stop. `bytes`: of the lease, in
+    /// place of what is left of the one before.
+    void publish(size_t file_system, permission to, uint64_t stop_round, std::optional<int64_t> bytes);
+    /// Whether somebody else has replaced the turn that was published last.
+    [[nodiscard]] bool was_replaced(size_t file_system) const;
+    /// For people: who has the turn, and how long it may take.
+    void tell_wait(size_t file_system, double expected_s, const std::vector<std::string>& holders);
+    void heard(size_t file_system, int64_t now_ns);
+    void beat(int64_t now_ns) { shared().beat_ns.store(now_ns, std::memory_order_release); }
+
+    /// What the processes do there now. `stop_round`: as published.
+    [[nodiscard]] node_state observe(size_t file_system, uint64_t stop_round, int64_t now_ns) const;
+
+    /// Gives back the places of processes that are dead; how many.
+    size_t free_dead();
+    [[nodiscard]] size_t processes() const;
+
+  private:
+    std::vector<uint32_t> published_;
+    shared_memory memory_;
+};
+
+}  // namespace halcyon::coordinate

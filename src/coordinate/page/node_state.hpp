@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "coordinate/protocol/messages.hpp"
+
+namespace halcyon::coordinate {
+
+/// What the processes of one node and job do at one file system, added up. Times are in seconds.
+struct node_state {
+    int64_t processes = 0;  ///< that have a place in the page
+    int64_t active = 0;     ///< of them, with calls under way or held back
+    int64_t under_way = 0;  ///< calls that move bytes
+    int64_t waiting = 0;    ///< calls that are held back
+    uint64_t begun = 0;     ///< phases of processes, ever
+    int64_t moved = 0;      ///< bytes under leases, ever
+    int64_t unasked = 0;    ///< bytes without one, ever
+    int64_t pool = 0;       ///< bytes of the lease that no process has taken
+    uint64_t round = 0;     ///< the highest that was begun by a process that is in a collective call, or was last
+    /// Aggregators in a collective call that may still begin a round below the stop.
+    int64_t behind = 0;
+    coordinate::operation operation = coordinate::operation::write;  ///< of most active processes, or of all
+
+    // By forecast, 0: not known.
+    int64_t bytes_left = 0;  ///< of all
+    double left_s = 0;       ///< of the longest
+    double next_in_s = 0;    ///< of the first
+    double next_deviation_s = 0;
+    double next_alone_s = 0;
+    double next_probability = 0;
+    int64_t next_bytes = 0;  ///< of all
+
+    bool operator==(const node_state&) const = default;
+};
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/shared_layout.hpp"
+#include "coordinate/page/agent_bell.hpp"
+#include "coordinate/page/permission.hpp"
+
+namespace halcyon::coordinate {
+
+/// A file system in the page that the processes of a job on one node share with their agent.
+///
+/// Written by the agent, read by the processes. There are two exceptions. Processes take bytes from `pool`. A process
+/// that hears nothing for `page::patience_ns` replaces a `turn` that holds it by `closed` or `unasked`, by
+/// compare-and-swap; the agent, once it runs again, sees a word that is not its own and writes the turn anew.
+///
+/// `stop_round` belongs to `permission::stop` alone. The agent writes `permission::hold`, then `stop_round`, then
+/// `permission::stop`; a process reads the word, the round, and the word once more.
+struct alignas(64) shared_file_system {
+    std::atomic<uint32_t> turn;        ///< turn_word; processes that wait sleep on it
+    uint32_t path_bytes;               ///< constant once processes see the page; 0: there is no such file system
+    std::atomic<uint64_t> stop_round;  ///< calls of this round and above wait
+    std::atomic<int64_t> ring_below;   ///< who takes the pool to this or below wakes the agent: half is used
+    std::atomic<int64_t> heard_ns;     ///< when the coordinator said something last, CLOCK_MONOTONIC
+    std::atomic<int64_t> wait_ns;      ///< expected wait of this application, for people
+    std::atomic<uint32_t> told;        ///< version of `holders`: odd while the agent changes it
+    uint32_t unused_[5];
+
+    alignas(64) std::atomic<int64_t> pool;  ///< bytes of the lease that no process has taken; may be below 0
+
+    /// Of processes that are gone.
+    alignas(64) std::atomic<int64_t> past_moved;
+    std::atomic<int64_t> past_unasked;
+    std::atomic<uint64_t> past_begun;
+    uint64_t unused_past_[5];
+
+    static constexpr size_t longest_path = 512;
+    char path[longest_path];  ///< of the mount; constant once processes see the page
+    char holders[512];        ///< jobs that have the turn, one a line, for people
+};
+
+/// What a process is about to do, by forecast. Bytes and times of 0: not known.
+struct shared_forecast {
+    std::atomic<int64_t> told_ns;  ///< when, CLOCK_MONOTONIC; 0: never
+    std::atomic<int64_t> bytes_left;
+    std::atomic<int64_t> left_ns;
+    std::atomic<int64_t> next_in_ns;  ///< from `told_ns` to the next phase
+    std::atomic<int64_t> next_deviation_ns;
+    std::atomic<int64_t> next_bytes;
+    std::atomic<int64_t> next_alone_ns;
+    std::atomic<uint32_t> next_probability;  ///< in millionths
+    uint32_t unused_;
+};
+
+/// What a process does at one file system. Written by the process, read by the agent.
+///
+/// Before a call, the process adds to `under_way` (and writes `round`), then reads the turn; the agent writes the turn,
+/// then reads `under_way` and `round`; each side has a full fence in between. Therefore either the process sees the new
+/// turn, or the agent sees the call. A call that has to wait is taken out of `under_way` and added to `waiting`.
+struct alignas(64) process_part {
+    std::atomic<uint32_t> under_way;  ///< calls that move bytes, and wait for nothing of ours
+    std::atomic<uint32_t> waiting;    ///< calls that are held back
+    std::atomic<int64_t> moved;       ///< bytes under leases, those of calls under way included; only rises in the end
+    std::atomic<int64_t> limit;       ///< `moved` may come to this before more is taken from the pool
+    std::atomic<uint64_t> round;      ///< the highest that it has begun (rounds.hpp); 0: none
+    std::atomic<uint64_t> begun;      ///< phases
+    std::atomic<int64_t> begun_ns;    ///< the last one, CLOCK_MONOTONIC
+    std::atomic<int64_t> unasked;     ///< bytes moved without a lease
+    std::atomic<uint64_t> inside;     ///< collective call that it is in (rounds.hpp), as a round; 0: none
+
+    std::atomic<uint32_t> operation;   ///< coordinate::operation of its last transfer
+    std::atomic<uint32_t> aggregates;  ///< 1: it moved bytes under its last collective call that has ended
+    // Calls that were not held back although it was not their turn, by reason.
+    std::atomic<uint64_t> let_silent;    ///< nothing was heard
+    std::atomic<uint64_t> let_starving;  ///< waited for as long as anybody may
+    std::atomic<uint64_t> let_locks;     ///< the process, or another one of the job on this node, held a file lock
+    std::atomic<uint64_t> let_others;    ///< may not wait, or belongs to a forked child
+    std::atomic<int64_t> waited_ns;      ///< of all calls
+    uint64_t unused_[2];
+
+    shared_forecast forecast;
+};
+
+/// The place of one process. `owner` is 0 in a free one, where all the rest is 0, too. A process takes a free one by
+/// one compare-and-swap of `owner`, after which it is the only writer of the rest: there is no step at which a process
+/// could die and leave something half made. Nobody but the agent gives a place back, once the process is dead: it adds
+/// what was counted to `past_…`, sets all the rest to 0, and `owner` last.
+struct alignas(64) process_slot {
+    std::atomic<uint64_t> owner;  ///< owner_of()
+    std::atomic<uint32_t> locks;  ///< file locks that it may hold
+    uint32_t unused_[13];
+
+    static constexpr size_t most_file_systems = 8;
+    process_part at[most_file_systems];
+
+    /// `start_ticks`: when the process began, field 22 of /proc/<pid>/stat. Never 0.
+    static constexpr uint64_t owner_of(int pid, uint64_t start_ticks) {
+        return static_cast<uint64_t>(static_cast<uint32_t>(pid)) << 32U | (start_ticks & UINT32_MAX);
+    }
+    static constexpr int pid_of(uint64_t owner) { return static_cast<int>(owner >> 32U); }
+    static constexpr uint32_t start_of(uint64_t owner) { return static_cast<uint32_t>(owner); }
+};
+
+/// The memory that the processes of a job on one node share with their agent. It holds no pointers. All times are in
+/// nanoseconds of CLOCK_MONOTONIC.
+///
+/// `beat_ns` and what is above it are the agent's, written before processes see the page but for `beat_ns` itself.
+struct page {
+    static constexpr uint64_t expected_magic = 0x3174'6567'6170'6863;  // "chpaget1"
+    static constexpr size_t most_processes = 1024;
+
+    uint64_t magic;
+    uint64_t bytes;          ///< of the whole page
+    uint64_t pid_namespace;  ///< in which numbers of processes are
+    int64_t patience_ns;     ///< silence of the agent or the coordinator after which I/O goes on
+    int64_t starvation_ns;   ///< no call waits longer
+    int64_t pause_ns;        ///< shorter times without transfers do not begin a new phase
+    uint32_t file_systems;
+    uint32_t least_burst;          ///< metadata calls without a pause in between, from which on they take turns
+    std::atomic<int64_t> beat_ns;  ///< when the agent ran last
+
+    agent_bell bell;                ///< processes ring it; the agent sleeps on it
+    std::atomic<uint32_t> refused;  ///< processes that found no free place
+    std::atomic<uint32_t> tried;    ///< places below this one may be taken; raised before one is
+    uint32_t unused_[13];
+
+    shared_file_system file_system[process_slot::most_file_systems];
+    process_slot slots[most_processes];
+};
+
+static_assert(are_shared_atomics<uint32_t, uint64_t, int64_t>);
+static_assert(has_shared_layout<shared_file_system, 1216, 64>());
+static_assert(has_shared_layout<shared_forecast, 64, 8>());
+static_assert(has_shared_layout<process_part, 192, 64>());
+static_assert(has_shared_layout<process_slot, 64 + 8 * 192, 64>());
+static_assert(offsetof(page, file_system) == 128 && offsetof(page, slots) == 128 + 8 * 1216);
+static_assert(has_shared_layout<page, 128 + 8 * 1216 + 1024 * 1600, 64>());
+
+}  // namespace halcyon::coordinate

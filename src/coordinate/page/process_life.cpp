@@ -1,0 +1,62 @@
+#include "coordinate/page/process_life.hpp"
+
+#include <string_view>
+
+#include "calls/state/direct_call.hpp"
+
+namespace halcyon::coordinate {
+namespace direct = calls::direct;
+
+namespace {
+
+/// "/proc/<pid>/stat"
+struct stat_path {
+    char text[32] = "/proc/";
+    explicit stat_path(int pid) {
+        char digits[12];
+        int count = 0;
+        for (int rest = pid; rest > 0 || count == 0; rest /= 10) digits[count++] = static_cast<char>('0' + rest % 10);
+        char* end = text + 6;
+        while (count > 0) *end++ = digits[--count];
+        for (const char c : std::string_view("/stat")) *end++ = c;
+        *end = '\0';
+    }
+};
+
+uint64_t number_at(std::string_view text) {
+    uint64_t number = 0;
+    for (const char c : text) {
+        if (c < '0' || c > '9') break;
+        number = number * 10 + static_cast<uint64_t>(c - '0');
+    }
+    return number;
+}
+
+}  // namespace
+
+uint64_t start_of_process(int pid) {
+    constexpr int field_of_state = 3, field_of_threads = 20, field_of_start = 22;
+    const stat_path path(pid);
+    const int fd = direct::open(path.text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return 0;
+    char text[1024];
+    const ssize_t bytes = direct::read(fd, text, sizeof text);
+    direct::close(fd);
+    std::string_view rest(text, bytes < 0 ? 0 : static_cast<size_t>(bytes));
+    const size_t name_ends = rest.rfind(") ");  // "12 (name) S 1 …": the name may hold anything
+    if (name_ends == std::string_view::npos) return 0;
+    rest.remove_prefix(name_ends + 2);
+    bool ended = false;
+    for (int field = field_of_state; !rest.empty(); ++field) {
+        if (field == field_of_state) ended = rest[0] == 'Z' || rest[0] == 'X';
+        // A first thread that has ended is shown like that although others go on.
+        if (field == field_of_threads && number_at(rest) > 1) ended = false;
+        if (field == field_of_start) return ended ? 0 : number_at(rest);
+        const size_t space = rest.find(' ');
+        if (space == std::string_view::npos) break;
+        rest.remove_prefix(space + 1);
+    }
+    return 0;
+}
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,144 @@
+// Agents and a coordinator together.
+#include <algorithm>
+
+#include "coordinate/agent/simulated_jobs.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+settings by(policy::rule rule) {
+    settings how;
+    how.rule = rule;
+    how.interference.pairs = 64;
+    return how;
+}
+
+/// Until all phases have ended; `each` after each step.
+template <class Each>
+void run(simulated_jobs& jobs, Each each, double most_s = 120) {
+    const auto done = [&] {
+        return std::all_of(jobs.nodes().begin(), jobs.nodes().end(), [](const auto& one) { return one->has_ended(); });
+    };
+    const double until_s = jobs.now_s + most_s;
+    while (!done()) {
+        jobs.step();
+        each();
+        ASSERT_LT(jobs.now_s, until_s) << "not everybody was served";
+    }
+}
+
+/// No two jobs move under leases at a time.
+void expect_one_mover(const std::vector<const simulated_node*>& first, const std::vector<const simulated_node*>& second,
+                      double now_s) {
+    const auto moving = [](const simulated_node* one) { return one->is_moving(); };
+    const bool both =
+        std::any_of(first.begin(), first.end(), moving) && std::any_of(second.begin(), second.end(), moving);
+    EXPECT_FALSE(both) << "at " << now_s;
+}
+
+TEST(agents, let_one_job_alone_move_without_a_wait_under_a_standing_turn) {
+    simulated_jobs jobs(by(policy::rule::fcfs), 1);
+    simulated_node& a = jobs.add("A", "n1", 2);
+    const shared_file_system& here = a.shared.shared().file_system[0];
+    a.all[0].begin_phase(100, 0);
+    run(jobs, [] {});
+    for (int i = 0; i < 1000; ++i) jobs.step();
+    EXPECT_EQ(turn_word::state(here.turn), permission::standing);
+    a.all[0].begin_phase(200, 0);
+    int waits = 0;
+    run(jobs, [&] { waits += a.all[0].waits() ? 1 : 0; });
+    EXPECT_LT(waits, 20);  // steps in which a lease was renewed
+    for (int i = 0; i < 1000; ++i) jobs.step();
+    EXPECT_EQ(turn_word::state(here.turn), permission::standing);
+    EXPECT_EQ(a.agent.counted().refused_fences + a.agent.counted().voided + a.agent.counted().silences, 0U);
+    EXPECT_EQ(jobs.daemon().counted().dropped_answers, 0U);
+}
+
+class agents_of_two_jobs : public testing::TestWithParam<policy::rule> {};
+
+TEST_P(agents_of_two_jobs, take_turns_and_are_all_served) {
+    for (unsigned seed = 1; seed <= 10; ++seed) {
+        simulated_jobs jobs(by(GetParam()), seed);
+        simulated_node& a = jobs.add("A", "n1", 3);
+        simulated_node& b = jobs.add("B", "n2", 2);
+        for (int i = 0; i < 500; ++i) jobs.step();
+        for (simulated_process& one : a.all) one.begin_phase(2000, 0);
+        for (unsigned i = 0; i < 100 * seed; ++i) jobs.step();
+        for (simulated_process& one : b.all) one.begin_phase(300, 0);
+        run(jobs, [&] { expect_one_mover({&a}, {&b}, jobs.now_s); });
+        EXPECT_EQ(jobs.daemon().counted().overdue_stops, 0U);
+        EXPECT_EQ(jobs.daemon().counted().stalled_holders, 0U);
+        EXPECT_EQ(a.shared.observe(0, 0, 1).unasked, 0);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(under, agents_of_two_jobs,
+                         testing::Values(policy::rule::fcfs, policy::rule::interrupt, policy::rule::dynamic),
+                         [](const auto& one) { return std::string(policy::name_of(one.param)); });
+
+TEST(agents, stop_the_nodes_of_a_job_at_the_same_round) {
+    int interrupted = 0;
+    for (unsigned seed = 1; seed <= 30; ++seed) {
+        simulated_jobs jobs(by(policy::rule::interrupt), seed);
+        simulated_node& a1 = jobs.add("A", "n1", 1);
+        simulated_node& a2 = jobs.add("A", "n2", 1);
+        simulated_node& b = jobs.add("B", "n3", 1);
+        for (int i = 0; i < 500; ++i) jobs.step();
+        a1.all[0].exchanges_with(a2.all[0]);
+        a2.all[0].exchanges_with(a1.all[0]);
+        a1.all[0].begin_phase(1000, 5);
+        a2.all[0].begin_phase(1000, 5);
+        for (unsigned i = 0; i < 50 + seed; ++i) jobs.step();
+        b.all[0].begin_phase(100, 0);
+        bool stood = false;
+        run(jobs, [&] {
+            expect_one_mover({&a1, &a2}, {&b}, jobs.now_s);
+            if (!b.is_moving()) return;
+            stood = true;
+            EXPECT_EQ(a1.all[0].done(), a2.all[0].done()) << "seed " << seed << " at " << jobs.now_s;
+        });
+        interrupted += stood ? 1 : 0;
+    }
+    EXPECT_EQ(interrupted, 30);
+}
+
+TEST(agents, let_io_go_on_when_the_coordinator_dies_and_take_turns_again_with_the_next_one) {
+    for (unsigned seed = 1; seed <= 10; ++seed) {
+        simulated_jobs jobs(by(policy::rule::fcfs), seed);
+        simulated_node& a = jobs.add("A", "n1", 1);
+        simulated_node& b = jobs.add("B", "n2", 1);
+        for (int i = 0; i < 500; ++i) jobs.step();
+        a.all[0].begin_phase(20'000, 0);
+        b.all[0].begin_phase(1000, 0);
+        for (int i = 0; i < 200; ++i) jobs.step();
+        jobs.kill_daemon();
+        EXPECT_TRUE(b.all[0].waits());
+        for (int i = 0; i < 1100; ++i) jobs.step();
+        EXPECT_FALSE(b.all[0].waits());
+        const int64_t unasked = b.shared.observe(0, 0, 1).unasked;
+        EXPECT_GT(unasked, 0);
+        jobs.start_daemon();
+        for (int i = 0; i < 500; ++i) jobs.step();
+        run(jobs, [&] { expect_one_mover({&a}, {&b}, jobs.now_s); });
+        EXPECT_EQ(b.agent.counted().silences, 1U);
+    }
+}
+
+TEST(agents, keep_their_lease_over_a_short_break_of_the_connection) {
+    simulated_jobs jobs(by(policy::rule::fcfs), 1);
+    simulated_node& a = jobs.add("A", "n1", 1);
+    simulated_node& b = jobs.add("B", "n2", 1);
+    for (int i = 0; i < 500; ++i) jobs.step();
+    a.all[0].begin_phase(3000, 0);
+    b.all[0].begin_phase(100, 0);
+    for (int i = 0; i < 200; ++i) jobs.step();
+    jobs.cut(a);
+    for (int i = 0; i < 100; ++i) jobs.step();
+    jobs.connect(a);
+    run(jobs, [&] { expect_one_mover({&a}, {&b}, jobs.now_s); });
+    EXPECT_EQ(a.agent.counted().voided, 0U);
+    EXPECT_EQ(a.shared.observe(0, 0, 1).unasked, 0);
+}
+
+}  // namespace
+}  // namespace halcyon::coordinate

@@ -1,0 +1,399 @@
+// What the agent of a node says and shows, step by step.
+#include "coordinate/agent/turn_agent.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "coordinate/page/rounds.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+using transcript = std::vector<std::string>;
+
+const char* name_of(permission of) {
+    constexpr const char* names[] = {"closed", "unasked", "allowed", "standing", "waiting", "hold", "stop"};
+    return names[static_cast<int>(of)];
+}
+
+class turn_agents : public testing::Test {
+  protected:
+    turn_agents() {
+        job.job = "A";
+        job.node = "n1";
+        job.secret = "0123456789abcdef";
+        agent.emplace(turn_agent::settings{.job = job}, now_s);
+        node.processes = 2;
+    }
+
+    /// Lets it do what there is, and writes down what it says and shows.
+    void advance(double later_s = 0) {
+        now_s += later_s;
+        do {
+            agent->observed(node);
+            last = agent->advance(now_s);
+            if (last.page) {
+                std::string line = std::string("page ") + name_of(last.page->to);
+                if (last.page->stop_round != 0) line += " before round " + std::to_string(last.page->stop_round);
+                if (last.page->bytes) line += ", " + std::to_string(*last.page->bytes) + " bytes";
+                said.push_back(line);
+                if (last.page->bytes) node.pool = *last.page->bytes;
+                if (last.page->to == permission::hold && at_hold) at_hold();
+            }
+            for (const to_coordinator& message : last.messages)
+                if (!std::holds_alternative<heartbeat>(message) || heartbeats)
+                    said.push_back(std::visit([](const auto& m) { return line_of(m); }, message));
+            if (last.clean_caches) said.emplace_back("clean caches");
+        } while (last.look_again);
+    }
+    void hear(const from_coordinator& message) {
+        agent->received(message, now_s);
+        advance();
+    }
+    transcript look() { return std::exchange(said, {}); }
+
+    void join() {
+        agent->connected(now_s);
+        advance();
+        hear(registered{1, 0.25, 0.2, 1});
+        look();
+    }
+    /// A phase that moves under a lease.
+    void begin(uint64_t lease = 7, int64_t bytes = 1000) {
+        node.waiting = 1;
+        node.begun = 1;
+        advance();
+        hear(grant{1, lease, bytes, 100});
+        node.waiting = 0;
+        node.under_way = 1;
+        advance();
+        look();
+    }
+
+    template <class Message>
+    static std::string line_of(const Message& m) {
+        std::string text(Message::type);
+        if constexpr (requires { m.phase; }) text += " phase " + std::to_string(m.phase);
+        if constexpr (requires { m.lease; })
+            if (m.lease != 0) text += " lease " + std::to_string(m.lease);
+        if constexpr (requires { m.bytes_moved; })
+            if (m.bytes_moved != 0) text += " moved " + std::to_string(m.bytes_moved);
+        if constexpr (requires { m.round; })
+            if (m.round != 0) text += " round " + std::to_string(m.round);
+        if constexpr (requires { m.processes; }) text += " processes " + std::to_string(m.processes);
+        return text;
+    }
+
+    double now_s = 1000;
+    registration job;
+    std::optional<turn_agent> agent;
+    node_state node;
+    agent_effects last;
+    transcript said;
+    bool heartbeats = false;
+    std::function<void()> at_hold;
+};
+
+TEST_F(turn_agents, hold_everybody_back_until_they_know_more) {
+    advance();
+    EXPECT_EQ(look(), transcript{"page waiting"});
+    agent->connected(now_s);
+    advance();
+    EXPECT_EQ(look(), transcript{"register processes 2"});
+}
+
+TEST_F(turn_agents, register_once_more_when_there_are_more_processes) {
+    join();
+    node.processes = 3;
+    advance();
+    advance();
+    EXPECT_EQ(look(), transcript{"register processes 3"});
+    hear(standing{5, 2000, 90});
+    hear(registered{1, 0.25, 0.2, 1});
+    EXPECT_EQ(look(), transcript{"page standing, 2000 bytes"});
+}
+
+TEST_F(turn_agents, ask_when_a_phase_begins_and_release_when_it_pauses) {
+    join();
+    node.waiting = 1;
+    node.begun = 1;
+    advance();
+    EXPECT_EQ(look(), transcript{"inform phase 1"});
+    hear(grant{1, 7, 1000, 100});
+    EXPECT_EQ(look(), transcript{"page allowed, 1000 bytes"});
+    node.waiting = 0;
+    node.under_way = 1;
+    advance();
+    node.under_way = 0;
+    node.moved = 400;
+    advance();
+    advance(0.005);
+    EXPECT_EQ(look(), transcript{});
+    advance(0.006);
+    EXPECT_EQ(look(), (transcript{"page waiting", "progress phase 1 lease 7 moved 400", "release phase 1"}));
+}
+
+TEST_F(turn_agents, show_the_lease_of_a_standing_turn_when_a_phase_begins) {
+    join();
+    hear(standing{5, 2000, 90});
+    EXPECT_EQ(look(), transcript{"page standing, 2000 bytes"});
+    node.under_way = 1;
+    node.begun = 1;
+    advance();
+    EXPECT_EQ(look(), (transcript{"page allowed", "inform phase 1 lease 5"}));
+}
+
+TEST_F(turn_agents, tell_progress_at_each_heartbeat_and_when_half_of_the_lease_is_used) {
+    join();
+    begin();
+    node.moved = 300;
+    node.pool = 700;
+    advance(0.1);
+    EXPECT_EQ(look(), transcript{});
+    advance(0.15);
+    EXPECT_EQ(look(), transcript{"progress phase 1 lease 7 moved 300"});
+    node.moved = 550;
+    node.pool = 450;
+    advance(0.01);
+    advance(0.01);
+    EXPECT_EQ(look(), transcript{"progress phase 1 lease 7 moved 250"});
+    hear(grant{1, 7, 1000, 101});
+    EXPECT_EQ(look(), transcript{"page allowed, 1000 bytes"});
+}
+
+TEST_F(turn_agents, ask_again_when_processes_hold_the_lease_without_moving_it) {
+    join();
+    begin();
+    node.moved = 100;
+    node.pool = 0;
+    node.waiting = 1;
+    advance(0.02);
+    EXPECT_EQ(look(), (transcript{"progress phase 1 lease 7 moved 100", "inform phase 1 lease 7 moved 100"}));
+    advance(0.001);
+    EXPECT_EQ(look(), transcript{});
+    advance(0.02);
+    EXPECT_EQ(look(), transcript{"inform phase 1 lease 7 moved 100"});
+}
+
+TEST_F(turn_agents, answer_a_recall_with_the_highest_round_that_was_begun_before_the_hold) {
+    join();
+    begin();
+    node.round = rounds::of(3, 4);
+    at_hold = [&] { node.round = rounds::of(3, 5); };  // it began before it saw the hold
+    hear(recall{7});
+    const std::string round = std::to_string(rounds::of(3, 5)), next = std::to_string(rounds::of(3, 6));
+    EXPECT_EQ(look(), (transcript{"page hold", "page stop before round " + next, "stopping lease 7 round " + round}));
+    hear(recall{7});
+    EXPECT_EQ(look(), transcript{"stopping lease 7 round " + round});
+}
+
+TEST_F(turn_agents, say_that_they_stopped_when_nothing_is_under_way_and_the_caches_are_clean) {
+    join();
+    begin();
+    hear(recall{7});
+    look();
+    hear(stop{7, 1});
+    node.moved = 500;
+    advance(0.01);
+    EXPECT_EQ(look(), transcript{});  // a call is under way
+    node.under_way = 0;
+    advance(0.001);
+    EXPECT_EQ(look(), transcript{"clean caches"});
+    advance(0.5);
+    EXPECT_EQ(look(), transcript{"progress phase 1 lease 7 moved 500"});
+    agent->caches_clean();
+    advance();
+    EXPECT_EQ(look(), (transcript{"page waiting", "progress phase 1 lease 7", "stopped lease 7"}));
+    advance();
+    EXPECT_EQ(look(), transcript{"release phase 1"});
+}
+
+TEST_F(turn_agents, stay_in_the_phase_that_was_stopped_until_it_is_their_turn_again) {
+    join();
+    begin();
+    hear(recall{7});
+    hear(stop{7, 1});
+    node.under_way = 0;
+    node.waiting = 1;
+    node.moved = 10;
+    advance();
+    agent->caches_clean();
+    advance();
+    look();
+    advance(0.1);
+    EXPECT_EQ(look(), transcript{});
+    EXPECT_TRUE(agent->waits());
+    hear(grant{1, 8, 1000, 102});
+    EXPECT_EQ(look(), transcript{"page allowed, 1000 bytes"});
+}
+
+TEST_F(turn_agents, clean_no_caches_that_nothing_was_written_into) {
+    join();
+    hear(standing{5, 2000, 90});
+    look();
+    hear(recall{5});
+    hear(stop{5, 1});
+    EXPECT_EQ(look(), (transcript{"page hold", "page stop before round 1", "stopping lease 5", "page waiting",
+                                  "stopped lease 5"}));
+}
+
+TEST_F(turn_agents, wait_for_an_aggregator_that_may_begin_a_round_below_the_stop_but_not_for_ever) {
+    join();
+    begin();
+    node.round = rounds::of(1, 1);
+    hear(recall{7});
+    hear(stop{7, rounds::of(1, 5)});
+    look();
+    node.moved = 1;
+    node.under_way = 0;
+    node.behind = 1;
+    node.waiting = 1;  // another one has come to the stop
+    for (int i = 0; i < 10; ++i) advance(0.01);
+    EXPECT_EQ(look(), transcript{});
+    for (int i = 0; i < 15; ++i) advance(0.01);
+    EXPECT_EQ(agent->counted().stops_behind, 1U);
+    EXPECT_EQ(look(), transcript{"clean caches"});
+}
+
+TEST_F(turn_agents, refuse_a_grant_with_a_lower_fence_than_they_have_seen) {
+    join();
+    node.waiting = 1;
+    advance();
+    hear(standing{5, 10, 200});
+    look();
+    hear(grant{1, 9, 1000, 199});
+    EXPECT_EQ(look(), transcript{});
+    EXPECT_EQ(agent->counted().refused_fences, 1U);
+    hear(grant{1, 9, 1000, 201});
+    EXPECT_EQ(look(), transcript{"page allowed, 1000 bytes"});
+}
+
+TEST_F(turn_agents, take_no_grant_of_a_phase_that_is_over) {
+    join();
+    begin();
+    node.under_way = 0;
+    advance(0.02);
+    look();
+    hear(grant{1, 9, 1000, 300});
+    EXPECT_EQ(look(), transcript{});
+    EXPECT_EQ(agent->counted().stale_grants, 1U);
+}
+
+TEST_F(turn_agents, begin_at_once_where_their_application_has_the_turn_already) {
+    join();
+    hear(grant{0, 9, 1000, 300});
+    EXPECT_EQ(look(), transcript{"page allowed, 1000 bytes"});
+    node.under_way = 1;
+    advance();
+    EXPECT_EQ(look(), transcript{"inform phase 1 lease 9"});
+}
+
+TEST_F(turn_agents, let_io_go_on_after_a_second_of_silence_and_not_again_until_they_hear_something) {
+    join();
+    node.waiting = 1;
+    advance();
+    look();
+    advance(0.9);
+    EXPECT_EQ(look(), transcript{});
+    advance(0.2);
+    EXPECT_EQ(look(), transcript{"page unasked"});
+    node.waiting = 0;
+    node.under_way = 1;
+    node.unasked = 50;
+    advance(0.3);
+    EXPECT_EQ(look(), transcript{"progress phase 1 moved 50"});
+    hear(heartbeat{});
+    EXPECT_EQ(look(), transcript{"page waiting"});
+    EXPECT_EQ(agent->counted().silences, 1U);
+}
+
+TEST_F(turn_agents, do_not_take_a_refusal_for_an_answer) {
+    node.waiting = 1;
+    for (int i = 0; i < 4; ++i) {
+        agent->connected(now_s);
+        advance();
+        hear(refused{"no"});
+        EXPECT_TRUE(last.close);
+        agent->disconnected(now_s);
+        advance(0.3);
+    }
+    EXPECT_EQ(look().back(), "page unasked");
+}
+
+TEST_F(turn_agents, show_the_lease_of_their_phase_when_they_come_back) {
+    join();
+    begin();
+    agent->disconnected(now_s);
+    advance(0.2);
+    EXPECT_EQ(look(), transcript{});  // the lease holds
+    agent->connected(now_s);
+    advance();
+    hear(registered{1, 0.25, 0.2, 2});
+    EXPECT_EQ(look(), (transcript{"register processes 2", "inform phase 1 lease 7"}));
+}
+
+TEST_F(turn_agents, forget_a_standing_turn_when_they_come_back) {
+    join();
+    hear(standing{5, 2000, 90});
+    look();
+    agent->disconnected(now_s);
+    agent->connected(now_s);
+    advance();
+    hear(registered{1, 0.25, 0.2, 2});
+    EXPECT_EQ(look(), (transcript{"register processes 2", "page waiting"}));
+}
+
+TEST_F(turn_agents, ask_anew_when_their_lease_is_void) {
+    join();
+    begin();
+    hear(voided{7, "stalled"});
+    EXPECT_EQ(look(), (transcript{"page waiting", "inform phase 2"}));
+    EXPECT_EQ(agent->counted().voided, 1U);
+}
+
+TEST_F(turn_agents, give_back_a_quiet_turn_at_once_and_one_that_moves_not) {
+    join();
+    begin();
+    agent->give_back_if_quiet();
+    advance();
+    EXPECT_EQ(look(), transcript{});
+    node.under_way = 0;
+    advance(0.001);
+    agent->give_back_if_quiet();
+    advance();
+    EXPECT_EQ(look(), (transcript{"page waiting", "progress phase 1 lease 7", "release phase 1"}));
+    EXPECT_EQ(agent->counted().handed_back, 1U);
+}
+
+TEST_F(turn_agents, say_something_at_each_heartbeat) {
+    join();
+    heartbeats = true;
+    for (int i = 0; i < 6; ++i) advance(0.125);
+    EXPECT_EQ(look(), transcript(3, "heartbeat"));
+}
+
+TEST_F(turn_agents, tell_when_the_next_phase_is_expected_once) {
+    join();
+    node.next_probability = 0.8;
+    node.next_in_s = 10;
+    advance();
+    node.next_in_s = 9.9;
+    advance(0.1);
+    EXPECT_EQ(look(), transcript{"expect"});
+    node.next_in_s = 5;
+    advance(0.1);
+    EXPECT_EQ(look(), transcript{"expect"});
+}
+
+TEST_F(turn_agents, write_the_turn_anew_when_a_process_has_replaced_it) {
+    join();
+    agent->page_was_replaced();
+    advance();
+    EXPECT_EQ(look(), transcript{"page waiting"});
+}
+
+}  // namespace
+}  // namespace halcyon::coordinate

@@ -1,0 +1,289 @@
+// Which calls wait for a turn, and what ends the wait.
+#include "calls/state/known_files.hpp"
+#include "coordinate/layer/called_layer.hpp"
+#include "coordinate/stepped_process.hpp"
+
+namespace halcyon::tests {
+namespace {
+
+class waiting_calls : public layer_test {
+  protected:
+    waiting_calls() { page_.publish(0, permission::waiting, 0, {}); }
+
+    /// Makes the call in another thread, gives the turn once it waits, and returns whether it had to wait.
+    bool waits(const made_call& one) {
+        std::atomic<bool> done{false};
+        std::thread caller([&] {
+            process_.call(one);
+            done = true;
+        });
+        wait_until([&] { return done || state().waiting == 1; });
+        const bool waited = state().waiting == 1;
+        allow();
+        caller.join();
+        EXPECT_EQ(state().waiting, 0);
+        EXPECT_EQ(state().under_way, 0);
+        page_.publish(0, permission::waiting, 0, {});
+        return waited;
+    }
+
+    called_process process_{page_, 1};
+};
+
+TEST_F(waiting_calls, are_reads_writes_copies_and_syncs) {
+    for (const call_id function :
+         {call_id::pwrite, call_id::read, call_id::copy_file_range, call_id::fsync, call_id::fwrite, call_id::fflush})
+        EXPECT_TRUE(waits({.function = function})) << calls::functions[static_cast<int>(function)].name;
+}
+
+TEST_F(waiting_calls, are_not_those_on_other_mounts) {
+    EXPECT_FALSE(waits({.file = other_file}));
+    EXPECT_FALSE(waits({.file = 0}));
+    EXPECT_FALSE(waits({.file = calls::known_files::ignored}));
+    EXPECT_FALSE(waits({.file = coordinated_file + (1U << 17U)}));  // another file at the same place of the table
+}
+
+TEST_F(waiting_calls, are_not_those_that_close_unlock_ask_or_seek) {
+    for (const call_id function :
+         {call_id::close, call_id::fclose, call_id::flock_unlock, call_id::fcntl_unlock, call_id::lockf_unlock,
+          call_id::fstat, call_id::lseek, call_id::mmap, call_id::exit_flush, call_id::aio_write})
+        EXPECT_FALSE(waits({.function = function})) << calls::functions[static_cast<int>(function)].name;
+}
+
+TEST_F(waiting_calls, are_not_those_that_may_not_block) {
+    EXPECT_FALSE(waits({.function = call_id::preadv2, .about = {call_id::unknown, false, calls::expected::yes}}));
+    EXPECT_EQ(process_.part().unasked, 4096);
+    EXPECT_EQ(process_.part().let_others, 1U);
+}
+
+TEST_F(waiting_calls, are_not_those_of_streams_that_move_nothing) {
+    EXPECT_FALSE(waits({.function = call_id::fwrite, .about = {call_id::unknown, true, calls::expected::no}}));
+    EXPECT_TRUE(waits({.function = call_id::fwrite, .about = {call_id::unknown, true, calls::expected::not_known}}));
+}
+
+TEST_F(waiting_calls, are_not_those_below_a_call_that_only_starts_or_ends_a_transfer) {
+    for (const call_id parent : {call_id::MPI_File_iwrite_all, call_id::MPI_Wait, call_id::MPI_File_write_all_end})
+        EXPECT_FALSE(waits({.parent = 7, .about = {parent, true, calls::expected::yes}}));
+    EXPECT_TRUE(waits({.parent = 7, .about = {call_id::MPI_File_write, true, calls::expected::yes}}));
+}
+
+TEST_F(waiting_calls, put_their_time_into_the_record) {
+    std::atomic<int64_t> waited{0};
+    std::thread caller([&] { waited = process_.call({}); });
+    await_waiting(1);
+    allow();
+    caller.join();
+    EXPECT_GT(waited, 0);
+    EXPECT_GT(process_.part().waited_ns, 0);
+    EXPECT_EQ(process_.call({}), 0);
+}
+
+TEST_F(waiting_calls, are_not_those_of_a_forked_child) {
+    called_process child(page_, 2, true);
+    EXPECT_EQ(child.call({}), 0);
+    EXPECT_EQ(child.part().unasked, 4096);
+}
+
+TEST_F(waiting_calls, go_on_when_another_process_of_the_job_takes_a_lock) {
+    called_process other(page_, 2);
+    std::thread caller([&] { process_.call({}); });
+    await_waiting(1);
+    other.slot().locks = 1;
+    caller.join();
+    EXPECT_EQ(process_.part().let_locks, 1U);
+    EXPECT_EQ(process_.part().unasked, 4096);
+}
+
+TEST_F(waiting_calls, wait_before_they_take_a_lock_and_not_while_they_hold_it) {
+    EXPECT_TRUE(waits({.function = call_id::fcntl_lock, .bytes = 0, .moved = calls::none}));
+    EXPECT_EQ(process_.slot().locks, 1U);
+    EXPECT_FALSE(waits({}));
+    EXPECT_FALSE(waits({.function = call_id::flock, .bytes = 0, .moved = calls::none}));
+    EXPECT_FALSE(waits({.function = call_id::flock_unlock}));
+    EXPECT_FALSE(waits({.function = call_id::fcntl_unlock, .bytes = 0}));
+    EXPECT_EQ(process_.slot().locks, 0U);
+    EXPECT_TRUE(waits({}));
+}
+
+TEST_F(waiting_calls, are_those_of_a_burst_of_names) {
+    const uint32_t burst = page_.shared().least_burst;
+    for (uint32_t i = 1; i < burst; ++i)
+        EXPECT_EQ(process_.call({.function = call_id::unlink, .bytes = calls::none, .moved = calls::none}), 0);
+    EXPECT_EQ(state().begun, 0U);
+    EXPECT_TRUE(waits({.function = call_id::unlink, .bytes = calls::none, .moved = calls::none}));
+    EXPECT_EQ(state().moved, 4096);
+    EXPECT_EQ(state().operation, operation::metadata);
+}
+
+TEST_F(waiting_calls, wake_the_agent_that_sleeps_when_a_phase_begins) {
+    page_.shared().bell.prepare();
+    EXPECT_TRUE(waits({}));
+    EXPECT_EQ(page_.shared().bell.word, agent_bell::awake);
+    EXPECT_EQ(process_.part().begun, 1U);
+}
+
+TEST_F(layer_test, begins_a_phase_after_a_pause_only) {
+    allow();
+    page_.shared().pause_ns = 3600'000'000'000;
+    called_process process(page_, 1);
+    for (int i = 0; i < 100; ++i) process.call({});
+    EXPECT_EQ(process.part().begun, 1U);
+    page_.shared().pause_ns = 0;
+    called_process pausing(page_, 2);
+    for (int i = 0; i < 100; ++i) pausing.call({});
+    EXPECT_EQ(pausing.part().begun, 100U);
+}
+
+TEST_F(layer_test, lets_the_first_call_of_a_phase_pass_under_a_standing_turn) {
+    page_.publish(0, permission::standing, 0, 1 << 20);
+    called_process process(page_, 1);
+    page_.shared().bell.prepare();
+    EXPECT_EQ(process.call({}), 0);
+    EXPECT_EQ(page_.shared().bell.word, agent_bell::awake);
+    EXPECT_EQ(process.part().moved, 4096);
+    EXPECT_EQ(process.part().unasked, 0);
+}
+
+TEST_F(layer_test, counts_what_calls_moved_and_not_what_they_asked_for) {
+    allow();
+    called_process process(page_, 1);
+    process.call({.bytes = 10'000, .moved = 1000});
+    process.call({.bytes = 10'000, .moved = calls::none, .error = EIO});
+    process.call({.function = call_id::aio_return_write, .bytes = calls::none, .moved = 500});
+    EXPECT_EQ(state().moved, 1500);
+}
+
+TEST_F(layer_test, stops_when_the_lease_is_used_up_and_goes_on_when_it_is_renewed) {
+    allow(1 << 20);
+    called_process process(page_, 1);
+    std::atomic<int> done{0};
+    std::thread caller([&] {
+        for (int i = 0; i < 400; ++i, ++done) process.call({.bytes = 8192, .moved = 8192});
+    });
+    wait_until([&] { return state().waiting == 1; });
+    // Not much more than the lease: what it had drawn last.
+    EXPECT_GE(done, 128);
+    EXPECT_LE(done, 160);
+    EXPECT_LE(state().pool, 0);
+    wait_until([&] {
+        const node_state now = state();
+        if (now.waiting == 1 && now.pool <= 0) page_.publish(0, permission::allowed, 0, 1 << 20);
+        return done == 400;
+    });
+    caller.join();
+    EXPECT_EQ(state().moved, 400 * 8192);
+}
+
+TEST_F(layer_test, wakes_the_agent_when_half_of_the_lease_is_used) {
+    allow(1 << 20);
+    called_process process(page_, 1);
+    process.call({});
+    page_.shared().bell.prepare();
+    int calls = 1;
+    for (; page_.shared().bell.word == agent_bell::asleep; ++calls) process.call({});
+    // Drawn is a chunk ahead of moved.
+    EXPECT_GE(calls * 4096, (1 << 19) - (64 << 10));
+    EXPECT_LE(calls * 4096, (1 << 19) + (64 << 10));
+}
+
+TEST_F(layer_test, goes_on_unasked_when_the_agent_is_silent_until_it_is_back) {
+    page_.publish(0, permission::waiting, 0, {});
+    called_process process(page_, 1);
+    beat(-2 * page_.shared().patience_ns);
+    process.call({});
+    EXPECT_EQ(turn_word::state(page_.shared().file_system[0].turn), permission::closed);
+    EXPECT_TRUE(page_.was_replaced(0));
+    EXPECT_EQ(process.part().let_silent, 1U);
+    process.call({});
+    EXPECT_EQ(process.part().let_silent, 1U);  // not again
+    EXPECT_EQ(process.part().unasked, 8192);
+    beat();
+    allow();
+    process.call({});
+    EXPECT_EQ(process.part().moved, 4096);
+}
+
+TEST_F(layer_test, goes_on_unasked_when_the_coordinator_is_silent) {
+    page_.publish(0, permission::waiting, 0, {});
+    called_process process(page_, 1);
+    page_.heard(0, monotonic_ns() - 2 * page_.shared().patience_ns);
+    process.call({});
+    EXPECT_EQ(turn_word::state(page_.shared().file_system[0].turn), permission::unasked);
+}
+
+class starving_layer : public layer_test {
+  protected:
+    starving_layer() : layer_test({.mounts = {"/scratch", "/burst"}, .starvation_s = 0.02, .pause_s = 3600}) {}
+};
+
+TEST_F(starving_layer, goes_on_for_the_rest_of_a_phase_that_waited_for_too_long) {
+    page_.publish(0, permission::waiting, 0, {});
+    called_process process(page_, 1);
+    EXPECT_GT(process.call({}), 0);
+    EXPECT_EQ(process.call({}), 0);
+    EXPECT_EQ(process.part().let_starving, 2U);
+    EXPECT_EQ(process.part().unasked, 8192);
+}
+
+TEST_F(layer_test, does_not_count_a_call_that_a_jump_left_for_ever) {
+    allow();
+    called_process process(page_, 1);
+    struct jumped {};
+    try {
+        process.call({.meanwhile = [] { throw jumped(); }});
+    } catch (const jumped&) {
+        calls::leave_calls();
+        ++calls::this_process().left;
+    }
+    EXPECT_EQ(state().under_way, 1);
+    process.call({});
+    EXPECT_EQ(state().under_way, 0);
+}
+
+TEST_F(layer_test, forgets_the_calls_of_the_program_before) {
+    called_process before(page_, 1);
+    before.part().under_way = before.part().waiting = 1;
+    called_process after(page_, 1);
+    EXPECT_EQ(state().under_way + state().waiting, 0);
+}
+
+TEST_F(layer_test, counts_a_call_of_a_handler_within_another_one) {
+    allow();
+    called_process process(page_, 1);
+    process.call({.meanwhile = [&] {
+        EXPECT_EQ(state().under_way, 1);
+        process.call({.meanwhile = [&] { EXPECT_EQ(state().under_way, 2); }});
+        EXPECT_EQ(state().under_way, 1);
+    }});
+    EXPECT_EQ(state().under_way, 0);
+}
+
+/// The turn is taken after each instruction of a call: either the agent sees the call, or the call sees the turn.
+TEST_F(layer_test, shows_the_agent_each_call_that_does_not_see_the_end_of_the_turn) {
+    process_part& part = claim_slot(page_.shared(), 1)->at[0];
+    std::atomic<int64_t>& began = page_.shared().file_system[1].wait_ns;
+    int waited = 0, seen = 0;
+    for (int steps = 0;; ++steps) {
+        allow();
+        began = 0;
+        called_process process(page_, 1);
+        process.call({});  // what it does once is done
+        const made_call one{.meanwhile = [&] { began = 1; }};
+        stepped_process caller([] {}, [&] { process.call(one); });
+        if (!caller.step(steps)) break;
+        page_.publish(0, permission::waiting, 0, {});
+        const bool is_seen = part.under_way != 0 || began == 1;
+        caller.let_go();
+        wait_until([&] { return caller.has_ended() || part.waiting == 1; });
+        const bool waits = part.waiting == 1;
+        EXPECT_TRUE(is_seen || waits) << "after " << steps << " instructions";
+        ++(waits ? waited : seen);
+        allow();
+        wait_until([&] { return caller.has_ended(); });
+    }
+    EXPECT_GT(waited, 10);
+    EXPECT_GT(seen, 10);
+}
+
+}  // namespace
+}  // namespace halcyon::tests

@@ -1,0 +1,209 @@
+// Real programs under libhalcyon-io, with real agents and a real coordinator.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "coordinate/processes/small_daemon.hpp"
+#include "temporary_folder.hpp"
+
+namespace halcyon::tests {
+namespace {
+
+namespace fs = std::filesystem;
+
+class coordinated_programs : public testing::Test {
+  protected:
+    coordinated_programs() {
+        fs::create_directory(scratch());
+        fs::create_directory(facts());
+    }
+    /// In memory: what a disk does is not asked here.
+    [[nodiscard]] fs::path scratch() const { return "/dev/shm/" + folder_.path().filename().string(); }
+    ~coordinated_programs() override {
+        std::error_code ignored;
+        fs::remove_all(scratch(), ignored);
+    }
+    [[nodiscard]] fs::path facts() const { return folder_.path() / "facts"; }
+    [[nodiscard]] std::string address() const { return "unix:" + (folder_.path() / "socket").string(); }
+
+    static settings by(policy::rule rule) {
+        settings how;
+        how.rule = rule;
+        how.relearn_s = 0;
+        how.interference.pairs = 64;
+        return how;
+    }
+
+    /// Agents of other tests may be about to end.
+    [[nodiscard]] std::string name_of(const std::string& job) const {
+        return job + "-" + folder_.path().filename().string();
+    }
+    /// A shell command of a job, in the background.
+    pid_t start(const std::string& job, const std::string& command) {
+        const std::string facts_of_job = (facts() / job).string();
+        fs::create_directory(facts_of_job);
+        const std::string mounts = scratch().string() + "=" + address();
+        const std::map<std::string, std::string> variables = {
+            {"HALCYON_LAYERS", "coordinate"},      {"HALCYON_COORDINATORS", mounts},
+            {"HALCYON_AGENT", HALCYON_TEST_AGENT}, {"HALCYON_JOB", name_of(job)},
+            {"HALCYON_TRACE_DIR", facts_of_job},   {"HALCYON_JOB_SECRET", "a secret of the job " + job},
+            {"LD_PRELOAD", HALCYON_TEST_LIBRARY},  {"HALCYON_COORDINATE_PATIENCE_MS", patience_ms_},
+        };
+        const pid_t pid = ::fork();
+        if (pid != 0) return pid;
+        for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
+        ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+        ::_exit(127);
+    }
+    [[nodiscard]] std::string program(const std::string& words) const {
+        return std::string("exec ") + HALCYON_TEST_PROGRAM + " " + scratch().string() + "/" + words;
+    }
+    static int end_of(pid_t pid) {
+        int status = 0;
+        ::waitpid(pid, &status, 0);
+        return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    }
+
+    /// Numbers of all files of facts of a job with this ending, added up.
+    [[nodiscard]] std::map<std::string, int64_t> facts_of(const std::string& job, const std::string& ending) const {
+        std::map<std::string, int64_t> sum;
+        for (const auto& entry : fs::directory_iterator(facts() / job)) {
+            if (entry.path().extension() != ending) continue;
+            ++sum["files"];
+            std::ifstream in(entry.path());
+            for (std::string line; std::getline(in, line);) {
+                std::istringstream words(line);
+                std::string name;
+                int64_t value = 0;
+                if (words >> name >> value) sum[name] += value;
+            }
+        }
+        return sum;
+    }
+    /// Files of facts appear when agents end.
+    void await_agents(const std::string& job) const {
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+        while (facts_of(job, ".agent")["files"] == 0) {
+            ASSERT_LT(std::chrono::steady_clock::now(), until) << "the agent of " << job << " did not end";
+            ::usleep(10'000);
+        }
+    }
+    [[nodiscard]] pid_t find_agent(const std::string& job) const {
+        const std::string wanted = "HALCYON_AGENT_JOB=" + name_of(job);
+        for (const auto& entry : fs::directory_iterator("/proc")) {
+            std::ifstream in(entry.path() / "environ", std::ios::binary);
+            for (std::string one; std::getline(in, one, '\0');)
+                if (one == wanted) return static_cast<pid_t>(std::atoi(entry.path().filename().c_str()));
+        }
+        return 0;
+    }
+
+    temporary_folder folder_;
+    /// Of tests in which nobody is silent: this machine may be slow.
+    std::string patience_ms_ = "20000";
+};
+
+TEST_F(coordinated_programs, move_all_under_leases_and_have_one_agent) {
+    small_daemon daemon(by(policy::rule::fcfs), address());
+    std::string all;
+    for (int i = 0; i < 6; ++i)
+        all += HALCYON_TEST_PROGRAM " " + scratch().string() + "/" + std::to_string(i) + " 20 & ";
+    EXPECT_EQ(end_of(start("A", all + "wait")), 0);
+    await_agents("A");
+    auto moved = facts_of("A", ".coordinate");
+    EXPECT_EQ(moved["bytes"], 6 * 20 << 20);
+    EXPECT_EQ(moved["bytes_unasked"], 0);
+    EXPECT_EQ(facts_of("A", ".agent")["files"], 1);
+    EXPECT_EQ(facts_of("A", ".agent")["silences"], 0);
+    EXPECT_EQ(daemon.counted().bytes_moved, uint64_t{6 * 20} << 20U);
+}
+
+TEST_F(coordinated_programs, wait_for_each_other) {
+    small_daemon daemon(by(policy::rule::fcfs), address());
+    const pid_t a = start("A", program("a 4000"));
+    while (daemon.counted().bytes_moved == 0) ::usleep(1000);
+    const pid_t b = start("B", program("b 100"));
+    EXPECT_EQ(end_of(a), 0);
+    EXPECT_EQ(end_of(b), 0);
+    for (const char* job : {"A", "B"}) {
+        await_agents(job);
+        EXPECT_EQ(facts_of(job, ".coordinate")["bytes_unasked"], 0) << job;
+    }
+    EXPECT_GT(facts_of("B", ".coordinate")["waited_ns"], 10'000'000);
+    EXPECT_GE(daemon.counted().grants + daemon.counted().standing, 2U);
+    EXPECT_EQ(daemon.counted().stalled_holders + daemon.counted().overdue_stops, 0U);
+}
+
+/// A holds a lock and loses its turn, while B has the turn, moves, and waits for the lock.
+TEST_F(coordinated_programs, that_hold_a_lock_go_on_when_they_lose_their_turn) {
+    small_daemon daemon(by(policy::rule::interrupt), address());
+    const std::string marks = (folder_.path() / "mark").string();
+    const pid_t a = start("A", program("file 20 lock " + marks)), b = start("B", program("file 50 locked " + marks));
+    EXPECT_EQ(end_of(a), 0);
+    EXPECT_EQ(end_of(b), 0);
+    EXPECT_GT(facts_of("A", ".coordinate")["calls_let_locks"], 0);
+    EXPECT_EQ(facts_of("A", ".coordinate")["calls_let_starving"], 0);
+    EXPECT_EQ(facts_of("B", ".coordinate")["calls_let_starving"], 0);
+}
+
+TEST_F(coordinated_programs, go_on_unasked_where_there_is_no_coordinator) {
+    patience_ms_ = "2000";
+    EXPECT_EQ(end_of(start("A", program("a 2000"))), 0);
+    await_agents("A");
+    auto moved = facts_of("A", ".coordinate");
+    EXPECT_EQ(moved["bytes_unasked"] + moved["bytes"], int64_t{2000} << 20);
+    EXPECT_EQ(moved["bytes"], 0);
+    EXPECT_LT(moved["waited_ns"], 20'000'000'000);
+    EXPECT_EQ(facts_of("A", ".agent")["silences"], 1);
+}
+
+TEST_F(coordinated_programs, go_on_unasked_when_their_agent_is_stopped) {
+    patience_ms_ = "2000";
+    small_daemon daemon(by(policy::rule::fcfs), address());
+    const pid_t a = start("A", program("a 3000"));
+    pid_t agent = 0;
+    while (daemon.counted().bytes_moved == 0 || (agent = find_agent("A")) == 0) ::usleep(1000);
+    ::kill(agent, SIGSTOP);
+    EXPECT_EQ(end_of(a), 0);
+    ::kill(agent, SIGCONT);
+    await_agents("A");
+    auto moved = facts_of("A", ".coordinate");
+    EXPECT_EQ(moved["calls_let_silent"], 1);
+    EXPECT_GT(moved["bytes_unasked"], 0);
+    EXPECT_EQ(moved["bytes"] + moved["bytes_unasked"], int64_t{3000} << 20);
+}
+
+TEST_F(coordinated_programs, go_on_unasked_when_their_agent_is_killed) {
+    patience_ms_ = "2000";
+    small_daemon daemon(by(policy::rule::fcfs), address());
+    const pid_t a = start("A", program("a 3000"));
+    pid_t agent = 0;
+    while (daemon.counted().bytes_moved == 0 || (agent = find_agent("A")) == 0) ::usleep(1000);
+    ::kill(agent, SIGKILL);
+    EXPECT_EQ(end_of(a), 0);
+    EXPECT_EQ(facts_of("A", ".coordinate")["calls_let_silent"], 1);
+}
+
+TEST_F(coordinated_programs, give_their_turn_to_others_when_they_are_killed) {
+    small_daemon daemon(by(policy::rule::fcfs), address());
+    const pid_t a = start("A", program("a 1000000"));
+    while (daemon.counted().bytes_moved == 0) ::usleep(1000);
+    const pid_t b = start("B", program("b 50"));
+    ::kill(a, SIGKILL);
+    end_of(a);
+    EXPECT_EQ(end_of(b), 0);
+    EXPECT_EQ(facts_of("B", ".coordinate")["bytes_unasked"], 0);
+    EXPECT_EQ(facts_of("B", ".coordinate")["calls_let_starving"], 0);
+}
+
+}  // namespace
+}  // namespace halcyon::tests
