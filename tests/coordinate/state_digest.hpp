@@ -75,6 +75,8 @@ struct coordinator_digest {
                                     : 0);
             into.put(one.moved_bytes > 0 ? 1 : 0);
             if (one.has.any()) into.put_time(std::min(p.how.stalled_s + 1, heard_s - one.moved_heard_s));
+            if (one.has.any()) into.put_time(std::min(p.how.stalled_s + 1, heard_s - one.turn_heard_s));
+            into.put(p.by_user.suspect(one, now_s) ? 1 : 0);
             into.put_time(std::max(0.0, one.barred_until_s - now_s));
             into.put_time(one.has.ending() ? one.has.overdue_at_s() - heard_s : 0);
             into.put(one.has.ending() ? one.has.round() : 0);
