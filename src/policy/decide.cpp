@@ -13,8 +13,10 @@ namespace halcyon::policy {
 
 namespace {
 
-/// Of the expected phases that a group's decision looks at.
-constexpr uint32_t most_expected = 2;
+/// Of the expected phases, those that a group's decision looks at; none for which its search would no longer be exact.
+size_t most_expected(size_t present) {
+    return present <= dynamic::exact ? std::min<size_t>(2, dynamic::exact - present) : 2;
+}
 
 settings sound_settings(const settings& how) {
     const settings usual;
@@ -219,7 +221,7 @@ const decision& decider::decide(const situation& of, rule by, metric minimise, d
         const uint32_t number = w.numbers[begin].group;
         while (end < w.numbers.size() && w.numbers[end].group == number) ++end;
         w.group_expected.clear();
-        for (size_t k = 0; k < w.expected.size() && w.group_expected.size() < most_expected; ++k) {
+        for (size_t k = 0; k < w.expected.size() && w.group_expected.size() < most_expected(end - begin); ++k) {
             if (w.expected_group[k] == number) w.group_expected.push_back(w.expected[k]);
         }
         w.decide_group({std::span(w.grouped).subspan(begin, end - begin), w.group_expected}, by, in);

@@ -35,13 +35,15 @@ void dynamic::pick_head(const group& of) {
         const double busy_s = sound::demand(*one.of) * std::max(one.left_s, sound::shortest_s);
         queue_[i] = {one.cost_per_s / busy_s, i};
     }
-    in_head_ = std::min(count, exact);
+    in_head_ = head_of(count);
+    near_head_ = std::min(count, in_head_ + joining);
     if (count <= exact) return;
     const auto better = [](const candidate& a, const candidate& b) {
         return a.score > b.score || (a.score == b.score && a.index < b.index);
     };
-    std::ranges::nth_element(queue_, queue_.begin() + exact, better);
-    std::ranges::sort(queue_.begin(), queue_.begin() + exact, {}, &candidate::index);
+    if (near_head_ < count) std::ranges::nth_element(queue_, queue_.begin() + near_head_, better);
+    std::ranges::sort(queue_.begin(), queue_.begin() + near_head_, better);
+    std::ranges::sort(queue_.begin(), queue_.begin() + in_head_, {}, &candidate::index);
 }
 
 void dynamic::look_at(const group& of, const circumstances& in) {
@@ -87,7 +89,7 @@ void dynamic::plan_head(uint64_t positions) {
 void dynamic::choose(const group& of, const circumstances& in, turns& into) {
     look_at(of, in);
     const bool all = in_head_ == queue_.size();
-    plan_head(all ? in.how.search_positions : head_positions);
+    plan_head(all ? in.how.search_positions : head_positions(queue_.size()));
     for (members rest = best_.first; rest != 0; rest &= rest - 1)
         into.movers.push_back(queue_[static_cast<uint32_t>(std::countr_zero(rest))].index);
     const bool by_smith_alone = all ? head_.arrived() == head_.all() && overlap_never_gains(head_)
@@ -114,7 +116,7 @@ void dynamic::join_head(const group& of, const circumstances& in, turns& into) {
         return sum;
     };
     double best = density();
-    for (size_t k = in_head_; k < queue_.size() && side_by_side.count < problem::most; ++k) {
+    for (size_t k = in_head_; k < near_head_ && side_by_side.count < problem::most; ++k) {
         if (queue_[k].index >= of.present.size()) continue;
         build.add(of.present[queue_[k].index]);
         const double with = density();

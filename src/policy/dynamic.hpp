@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -13,11 +14,20 @@ namespace halcyon::policy {
 ///
 /// Up to `exact` applications, expected ones included: the least cost of all schedules (exact_search). More: the same
 /// for the head of the queue by Smith's rule, as long as the others wait for it, from the best of three simple rules
-/// and `head_positions` positions on; then those of the others join who raise the rate at which cost ends.
+/// and as many positions as head_positions() says; then those of the next `joining` join who raise the rate at which
+/// cost ends.
 class dynamic {
   public:
     static constexpr uint32_t exact = 8;
-    static constexpr uint64_t head_positions = 48;
+    static constexpr uint32_t joining = 16;
+
+    /// The head of a queue of so many, and the positions of its search: the longer the queue, the more decisions there
+    /// are, and the less of the queue its head is.
+    static constexpr uint32_t head_of(uint32_t count) {
+        if (count <= exact) return count;
+        return count <= 12 ? std::min(count, 10U) : count <= 32 ? exact : 7;
+    }
+    static constexpr uint64_t head_positions(size_t count) { return count <= 16 ? 300 : count <= 32 ? 64 : 16; }
 
     /// The applications of `of` that costs are forecast of.
     void look_at(const group& of, const circumstances& in);
@@ -43,7 +53,8 @@ class dynamic {
     plan best_;
     double spent_ = 0;  ///< cost of those looked at up to now
     std::vector<candidate> queue_;
-    uint32_t in_head_ = 0;  ///< so many of the queue
+    uint32_t in_head_ = 0;    ///< so many of the queue
+    uint32_t near_head_ = 0;  ///< so many, with those who may join it
 };
 
 }  // namespace halcyon::policy

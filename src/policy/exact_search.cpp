@@ -66,17 +66,25 @@ void exact_search::tighten_rates() {
 
 void exact_search::weigh_pairs() {
     const members all = of_->all();
+    // [i][j]: the least that j moves while i moves one, in all sets with both.
+    std::array<problem::values, problem::most> least;
+    for (problem::values& row : least) row.fill(std::numeric_limits<double>::infinity());
+    for (members set = 1; set <= all; ++set) {
+        const double* const speed = speeds_->of(set);
+        for (members rest = set; rest != 0; rest &= rest - 1) {
+            const uint32_t i = first_of(rest);
+            const double slow_down = 1 / speed[i];
+            for (members others = set; others != 0; others &= others - 1) {
+                const uint32_t j = first_of(others);
+                least[i][j] = std::min(least[i][j], speed[j] * slow_down);
+            }
+        }
+    }
     for (uint32_t i = 0; i < of_->count; ++i) {
         for (uint32_t j = 0; j < of_->count; ++j) {
-            if (i == j) continue;
-            // The least that j moves while i moves one, in all sets with both.
-            const members both = members{1} << i | members{1} << j;
-            double least = std::numeric_limits<double>::infinity();
-            for (members set = both; set <= all; set = (set + 1) | both)
-                least = std::min(least, speeds_->of(set)[j] / speeds_->of(set)[i]);
             const double waiting = of_->cost_per_s[j] * rate_[i];
             const double together =
-                of_->cost_per_s[i] * of_->excess[i][j] + of_->cost_per_s[j] * of_->excess[j][i] * least;
+                of_->cost_per_s[i] * of_->excess[i][j] + of_->cost_per_s[j] * of_->excess[j][i] * least[i][j];
             beside_[i][j] = std::min(waiting, together);
         }
     }

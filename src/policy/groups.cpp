@@ -28,7 +28,7 @@ void target_groups::join(uint32_t a, uint32_t b) {
 
 target_groups::slot& target_groups::slot_of(uint32_t target) {
     const size_t mask = users_.size() - 1;
-    size_t at = (target * 0x9e3779b1U) & mask;
+    size_t at = (size_t{target} * 0x9e3779b1U) & mask;
     while (users_[at].user != nobody && users_[at].target != target) at = (at + 1) & mask;
     return users_[at];
 }

@@ -56,6 +56,7 @@ const interference::pair* interference::find(uint64_t id, uint64_t other) const 
     for (size_t i = 0; i < window; ++i) {
         const pair& at = table_[(home + i) & mask];
         if (at.count != 0 && at.id == id && at.other == other) return &at;
+        if (at.age == 0) return nullptr;  // never used, so nothing was put behind it
     }
     return nullptr;
 }
@@ -117,6 +118,7 @@ void interference::forget(uint64_t id) {
     for (pair& at : table_) {
         if (at.count == 0 || (at.id != id && at.other != id)) continue;
         at = {};
+        at.age = clock_;
         --used_;
     }
 }

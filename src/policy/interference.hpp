@@ -59,7 +59,7 @@ class interference {
         uint64_t other = 0;
         double excess = 0;  ///< slow-down - 1, observations only
         uint32_t count = 0;
-        uint32_t age = 0;  ///< number of the observation in all
+        uint32_t age = 0;  ///< number of the observation in all, from 1
     };
     /// All that were observed, in no particular order.
     [[nodiscard]] std::vector<pair> pairs() const;

@@ -64,7 +64,7 @@ class conversation {
             const std::string line = std::get<std::string>(encode(one.message));
             const from_coordinator heard = std::get<from_coordinator>(decode_from_coordinator(line));
             const std::string who = name_.at(one.to);
-            last_heard[who] = heard;
+            answers[who].push_back(heard);
             if (const auto* const g = std::get_if<grant>(&heard)) lease[who] = g->lease, grants[who].push_back(*g);
             if (const auto* const s = std::get_if<standing>(&heard)) lease[who] = s->lease;
             if (!std::holds_alternative<heartbeat>(heard) || heartbeats) lines.push_back(who + " <- " + line_of(heard));
@@ -117,7 +117,7 @@ class conversation {
     std::vector<std::string> lines;
     std::map<std::string, uint64_t> lease;
     std::map<std::string, std::vector<grant>> grants;
-    std::map<std::string, from_coordinator> last_heard;
+    std::map<std::string, std::vector<from_coordinator>> answers;  ///< all that each has heard
 
   private:
     static std::string number(uint64_t fence) { return std::to_string(fence & 0xffffffffU); }

@@ -176,6 +176,23 @@ TEST(protocol_line, may_have_unknown_fields_and_twice_the_same_one) {
     EXPECT_EQ(std::get<release>(std::get<to_coordinator>(came)).phase, 7U);
 }
 
+TEST(protocol_line, holds_numbers_in_any_spelling) {
+    const auto in_s = [](const std::string& number) {
+        const auto came = decode_to_coordinator(R"({"type":"expect","in_s":)" + number + "}");
+        return std::holds_alternative<rejection>(came) ? -1 : std::get<expect>(std::get<to_coordinator>(came)).in_s;
+    };
+    EXPECT_EQ(in_s("0.0000000000000000000000000000000000000000"), 0);
+    EXPECT_EQ(in_s("0e-1000"), 0);
+    EXPECT_EQ(in_s("0." + std::string(1000, '0') + "e9"), 0);
+    EXPECT_EQ(in_s("1" + std::string(30, '0') + "e-25"), 100000);
+    EXPECT_EQ(in_s("0.1000000000000000055511151231257827"), 0.1);
+    EXPECT_EQ(in_s("-0"), 0);
+    for (const char* wrong : {"1e999", "01", "1.", ".5", "+1", "1e", "0x10", "NaN", "Infinity",
+                              "1"
+                              "0000000000"})
+        EXPECT_EQ(in_s(wrong), -1) << wrong;
+}
+
 TEST(protocol_line, of_anything_does_no_harm) {
     const std::string deep(longest_line, '[');
     EXPECT_EQ(std::get<rejection>(decode_to_coordinator(deep)).what, rejection::kind::not_json);

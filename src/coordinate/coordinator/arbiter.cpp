@@ -10,11 +10,6 @@ namespace {
 constexpr size_t most_holders_told = 8;
 constexpr double assumed_left_s = 1;  ///< of a phase of which nothing is known
 
-/// Has lost a turn by its own fault lately: waits if anybody else wants the storage.
-bool barred(const job& one, const users& by_user, double now_s) {
-    return !one.has.any() && (one.barred_until_s > now_s || (!one.proven && by_user.barred_until_s(one.user) > now_s));
-}
-
 /// Present ones that share storage with `id`, directly or through others.
 std::vector<const policy::application*> group_of(const std::vector<policy::application>& seen, uint64_t id) {
     std::vector<const policy::application*> found;
@@ -32,7 +27,7 @@ std::vector<const policy::application*> group_of(const std::vector<policy::appli
 
 }  // namespace
 
-/// True: somebody is present.
+/// Who is barred waits if anybody else wants the storage. True: somebody is present.
 bool arbiter::see(const registry& all, const users& by_user, bool barred_ones, double now_s) {
     size_t used = 0;
     bool present = false;
@@ -40,7 +35,7 @@ bool arbiter::see(const registry& all, const users& by_user, bool barred_ones, d
         const job& one = all.jobs().at(id);
         const bool in_phase = one.in_phase();
         if ((!in_phase && !one.next) || (!one.connected() && !one.has.any())) continue;
-        if (!barred_ones && barred(one, by_user, now_s)) continue;
+        if (!barred_ones && !one.has.any() && by_user.barred(one, now_s)) continue;
         present = present || in_phase;
         if (seen_.size() == used) seen_.emplace_back();
         policy::application& as = seen_[used++];
@@ -58,9 +53,10 @@ const policy::application* arbiter::seen(uint64_t id) const {
     return at != seen_.end() && at->id == id ? &*at : nullptr;
 }
 
-void arbiter::decide(registry& all, phases& of, const users& by_user, moment at, outbox& out) {
+void arbiter::decide(registry& all, phases& of, users& by_user, moment at, outbox& out) {
     if (!of.take_changed() && at.now_s < decide_at_s_) return;
     care_for_standing(all, of, at, out);
+    of.hurry_suspects(all, at, out, by_user);
     for (const uint64_t id : all.active()) of.had().charge(*all.find_job(id), at.now_s);
     if (!see(all, by_user, false, at.now_s)) see(all, by_user, true, at.now_s);
     policy::situation now;
@@ -69,7 +65,8 @@ void arbiter::decide(registry& all, phases& of, const users& by_user, moment at,
     now.accounts = &of.had().accounts();
     now.sets = &of.had().sets();
     now.unseen_share = of.learned().unseen_share();
-    const policy::decision& what = decider_.asked.decide(now, how_.rule, how_.metric, at.now_s, how_.bounds);
+    const policy::decision& what =
+        decider_.asked.decide(now, how_.rule, how_.metric, std::max(at.now_s, of.last_arrival_s()), how_.bounds);
     ++out.counted.decisions;
     carry_out(all, of, what, at, out);
     of.take_changed();  // by what was just done

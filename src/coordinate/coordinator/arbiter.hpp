@@ -14,7 +14,7 @@ class arbiter {
     explicit arbiter(const settings& how) : how_(how) {}
 
     /// Decides if anything has changed, or a decision is due.
-    void decide(registry& all, phases& of, const users& by_user, moment at, outbox& out);
+    void decide(registry& all, phases& of, users& by_user, moment at, outbox& out);
     /// Tells those that wait how long it may take: all of them, or those that have not been told.
     void tell_waits(registry& all, bool all_of_them, moment at, outbox& out) const;
     [[nodiscard]] double decide_at_s() const { return decide_at_s_; }
@@ -23,8 +23,6 @@ class arbiter {
     [[nodiscard]] double expected_wait_s(const registry& all, const job& of, double now_s) const;
 
   private:
-    friend struct coordinator_digest;
-
     /// Nothing of a decision outlives it, so a copy has one of its own.
     struct own_decider {
         policy::decider asked;

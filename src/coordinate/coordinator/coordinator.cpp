@@ -3,37 +3,11 @@
 #include <algorithm>
 #include <utility>
 
-#include "coordinate/coordinator/arbiter.hpp"
-#include "coordinate/coordinator/hearing_clock.hpp"
+#include "coordinate/coordinator/coordinator_parts.hpp"
 #include "coordinate/protocol/json.hpp"
 #include "coordinate/protocol/plain_text.hpp"
 
 namespace halcyon::coordinate {
-
-/// Who may say what, and to whom it goes.
-struct coordinator::parts {
-    parts(const settings& s, uint64_t epoch, double now_s)
-        : how(s), clock(now_s, 2 * s.heartbeat_s), all(s), by_user(s.per_user), phase(s, epoch, {now_s, 0}), judge(s) {}
-
-    moment look(double now_s);
-    void close(connection_id id, bool at_once);
-    void refuse(const peer& from, uint64_t& count, std::string reason);
-    void understand(peer& from, const to_coordinator& message, moment at);
-    void admit(peer& from, const registration& what);
-    void answer_top(const peer& to);
-    void care(moment at);
-    [[nodiscard]] snapshot state() const;
-
-    settings how;
-    hearing_clock clock;
-    registry all;
-    users by_user;
-    phases phase;
-    arbiter judge;
-    outbox out;
-    effects given;
-    double care_at_s = 0;
-};
 
 moment coordinator::parts::look(double now_s) {
     const double pause_s = clock.look(now_s);
@@ -270,7 +244,7 @@ const effects& coordinator::advance(double now_s) {
         if (peer* const to = p.all.find_peer(one.to)) to->sent_s = at.now_s;
     if (cares)
         for (auto& [id, one] : p.all.peers())
-            if (at.now_s - one.sent_s >= p.how.heartbeat_s && one.job != 0) {
+            if (at.now_s - one.sent_s >= p.how.heartbeat_s / 2 && one.job != 0) {
                 p.out.send(id, heartbeat{});
                 one.sent_s = at.now_s;
             }

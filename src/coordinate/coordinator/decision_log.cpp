@@ -21,8 +21,7 @@ std::string list(const std::vector<std::string>& names) {
 std::string sentence(const decision_log::entry& one) {
     std::string text;
     if (!one.stop.empty()) text += list(one.stop) + (one.stop.size() > 1 ? " stop" : " stops");
-    if (!one.move.empty())
-        text += (text.empty() ? "" : "; ") + list(one.move) + (one.move.size() > 1 ? " may move" : " may move");
+    if (!one.move.empty()) text += (text.empty() ? "" : "; ") + list(one.move) + " may move";
     text +=
         ": " + std::string(policy::name_of(one.why)) + ", of " + std::to_string(one.present) + " that want the storage";
     if (one.expected > 0) text += " and " + std::to_string(one.expected) + " expected";

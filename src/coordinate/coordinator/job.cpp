@@ -120,7 +120,7 @@ void job::describe(policy::application& into, double now_s) const {
     if (into.left_s >= 0) into.alone_s = std::max(into.alone_s, worked_s + into.left_s);
     if (all_targets) into.targets.clear();
     std::ranges::sort(into.targets);
-    into.targets.erase(std::ranges::unique(into.targets).begin(), into.targets.end());
+    into.targets.erase(std::unique(into.targets.begin(), into.targets.end()), into.targets.end());
 }
 
 }  // namespace halcyon::coordinate

@@ -57,6 +57,7 @@ struct job {
     double waited_s = 0;         ///< before the turn that it has
     int64_t moved_bytes = 0;     ///< in this phase
     double moved_heard_s = 0;    ///< when bytes moved last, or the turn began
+    double turn_heard_s = 0;     ///< when the turn began
     double charged_s = 0;        ///< up to when its turn is in the ledgers
     bool counted_mover = false;  ///< moves(), as learning knows it
     std::optional<expect> next;

@@ -1,6 +1,7 @@
 #include "coordinate/coordinator/phases.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace halcyon::coordinate {
 
@@ -34,7 +35,9 @@ phases::phases(const settings& how, uint64_t epoch, moment begin)
       turns_(how, epoch),
       learned_(how.interference),
       log_(how.decisions_kept),
-      relearn_until_heard_s_(begin.heard_s + how.relearn_s) {}
+      relearn_until_heard_s_(begin.heard_s + how.relearn_s),
+      started_s_(begin.now_s),
+      last_arrival_s_(begin.now_s) {}
 
 void phases::movers_changed(double now_s) {
     learned_.movers_changed(now_s);
@@ -65,13 +68,11 @@ void phases::settle(registry& all, job& of, double now_s) {
 /// False: the lease that was shown is of no use.
 bool phases::show_lease(registry& all, job& of, const inform& what, moment at, outbox& out) {
     if (of.has.any()) {
-        if (of.has.lease() == what.lease) {
-            if (of.has.stage() == turn_stage::standing) turns_.hold_standing(of, at.now_s, at.heard_s);
-            return true;
-        }
+        if (of.has.lease() == what.lease) return true;
     } else if (fences::epoch_of(what.lease) < turns_.numbers().epoch() &&
                (relearning(at) || !somebody_moves_beside(all, of, at.now_s))) {
         turns_.take_over(of, what.lease, at.now_s, at.heard_s);
+        of.arrived_s = started_s_;  // before all that came to wait since
         return true;
     }
     ++out.counted.dropped_leases;
@@ -80,7 +81,7 @@ bool phases::show_lease(registry& all, job& of, const inform& what, moment at, o
 
 void phases::begin(job& of, agent& by, const inform& what, moment at, outbox& out) {
     ++out.counted.phases;
-    of.arrived_s = at.now_s;
+    last_arrival_s_ = of.arrived_s = std::max(at.now_s, std::nextafter(last_arrival_s_, never));
     of.moved_bytes = what.bytes_moved;
     of.worked_s = 0;
     of.worked_at_s = at.now_s;
@@ -101,6 +102,8 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     if (what.left_s > 0) of.trust.told(of.worked_s, what.left_s);
     if (what.lease != 0 && !show_lease(all, of, what, at, out))
         out.send(by.connection, voided{what.lease, "this lease is not valid any more: wait for the turn"});
+    // Also if the agent asked before it heard of the standing turn.
+    if (of.has.stage() == turn_stage::standing) turns_.hold_standing(of, at.now_s, at.heard_s);
     if (of.has.stage() == turn_stage::held) {
         by.reported_s = at.now_s;
         turns_.renew(of, by, out);
@@ -264,16 +267,36 @@ void phases::forget_stale(registry& all, job& of, moment at, outbox& out) {
     proceed(all, of, at, out);
 }
 
+/// The first bytes come as soon as a writer has woken up.
+void phases::hurry_suspects(registry& all, moment at, outbox& out, users& by_user) {
+    constexpr double first_bytes_s = 0.05;
+    job* idle = nullptr;
+    bool anybody_waits = false;
+    for (const uint64_t id : all.active()) {
+        job& one = *all.find_job(id);
+        const bool nothing_yet = one.moved_heard_s <= one.turn_heard_s && at.heard_s - one.turn_heard_s > first_bytes_s;
+        if (one.has.stage() == turn_stage::held && nothing_yet && by_user.suspect(one, at.now_s)) idle = &one;
+        anybody_waits = anybody_waits || (one.in_phase() && !one.has.any() && !by_user.barred(one, at.now_s));
+    }
+    if (idle == nullptr || !anybody_waits) return;
+    ++out.counted.stalled_holders;
+    take_away(all, *idle, "nothing was moved, and others wait", at, out, by_user);
+}
+
+/// Suspects have two heartbeats where others have seconds.
 void phases::expire(registry& all, moment at, outbox& out, users& by_user) {
     std::vector<uint64_t> ids;
     for (const auto& [id, one] : all.jobs()) ids.push_back(id);
     for (const uint64_t id : ids) {
         job& of = *all.find_job(id);
         forget_stale(all, of, at, out);
-        if (of.has.stage() == turn_stage::held && at.heard_s - of.moved_heard_s > how_.stalled_s) {
+        const bool suspect = by_user.suspect(of, at.now_s);
+        const double stalled_s = suspect ? std::min(how_.stalled_s, 2 * how_.heartbeat_s) : how_.stalled_s;
+        const double early_s = suspect ? how_.stop_s - std::min(how_.stop_s, 2 * how_.heartbeat_s) : 0;
+        if (of.has.stage() == turn_stage::held && at.heard_s - of.moved_heard_s > stalled_s) {
             ++out.counted.stalled_holders;
             take_away(all, of, "nothing was moved for too long", at, out, by_user);
-        } else if (of.has.ending() && of.has.overdue_at_s() <= at.heard_s) {
+        } else if (of.has.ending() && of.has.overdue_at_s() - early_s <= at.heard_s) {
             ++out.counted.overdue_stops;
             take_away(all, of, "the application did not stop in time", at, out, by_user);
         }

@@ -40,6 +40,9 @@ class phases {
     /// Forgets agents that are stale, takes turns from those that stall or do not stop. Looks at everybody.
     void expire(registry& all, moment at, outbox& out, users& by_user);
 
+    /// Takes the turn from suspects that have moved nothing yet, where anybody else waits.
+    void hurry_suspects(registry& all, moment at, outbox& out, users& by_user);
+
     // For the arbiter.
     void grant(registry& all, job& to, moment at, outbox& out);
     void recall(registry& all, job& from, moment at, outbox& out);
@@ -49,6 +52,7 @@ class phases {
     /// Something has changed since this was asked last: a decision is due.
     bool take_changed() { return std::exchange(changed_, false); }
 
+    [[nodiscard]] double last_arrival_s() const { return last_arrival_s_; }
     shares& had() { return had_; }
     decision_log& log() { return log_; }
     [[nodiscard]] const decision_log& log() const { return log_; }
@@ -76,6 +80,8 @@ class phases {
     bool movers_known_ = false;
     bool changed_ = true;
     double relearn_until_heard_s_;
+    double started_s_;
+    double last_arrival_s_;  ///< no two phases begin at the same time: who came first stays first
 };
 
 }  // namespace halcyon::coordinate

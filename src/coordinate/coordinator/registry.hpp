@@ -66,7 +66,6 @@ class registry {
     void note_state(job& of, double now_s);
 
   private:
-    friend struct coordinator_digest;
     admitted join(peer& from, job& to, const registration& what, double stale_by_heard_s);
     job& add_job(const registration& what, uint32_t user);
 

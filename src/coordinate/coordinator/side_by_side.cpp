@@ -9,6 +9,10 @@ namespace {
 
 /// After so many observations a pair is known.
 constexpr uint32_t observations_of_known = 8;
+/// A known pair that is slower than expected by more than this has an unseen writer beside it, or has changed: it is
+/// learnt only after so many reports in a row.
+constexpr double surprising = 0.8;
+constexpr uint32_t surprises_believed = 64;
 
 }  // namespace
 
@@ -38,25 +42,35 @@ double side_by_side::expected_speed(const policy::application& one, std::span<co
     return 1 / slow_down;
 }
 
+/// When all have told their speeds, what they have together tells what is left.
+void side_by_side::compare_all(uint64_t one, std::span<const policy::application> movers, double speed) {
+    speeds_[one] = std::min(speed, 1.0);
+    if (speeds_.size() < movers.size()) return;
+    double expected = 0;
+    double measured = 0;
+    for (const auto& each : movers) {
+        expected += each.demand * expected_speed(each, movers);
+        measured += each.demand * speeds_[each.id];
+    }
+    together_.observe(expected, measured);
+    speeds_.clear();
+}
+
 void side_by_side::report(uint64_t one, std::span<const policy::application> movers, double speed, double begin_s,
                           double now_s) {
     if (!(speed > 0) || begin_s < changed_s_ || begin_s < disturbed_until_s_ || !(begin_s < now_s)) return;
     const auto self = std::ranges::find(movers, one, &policy::application::id);
     if (self == movers.end()) return;
-    if (all_known(movers)) {  // also: alone
-        speeds_[one] = std::min(speed, 1.0);
-        if (speeds_.size() == movers.size()) {
-            double expected = 0;
-            double measured = 0;
-            for (const auto& each : movers) {
-                expected += each.demand * expected_speed(each, movers);
-                measured += each.demand * speeds_[each.id];
-            }
-            unseen_.observe(expected, measured);
-            speeds_.clear();
-        }
+    told_s_ = now_s;
+    if (movers.size() == 1) {
+        alone_s_ = now_s;
+        return alone_.observe(self->demand, self->demand * std::min(speed, 1.0));
     }
-    if (unseen_.share() > 0) return;
+    const bool known = all_known(movers);
+    if (known) compare_all(one, movers, speed);
+    const bool surprises = known && !alone_lately() && speed < surprising * expected_speed(*self, movers);
+    surprises_ = surprises ? surprises_ + 1 : 0;
+    if (unseen_share() > 0 || (surprises && surprises_ < surprises_believed)) return;
     std::vector<const policy::application*> others;
     for (const auto& other : movers)
         if (other.id != one && policy::share_targets(*self, other)) others.push_back(&other);

@@ -41,7 +41,7 @@ class turn {
     void end() { *this = turn(); }
 
   private:
-    friend struct coordinator_digest;
+    friend struct coordinator_digest;  ///< of a test
     struct answer {
         uint64_t agent = 0;
         bool told = false;

@@ -8,7 +8,7 @@ namespace {
 
 /// A turn begins: what is counted from its begin.
 void begin(job& of, double now_s, double heard_s) {
-    of.moved_heard_s = heard_s;
+    of.moved_heard_s = of.turn_heard_s = heard_s;
     of.charged_s = now_s;
     of.worked_at_s = now_s;
     for (agent& one : of.agents) one.reported_s = now_s;

@@ -32,7 +32,6 @@ class turn_keeper {
     [[nodiscard]] const fences& numbers() const { return fences_; }
 
   private:
-    friend struct coordinator_digest;
     [[nodiscard]] int64_t lease_bytes(const job& of, const agent& one) const;
     void tell_standing(job& of, agent& to, outbox& out);
 

@@ -13,12 +13,21 @@ constexpr uint32_t most_strikes = 32;
 
 }  // namespace
 
-double bar_s(uint32_t& strikes, double& struck_s, double base_s, double now_s) {
+uint32_t strikes_left(uint32_t strikes, double struck_s, double now_s) {
     const double forgotten = std::floor(std::max(0.0, now_s - struck_s) / strike_forgotten_s);
-    strikes -= static_cast<uint32_t>(std::min<double>(forgotten, strikes));
-    strikes = std::min(strikes + 1, most_strikes);
+    return strikes - static_cast<uint32_t>(std::min<double>(forgotten, strikes));
+}
+
+double bar_s(uint32_t& strikes, double& struck_s, double base_s, double now_s) {
+    strikes = std::min(strikes_left(strikes, struck_s, now_s) + 1, most_strikes);
     struck_s = now_s;
     return std::min(longest_bar_s, base_s * std::exp2(strikes - 1));
+}
+
+bool users::suspect(const job& one, double now_s) const {
+    if (strikes_left(one.strikes, one.struck_s, now_s) > 0) return true;
+    const auto at = users_.find(one.user);
+    return !one.proven && at != users_.end() && strikes_left(at->second.strikes, at->second.struck_s, now_s) > 0;
 }
 
 bool users::connect(uint32_t user, double now_s) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 
+#include "coordinate/coordinator/job.hpp"
 #include "coordinate/coordinator/settings.hpp"
 
 namespace halcyon::coordinate {
@@ -24,10 +25,16 @@ class users {
     /// yet wait `base_s` if anybody else wants the storage, twice as long the next time, and so on.
     void strike(uint32_t user, double base_s, double now_s);
     [[nodiscard]] double barred_until_s(uint32_t user) const;
+    /// It waits if anybody else wants the storage.
+    [[nodiscard]] bool barred(const job& one, double now_s) const {
+        return one.barred_until_s > now_s || (!one.proven && barred_until_s(one.user) > now_s);
+    }
+    /// Lost a turn by its own fault lately, or has proven nothing yet and is of a user of whom that is true: nobody is
+    /// patient with it.
+    [[nodiscard]] bool suspect(const job& one, double now_s) const;
     void forget_idle(double now_s);
 
   private:
-    friend struct coordinator_digest;
     struct user {
         uint32_t connections = 0;
         uint32_t applications = 0;
@@ -41,7 +48,9 @@ class users {
     std::map<uint32_t, user> users_;
 };
 
-/// Doubles with every strike, which are forgotten one by one: used for users and for applications.
+/// Those that are not forgotten; they are one by one.
+uint32_t strikes_left(uint32_t strikes, double struck_s, double now_s);
+/// One strike more, and how long it bars: twice as long as the one before. Of users and of applications.
 double bar_s(uint32_t& strikes, double& struck_s, double base_s, double now_s);
 
 }  // namespace halcyon::coordinate

@@ -1,6 +1,6 @@
 #include "coordinate/protocol/json.hpp"
 
-#include <cmath>
+#include <charconv>
 #include <cstdio>
 #include <optional>
 #include <span>
@@ -276,11 +276,61 @@ decoded<Variant> decode_one(std::string_view type, const rapidjson::Value& objec
     }
 }
 
+/// Builds a document, but reads numbers itself: RapidJSON's own reading is either off by some last bits or, of long
+/// rows of zeros, undefined.
+struct exact_numbers {
+    rapidjson::Document& into;
+
+    bool Null() { return into.Null(); }
+    bool Bool(bool value) { return into.Bool(value); }
+    bool Int(int value) { return into.Int(value); }
+    bool Uint(unsigned value) { return into.Uint(value); }
+    bool Int64(int64_t value) { return into.Int64(value); }
+    bool Uint64(uint64_t value) { return into.Uint64(value); }
+    bool Double(double value) { return into.Double(value); }
+    bool String(const char* text, rapidjson::SizeType length, bool copy) { return into.String(text, length, copy); }
+    bool StartObject() { return into.StartObject(); }
+    bool Key(const char* text, rapidjson::SizeType length, bool copy) { return into.Key(text, length, copy); }
+    bool EndObject(rapidjson::SizeType members) { return into.EndObject(members); }
+    bool StartArray() { return into.StartArray(); }
+    bool EndArray(rapidjson::SizeType elements) { return into.EndArray(elements); }
+
+    bool RawNumber(const char* text, rapidjson::SizeType length, bool) {
+        const std::string_view digits(text, length);
+        const auto read = [&](auto& value) {
+            const auto done = std::from_chars(text, text + length, value);
+            return done.ec == std::errc() && done.ptr == text + length;
+        };
+        uint64_t whole = 0;
+        int64_t negative = 0;
+        double real = 0;
+        if (digits.find_first_of(".eE") == std::string_view::npos) {
+            if (read(whole)) return into.Uint64(whole);
+            if (read(negative)) return into.Int64(negative);
+        }
+        return read(real) && into.Double(real);
+    }
+};
+
 /// The parser neither recurses nor stops at a zero byte, which could hide something behind it.
+bool parse(std::string_view line, rapidjson::Document& into) {
+    constexpr unsigned flags =
+        rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseNumbersAsStringsFlag;
+    bool parsed = false;
+    auto fill = [&](rapidjson::Document& document) {
+        rapidjson::MemoryStream bytes(line.data(), line.size());
+        rapidjson::EncodedInputStream<rapidjson::UTF8<>, rapidjson::MemoryStream> stream(bytes);
+        exact_numbers handler{document};
+        rapidjson::Reader reader;
+        parsed = !reader.Parse<flags>(stream, handler).IsError();
+        return parsed;
+    };
+    into.Populate(fill);
+    return parsed && into.IsObject();
+}
+
 template <class Variant>
 decoded<Variant> decode(std::string_view line) {
-    constexpr unsigned flags =
-        rapidjson::kParseIterativeFlag | rapidjson::kParseValidateEncodingFlag | rapidjson::kParseFullPrecisionFlag;
     const auto not_json = [&](std::string value, std::string expected) {
         return rejection{rejection::kind::not_json, "line", std::move(value), std::move(expected)};
     };
@@ -288,8 +338,7 @@ decoded<Variant> decode(std::string_view line) {
         return not_json(std::to_string(line.size()) + " bytes", "at most " + std::to_string(longest_line));
     if (line.find('\0') != std::string_view::npos) return not_json(excerpt(line), "JSON without zero bytes");
     rapidjson::Document document;
-    document.Parse<flags>(line.data(), line.size());
-    if (document.HasParseError() || !document.IsObject()) return not_json(excerpt(line), "a JSON object");
+    if (!parse(line, document)) return not_json(excerpt(line), "a JSON object");
     const auto type = document.FindMember("type");
     if (type == document.MemberEnd() || !type->value.IsString())
         return rejection{rejection::kind::unknown_type, "type",

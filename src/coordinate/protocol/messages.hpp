@@ -78,7 +78,9 @@ struct progress {
     bool operator==(const progress&) const = default;
 };
 
-/// Answers `recall`: the highest round that any writer of this node has begun, 0 where none is in a phase.
+/// Answers `recall`: the highest round that any writer of this node has begun, 0 where none is in a phase. From then on
+/// no writer of this node begins a higher one until `stop` has come, which may let it go on to a round that others of
+/// the job have begun. Without that, the round of `stop` might have been begun before it arrives.
 struct stopping {
     static constexpr std::string_view type = "stopping";
     uint64_t lease = 0;
@@ -167,7 +169,8 @@ struct grant {
     bool operator==(const grant&) const = default;
 };
 
-/// Asks every agent of the application for `stopping`. Writers go on until they know the round.
+/// Asks every agent of the application for `stopping`. An agent that has no such lease, or nothing that moves under it,
+/// answers with `stopped` as well.
 struct recall {
     static constexpr std::string_view type = "recall";
     uint64_t lease = 0;

@@ -19,6 +19,7 @@
 #include "offload/store/store.hpp"
 #include "programs/python/call_table.hpp"
 #include "programs/python/models.hpp"
+#include "programs/python/policy.hpp"
 #include "programs/python/raise.hpp"
 #include "programs/python/replay.hpp"
 #include "programs/python/saved_models.hpp"
@@ -112,4 +113,5 @@ NB_MODULE(_core, m) {
     halcyon::python::add_replay(m);
     halcyon::python::add_saved_models(m);
     halcyon::python::add_models(m);
+    halcyon::python::add_policy(m);
 }

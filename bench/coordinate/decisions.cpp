@@ -1,0 +1,109 @@
+/// Decisions per second of the rule dynamic about one file system: 1,000 registered applications of which 100 are in
+/// an I/O phase, nearly all of them waiting, each decision after one registration has changed. Nothing of a decision is
+/// used by the next one. Demands, weights and what was learnt of a tenth of the pairs differ, so that overlaps gain and
+/// the search has work to do; all share all storage targets, so that they are one group. Beside it the same where all
+/// saturate the storage and nothing was learnt (Smith's rule), and where eight are present, for which the search is
+/// exact.
+#include <chrono>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "bench/figure.hpp"
+#include "policy/decide.hpp"
+
+namespace {
+
+using namespace halcyon::bench;
+using namespace halcyon::policy;
+
+struct load {
+    std::string name;
+    uint32_t registered;
+    uint32_t present;
+    bool saturating;
+    uint32_t decisions;
+};
+
+/// A file system's applications, which change.
+class applications {
+  public:
+    explicit applications(const load& of) : of_(of) {
+        for (uint64_t id = 1; id <= of.registered; ++id) {
+            application one;
+            one.id = id;
+            all_.push_back(one);
+            changed(all_.back(), id <= of.present);
+        }
+        for (uint32_t i = 0; !of.saturating && i < of.present * of.present / 10; ++i) {
+            const application& one = all_[random_() % of.present];
+            learned.observe(one, all_[random_() % of.present], 1 / (1 + 2 * some_(random_)));
+        }
+    }
+
+    interference learned;
+
+    /// One registration differs from now on: of a present one, so that the decision may.
+    void change() { changed(all_[random_() % of_.present], true); }
+    [[nodiscard]] situation now() const { return {all_, &learned, nullptr, nullptr, 0}; }
+
+  private:
+    double spread(double factor) { return std::pow(factor, some_(random_) - 0.5); }
+
+    void changed(application& one, bool present) {
+        one.processes = std::lround(1000 * spread(100));
+        one.alone_s = 10 * spread(100);
+        one.left_s = one.alone_s * some_(random_);
+        one.arrived_s = now_s - 20 * some_(random_);
+        one.since_s = one.arrived_s;
+        one.demand = of_.saturating ? 1 : 0.1 + 0.9 * some_(random_);
+        one.weight = spread(20);
+        one.state = !present      ? (one.id % 10 == 0 ? movement::expected : movement::computing)
+                    : one.id <= 2 ? movement::moving
+                                  : movement::waiting;
+        if (one.state == movement::expected) one.arrived_s = now_s + 600 * some_(random_);
+    }
+
+  public:
+    static constexpr double now_s = 1000;
+
+  private:
+    load of_;
+    std::mt19937_64 random_{7};
+    std::uniform_real_distribution<double> some_{0, 1};
+    std::vector<application> all_;
+};
+
+/// Decisions per second, the changes included.
+double measure(rounds& r, const load& of) {
+    applications all(of);
+    decider some;
+    uint64_t moved = 0;
+    uint64_t groups = 0;
+    const auto begin = std::chrono::steady_clock::now();
+    for (uint32_t i = 0; i < of.decisions; ++i) {
+        all.change();
+        const decision& made = some.decide(all.now(), rule::dynamic, metric::cpu_hours, applications::now_s);
+        moved += made.move.size();
+        groups += made.groups.size();
+    }
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
+    r.require("every decision lets somebody move", moved >= of.decisions, std::to_string(moved) + " turns");
+    r.require("all are one group", groups == of.decisions, std::to_string(groups) + " groups");
+    return of.decisions / took.count();
+}
+
+}  // namespace
+
+int main() {
+    const load loads[] = {
+        {"decisions_per_s", 1000, 100, false, 10'000},
+        {"decisions_per_s_saturating", 1000, 100, true, 10'000},
+        {"decisions_per_s_of_eight", 1000, 8, false, 100},
+    };
+    rounds r;
+    while (r.next()) {
+        for (const load& of : loads) r.value(of.name, measure(r, of), "decisions/s");
+    }
+}

@@ -1,0 +1,1 @@
+"""Who does I/O at a shared file system: the decision of the room policy."""

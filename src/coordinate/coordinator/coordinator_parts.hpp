@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+
+#include "coordinate/coordinator/arbiter.hpp"
+#include "coordinate/coordinator/coordinator.hpp"
+#include "coordinate/coordinator/hearing_clock.hpp"
+
+namespace halcyon::coordinate {
+
+/// Who may say what, and to whom it goes.
+struct coordinator::parts {
+    parts(const settings& s, uint64_t epoch, double now_s)
+        : how(s), clock(now_s, 2 * s.heartbeat_s), all(s), by_user(s.per_user), phase(s, epoch, {now_s, 0}), judge(s) {}
+
+    moment look(double now_s);
+    void close(connection_id id, bool at_once);
+    void refuse(const peer& from, uint64_t& count, std::string reason);
+    void understand(peer& from, const to_coordinator& message, moment at);
+    void admit(peer& from, const registration& what);
+    void answer_top(const peer& to);
+    void care(moment at);
+    [[nodiscard]] snapshot state() const;
+
+    settings how;
+    hearing_clock clock;
+    registry all;
+    users by_user;
+    phases phase;
+    arbiter judge;
+    outbox out;
+    effects given;
+    double care_at_s = 0;
+};
+
+}  // namespace halcyon::coordinate

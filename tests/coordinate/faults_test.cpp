@@ -1,0 +1,317 @@
+// Agents that die, stall, lie, flood or come back; a coordinator that is stopped or begins anew.
+#include <algorithm>
+
+#include "coordinate/conversation.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+constexpr int64_t fast = 1'000'000'000;
+
+/// A holds the turn and B waits for it.
+conversation holder_and_waiter(settings how = conversation::quick(policy::rule::fcfs)) {
+    conversation c(how);
+    c.join("A", 1000);
+    c.join("B", 1001);
+    c.say("A", stopped{c.lease["A"]});
+    c.say("A", phase_of(1));
+    c.say("B", phase_of(1));
+    c.look();
+    return c;
+}
+
+TEST(faults, a_dead_holder_loses_its_turn_within_a_second) {
+    conversation c = holder_and_waiter();
+    c.break_off("A");
+    c.pass(0.4, {"B"});
+    EXPECT_FALSE(c.has_turn("B"));  // A may come back
+    c.pass(0.6, {"B"});
+    EXPECT_TRUE(c.has_turn("B"));
+    EXPECT_EQ(c.told.counted().lost_holders, 1U);
+    EXPECT_EQ(c.told.state().applications.size(), 1U);
+}
+
+TEST(faults, a_holder_that_comes_back_in_time_goes_on) {
+    conversation c = holder_and_waiter();
+    const uint64_t lease = c.lease["A"];
+    c.break_off("A");
+    c.pass(0.3, {"B"});
+    c.join("A", 1000);
+    inform again = phase_of(1);
+    again.lease = lease;
+    c.say("A", again);
+    c.pass(2, {"A", "B"}, fast);
+    EXPECT_TRUE(c.has_turn("A"));
+    EXPECT_EQ(c.of("A").lease, lease);
+    EXPECT_EQ(c.told.counted().dropped_leases, 0U);
+}
+
+TEST(faults, a_holder_that_comes_back_too_late_has_to_wait) {
+    conversation c = holder_and_waiter();
+    const uint64_t lease = c.lease["A"];
+    c.break_off("A");
+    c.pass(1, {"B"}, fast);
+    c.join("A", 1000);
+    c.look();
+    inform again = phase_of(1);
+    again.lease = lease;
+    c.say("A", again);
+    const std::vector<std::string> lines = c.look();
+    ASSERT_GE(lines.size(), 3U);
+    EXPECT_EQ(lines[1], "A <- voided lease 3: this lease is not valid any more: wait for the turn");
+    EXPECT_EQ(lines[2], "A <- wait phase 1 behind B");
+    EXPECT_EQ(c.told.counted().dropped_leases, 1U);
+}
+
+TEST(faults, a_silent_holder_loses_its_turn_within_five_seconds) {
+    conversation c = holder_and_waiter();
+    c.pass(4.4, {"B"});
+    EXPECT_FALSE(c.has_turn("B"));
+    c.pass(0.6, {"B"});
+    EXPECT_TRUE(c.has_turn("B"));
+    EXPECT_EQ(c.told.counted().silent_agents, 1U);
+}
+
+TEST(faults, a_holder_that_lives_but_moves_nothing_loses_its_turn_within_five_seconds) {
+    conversation c = holder_and_waiter();
+    c.pass(4.4, {"A", "B"});
+    EXPECT_FALSE(c.has_turn("B"));
+    c.look();
+    c.pass(0.6, {"A", "B"});
+    EXPECT_TRUE(c.has_turn("B"));
+    EXPECT_EQ(c.told.counted().stalled_holders, 1U);
+    EXPECT_EQ(c.look().front(), "A <- voided lease 3: nothing was moved for too long");
+    // It may come back, as the last one.
+    c.say("A", phase_of(2));
+    EXPECT_FALSE(c.has_turn("A"));
+}
+
+TEST(faults, a_holder_that_does_not_stop_loses_its_lease) {
+    conversation c = holder_and_waiter(conversation::quick(policy::rule::interrupt));
+    c.pass(4.9, {"A", "B"}, fast);  // moves on, and answers no recall
+    EXPECT_FALSE(c.has_turn("B"));
+    c.pass(0.4, {"A", "B"}, fast);
+    EXPECT_TRUE(c.has_turn("B"));
+    EXPECT_EQ(c.told.counted().overdue_stops, 1U);
+    c.pass(0.3, {"A"}, fast);
+    EXPECT_GT(c.told.counted().dropped_progress, 0U);  // under the void lease
+}
+
+TEST(faults, an_agent_that_died_is_not_waited_for_when_the_others_stop) {
+    conversation c(conversation::quick(policy::rule::interrupt));
+    for (const char* node : {"n1", "n2"}) {
+        c.connect(std::string("A") + node);
+        c.say(std::string("A") + node, conversation::registration_of("A", node));
+    }
+    c.join("B");
+    for (const char* who : {"An1", "An2"}) c.say(who, stopped{c.lease[who]});
+    for (const char* who : {"An1", "An2"}) c.say(who, phase_of(1));
+    c.now_s += 0.01;
+    c.say("B", phase_of(1));
+    c.break_off("An2");
+    c.say("An1", stopping{c.lease["An1"], 3});
+    c.pass(1, {"An1", "B"}, fast);
+    c.say("An1", stopped{c.lease["An1"]});
+    EXPECT_TRUE(c.has_turn("B"));
+}
+
+TEST(faults, a_coordinator_that_was_stopped_punishes_nobody_for_its_own_silence) {
+    conversation c = holder_and_waiter();
+    c.pass(1, {"A", "B"}, fast);
+    c.break_off("B");
+    c.join("B", 1001);
+    c.say("B", phase_of(1));
+    c.now_s += 10;  // SIGSTOP; messages of that time lie in the sockets
+    c.pass(2, {"A", "B"}, fast);
+    EXPECT_TRUE(c.has_turn("A"));
+    EXPECT_EQ(c.of("B").state, policy::movement::waiting);
+    EXPECT_EQ(c.told.counted().silent_agents, 0U);
+    EXPECT_EQ(c.told.counted().stalled_holders, 0U);
+    EXPECT_EQ(c.told.counted().own_pauses, 1U);
+    EXPECT_NEAR(c.told.counted().own_pauses_s, 9.5, 0.01);
+    // Even where the first thing that it does is to look at the time.
+    c.now_s += 10;
+    c.settle();
+    EXPECT_TRUE(c.has_turn("A"));
+}
+
+TEST(faults, clocks_that_step_back_change_nothing) {
+    conversation c = holder_and_waiter();
+    c.pass(1, {"A", "B"}, fast);
+    c.now_s -= 1000;
+    c.say("A", heartbeat{});
+    c.say("B", heartbeat{});
+    EXPECT_TRUE(c.has_turn("A"));
+    EXPECT_EQ(c.told.counted().own_pauses, 0U);
+}
+
+TEST(faults, a_restarted_coordinator_learns_who_moves_before_it_grants_anything) {
+    settings how = conversation::quick(policy::rule::fcfs);
+    how.relearn_s = 0.25;
+    conversation before = holder_and_waiter();
+    const grant held = before.grants["A"].back();
+
+    conversation c(how, 2);
+    c.join("B", 1001);
+    c.say("B", phase_of(1));
+    EXPECT_FALSE(c.has_turn("B"));
+    c.now_s = 0.1;
+    c.join("A", 1000);
+    inform again = phase_of(1);
+    again.lease = held.lease;
+    again.fence = held.fence;
+    again.bytes_moved = fast;
+    c.say("A", again);
+    EXPECT_TRUE(c.has_turn("A"));
+    EXPECT_GT(c.grants["A"].back().fence, held.fence);
+    c.pass(3, {"A", "B"}, fast);
+    EXPECT_FALSE(c.has_turn("B"));
+    c.say("A", release{1});
+    EXPECT_TRUE(c.has_turn("B"));
+}
+
+TEST(faults, a_lease_of_a_later_coordinator_is_not_accepted) {
+    conversation c(conversation::quick(policy::rule::fcfs), 2);
+    c.join("A");
+    c.join("B");
+    c.say("A", stopped{c.lease["A"]});
+    c.say("B", phase_of(1));
+    inform lie = phase_of(1);
+    lie.lease = uint64_t{3} << 32U | 1;
+    c.say("A", lie);
+    EXPECT_FALSE(c.has_turn("A"));
+    EXPECT_EQ(c.told.counted().dropped_leases, 1U);
+}
+
+TEST(faults, a_job_can_be_claimed_neither_by_another_user_nor_without_its_secret) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    c.join("A", 1000);
+    c.look();
+    c.connect("thief", 1001);
+    c.say("thief", conversation::registration_of("A", "n2"));
+    EXPECT_EQ(c.look(), (std::vector<std::string>{"thief -> register A", "thief <- refused: job 'A' is of another user",
+                                                  "thief closed"}));
+    c.connect("guesser", 1000);
+    registration guess = conversation::registration_of("A", "n2");
+    guess.secret = "another secret, long enough";
+    c.say("guesser", guess);
+    EXPECT_EQ(c.told.counted().refused_claims, 2U);
+    EXPECT_EQ(c.of("A").agents, 1);
+}
+
+TEST(faults, an_agent_of_the_same_node_takes_the_place_of_the_one_before) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    c.join("A", 1000);
+    c.connect("A again", 1000);
+    c.say("A again", conversation::registration_of("A"));
+    EXPECT_EQ(c.of("A").agents, 1);
+    EXPECT_EQ(c.lines[c.lines.size() - 1], "A closed");
+}
+
+TEST(faults, garbage_is_counted_and_harms_nobody_else) {
+    conversation c = holder_and_waiter();
+    c.connect("liar", 1002);
+    for (int i = 0; i < 10000; ++i)
+        c.say_line("liar", i % 3 == 0 ? "\xff{[" : i % 3 == 1 ? R"({"type":"x"})" : R"({"type":"inform"})");
+    EXPECT_EQ(c.told.counted().refused_not_json, 3334U);
+    EXPECT_EQ(c.told.counted().refused_unknown_type, 3333U);
+    EXPECT_EQ(c.told.counted().refused_wrong_field, 3333U);
+    c.say("A", release{1});
+    EXPECT_TRUE(c.has_turn("B"));
+    c.look();
+    c.say_line("liar", R"({"type":"release"})");
+    EXPECT_EQ(c.look(),
+              (std::vector<std::string>{
+                  "liar <- error: release.phase: missing; expected a whole number from 1 to 18446744073709551615"}));
+}
+
+TEST(faults, a_user_who_sends_too_many_messages_is_closed) {
+    settings how = conversation::quick(policy::rule::fcfs);
+    how.per_user.messages_at_once = 1000;
+    how.per_user.messages_per_s = 100;
+    conversation c = holder_and_waiter(how);
+    c.connect("flood", 1002);
+    for (int i = 0; i < 1000; ++i) c.say("flood", heartbeat{});
+    c.look();
+    c.say("flood", heartbeat{});
+    EXPECT_EQ(c.look(),
+              (std::vector<std::string>{"flood -> heartbeat", "flood <- refused: this user sends too many messages",
+                                        "flood closed"}));
+    c.connect("flood", 1002);  // a new connection is no new allowance
+    c.say("flood", heartbeat{});
+    EXPECT_EQ(c.told.counted().refused_rate, 2U);
+    c.say("A", release{1});
+    EXPECT_TRUE(c.has_turn("B"));
+}
+
+TEST(faults, of_a_hundred_thousand_registrations_of_one_user_only_so_many_are_accepted) {
+    settings how = conversation::quick(policy::rule::fcfs);
+    how.per_user.messages_at_once = 1e9;
+    coordinator told(how, 1, 0);
+    const auto join = [&](connection_id id, uint32_t user, const std::string& job) {
+        told.connected(id, user, false, 0);
+        told.received(id, conversation::registration_of(job), 0);
+    };
+    join(1, 1000, "A");
+    uint64_t refusals = 0;
+    for (connection_id id = 2; id < 100'002; ++id) {
+        join(id, 1001, "job " + std::to_string(id));
+        told.received(id, phase_of(1), 0);
+        if (id % 1000 != 0) continue;
+        for (const effects::outgoing& one : told.advance(0).messages)
+            refusals += std::holds_alternative<refused>(one.message) ? 1 : 0;
+    }
+    for (const effects::outgoing& one : told.advance(0).messages)
+        refusals += std::holds_alternative<refused>(one.message) ? 1 : 0;
+    EXPECT_EQ(told.counted().registrations, 1025U);
+    EXPECT_EQ(told.counted().refused_registrations, 100'000U - 1024);
+    EXPECT_EQ(refusals, 100'000U - 1024);
+    EXPECT_EQ(told.state().connections, 1025U);
+    join(200'000, 1002, "B");
+    EXPECT_EQ(told.counted().registrations, 1026U);
+}
+
+TEST(faults, connections_of_a_user_are_limited) {
+    settings how = conversation::quick(policy::rule::fcfs);
+    how.per_user.connections = 2;
+    conversation c(how);
+    c.connect("a", 1000);
+    c.connect("b", 1000);
+    c.connect("c", 1000);
+    c.settle();
+    EXPECT_EQ(c.look(), (std::vector<std::string>{"c <- refused: this user has too many connections", "c closed"}));
+    c.break_off("a");
+    c.connect("d", 1000);
+    c.settle();
+    EXPECT_EQ(c.told.counted().refused_connections, 1U);
+}
+
+TEST(faults, messages_before_registering_are_answered_with_an_error) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    c.connect("A");
+    c.say("A", phase_of(1));
+    EXPECT_EQ(c.look(), (std::vector<std::string>{"A -> inform phase 1", "A <- error: register first"}));
+    c.say("A", top{});
+    EXPECT_EQ(c.told.counted().refused_operators, 1U);
+}
+
+TEST(faults, another_version_is_refused) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    c.connect("A");
+    registration later = conversation::registration_of("A");
+    later.version = 2;
+    c.say("A", later);
+    EXPECT_EQ(c.look()[1], "A <- refused: version 2 of the protocol; this coordinator speaks version 1");
+}
+
+TEST(faults, everybody_hears_of_a_living_coordinator) {
+    conversation c = holder_and_waiter();
+    c.heartbeats = true;
+    c.pass(10, {"A", "B"}, 1000);
+    const auto heard = c.look();
+    for (const char* who : {"A <- ", "B <- "})
+        EXPECT_GE(std::ranges::count_if(heard, [&](const std::string& line) { return line.starts_with(who); }), 38);
+}
+
+}  // namespace
+}  // namespace halcyon::coordinate

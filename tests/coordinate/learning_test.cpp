@@ -1,0 +1,174 @@
+// What a coordinator learns of those that it coordinates, and what it tells about itself.
+#include <algorithm>
+
+#include "coordinate/conversation.hpp"
+#include "coordinate/coordinator/forecast_trust.hpp"
+#include "coordinate/coordinator/side_by_side.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+policy::application mover(uint64_t id) {
+    policy::application made;
+    made.id = id;
+    made.state = policy::movement::moving;
+    return made;
+}
+
+TEST(learning, takes_speeds_only_while_exactly_the_known_ones_moved) {
+    side_by_side learned({.pairs = 64});
+    const std::vector<policy::application> both = {mover(1), mover(2)};
+    learned.movers_changed(10);
+    learned.report(1, both, 0.2, 9.9, 10.1);  // began before the other one
+    EXPECT_EQ(learned.learned().observations(1, 2), 0U);
+    learned.report(1, both, 0.2, 10, 10.1);
+    EXPECT_EQ(learned.learned().observations(1, 2), 1U);
+    learned.disturbed(10.5);  // somebody moved unasked
+    learned.report(1, both, 0.2, 10.1, 10.2);
+    EXPECT_EQ(learned.learned().observations(1, 2), 1U);
+    learned.report(1, both, 0.2, 10.5, 10.6);
+    EXPECT_EQ(learned.learned().observations(1, 2), 2U);
+}
+
+TEST(learning, learns_how_a_pair_slows_each_other_down) {
+    side_by_side learned({.pairs = 64});
+    const std::vector<policy::application> both = {mover(1), mover(2)};
+    for (int i = 0; i < 200; ++i) {
+        learned.report(1, both, 0.25, i, i + 1);
+        learned.report(2, both, 0.8, i, i + 1);
+    }
+    const policy::slow_downs found = learned.learned().between(both[0], both[1]);
+    EXPECT_NEAR(found.first, 4, 0.2);
+    EXPECT_NEAR(found.second, 1.25, 0.1);
+    EXPECT_EQ(learned.unseen_share(), 0);
+}
+
+TEST(learning, infers_a_writer_without_halcyon_from_an_application_that_moves_alone) {
+    side_by_side learned({.pairs = 64});
+    const std::vector<policy::application> one = {mover(1)};
+    for (int i = 0; i < 64; ++i) learned.report(1, one, i % 2 == 0 ? 0.58 : 0.62, i, i + 1);
+    EXPECT_NEAR(learned.unseen_share(), 0.4, 0.2 * 0.4);
+    for (int i = 64; i < 400; ++i) learned.report(1, one, 1, i, i + 1);
+    EXPECT_LT(learned.unseen_share(), 0.02);  // it is gone
+}
+
+TEST(learning, does_not_take_an_unseen_writer_for_interference) {
+    side_by_side learned({.pairs = 64});
+    const std::vector<policy::application> both = {mover(1), mover(2)};
+    int now = 0;
+    for (; now < 100; ++now)
+        for (const uint64_t id : {1, 2}) learned.report(id, both, 0.5, now, now + 1);
+    EXPECT_EQ(learned.unseen_share(), 0);
+    for (; now < 400; ++now)
+        for (const uint64_t id : {1, 2}) learned.report(id, both, 0.3, now, now + 1);  // 0.6 of what they had together
+    EXPECT_NEAR(learned.unseen_share(), 0.4, 0.2 * 0.4);
+    EXPECT_NEAR(learned.learned().between(both[0], both[1]).first, 2, 0.1);
+}
+
+TEST(learning, believes_a_pair_that_has_changed_when_no_unseen_writer_is_there_for_one_alone) {
+    side_by_side learned({.pairs = 64});
+    const std::vector<policy::application> both = {mover(1), mover(2)};
+    int now = 0;
+    for (; now < 100; ++now)
+        for (const uint64_t id : {1, 2}) learned.report(id, both, 0.5, now, now + 1);
+    for (; now < 500; ++now) {
+        for (int i = 0; i < 4; ++i) learned.report(1, std::vector<policy::application>{mover(1)}, 1, now, now + 1);
+        for (const uint64_t id : {1, 2}) learned.report(id, both, 0.25, now, now + 1);
+    }
+    EXPECT_NEAR(learned.learned().between(both[0], both[1]).first, 4, 0.8);
+}
+
+TEST(learning, believes_a_forecast_until_it_is_put_off_again_and_again) {
+    forecast_trust trust;
+    trust.begin(1);
+    trust.told(0, 1);
+    EXPECT_EQ(trust.left_s(1, 0), 1);
+    for (int i = 1; i <= 20; ++i) trust.told(0.1 * i, 0.5);  // half a second, at every time
+    EXPECT_NEAR(trust.left_s(0.5, 2), 1.9, 1e-9);            // an end at 0.6 became one at 2.5
+    trust.begin(1);
+    trust.told(0, 1);
+    trust.told(0.5, 9);  // mended once, then kept
+    for (int i = 6; i <= 90; ++i) trust.told(0.1 * i, 9.5 - 0.1 * i);
+    EXPECT_NEAR(trust.left_s(0.5, 9), 0.5, 0.01);
+}
+
+TEST(learning, expects_phases_to_be_as_much_longer_as_those_before) {
+    forecast_trust trust;
+    for (int i = 0; i < 8; ++i) {
+        trust.begin(1);
+        trust.ended(10);
+    }
+    EXPECT_NEAR(trust.factor(), 10, 0.2);
+    trust.begin(1);
+    EXPECT_NEAR(trust.left_s(1, 0), 10, 0.2);
+    EXPECT_NEAR(trust.left_s(1, 5), 5, 0.2);
+    for (int i = 0; i < 12; ++i) trust.begin(1), trust.ended(0.1);  // too long a forecast harms nobody else
+    EXPECT_NEAR(trust.factor(), 1, 0.01);
+}
+
+TEST(operators, are_told_who_has_the_turn_and_what_was_refused) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    c.join("A", 1000);
+    c.join("B", 1001);
+    c.say("A", stopped{c.lease["A"]});
+    c.say("A", phase_of(1));
+    c.say("B", phase_of(1, 3));
+    c.connect("thief", 1002);
+    c.say("thief", conversation::registration_of("A"));
+    c.connect("root", 0, true);
+    c.say("root", top{});
+    const load* total = nullptr;
+    std::vector<application_line> lines;
+    for (const auto& answer : c.answers["root"]) {
+        if (const auto* const one = std::get_if<load>(&answer)) total = one;
+        if (const auto* const one = std::get_if<application_line>(&answer)) lines.push_back(*one);
+    }
+    ASSERT_NE(total, nullptr);
+    EXPECT_EQ(total->rule, "fcfs");
+    EXPECT_EQ(total->moving, 1);
+    EXPECT_EQ(total->waiting, 1);
+    EXPECT_NE(std::ranges::find(total->counts, "refused_claims 1"), total->counts.end());
+    ASSERT_EQ(lines.size(), 2U);
+    EXPECT_EQ(lines[0].job + " " + lines[0].state, "A moving");
+    EXPECT_EQ(lines[1].job + " " + lines[1].state, "B waiting");
+    EXPECT_NEAR(lines[1].expected_wait_s, 1, 0.01);
+}
+
+TEST(operators, are_explained_decisions_with_what_they_were_to_cost_and_what_they_did) {
+    settings how = conversation::quick(policy::rule::dynamic);
+    how.metric = policy::metric::sum_of_times;
+    conversation c(how);
+    c.join("A", 1000);
+    c.join("B", 1001);
+    c.say("A", stopped{c.lease["A"]});
+    c.say("A", phase_of(1, 10));
+    c.say("B", phase_of(1, 1));
+    c.say("A", stopped{c.lease["A"]});  // A, asked to, or of its own: B is shorter
+    c.connect("root", 0, true);
+    c.say("root", explain{});
+    std::vector<decided> decisions;
+    for (const auto& answer : c.answers["root"])
+        if (const auto* const one = std::get_if<decided>(&answer)) decisions.push_back(*one);
+    ASSERT_GE(decisions.size(), 2U);
+    const auto recalled = std::ranges::find_if(decisions, [](const decided& one) { return !one.stop.empty(); });
+    ASSERT_NE(recalled, decisions.end());
+    EXPECT_EQ(recalled->stop, (std::vector<std::string>{"A"}));
+    ASSERT_EQ(recalled->ways.back(), "dynamic");
+    EXPECT_NEAR(recalled->costs.back(), 12, 0.01);  // 1 + 11; one after the other would be 10 + 11
+    EXPECT_NEAR(recalled->costs[1], 21, 0.01);
+    EXPECT_EQ(recalled->observed_cost, -1);
+
+    c.pass(1, {"B"}, 1000);
+    c.say("B", release{1});
+    c.pass(10, {"A"}, 1000);
+    c.say("A", release{1});
+    c.answers["root"].clear();
+    c.say("root", explain{});
+    for (const auto& answer : c.answers["root"])
+        if (const auto* const one = std::get_if<decided>(&answer); one != nullptr && !one->stop.empty()) {
+            EXPECT_NEAR(one->observed_cost, 12, 0.1);
+        }
+}
+
+}  // namespace
+}  // namespace halcyon::coordinate

@@ -1,0 +1,110 @@
+// A mistaken or lying application loses only its own time. Eight honest applications do I/O for 600 simulated seconds;
+// their mean slow-down beside a liar is compared with that beside the same application telling the truth, or, where it
+// does no I/O at all, without it.
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "coordinate/simulated_storage.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+constexpr double seconds = 600;
+
+settings how_under(policy::rule rule) {
+    settings how;
+    how.rule = rule;
+    how.bounds.alternatives = false;
+    how.interference.pairs = 256;
+    return how;
+}
+
+std::vector<simulated> honest_ones() {
+    std::vector<simulated> all;
+    for (int i = 0; i < 8; ++i) {
+        simulated one;
+        one.name = "honest" + std::to_string(i);
+        one.user = 1000 + static_cast<uint32_t>(i);
+        one.alone_s = 0.5 + 0.5 * i;
+        one.computes_s = 12 * one.alone_s + 8;
+        all.push_back(one);
+    }
+    return all;
+}
+
+double honest_slow_down(policy::rule rule, const std::vector<simulated>& others) {
+    std::vector<simulated> all = honest_ones();
+    all.insert(all.end(), others.begin(), others.end());
+    double sum = 0;
+    for (const uint64_t seed : {1, 2, 3}) {
+        simulated_storage storage(how_under(rule), all, seed);
+        storage.run(seconds);
+        sum += storage.honest_slow_down() / 3;
+    }
+    return sum;
+}
+
+simulated liar() {
+    simulated one;
+    one.name = "liar";
+    one.user = 2000;
+    one.alone_s = 4;
+    one.computes_s = 40;
+    return one;
+}
+
+void expect_within(double bound, double with, double without) {
+    std::cout << "           mean slow-down of honest ones " << with << ", else " << without << "\n";
+    EXPECT_LE(with, without * (1 + bound));
+}
+
+class liars : public testing::TestWithParam<policy::rule> {};
+INSTANTIATE_TEST_SUITE_P(under, liars,
+                         testing::Values(policy::rule::fcfs, policy::rule::fair_share, policy::rule::dynamic),
+                         [](const auto& info) {
+                             std::string name = policy::name_of(info.param);
+                             std::erase(name, '-');
+                             return name;
+                         });
+
+TEST_P(liars, who_forecasts_a_tenth_of_what_it_needs) {
+    simulated one = liar();
+    const double truth = honest_slow_down(GetParam(), {one});
+    one.said = 0.1;
+    expect_within(0.1, honest_slow_down(GetParam(), {one}), truth);
+}
+
+TEST_P(liars, who_forecast_ten_times_what_they_need) {
+    simulated one = liar();
+    const double truth = honest_slow_down(GetParam(), {one});
+    one.said = 10;
+    expect_within(0.1, honest_slow_down(GetParam(), {one}), truth);
+}
+
+TEST_P(liars, who_are_about_to_end_all_the_time) {
+    simulated one = liar();
+    const double truth = honest_slow_down(GetParam(), {one});
+    one.never_ends = true;
+    expect_within(0.1, honest_slow_down(GetParam(), {one}), truth);
+}
+
+TEST_P(liars, who_take_the_turn_and_do_nothing) {
+    simulated one = liar();
+    one.stalls = true;
+    expect_within(0.1, honest_slow_down(GetParam(), {one}), honest_slow_down(GetParam(), {}));
+}
+
+TEST_P(liars, of_whom_one_user_has_registered_hundreds) {
+    std::vector<simulated> many;
+    for (int i = 0; i < 100; ++i) {
+        simulated one = liar();
+        one.name += std::to_string(i);
+        one.stalls = true;
+        many.push_back(one);
+    }
+    expect_within(0.1, honest_slow_down(GetParam(), many), honest_slow_down(GetParam(), {}));
+}
+
+}  // namespace
+}  // namespace halcyon::coordinate
