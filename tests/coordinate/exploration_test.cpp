@@ -92,8 +92,10 @@ class explorer {
     }
 
     std::string way_to(uint32_t index) const {
+        std::vector<std::string> steps;
+        for (; index != 0; index = parent_[index].first) steps.push_back(parent_[index].second.text());
         std::string way;
-        for (; index != 0; index = parent_[index].first) way = "\n  " + parent_[index].second.text() + way;
+        for (; !steps.empty(); steps.pop_back()) way.append("\n  ").append(steps.back());
         return way;
     }
 
@@ -119,7 +121,7 @@ std::vector<step> then(std::vector<step> first, const std::vector<step>& second)
 }
 
 explored explore(const scenario& of) {
-    const explored found = explorer().explore(of);
+    explored found = explorer().explore(of);
     std::cout << "           " << found.states << " states, " << found.transitions << " transitions, " << found.ends
               << " ends\n";
     return found;

@@ -270,9 +270,9 @@ void world::tick() {
 std::vector<world::action> world::possible() const {
     std::vector<action> all;
     using kind = action::kind;
-    for (uint8_t i = 0; i < agents_.size(); ++i) {
+    for (size_t i = 0; i < agents_.size(); ++i) {
         const application_agent& one = agents_[i];
-        for (uint8_t storage = 0; storage < one.links.size(); ++storage) {
+        for (size_t storage = 0; storage < one.links.size(); ++storage) {
             const link& by = one.links[storage];
             if (!by.in.empty()) all.push_back({kind::to_agent, i, storage});
             if (!by.out.empty() && by.connection != 0) all.push_back({kind::to_coordinator, i, storage});
@@ -283,8 +283,8 @@ std::vector<world::action> world::possible() const {
     if (all.empty() && !done() && waited_ < longest_wait_ticks) return {{kind::wait}};
     if (done()) return {};
     if (disconnects_ > 0)
-        for (auto i = static_cast<uint8_t>(how_->first_to_lose); i < agents_.size() && i <= how_->last_to_lose; ++i)
-            for (uint8_t storage = 0; storage < agents_[i].links.size(); ++storage)
+        for (size_t i = how_->first_to_lose; i < agents_.size() && i <= how_->last_to_lose; ++i)
+            for (size_t storage = 0; storage < agents_[i].links.size(); ++storage)
                 if (agents_[i].links[storage].connection != 0 && !agents_[i].left)
                     all.push_back({kind::disconnect, i, storage});
     if (restarts_ > 0) all.push_back({kind::restart});

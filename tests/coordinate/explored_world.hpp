@@ -46,8 +46,8 @@ class world {
     struct action {
         enum class kind : uint8_t { to_agent, to_coordinator, act, connect, disconnect, restart, tick, wait };
         kind what = kind::act;
-        uint8_t agent = 0;
-        uint8_t storage = 0;
+        size_t agent = 0;
+        size_t storage = 0;
         [[nodiscard]] std::string text() const;
     };
     [[nodiscard]] std::vector<action> possible() const;

@@ -9,7 +9,7 @@ namespace {
 constexpr int64_t fast = 1'000'000'000;
 
 /// A holds the turn and B waits for it.
-conversation holder_and_waiter(settings how = conversation::quick(policy::rule::fcfs)) {
+conversation holder_and_waiter(const settings& how = conversation::quick(policy::rule::fcfs)) {
     conversation c(how);
     c.join("A", 1000);
     c.join("B", 1001);

@@ -187,9 +187,7 @@ TEST(protocol_line, holds_numbers_in_any_spelling) {
     EXPECT_EQ(in_s("1" + std::string(30, '0') + "e-25"), 100000);
     EXPECT_EQ(in_s("0.1000000000000000055511151231257827"), 0.1);
     EXPECT_EQ(in_s("-0"), 0);
-    for (const char* wrong : {"1e999", "01", "1.", ".5", "+1", "1e", "0x10", "NaN", "Infinity",
-                              "1"
-                              "0000000000"})
+    for (const char* wrong : {"1e999", "01", "1.", ".5", "+1", "1e", "0x10", "NaN", "Infinity", "10000000000"})
         EXPECT_EQ(in_s(wrong), -1) << wrong;
 }
 
