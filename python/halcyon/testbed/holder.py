@@ -78,7 +78,7 @@ class _Holder:
             _done(f"host {host.name}")
         _run("ip", "-batch", "-", text=network.join(self._plan))
         for host in self._plan.hosts:
-            _run("ip", "-n", host.name, "-batch", "-", text=network.address(host))
+            _run("ip", "-n", host.name, "-batch", "-", text=network.address(self._plan, host))
         _done("links")
         for name, lines in network.limit(self._plan):
             if lines:

@@ -34,6 +34,11 @@ class Host:
         """The other end of its link, a port of the bridge; the bridge is where `halcyon` looks at traffic."""
         return f"to-{self.name}"
 
+    @property
+    def link_address(self) -> str:
+        """Of its end of the link: locally administered, and the IP address in its last bytes."""
+        return "02:00:" + ":".join(f"{byte:02x}" for byte in ipaddress.IPv4Address(self.address).packed)
+
 
 @dataclass(frozen=True)
 class Plan:

@@ -54,6 +54,16 @@ def test_links_have_the_rates_of_the_plan(bed: Bed) -> None:
         assert bucket["options"]["burst"] == pytest.approx(128 << 10, rel=0.01)  # the kernel counts ticks
 
 
+def test_hosts_know_one_another_however_many_there_are() -> None:
+    """More pairs of hosts than the kernel's table of neighbours takes by itself: 24 times 24, both ways."""
+    with raised(Plan(compute=24, storage=24, mounts=24)) as many:
+        known = said(many, "c24", "ip", "neigh", "show").splitlines()
+        assert sorted(line.split()[0] for line in known) == sorted(
+            host.address for host in many.plan.hosts if host.name != "c24"
+        )
+        assert all(line.split()[-1] == "PERMANENT" for line in known)
+
+
 def test_all_mounts_show_the_same_files(bed: Bed) -> None:
     said(bed, "c1", "sh", "-c", 'echo written > "$TESTBED_MOUNT/seen-by-all"')
     for host, mount in bed.mounts():

@@ -57,6 +57,7 @@ def test_without_storage_there_are_no_mounts() -> None:
 def test_no_two_hosts_share_a_name_or_an_address() -> None:
     hosts = Plan(compute=64, storage=64, mounts=256).hosts
     assert len({host.name for host in hosts}) == len({host.address for host in hosts}) == 128
+    assert len({host.link_address for host in hosts}) == 128
     assert all(len(host.bridge_end) <= 15 for host in hosts), "the kernel's limit of an interface's name"
 
 
