@@ -248,6 +248,18 @@ def test_an_error_in_the_block_ends_the_bed_too(mark: str) -> None:
     wait_until_gone(mark)
 
 
+@needs_bed
+@pytest.mark.parametrize("path", ["/usr/bin:/bin", None])
+def test_daemons_outside_of_the_path_are_started(tmp_path: Path, path: str | None) -> None:
+    """As in scheduled jobs, whose path lacks the folders of the administrator's programs."""
+    environment = {name: value for name, value in os.environ.items() if name != "PATH"}
+    environment |= {DIRECTORY_VARIABLE: str(tmp_path)} | ({"PATH": path} if path else {})
+    up = [sys.executable, "-m", "halcyon", "testbed", "up", "--compute", "1", "--storage", "1", "--mounts", "1"]
+    done = subprocess.run(up, env=environment, capture_output=True, text=True, timeout=60)
+    assert take_down(tmp_path), done.stderr
+    assert done.returncode == 0
+
+
 def lacking(tool: str) -> Callable[[str], str | None]:
     return lambda name: None if name == tool else f"/usr/bin/{name}"
 
