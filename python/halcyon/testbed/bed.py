@@ -63,10 +63,14 @@ class Bed:
     def command(self, host: str, command: Sequence[str]) -> list[str]:
         """What runs `command` on a host, in the current folder. The bed's environment goes with `environment`."""
         at = self.plan.host(host)
+        try:
+            here = Path.cwd()
+        except OSError as why:
+            raise HalcyonSystemError.of(why, "the current folder") from why
         enter = [
             "nsenter", f"--target={self.holder}", "--mount", "--pid",
             f"--net={self.inside(place.NETNS / host)}", f"--uts={self.inside(place.UTS / host)}",
-            f"--wdns={Path.cwd()}", "--",
+            f"--wdns={here}", "--",
         ]  # fmt: skip
         return [*enter, *at.in_front, *command]
 

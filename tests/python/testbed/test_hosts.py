@@ -46,6 +46,15 @@ def test_commands_run_in_the_current_folder_with_all_files_of_the_machine(bed: B
     assert said(bed, "c2", "pwd") == str(Path.cwd())
 
 
+def test_a_current_folder_that_is_gone_is_named(bed: Bed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(HalcyonSystemError, match="the current folder: No such file or directory"):
+        bed.command("c1", ["true"])
+
+
 def test_links_have_the_rates_of_the_plan(bed: Bed) -> None:
     for host, bits_per_s in (("c1", 10**9), ("s2", 4 * 10**8)):
         [bucket] = json.loads(said(bed, host, "tc", "-j", "qdisc", "show", "dev", "eth0"))
