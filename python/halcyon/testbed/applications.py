@@ -72,14 +72,16 @@ def run_together(bed: Bed, starts: Sequence[tuple[Application, float]]) -> list[
 
 @contextmanager
 def computing(bed: Bed, processes: int) -> Iterator[None]:
-    """Processes that compute all the time, on the compute hosts in turn: as ranks do that wait for others."""
+    """Processes that compute all the time, on the compute hosts in turn: as ranks do that wait for others. They end
+    with this process, too, however that ends: with it their input ends."""
     hosts = bed.plan.compute_hosts
     started = []
     try:
         for i in range(processes):
             host = hosts[i % len(hosts)].name
-            command = ["sh", "-c", "echo ready; while :; do :; done"]
-            started.append(bed.popen(host, command, stdout=subprocess.PIPE, start_new_session=True))
+            command = ["sh", "-c", "while :; do :; done & echo ready; read end; kill $!"]
+            pipe = subprocess.PIPE
+            started.append(bed.popen(host, command, stdin=pipe, stdout=pipe, start_new_session=True))
         for process in started:
             _wait_ready(process, "computing")
         yield
