@@ -30,9 +30,14 @@ class Application:
     call_bytes: int = 1 << 20
     first_server: int = 0
 
+    @property
+    def folder(self) -> str:
+        """In the bed's file system; no name that a user's files would have."""
+        return f".halcyon-testbed/{self.name}"
+
     def file(self, writer: int) -> str:
         """In the bed's file system."""
-        return f"{self.name}/{writer}"
+        return f"{self.folder}/{writer}"
 
 
 @dataclass(frozen=True)
@@ -161,6 +166,9 @@ def _prepared(bed: Bed, application: Application) -> Iterator[_Running]:
             end_process(writer)
         for file in files:
             (root / file).unlink(missing_ok=True)
+        with suppress(OSError):
+            (root / application.folder).rmdir()
+            (root / application.folder).parent.rmdir()
 
 
 def _wait_ready(process: "subprocess.Popen[str]", what: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from halcyon.testbed.applications import Application, run_together
 from halcyon.testbed.bed import Bed, raise_to_stay, take_down
 from halcyon.testbed.plan import Plan
 from halcyon.testbed.requirements import unavailable
@@ -53,3 +54,11 @@ def test_computing_ends_with_a_killed_process(directory: Path) -> None:
     while left := shells(bed):
         assert time.monotonic() < limit, left
         time.sleep(0.02)
+
+
+def test_files_of_the_user_stay_and_no_others(directory: Path) -> None:
+    bed = Bed.standing(directory)
+    bed.place("large/0", "s1")
+    run_together(bed, [(Application("large", bed.mounts(), 1 << 20), 0.0)])
+    root = bed.inside(bed.mounts()[0][1])
+    assert sorted(str(path.relative_to(root)) for path in root.rglob("*")) == ["large", "large/0"]
