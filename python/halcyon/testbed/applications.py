@@ -30,9 +30,14 @@ class Application:
     call_bytes: int = 1 << 20
     first_server: int = 0
 
+    @property
+    def folder(self) -> str:
+        """In the bed's file system; no name that a user's files would have."""
+        return f".halcyon-testbed/{self.name}"
+
     def file(self, writer: int) -> str:
         """In the bed's file system."""
-        return f"{self.name}/{writer}"
+        return f"{self.folder}/{writer}"
 
 
 @dataclass(frozen=True)
@@ -72,14 +77,16 @@ def run_together(bed: Bed, starts: Sequence[tuple[Application, float]]) -> list[
 
 @contextmanager
 def computing(bed: Bed, processes: int) -> Iterator[None]:
-    """Processes that compute all the time, on the compute hosts in turn: as ranks do that wait for others."""
+    """Processes that compute all the time, on the compute hosts in turn: as ranks do that wait for others. They end
+    with this process, too, however that ends: with it their input ends."""
     hosts = bed.plan.compute_hosts
     started = []
     try:
         for i in range(processes):
             host = hosts[i % len(hosts)].name
-            command = ["sh", "-c", "echo ready; while :; do :; done"]
-            started.append(bed.popen(host, command, stdout=subprocess.PIPE, start_new_session=True))
+            command = ["sh", "-c", "while :; do :; done & echo ready; read end; kill $!"]
+            pipe = subprocess.PIPE
+            started.append(bed.popen(host, command, stdin=pipe, stdout=pipe, start_new_session=True))
         for process in started:
             _wait_ready(process, "computing")
         yield
@@ -159,6 +166,9 @@ def _prepared(bed: Bed, application: Application) -> Iterator[_Running]:
             end_process(writer)
         for file in files:
             (root / file).unlink(missing_ok=True)
+        with suppress(OSError):
+            (root / application.folder).rmdir()
+            (root / application.folder).parent.rmdir()
 
 
 def _wait_ready(process: "subprocess.Popen[str]", what: str) -> None:

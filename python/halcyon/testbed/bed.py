@@ -16,7 +16,7 @@ from typing import IO, Any, Self
 from halcyon.errors import HalcyonSystemError, UnavailableError, UsageError
 from halcyon.testbed import gluster, mpi, place, slurm
 from halcyon.testbed.plan import Host, Plan
-from halcyon.testbed.requirements import NEEDS_ROOT, is_root, unavailable
+from halcyon.testbed.requirements import NEEDS_ROOT, is_root, search_path, unavailable
 from halcyon.whole_file import whole_file
 
 DIRECTORY = Path("/run/halcyon-testbed")
@@ -63,10 +63,14 @@ class Bed:
     def command(self, host: str, command: Sequence[str]) -> list[str]:
         """What runs `command` on a host, in the current folder. The bed's environment goes with `environment`."""
         at = self.plan.host(host)
+        try:
+            here = Path.cwd()
+        except OSError as why:
+            raise HalcyonSystemError.of(why, "the current folder") from why
         enter = [
             "nsenter", f"--target={self.holder}", "--mount", "--pid",
             f"--net={self.inside(place.NETNS / host)}", f"--uts={self.inside(place.UTS / host)}",
-            f"--wdns={Path.cwd()}", "--",
+            f"--wdns={here}", "--",
         ]  # fmt: skip
         return [*enter, *at.in_front, *command]
 
@@ -217,6 +221,7 @@ def _built(plan: Plan, keep: Sequence[int], on_step: OnStep | None) -> Iterator[
     launcher = subprocess.Popen(
         [*own, sys.executable, "-m", "halcyon.testbed.holder"], text=True, pass_fds=keep, start_new_session=True,
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd="/",
+        env=os.environ | {"PATH": search_path()},
     )  # fmt: skip
     assert launcher.stdin is not None
     assert launcher.stdout is not None

@@ -2,10 +2,13 @@
 bed, and with them go namespaces, mounts and whatever lay in its `/run`.
 
 It reads a plan in one line, reports each step as a line (`step WHAT`, then `ready`, or `failed WHY`), and goes on to
-the next step when a line comes back. The end of its input ends it, until a line `keep` came, and was answered `kept`.
+the next step when a line comes back. The end of its input ends it at any moment, until a line `keep` came, and was
+answered `kept`. It never asks a mount itself: a thread that waits for a server that hangs cannot be killed before the
+mount is, and the mount not before this process.
 """
 
 import os
+import queue
 import subprocess
 import sys
 import threading
@@ -41,6 +44,7 @@ class _Holder:
             self._mount()
         if self._plan.slurm:
             self._start_slurm()
+        self._require_all()
 
     def reap(self) -> None:
         """For ever: also the orphans of others."""
@@ -78,7 +82,7 @@ class _Holder:
             _done(f"host {host.name}")
         _run("ip", "-batch", "-", text=network.join(self._plan))
         for host in self._plan.hosts:
-            _run("ip", "-n", host.name, "-batch", "-", text=network.address(host))
+            _run("ip", "-n", host.name, "-batch", "-", text=network.address(self._plan, host))
         _done("links")
         for name, lines in network.limit(self._plan):
             if lines:
@@ -95,7 +99,7 @@ class _Holder:
             started.append((host, self._start(host, f"brick {host.name}", gluster.serve(host))))
             _done(f"brick of {host.name}")
         for host, process in started:
-            self._wait(process, f"brick {host.name}", partial(_listens, process, gluster.PORT))
+            self._wait(f"brick {host.name}", partial(_listens, process, gluster.PORT))
         _done("bricks that listen")
 
     def _mount(self) -> None:
@@ -106,11 +110,14 @@ class _Holder:
                 point = place.mount_point(host.name, i)
                 point.mkdir(parents=True)
                 name = f"mount {host.name}/{i}"
-                started.append((self._start(host, name, gluster.mount(host, i)), name, point))
+                self._start(host, name, gluster.mount(host, i))
+                started.append((name, point))
                 _done(name)
-        for process, name, point in started:
-            self._wait(process, name, point.is_mount)
-        _in_parallel([partial(_list, point) for _, _, point in started])
+        for name, point in started:
+            self._wait(name, partial(_is_mounted, point))
+        answers = [_Answer(point) for _, point in started]
+        for answer, (name, _) in zip(answers, started, strict=True):
+            self._wait(name, answer)
         _done("mounts that answer")
 
     def _start_slurm(self) -> None:
@@ -121,16 +128,16 @@ class _Holder:
         place.SLURM_CONF.write_text(slurm.configuration(self._plan))
         (place.SLURM / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
         first = self._plan.compute_hosts[0]
-        munged = self._start(None, "munged", slurm.munged())
-        self._wait(munged, "munged", slurm.MUNGE_SOCKET.exists)
+        self._start(None, "munged", slurm.munged())
+        self._wait("munged", slurm.MUNGE_SOCKET.exists)
         _done("munged")
         environment = slurm.environment()
-        controller = self._start(first, "slurmctld", ["slurmctld", "-D"], environment)
+        self._start(first, "slurmctld", ["slurmctld", "-D"], environment)
         _done("slurmctld")
         for host in self._plan.compute_hosts:
             self._start(host, f"slurmd {host.name}", ["slurmd", "-D"], environment)
             _done(f"slurmd of {host.name}")
-        self._wait(controller, "slurmctld", self._all_idle)
+        self._wait("slurmctld", self._all_idle)
         _done("Slurm's hosts that are idle")
 
     def _all_idle(self) -> bool:
@@ -149,14 +156,18 @@ class _Holder:
         _FOREVER.append(daemon)
         return daemon.pid
 
-    def _wait(self, process: int, name: str, is_so: Callable[[], bool]) -> None:
+    def _wait(self, name: str, is_so: Callable[[], bool]) -> None:
         limit = time.monotonic() + READY_S
         while not is_so():
-            if os.waitpid(process, os.WNOHANG)[0]:
-                raise _StepError(f"{name} ended: {_last_words()}")
+            self._require_all()
             if time.monotonic() > limit:
                 raise _StepError(f"{name} is not ready after {READY_S:g} s: {_last_words()}")
             time.sleep(_LOOK_S)
+
+    def _require_all(self) -> None:
+        for process, name in self._daemons.items():
+            if os.waitpid(process, os.WNOHANG)[0]:
+                raise _StepError(f"{name} ended: {_last_words()}")
 
     def _note_end(self, process: int, status: int) -> None:
         name = self._daemons.pop(process, None)
@@ -178,66 +189,76 @@ def _run(*command: str, text: str | None = None) -> None:
 
 
 def _listens(process: int, port: int) -> bool:
-    """In the network namespace of a process."""
-    rows = Path(f"/proc/{process}/net/tcp").read_text().splitlines()[1:]
+    """In the network namespace of a process; False where that has ended."""
+    try:
+        rows = Path(f"/proc/{process}/net/tcp").read_text().splitlines()[1:]
+    except OSError:
+        return False
     return any(row.split()[3] == "0A" and row.split()[1].endswith(f":{port:04X}") for row in rows)
 
 
-def _list(folder: Path) -> list[Path]:
-    return list(folder.iterdir())
+def _is_mounted(folder: Path) -> bool:
+    return any(line.split()[1] == str(folder) for line in Path("/proc/self/mounts").read_text().splitlines())
 
 
-def _in_parallel(calls: list[Callable[[], object]]) -> None:
-    """Each may take long: a mount answers when it has reached all servers."""
-    threads = [threading.Thread(target=call, daemon=True) for call in calls]
-    for thread in threads:
-        thread.start()
-    limit = time.monotonic() + READY_S
-    for thread in threads:
-        thread.join(max(0.0, limit - time.monotonic()))
-        if thread.is_alive():
-            raise _StepError(f"a mount does not answer after {READY_S:g} s: {_last_words()}")
+class _Answer:
+    """Whether a mount answers. Asked by a process of its own that lists its folder, and again where it could not: a
+    mount may not have reached its servers yet."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._asking = self._ask()
+
+    def __call__(self) -> bool:
+        code = self._asking.poll()
+        if code:
+            self._asking = self._ask()
+        return code == 0
+
+    def _ask(self) -> "subprocess.Popen[bytes]":
+        return subprocess.Popen(["ls", str(self._folder)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def _last_words() -> str:
     """Of all logs: lines of errors, the newest last."""
     logs = sorted([*place.LOGS.glob("*"), *place.SLURM.glob("*.log")], key=lambda path: path.stat().st_mtime)
     lines = [line for log in logs for line in log.read_text(errors="replace").splitlines()]
-    errors = [line for line in lines if "] E [" in line or "error" in line.lower()] or lines
+    errors = [line for line in lines if "] E [" in line or "error:" in line.lower()] or lines
     return " / ".join(errors[-3:]) or "its logs are empty"
+
+
+_leaves: "queue.SimpleQueue[str]" = queue.SimpleQueue()
+"""Lines of the input that allow the next step."""
 
 
 def _done(step: str) -> None:
     """Reports a step, and waits for leave to go on."""
     print(f"step {step}", flush=True)
-    _read_line()
-
-
-def _read_line() -> str:
-    line = sys.stdin.readline()
-    if not line:
-        os._exit(1)
-    return line.rstrip("\n")
+    _leaves.get()
 
 
 def _stay_while_wanted() -> None:
     """Ends the bed at the end of the input; a line `keep` ends the watch instead."""
-    if _read_line() == "keep":
-        print("kept", flush=True)
-        null = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(null, stream)
+    for line in sys.stdin:
+        if line == "keep\n":
+            print("kept", flush=True)
+            null = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(null, stream)
+            return
+        _leaves.put(line)
+    os._exit(1)
 
 
 def main() -> None:
-    holder = _Holder(Plan.from_json(_read_line()))
+    holder = _Holder(Plan.from_json(sys.stdin.readline()))
+    threading.Thread(target=_stay_while_wanted, daemon=True).start()
     try:
         holder.build()
     except (_StepError, OSError) as why:
         print(f"failed {' '.join(str(why).split())}", flush=True)
-        sys.exit(1)
+        os._exit(1)
     print("ready", flush=True)
-    threading.Thread(target=_stay_while_wanted, daemon=True).start()
     holder.reap()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from halcyon.errors import HalcyonSystemError
 from halcyon.testbed.control_group import ControlGroup, make_control_group
+from halcyon.testbed.requirements import find
 
 IMAGE_BYTES = 1 << 30
 PROBE_BYTES = 8 << 20
@@ -63,7 +64,7 @@ def remove_leftovers(output: Path) -> None:
 def _limited(output: Path, directory: Path, undo: ExitStack) -> Storage:
     if os.geteuid() != 0:
         return Storage(directory, why_plain="only root can limit a device; this is not root")
-    missing = [tool for tool in ("mkfs.ext4", "mount", "umount") if _find(tool) is None]
+    missing = [tool for tool in ("mkfs.ext4", "mount", "umount") if find(tool) is None]
     if missing:
         return Storage(directory, why_plain=f"no {' and no '.join(missing)} on this machine")
     with ExitStack() as attempt:
@@ -118,11 +119,7 @@ def _unmount(directory: Path) -> None:
     _command("umount", "--lazy", str(directory))
 
 
-def _find(tool: str) -> str | None:
-    return shutil.which(tool, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
-
-
 def _command(tool: str, *arguments: str) -> None:
-    done = subprocess.run([_find(tool) or tool, *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run([find(tool) or tool, *arguments], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise HalcyonSystemError(f"{tool}: {done.stderr.strip() or f'exit status {done.returncode}'}")

@@ -68,7 +68,9 @@ def run_metered(bed: Bed, programs: Sequence[Program]) -> Scene:
     """Starts all at once, and waits for their ends. HalcyonSystemError: a command failed, moved no data over the links
     of its hosts, or did not end."""
     with ExitStack() as stack:
-        output = {program.name: stack.enter_context(tempfile.TemporaryFile("w+")) for program in programs}
+        output = {
+            program.name: stack.enter_context(tempfile.TemporaryFile("w+", errors="replace")) for program in programs
+        }
         zero_s = time.monotonic()
         looks = [count(bed)]
         running = {program.name: _start(bed, program, output[program.name], stack) for program in programs}
@@ -108,7 +110,7 @@ def _require_success(program: Program, processes: Sequence["subprocess.Popen[str
 
 def _run_of(program: Program, looks: Sequence[Counted], zero_s: float, end_s: float) -> Run:
     times_s = [look.time_s - zero_s for look in looks]
-    sent = [sum(look.from_host[host] for host in program.hosts) for look in looks]
+    sent = [sum(look.from_host[host] for host in set(program.hosts)) for look in looks]
     sent = [now - sent[0] for now in sent]
     if sent[-1] < _LEAST_BYTES:
         raise HalcyonSystemError(

@@ -25,16 +25,23 @@ def join(plan: Plan) -> str:
     lines = ["link set lo up", f"link add {BRIDGE} type bridge", f"link set {BRIDGE} up"]
     for host in plan.hosts:
         lines += [
-            f"link add {host.bridge_end} type veth peer name eth0 netns {host.name}",
+            f"link add {host.bridge_end} type veth peer name eth0 address {host.link_address} netns {host.name}",
             f"link set {host.bridge_end} master {BRIDGE}",
             f"link set {host.bridge_end} up",
         ]
     return "\n".join([*lines, ""])
 
 
-def address(host: Host) -> str:
-    """For `ip -batch` on the host."""
-    return f"addr add {host.address}/{NETWORK.prefixlen} dev eth0\nlink set eth0 up\n"
+def address(plan: Plan, host: Host) -> str:
+    """For `ip -batch` on the host. It knows the others for good: what hosts learn of one another lies in one table of
+    the kernel's, which holds 1,024 neighbours of all hosts unless told otherwise."""
+    lines = [f"addr add {host.address}/{NETWORK.prefixlen} dev eth0", "link set eth0 up"]
+    lines += [
+        f"neigh add {other.address} lladdr {other.link_address} dev eth0 nud permanent"
+        for other in plan.hosts
+        if other != host
+    ]
+    return "\n".join([*lines, ""])
 
 
 def limit(plan: Plan) -> list[tuple[str | None, str]]:

@@ -4,6 +4,7 @@ import ipaddress
 import json
 import re
 from dataclasses import asdict, dataclass, field
+from decimal import Decimal
 from typing import Self
 
 from halcyon.errors import UsageError
@@ -18,6 +19,10 @@ MOST_MOUNTS = 256
 """Each is a process of some 14 MB."""
 LINK_BURST_BYTES = 128 << 10
 """Bucket of a link that is no storage's cache: what one wake-up of the kernel's timer sends."""
+MOST_BURST_BYTES = (1 << 32) - 1
+"""That `tc` takes."""
+_MOST_BURST_S = 274
+"""In which a bucket fills: the kernel counts this time in units of 64 ns, in 32 bits, and silently drops the rest."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +38,11 @@ class Host:
     def bridge_end(self) -> str:
         """The other end of its link, a port of the bridge; the bridge is where `halcyon` looks at traffic."""
         return f"to-{self.name}"
+
+    @property
+    def link_address(self) -> str:
+        """Of its end of the link: locally administered, and the IP address in its last bytes."""
+        return "02:00:" + ":".join(f"{byte:02x}" for byte in ipaddress.IPv4Address(self.address).packed)
 
 
 @dataclass(frozen=True)
@@ -57,11 +67,11 @@ class Plan:
         _expect("compute hosts", self.compute, 1, MOST_HOSTS)
         _expect("storage hosts", self.storage, 0, MOST_HOSTS)
         _expect("mounts", self.mounts, 1 if self.storage else 0, MOST_MOUNTS)
-        _expect("burst, bytes", self.burst_bytes, 4096, 1 << 32)
         _expect("room of a storage host, bytes", self.brick_bytes, 16 << 20, 1 << 44)
         for what, rate in (("compute", self.compute_link_bits_per_s), ("storage", self.storage_link_bits_per_s)):
             if rate:
                 _expect(f"{what} link, bits/s", rate, 10**6, 10**11)
+        _expect("burst, bytes", self.burst_bytes, 4096, self._most_burst_bytes())
 
     @property
     def compute_hosts(self) -> list[Host]:
@@ -96,6 +106,10 @@ class Plan:
         values["in_front"] = {name: tuple(words) for name, words in values["in_front"].items()}
         return cls(**values)
 
+    def _most_burst_bytes(self) -> int:
+        rate = self.storage_link_bits_per_s
+        return min(MOST_BURST_BYTES, _MOST_BURST_S * rate // 8) if rate else MOST_BURST_BYTES
+
     def _host(self, name: str, place: int) -> Host:
         return Host(name, str(NETWORK[place]), self.in_front.get(name, ()))
 
@@ -108,10 +122,13 @@ def parse_rate(text: str, what: str) -> int:
     """`400mbit`, `1gbit`, `none`: bits/s. UsageError: it is no rate; the message begins with `what`."""
     if text == "none":
         return 0
-    parts = re.fullmatch(r"(\d+(?:\.\d+)?)(bit|kbit|mbit|gbit)", text.strip().lower())
+    parts = re.fullmatch(r"(\d+(?:\.\d+)?)(bit|kbit|mbit|gbit)", text.strip().lower(), re.ASCII)
     if parts is None:
         raise UsageError(f"{what}: '{text}' is no rate; expected a number with bit, kbit, mbit or gbit, or 'none'")
-    return round(float(parts[1]) * _BITS[parts[2]])
+    bits_per_s = round(Decimal(parts[1]) * _BITS[parts[2]])
+    if not bits_per_s:
+        raise UsageError(f"{what}: '{text}' is no rate; expected one above 0, or 'none' for a link without a limit")
+    return bits_per_s
 
 
 def parse_room(text: str, what: str) -> int:

@@ -37,9 +37,14 @@ def unavailable(plan: Plan) -> str:
     return _kernel_refuses()
 
 
+def search_path() -> str:
+    """Of programs; daemons are often outside of the path of those who are not root, and of scheduled jobs."""
+    return os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin"
+
+
 def find(tool: str) -> str | None:
-    """Its path; daemons are often outside of the path of those who are not root."""
-    return shutil.which(tool, path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
+    """Its path."""
+    return shutil.which(tool, path=search_path())
 
 
 @cache
@@ -51,7 +56,10 @@ def _kernel_refuses() -> str:
         "ip link add over type bridge && tc qdisc add dev here root tbf rate 1mbit burst 128kb latency 50ms"
     )
     namespaces = ["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
-    done = subprocess.run([*namespaces, "sh", "-c", trial], capture_output=True, text=True, check=False)
+    environment = os.environ | {"PATH": search_path()}
+    done = subprocess.run(
+        [*namespaces, "sh", "-c", trial], env=environment, capture_output=True, text=True, check=False
+    )
     if done.returncode == 0:
         return ""
     said = " ".join((done.stderr or done.stdout).split()) or f"exit status {done.returncode}"

@@ -6,11 +6,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from halcyon.errors import UnavailableError, UsageError
+from halcyon.errors import HalcyonSystemError, UnavailableError, UsageError
 from halcyon.testbed.bed import DIRECTORY_VARIABLE, Bed, raise_to_stay, raised, take_down
 from halcyon.testbed.plan import Plan
 from halcyon.testbed.requirements import unavailable
@@ -29,13 +30,13 @@ def mark(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
     return f"{MARK}={tmp_path}"
 
 
-def left_of(mark: str) -> list[str]:
+def left_of(mark: str) -> dict[int, str]:
     """Command lines of living processes with the mark, but for this one."""
-    found = []
+    found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if mark.encode() in (folder / "environ").read_bytes().split(b"\0") and int(folder.name) != os.getpid():
-                found.append((folder / "cmdline").read_bytes().replace(b"\0", b" ").decode())
+                found[int(folder.name)] = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
         except (FileNotFoundError, ProcessLookupError, PermissionError):  # gone, or not of this machine's user
             continue
     return found
@@ -46,6 +47,21 @@ def wait_until_gone(mark: str) -> None:
     while left := left_of(mark):
         assert time.monotonic() < limit, left
         time.sleep(0.02)
+
+
+def signal_bricks(mark: str, number: int) -> None:
+    for process, command in left_of(mark).items():
+        if command.startswith("glusterfsd"):
+            os.kill(process, number)
+
+
+def mounts_of(mark: str) -> list[str]:
+    """Lines of `mounts`, as the bed's processes see them."""
+    found = []
+    for process in left_of(mark):
+        with suppress(OSError):
+            found += Path(f"/proc/{process}/mounts").read_text().splitlines()
+    return found
 
 
 def traces() -> list[str]:
@@ -131,6 +147,47 @@ def test_down_ends_what_a_stopped_up_has_made(tmp_path: Path, mark: str, number:
 
 
 @needs_bed
+def test_killed_while_a_brick_hangs_nothing_is_left(tmp_path: Path, mark: str) -> None:
+    """A process that asks its mount then cannot be killed before the mount is."""
+    script = (
+        "import sys; from pathlib import Path; from halcyon.testbed.bed import raise_to_stay\n"
+        "from halcyon.testbed.plan import Plan\n"
+        "def on_step(step): print(step, flush=True); sys.stdin.readline()\n"
+        "raise_to_stay(Plan(compute=1, storage=1, mounts=1), Path(sys.argv[1]), on_step)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as up:
+        assert up.stdin is not None
+        assert up.stdout is not None
+        for step in up.stdout:
+            if step == "bricks that listen\n":
+                signal_bricks(mark, signal.SIGSTOP)
+            up.stdin.write("\n")
+            up.stdin.flush()
+            if step == "mount c1/0\n":
+                break
+        limit = time.monotonic() + LIMIT_S
+        while not any("/run/testbed/mounts/c1/0" in line for line in mounts_of(mark)):
+            assert time.monotonic() < limit
+            time.sleep(0.02)
+        up.kill()
+    wait_until_gone(mark)
+    assert traces() == []
+
+
+@needs_bed
+def test_a_brick_that_ends_before_the_bed_stands_is_named(tmp_path: Path, mark: str) -> None:
+    def on_step(step: str) -> None:
+        if step == "bricks that listen":
+            signal_bricks(mark, signal.SIGKILL)
+
+    with pytest.raises(HalcyonSystemError, match="the test bed cannot be raised: brick s1 ended"):
+        raise_to_stay(Plan(compute=1, storage=1, mounts=1), tmp_path, on_step)
+    wait_until_gone(mark)
+
+
+@needs_bed
 def test_a_killed_holder_takes_everything_along(tmp_path: Path, mark: str) -> None:
     directory = tmp_path / "bed"
     bed = raise_to_stay(PLAN, directory)
@@ -189,6 +246,18 @@ def test_an_error_in_the_block_ends_the_bed_too(mark: str) -> None:
     with pytest.raises(ValueError, match="of the block"):
         fail()
     wait_until_gone(mark)
+
+
+@needs_bed
+@pytest.mark.parametrize("path", ["/usr/bin:/bin", None])
+def test_daemons_outside_of_the_path_are_started(tmp_path: Path, path: str | None) -> None:
+    """As in scheduled jobs, whose path lacks the folders of the administrator's programs."""
+    environment = {name: value for name, value in os.environ.items() if name != "PATH"}
+    environment |= {DIRECTORY_VARIABLE: str(tmp_path)} | ({"PATH": path} if path else {})
+    up = [sys.executable, "-m", "halcyon", "testbed", "up", "--compute", "1", "--storage", "1", "--mounts", "1"]
+    done = subprocess.run(up, env=environment, capture_output=True, text=True, timeout=60)
+    assert take_down(tmp_path), done.stderr
+    assert done.returncode == 0
 
 
 def lacking(tool: str) -> Callable[[str], str | None]:

@@ -46,12 +46,31 @@ def test_commands_run_in_the_current_folder_with_all_files_of_the_machine(bed: B
     assert said(bed, "c2", "pwd") == str(Path.cwd())
 
 
+def test_a_current_folder_that_is_gone_is_named(bed: Bed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(HalcyonSystemError, match="the current folder: No such file or directory"):
+        bed.command("c1", ["true"])
+
+
 def test_links_have_the_rates_of_the_plan(bed: Bed) -> None:
     for host, bits_per_s in (("c1", 10**9), ("s2", 4 * 10**8)):
         [bucket] = json.loads(said(bed, host, "tc", "-j", "qdisc", "show", "dev", "eth0"))
         assert bucket["kind"] == "tbf"
         assert bucket["options"]["rate"] == bits_per_s / 8
         assert bucket["options"]["burst"] == pytest.approx(128 << 10, rel=0.01)  # the kernel counts ticks
+
+
+def test_hosts_know_one_another_however_many_there_are() -> None:
+    """More pairs of hosts than the kernel's table of neighbours takes by itself: 24 times 24, both ways."""
+    with raised(Plan(compute=24, storage=24, mounts=24)) as many:
+        known = said(many, "c24", "ip", "neigh", "show").splitlines()
+        assert sorted(line.split()[0] for line in known) == sorted(
+            host.address for host in many.plan.hosts if host.name != "c24"
+        )
+        assert all(line.split()[-1] == "PERMANENT" for line in known)
 
 
 def test_all_mounts_show_the_same_files(bed: Bed) -> None:

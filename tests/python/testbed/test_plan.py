@@ -15,10 +15,21 @@ def test_rates_are_read_as_tc_reads_them(text: str, bits_per_s: int) -> None:
     assert parse_rate(rate_text(bits_per_s), "--compute-link") == bits_per_s
 
 
-@pytest.mark.parametrize("text", ["", "400", "400mb", "fast", "-1gbit", "1 gbit"])
+@pytest.mark.parametrize("text", ["", "400", "400mb", "fast", "-1gbit", "1 gbit", "٤mbit"])
 def test_other_words_are_no_rate(text: str) -> None:
     with pytest.raises(UsageError, match=r"--storage-link: .* is no rate; expected a number with bit, kbit, mbit"):
         parse_rate(text, "--storage-link")
+
+
+@pytest.mark.parametrize("text", ["0mbit", "0.4bit", "0.000gbit"])
+def test_a_rate_of_0_is_no_link_without_a_limit(text: str) -> None:
+    with pytest.raises(UsageError, match=r"--storage-link: .* is no rate; expected one above 0, or 'none'"):
+        parse_rate(text, "--storage-link")
+
+
+def test_a_rate_beyond_all_numbers_is_out_of_bounds() -> None:
+    with pytest.raises(UsageError, match="storage link, bits/s: 10,000,"):
+        Plan(storage_link_bits_per_s=parse_rate("9" * 400 + "gbit", "--storage-link"))
 
 
 @pytest.mark.parametrize(("text", "size"), [("128kb", 131_072), ("2mb", 2 << 20), ("8 MiB", 8 << 20), ("1kB", 1000)])
@@ -35,6 +46,11 @@ def test_sizes_are_read_as_tc_and_as_halcyon_read_them(text: str, size: int) -> 
         ({"mounts": 0}, "mounts: 0; expected 1 to 256"),
         ({"mounts": 257}, "mounts: 257; expected 1 to 256"),
         ({"burst_bytes": 1}, "burst, bytes: 1; expected 4,096 to"),
+        ({"burst_bytes": 1 << 32}, "burst, bytes: 4,294,967,296; expected 4,096 to 4,294,967,295"),
+        (
+            {"burst_bytes": 1 << 30, "storage_link_bits_per_s": 10**7},
+            "burst, bytes: 1,073,741,824; expected 4,096 to 342,500,000",
+        ),
         ({"brick_bytes": 1}, "room of a storage host, bytes: 1; expected 16,777,216 to"),
         ({"storage_link_bits_per_s": 10}, "storage link, bits/s: 10; expected 1,000,000 to"),
     ],
@@ -57,6 +73,7 @@ def test_without_storage_there_are_no_mounts() -> None:
 def test_no_two_hosts_share_a_name_or_an_address() -> None:
     hosts = Plan(compute=64, storage=64, mounts=256).hosts
     assert len({host.name for host in hosts}) == len({host.address for host in hosts}) == 128
+    assert len({host.link_address for host in hosts}) == 128
     assert all(len(host.bridge_end) <= 15 for host in hosts), "the kernel's limit of an interface's name"
 
 

@@ -43,6 +43,13 @@ def test_bytes_are_those_of_a_programs_own_hosts(bed: Bed) -> None:
 
 
 @needs_bed
+def test_a_host_with_two_processes_counts_once(bed: Bed) -> None:
+    write = 'dd if=/dev/zero of="$TESTBED_MOUNT/$$" bs=1M count=4 oflag=direct'
+    [run] = run_metered(bed, [Program("twice", ("c1", "c1"), ("sh", "-c", write))]).runs
+    assert 8 << 20 <= run.sent_bytes[-1] <= 1.2 * (8 << 20)
+
+
+@needs_bed
 def test_starting_is_not_moving_data(bed: Bed) -> None:
     """The command waits for a moment that the test knows before it writes."""
     program = writer("late", ("c1",), 8, before="read t _ < /proc/uptime; echo $t; sleep 1; ")
@@ -66,6 +73,10 @@ def test_a_round_has_both_alone_and_together(bed: Bed) -> None:
     [
         (("sh", "-c", "echo no such file >&2; exit 3"), "B failed on c2 with exit status 3: no such file"),
         (("true",), r"B sent \S+ bytes: it wrote nothing to the test bed's file system"),
+        (
+            ("sh", "-c", r"printf 'is \377 so' >&2; exit 3"),
+            "B failed on c2 with exit status 3: is \N{REPLACEMENT CHARACTER} so",
+        ),
         (("no-such-command",), "B failed on c2 with exit status 127"),
     ],
 )

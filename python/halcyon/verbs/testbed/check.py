@@ -18,13 +18,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    from halcyon.observe.advise.trial import ended_in_order
     from halcyon.observe.printed.plain import as_json
     from halcyon.observe.printed.tables import console_for_tables
     from halcyon.testbed.bed import Bed
     from halcyon.testbed.check import check
     from halcyon.testbed.status import print_checked
 
-    checked = check(Bed.standing(), arguments.rounds)
+    with ended_in_order():
+        checked = check(Bed.standing(), arguments.rounds)
     if arguments.json:
         sys.stdout.write(as_json(checked.to_dict()))
     else:

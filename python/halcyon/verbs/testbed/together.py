@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.figures.picture_file import picture_path
+    from halcyon.observe.advise.trial import ended_in_order
     from halcyon.observe.printed.plain import as_json
     from halcyon.observe.printed.tables import console_for_tables
     from halcyon.testbed.bed import Bed
@@ -43,7 +44,8 @@ def run(arguments: argparse.Namespace) -> int:
     bed = Bed.standing()
     a = Program("A", _hosts(arguments.a_on), a_command)
     b = Program("B", _hosts(arguments.b_on), b_command)
-    compared = compare(bed, a, b, arguments.rounds)
+    with ended_in_order():
+        compared = compare(bed, a, b, arguments.rounds)
     if arguments.output is not None:
         from halcyon.testbed.together_picture import draw_compared
 
