@@ -10,7 +10,7 @@ from halcyon.coordinate.address import Address, parse_address
 from halcyon.errors import ConfigError, UnavailableError, UsageError
 from halcyon.installed_program import is_program, places_of
 
-VARIABLE = "HALCYON_COORDINATORS"
+VARIABLE = "HALCYON_COORDINATORS_FILE"
 DEFAULT = Path("/etc/halcyon/coordinators.yaml")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from halcyon.errors import HalcyonSystemError, UnavailableError, UsageError
 from halcyon.quantities import parse_bytes
 
-LAYERS = ("trace", "predict", "prefetch")
+LAYERS = ("trace", "predict", "prefetch", "coordinate")
 """Those that this release has."""
 
 LEAST_BUFFER = 1 << 20

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from halcyon.errors import HalcyonError, HalcyonSystemError
 from halcyon.exit_status import ended_badly
+from halcyon.layers.coordination import Coordination, say_how_turns_were_taken
 from halcyon.layers.learnt import say_what_was_learnt
 from halcyon.layers.preload import Prediction, Prefetching, variables
 from halcyon.observe.recording.folder import (
@@ -30,6 +31,7 @@ def record(
     contexts: bool = False,
     prediction: Prediction | None = None,
     prefetching: Prefetching | None = None,
+    coordination: Coordination | None = None,
 ) -> tuple[int, Path]:
     """Runs `command` with `layers` around its I/O calls; its exit code, and the folder with what was recorded.
 
@@ -41,10 +43,11 @@ def record(
     HalcyonSystemError: the command cannot be started.
     """
     words = list(command)
-    learning = (prediction.variables() if prediction else {}) | (prefetching.variables() if prefetching else {})
+    of_layers = {name: value for one in (prediction, prefetching, coordination) if one
+                 for name, value in one.variables().items()}  # fmt: skip
     is_new = folder is None or not folder.exists()
     place = new_folder(folder, words)
-    wanted = variables(list(layers), place / "trace", buffer, local, contexts) | learning
+    wanted = variables(list(layers), place / "trace", buffer, local, contexts) | of_layers
     recording = Recording.of(words, list(layers), time.time())
     try:
         recording.write(place)
@@ -77,9 +80,11 @@ def say_what_was_recorded(place: Path, layers: Sequence[str]) -> None:
         return
     if "predict" in layers or "prefetch" in layers:
         say_what_was_learnt(place / "trace")
+    if "coordinate" in layers:
+        say_how_turns_were_taken(place / "trace")
     if "trace" in layers:
         _say_how_many_were_traced(place)
-    else:
+    elif "predict" in layers:
         print(f"halcyon: {place}: how much was learnt, and no calls; --trace keeps these, too", file=sys.stderr)
 
 

@@ -1,4 +1,4 @@
-"""`halcyon run [--trace] [--predict] [--prefetch] [--servers-per-node 1] -- COMMAND`"""
+"""`halcyon run [--trace] [--predict] [--prefetch] [--coordinate] [--servers-per-node 1] -- COMMAND`"""
 
 import argparse
 import sys
@@ -9,7 +9,8 @@ DESCRIPTION = (
     "Runs COMMAND, for example `mpirun -n 64 ./simulation`. With --trace every I/O call of all its processes is "
     "recorded, without any change to it: `halcyon report` and `halcyon analyze` then say what it did. With "
     "--predict its processes learn their I/O while they run, and can ask what comes next (halcyon_forecast); with "
-    "--prefetch what they are about to read is read ahead. With "
+    "--prefetch what they are about to read is read ahead. With --coordinate they take turns with other jobs at file "
+    "systems that have a coordinator. With "
     "--servers-per-node the servers of all nodes are started first, by the same launcher on the same nodes, as one MPI "
     "world: events of scope 'job' need that. The exit code is the command's."
 )
@@ -20,7 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--predict", action="store_true", help="learn and forecast I/O; the same as --layers predict")
     parser.add_argument("--prefetch", action="store_true", help="read ahead what is predicted; implies --predict")
     parser.add_argument(
-        "--layers", metavar="LIST", help="what calls pass, separated by commas; known: trace, predict, prefetch"
+        "--coordinate", action="store_true", help="take turns with other jobs at file systems that have a coordinator"
+    )
+    parser.add_argument(
+        "--layers",
+        metavar="LIST",
+        help="what calls pass, separated by commas; known: trace, predict, prefetch, coordinate",
     )
     parser.add_argument(
         "-o",
@@ -72,6 +78,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         help="reads that are less probable are not read ahead: 1 to 100; default: 50",
     )
+    parser.add_argument(
+        "--coordinator",
+        metavar="PATH=ADDRESS",
+        action="append",
+        default=[],
+        help="--coordinate: who gives turns for files below PATH; may be repeated (default: as coordinators.yaml says)",
+    )
+    parser.add_argument(
+        "--coordinators",
+        metavar="FILE",
+        type=Path,
+        help="--coordinate: coordinators.yaml (default: $HALCYON_COORDINATORS_FILE, else "
+        "/etc/halcyon/coordinators.yaml)",
+    )
     parser.add_argument("--servers-per-node", metavar="N", type=int, help="start a server world; N has to be 1")
     parser.add_argument(
         "--patience",
@@ -85,6 +105,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.errors import UsageError
+    from halcyon.layers.coordination import Coordination
     from halcyon.layers.preload import Prediction, Prefetching
     from halcyon.layers.record import record, say_what_was_recorded
     from halcyon.offload.server_world import run_alone, run_beside_world
@@ -100,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
             "resources.server.threads in halcyon.yaml; the only value is 1"
         )
     patience: float | None = arguments.patience if arguments.servers_per_node else None
-    layers = [layer for layer in ("trace", "predict", "prefetch") if getattr(arguments, layer)]
+    layers = [layer for layer in ("trace", "predict", "prefetch", "coordinate") if getattr(arguments, layer)]
     layers += [layer for layer in (arguments.layers or "").split(",") if layer and layer not in layers]
     prediction = Prediction(
         arguments.predict_memory,
@@ -116,6 +137,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--prefetch-… say how to read ahead: add --prefetch")
     if prediction != Prediction() and "predict" not in layers:
         raise UsageError("--predict-…, --save-model and --model say how to learn: add --predict")
+    coordination = Coordination(tuple(arguments.coordinator), arguments.coordinators)
+    if coordination != Coordination() and "coordinate" not in layers:
+        raise UsageError("--coordinator and --coordinators say who gives turns: add --coordinate")
+    if arguments.coordinator and arguments.coordinators:
+        raise UsageError("--coordinator and --coordinators say the same in two ways; give one of them")
     if layers:
         code, place = record(
             command,
@@ -127,6 +153,7 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.contexts,
             prediction,
             prefetching,
+            coordination if "coordinate" in layers else None,
         )
         say_what_was_recorded(place, layers)
         return code

@@ -13,7 +13,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--config",
         metavar="FILE",
         type=Path,
-        help="coordinators.yaml (default: $HALCYON_COORDINATORS, else /etc/halcyon/coordinators.yaml)",
+        help="coordinators.yaml (default: $HALCYON_COORDINATORS_FILE, else /etc/halcyon/coordinators.yaml)",
     )
     parser.add_argument("--name", metavar="NAME", help="which of its coordinators; needed where there are several")
     parser.add_argument("--address", metavar="ADDRESS", help="of the coordinator, instead of a file")

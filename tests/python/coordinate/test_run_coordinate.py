@@ -1,0 +1,86 @@
+"""`halcyon run --coordinate`: unmodified programs take turns with others."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from coordinator_process import LIMIT_S, PATIENT, CoordinatorProcess
+from scripted_agents import Agent, has_turn, run_until
+
+from halcyon.errors import UnavailableError
+from halcyon.layers.preload import find_library
+
+Prepare = Callable[..., CoordinatorProcess]
+PATIENCE_MS = "20000"
+"""Of processes where nobody is silent: this machine may be slow."""
+
+
+@pytest.fixture(autouse=True)
+def library() -> None:
+    try:
+        find_library()
+    except UnavailableError as why:
+        pytest.skip(str(why))
+
+
+def write(of: CoordinatorProcess, folder: Path, patience_ms: str = PATIENCE_MS) -> "subprocess.Popen[str]":
+    """dd of 8 MiB into a coordinated folder."""
+    environment = os.environ | {"HALCYON_COORDINATE_PATIENCE_MS": patience_ms}
+    halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--coordinators", str(of.config)]
+    command = ["dd", "if=/dev/zero", f"of={folder}/file", "bs=1M", "count=8"]
+    return subprocess.Popen(
+        [*halcyon, "--", *command], cwd=folder.parent, env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+    )  # fmt: skip
+
+
+def test_a_program_waits_until_the_turn_is_given_back(start: Prepare, tmp_path: Path) -> None:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    of = start(paths=[str(folder)], times=PATIENT)
+    other = Agent(of, "other")
+    other.begin()
+    run_until([other], has_turn(other), "the other one has the turn")
+    program = write(of, folder)
+    waits = lambda: any(one.state == "waiting" for one in of.top().applications)  # noqa: E731
+    run_until([other], waits, "the program waits")
+    assert program.poll() is None
+    assert (folder / "file").stat().st_size == 0
+    other.release()
+    run_until([other], lambda: program.poll() is not None, "the program ends")
+    said, _ = program.communicate(timeout=LIMIT_S)
+    assert program.returncode == 0, said
+    assert "1 process took turns: 8.39 MB in turn" in said
+    assert "out of turn" not in said
+    assert (folder / "file").stat().st_size == 8 << 20
+
+
+def test_without_a_coordinator_a_program_goes_on_and_says_so(prepare: Prepare, tmp_path: Path) -> None:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    program = write(prepare(paths=[str(folder)]), folder, patience_ms="200")
+    said, _ = program.communicate(timeout=LIMIT_S)
+    assert program.returncode == 0, said
+    assert "8.39 MB moved out of turn: no coordinator answered" in said
+    assert (folder / "file").stat().st_size == 8 << 20
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--coordinator", "/a=unix:/b"], "--coordinator and --coordinators say who gives turns: add --coordinate"),
+        (["--coordinate", "--coordinator", "/a"], "--coordinator /a: expected PATH=ADDRESS"),
+        (
+            ["--coordinate", "--coordinator", "/a=unix:/b", "--coordinators", "c.yaml"],
+            "--coordinator and --coordinators say the same in two ways",
+        ),
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(words: list[str], message: str) -> None:
+    line = [sys.executable, "-m", "halcyon", "run", *words, "--", "true"]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert done.returncode == 2
+    assert message in done.stderr

@@ -1,0 +1,75 @@
+"""Which coordinators a command's processes ask, and what is said of their turns."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from halcyon.errors import UnavailableError, UsageError
+from halcyon.layers import coordination
+from halcyon.layers.coordination import Coordination, Turns, read_turns, turns_in_words
+
+
+@pytest.fixture(autouse=True)
+def agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HALCYON_AGENT", "/bin/true")
+
+
+def test_each_path_has_a_line_and_each_job_its_own_name_and_secret(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    paths = (f"{tmp_path}/link=unix:/run/a.socket", "/scratch=tcp:host:7000")
+    wanted, again = Coordination(paths).variables(), Coordination(paths).variables()
+    assert wanted["HALCYON_COORDINATORS"] == f"{tmp_path}=unix:/run/a.socket\n/scratch=tcp:host:7000"
+    assert wanted["HALCYON_AGENT"] == "/bin/true"
+    for name in ("HALCYON_JOB", "HALCYON_JOB_SECRET"):
+        assert wanted[name] != again[name]
+
+
+@pytest.mark.parametrize("text", ["/scratch", "scratch=unix:/a", "=unix:/a", "/a\n/b=unix:/c"])
+def test_what_is_no_path_with_an_address_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match=r"expected PATH=ADDRESS, such as /scratch=unix:/run/halcyon/scratch\.socket"):
+        Coordination((text,)).variables()
+
+
+def test_an_address_that_is_none_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"address 'nowhere'; expected unix:/path/to/socket"):
+        Coordination(("/scratch=nowhere",)).variables()
+
+
+def test_more_paths_than_a_process_has_room_for_are_refused() -> None:
+    with pytest.raises(UsageError, match="9 coordinated paths; expected 8 or fewer"):
+        Coordination(tuple(f"/{i}=unix:/a" for i in range(9))).variables()
+
+
+def test_without_a_file_the_way_out_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UnavailableError, match=r"no-file: no such file, .*name one: --coordinator PATH=ADDRESS"):
+        Coordination(file=tmp_path / "no-file").variables()
+
+
+def test_without_an_agent_the_places_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coordination, "places_of", lambda *_: [Path("/nowhere/halcyon-agent")])
+    with pytest.raises(UnavailableError, match=r"no halcyon-agent; looked for /nowhere/halcyon-agent\. Set"):
+        Coordination(("/scratch=unix:/a",)).variables()
+
+
+def test_facts_of_processes_are_summed_over_their_mounts(tmp_path: Path) -> None:
+    (tmp_path / "n.1.2.coordinate").write_text("end exit\nmount /a\nbytes 5\nwaited_ns 7\nmount /b\nbytes 6\n")
+    (tmp_path / "n.2.2.coordinate").write_text("mount /a\nbytes 1\nbytes_unasked 9\ncalls_let_silent 3\n")
+    told = read_turns(tmp_path)
+    assert (told.processes, told.untold) == (2, 1)
+    assert told.counts == Counter(bytes=12, waited_ns=7, bytes_unasked=9, calls_let_silent=3)
+
+
+def test_what_went_on_out_of_turn_is_said_first() -> None:
+    counts = Counter(bytes=10**9, bytes_unasked=10**6, calls_let_silent=3, calls_let_locks=2, waited_ns=1_500_000_000)
+    assert turns_in_words(Turns(2, 1, counts)) == [
+        "1.00 MB moved out of turn: no coordinator answered, or a call could not wait",
+        "3 calls went on out of turn since no coordinator answered",
+        "2 calls went on out of turn since a file lock was held",
+        "1 process ended without telling of turns",
+        "2 processes took turns: 1.00 GB in turn; waited for 1.50 s, all threads together",
+    ]
+    assert turns_in_words(Turns(1, 0, Counter(bytes=1000))) == [
+        "1 process took turns: 1.00 kB in turn; waited for 0 s, all threads together"
+    ]
+    assert turns_in_words(Turns()) == ["no process did I/O on a coordinated path"]
