@@ -116,9 +116,10 @@ def load_table(total: int, request: float, jobs: Sequence[int]) -> list[Load]:
 
 
 def compare(total: int, jobs: int, request: int, in_use: float) -> Compared:
-    """UsageError: no target in use, or more than there are."""
-    if not 0 < in_use <= total:
-        raise UsageError(f"{in_use:,g} targets in use by {jobs:,} jobs; expected more than 0 and at most {total:,}")
+    """UsageError: no target in use, or more than there are, or than the jobs request."""
+    most = min(total, jobs * request)
+    if not 0 < in_use <= most:
+        raise UsageError(f"{in_use:,g} targets in use by {jobs:,} jobs; expected more than 0 and at most {most:,}")
     return Compared(in_use, load_table(total, request, [jobs])[0])
 
 
