@@ -109,6 +109,11 @@ class Purchase:
     """At least one stripe, with which the load may be above the limit."""
     targets_for_limit: int
 
+    @property
+    def limit_is_kept(self) -> bool:
+        """By that request, but for rounding."""
+        return self.request_for_limit.load <= self.load_limit * (1 + 1e-9)
+
 
 def load_table(total: int, request: float, jobs: Sequence[int]) -> list[Load]:
     """Equations 6.2 to 6.4 for each number of jobs on `total` targets."""

@@ -161,6 +161,14 @@ request for load 1.5: 127 stripes per job (load 1.496)
 targets for load 1.5: 601 (121 more)"""
 
 
+def test_a_request_whose_load_is_the_limit_but_for_rounding() -> None:
+    told = model("stripes", "--total", "480", "--request", "320", "--jobs", "2", "--recommend")
+    assert told.splitlines()[1:] == [
+        "request for load 1.5: 320 stripes per job (load 1.500)",
+        "targets for load 1.5: 480; the file system has enough",
+    ]
+
+
 def test_a_request_by_measurements(tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_text("striping_factor,bytes_per_s\n160,4541366000\n64,3910507000\n32,3000000000\n")
     assert model(
