@@ -11,6 +11,9 @@ namespace {
 
 constexpr int64_t MOST_TARGETS = int64_t{1} << 40;
 constexpr int64_t MOST_RANKS = int64_t{1} << 40;
+/// Relative: loads that differ by less are equal. Two jobs on 320 of 480 targets each have load 1.5, give or take
+/// rounding.
+constexpr double EQUAL = 1e-12;
 
 void require_request(int64_t targets, double stripes) {
     require(targets >= 1 && targets <= MOST_TARGETS, "targets", static_cast<double>(targets), "1 to 2^40 targets");
@@ -63,7 +66,7 @@ int64_t ranks_at_load(int64_t targets, double stripes, double load, int64_t rank
     require(load >= 1 && std::isfinite(load), "load", load, "a load of 1 or more");
     require(ranks_per_node >= 1, "ranks_per_node", static_cast<double>(ranks_per_node), "1 rank or more");
     const auto reached = [&](int64_t nodes) {
-        return load_of_equal_jobs(targets, stripes, nodes * ranks_per_node).load >= load;
+        return load_of_equal_jobs(targets, stripes, nodes * ranks_per_node).load >= load * (1 - EQUAL);
     };
     // All targets in use is the most there can be: load * targets / stripes ranks reach it for certain.
     const double enough = std::ceil(load * static_cast<double>(targets) / stripes);
@@ -76,7 +79,8 @@ int64_t request_for_load(int64_t targets, int64_t jobs, double load) {
     require_request(targets, 0);
     require(load >= 1 && std::isfinite(load), "load", load, "a load of 1 or more");
     const auto above = [&](int64_t request) {
-        return request > targets || load_of_equal_jobs(targets, static_cast<double>(request), jobs).load > load;
+        if (request > targets) return true;
+        return load_of_equal_jobs(targets, static_cast<double>(request), jobs).load > load * (1 + EQUAL);
     };
     return std::max<int64_t>(least(0, targets + 1, above) - 1, 1);
 }
@@ -91,7 +95,7 @@ int64_t targets_for_load(std::span<const double> stripes, double load) {
     }
     require(std::isfinite(load) && (load > 1 || (jobs <= 1 && load == 1)), "load", load,
             "a load above 1: jobs at random places may always collide");
-    const auto enough = [&](int64_t targets) { return load_of_jobs(targets, stripes).load <= load; };
+    const auto enough = [&](int64_t targets) { return load_of_jobs(targets, stripes).load <= load * (1 + EQUAL); };
     const auto fewest = static_cast<int64_t>(std::ceil(largest));
     require(enough(MOST_TARGETS), "load", load, "a load that 2^40 targets keep");
     return least(fewest - 1, MOST_TARGETS, enough);

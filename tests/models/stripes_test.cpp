@@ -125,6 +125,7 @@ TEST(load, refuses_requests_out_of_bounds) {
 // Wright 2014, section 6.3: 688 = 43 nodes of 16 cores
 TEST(ranks_at_load, of_3_are_688_on_nodes_of_16_cores) {
     EXPECT_EQ(ranks_at_load(480, 2, 3, 16), 688);
+    EXPECT_EQ(ranks_at_load(1020, 408, 1.25, 1), 2) << "exactly the load, but for rounding";
     const int64_t ranks = ranks_at_load(480, 2, 3, 1);
     EXPECT_GE(load_of_equal_jobs(480, 2, ranks).load, 3);
     EXPECT_LT(load_of_equal_jobs(480, 2, ranks - 1).load, 3);
@@ -146,13 +147,15 @@ TEST(request, is_the_largest_that_keeps_the_load) {
         for (const double load : {1.1, 1.5, 2.0}) {
             const int64_t request = request_for_load(480, jobs, load);
             if (request > 1) {
-                EXPECT_LE(load_of_equal_jobs(480, static_cast<double>(request), jobs).load, load);
+                EXPECT_LE(load_of_equal_jobs(480, static_cast<double>(request), jobs).load, load * (1 + 1e-12));
             }
             if (request < 480) {
                 EXPECT_GT(load_of_equal_jobs(480, static_cast<double>(request + 1), jobs).load, load);
             }
         }
     }
+    for (const int64_t targets : {3, 138, 480, 600})
+        EXPECT_EQ(request_for_load(targets, 2, 1.5), targets * 2 / 3) << "exactly the load, but for rounding";
     EXPECT_EQ(request_for_load(480, 1, 1.5), 480) << "one job never collides";
     EXPECT_EQ(request_for_load(480, 4, 4), 480);
 }
@@ -164,6 +167,7 @@ TEST(targets, are_the_fewest_that_keep_the_load) {
         EXPECT_LE(load_of_jobs(targets, four).load, load);
         EXPECT_GT(load_of_jobs(targets - 1, four).load, load);
     }
+    EXPECT_EQ(targets_for_load(std::vector<double>(2, 18), 1.25), 45) << "exactly the load, but for rounding";
     EXPECT_EQ(targets_for_load(four, 4), 160) << "no fewer than one job requests";
     EXPECT_EQ(targets_for_load(std::vector<double>{12}, 1), 12);
 }

@@ -9,6 +9,9 @@ from pathlib import Path
 from halcyon.errors import ConfigError, HalcyonSystemError
 from halcyon.models.published import named
 
+MOST = 1 << 40
+"""Of whole numbers, as of options."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -24,9 +27,9 @@ class Row:
         return self._number(column, "a number above 0", least=0.0, above=True)
 
     def whole(self, column: str, least: int = 1) -> int:
-        expected = f"a whole number{' above 0' if least else ''}"
+        expected = f"a whole number from {least} to 2^40"
         number = self._number(column, expected, least=least)
-        if number != int(number):
+        if number != int(number) or number > MOST:
             raise self._wrong(column, expected)
         return int(number)
 

@@ -10,6 +10,8 @@ from halcyon.errors import ConfigError
 from halcyon.models.measured_rows import Row, Rows, read_rows
 from halcyon.models.stripes import MeasuredRequest
 
+_MOST_STRIPES = 10_000_000
+"""On all targets: their distribution takes a minute."""
 COUNT, SIZE, RATE = "striping_factor", "striping_unit", "bytes_per_s"
 
 
@@ -95,6 +97,11 @@ def read_targets(source: Path | str) -> MeasuredTargets:
         requests.add(row.whole("request"))
     if len(requests) != 1:
         raise ConfigError(f"{rows[-1].where}: request: files of different requests; expected the same in all lines")
+    stripes = sum(count * targets for count, targets in counts.items())
+    if max(counts) > _MOST_STRIPES or stripes > _MOST_STRIPES:
+        raise ConfigError(
+            f"{source}: {max(stripes, max(counts)):,} stripes; expected {_MOST_STRIPES:,} or fewer in all"
+        )
     return MeasuredTargets(requests.pop(), [counts[stripes] for stripes in range(max(counts) + 1)])
 
 

@@ -109,6 +109,11 @@ class Purchase:
     """At least one stripe, with which the load may be above the limit."""
     targets_for_limit: int
 
+    @property
+    def limit_is_kept(self) -> bool:
+        """By that request, but for rounding."""
+        return self.request_for_limit.load <= self.load_limit * (1 + 1e-9)
+
 
 def load_table(total: int, request: float, jobs: Sequence[int]) -> list[Load]:
     """Equations 6.2 to 6.4 for each number of jobs on `total` targets."""
@@ -116,9 +121,10 @@ def load_table(total: int, request: float, jobs: Sequence[int]) -> list[Load]:
 
 
 def compare(total: int, jobs: int, request: int, in_use: float) -> Compared:
-    """UsageError: no target in use, or more than there are."""
-    if not 0 < in_use <= total:
-        raise UsageError(f"{in_use:,g} targets in use by {jobs:,} jobs; expected more than 0 and at most {total:,}")
+    """UsageError: no target in use, or more than there are, or than the jobs request."""
+    most = min(total, jobs * request)
+    if not 0 < in_use <= most:
+        raise UsageError(f"{in_use:,g} targets in use by {jobs:,} jobs; expected more than 0 and at most {most:,}")
     return Compared(in_use, load_table(total, request, [jobs])[0])
 
 

@@ -8,7 +8,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from halcyon.errors import ConfigError, HalcyonSystemError
@@ -128,8 +128,10 @@ def _number(path: Path, line: int, word: str) -> float:
 
 
 def _time(path: Path, line: int, text: str) -> float:
-    """Of sacct, which tells local time without its zone: differences across a change of the clocks are an hour off."""
+    """Of sacct, which tells local time without its zone (differences across a change of the clocks are an hour off),
+    unless SLURM_TIME_FORMAT asks for the zone."""
     try:
-        return (datetime.fromisoformat(text).replace(tzinfo=None) - datetime(1970, 1, 1)).total_seconds()
+        when = datetime.fromisoformat(text)
+        return (when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp()
     except ValueError as why:
         raise ConfigError(f"{path}:{line}: '{text}' is no time such as 2026-01-31T12:00:00") from why

@@ -43,6 +43,13 @@ def test_what_sacct_prints_is_read_without_its_steps(tmp_path: Path) -> None:
     assert concurrency(told, []).running == pytest.approx([0, 0.5, 0.5])
 
 
+def test_times_with_a_zone_are_as_long_as_they_were(tmp_path: Path) -> None:
+    """As SLURM_TIME_FORMAT can have them: here over the end of summer time."""
+    (tmp_path / "jobs.txt").write_text("JobID|Start|End\n1|2026-10-25T02:30:00+02:00|2026-10-25T02:10:00+01:00\n")
+    told = read_workload(tmp_path / "jobs.txt")
+    assert told.ends_s[0] - told.starts_s[0] == 40 * 60
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

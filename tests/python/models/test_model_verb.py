@@ -161,6 +161,14 @@ request for load 1.5: 127 stripes per job (load 1.496)
 targets for load 1.5: 601 (121 more)"""
 
 
+def test_a_request_whose_load_is_the_limit_but_for_rounding() -> None:
+    told = model("stripes", "--total", "480", "--request", "320", "--jobs", "2", "--recommend")
+    assert told.splitlines()[1:] == [
+        "request for load 1.5: 320 stripes per job (load 1.500)",
+        "targets for load 1.5: 480; the file system has enough",
+    ]
+
+
 def test_a_request_by_measurements(tmp_path: Path) -> None:
     (tmp_path / "m.csv").write_text("striping_factor,bytes_per_s\n160,4541366000\n64,3910507000\n32,3000000000\n")
     assert model(
@@ -202,6 +210,7 @@ def test_the_same_for_machines() -> None:
         ("--targets /nowhere", "/nowhere: no such directory; expected one, a CSV file, or a name such as wright:6.5/1"),
         ("--total 4 --logs --recommend", "--logs and --recommend answer different questions"),
         ("--total 4 --request 2 --jobs 1001", "--jobs 1001; expected 1000 or fewer"),
+        ("--total 4 --request 2 --recommend --jobs 1000001", "--jobs 1000001; expected 1000000 or fewer"),
         ("--total 4 --request 2 --recommend --load 1", "load: 1; expected a load above 1"),
         ("--total 4 --logs --load 0.5", "expected a load of 1 or more"),
         ("--total 4 --logs --ranks 1,x", "'x' is no whole number"),
@@ -230,6 +239,15 @@ def assert_refused(told: str, message: str) -> None:
 )
 def test_probes_without_sense_are_refused(arguments: str, message: str) -> None:
     assert_refused(model("probe", *arguments.split()), message)
+
+
+def test_measurements_that_nobody_can_have_made_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "loads.csv").write_text("jobs,request,in_use\n1,2,3\n")
+    told = model("stripes", "--total", "480", "--request", "2", "--points", str(tmp_path / "loads.csv"))
+    assert_refused(told, "3 targets in use by 1 jobs; expected more than 0 and at most 2")
+    (tmp_path / "targets.csv").write_text("stripes,targets,request\n1000000000,1,1\n")
+    told = model("stripes", "--targets", str(tmp_path / "targets.csv"))
+    assert "targets.csv: 1,000,000,000 stripes; expected 10,000,000 or fewer in all" in told
 
 
 def test_a_missing_column_is_named_with_its_line(tmp_path: Path) -> None:

@@ -143,7 +143,8 @@ def test_measurements_of_a_sweep_are_read(tmp_path: Path) -> None:
         ("", "1: no column 'striping_factor'; found: none"),
         ("striping_factor,bytes_per_s\n2,fast\n", "2: bytes_per_s: 'fast'; expected a number above 0"),
         ("striping_factor,bytes_per_s\n2,nan\n", "2: bytes_per_s: 'nan'"),
-        ("striping_factor,bytes_per_s\n1.5,7\n", "2: striping_factor: '1.5'; expected a whole number above 0"),
+        ("striping_factor,bytes_per_s\n1.5,7\n", "2: striping_factor: '1.5'; expected a whole number from 1 to 2^40"),
+        ("striping_factor,bytes_per_s\n9999999999999999999,7\n", "2: striping_factor: '9999999999999999999'; expected"),
     ],
 )
 def test_measurements_that_are_none_are_refused_with_their_line(tmp_path: Path, text: str, message: str) -> None:

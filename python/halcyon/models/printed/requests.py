@@ -85,7 +85,7 @@ def print_purchase(told: Purchase, console: Console) -> None:
     now, smaller, limit = told.now, told.request_for_limit, told.load_limit
     jobs = f"{plural(told.jobs, 'job')} with {plural(told.request, 'stripe')} each on {plural(told.total, 'target')}"
     request = f"request for load {limit:g}: {plural(int(smaller.request), 'stripe')} per job (load {smaller.load:.3f})"
-    if smaller.load > limit:
+    if not told.limit_is_kept:
         request += f"; no request keeps load {limit:g}"
     lines = [
         f"{jobs}: load {now.load:.3f}, {now.in_use:,.3f} targets in use",

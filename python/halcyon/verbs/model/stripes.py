@@ -98,6 +98,8 @@ def _add_details(parser: "argparse._ArgumentGroup") -> None:
 
 _ROWS = 1000
 """More rows than this are not for a reader."""
+_JOBS = 1_000_000
+"""At once; no machine runs more."""
 _GOES_WITH = {
     "request": ("", "--logs", "--recommend"),
     "jobs": ("", "--recommend", "--measured"),
@@ -163,6 +165,8 @@ def _check(arguments: argparse.Namespace, mode: str) -> None:
         raise UsageError(f"--request: {len(arguments.request)} requests; {mode} takes one")
     if (arguments.jobs or 0) > _ROWS and not mode:
         raise UsageError(f"--jobs {arguments.jobs}; expected {_ROWS} or fewer, one line each")
+    if (arguments.jobs or 0) > _JOBS:
+        raise UsageError(f"--jobs {arguments.jobs}; expected {_JOBS} or fewer")
     if mode == "--recommend":
         _check_recommend(arguments, by_measurements)
 
