@@ -61,7 +61,8 @@ class Bed:
         return Path(f"/proc/{self.holder}/root") / path.relative_to("/")
 
     def command(self, host: str, command: Sequence[str]) -> list[str]:
-        """What runs `command` on a host, in the current folder. The bed's environment goes with `environment`."""
+        """What runs `command` on a host, in the current folder, and ends it (SIGTERM) when it is itself ended. The
+        bed's environment goes with `environment`."""
         at = self.plan.host(host)
         try:
             here = Path.cwd()
@@ -70,7 +71,7 @@ class Bed:
         enter = [
             "nsenter", f"--target={self.holder}", "--mount", "--pid",
             f"--net={self.inside(place.NETNS / host)}", f"--uts={self.inside(place.UTS / host)}",
-            f"--wdns={here}", "--",
+            f"--wdns={here}", "--", "setpriv", "--pdeathsig", "TERM", "--",
         ]  # fmt: skip
         return [*enter, *at.in_front, *command]
 
@@ -192,7 +193,10 @@ def take_down(directory: Path | None = None) -> bool:
             with suppress(ProcessLookupError):
                 os.kill(record["holder"], signal.SIGKILL)
         if time.monotonic() > limit:
-            raise HalcyonSystemError(f"the test bed of {directory} does not end: see /proc/locks for its process")
+            raise HalcyonSystemError(
+                f"the test bed of {directory} does not end: {_UP} (process {_raised_by(directory)}) is raising it, or "
+                "stands still; end that process"
+            )
         time.sleep(_LOOK_S)
     with suppress(FileNotFoundError):
         (directory / "bed.json").unlink()
@@ -287,9 +291,19 @@ def _locked(directory: Path) -> Iterator[int]:
             raise UsageError(f"a test bed stands already; end it first: {_DOWN}") from None
         with suppress(FileNotFoundError):
             (directory / "bed.json").unlink()
+        with suppress(OSError):  # for messages alone
+            os.truncate(lock, 0)
+            os.write(lock, f"{os.getpid()}\n".encode())
         yield lock
     finally:
         os.close(lock)
+
+
+def _raised_by(directory: Path) -> str:
+    """The process that took the lock, for messages."""
+    with suppress(OSError):
+        return (directory / "lock").read_text().strip() or "not known"
+    return "not known"
 
 
 def _is_locked(directory: Path) -> bool:

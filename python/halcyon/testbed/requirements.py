@@ -9,8 +9,8 @@ from pathlib import Path
 from halcyon.testbed.plan import Plan
 
 _ALWAYS = {
-    "ip": "iproute2", "tc": "iproute2", "unshare": "util-linux", "nsenter": "util-linux", "mount": "mount",
-    "hostname": "hostname",
+    "ip": "iproute2", "tc": "iproute2", "unshare": "util-linux", "nsenter": "util-linux", "setpriv": "util-linux",
+    "mount": "mount", "hostname": "hostname",
 }  # fmt: skip
 _GLUSTER = {"glusterfsd": "glusterfs-server", "glusterfs": "glusterfs-client"}
 _SLURM = {"slurmctld": "slurmctld", "slurmd": "slurmd", "srun": "slurm-client", "munged": "munge"}

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from halcyon.errors import HalcyonSystemError, UnavailableError, UsageError
+from halcyon.testbed import bed as bed_module
 from halcyon.testbed.bed import DIRECTORY_VARIABLE, Bed, raise_to_stay, raised, take_down
 from halcyon.testbed.plan import Plan
 from halcyon.testbed.requirements import unavailable
@@ -144,6 +145,37 @@ def test_down_ends_what_a_stopped_up_has_made(tmp_path: Path, mark: str, number:
     take_down(directory)
     assert not take_down(directory)
     assert traces() == []
+
+
+@needs_bed
+def test_down_names_an_up_that_stands_still(tmp_path: Path, mark: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bed_module, "GONE_S", 0.2)
+    script = KILLS.replace("signal.SIGKILL", "signal.SIGSTOP")
+    with subprocess.Popen(
+        [sys.executable, "-c", script, tmp_path, "1", "up", PLAN.to_json()], stderr=subprocess.DEVNULL
+    ) as up:
+        os.waitid(os.P_PID, up.pid, os.WSTOPPED | os.WNOWAIT)
+        with pytest.raises(HalcyonSystemError, match=rf"halcyon testbed up \(process {up.pid}\) is raising it"):
+            take_down(tmp_path)
+        up.kill()
+    wait_until_gone(mark)
+
+
+@needs_bed
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGKILL])
+def test_a_command_on_a_host_ends_with_what_started_it(by: signal.Signals) -> None:
+    with raised(Plan(compute=1, storage=0, mounts=0)) as bed:
+        running = bed.popen("c1", ["sleep", "601"])
+        limit = time.monotonic() + LIMIT_S
+        runs = ["pgrep", "-x", "-f", "sleep 601"]
+        while bed.run("c1", runs, capture_output=True).returncode != 0:
+            assert time.monotonic() < limit, "the command starts"
+            time.sleep(0.01)
+        os.kill(running.pid, by)
+        running.wait(LIMIT_S)
+        while bed.run("c1", runs, capture_output=True).returncode == 0:
+            assert time.monotonic() < limit, "the command goes on"
+            time.sleep(0.01)
 
 
 @needs_bed
