@@ -50,7 +50,7 @@ def test_output_that_no_store_takes_is_counted_and_said(openmpi_case: Case, top:
 def test_summary_of_a_run_that_skipped_opens_with_the_count(openmpi_case: Case) -> None:
     openmpi_case.variables = ("a", "b")
     openmpi_case.configure(attributes=", when-full: skip", nz="32", size="500 KiB")
-    outcome = openmpi_case.run("iterations=60", "pause_ms=1")
+    outcome = openmpi_case.run("iterations=200", "pause_ms=0")
     skipped = sum(rank["skipped"] for rank in outcome.ranks.values())
     done = halcyon("summary", openmpi_case.output)
     assert skipped > 0
