@@ -4,6 +4,8 @@ import os
 import shutil
 from pathlib import Path
 
+from halcyon.errors import UnavailableError
+
 _PACKAGE = Path(__file__).resolve().parent
 
 
@@ -21,6 +23,15 @@ def places_of(name: str, variable: str) -> list[Path]:
     if on_path := shutil.which(name):
         places.append(Path(on_path))
     return list(dict.fromkeys(places))
+
+
+def find_installed(name: str, variable: str) -> Path:
+    """The first of its places that has it. UnavailableError: none has; it names all places, and the variable."""
+    places = places_of(name, variable)
+    if found := next((place for place in places if is_program(place)), None):
+        return found
+    looked = ", ".join(map(str, places)) or "it on PATH"
+    raise UnavailableError(f"no {name}; looked for {looked}. Set {variable} to the path of one")
 
 
 def is_program(path: Path) -> bool:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halcyon.coordinate.address import Address, parse_address
-from halcyon.errors import ConfigError, UnavailableError, UsageError
-from halcyon.installed_program import is_program, places_of
+from halcyon.errors import ConfigError, UsageError
+from halcyon.installed_program import find_installed
 
 VARIABLE = "HALCYON_COORDINATORS_FILE"
 DEFAULT = Path("/etc/halcyon/coordinators.yaml")
@@ -31,13 +31,7 @@ def default_file() -> Path:
 
 def find_program() -> Path:
     """halcyon-coordinator. UnavailableError: there is none."""
-    places = places_of("halcyon-coordinator", "HALCYON_COORDINATOR")
-    if found := next((place for place in places if is_program(place)), None):
-        return found
-    raise UnavailableError(
-        f"no halcyon-coordinator; looked for {', '.join(map(str, places)) or 'it on PATH'}. "
-        "Set HALCYON_COORDINATOR to the path of one"
-    )
+    return find_installed("halcyon-coordinator", "HALCYON_COORDINATOR")
 
 
 def read_coordinators(file: Path) -> list[Coordinator]:

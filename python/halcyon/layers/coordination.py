@@ -11,7 +11,7 @@ from pathlib import Path
 from halcyon.coordinate.address import parse_address
 from halcyon.coordinate.configuration import default_file, read_coordinators
 from halcyon.errors import UnavailableError, UsageError
-from halcyon.installed_program import is_program, places_of
+from halcyon.installed_program import find_installed
 from halcyon.quantities import plural, seconds, size
 
 MOST_PATHS = 8
@@ -34,7 +34,7 @@ class Coordination:
             raise UsageError(f"--coordinate: {len(lines)} coordinated paths; expected {MOST_PATHS} or fewer")
         return {
             "HALCYON_COORDINATORS": "\n".join(lines),
-            "HALCYON_AGENT": str(_find_agent()),
+            "HALCYON_AGENT": str(find_installed("halcyon-agent", "HALCYON_AGENT")),
             "HALCYON_JOB": f"{socket.gethostname()}.{os.getpid()}.{secrets.token_hex(4)}",
             "HALCYON_JOB_SECRET": secrets.token_hex(16),
         }
@@ -111,13 +111,3 @@ def _lines_of(file: Path) -> list[str]:
             f"{file}: no such file, so that no coordinator is known; name one: --coordinator PATH=ADDRESS"
         )
     return [f"{os.path.realpath(path)}={one.address}" for one in read_coordinators(file) for path in one.paths]
-
-
-def _find_agent() -> Path:
-    places = places_of("halcyon-agent", "HALCYON_AGENT")
-    if found := next((place for place in places if is_program(place)), None):
-        return found
-    raise UnavailableError(
-        f"no halcyon-agent; looked for {', '.join(map(str, places)) or 'it on PATH'}. "
-        "Set HALCYON_AGENT to the path of one"
-    )

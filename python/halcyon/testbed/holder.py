@@ -72,7 +72,7 @@ class _Holder:
             path.write_text(text)
         place.AGENT.chmod(0o755)
         _run("mount", "--bind", str(place.HOME / "hosts"), "/etc/hosts")
-        _done("room of its own")
+        _done("namespaces")
 
     def _join_hosts(self) -> None:
         for host in self._plan.hosts:

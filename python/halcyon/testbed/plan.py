@@ -67,7 +67,7 @@ class Plan:
         _expect("compute hosts", self.compute, 1, MOST_HOSTS)
         _expect("storage hosts", self.storage, 0, MOST_HOSTS)
         _expect("mounts", self.mounts, 1 if self.storage else 0, MOST_MOUNTS)
-        _expect("room of a storage host, bytes", self.brick_bytes, 16 << 20, 1 << 44)
+        _expect("capacity of a storage host, bytes", self.brick_bytes, 16 << 20, 1 << 44)
         for what, rate in (("compute", self.compute_link_bits_per_s), ("storage", self.storage_link_bits_per_s)):
             if rate:
                 _expect(f"{what} link, bits/s", rate, 10**6, 10**11)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from halcyon import installed_program
 from halcyon.errors import UnavailableError, UsageError
-from halcyon.layers import coordination
 from halcyon.layers.coordination import Coordination, Turns, read_turns, turns_in_words
 
 
@@ -47,7 +47,7 @@ def test_without_a_file_the_way_out_is_named(tmp_path: Path) -> None:
 
 
 def test_without_an_agent_the_places_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(coordination, "places_of", lambda *_: [Path("/nowhere/halcyon-agent")])
+    monkeypatch.setattr(installed_program, "places_of", lambda *_: [Path("/nowhere/halcyon-agent")])
     with pytest.raises(UnavailableError, match=r"no halcyon-agent; looked for /nowhere/halcyon-agent\. Set"):
         Coordination(("/scratch=unix:/a",)).variables()
 

@@ -51,7 +51,7 @@ def test_sizes_are_read_as_tc_and_as_halcyon_read_them(text: str, size: int) -> 
             {"burst_bytes": 1 << 30, "storage_link_bits_per_s": 10**7},
             "burst, bytes: 1,073,741,824; expected 4,096 to 342,500,000",
         ),
-        ({"brick_bytes": 1}, "room of a storage host, bytes: 1; expected 16,777,216 to"),
+        ({"brick_bytes": 1}, "capacity of a storage host, bytes: 1; expected 16,777,216 to"),
         ({"storage_link_bits_per_s": 10}, "storage link, bits/s: 10; expected 1,000,000 to"),
     ],
 )

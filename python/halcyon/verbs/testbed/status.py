@@ -5,7 +5,7 @@ import sys
 
 SUMMARY = "show the test bed, and what is wrong with it"
 DESCRIPTION = (
-    "Prints hosts, addresses, links, mounts and room of the test bed. The exit code is 1 where a daemon of it has "
+    "Prints hosts, addresses, links, mounts and capacity of the test bed. The exit code is 1 where a daemon of it has "
     "ended, such as a brick: files on that host cannot be reached then."
 )
 

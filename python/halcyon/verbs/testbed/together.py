@@ -6,7 +6,7 @@ from pathlib import Path
 
 from halcyon.errors import UsageError
 
-SUMMARY = "run two programs, each alone and both at once, and tell how much they slow each other down"
+SUMMARY = "run two programs, each alone and both at once, and print how much they slow each other down"
 DESCRIPTION = (
     "Runs A alone, B alone, both at once, and B again, and counts what crosses the links. Prints for both how long "
     "they moved data, and the interference factor: the time beside the other over the time alone. A command runs on "

@@ -40,7 +40,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "that an application's weight follows its mounts (default: 4 per compute host)",
     )
     parser.add_argument(
-        "--brick", metavar="SIZE", default="2 GiB", help="room on each storage host, in memory (default: %(default)s)"
+        "--brick",
+        metavar="SIZE",
+        default="2 GiB",
+        help="capacity of each storage host, in memory (default: %(default)s)",
     )
     parser.add_argument("--slurm", action="store_true", help="start Slurm: a slurmd per compute host")
     parser.add_argument("--verbose", action="store_true", help="print each step")
