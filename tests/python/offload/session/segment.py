@@ -13,6 +13,8 @@ FIRST_RING = 2 * PAGES
 TENURE = 24
 """Where its word lies; the lowest byte is the phase."""
 ABANDONED = 3
+STORED_THROUGH = 456
+"""The last iteration such that it and all before it are stored and counted."""
 
 
 class Word(Enum):
@@ -50,6 +52,12 @@ def is_abandoned(process: int) -> bool:
     with segment_of(process).open("rb") as segment:
         segment.seek(TENURE)
         return segment.read(1)[0] == ABANDONED
+
+
+def stored_through(process: int) -> int:
+    with segment_of(process).open("rb") as segment:
+        segment.seek(STORED_THROUGH)
+        return int(struct.unpack("<q", segment.read(8))[0])
 
 
 def damage(process: int, offset: int, value: int) -> None:

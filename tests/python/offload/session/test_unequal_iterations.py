@@ -3,7 +3,7 @@
 import h5py
 import pytest
 from running import Case, Outcome, check_complete, finish, stop_server, wait_for
-from segment import Word, words
+from segment import Word, stored_through, words
 from stored import check_view, total
 
 NZ = 4
@@ -69,6 +69,8 @@ def test_iterations_not_ended_are_counted_when_the_last_server_ends(openmpi_case
     run = case.start("iterations=3", "final_wait=1", "extra_rank=0", case.gates(gate))
     case.wait_at_gate(stored)
     server = case.server_process()
+    # The last file is there a moment before its blocks are counted.
+    wait_for(lambda: stored_through(server) == stored - 1, what="what is stored is counted")
     if stored >= 3:
         wait_for(lambda: words(server, Word.CLOSED, 2) == [0, 1], what="rank 1 has closed")
     stop_server(server)
