@@ -61,7 +61,7 @@ enum class ending : uint8_t { exit, exec, abort };
 ///
 /// Called from any thread and from signal handlers, between the application and its I/O: must not allocate, must not
 /// throw, must not call interposed functions, must return with what the application expects. A layer that waits adds
-/// the time to the record's `wait`.
+/// the time to the record's `wait`; only before the first layer a gate may hold the application, as if it came later.
 class layer {
   public:
     virtual void invoke(call_record& record, const next_call& next) = 0;

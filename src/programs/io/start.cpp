@@ -14,6 +14,7 @@
 #include "calls/state/unseen.hpp"
 #include "calls/wrappers/stdio/stdio_shapes.hpp"
 #include "coordinate/agent/job_identity.hpp"
+#include "coordinate/gate/gate_layer.hpp"
 #include "coordinate/layer/coordinate_layer.hpp"
 #include "coordinate/layer/page_access.hpp"
 #include "coordinate/page/process_life.hpp"
@@ -49,7 +50,9 @@ setting settings[] = {{"HALCYON_LAYERS", ""},
                       {"HALCYON_JOB", ""},
                       {"HALCYON_JOB_SECRET", ""},
                       {"HALCYON_COORDINATE_PATIENCE_MS", ""},
-                      {"HALCYON_COORDINATE_STARVATION_MS", ""}};
+                      {"HALCYON_COORDINATE_STARVATION_MS", ""},
+                      {"HALCYON_GATE", ""},
+                      {"HALCYON_GATE_PATH", ""}};
 coordinate::job_identity job{};
 char rank[32] = "";  // of this process in its MPI job, as its launcher says it
 char preload[longest_setting] = "";
@@ -61,6 +64,7 @@ constinit predict::predict_layer prediction;
 constinit std::atomic<bool> predicts{false};
 constinit predict::prefetch::prefetch_layer prefetching;
 constinit coordinate::coordinate_layer coordination;
+constinit coordinate::gate_layer gate;
 
 void complain(const char* text) {
     char line[observe::trace::trace_file::longest_path + 200];
@@ -227,6 +231,12 @@ void start_layers(layer_chain& layers) {
     remember_environment();
     if (program_records_itself()) return;
     static char complaint[observe::trace::trace_file::longest_path + 160];  // stacks may be small
+    if (wants("gate")) {
+        if (gate.start({value_of("HALCYON_GATE"), value_of("HALCYON_GATE_PATH")}, complaint, sizeof complaint))
+            layers.add(gate);
+        else
+            complain(complaint);
+    }
     if (wants("trace")) {
         const observe::trace::trace_layer::settings wanted{
             value_of("HALCYON_TRACE_DIR"), value_of("HALCYON_TRACE_LOCAL"), number_of("HALCYON_TRACE_BUFFER", 8 << 20),
