@@ -8,6 +8,7 @@ VERBS = (
     "grammar",
     "model",
     "testbed",
+    "delta",
     "coordinator",
     "summary",
     "report",

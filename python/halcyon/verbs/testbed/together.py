@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from halcyon.errors import UsageError
+from halcyon.verbs.two_commands import two_commands
 
 SUMMARY = "run two programs, each alone and both at once, and print how much they slow each other down"
 DESCRIPTION = (
@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.output is not None:
         picture_path(arguments.output)
-    a_command, b_command = _two_commands(arguments.commands)
+    a_command, b_command = two_commands(arguments.commands, "halcyon testbed together")
     bed = Bed.standing()
     a = Program("A", _hosts(arguments.a_on), a_command)
     b = Program("B", _hosts(arguments.b_on), b_command)
@@ -59,11 +59,3 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _hosts(text: str) -> tuple[str, ...]:
     return tuple(text.split(","))
-
-
-def _two_commands(words: list[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """UsageError: there are not two."""
-    places = [i for i, word in enumerate(words) if word == "--"]
-    if len(places) != 1 or places[0] in (0, len(words) - 1):
-        raise UsageError("two commands are needed, A and B: halcyon testbed together … -- A … -- B …")
-    return tuple(words[: places[0]]), tuple(words[places[0] + 1 :])

@@ -1,0 +1,53 @@
+"""Means of repeated runs, with the confidence intervals of Student's t."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import mean, stdev
+
+from scipy.stats import t as student
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """`half`: half the width of the interval; None: one value has none."""
+
+    mean: float
+    half: float | None
+    count: int
+
+    @property
+    def relative(self) -> float:
+        """Half the width over the mean; infinite where it is not known."""
+        return math.inf if self.half is None or not self.mean else self.half / abs(self.mean)
+
+    @property
+    def low(self) -> float:
+        return self.mean - (self.half or 0.0)
+
+    @property
+    def high(self) -> float:
+        return self.mean + (self.half or 0.0)
+
+    def over(self, other: "Estimate") -> "Estimate":
+        """Their ratio; relative widths add as those of independent errors (first order)."""
+        ratio = self.mean / other.mean
+        halves = None if self.half is None or other.half is None else ratio * math.hypot(self.relative, other.relative)
+        return Estimate(ratio, halves, min(self.count, other.count))
+
+    def plus(self, other: "Estimate", own: float = 1.0, others: float = 1.0) -> "Estimate":
+        """`own` times this plus `others` times the other, taken as independent."""
+        half = None
+        if self.half is not None and other.half is not None:
+            half = math.hypot(own * self.half, others * other.half)
+        return Estimate(own * self.mean + others * other.mean, half, min(self.count, other.count))
+
+
+def estimate(values: Sequence[float], confidence: float = CONFIDENCE) -> Estimate:
+    """Of the mean of values, at least one."""
+    if len(values) < 2:
+        return Estimate(values[0], None, 1)
+    quantile = float(student.ppf((1 + confidence) / 2, len(values) - 1))
+    return Estimate(mean(values), quantile * stdev(values) / math.sqrt(len(values)), len(values))

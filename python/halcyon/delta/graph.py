@@ -1,0 +1,159 @@
+"""A measured Δ-graph: interference factors over the delay for each policy, beside what the model expects."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean, median
+
+from halcyon.delta.estimate import CONFIDENCE, Estimate, estimate
+from halcyon.delta.measuring import ALONE, HALF_WIDTH, of_key
+from halcyon.delta.runs import Key, Run, Told
+from halcyon.delta.turns import POLICIES, UNCOORDINATED
+from halcyon.errors import UsageError
+from halcyon.models import interference
+from halcyon.models.interference import DeltaGraph, Phase
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A point: B's I/O started `dt_s` after A's, as the gates saw it (`dt_ns`: as wanted)."""
+
+    policy: str
+    dt_ns: int
+    dt_s: float
+    runs: int
+    a_s: Estimate
+    b_s: Estimate
+    a_factor: Estimate
+    b_factor: Estimate
+    factors: Estimate
+    """The sum of both interference factors."""
+    core_seconds: Estimate
+    """In I/O: the sum over both of cores times time."""
+    link_share: float | None
+    """Median, of the storage link used most while both did I/O."""
+    met: bool
+    """Both times are known as well as wanted."""
+
+
+@dataclass(frozen=True)
+class Best:
+    """Policies with the least of each at a delay, and those whose intervals reach the least one's."""
+
+    dt_ns: int
+    factors: list[str]
+    core_seconds: list[str]
+
+
+@dataclass(frozen=True)
+class Applications:
+    """What the expected curves take of A and B besides their times alone. None: by their processes that did I/O."""
+
+    a_cores: float | None = None
+    b_cores: float | None = None
+    a_weight: float | None = None
+    b_weight: float | None = None
+    a_demand: float = 1.0
+    b_demand: float = 1.0
+
+
+@dataclass(frozen=True)
+class Graph:
+    """`expected`: by the times alone, over the same delays. `left_out`: runs that do not count, by their reasons."""
+
+    a_alone: Estimate
+    b_alone: Estimate
+    a_cores: float
+    b_cores: float
+    points: list[Measured]
+    expected: DeltaGraph
+    phases: int
+    """The most that a command had in one run: above 1, its time is the sum of several."""
+    left_out: dict[str, int]
+    met: bool
+
+    @property
+    def policies(self) -> list[str]:
+        found = {point.policy for point in self.points}
+        return [name for name in POLICIES if name in found]
+
+    def of(self, policy: str) -> list[Measured]:
+        return [point for point in self.points if point.policy == policy]
+
+    @property
+    def best(self) -> list[Best]:
+        """One per delay at which several policies were measured."""
+        found = []
+        for dt_ns in sorted({point.dt_ns for point in self.points}):
+            at = [point for point in self.points if point.dt_ns == dt_ns]
+            if len(at) > 1:
+                best = [_least({one.policy: getattr(one, what) for one in at}) for what in ("factors", "core_seconds")]
+                found.append(Best(dt_ns, *best))
+        return found
+
+    def expected_of(self, policy: str) -> str | None:
+        """The curve of the model that stands for a policy; None: there is none."""
+        name = "interfere" if policy == UNCOORDINATED else policy
+        return name if name in self.expected.curves else None
+
+
+def graph_of(
+    runs: Sequence[Run], applications: Applications, confidence: float = CONFIDENCE, half_width: float = HALF_WIDTH
+) -> Graph:
+    """Of the runs of a file. UsageError: those of A or B alone are missing, or all of both."""
+    told_alone = {key.alone: [told for run in of_key(key, runs) if (told := run.a or run.b)] for key in ALONE}
+    for name, ones in told_alone.items():
+        if not ones:
+            raise UsageError(f"no run of {name} alone counts, so that no interference factor is known")
+    keys = dict.fromkeys(run.key for run in runs if run.key.alone is None and run.problem is None)
+    if not keys:
+        raise UsageError("no run of both commands counts")
+    a_alone, b_alone = (estimate([one.seconds for one in told_alone[name]], confidence) for name in "AB")
+    cores = [
+        given or median(one.processes for one in told_alone[name])
+        for name, given in (("A", applications.a_cores), ("B", applications.b_cores))
+    ]
+    points = [_point(key, of_key(key, runs), (a_alone, b_alone), cores, confidence, half_width) for key in keys]
+    points.sort(key=lambda one: (POLICIES.index(one.policy), one.dt_ns))
+    a, b = (
+        Phase(a_alone.mean, applications.a_demand, applications.a_weight or cores[0], cores[0]),
+        Phase(b_alone.mean, applications.b_demand, applications.b_weight or cores[1], cores[1]),
+    )
+    expected = interference.delta_graph(a, b, sorted({point.dt_s for point in points}))
+    narrow = all(one.relative <= half_width for one in (a_alone, b_alone))
+    return Graph(
+        a_alone, b_alone, cores[0], cores[1], points, expected,
+        max(told.phases for run in runs for told in (run.a, run.b) if told), _left_out(runs),
+        narrow and all(point.met for point in points),
+    )  # fmt: skip
+
+
+def _point(
+    key: Key, runs: Sequence[Run], alone: tuple[Estimate, Estimate], cores: Sequence[float], confidence: float,
+    half_width: float,
+) -> Measured:  # fmt: skip
+    a_s = estimate(_seconds([run.a for run in runs]), confidence)
+    b_s = estimate(_seconds([run.b for run in runs]), confidence)
+    a_factor, b_factor = a_s.over(alone[0]), b_s.over(alone[1])
+    shares = [run.link_share for run in runs if run.link_share is not None]
+    return Measured(
+        key.policy, key.dt_ns, mean(run.dt_s or 0.0 for run in runs), len(runs), a_s, b_s, a_factor, b_factor,
+        a_factor.plus(b_factor), a_s.plus(b_s, *cores), median(shares) if shares else None,
+        max(a_s.relative, b_s.relative) <= half_width,
+    )  # fmt: skip
+
+
+def _seconds(told: Sequence[Told | None]) -> list[float]:
+    return [one.seconds for one in told if one is not None]
+
+
+def _least(values: Mapping[str, Estimate]) -> list[str]:
+    least = min(values.values(), key=lambda one: one.mean)
+    return [name for name, one in values.items() if one.low <= least.high]
+
+
+def _left_out(runs: Sequence[Run]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for run in runs:
+        if run.problem:
+            found[run.problem] = found.get(run.problem, 0) + 1
+    return found

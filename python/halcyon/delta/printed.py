@@ -1,0 +1,131 @@
+"""A measured Δ-graph as text, and for machines."""
+
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+
+from halcyon.delta.estimate import Estimate
+from halcyon.delta.graph import Graph, Measured
+from halcyon.delta.measuring import Progress
+from halcyon.models.interference import Point
+from halcyon.observe.printed.tables import print_table
+from halcyon.quantities import ABSENT, number, percent, plural, seconds
+
+
+def print_graph(graph: Graph, console: Console) -> None:
+    """Times alone, interference factors with intervals, the costs of policies, and what is not met."""
+    for name, alone, cores in (("A", graph.a_alone, graph.a_cores), ("B", graph.b_alone, graph.b_cores)):
+        console.print(
+            f"{name} alone: {_time(alone)} in I/O, {plural(round(cores), 'process', 'processes')}, "
+            f"{plural(alone.count, 'run')}",
+            soft_wrap=True,
+        )
+    _print_factors(graph, console)
+    if len(graph.policies) > 1:
+        _print_costs(graph, console)
+    _print_remarks(graph, console)
+
+
+def as_dict(graph: Graph) -> dict[str, Any]:
+    """For machines, in SI units."""
+    return asdict(graph) | {"best": [asdict(one) for one in graph.best]}
+
+
+def _print_factors(graph: Graph, console: Console) -> None:
+    columns = ["policy", "B starts", "A", "expected", "B", "expected", "sum", "runs", "links"]
+    rows = [
+        [
+            point.policy, delay(point.dt_ns), _factor(point.a_factor), _expected(graph, point, "a_factor"),
+            _factor(point.b_factor), _expected(graph, point, "b_factor"), _factor(point.factors),
+            f"{point.runs}{'' if point.met else ' *'}",
+            ABSENT if point.link_share is None else percent(point.link_share),
+        ]
+        for point in graph.points
+    ]  # fmt: skip
+    print_table(
+        console, "Interference factors", columns, rows, words=1, most=len(rows),
+        note="time in I/O over the time alone, with half the width of the confidence interval; expected by the model",
+    )  # fmt: skip
+
+
+def _print_costs(graph: Graph, console: Console) -> None:
+    at = {(point.policy, point.dt_ns): point for point in graph.points}
+    columns = ["B starts", *graph.policies, "least core s", "least factors"]
+    rows = [
+        [
+            delay(best.dt_ns),
+            *(_value(found.core_seconds) if (found := at.get((name, best.dt_ns))) else ABSENT
+              for name in graph.policies),
+            _names(best.core_seconds, graph), _names(best.factors, graph),
+        ]
+        for best in graph.best
+    ]  # fmt: skip
+    print_table(
+        console, "Core seconds of both in I/O", columns, rows, words=0, most=len(rows),
+        note="the best policies: the least one, and those whose intervals reach it",
+    )  # fmt: skip
+
+
+def _print_remarks(graph: Graph, console: Console) -> None:
+    if graph.phases > 1:
+        console.print(
+            f"\nup to {graph.phases} phases in one run: times are the sums of phases, each from its first to its last "
+            "call",
+            soft_wrap=True,
+        )
+    for reason, count in graph.left_out.items():
+        console.print(f"\n{plural(count, 'run does', 'runs do')} not count: {reason}", soft_wrap=True)
+    unmet = sum(not point.met for point in graph.points)
+    if unmet:
+        console.print(
+            f"\n* not met: {plural(unmet, 'point')} of {len(graph.points)} with too wide an interval, or with one run "
+            "alone, which has none",
+            soft_wrap=True,
+        )
+    if not graph.met and not unmet:
+        console.print("\nnot met: the time of A or B alone has too wide an interval", soft_wrap=True)
+
+
+def delay(dt_ns: int) -> str:
+    """`+1.50 s`, of B after A."""
+    sign = "+" if dt_ns > 0 else "-" if dt_ns < 0 else ""
+    return f"{sign}{seconds(abs(dt_ns) / 1e9)}"
+
+
+def expected_at(graph: Graph, point: Measured) -> Point | None:
+    """By the model, at the delay of a point; None: there is no model of its policy."""
+    name = graph.expected_of(point.policy)
+    if name is None:
+        return None
+    return next(one for one in graph.expected.curves[name] if one.delta_s == point.dt_s)
+
+
+def _expected(graph: Graph, point: Measured, what: str) -> str:
+    found = expected_at(graph, point)
+    return ABSENT if found is None else f"{getattr(found, what):.2f}"
+
+
+def _factor(value: Estimate) -> str:
+    return f"{value.mean:.2f}" + ("" if value.half is None else f" ± {value.half:.2f}")
+
+
+def _value(value: Estimate) -> str:
+    return number(value.mean) + ("" if value.half is None else f" ± {number(value.half)}")
+
+
+def _time(value: Estimate) -> str:
+    return seconds(value.mean) + ("" if value.half is None else f" ± {seconds(value.half)}")
+
+
+def _names(policies: list[str], graph: Graph) -> str:
+    """An en dash where none is better than another."""
+    return ABSENT if len(policies) == len(graph.policies) else ", ".join(policies)
+
+
+def run_in_words(told: Progress) -> str:
+    """A run that has ended, and how many are left."""
+    run = told.run
+    times = [f"{name} {seconds(one.seconds)}" for name, one in (("A", run.a), ("B", run.b)) if one]
+    does_not_count = f"; does not count: {run.problem}" if run.problem else ""
+    return f"{told.made} of {told.made + told.left}: {run.key.text}: {', '.join(times)}{does_not_count}"

@@ -1,0 +1,259 @@
+"""One run: one command alone, or both with their starts of I/O so far apart as wanted."""
+
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from halcyon.delta.commands import Command, Place, Running
+from halcyon.delta.gate import Gate, Gathered
+from halcyon.delta.io_time import PAUSE_S, io_time
+from halcyon.delta.turns import UNCOORDINATED, coordinator
+from halcyon.errors import HalcyonSystemError, UsageError
+from halcyon.layers.coordination import Coordination, read_turns
+from halcyon.layers.preload import variables
+from halcyon.testbed.links import Counted
+
+SETTLED_S = 0.25
+"""So long nobody new must have arrived before gates open."""
+_AHEAD_NS = 50_000_000
+"""That the gates are told before they open."""
+_LOOK_S = 0.005
+_LINKS_LOOK_S = 0.05
+UNASKED_AT_MOST = 0.01
+"""Share of the bytes that may move out of turn under a policy; above, a run does not count."""
+LATE_AT_MOST_S = 0.02
+"""After the gate has opened, the last process that it held must go on; else a run does not count."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of one run, in seconds. `arrival`: until both commands are at their gates."""
+
+    run_s: float = 600.0
+    arrival_s: float = 60.0
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is measured, and how: all runs of one file have it in common."""
+
+    a: Command
+    b: Command
+    path: str = ""
+    """I/O below it counts, is held at the gates, and takes turns; "": writes anywhere."""
+    a_arrive: int = 1
+    """Processes that have to be at the gate before it opens."""
+    b_arrive: int = 1
+    before: str | None = None
+    """Shell command before each run."""
+    metric: str | None = None
+    pause_s: float = PAUSE_S
+
+
+@dataclass(frozen=True)
+class Key:
+    """Which run: of both under a policy where B starts `dt_ns` after A, or of `alone` ("A" or "B")."""
+
+    policy: str = UNCOORDINATED
+    dt_ns: int = 0
+    alone: str | None = None
+
+    @property
+    def text(self) -> str:
+        if self.alone:
+            return f"{self.alone} alone"
+        return f"{self.policy}, B {abs(self.dt_ns) / 1e9:.2f} s {'after' if self.dt_ns >= 0 else 'before'} A"
+
+
+@dataclass(frozen=True)
+class Told:
+    """Of one command in one run."""
+
+    seconds: float
+    """In I/O."""
+    phases: int
+    transfer_s: float
+    waited_s: float
+    bytes: int
+    processes: int
+    unasked_bytes: int
+    begin_ns: int
+    """When its first process went on at the gate, CLOCK_MONOTONIC."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run. `dt_s`: from A's start of I/O to B's, as the gates saw it. `link_share`: of the rate of the storage link
+    used most while both did I/O; None: nobody knows. `problem`: why it does not count."""
+
+    key: Key
+    a: Told | None
+    b: Told | None
+    dt_s: float | None
+    link_share: float | None
+    problem: str | None
+    at_s: float
+    """When, in seconds of the epoch."""
+    wall_s: float
+
+
+def run_once(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
+    """UsageError: the shell command before it failed; HalcyonSystemError: a command failed, did no I/O, or took too
+    long. Nothing is left running."""
+    at_s, began = time.time(), time.monotonic()
+    _prepare(place, setup)
+    starts_ns = {"A": max(0, -key.dt_ns), "B": max(0, key.dt_ns)}
+    wanted = [key.alone] if key.alone else ["A", "B"]
+    with _folder() as folder, ExitStack() as stack:
+        turns = None
+        if key.policy != UNCOORDINATED:
+            turns = stack.enter_context(coordinator(key.policy, setup.metric, setup.path, folder))
+        held = [_Held(setup, name, folder, turns, limits.arrival_s, stack) for name in wanted]
+        for one in held:
+            one.start(place, stack)
+        _await_arrival(held, limits.arrival_s)
+        zero_ns = time.monotonic_ns() + _AHEAD_NS
+        for one in held:
+            one.gate.open_at(zero_ns + (0 if key.alone else starts_ns[one.name]))
+        looks = _await_ends(place, held, limits.run_s)
+        told = {one.name: one.told() for one in held}
+        problem = next((said for one in held if (said := one.problem(told[one.name]))), None)
+    a, b = told.get("A"), told.get("B")
+    dt_s = (b.begin_ns - a.begin_ns) / 1e9 if a and b else None
+    share = _link_share(place, looks, a, b) if a and b else None
+    return Run(key, a, b, dt_s, share, problem, at_s, time.monotonic() - began)
+
+
+class _Held:
+    """One command of a run."""
+
+    def __init__(
+        self, setup: Setup, name: str, folder: Path, turns: str | None, limit_s: float, stack: ExitStack
+    ) -> None:
+        self.name = name
+        self.command = setup.a if name == "A" else setup.b
+        self.arrive = setup.a_arrive if name == "A" else setup.b_arrive
+        self.path = setup.path
+        self._setup, self._turns = setup, turns
+        self._folder = folder / name
+        self._folder.mkdir()
+        # Longer than we wait: whoever is left there goes on, even if this process is killed.
+        self.gate = stack.enter_context(Gate(folder / f"{name}.gate", 2 * limit_s))
+        self.running: Running
+
+    def start(self, place: Place, stack: ExitStack) -> None:
+        layers = ["trace", *(["coordinate"] if self._turns else [])]
+        wanted = variables(layers, self._folder) | self.gate.variables(self._setup.path)
+        wanted["HALCYON_LAYERS"] = ",".join(["gate", *layers])
+        if self._turns:
+            wanted |= Coordination((self._turns,)).variables()
+        output = self._folder.with_suffix(".output")
+        self.running = stack.enter_context(Running(place, self.command, wanted, output))
+
+    def told(self) -> Told:
+        gathered = self.gate.gathered()
+        time_in_io = io_time(self._folder, self._setup.path, gathered.opens_ns, self._setup.pause_s)
+        turns = read_turns(self._folder).counts
+        return Told(
+            time_in_io.seconds, time_in_io.phases, time_in_io.transfer_s, time_in_io.waited_s, time_in_io.bytes,
+            time_in_io.processes, turns["bytes_unasked"], gathered.first_passed_ns,
+        )  # fmt: skip
+
+    def problem(self, told: Told) -> str | None:
+        """Why the run does not count; None: nothing speaks against it."""
+        gathered = self.gate.gathered()
+        if gathered.let:
+            return f"{self.name}: {gathered.let} processes were not held until the gate opened"
+        late_s = (gathered.last_passed_ns - gathered.opens_ns) / 1e9
+        if late_s > LATE_AT_MOST_S:
+            return f"{self.name}: its last process went on {late_s:.3f} s after the gate opened; the machine is busy"
+        if told.unasked_bytes > UNASKED_AT_MOST * max(told.bytes, 1):
+            return f"{self.name}: {told.unasked_bytes / max(told.bytes, 1):.0%} of its bytes moved out of turn"
+        return None
+
+
+def _prepare(place: Place, setup: Setup) -> None:
+    if setup.before is None:
+        return
+    done = place.prepare(setup.before)
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).strip()
+        raise UsageError(f"--before: `{setup.before}` ended with {done.returncode}: {said or 'it said nothing'}")
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    """Short, since names of sockets are; gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="halcyon-delta-"))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _await_arrival(held: Sequence[_Held], limit_s: float) -> None:
+    limit = time.monotonic() + limit_s
+    while True:
+        gathered = [one.gate.gathered() for one in held]
+        for one, so_far in zip(held, gathered, strict=True):
+            if one.running.has_ended or one.running.failure:
+                # A process at the gate cannot have ended: what ended did no I/O, or failed.
+                raise HalcyonSystemError(one.running.failure or _no_io(one, so_far))
+        if all(_is_there(one, so_far) for one, so_far in zip(held, gathered, strict=True)):
+            return
+        if time.monotonic() > limit:
+            missing = next((o, g) for o, g in zip(held, gathered, strict=True) if not _is_there(o, g))
+            raise HalcyonSystemError(f"{_too_few(*missing)} after {limit_s:g} s (--arrive-within)")
+        time.sleep(_LOOK_S)
+
+
+def _is_there(one: _Held, gathered: Gathered) -> bool:
+    return gathered.arrived >= one.arrive and time.monotonic_ns() - gathered.last_arrived_ns > SETTLED_S * 1e9
+
+
+def _no_io(one: _Held, gathered: Gathered) -> str:
+    if gathered.arrived:
+        return f"{_too_few(one, gathered)} when the command ended"
+    where = f"below {one.path}" if one.path else "that changes a file"
+    return (
+        f"{one.name} ended before any I/O {where}: {one.running.last_words}. Static programs, and children that "
+        "drop LD_PRELOAD, are not seen"
+    )
+
+
+def _too_few(one: _Held, gathered: Gathered) -> str:
+    return f"{one.name}: {gathered.arrived} of {one.arrive} processes were at their first I/O"
+
+
+def _await_ends(place: Place, held: Sequence[_Held], limit_s: float) -> list[Counted]:
+    """Counts of the links meanwhile."""
+    limit = time.monotonic() + limit_s
+    looks: list[Counted] = []
+    while not all(one.running.has_ended for one in held):
+        for one in held:
+            if failure := one.running.failure:
+                raise HalcyonSystemError(failure)
+        if time.monotonic() > limit:
+            raise HalcyonSystemError(f"the commands have not ended after {limit_s:g} s (--limit)")
+        if (not looks or time.monotonic() > looks[-1].time_s + _LINKS_LOOK_S) and (now := place.look()):
+            looks.append(now)
+        time.sleep(_LOOK_S)
+    for one in held:
+        if failure := one.running.failure:
+            raise HalcyonSystemError(failure)
+    if last := place.look():
+        looks.append(last)
+    return looks
+
+
+def _link_share(place: Place, looks: Sequence[Counted], a: Told, b: Told) -> float | None:
+    begin_s = max(a.begin_ns, b.begin_ns) / 1e9
+    end_s = min(one.begin_ns / 1e9 + one.seconds for one in (a, b))
+    within = [look for look in looks if begin_s <= look.time_s <= end_s]
+    if len(within) < 2:
+        return None
+    return max(place.link_shares(within[0], within[-1]).values(), default=None)
