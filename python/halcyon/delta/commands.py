@@ -41,6 +41,10 @@ class Place(Protocol):
         """Runs a shell command before the others."""
         ...
 
+    def renew(self, placed: Sequence[tuple[str, str]]) -> None:
+        """Makes files anew, each empty and on its storage host."""
+        ...
+
     def look(self) -> Counted | None:
         """Bytes on the links so far; None: nobody counts them."""
         ...
@@ -65,6 +69,9 @@ class Here:
 
     def prepare(self, shell: str) -> "subprocess.CompletedProcess[str]":
         return subprocess.run(["sh", "-c", shell], capture_output=True, text=True, errors="replace", check=False)
+
+    def renew(self, placed: Sequence[tuple[str, str]]) -> None:
+        """Only a test bed has storage hosts to choose."""
 
     def look(self) -> Counted | None:
         return None
@@ -93,6 +100,15 @@ class OnBed:
     def prepare(self, shell: str) -> "subprocess.CompletedProcess[str]":
         host = self.bed.plan.compute_hosts[0].name
         return self.bed.run(host, ["sh", "-c", shell], capture_output=True, errors="replace", check=False)
+
+    def renew(self, placed: Sequence[tuple[str, str]]) -> None:
+        root = self.bed.inside(self.bed.mounts()[0][1])
+        for file, server in placed:
+            try:
+                (root / file).unlink(missing_ok=True)
+            except OSError as why:
+                raise HalcyonSystemError.of(why, file) from why
+            self.bed.place(file, server)
 
     def look(self) -> Counted | None:
         return count(self.bed)

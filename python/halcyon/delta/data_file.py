@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from halcyon.delta.commands import Command
+from halcyon.delta.io_time import Phase
 from halcyon.delta.runs import Key, Run, Setup, Told
 from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
 
@@ -129,9 +130,13 @@ def _setup(row: dict[str, Any]) -> Setup:
     def command(one: dict[str, Any]) -> Command:
         return Command(one["name"], tuple(one["words"]), tuple(one["hosts"]))
 
-    return Setup(**(row | {"a": command(row["a"]), "b": command(row["b"])}))
+    placed = tuple((file, host) for file, host in row["placed"])
+    return Setup(**(row | {"a": command(row["a"]), "b": command(row["b"]), "placed": placed}))
 
 
 def _run(row: dict[str, Any]) -> Run:
-    told = {name: Told(**row[name]) if row[name] else None for name in ("a", "b")}
-    return Run(**(row | told | {"key": Key(**row["key"])}))
+    def told(one: dict[str, Any] | None) -> Told | None:
+        return Told(**(one | {"phases": [Phase(**phase) for phase in one["phases"]]})) if one else None
+
+    told_of = {name: told(row[name]) for name in ("a", "b")}
+    return Run(**(row | told_of | {"key": Key(**row["key"])}))

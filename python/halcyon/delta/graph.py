@@ -118,11 +118,11 @@ def graph_of(
         Phase(a_alone.mean, applications.a_demand, applications.a_weight or cores[0], cores[0]),
         Phase(b_alone.mean, applications.b_demand, applications.b_weight or cores[1], cores[1]),
     )
-    expected = interference.delta_graph(a, b, sorted({point.dt_s for point in points}))
+    expected = interference.delta_graph(a, b, sorted({point.dt_ns / 1e9 for point in points}))
     narrow = all(one.relative <= half_width for one in (a_alone, b_alone))
     return Graph(
         a_alone, b_alone, cores[0], cores[1], points, expected,
-        max(told.phases for run in runs for told in (run.a, run.b) if told), _left_out(runs),
+        max(len(told.phases) for run in runs for told in (run.a, run.b) if told), _left_out(runs),
         narrow and all(point.met for point in points),
     )  # fmt: skip
 

@@ -24,6 +24,15 @@ Times = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
+class Phase:
+    """A time in I/O of a command, without longer pauses in it. `begin_ns`: CLOCK_MONOTONIC."""
+
+    begin_ns: int
+    seconds: float
+    bytes: int
+
+
+@dataclass(frozen=True)
 class IoTime:
     """Of one command. `begin_ns`, `end_ns`: CLOCK_MONOTONIC."""
 
@@ -31,7 +40,7 @@ class IoTime:
     end_ns: int
     seconds: float
     """The sum of its phases, each from its first call to the end of its last one; waits for turns count."""
-    phases: int
+    phases: list["Phase"]
     transfer_s: float
     """In which at least one process read, wrote or synced, waits not counted: the rest is communication, computation
     between calls, and waiting."""
@@ -62,8 +71,8 @@ def io_time(traces: Path, below: str, opened_ns: int, pause_s: float = PAUSE_S) 
         for thread, wait_ns in zip(one.threads, one.waits, strict=True):
             waits[one.pid, int(thread)] = waits.get((one.pid, int(thread)), 0) + int(wait_ns)
     return IoTime(
-        int(first[0]), int(last[-1]), _sum_s(first, last), len(first), _sum_s(*transfers),
-        max(waits.values()) / 1e9, sum(one.volume for one in told), len({one.pid for one in told}),
+        int(first[0]), int(last[-1]), _sum_s(first, last), _phases(first, last, told), _sum_s(*transfers),
+        max(waits.values()) / 1e9, sum(int(one.volumes.sum()) for one in told), len({one.pid for one in told}),
     )  # fmt: skip
 
 
@@ -78,7 +87,8 @@ class _Calls:
     moved: Times
     threads: Times
     waits: Times
-    volume: int
+    volumes: Times
+    """Bytes of each transfer."""
 
 
 def _calls_of(reader: TraceReader, below: str, opened_ns: int) -> Iterator[_Calls]:
@@ -97,8 +107,20 @@ def _calls_of(reader: TraceReader, below: str, opened_ns: int) -> Iterator[_Call
         moved = chunk["moved"][kept][transfers]
         yield _Calls(
             reader.pid, begin[kept], end, start[transfers], end[transfers], chunk["thread"][kept],
-            chunk["wait"][kept], int(moved[moved > 0].sum()),
+            chunk["wait"][kept], np.maximum(moved, 0),
         )  # fmt: skip
+
+
+def _phases(first: Times, last: Times, told: list[_Calls]) -> list[Phase]:
+    """Each with the bytes of the transfers that ended in it."""
+    ends = np.concatenate([one.moved for one in told])
+    volumes = np.concatenate([one.volumes for one in told])
+    at = np.searchsorted(first, ends, side="right") - 1
+    sums = np.bincount(at, weights=volumes.astype(np.float64), minlength=len(first))
+    return [
+        Phase(int(begin), int(end - begin) / 1e9, int(moved))
+        for begin, end, moved in zip(first, last, sums, strict=True)
+    ]
 
 
 def _is_below(path: str, below: str) -> bool:

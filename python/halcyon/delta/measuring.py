@@ -1,6 +1,8 @@
 """Measures a Δ-graph: which runs are missing, in which order, until each point is known well enough."""
 
+import math
 import random
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -31,6 +33,8 @@ class Wanted:
     confidence: float = CONFIDENCE
     half_width: float = HALF_WIDTH
     seed: int = 1
+    within_s: float = math.inf
+    """No run begins later than so long after the first one of this measurement."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.repeat <= self.most:
@@ -54,17 +58,19 @@ def measure(
 ) -> None:  # fmt: skip
     """Makes the runs that the file lacks, in rounds: in each, one of every point that lacks some, in a random order,
     so that all points meet the same moods of the machine. UsageError and HalcyonSystemError as run_once."""
-    made = 0
+    made, until_s = 0, time.monotonic() + wanted.within_s
 
     def run_all(keys: Sequence[Key]) -> None:
         nonlocal made
         while batch := _batch(keys, file.runs, wanted):
-            for i, key in enumerate(batch):
+            for key in batch:
+                if time.monotonic() > until_s:
+                    return
                 file.add(run_once(place, setup, key, limits))
                 made += 1
                 if on_run is not None:
-                    left = sum(_missing(one, file.runs, wanted) for one in keys) if i + 1 < len(batch) else 0
-                    on_run(Progress(file.runs[-1], made, max(left, len(batch) - i - 1)))
+                    left = sum(_missing(one, file.runs, wanted) for one in keys)
+                    on_run(Progress(file.runs[-1], made, left))
 
     if wanted.delays.need_alone:
         run_all(ALONE)

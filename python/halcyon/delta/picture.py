@@ -1,8 +1,10 @@
 """A measured Δ-graph: interference factors over the delay for each policy (as figures 6.2, 6.10 and 6.12 of Dorier
 2014), the sum of factors and the core seconds of both (as figure 6.14), and the best policy of each delay."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -19,12 +21,26 @@ from halcyon.models.interference import Point, delta_graph
 from halcyon.quantities import seconds
 
 _A, _B = SERIES[1], SERIES[0]
-_COLOURS = {
-    "none": SERIES[5], "interfere": SERIES[3], "fcfs": SERIES[2], "interrupt": SERIES[4], "dynamic": SERIES[7],
-    "delay": SERIES[6], "fair-share": SERIES[0], "set-10": SERIES[1],
-}  # fmt: skip
-_MARKS = {"none": "o", "interfere": "s", "fcfs": "^", "interrupt": "v", "dynamic": "D", "delay": "P",
-          "fair-share": "X", "set-10": "*"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Look:
+    colour: str
+    mark: str
+    line: Any = "-"
+    """As matplotlib says it: a name, or lengths."""
+
+
+_LOOKS = {
+    "none": _Look(SERIES[5], "o"),
+    "interfere": _Look(SERIES[3], "s", (0, (5, 1))),
+    "fcfs": _Look(SERIES[2], "^"),
+    "interrupt": _Look(SERIES[4], "v"),
+    "delay": _Look(SERIES[6], "P", (0, (6, 2, 1, 2))),
+    "fair-share": _Look(SERIES[0], "X", (0, (1, 1))),
+    "set-10": _Look(SERIES[1], "*", (0, (1, 2))),
+    "dynamic": _Look(SERIES[7], "D", (0, (3, 3))),
+}
 _TITLES = {"none": "uncoordinated"}
 _COLUMNS = 3
 _DENSE = 400
@@ -38,7 +54,7 @@ def draw_graph(graph: Graph, path: Path) -> None:
 
 def _figure(graph: Graph) -> Figure:
     names = graph.policies
-    columns = min(len(names), _COLUMNS)
+    columns = 2 if len(names) == 4 else min(len(names), _COLUMNS)
     rows = -(-len(names) // columns)
     several = len(names) > 1
     heights = [1.15] * rows + ([1.0, 0.16 + 0.09 * len(names)] if several else [])
@@ -69,8 +85,9 @@ def _factors(axes: Axes, graph: Graph, name: str) -> None:
         curve = _dense(graph)[expected]
         for colour, values in ((_A, [one.a_factor for one in curve]), (_B, [one.b_factor for one in curve])):
             axes.plot([one.delta_s for one in curve], values, color=colour, linewidth=1.1, linestyle=(0, (4, 2)))
-    for colour, mark, what in ((_A, "o", "a_factor"), (_B, "s", "b_factor")):
-        _with_intervals(axes, graph.of(name), lambda one, of=what: getattr(one, of), colour, mark)  # type: ignore[misc]
+    points = graph.of(name)
+    _with_intervals(axes, points, [one.a_factor for one in points], _Look(_A, "o"))
+    _with_intervals(axes, points, [one.b_factor for one in points], _Look(_B, "s"))
     axes.axhline(1, color=MUTED, linewidth=0.8, linestyle=(0, (1, 2)))
     axes.axvline(0, color=MUTED, linewidth=0.7)
     axes.set_title(_TITLES.get(name, name))
@@ -78,20 +95,16 @@ def _factors(axes: Axes, graph: Graph, name: str) -> None:
     label_time(axes.xaxis, _reach(graph), "B's start after A's")
 
 
-def _with_intervals(
-    axes: Axes, points: Sequence[Measured], of: Callable[[Measured], Estimate], colour: str, mark: str, label: str = ""
-) -> None:
+def _with_intervals(axes: Axes, points: Sequence[Measured], values: Sequence[Estimate], look: _Look) -> None:
     """Points that are not known as well as wanted are hollow."""
-    estimates = [of(one) for one in points]
-    delays = [one.dt_s for one in points]
-    axes.errorbar(
-        delays, [one.mean for one in estimates], yerr=[one.half or 0.0 for one in estimates], color=colour,
-        linewidth=1.2, elinewidth=1.0, capsize=2.5, label=label or None,
+    axes.plot(
+        [one.dt_s for one in points], [one.mean for one in values], color=look.colour, linestyle=look.line,
+        linewidth=1.2,
     )  # fmt: skip
-    for point, estimate in zip(points, estimates, strict=True):
-        axes.plot(
-            [point.dt_s], [estimate.mean], marker=mark, markersize=5, color=colour,
-            markerfacecolor=colour if point.met else "white", linestyle="none",
+    for point, value in zip(points, values, strict=True):
+        axes.errorbar(
+            [point.dt_s], [value.mean], yerr=value.half, color=look.colour, elinewidth=1.0, capsize=2.5,
+            marker=look.mark, markersize=5, markerfacecolor=look.colour if point.met else "white", linestyle="none",
         )  # fmt: skip
 
 
@@ -124,16 +137,19 @@ def _costs(figure: Figure, grid: GridSpec, row: int, columns: int, graph: Graph)
     for place, what, title in parts:
         axes = figure.add_subplot(place)
         for name in graph.policies:
-            label = _TITLES.get(name, name)
-            _with_intervals(
-                axes, graph.of(name), lambda one, of=what: getattr(one, of), _COLOURS[name], _MARKS[name], label  # type: ignore[misc]
-            )  # fmt: skip
+            points = graph.of(name)
+            _with_intervals(axes, points, [getattr(one, what) for one in points], _LOOKS[name])
         highest = max(getattr(one, what).high for one in graph.points)
         axes.set_ylim(0, highest * 1.3)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.12g}"))
         axes.axvline(0, color=MUTED, linewidth=0.7)
         axes.set_title(title)
-        axes.legend(loc="upper right", fontsize=8.5, ncols=min(len(graph.policies), 4), handlelength=1.8)
+        handles = [
+            Line2D([], [], color=look.colour, marker=look.mark, markersize=5, linestyle=look.line,
+                   label=_TITLES.get(name, name))
+            for name in graph.policies for look in [_LOOKS[name]]
+        ]  # fmt: skip
+        axes.legend(handles=handles, loc="upper right", fontsize=8.5, ncols=min(len(handles), 4), handlelength=2.6)
         label_time(axes.xaxis, _reach(graph), "B's start after A's")
 
 
@@ -147,10 +163,10 @@ def _best(axes: Axes, graph: Graph) -> None:
             if at is None:
                 continue
             if name in one.core_seconds:
-                axes.plot([at], [i], marker="o", markersize=6, color=_COLOURS[name], linestyle="none")
+                axes.plot([at], [i], marker="o", markersize=6, color=_LOOKS[name].colour, linestyle="none")
             if name in one.factors:
                 axes.plot(
-                    [at], [i], marker="o", markersize=11, markerfacecolor="none", color=_COLOURS[name],
+                    [at], [i], marker="o", markersize=11, markerfacecolor="none", color=_LOOKS[name].colour,
                     linestyle="none", markeredgewidth=1.4,
                 )  # fmt: skip
     axes.set_yticks(range(len(names)), [_TITLES.get(name, name) for name in names])

@@ -98,7 +98,7 @@ def expected_at(graph: Graph, point: Measured) -> Point | None:
     name = graph.expected_of(point.policy)
     if name is None:
         return None
-    return next(one for one in graph.expected.curves[name] if one.delta_s == point.dt_s)
+    return next(one for one in graph.expected.curves[name] if one.delta_s == point.dt_ns / 1e9)
 
 
 def _expected(graph: Graph, point: Measured, what: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from halcyon.delta.commands import Command, Place, Running
 from halcyon.delta.gate import Gate, Gathered
-from halcyon.delta.io_time import PAUSE_S, io_time
+from halcyon.delta.io_time import PAUSE_S, Phase, io_time
 from halcyon.delta.turns import UNCOORDINATED, coordinator
 from halcyon.errors import HalcyonSystemError, UsageError
 from halcyon.layers.coordination import Coordination, read_turns
@@ -50,6 +50,8 @@ class Setup:
     b_arrive: int = 1
     before: str | None = None
     """Shell command before each run."""
+    placed: tuple[tuple[str, str], ...] = ()
+    """On a test bed: files that are made anew before each run, each on a storage host."""
     metric: str | None = None
     pause_s: float = PAUSE_S
 
@@ -75,7 +77,7 @@ class Told:
 
     seconds: float
     """In I/O."""
-    phases: int
+    phases: list[Phase]
     transfer_s: float
     waited_s: float
     bytes: int
@@ -177,6 +179,7 @@ class _Held:
 
 
 def _prepare(place: Place, setup: Setup) -> None:
+    place.renew(setup.placed)
     if setup.before is None:
         return
     done = place.prepare(setup.before)

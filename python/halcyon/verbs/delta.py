@@ -1,6 +1,7 @@
 """`halcyon delta`"""
 
 import argparse
+import math
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -63,6 +64,8 @@ def _add_commands(parser: argparse.ArgumentParser) -> None:
         add(f"--{name}-arrive", metavar="N", type=count, default=1,
             help=f"processes of {name.upper()} that must be at their first I/O before any goes on; those that come "
             "within 0.25 s of the last one, too (default: 1)")  # fmt: skip
+    add("--place", metavar="FILE=HOST", action="append", default=[],
+        help="on a test bed: make FILE anew before each run, on this storage host; may be repeated")  # fmt: skip
     add("--before", metavar="COMMAND", help="shell command before each run, such as one that removes the files")
     add("--arrive-within", metavar="TIME", type=time_above_zero, default=60.0,
         help="a command that has done no I/O by then is reported (default: 60s)")  # fmt: skip
@@ -89,6 +92,8 @@ def _add_accuracy(parser: argparse.ArgumentParser) -> None:
     add("--confidence", metavar="PERCENT", type=percents, default=[0.95], help="of the intervals (default: 95)")
     add("--half-width", metavar="PERCENT", type=percents, default=[0.05],
         help="half the width of an interval over the mean: above, the point is repeated (default: 5)")  # fmt: skip
+    add("--within", metavar="TIME", type=time_above_zero, default=math.inf,
+        help="begin no run later than this; the same command line goes on (default: no limit)")  # fmt: skip
     add("--pause", metavar="TIME", type=duration, default=1.0,
         help="longer times without I/O of a command separate its phases, and do not count (default: 1s)")  # fmt: skip
     add("--seed", metavar="N", type=count, default=1, help="of the order of the runs (default: 1)")
@@ -167,6 +172,8 @@ def _setup(arguments: argparse.Namespace) -> "Setup":
     a_hosts, b_hosts = (tuple(text.split(",")) if text else () for text in (one.a_on, one.b_on))
     if bool(a_hosts) != bool(b_hosts):
         raise UsageError("--a-on and --b-on go together: both commands run on a test bed, or none")
+    if one.place and not a_hosts:
+        raise UsageError("--place puts files onto storage hosts of a test bed: add --a-on and --b-on")
     path = one.path or (str(MOUNTS) if a_hosts else "")
     if path and not path.startswith("/"):
         path = str(Path(path).resolve())
@@ -177,8 +184,15 @@ def _setup(arguments: argparse.Namespace) -> "Setup":
     a_words, b_words = two_commands(one.commands, "halcyon delta")
     return Setup(
         Command("A", a_words, a_hosts), Command("B", b_words, b_hosts), path, one.a_arrive, one.b_arrive, one.before,
-        one.metric, one.pause,
+        tuple(_placed(word) for word in one.place), one.metric, one.pause,
     )  # fmt: skip
+
+
+def _placed(word: str) -> tuple[str, str]:
+    file, equals, host = word.rpartition("=")
+    if not equals:
+        raise UsageError(f"--place {word}: expected FILE=HOST, such as data/large.0=s1")
+    return file, host
 
 
 def _wanted(arguments: argparse.Namespace) -> "Wanted":
@@ -189,7 +203,7 @@ def _wanted(arguments: argparse.Namespace) -> "Wanted":
     policies = tuple(dict.fromkeys(known_policy(name) for name in one.policy.split(",")))
     return Wanted(
         _delays(one), policies, one.repeat, max(one.most, one.repeat), _one(one.confidence), _one(one.half_width),
-        one.seed,
+        one.seed, one.within,
     )  # fmt: skip
 
 
