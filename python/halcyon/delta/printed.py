@@ -17,7 +17,7 @@ def print_graph(graph: Graph, console: Console) -> None:
     """Times alone, interference factors with intervals, the costs of policies, and what is not met."""
     for name, alone, cores in (("A", graph.a_alone, graph.a_cores), ("B", graph.b_alone, graph.b_cores)):
         console.print(
-            f"{name} alone: {_time(alone)} in I/O, {plural(round(cores), 'process', 'processes')}, "
+            f"{name} alone: {_time(alone)} in I/O, {plural(round(cores), 'core')}, "
             f"{plural(alone.count, 'run')}",
             soft_wrap=True,
         )

@@ -1,0 +1,111 @@
+"""What a measured Δ-graph says, by runs whose answer is known."""
+
+import math
+from pathlib import Path
+
+import pytest
+from measured_runs import alone, both
+
+from halcyon.delta.estimate import Estimate, estimate
+from halcyon.delta.graph import Applications, Graph, graph_of
+from halcyon.delta.picture import draw_graph
+from halcyon.delta.printed import as_dict, expected_at, print_graph
+from halcyon.delta.runs import Key, Run
+from halcyon.errors import UsageError
+from halcyon.observe.printed.tables import console_for_tables
+
+ALONE = [alone("A", 4.0), alone("A", 4.0), alone("B", 2.0), alone("B", 2.0)]
+
+
+def twice(key: Key, a_s: float, b_s: float) -> list[Run]:
+    return [both(key, a_s, b_s), both(key, a_s, b_s)]
+
+
+@pytest.fixture
+def graph() -> Graph:
+    at_0, at_1 = 0, 10**9
+    return graph_of(
+        [
+            *ALONE, *twice(Key("none", at_0), 6.0, 4.0), *twice(Key("fcfs", at_0), 4.0, 6.0),
+            *twice(Key("interrupt", at_0), 6.0, 2.0), *twice(Key("none", at_1), 6.0, 4.0),
+            *twice(Key("fcfs", at_1), 4.0, 5.0), both(Key("none", at_1), 99.0, 99.0, "late"),
+        ],
+        Applications(a_cores=10, b_cores=1),
+    )  # fmt: skip
+
+
+def test_factors_are_times_over_times_alone(graph: Graph) -> None:
+    fcfs = graph.of("fcfs")[0]
+    assert (fcfs.a_factor.mean, fcfs.b_factor.mean, fcfs.factors.mean) == (1.0, 3.0, 4.0)
+    assert fcfs.core_seconds.mean == 10 * 4.0 + 6.0
+    assert fcfs.link_share == 0.95
+
+
+def test_runs_that_do_not_count_are_left_out_and_told(graph: Graph) -> None:
+    assert graph.of("none")[1].a_s == Estimate(6.0, 0.0, 2)
+    assert graph.left_out == {"late": 1}
+
+
+def test_the_best_policies_are_those_with_the_least(graph: Graph) -> None:
+    first, second = graph.best
+    assert (first.factors, first.core_seconds) == (["interrupt"], ["fcfs"])
+    assert (second.factors, second.core_seconds) == (["none", "fcfs"], ["fcfs"])
+
+
+def test_expected_are_the_formulas_of_the_model(graph: Graph) -> None:
+    expected = expected_at(graph, graph.of("fcfs")[1])
+    assert expected is not None
+    assert (expected.a_s, expected.b_s) == (4.0, 5.0)
+    # Ten cores against one share the storage ten to one.
+    shared = expected_at(graph, graph.of("none")[0])
+    assert shared is not None
+    assert shared.a_s == pytest.approx(4.4)
+
+
+def test_a_point_without_an_interval_is_not_met() -> None:
+    graph = graph_of([*ALONE, both(Key(), 5.0, 3.0)], Applications())
+    assert graph.points[0].a_s.half is None
+    assert not graph.points[0].met
+    assert not graph.met
+
+
+def test_without_runs_alone_there_are_no_factors() -> None:
+    with pytest.raises(UsageError, match="no run of B alone counts"):
+        graph_of([alone("A", 1.0), alone("B", 1.0, "late"), both(Key(), 2.0, 2.0)], Applications())
+    with pytest.raises(UsageError, match="no run of both commands counts"):
+        graph_of(ALONE, Applications())
+
+
+def test_intervals_are_students(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Three values 1, 2, 3: t of 2 degrees of freedom, two-sided 95 %, is 4.303.
+    found = estimate([1.0, 2.0, 3.0])
+    assert found.half == pytest.approx(4.303 / math.sqrt(3), rel=1e-3)
+    assert estimate([1.0, 2.0, 3.0], 0.8).half == pytest.approx(1.886 / math.sqrt(3), rel=1e-3)
+
+
+def test_a_ratio_is_as_uncertain_as_both_its_parts() -> None:
+    ratio = Estimate(6.0, 0.6, 3).over(Estimate(2.0, 0.2, 5))
+    assert (ratio.mean, ratio.count) == (3.0, 3)
+    assert ratio.half == pytest.approx(3.0 * math.hypot(0.1, 0.1))
+    assert Estimate(6.0, None, 1).over(Estimate(2.0, 0.2, 5)).half is None
+
+
+def test_text_names_policies_delays_and_what_is_left_out(graph: Graph, capsys: pytest.CaptureFixture[str]) -> None:
+    print_graph(graph, console_for_tables())
+    said = capsys.readouterr().out
+    assert "A alone: 4.00 s ± 0 s in I/O, 10 cores, 2 runs" in said
+    rows = [line.split() for line in said.splitlines()]
+    assert ["fcfs", "+1.00", "s", "1.00", "±", "0.00", "1.00", "2.50"] == next(
+        row for row in rows if row[:2] == ["fcfs", "+1.00"]
+    )[:8]
+    assert "1 run does not count: late" in said
+    assert as_dict(graph)["best"][0]["factors"] == ["interrupt"]
+
+
+@pytest.mark.parametrize("ending", ["png", "svg"])
+def test_pictures_are_the_same_for_the_same_runs(graph: Graph, tmp_path: Path, ending: str) -> None:
+    first, again = (tmp_path / f"{name}.{ending}" for name in ("first", "again"))
+    draw_graph(graph, first)
+    draw_graph(graph, again)
+    assert first.read_bytes() == again.read_bytes()
+    assert len(first.read_bytes()) > 10_000
