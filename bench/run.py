@@ -2,7 +2,8 @@
 
 A benchmark is a program in $HALCYON_BUILD/bench/<room>/ or an executable script in bench/<room>/; one of both with the
 same name is the script, which knows how to start the program, for example under MPI. A study is an executable script in
-bench/study/. What they print becomes figures by rule.py; what is none of that goes to standard error.
+bench/study/; one script may hold several: `delta-equal` is the script `delta`, started with the word `equal`. What they
+print becomes figures by rule.py; what is none of that goes to standard error.
 """
 
 import os
@@ -49,9 +50,10 @@ def _benchmarks_of(names: list[str]) -> dict[str, list[str]]:
 def _study(names: list[str]) -> dict[str, list[str]]:
     found = {file.stem: file for file in _executables(BENCH / STUDY, (".sh", ".py"))}
     name = names[0] if names else ""
-    if name not in found:
+    script, _, word = (name, "", "") if name in found else name.partition("-")
+    if script not in found:
         raise SystemExit(f"error: no study '{name}'; studies: {' '.join(found) or 'none yet'}")
-    return {f"{STUDY}/{name}": _command(found[name])}
+    return {f"{STUDY}/{name}": [*_command(found[script]), *([word] if word else [])]}
 
 
 def _executables(folder: Path, endings: tuple[str, ...]) -> list[Path]:

@@ -1,4 +1,5 @@
-// Each rank writes every n-th block of one file, on its own, through a view: what MPI-IO makes of it decides its speed.
+// Each rank writes every n-th block of one file through a view, on its own or together with the others: what MPI-IO makes
+// of it decides its speed.
 #include "interleaved.h"
 
 static void check(int code, const char* what) {
@@ -21,8 +22,20 @@ static MPI_Datatype column(long block, int ranks) {
     return view;
 }
 
+typedef int (*writing)(MPI_File, const void*, int, MPI_Datatype, MPI_Status*);
+
+static writing write_as(const char* way) {
+    if (strcmp(way, "collective") == 0) return MPI_File_write_all;
+    if (strcmp(way, "individual") != 0) {
+        fprintf(stderr, "WAY: '%s'; expected individual or collective\n", way);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    return MPI_File_write;
+}
+
 int main(int argc, char** argv) {
-    struct part own = begin(argc, argv, "BLOCKS-PER-CALL", "");
+    struct part own = begin(argc, argv, "BLOCKS-PER-CALL", " [WAY]");
+    const writing write_blocks = write_as(argc > 5 ? argv[5] : "individual");
     MPI_File file;
     const int mode = MPI_MODE_CREATE | MPI_MODE_RDWR;  // data sieving has to read
     check(MPI_File_open(MPI_COMM_WORLD, argv[1], mode, MPI_INFO_NULL, &file), argv[1]);
@@ -31,7 +44,7 @@ int main(int argc, char** argv) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double start = MPI_Wtime();
     for (long call = 0; call < own.calls; ++call)
-        check(MPI_File_write(file, own.data, (int)(own.block * own.rows), MPI_BYTE, MPI_STATUS_IGNORE), "write");
+        check(write_blocks(file, own.data, (int)(own.block * own.rows), MPI_BYTE, MPI_STATUS_IGNORE), "write");
     check(MPI_File_close(&file), "close");
     const double seconds = MPI_Wtime() - start;
     MPI_Type_free(&view);

@@ -25,7 +25,7 @@ _LOOK_S = 0.005
 _LINKS_LOOK_S = 0.05
 UNASKED_AT_MOST = 0.01
 """Share of the bytes that may move out of turn under a policy; above, a run does not count."""
-LATE_AT_MOST_S = 0.02
+LATE_AT_MOST_S = 0.05
 """After the gate has opened, the last process that it held must go on; else a run does not count."""
 
 

@@ -20,7 +20,7 @@ def test_delays_are_in_seconds_or_in_times_of_a(text: str, delay: Delay) -> None
 
 @pytest.mark.parametrize("text", ["", "fast", "1TB", "--1s", "1,2"])
 def test_what_is_no_delay_is_refused(text: str) -> None:
-    with pytest.raises(UsageError, match="--dt: .* is no delay; expected one such as 2s, -350ms or 0.5TA"):
+    with pytest.raises(UsageError, match=r"--dt: .* is no delay; expected one such as 2s, -350ms or 0\.5TA"):
         parse_delay(text, "--dt")
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ Times = Callable[[Key, int], Run]
 LISTED = Delays((Delay(-1.0), Delay(1.0)))
 
 
-class Killed(Exception):
+class EndedError(Exception):
     """The end of a measurement, at any moment."""
 
 
@@ -32,16 +33,14 @@ def measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., l
 
         def made(_place: object, _setup: object, key: Key, _limits: object) -> Run:
             if most is not None and counts.total() == most:
-                raise Killed
+                raise EndedError
             counts[key] += 1
             return times(key, counts[key])
 
         monkeypatch.setattr(measuring, "run_once", made)
         with DataFile(tmp_path / "delta.jsonl", SETUP, None) as file:
-            try:
+            with suppress(EndedError):
                 measure(Here(), SETUP, wanted, file, Limits(), None if told is None else told.append)
-            except Killed:
-                pass
             return list(file.runs)
 
     return by
@@ -54,13 +53,8 @@ def steady(key: Key, _number: int) -> Run:
 def test_each_point_and_both_alone_have_their_runs(measured: Callable[..., list[Run]]) -> None:
     runs = measured(steady, Wanted(LISTED, ("none", "fcfs"), repeat=3))
     counts = Counter(run.key for run in runs)
-    assert counts == {
-        key: 3
-        for key in (
-            Key(alone="A"), Key(alone="B"), Key("none", -10**9), Key("none", 10**9), Key("fcfs", -10**9),
-            Key("fcfs", 10**9),
-        )
-    }  # fmt: skip
+    both_of = [Key(policy, dt_ns) for policy in ("none", "fcfs") for dt_ns in (-(10**9), 10**9)]
+    assert counts == dict.fromkeys([Key(alone="A"), Key(alone="B"), *both_of], 3)
 
 
 def test_every_round_has_each_point_once_in_another_order(measured: Callable[..., list[Run]]) -> None:

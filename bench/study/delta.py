@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Δ-graphs on a test bed: `make study-delta-equal` and others of delta_studies.py, at most 90 minutes each.
+
+Runs are kept in bench/study/delta/<study>[-<pair>].jsonl, beside the picture; the same command goes on where it was
+ended. Figures of a pair whose premises fail are not met. To try a study with a fifth of the data:
+`delta.py STUDY --smaller 5 --steps 3 --repeat 1 --data FOLDER`.
+"""
+
+import argparse
+import os
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+
+from delta_studies import LEAST_LARGER_S, MOST_LARGER_S, STUDIES, Pair, Study
+from rounds import count, unmet
+from writers import Application
+
+from halcyon.delta.commands import OnBed
+from halcyon.delta.data_file import DataFile
+from halcyon.delta.delays import Delays
+from halcyon.delta.graph import Applications, Graph, graph_of
+from halcyon.delta.measuring import Progress, Wanted, measure
+from halcyon.delta.picture import draw_graph
+from halcyon.delta.printed import print_graph, run_in_words
+from halcyon.delta.runs import Limits, Setup
+from halcyon.errors import HalcyonError
+from halcyon.terminal import VisibleConsole
+from halcyon.testbed.bed import Bed, raised
+from halcyon.testbed.check import LEAST_LINK_SHARE
+from halcyon.testbed.place import MOUNTS
+from halcyon.testbed.requirements import unavailable
+
+LIMIT_S = 85 * 60.0
+"""After this, no run begins: of all pairs of a study together."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("study", choices=sorted(STUDIES))
+    parser.add_argument("--smaller", type=float, default=1.0, help="so many times less data")
+    parser.add_argument("--steps", type=int, help="delays, from the first to the last")
+    parser.add_argument("--repeat", type=int, help="runs of each point, and no more")
+    root = Path(os.environ.get("HALCYON_ROOT", Path(__file__).resolve().parents[2]))
+    parser.add_argument("--data", type=Path, default=root / "bench/study/delta")
+    asked = parser.parse_args()
+    study = STUDIES[asked.study]
+    if asked.repeat:
+        study = replace(study, repeat=asked.repeat, most=asked.repeat)
+    if asked.steps:
+        study = replace(study, delays=_fewer(study.delays, asked.steps))
+    if reason := unavailable(study.plan):
+        for name in study.pairs:
+            unmet("coordinate", _figure(asked.study, name, "factors"), reason)
+        return 0
+    asked.data.mkdir(parents=True, exist_ok=True)
+    print(f"{study.question}: figures {study.figures} of the thesis", file=sys.stderr)
+    try:
+        with raised(study.plan) as bed:
+            for name, pair in study.pairs.items():
+                measure_pair(bed, study, asked.study, name, pair, asked.smaller, asked.data)
+    except HalcyonError as why:
+        print(f"error: {why}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def measure_pair(bed: Bed, study: Study, study_name: str, name: str, pair: Pair, smaller: float, folder: Path) -> None:
+    a, b = (one.smaller(smaller).application(who, bed.plan) for who, one in (("A", pair.a), ("B", pair.b)))
+    setup = Setup(
+        a.command, b.command, str(MOUNTS), a.arrive, b.arrive, placed=(*a.placed, *b.placed), metric=study.metric
+    )
+    wanted = Wanted(study.delays, study.policies, study.repeat, study.most, within_s=LIMIT_S / len(study.pairs))
+    stem = folder / "-".join(filter(None, (study_name, name)))
+    with DataFile(stem.with_suffix(".jsonl"), setup, asdict(bed.plan)) as file:
+        measure(OnBed(bed), setup, wanted, file, Limits(), say)
+        runs = list(file.runs)
+    graph = graph_of(runs, _expected_of(a, b))
+    draw_graph(graph, stem.with_suffix(".png"))
+    print_graph(graph, VisibleConsole(stderr=True, highlight=False, width=200))
+    failed = failed_premises(graph, study, pair)
+    if failed:
+        unmet("coordinate", _figure(study_name, name, "factors"), "; ".join(failed))
+        return
+    for figure, value, unit in figures(graph):
+        count("coordinate", _figure(study_name, name, figure), value, unit)
+    count("coordinate", _figure(study_name, name, "not_counted"), sum(graph.left_out.values()), "runs")
+
+
+def failed_premises(graph: Graph, study: Study, pair: Pair) -> list[str]:
+    """Why the figures say nothing of what the study asks; empty: nothing speaks against them."""
+    said = []
+    larger_s = max(graph.a_alone.mean, graph.b_alone.mean)
+    if not LEAST_LARGER_S <= larger_s <= MOST_LARGER_S:
+        said.append(
+            f"the larger application is in I/O for {larger_s:.2f} s, not {LEAST_LARGER_S:g} to {MOST_LARGER_S:g}"
+        )
+    at_0 = next((point for point in graph.of("none") if point.dt_ns == 0), None)
+    if at_0 is None:
+        return [*said, "no uncoordinated run at a delay of 0 counts"]
+    for who, factor, (least, most) in zip("AB", (at_0.a_factor, at_0.b_factor), pair.factors, strict=True):
+        if not least <= factor.mean <= most:
+            said.append(
+                f"{who} is slowed down by a factor of {factor.mean:.2f} at a delay of 0, not {least:g} to {most:g}"
+            )
+    if study.bites and (at_0.link_share is None or at_0.link_share < LEAST_LINK_SHARE):
+        said.append(
+            f"storage links carry {at_0.link_share} of their rate while both are in I/O, not {LEAST_LINK_SHARE:g}"
+        )
+    if not graph.met:
+        said.append("points have too wide an interval")
+    return said
+
+
+def figures(graph: Graph) -> list[tuple[str, float, str]]:
+    """Of each policy and delay, in units of A's time alone."""
+    found = []
+    for point in graph.points:
+        at = f"{point.policy}_{'m' if point.dt_ns < 0 else ''}{abs(point.dt_ns) / 1e9 / graph.a_alone.mean:.2f}TA"
+        found += [
+            (f"{at}_a_factor", point.a_factor.mean, "ratio"),
+            (f"{at}_b_factor", point.b_factor.mean, "ratio"),
+            (f"{at}_core_s", point.core_seconds.mean, "s"),
+        ]
+    return found
+
+
+def say(told: Progress) -> None:
+    print(run_in_words(told), file=sys.stderr, flush=True)
+
+
+def _expected_of(a: Application, b: Application) -> Applications:
+    return Applications(a.cores, b.cores, a.weight, b.weight, a.demand, b.demand)
+
+
+def _figure(study: str, pair: str, what: str) -> str:
+    return "_".join(filter(None, ("delta", study, pair, what.replace("-", "_"))))
+
+
+def _fewer(delays: Delays, steps: int) -> Delays:
+    return replace(delays, listed=delays.listed[:steps], steps=steps)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""The table of studies of Δ-graphs, after chapter 6 of M. Dorier's thesis (2014). A storage host's link carries some
+23.7 MB/s of data at 200 Mbit/s; sizes are chosen so that the larger application is in I/O for 5 to 10 s alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from writers import MIB, Ranks, Writers, mounts, some
+
+from halcyon.delta.delays import Delays, parse_delay, parse_delays
+from halcyon.testbed.plan import Plan
+
+MBIT = 10**6
+LEAST_LARGER_S, MOST_LARGER_S = 5.0, 10.0
+"""Time in I/O alone of the larger application."""
+DELTA = Delays((), parse_delay("-1.2TA", "-"), parse_delay("1.2TA", "-"), 9)
+FEW = Delays(parse_delays("-0.4TA,0,0.2TA,0.4TA,5s"))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two applications. `factors`: bounds of the interference factors of A and B, uncoordinated and at a delay of 0,
+    within which the storage is what they share."""
+
+    a: Writers | Ranks
+    b: Writers | Ranks
+    factors: tuple[tuple[float, float], tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Study:
+    """`figures`: those of the thesis. `bites`: the storage links are the limit while both are in I/O."""
+
+    question: str
+    figures: str
+    plan: Plan
+    pairs: Mapping[str, Pair]
+    policies: tuple[str, ...]
+    delays: Delays = DELTA
+    metric: str | None = None
+    bites: bool = True
+    repeat: int = 3
+    most: int = 15
+
+
+def _bed(compute: int, mounts_each: int, compute_link: int = 1000, storage_link: int = 200) -> Plan:
+    return Plan(
+        compute=compute, storage=2, mounts=compute * mounts_each, compute_link_bits_per_s=compute_link * MBIT,
+        storage_link_bits_per_s=storage_link * MBIT,
+    )  # fmt: skip
+
+
+_EQUAL = Writers(mounts(["c1", "c2"], 2), 80 * MIB)
+_OTHER = Writers(mounts(["c3", "c4"], 2), 80 * MIB)
+_ALIKE = ((1.6, 2.4), (1.6, 2.4))
+_ALL_32 = mounts(["c1", "c2", "c3", "c4"], 8)
+
+
+def _split(of_b: int) -> Pair:
+    """32 writers of 14 MiB each, of which B has so many."""
+    return Pair(
+        Writers(some(_ALL_32, 0, 32 - of_b), 14 * MIB), Writers(some(_ALL_32, 32 - of_b, of_b), 14 * MIB),
+        ((1.0, 2.4), (1.6, 20.0)),
+    )  # fmt: skip
+
+
+def _four_files(call_bytes: int) -> Pair:
+    a = Writers(mounts(["c1", "c2"], 2), 20 * MIB, 4, call_bytes)
+    return Pair(a, Writers(mounts(["c3", "c4"], 2), 20 * MIB, 1, call_bytes), ((1.1, 1.5), (1.6, 2.4)))
+
+
+def _strided(hosts: Sequence[str]) -> Ranks:
+    return Ranks(hosts, 4, MIB, 4, 5)
+
+
+STUDIES = {
+    "equal": Study(
+        "two equal applications", "6.2 and 6.10 a", _bed(4, 2), {"": Pair(_EQUAL, _OTHER, _ALIKE)},
+        ("none", "fcfs", "interrupt", "dynamic"),
+    ),
+    "small": Study(
+        "one writer beside 16", "6.12", _bed(5, 4),
+        {"": Pair(Writers(mounts(["c1", "c2", "c3", "c4"], 4), 20 * MIB), Writers([("c5", 0)], 20 * MIB),
+                  ((1.0, 1.3), (4.0, 14.0)))},
+        ("none", "fcfs", "interrupt", "dynamic"),
+    ),
+    "splits": Study(
+        "32 writers, of which B has 1, 2, 4, 8 or 16", "6.4, 6.5, 6.9 and 6.12", _bed(4, 8),
+        {f"{n}": _split(n) for n in (1, 2, 4, 8, 16)}, ("none", "fcfs", "interrupt"), FEW, most=4,
+    ),
+    "strided": Study(
+        "two jobs of collective, strided writes", "6.11", _bed(4, 1),
+        {"": Pair(_strided(["c1", "c2"]), _strided(["c3", "c4"]), ((1.2, 2.6), (1.2, 2.6)))}, ("none", "fcfs"),
+    ),
+    "files": Study(
+        "four files against one, interrupted between requests and between files", "6.13 and 6.14", _bed(4, 2),
+        {"request": _four_files(MIB), "file": _four_files(20 * MIB)}, ("none", "fcfs", "interrupt", "dynamic"),
+        Delays((), parse_delay("-0.4TA", "-"), parse_delay("1.2TA", "-"), 9), metric="cpu-hours", most=4,
+    ),
+    "underload": Study(
+        "two applications that take five eighths of the storage each", "6.10 b and 6.15", _bed(2, 4, 250),
+        {"": Pair(Writers(mounts(["c1"], 4), 50 * MIB), Writers(mounts(["c2"], 4), 50 * MIB),
+                  ((1.05, 1.5), (1.05, 1.5)))},
+        ("none", "fcfs", "delay", "dynamic"),
+    ),
+}  # fmt: skip

@@ -1,0 +1,110 @@
+"""Applications of the studies of Δ-graphs: commands on a test bed, each as simple as IOR's."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from halcyon.delta.commands import Command
+from halcyon.testbed.place import MOUNTS, mount_point
+from halcyon.testbed.plan import Plan
+
+MIB = 1 << 20
+Mount = tuple[str, int]
+"""Host, and which of its mounts."""
+
+
+@dataclass(frozen=True)
+class Application:
+    """A command; files that are put onto storage hosts before it runs; cores; its weight against others; the share of
+    the storage's bandwidth that it takes alone; processes that must be at the gate."""
+
+    command: Command
+    placed: tuple[tuple[str, str], ...]
+    cores: int
+    weight: float
+    demand: float
+    arrive: int
+
+
+@dataclass(frozen=True)
+class Writers:
+    """One writer on each mount, of `files` files of `file_bytes`, one after the other, in calls of `call_bytes`; the
+    writers are spread evenly over the storage hosts."""
+
+    mounts: Sequence[Mount]
+    file_bytes: int
+    files: int = 1
+    call_bytes: int = MIB
+
+    def application(self, name: str, plan: Plan) -> Application:
+        hosts = list(dict.fromkeys(host for host, _ in self.mounts))
+        cases = "".join(self._case(host) for host in hosts)
+        fio = (
+            f"fio --thread --name={name}-$(hostname) --directory=$at --numjobs=$jobs --nrfiles={self.files} "
+            f"--size={self.files * self.file_bytes} --bs={self.call_bytes} --file_service_type=sequential --rw=write "
+            "--direct=1 --fallocate=none --create_on_open=1 --group_reporting --output=/dev/null"
+        )
+        names = [
+            f"{name}-{host}.{job}.{file}"
+            for host in hosts for job in range(sum(one == host for one, _ in self.mounts)) for file in range(self.files)
+        ]  # fmt: skip
+        servers = [host.name for host in plan.storage_hosts]
+        placed = tuple((file, servers[i // self.files % len(servers)]) for i, file in enumerate(names))
+        command = Command(name, ("sh", "-c", f'case "$(hostname)" in {cases} esac; exec {fio}'), tuple(hosts))
+        writers = len(self.mounts)
+        return Application(command, placed, writers, writers, _demand(plan, len(hosts), writers), len(hosts))
+
+    def smaller(self, factor: float) -> "Writers":
+        """The same with less data, in whole calls of 1 MiB."""
+        file_bytes = max(MIB, round(self.file_bytes / factor / MIB) * MIB)
+        whole = self.call_bytes == self.file_bytes
+        return Writers(self.mounts, file_bytes, self.files, file_bytes if whole else self.call_bytes)
+
+    def _case(self, host: str) -> str:
+        at = [str(mount_point(host, i)) for one, i in self.mounts if one == host]
+        return f"{host}) at={':'.join(at)} jobs={len(at)} ;;"
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """An MPI job whose ranks write every n-th block of one file in collective calls: ROMIO's two-phase I/O."""
+
+    hosts: Sequence[str]
+    per_host: int
+    block_bytes: int
+    blocks: int
+    """In one call of each rank."""
+    calls: int
+
+    def application(self, name: str, plan: Plan) -> Application:
+        program = Path(os.environ["HALCYON_BUILD"]) / "apps/interleaved/interleaved_writes"
+        ranks = self.per_host * len(self.hosts)
+        at = ",".join(f"{host}:{self.per_host}" for host in self.hosts)
+        write = f"exec {program} {MOUNTS}/$(hostname)/0/{name} {self.block_bytes} {self.blocks} {self.calls} collective"
+        words = ("mpirun.openmpi", "--host", at, "-n", str(ranks), "--mca", "io", "romio321", "sh", "-c", write)
+        command = Command(name, words, (self.hosts[0],))
+        return Application(command, ((name, plan.storage_hosts[0].name),), ranks, len(self.hosts), 1.0, len(self.hosts))
+
+    def smaller(self, factor: float) -> "Ranks":
+        """The same in fewer calls."""
+        return Ranks(self.hosts, self.per_host, self.block_bytes, self.blocks, max(1, round(self.calls / factor)))
+
+
+def mounts(hosts: Sequence[str], each: int) -> list[Mount]:
+    """So many of each host."""
+    return [(host, i) for host in hosts for i in range(each)]
+
+
+def some(of: Sequence[Mount], first: int, count: int) -> list[Mount]:
+    return list(islice(of, first, first + count))
+
+
+def _demand(plan: Plan, hosts: int, writers: int) -> float:
+    """Share of the storage's rate: bounded by the links of its hosts, and by the storage hosts of its files."""
+    rates = (
+        hosts * (plan.compute_link_bits_per_s or 10**12),
+        min(writers, plan.storage) * plan.storage_link_bits_per_s,
+    )
+    return min(1.0, min(rates) / (plan.storage * plan.storage_link_bits_per_s))
