@@ -3,7 +3,7 @@
 
 Runs are kept in bench/study/delta/<study>[-<pair>].jsonl, beside the picture; the same command goes on where it was
 ended. Figures of a pair whose premises fail are not met. To try a study with a fifth of the data:
-`delta.py STUDY --smaller 5 --steps 3 --repeat 1 --data FOLDER`.
+`delta.py STUDY --smaller 5 --dt 0,0.5TA --repeat 1 --data FOLDER`.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from writers import Application
 
 from halcyon.delta.commands import OnBed
 from halcyon.delta.data_file import DataFile
-from halcyon.delta.delays import Delays
+from halcyon.delta.delays import Delays, parse_delays
 from halcyon.delta.graph import Applications, Graph, graph_of
 from halcyon.delta.measuring import Progress, Wanted, measure
 from halcyon.delta.picture import draw_graph
@@ -39,7 +39,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("study", choices=sorted(STUDIES))
     parser.add_argument("--smaller", type=float, default=1.0, help="so many times less data")
-    parser.add_argument("--steps", type=int, help="delays, from the first to the last")
+    parser.add_argument("--dt", help="other delays, as of `halcyon delta`")
     parser.add_argument("--repeat", type=int, help="runs of each point, and no more")
     root = Path(os.environ.get("HALCYON_ROOT", Path(__file__).resolve().parents[2]))
     parser.add_argument("--data", type=Path, default=root / "bench/study/delta")
@@ -47,8 +47,8 @@ def main() -> int:
     study = STUDIES[asked.study]
     if asked.repeat:
         study = replace(study, repeat=asked.repeat, most=asked.repeat)
-    if asked.steps:
-        study = replace(study, delays=_fewer(study.delays, asked.steps))
+    if asked.dt:
+        study = replace(study, delays=Delays(parse_delays(asked.dt)))
     if reason := unavailable(study.plan):
         for name in study.pairs:
             unmet("coordinate", _figure(asked.study, name, "factors"), reason)
@@ -135,10 +135,6 @@ def _expected_of(a: Application, b: Application) -> Applications:
 
 def _figure(study: str, pair: str, what: str) -> str:
     return "_".join(filter(None, ("delta", study, pair, what.replace("-", "_"))))
-
-
-def _fewer(delays: Delays, steps: int) -> Delays:
-    return replace(delays, listed=delays.listed[:steps], steps=steps)
 
 
 if __name__ == "__main__":

@@ -85,7 +85,8 @@ class Ranks:
         write = f"exec {program} {MOUNTS}/$(hostname)/0/{name} {self.block_bytes} {self.blocks} {self.calls} collective"
         words = ("mpirun.openmpi", "--host", at, "-n", str(ranks), "--mca", "io", "romio321", "sh", "-c", write)
         command = Command(name, words, (self.hosts[0],))
-        return Application(command, ((name, plan.storage_hosts[0].name),), ranks, len(self.hosts), 1.0, len(self.hosts))
+        # One rank opens the file, and is held there; the others wait for it.
+        return Application(command, ((name, plan.storage_hosts[0].name),), ranks, len(self.hosts), 1.0, 1)
 
     def smaller(self, factor: float) -> "Ranks":
         """The same in fewer calls."""

@@ -90,7 +90,7 @@ def _add_accuracy(parser: argparse.ArgumentParser) -> None:
     add("--repeat", metavar="N", type=count, default=3, help="runs of each point (default: 3)")
     add("--most", metavar="N", type=count, default=15, help="runs of a point whose interval is wide (default: 15)")
     add("--confidence", metavar="PERCENT", type=percents, default=[0.95], help="of the intervals (default: 95)")
-    add("--half-width", metavar="PERCENT", type=percents, default=[0.05],
+    add("--half-width", metavar="PERCENT", type=above_zero, default=5.0,
         help="half the width of an interval over the mean: above, the point is repeated (default: 5)")  # fmt: skip
     add("--within", metavar="TIME", type=time_above_zero, default=math.inf,
         help="begin no run later than this; the same command line goes on (default: no limit)")  # fmt: skip
@@ -150,7 +150,7 @@ def _report(arguments: argparse.Namespace) -> int:
     one = arguments
     content = read(one.data)
     applications = Applications(one.a_cores, one.b_cores, one.a_weight, one.b_weight, one.a_demand, one.b_demand)
-    graph = graph_of(content.runs, applications, _one(one.confidence), _one(one.half_width))
+    graph = graph_of(content.runs, applications, _one(one.confidence), one.half_width / 100)
     if one.output is not None:
         from halcyon.delta.picture import draw_graph
 
@@ -202,7 +202,7 @@ def _wanted(arguments: argparse.Namespace) -> "Wanted":
     one = arguments
     policies = tuple(dict.fromkeys(known_policy(name) for name in one.policy.split(",")))
     return Wanted(
-        _delays(one), policies, one.repeat, max(one.most, one.repeat), _one(one.confidence), _one(one.half_width),
+        _delays(one), policies, one.repeat, max(one.most, one.repeat), _one(one.confidence), one.half_width / 100,
         one.seed, one.within,
     )  # fmt: skip
 

@@ -1,0 +1,110 @@
+"""`halcyon delta` as a whole command: measured, killed, resumed, printed and drawn; and what it refuses."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from halcyon.errors import UnavailableError
+from halcyon.layers.preload import find_library
+
+LIMIT_S = 120
+
+
+def command(folder: Path, *options: str, b: tuple[str, ...] = ()) -> list[str]:
+    """Delays of 0 and 50 ms, two runs of each point."""
+    dd = ("dd", "if=/dev/zero", "bs=1M", "count=4", "status=none")
+    wanted = ("--dt", "0,50ms", "--repeat", "2", "--most", "2", "--path", str(folder), "--data", "runs.jsonl")
+    return [
+        sys.executable, "-m", "halcyon", "delta", *wanted, *options, "--", *dd, f"of={folder}/a", "--",
+        *(b or (*dd, f"of={folder}/b")),
+    ]  # fmt: skip
+
+
+def delta(tmp_path: Path, words: list[str]) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    try:
+        find_library()
+    except UnavailableError as why:
+        pytest.skip(str(why))
+    made = tmp_path / "data"
+    made.mkdir()
+    return made
+
+
+def test_a_graph_is_measured_printed_and_drawn(folder: Path, tmp_path: Path) -> None:
+    done = delta(tmp_path, command(folder, "-o", "delta.png", "--half-width", "1000000"))
+    assert done.returncode == 0, done.stderr
+    assert "Interference factors" in done.stdout
+    assert "not met" not in done.stdout
+    assert done.stderr.splitlines()[0].startswith("halcyon: 1 of 8: ")
+    assert (tmp_path / "delta.png").read_bytes().startswith(b"\x89PNG")
+    again = delta(tmp_path, [sys.executable, "-m", "halcyon", "delta", "--data", "runs.jsonl", "--json"])
+    told = json.loads(again.stdout)
+    assert {(point["policy"], point["dt_ns"], point["runs"]) for point in told["points"]} == {
+        ("none", 0, 2), ("none", 50_000_000, 2),
+    }  # fmt: skip
+
+
+def test_a_point_that_is_not_known_well_enough_fails_the_command(folder: Path, tmp_path: Path) -> None:
+    done = delta(tmp_path, command(folder, "--half-width", "0.0000001"))
+    assert done.returncode == 1, done.stderr
+    assert "* not met: 2 points of 2" in done.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_measurement_that_was_ended_goes_on(folder: Path, tmp_path: Path, number: signal.Signals) -> None:
+    words = command(folder, "--half-width", "1000000")
+    data = tmp_path / "runs.jsonl"
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        limit = time.monotonic() + LIMIT_S
+        while not data.exists() or data.read_bytes().count(b"\n") < 4:
+            assert time.monotonic() < limit
+            time.sleep(0.002)
+        os.kill(process.pid, number)
+    before = data.read_bytes()
+    done = delta(tmp_path, words)
+    assert done.returncode == 0, done.stderr
+    assert "goes on after" in done.stderr
+    assert data.read_bytes().startswith(before[: before.rfind(b"\n") + 1])
+    keys = Counter(json.dumps(json.loads(line)["key"]) for line in data.read_text().splitlines()[1:])
+    assert set(keys.values()) == {2}
+    assert len(keys) == 4
+
+
+def test_a_command_without_io_ends_the_measurement_with_its_reason(folder: Path, tmp_path: Path) -> None:
+    done = delta(tmp_path, command(folder, b=("sh", "-c", "echo I write nothing")))
+    assert done.returncode == 1
+    assert "halcyon: B ended before any I/O below" in done.stderr
+    assert "I write nothing" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--policy", "fcsf", "--path", "/x", "--", "a", "--", "b"], "--policy fcsf: not known; expected some of none"),
+        (["--policy", "fcfs", "--", "a", "--", "b"], "turns are given for a file system; name it: --path DIR"),
+        (["--dt", "0", "--to", "1s", "--", "a", "--", "b"], "--dt lists all delays: leave out --from and --to"),
+        (["--a-on", "c1", "--", "a", "--", "b"], "--a-on and --b-on go together"),
+        (["--place", "f=s1", "--", "a", "--", "b"], "--place puts files onto storage hosts of a test bed"),
+        (["--metric", "speed", "--", "a", "--", "b"], "--metric speed: not known; expected one of"),
+        (["--", "a"], "two commands are needed, A and B: halcyon delta … -- A … -- B …"),
+        (["--data", "none.jsonl"], "none.jsonl: no such file; to measure, give two commands"),
+        (["-o", "delta.pdf", "--", "a", "--", "b"], "expected a name that ends in .svg or .png"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anything_runs(tmp_path: Path, options: list[str], message: str) -> None:
+    done = delta(tmp_path, [sys.executable, "-m", "halcyon", "delta", *options])
+    assert done.returncode == 2, done.stderr
+    assert message in done.stderr
+    assert list(tmp_path.iterdir()) == []
