@@ -43,6 +43,16 @@ TEST(exchange, serialization_lets_the_second_wait_for_the_release_of_the_first) 
                         }));
 }
 
+TEST(exchange, a_lease_is_renewed_though_of_the_half_that_is_drawn_not_all_has_moved) {
+    conversation c = two_jobs(policy::rule::fcfs);
+    c.say("A", phase_of(1));
+    const int64_t bytes = c.grants["A"].back().bytes;
+    c.say("A", moved(1, c.lease["A"], bytes / 8));
+    EXPECT_EQ(c.grants["A"].size(), 1U);
+    c.say("A", moved(1, c.lease["A"], bytes / 4));
+    EXPECT_EQ(c.grants["A"].size(), 2U);
+}
+
 TEST(exchange, those_that_move_side_by_side_are_told_so) {
     conversation c = two_jobs(policy::rule::interfere);
     c.say("A", phase_of(1));

@@ -150,7 +150,8 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     learned_.report(of.id, movers(all, at.now_s), what.speed, by.reported_s, at.now_s);
     by.reported_s = at.now_s;
     by.unused_bytes -= std::min(by.unused_bytes, what.bytes_moved);
-    if (of.has.stage() == turn_stage::held && by.unused_bytes <= by.granted_bytes / 2) {
+    // An agent tells when half of its bytes are drawn: of them, processes may have moved no more than half so far.
+    if (of.has.stage() == turn_stage::held && by.unused_bytes < by.granted_bytes - by.granted_bytes / 4) {
         turns_.renew(of, by, out);
         ++out.counted.renewals;
     }

@@ -203,7 +203,9 @@ void coordinate_layer::on_end(calls::ending how) {
 [[gnu::noinline]] void coordinate_layer::write_facts(const char* ending) {
     if (facts_path_[0] == '\0') return;
     static char text[8192];
-    size_t used = static_cast<size_t>(snprintf(text, sizeof text, "end %s\n", ending));
+    size_t used = static_cast<size_t>(snprintf(text, sizeof text, "end %s\nforecasts %llu\nforecasts_left_out %llu\n",
+                                               ending, static_cast<unsigned long long>(asks_.made()),
+                                               static_cast<unsigned long long>(asks_.left_out())));
     uint64_t begun = 0;
     for (size_t i = 0; i < shared_->file_systems; ++i) {
         const process_part& part = slot_->at[i];
