@@ -43,6 +43,38 @@ TEST(exchange, serialization_lets_the_second_wait_for_the_release_of_the_first) 
                         }));
 }
 
+TEST(exchange, a_lease_is_renewed_though_of_the_half_that_is_drawn_not_all_has_moved) {
+    conversation c = two_jobs(policy::rule::fcfs);
+    c.say("A", phase_of(1));
+    const int64_t bytes = c.grants["A"].back().bytes;
+    c.say("A", moved(1, c.lease["A"], bytes / 8));
+    EXPECT_EQ(c.grants["A"].size(), 1U);
+    c.say("A", moved(1, c.lease["A"], bytes / 4));
+    EXPECT_EQ(c.grants["A"].size(), 2U);
+}
+
+TEST(exchange, those_that_move_side_by_side_are_told_so) {
+    conversation c = two_jobs(policy::rule::interfere);
+    c.say("A", phase_of(1));
+    const auto company_of = [&](const std::string& who) {
+        std::vector<int64_t> told;
+        for (const from_coordinator& one : c.answers[who])
+            if (const auto* const what = std::get_if<company>(&one)) told.push_back(what->others);
+        return told;
+    };
+    EXPECT_EQ(company_of("A"), std::vector<int64_t>{});
+    c.say("B", phase_of(1));
+    EXPECT_EQ(company_of("A"), std::vector<int64_t>{1});
+    EXPECT_EQ(company_of("B"), std::vector<int64_t>{1});
+    EXPECT_EQ(std::get<company>(c.answers["B"].back()).lease, c.lease["B"]);
+    c.say("A", release{1});
+    EXPECT_EQ(company_of("B"), (std::vector<int64_t>{1, 0}));
+    c.say("A", phase_of(2));
+    EXPECT_EQ(company_of("A"), (std::vector<int64_t>{1, 1})) << "under a turn of its own";
+    c.say("B", release{1});
+    EXPECT_EQ(company_of("A"), (std::vector<int64_t>{1, 1, 0}));
+}
+
 // Figure 6.8 (b): B interrupts A between two of its writes, and A goes on when B has ended.
 TEST(exchange, interruption_stops_the_first_between_two_rounds_and_lets_it_go_on) {
     conversation c = two_jobs(policy::rule::interrupt);

@@ -282,7 +282,7 @@ TEST(layer_test, a_huge_file_that_begins_as_a_model_costs_nothing) {
     const temporary_folder models;
     const std::filesystem::path place = models.path() / "forecasting.model";
     const auto complaint = [&](uint64_t said, uint64_t has) {
-        std::ofstream(place) << "HALCMODL" << little_endian(3, 4) << little_endian(1, 4) << little_endian(said, 8);
+        std::ofstream(place) << "HALCMODL" << little_endian(4, 4) << little_endian(1, 4) << little_endian(said, 8);
         std::filesystem::resize_file(place, has);
         const temporary_folder files;
         return run_predicted("sh -c 'ulimit -v 2000000; exec \"$@\"' sh timeout 20 " HALCYON_TEST_PROGRAM

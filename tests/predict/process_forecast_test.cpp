@@ -96,6 +96,72 @@ TEST(process_forecast_test, times_count_from_the_moment_of_the_forecast) {
     EXPECT_EQ(found.flush_for_ns, 93 * ms);
 }
 
+coming_io::forecast& phases_of(process& of, int64_t now) {
+    static coming_io::forecast found;
+    found = {};
+    process_forecast whole(10 * ms);
+    EXPECT_TRUE(whole.begin_of_phases(now));
+    for (thread_model& one : of.threads) whole.add(one);
+    whole.finish(found);
+    return found;
+}
+
+TEST(process_forecast_test, of_phases_has_this_one_and_the_next_one_by_ids_of_files) {
+    bursts made;
+    const coming_io::forecast& found = phases_of(made, 950 * ms);
+    ASSERT_GE(found.count, 8U);
+    for (size_t i = 0; i < 8; ++i) {
+        const coming_io::access& one = found.accesses[i];
+        EXPECT_EQ(one.file, 1U);
+        EXPECT_EQ(one.bytes, 1000);
+        EXPECT_EQ(one.duration_ns, ms);
+        EXPECT_EQ(one.begins_ns, static_cast<int64_t>(50 + i / 4 * 100 + i % 4 * 2) * ms);
+        EXPECT_TRUE(one.moves);
+    }
+    EXPECT_EQ(found.whole.next_phase_ns, 50 * ms);
+}
+
+TEST(process_forecast_test, of_phases_puts_new_files_where_the_last_ones_of_their_kind_are) {
+    process made;
+    made.add_thread();
+    for (uint32_t i = 0; i < 12; ++i) {
+        const int64_t start = i * 100 * ms;
+        made.name(i + 1, "/scratch/out." + std::to_string(100 + i));
+        made.call(0, operation::open, i + 1, start);
+        made.call(0, operation::write, i + 1, start + 2 * ms, 0, 1000);
+        made.call(0, operation::close, i + 1, start + 4 * ms);
+    }
+    const coming_io::forecast& found = phases_of(made, 1150 * ms);
+    ASSERT_GE(found.count, 3U);
+    for (size_t i = 0; i < 3; ++i) EXPECT_EQ(found.accesses[i].file, 12U) << i;
+    EXPECT_FALSE(found.accesses[0].moves);
+    EXPECT_TRUE(found.accesses[1].moves);
+}
+
+TEST(process_forecast_test, times_beside_others_are_none_of_a_time_alone) {
+    process made;
+    made.add_thread();
+    made.name(1, "/a");
+    const auto write = [&](int64_t i, int64_t duration, bool beside) {
+        observed_call one;
+        one.context = 1;
+        one.what = {operation::write, 1, 0, 1000};
+        one.start_ns = i * 100 * ms;
+        one.duration_ns = duration;
+        one.beside_others = beside;
+        made.threads[0].learn(one);
+    };
+    for (int64_t i = 0; i < 10; ++i) write(i, 9 * ms, true);
+    EXPECT_EQ(phases_of(made, 1000 * ms).accesses[0].duration_ns, 9 * ms) << "better than nothing";
+    for (int64_t i = 10; i < 20; ++i) write(i, 3 * ms, false);
+    EXPECT_EQ(phases_of(made, 2000 * ms).accesses[0].duration_ns, 3 * ms);
+    for (int64_t i = 20; i < 60; ++i) write(i, 9 * ms, true);
+    EXPECT_EQ(phases_of(made, 6000 * ms).accesses[0].duration_ns, 3 * ms);
+    ASSERT_GE(phases_of(made, 6000 * ms).count, 2U) << "that they come is learnt";
+    EXPECT_EQ(made.threads[0].hold()->bursts().durations().next(), 3 * ms);
+    made.threads[0].release();
+}
+
 /// Of one thread with one file.
 struct pausing_process : process {
     pausing_process() {

@@ -89,6 +89,9 @@ def turns_in_words(turns: Turns) -> list[str]:
     if unasked := counts["bytes_unasked"]:
         said.append(f"{size(unasked)} moved out of turn: no coordinator answered, or a call could not wait")
     said += [f"{plural(counts[key], 'call')} went on out of turn {why}" for key, why in _WHY.items() if counts[key]]
+    if left_out := counts["forecasts_left_out"]:
+        made = plural(counts["forecasts"], "forecast")
+        said.append(f"{made} of what is to come; {left_out} more were left out: they would have taken too much time")
     if turns.untold:
         said.append(f"{plural(turns.untold, 'process', 'processes')} ended without telling of turns")
     who = plural(turns.processes, "process", "processes")

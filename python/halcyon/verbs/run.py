@@ -10,7 +10,7 @@ DESCRIPTION = (
     "recorded, without any change to it: `halcyon report` and `halcyon analyze` then say what it did. With "
     "--predict its processes learn their I/O while they run, and can ask what comes next (halcyon_forecast); with "
     "--prefetch what they are about to read is read ahead. With --coordinate they take turns with other jobs at file "
-    "systems that have a coordinator. With "
+    "systems that have a coordinator, which is told what --predict forecasts. With "
     "--servers-per-node the servers of all nodes are started first, by the same launcher on the same nodes, as one MPI "
     "world: events of scope 'job' need that. The exit code is the command's."
 )
@@ -18,10 +18,17 @@ DESCRIPTION = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trace", action="store_true", help="record every I/O call; the same as --layers trace")
-    parser.add_argument("--predict", action="store_true", help="learn and forecast I/O; the same as --layers predict")
+    parser.add_argument(
+        "--predict",
+        action=argparse.BooleanOptionalAction,
+        help="learn and forecast I/O; the same as --layers predict; --coordinate and --prefetch do so by themselves",
+    )
     parser.add_argument("--prefetch", action="store_true", help="read ahead what is predicted; implies --predict")
     parser.add_argument(
-        "--coordinate", action="store_true", help="take turns with other jobs at file systems that have a coordinator"
+        "--coordinate",
+        action="store_true",
+        help="take turns with other jobs at file systems that have a coordinator; implies --predict, so that the "
+        "coordinator knows what is to come, unless --no-predict is given",
     )
     parser.add_argument(
         "--layers",
@@ -121,6 +128,10 @@ def run(arguments: argparse.Namespace) -> int:
             "resources.server.threads in halcyon.yaml; the only value is 1"
         )
     patience: float | None = arguments.patience if arguments.servers_per_node else None
+    if arguments.prefetch and arguments.predict is False:
+        raise UsageError("--prefetch reads ahead what is predicted; it does not go with --no-predict")
+    if arguments.coordinate and arguments.predict is None:
+        arguments.predict = True
     layers = [layer for layer in ("trace", "predict", "prefetch", "coordinate") if getattr(arguments, layer)]
     layers += [layer for layer in (arguments.layers or "").split(",") if layer and layer not in layers]
     prediction = Prediction(

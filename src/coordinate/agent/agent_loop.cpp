@@ -139,6 +139,7 @@ void running_agent::advance(size_t at, int64_t now_ns) {
     for (bool again = true; again;) {
         one.agent.observed(page_.observe(at, one.agent.stop_round(), now_ns));
         const agent_effects& todo = one.agent.advance(seconds(now_ns));
+        page_.tell_company(at, todo.others_move);
         if (todo.page) page_.publish(at, todo.page->to, todo.page->stop_round, todo.page->bytes);
         if (todo.wait) page_.tell_wait(at, todo.wait->expected_s, todo.wait->holders);
         if (todo.clean_caches) one.cleaner.begin();

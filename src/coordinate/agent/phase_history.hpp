@@ -1,9 +1,9 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <cstdint>
+
+#include "coordinate/page/recent_mean.hpp"
 
 namespace halcyon::coordinate {
 
@@ -17,12 +17,13 @@ class phase_history {
     void ended(int64_t bytes) {
         if (bytes > 0) bytes_.add(static_cast<double>(bytes));
     }
-    /// `bytes` moved in `duration_s`. The fastest of many times is taken for the speed alone: whatever else happens
-    /// makes I/O slower. It fades, so that one lucky time does not stand for ever.
-    void moved(int64_t bytes, double duration_s) {
+    /// `bytes` moved in `duration_s`; `alone`: no other application moved meanwhile. The fastest of many times is taken
+    /// for the speed alone: whatever else happens makes I/O slower. It fades, so that one lucky time does not stand for
+    /// ever, but not while others move: in a long time of interference it would come down to the speed beside them.
+    void moved(int64_t bytes, double duration_s, bool alone) {
         constexpr double least_s = 0.02, kept = 0.995;
         if (bytes <= 0 || duration_s < least_s) return;
-        fastest_ = std::max(fastest_ * kept, static_cast<double>(bytes) / duration_s);
+        fastest_ = std::max(fastest_ * (alone ? kept : 1), static_cast<double>(bytes) / duration_s);
     }
 
     // 0: not known.
@@ -31,23 +32,7 @@ class phase_history {
     [[nodiscard]] double bytes_per_s_alone() const { return fastest_; }
 
   private:
-    /// Of the last ones.
-    class recent {
-      public:
-        void add(double value) { values_[count_++ % values_.size()] = value; }
-        [[nodiscard]] double mean() const {
-            const size_t kept = std::min(count_, values_.size());
-            double sum = 0;
-            for (size_t i = 0; i < kept; ++i) sum += values_[i];
-            return kept == 0 ? 0 : sum / static_cast<double>(kept);
-        }
-
-      private:
-        std::array<double, 8> values_{};
-        size_t count_ = 0;
-    };
-
-    recent starts_, bytes_;
+    recent_mean starts_, bytes_;
     double began_s_ = -1;
     double fastest_ = 0;
 };

@@ -43,6 +43,7 @@ void turn_agent::heard(const registered& what) {
     if (!std::exchange(comes_back_, false)) return;  // it is told of more processes
     informed_ = false;
     stop_ = {};
+    others_ = 0;
     expected_.reset();
     // Whoever took the standing turn away meanwhile could not say so. That of a phase is shown.
     if (standing_ || !in_phase_) end_lease();
@@ -65,6 +66,7 @@ bool turn_agent::is_new(uint64_t fence) {
 
 void turn_agent::begin_lease(uint64_t lease, int64_t bytes, bool is_standing) {
     if (stop_.any() && stop_.lease() != lease) stop_ = {};
+    if (lease_ != lease) others_ = 0;
     lease_ = lease;
     standing_ = is_standing;
     granted_ = bytes;
@@ -119,6 +121,10 @@ void turn_agent::heard(const wait& what) {
     todo_.wait = agent_effects::told_wait{what.expected_s, what.holders};
 }
 
+void turn_agent::heard(const company& what) {
+    if (what.lease == lease_) others_ = what.others;
+}
+
 void turn_agent::give_back_if_quiet() {
     if (!in_phase_ || lease_ == 0 || stop_.any() || state_.under_way > 0 || state_.waiting > 0) return;
     ++counted_.handed_back;
@@ -171,17 +177,28 @@ void turn_agent::end_phase() {
 }
 
 /// By forecast, else as the last phases were.
-void turn_agent::estimate(int64_t& bytes_left, double& left_s) const {
+void turn_agent::estimate(int64_t& bytes_left, double& left_s) {
     const int64_t moved = seen_bytes_ - phase_moved_;
     bytes_left = state_.bytes_left > 0 ? state_.bytes_left : std::max<int64_t>(history_.bytes() - moved, 0);
     const double alone = history_.bytes_per_s_alone();
     left_s = state_.left_s > 0 ? state_.left_s : (alone > 0 ? static_cast<double>(bytes_left) / alone : 0);
     bytes_left = std::clamp<int64_t>(bytes_left, 0, int64_t{1} << 60U);
     left_s = std::clamp(left_s, 0.0, 1e9);
+    estimated_s_ = now_s_;
+    told_left_ = bytes_left;
+    told_left_s_ = left_s;
+}
+
+/// A forecast has come since, and says something else by more than a quarter.
+bool turn_agent::is_off() const {
+    if (state_.forecasts <= estimated_s_ || now_s_ - asked_s_ < how_.pause_s) return false;
+    const auto differ = [](double told, double now) { return now > 0 && std::abs(told - now) > 0.25 * now; };
+    return differ(static_cast<double>(told_left_), static_cast<double>(state_.bytes_left)) ||
+           differ(told_left_s_, state_.left_s);
 }
 
 void turn_agent::say_phase() {
-    if (!in_phase_ || informed_ || !registered_ || stop_.any()) return;
+    if (!in_phase_ || (informed_ && !is_off()) || !registered_ || stop_.any()) return;
     inform what;
     what.phase = phase_;
     what.operation = state_.operation;
@@ -210,9 +227,12 @@ void turn_agent::say_progress() {
     if (what.lease == 0) return;
     what.bytes_moved = std::max<int64_t>(moved, 0);
     estimate(what.bytes_left, what.left_s);
-    const double took_s = now_s_ - told_s_, alone = history_.bytes_per_s_alone();
+    // The pause that ends a phase is none of the time in which it moved.
+    const double until_s = state_.under_way > 0 ? now_s_ : std::max(moved_s_, told_s_);
+    const double took_s = until_s - told_s_, alone = history_.bytes_per_s_alone();
     if (took_s > 0 && moved > 0 && alone > 0) what.speed = std::min(static_cast<double>(moved) / took_s / alone, 1e3);
-    history_.moved(moved, took_s);
+    history_.moved(moved, took_s, was_alone_);
+    was_alone_ = is_alone();
     say(what);
     told_moved_ = std::max(told_moved_, state_.moved);
     told_s_ = now_s_;
@@ -231,7 +251,12 @@ void turn_agent::keep_lease() {
 }
 
 void turn_agent::say_expected() {
-    if (in_phase_ || !registered_ || state_.next_probability <= 0) return;
+    if (in_phase_ || !registered_) return;
+    if (state_.next_probability <= 0) {
+        // One that is expected no more.
+        if (std::exchange(expected_, std::nullopt)) say(expect{.in_s = 0, .probability = 0});
+        return;
+    }
     const double in_s = now_s_ + state_.next_in_s;
     // The same phase, as expected before: `in_s` is kept as a time here.
     if (expected_ && std::abs(expected_->in_s - in_s) <= 0.25 * state_.next_in_s + 0.01) return;
@@ -283,6 +308,8 @@ permission turn_agent::wanted() const {
 
 void turn_agent::show() {
     const agent_effects::page_change now{wanted(), stop_.any() ? stop_.round() : 0, renewed_};
+    todo_.others_move = !is_alone();
+    was_alone_ = was_alone_ && is_alone();
     const bool same = shown_ && shown_->to == now.to && shown_->stop_round == now.stop_round;
     if (same && !renewed_) return;
     todo_.page = now;

@@ -28,6 +28,7 @@ struct agent_effects {
     };
     std::optional<page_change> page;
     std::optional<told_wait> wait;         ///< for people
+    bool others_move = false;              ///< or may: for the page, whether or not that has changed
     std::vector<to_coordinator> messages;  ///< none while nobody is connected
     /// The processes must be looked at once more, now that the page has changed, and advance() be called again.
     bool look_again = false;
@@ -91,6 +92,7 @@ class turn_agent {
     void heard(const voided& what);
     void heard(const standing& what);
     void heard(const wait& what);
+    void heard(const company& what);
     template <class Other>
     void heard(const Other&) {}
 
@@ -109,7 +111,9 @@ class turn_agent {
     void say(to_coordinator message);
     [[nodiscard]] permission wanted() const;
     [[nodiscard]] double next_look_s() const;
-    void estimate(int64_t& bytes_left, double& left_s) const;
+    void estimate(int64_t& bytes_left, double& left_s);
+    [[nodiscard]] bool is_off() const;
+    [[nodiscard]] bool is_alone() const { return lease_ != 0 && !silent_ && others_ == 0; }
 
     settings how_;
     node_state state_;  ///< of the processes
@@ -142,11 +146,17 @@ class turn_agent {
     int64_t cleaned_bytes_ = 0;  ///< likewise, when the caches were clean last
     uint64_t seen_begun_ = 0;
     std::optional<expect> expected_;
+    // What was told of its rest last.
+    double estimated_s_ = 0;
+    int64_t told_left_ = 0;
+    double told_left_s_ = 0;
 
     // The lease.
     uint64_t lease_ = 0;
     bool standing_ = false;
     uint64_t fence_ = 0;
+    int64_t others_ = 0;      ///< that move beside this application
+    bool was_alone_ = false;  ///< since progress was told last
     int64_t granted_ = 0;
     std::optional<int64_t> renewed_;  ///< bytes that are not in the page yet
     bool half_told_ = false;

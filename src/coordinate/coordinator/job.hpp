@@ -50,7 +50,8 @@ struct job {
     double account_weight = 1;
     std::vector<agent> agents;
 
-    turn has;  ///< its turn
+    turn has;                 ///< its turn
+    int64_t others_told = 0;  ///< under this turn: that move, too
     policy::movement state = policy::movement::computing;
     double since_s = 0;          ///< in this state
     double arrived_s = 0;        ///< begin of the phase of the application

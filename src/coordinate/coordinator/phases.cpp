@@ -42,7 +42,7 @@ phases::phases(const settings& how, uint64_t epoch, moment begin)
 
 void phases::movers_changed(double now_s) {
     learned_.movers_changed(now_s);
-    movers_known_ = false;
+    movers_known_ = company_told_ = false;
 }
 
 const std::vector<policy::application>& phases::movers(const registry& all, double now_s) {
@@ -150,7 +150,8 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     learned_.report(of.id, movers(all, at.now_s), what.speed, by.reported_s, at.now_s);
     by.reported_s = at.now_s;
     by.unused_bytes -= std::min(by.unused_bytes, what.bytes_moved);
-    if (of.has.stage() == turn_stage::held && by.unused_bytes <= by.granted_bytes / 2) {
+    // An agent tells when half of its bytes are drawn: of them, processes may have moved no more than half so far.
+    if (of.has.stage() == turn_stage::held && by.unused_bytes < by.granted_bytes - by.granted_bytes / 4) {
         turns_.renew(of, by, out);
         ++out.counted.renewals;
     }
@@ -232,6 +233,17 @@ void phases::grant(registry& all, job& to, moment at, outbox& out) {
 void phases::recall(registry& all, job& from, moment at, outbox& out) {
     turns_.recall(from, at.heard_s, out);
     settle(all, from, at.now_s);
+}
+
+void phases::tell_company(registry& all, moment at, outbox& out) {
+    if (std::exchange(company_told_, true)) return;
+    const auto& moving = movers(all, at.now_s);
+    for (const policy::application& one : moving) {
+        const auto others = std::ranges::count_if(moving, [&](const policy::application& other) {
+            return other.id != one.id && policy::share_targets(one, other);
+        });
+        turn_keeper::tell_company(*all.find_job(one.id), others, out);
+    }
 }
 
 void phases::offer_standing(registry& all, job& to, moment at, outbox& out) {

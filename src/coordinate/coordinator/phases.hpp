@@ -33,7 +33,11 @@ class phases {
     void stopped(registry& all, job& of, agent& by, const coordinate::stopped& what, moment at, outbox& out);
     void released(registry& all, job& of, agent& by, const release& what, moment at, outbox& out);
     /// The agent is new, or has come back.
-    void joins(job& of, agent& by, outbox& out) { turns_.repeat(of, by, out), changed_ = true; }
+    void joins(job& of, agent& by, outbox& out) {
+        turns_.repeat(of, by, out);
+        changed_ = true;
+        company_told_ = false;
+    }
     /// The agent leaves for good. `of` and `by` may be gone behind this.
     void leaves(registry& all, job& of, agent& by, moment at, outbox& out, users& by_user);
 
@@ -47,6 +51,8 @@ class phases {
     void grant(registry& all, job& to, moment at, outbox& out);
     void recall(registry& all, job& from, moment at, outbox& out);
     void offer_standing(registry& all, job& to, moment at, outbox& out);
+    /// To all that move, how many move beside them.
+    void tell_company(registry& all, moment at, outbox& out);
     /// After the start, while applications of the coordinator before this one come back.
     [[nodiscard]] bool relearning(moment at) const { return at.heard_s < relearn_until_heard_s_; }
     /// Something has changed since this was asked last: a decision is due.
@@ -78,6 +84,7 @@ class phases {
     decision_log log_;
     std::vector<policy::application> movers_;
     bool movers_known_ = false;
+    bool company_told_ = true;  ///< since the set of movers has changed
     bool changed_ = true;
     double relearn_until_heard_s_;
     double before_all_s_;  ///< before all phases that began with this coordinator

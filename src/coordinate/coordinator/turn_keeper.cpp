@@ -1,6 +1,7 @@
 #include "coordinate/coordinator/turn_keeper.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace halcyon::coordinate {
 
@@ -10,6 +11,7 @@ namespace {
 void begin(job& of, double now_s, double heard_s) {
     of.moved_heard_s = of.turn_heard_s = heard_s;
     of.charged_s = now_s;
+    of.others_told = 0;
     of.worked_at_s = now_s;
     for (agent& one : of.agents) one.reported_s = now_s;
 }
@@ -83,6 +85,7 @@ bool turn_keeper::proceed(job& from, outbox& out) {
 /// One that comes back tells its phase again before it hears of bytes. One that is new is not asked to stop: it has
 /// nothing to stop.
 void turn_keeper::repeat(job& of, agent& to, outbox& out) {
+    of.others_told = 0;
     const uint64_t lease = of.has.lease();
     switch (of.has.stage()) {
         case turn_stage::none:
@@ -100,6 +103,11 @@ void turn_keeper::repeat(job& of, agent& to, outbox& out) {
             if (of.has.waits_for(to.id)) out.send(to.connection, stop{lease, of.has.round()});
             break;
     }
+}
+
+void turn_keeper::tell_company(job& of, int64_t others, outbox& out) {
+    if (std::exchange(of.others_told, others) == others) return;
+    out.send_all(of, company{of.has.lease(), others});
 }
 
 void turn_keeper::void_lease(job& of, const char* reason, outbox& out) {

@@ -26,6 +26,8 @@ class turn_keeper {
     bool proceed(job& from, outbox& out);
     /// What an agent has missed that is new or came back.
     void repeat(job& of, agent& to, outbox& out);
+    /// How many others move, if that has changed.
+    static void tell_company(job& of, int64_t others, outbox& out);
     /// Ends the turn with all phases: they must be informed anew.
     void void_lease(job& of, const char* reason, outbox& out);
 

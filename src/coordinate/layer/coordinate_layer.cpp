@@ -25,7 +25,8 @@ constinit thread_local own_calls own_of_thread __attribute__((tls_model("initial
 own_calls& own() {
     const uint32_t generation = calls::this_process().generation;
     if (own_of_thread.generation != generation) [[unlikely]]
-        own_of_thread = {.generation = generation, .left = 0, .inside = 0, .transfers = 0, .burst_at = 0, .depth = {}};
+        own_of_thread = {
+            .generation = generation, .left = 0, .inside = 0, .transfers = 0, .burst_at = 0, .beside = 0, .depth = {}};
     return own_of_thread;
 }
 
@@ -64,7 +65,9 @@ bool coordinate_layer::start(const settings& wanted, char* complaint, size_t com
     for (uint16_t i = 0; i < static_cast<uint16_t>(calls::call_id::count); ++i)
         roles_[i] = role_of(static_cast<calls::call_id>(i));
     const double ns_per_tick = measure_tick();
-    for (size_t i = 0; i < shared_->file_systems; ++i) takers_[i].start(*shared_, *slot_, i, ns_per_tick, wanted.child);
+    asks_.start(*shared_, *slot_, files_, wanted.forecasts, wanted.forecasting);
+    for (size_t i = 0; i < shared_->file_systems; ++i)
+        takers_[i].start(*shared_, *slot_, i, ns_per_tick, wanted.child, asks_);
     locks_.start(slot_->locks);
     return true;
 }
@@ -91,9 +94,19 @@ inline void coordinate_layer::take_turn(turn_taker& at, int64_t bytes, operation
     passage how = passage::under_lease;
     if (!at.enter(mine, bytes, what, calls::ticks())) [[unlikely]]
         how = at.pass(mine, bytes, record, next);
+    const uint32_t company = at.company();
     next(record);
+    if (company % 2 != 0 || at.company() != company || how != passage::under_lease) [[unlikely]]
+        mine.beside = uint64_t{record.number} + 1;
     at.leave(mine, how, bytes, what == operation::metadata ? bytes : known(record.moved),
              record.start + record.duration);
+}
+
+bool coordinate_layer::moved_beside_others(const calls::call_record& record) const {
+    const size_t at = files_.find(record.file);
+    if (at == file_mounts::nowhere) return false;
+    if (roles_[record.function] == call_role::transfer) return own().beside == uint64_t{record.number} + 1;
+    return takers_[at].company() % 2 != 0;
 }
 
 void coordinate_layer::invoke_other(call_role role, calls::call_record& record, const calls::next_call& next) {
@@ -190,7 +203,9 @@ void coordinate_layer::on_end(calls::ending how) {
 [[gnu::noinline]] void coordinate_layer::write_facts(const char* ending) {
     if (facts_path_[0] == '\0') return;
     static char text[8192];
-    size_t used = static_cast<size_t>(snprintf(text, sizeof text, "end %s\n", ending));
+    size_t used = static_cast<size_t>(snprintf(text, sizeof text, "end %s\nforecasts %llu\nforecasts_left_out %llu\n",
+                                               ending, static_cast<unsigned long long>(asks_.made()),
+                                               static_cast<unsigned long long>(asks_.left_out())));
     uint64_t begun = 0;
     for (size_t i = 0; i < shared_->file_systems; ++i) {
         const process_part& part = slot_->at[i];

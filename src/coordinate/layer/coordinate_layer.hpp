@@ -36,8 +36,10 @@ class coordinate_layer final : public calls::layer {
     struct settings {
         page* shared = nullptr;
         process_slot* slot = nullptr;
-        std::string_view directory;  ///< where the file of facts goes; "": nowhere
-        bool child = false;          ///< of fork
+        std::string_view directory;             ///< where the file of facts goes; "": nowhere
+        bool child = false;                     ///< of fork
+        coming_io::source forecasts = nullptr;  ///< null: there are none
+        forecaster::budget forecasting = {};
     };
 
     /// False when it cannot; `complaint` says why.
@@ -58,6 +60,13 @@ class coordinate_layer final : public calls::layer {
     void on_absence(std::string_view subject, uint64_t count) override;
     void on_end(calls::ending how) override;
 
+    /// Whether other applications moved bytes at the same file system while this call of the thread did, which is over;
+    /// true also where nobody knows.
+    [[nodiscard]] bool moved_beside_others(const calls::call_record& record) const;
+    /// See forecaster.
+    void stop_forecasts() { asks_.rest(); }
+    [[nodiscard]] const forecaster& asks() const { return asks_; }
+
   private:
     static constexpr size_t longest_path = 1024;
     static constexpr int64_t metadata_bytes = 4096;
@@ -75,6 +84,7 @@ class coordinate_layer final : public calls::layer {
 
     std::array<call_role, static_cast<size_t>(calls::call_id::count)> roles_{};
     file_mounts files_;
+    forecaster asks_;
     std::array<turn_taker, process_slot::most_file_systems> takers_;
     lock_book locks_;
     page* shared_ = nullptr;

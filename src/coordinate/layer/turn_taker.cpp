@@ -41,11 +41,13 @@ bool moves_in_background(calls::call_id parent) {
 
 }  // namespace
 
-void turn_taker::start(page& shared, process_slot& slot, size_t file_system, double ns_per_tick, bool child) {
+void turn_taker::start(page& shared, process_slot& slot, size_t file_system, double ns_per_tick, bool child,
+                       forecaster& asks) {
     shared_ = &shared;
     here_ = &shared.file_system[file_system];
     slot_ = &slot;
     part_ = &slot.at[file_system];
+    asks_ = asks.runs() ? &asks : nullptr;
     // Of the program before, if this process has become another one in the middle of calls.
     part_->under_way = part_->waiting = 0;
     part_->inside = rounds::none;
@@ -72,6 +74,9 @@ void turn_taker::begin_phase(int64_t now) {
     part_->begun_ns.store(monotonic_ns(), relaxed);
     part_->begun.fetch_add(1);
     ring();
+    if (asks_ == nullptr) return;
+    asks_->phase_begins(file_system_, part_->moved.load(relaxed) + part_->unasked.load(relaxed), last_end_, now,
+                        pause_ticks_);
 }
 
 void turn_taker::begin_round(own_calls& own) {
@@ -168,6 +173,7 @@ void turn_taker::step_forward(own_calls& own, int64_t bytes) {
 passage turn_taker::pass(own_calls& own, int64_t bytes, calls::call_record& record, const calls::next_call& next) {
     int64_t began_ns = 0, began = 0;
     passage how = passage::under_lease;
+    if (asks_ != nullptr) asks_->moved(file_system_, part_->moved.load(relaxed) + part_->unasked.load(relaxed));
     calls::thread_state& thread = calls::this_thread();
     ++thread.inside;  // calls of a handler that interrupts us pass untouched
     for (;;) {

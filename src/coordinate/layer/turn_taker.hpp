@@ -5,6 +5,7 @@
 
 #include "calls/clocks/ticks.hpp"
 #include "calls/record/layer.hpp"
+#include "coordinate/layer/forecaster.hpp"
 #include "coordinate/page/page.hpp"
 #include "coordinate/page/rounds.hpp"
 #include "coordinate/protocol/operation.hpp"
@@ -25,6 +26,7 @@ struct own_calls {
     uint64_t inside;                                 ///< collective call that it is in, as a round; 0: none
     uint64_t transfers;                              ///< under that one
     uint32_t burst_at;                               ///< file system of its last metadata call, and 1
+    uint64_t beside;                                 ///< number of its last call that moved bytes beside others, and 1
     uint8_t depth[process_slot::most_file_systems];  ///< of its calls, in process_part::under_way
 };
 
@@ -35,8 +37,8 @@ struct own_calls {
 /// else is there, a call costs three additions in the process' own cache lines, and reads the turn.
 class turn_taker {
   public:
-    /// `child`: of fork, which is never held back.
-    void start(page& shared, process_slot& slot, size_t file_system, double ns_per_tick, bool child);
+    /// `child`: of fork, which is never held back. `asks`: who is told of phases.
+    void start(page& shared, process_slot& slot, size_t file_system, double ns_per_tick, bool child, forecaster& asks);
     [[nodiscard]] bool started() const { return part_ != nullptr; }
 
     /// At `now`. A call with `bytes` to move begins. False: pass() must decide.
@@ -81,6 +83,9 @@ class turn_taker {
         leave(own, how, 0, 0, calls::ticks());
     }
 
+    /// Odd while others move, too, or nobody knows; differs when that has changed since.
+    [[nodiscard]] uint32_t company() const { return here_->company.load(std::memory_order_relaxed); }
+
     /// Bytes that moved in the background of the process.
     void count(int64_t moved) {
         const bool leased = (here_->turn.load(std::memory_order_relaxed) & turn_word::leased) != 0;
@@ -115,6 +120,7 @@ class turn_taker {
     shared_file_system* here_ = nullptr;
     process_slot* slot_ = nullptr;
     process_part* part_ = nullptr;
+    forecaster* asks_ = nullptr;  ///< null: there are no forecasts
     size_t file_system_ = 0;
     int64_t pause_ticks_ = 0;
     bool child_ = false;

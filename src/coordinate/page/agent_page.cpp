@@ -6,6 +6,7 @@
 
 #include "base/futex.hpp"
 #include "base/node_identity.hpp"
+#include "coordinate/page/phase_forecast.hpp"
 #include "coordinate/page/process_life.hpp"
 #include "coordinate/page/rounds.hpp"
 #include "coordinate/protocol/fields.hpp"
@@ -24,21 +25,22 @@ double seconds(int64_t ns) {
 }
 
 /// Adds up the forecast of one process.
-void add_forecast(node_state& all, const shared_forecast& one, int64_t now_ns) {
-    const int64_t told = one.told_ns.load(std::memory_order_acquire);
-    if (told == 0) return;
-    const double age = seconds(std::max<int64_t>(now_ns - told, 0));
-    all.bytes_left += std::max<int64_t>(one.bytes_left.load(relaxed), 0);
-    all.left_s = std::max(all.left_s, seconds(one.left_ns.load(relaxed)) - age);
-    const double probability = one.next_probability.load(relaxed) / 1e6;
-    if (probability <= 0) return;
-    all.next_bytes += std::max<int64_t>(one.next_bytes.load(relaxed), 0);
-    const double next = std::max(seconds(one.next_in_ns.load(relaxed)) - age, 0.0);
+void add_forecast(node_state& all, const process_part& of, int64_t now_ns) {
+    phase_forecast one = phase_forecast::read_from(of.forecast);
+    if (one.told_ns == 0) return;
+    if (of.begun_ns.load(relaxed) > one.told_ns) one = one.in_next();
+    const int64_t moved = of.moved.load(relaxed) + of.unasked.load(relaxed);
+    all.forecasts = std::max(all.forecasts, seconds(one.told_ns));
+    all.bytes_left += one.bytes_left_after(moved);
+    all.left_s = std::max(all.left_s, seconds(one.left_ns_after(moved, now_ns)));
+    if (!one.expects_next(now_ns)) return;
+    all.next_bytes += one.next_bytes;
+    const double next = std::max(seconds(one.next_in_ns - (now_ns - one.told_ns)), 0.0);
     if (all.next_probability > 0 && next >= all.next_in_s) return;
     all.next_in_s = next;
-    all.next_deviation_s = seconds(one.next_deviation_ns.load(relaxed));
-    all.next_alone_s = seconds(one.next_alone_ns.load(relaxed));
-    all.next_probability = probability;
+    all.next_deviation_s = seconds(one.next_deviation_ns);
+    all.next_alone_s = seconds(one.next_alone_ns);
+    all.next_probability = one.next_probability;
 }
 
 /// Whether a process may begin a round that the stop allows: it is in a collective call, under which, or under the one
@@ -57,14 +59,8 @@ void clear(std::atomic<Number>& one) {
 }
 
 void clear(shared_forecast& one) {
-    clear(one.told_ns);
-    clear(one.bytes_left);
-    clear(one.left_ns);
-    clear(one.next_in_ns);
-    clear(one.next_deviation_ns);
-    clear(one.next_bytes);
-    clear(one.next_alone_ns);
-    clear(one.next_probability);
+    phase_forecast{}.write_to(one);
+    clear(one.version);
 }
 
 void clear(process_part& one) {
@@ -150,6 +146,11 @@ void agent_page::tell_wait(size_t file_system, double expected_s, const std::vec
     one.told.store(told + 2, std::memory_order_release);
 }
 
+void agent_page::tell_company(size_t file_system, bool others) {
+    std::atomic<uint32_t>& company = shared().file_system[file_system].company;
+    if ((company.load(relaxed) % 2 != 0) != others) company.fetch_add(1);
+}
+
 void agent_page::heard(size_t file_system, int64_t now_ns) {
     shared().file_system[file_system].heard_ns.store(now_ns, std::memory_order_release);
 }
@@ -181,7 +182,7 @@ node_state agent_page::observe(size_t file_system, uint64_t stop_round, int64_t 
         const size_t what = std::min<size_t>(part.operation.load(relaxed), operation_count - 1);
         ++did[what];
         if (under_way + waits > 0) ++found.active, ++doing[what];
-        add_forecast(found, part.forecast, now_ns);
+        add_forecast(found, part, now_ns);
     }
     const auto& counted = found.active > 0 ? doing : did;
     found.operation = static_cast<operation>(std::max_element(counted.begin(), counted.end()) - counted.begin());

@@ -36,6 +36,8 @@ class agent_page {
     [[nodiscard]] bool was_replaced(size_t file_system) const;
     /// For people: who has the turn, and how long it may take.
     void tell_wait(size_t file_system, double expected_s, const std::vector<std::string>& holders);
+    /// Whether other applications move there, too.
+    void tell_company(size_t file_system, bool others);
     void heard(size_t file_system, int64_t now_ns);
     void beat(int64_t now_ns) { shared().beat_ns.store(now_ns, std::memory_order_release); }
 

@@ -22,8 +22,9 @@ struct node_state {
     coordinate::operation operation = coordinate::operation::write;  ///< of most active processes, or of all
 
     // By forecast, 0: not known.
+    double forecasts = 0;    ///< when the latest was told, by the clock of the page
     int64_t bytes_left = 0;  ///< of all
-    double left_s = 0;       ///< of the longest
+    double left_s = 0;       ///< of the longest, without others
     double next_in_s = 0;    ///< of the first
     double next_deviation_s = 0;
     double next_alone_s = 0;

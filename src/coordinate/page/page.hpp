@@ -26,7 +26,8 @@ struct alignas(64) shared_file_system {
     std::atomic<int64_t> heard_ns;     ///< when the coordinator said something last, CLOCK_MONOTONIC
     std::atomic<int64_t> wait_ns;      ///< expected wait of this application, for people
     std::atomic<uint32_t> told;        ///< version of `holders`: odd while the agent changes it
-    uint32_t unused_[5];
+    std::atomic<uint32_t> company;     ///< odd while other applications move, too; rises with each change
+    uint32_t unused_[4];
 
     alignas(64) std::atomic<int64_t> pool;  ///< bytes of the lease that no process has taken; may be below 0
 
@@ -41,17 +42,19 @@ struct alignas(64) shared_file_system {
     char holders[512];        ///< jobs that have the turn, one a line, for people
 };
 
-/// What a process is about to do, by forecast. Bytes and times of 0: not known.
+/// What a process is about to do, by forecast (phase_forecast.hpp). Bytes and times of 0: not known.
 struct shared_forecast {
-    std::atomic<int64_t> told_ns;  ///< when, CLOCK_MONOTONIC; 0: never
-    std::atomic<int64_t> bytes_left;
-    std::atomic<int64_t> left_ns;
-    std::atomic<int64_t> next_in_ns;  ///< from `told_ns` to the next phase
+    std::atomic<uint32_t> version;           ///< odd while the process changes it
+    std::atomic<uint32_t> next_probability;  ///< in millionths
+    std::atomic<int64_t> told_ns;            ///< when, CLOCK_MONOTONIC; 0: never
+    std::atomic<int64_t> told_bytes;         ///< moved and unasked by the process then
+    std::atomic<int64_t> bytes_left;         ///< of the phase, from then on
+    std::atomic<int64_t> left_ns;            ///< likewise, without others
+    std::atomic<int64_t> next_in_ns;         ///< from `told_ns` to the next phase
     std::atomic<int64_t> next_deviation_ns;
     std::atomic<int64_t> next_bytes;
     std::atomic<int64_t> next_alone_ns;
-    std::atomic<uint32_t> next_probability;  ///< in millionths
-    uint32_t unused_;
+    uint64_t unused_;
 };
 
 /// What a process does at one file system. Written by the process, read by the agent.
@@ -78,7 +81,6 @@ struct alignas(64) process_part {
     std::atomic<uint64_t> let_locks;     ///< the process, or another one of the job on this node, held a file lock
     std::atomic<uint64_t> let_others;    ///< may not wait, or belongs to a forked child
     std::atomic<int64_t> waited_ns;      ///< of all calls
-    uint64_t unused_[2];
 
     shared_forecast forecast;
 };
@@ -108,7 +110,7 @@ struct alignas(64) process_slot {
 ///
 /// `beat_ns` and what is above it are the agent's, written before processes see the page but for `beat_ns` itself.
 struct page {
-    static constexpr uint64_t expected_magic = 0x3174'6567'6170'6863;  // "chpaget1"
+    static constexpr uint64_t expected_magic = 0x3274'6567'6170'6863;  // "chpaget2"
     static constexpr size_t most_processes = 1024;
 
     uint64_t magic;
@@ -132,7 +134,7 @@ struct page {
 
 static_assert(are_shared_atomics<uint32_t, uint64_t, int64_t>);
 static_assert(has_shared_layout<shared_file_system, 1216, 64>());
-static_assert(has_shared_layout<shared_forecast, 64, 8>());
+static_assert(has_shared_layout<shared_forecast, 80, 8>());
 static_assert(has_shared_layout<process_part, 192, 64>());
 static_assert(has_shared_layout<process_slot, 64 + 8 * 192, 64>());
 static_assert(offsetof(page, file_system) == 128 && offsetof(page, slots) == 128 + 8 * 1216);

@@ -164,6 +164,12 @@ void each_field(Visitor& v, M& m) {
     v.texts("holders", m.holders, most_listed);
 }
 
+template <class Visitor, message_of<company> M>
+void each_field(Visitor& v, M& m) {
+    v.whole("lease", m.lease, 1, any_number, need::required);
+    v.whole("others", m.others, 0, most_processes, need::required);
+}
+
 template <class Visitor, message_of<load> M>
 void each_field(Visitor& v, M& m) {
     v.text("rule", m.rule, 0, longest_name, need::required);

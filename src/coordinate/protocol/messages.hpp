@@ -213,6 +213,15 @@ struct wait {
     bool operator==(const wait&) const = default;
 };
 
+/// So many other applications that share storage with this one move, too: when that has changed. None is told of at
+/// first, when a turn begins or an agent has registered.
+struct company {
+    static constexpr std::string_view type = "company";
+    uint64_t lease = 0;
+    int64_t others = 0;
+    bool operator==(const company&) const = default;
+};
+
 // Coordinator to administrator.
 
 /// The file system as a whole.
@@ -269,6 +278,6 @@ struct end {
 };
 
 using from_coordinator = std::variant<registered, refused, error_report, grant, recall, stop, voided, standing, wait,
-                                      heartbeat, load, application_line, decided, end>;
+                                      company, heartbeat, load, application_line, decided, end>;
 
 }  // namespace halcyon::coordinate

@@ -82,6 +82,8 @@ bool predict_layer::start(const settings& wanted, char* complaint, size_t compla
     saved_ = false;
     absences_bytes_ = 0;
     tell_more_ = wanted.tell_more;
+    beside_others_ = wanted.beside_others;
+    before_end_ = wanted.before_end;
     if (!name_files(wanted, load_from)) {
         snprintf(complaint, complaint_bytes, "a folder of models or facts has too long a path: I/O is not predicted");
         return false;
@@ -153,6 +155,7 @@ void predict_layer::learn(const calls::call_record& record) {
         call.start_ns = times.ns(record.start);
         call.wait_ns = times.ns(record.start + record.wait) - call.start_ns;
         call.duration_ns = times.ns(record.start + record.duration) - call.start_ns;
+        call.beside_others = beside_others_ != nullptr && beside_others_(record);
         mine->learn(call);
     }
     if (!began_.load(std::memory_order_relaxed)) [[unlikely]] {
@@ -171,8 +174,18 @@ bool predict_layer::forecast(const io_forecast::question& asked, io_forecast::ac
     return true;
 }
 
+/// Without thread-local variables, of which threads of ours have none: so no lock is taken and no file is named.
+bool predict_layer::forecast_phases(coming_io::forecast& found) {
+    process_forecast whole(known_->each().least_pause_ns);
+    if (!whole.begin_of_phases(known_->times().now())) return false;
+    known_->each_model([&](thread_model& one) { whole.add(one); });
+    whole.finish(found);
+    return found.whole.threads > 0;
+}
+
 void predict_layer::on_end(calls::ending how) {
     const calls::own_work ours;
+    if (before_end_ != nullptr) before_end_();
     constexpr const char* names[] = {"exit", "exec", "abort"};
     if (!began_) return;
     if (save_path_[0] != '\0') save();

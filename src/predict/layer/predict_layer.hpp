@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/coming_io.hpp"
 #include "base/io_forecast.hpp"
 #include "calls/record/call_table.hpp"
 #include "calls/record/layer.hpp"
@@ -29,6 +30,10 @@ class predict_layer final : public calls::layer {
         std::string_view rank;       ///< of the process in its MPI job; "": none
         /// Writes lines of facts about what is done with the forecasts; returns their bytes. Null: nothing is.
         size_t (*tell_more)(char* out, size_t room) = nullptr;
+        /// Whether other applications moved bytes beside the call that is over (observed_call). Null: never.
+        bool (*beside_others)(const calls::call_record& record) = nullptr;
+        /// When the process is about to end: whoever asks for forecasts in threads of ours stops that. Null: nobody.
+        void (*before_end)() = nullptr;
     };
 
     /// False when it cannot; what it says in `complaint`, for standard error, may also be of less.
@@ -51,6 +56,8 @@ class predict_layer final : public calls::layer {
 
     /// See io_forecast::source.
     bool forecast(const io_forecast::question& asked, io_forecast::access* accesses, io_forecast::answer& found);
+    /// See coming_io::source.
+    bool forecast_phases(coming_io::forecast& found);
 
   private:
     static constexpr size_t longest_path = 1024;
@@ -65,6 +72,8 @@ class predict_layer final : public calls::layer {
     char facts_path_[longest_path] = {};  // "": none
     char save_path_[longest_path] = {};   // "": none
     size_t (*tell_more_)(char*, size_t) = nullptr;
+    bool (*beside_others_)(const calls::call_record&) = nullptr;
+    void (*before_end_)() = nullptr;
     bool loaded_ = false;
     bool saved_ = false;
     calls::patient_lock absences_lock_;

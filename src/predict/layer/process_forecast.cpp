@@ -36,6 +36,11 @@ bool process_forecast::begin(const io_forecast::question& asked, int64_t now_ns)
     return pages_ != nullptr;
 }
 
+bool process_forecast::begin_of_phases(int64_t now_ns) {
+    phases_alone_ = true;
+    return begin({most, io_forecast::not_known}, now_ns);
+}
+
 void process_forecast::add(thread_model& thread) {
     model* const of = thread.hold();
     if (of == nullptr)
@@ -58,7 +63,7 @@ bool process_forecast::add(model& of, const thread_model& thread) {
     ++found_.threads;
     add_phase(of, thread, gone);
     add_period(of, gone, elapsed);
-    merge(gone, thread.thread());
+    merge(of, gone, thread.thread());
     return true;
 }
 
@@ -70,12 +75,16 @@ process_forecast::course process_forecast::walk_ahead(model& of, int64_t elapsed
         const std::span<forecast> rest(pages_->walk + gone.steps, room - gone.steps);
         gone.steps += gone.steps == 0 ? of.ahead(rest) : of.further_ahead(rest);
         find_pauses(gone, of.bursts().pause_ns());
-        if (room == most || gone.steps < room) return gone;
+        if (room == most || gone.steps < room) {
+            cut_off_ = cut_off_ || gone.steps == most;
+            return gone;
+        }
         // One that never paused will hardly do so now.
         const bool has_pauses = gone.second_end != npos || of.bursts().completed() == 0;
         const bool has_window =
             asked_.window_ns < 0 || pages_->walk[room - 1].access.begins_ns > asked_.window_ns + elapsed;
-        if (room >= asked_.most && has_pauses && has_window) return gone;
+        const bool has_most = phases_alone_ || room >= asked_.most;
+        if (has_most && has_pauses && has_window) return gone;
     }
 }
 
@@ -155,7 +164,15 @@ void process_forecast::add_period(const model& of, const course& gone, int64_t e
     found_.next_phase_confidence = next.confidence;
 }
 
-void process_forecast::merge(const course& gone, uint32_t thread) {
+/// What is there of the kind of a new file: where that is, the new one will be.
+uint32_t process_forecast::file_there(const model& of, const forecast& step) {
+    const uint32_t file = step.access.what.file;
+    if (of.files().find(file) != nullptr) return file;
+    const recent_files::file* const last = of.files().at(0, step.name_class);
+    return last == nullptr ? 0 : last->id;
+}
+
+void process_forecast::merge(const model& of, const course& gone, uint32_t thread) {
     const step* const before = pages_->steps[kept_in_];
     kept_in_ = 1 - kept_in_;
     step* const merged = pages_->steps[kept_in_];
@@ -168,11 +185,14 @@ void process_forecast::merge(const course& gone, uint32_t thread) {
             merged[count++] = before[old++];
             continue;
         }
-        merged[count] = {pages_->walk[added], thread};
+        const forecast& step = pages_->walk[added];
+        merged[count] = {step, thread, phases_alone_ ? file_there(of, step) : 0};
         merged[count++].what.access.begins_ns = begin_of(added++);
     }
-    if (old < count_ || added < gone.steps)
+    if (old < count_ || added < gone.steps) {
+        cut_off_ = true;
         known_until_ = std::min(known_until_, merged[count - 1].what.access.begins_ns);
+    }
     // A walk that has come to its end says nothing of what is behind.
     const int64_t end = gone.steps == 0 ? 0 : begin_of(gone.steps - 1);
     known_until_ = std::min(known_until_, end);
@@ -253,6 +273,20 @@ void process_forecast::finish(file_book& files, calls::file_paths& paths, io_for
     const bool all = asked_.window_ns < 0 ? count == wanted_ : !more && window_is_known_;
     found.complete = all && found.busy == 0 && found.late == 0 ? 1 : 0;
     find_flush(found);
+}
+
+void process_forecast::finish(coming_io::forecast& found) const {
+    static_assert(coming_io::forecast::most == most);
+    found.whole = found_;
+    found.cut_off = cut_off_;
+    found.count = count_;
+    for (size_t i = 0; i < count_; ++i) {
+        const step& from = pages_->steps[kept_in_][i];
+        const policy::expected_access& access = from.what.access;
+        const bool moves = transfers(access.what.what) || access.what.what == policy::operation::sync;
+        found.accesses[i] = {from.file, moves, std::max<int64_t>(access.what.bytes, 0), access.begins_ns,
+                             access.duration_ns};
+    }
 }
 
 }  // namespace halcyon::predict

@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "base/coming_io.hpp"
 #include "base/io_forecast.hpp"
 #include "calls/state/file_paths.hpp"
 #include "predict/layer/file_book.hpp"
@@ -24,9 +25,13 @@ class process_forecast {
 
     /// False when there is no memory for it.
     [[nodiscard]] bool begin(const io_forecast::question& asked, int64_t now_ns);
+    /// Likewise; no access behind the next phase matters.
+    [[nodiscard]] bool begin_of_phases(int64_t now_ns);
     void add(thread_model& of);
     /// The accesses go to `out`, which has room for as many as were asked for.
     void finish(file_book& files, calls::file_paths& paths, io_forecast::access* out, io_forecast::answer& found);
+    /// After begin_of_phases().
+    void finish(coming_io::forecast& found) const;
 
     /// Accesses of a thread that are walked ahead, and of all threads that are kept.
     static constexpr size_t most = model::longest_walk;
@@ -35,6 +40,7 @@ class process_forecast {
     struct step {
         forecast what;
         uint32_t thread;
+        uint32_t file;  // see coming_io::access
     };
     struct pages {
         forecast walk[most];  // of the thread that is added
@@ -55,7 +61,8 @@ class process_forecast {
     [[nodiscard]] policy::expected_phase rest_of_phase(const model& of, const course& gone) const;
     void add_phase(const model& of, const thread_model& thread, const course& gone);
     void add_period(const model& of, const course& gone, int64_t elapsed);
-    void merge(const course& gone, uint32_t thread);
+    [[nodiscard]] static uint32_t file_there(const model& of, const forecast& step);
+    void merge(const model& of, const course& gone, uint32_t thread);
     void name(size_t i, file_book& files, calls::file_paths& paths, io_forecast::access* out) const;
     void find_flush(io_forecast::answer& found) const;
     [[nodiscard]] int64_t written(size_t from, size_t to) const;
@@ -64,12 +71,14 @@ class process_forecast {
     pages* pages_ = nullptr;
     io_forecast::question asked_{};  // of no more accesses than are kept
     uint64_t wanted_ = 0;            // accesses, all of them
+    bool phases_alone_ = false;      // this phase and the next one are all that is wanted
     io_forecast::answer found_{};
     int64_t now_ = 0;
     size_t count_ = 0;
     unsigned kept_in_ = 0;
     int64_t known_until_ = INT64_MAX;  // behind it, accesses of some thread are not known
     bool window_is_known_ = true;
+    bool cut_off_ = false;  // there was no room for all accesses
 };
 
 }  // namespace halcyon::predict

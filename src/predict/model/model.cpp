@@ -118,7 +118,11 @@ void model::append(const observed_call& call) {
     const bool new_phase = began_ && gap > phases_.pause_ns();
     if (new_phase) next_phase_.learn(course_ahead(compared_walk), gap, call.start_ns);
     next_phase_.learn_call(symbol, new_phase, phases_.pause_ns(), call.start_ns, end);
-    phases_.learn(began_ ? gap : -1, call.start_ns, end, transfers(call.what.what) ? call.what.bytes : 0);
+    phases_.learn(began_ ? gap : -1, {.start_ns = call.start_ns,
+                                      .end_ns = end,
+                                      .wait_ns = call.wait_ns,
+                                      .bytes = transfers(call.what.what) ? call.what.bytes : 0,
+                                      .beside_others = call.beside_others});
     transition* const way = began_ ? way_to(symbol) : nullptr;
     if (symbol == symbol_table::overflow || (began_ && way == nullptr)) ++unlearned_;
     if (way != nullptr) {
@@ -129,7 +133,7 @@ void model::append(const observed_call& call) {
     recent_files::file& file = files_.use(call.what.file, name_class);
     if (call.what.what == policy::operation::open) files_.open(file, call.truncates);
     learn_access(call, symbol, way, file);
-    symbols_[symbol].durations.learn(call.duration_ns);
+    symbols_[symbol].learn_duration(call.duration_ns, call.beside_others);
     predictor_.append(symbol);
     last_ = symbol;
     last_end_ = end;

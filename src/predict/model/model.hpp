@@ -74,6 +74,7 @@ class model {
     [[nodiscard]] const transition_table& transitions() const { return transitions_; }
     [[nodiscard]] const phases& bursts() const { return phases_; }
     [[nodiscard]] const file_names& names() const { return names_; }
+    [[nodiscard]] const recent_files& files() const { return files_; }
     /// Calls so far; of the learnt ones those whose symbol or transition found no room.
     [[nodiscard]] uint64_t calls() const { return calls_; }
     [[nodiscard]] uint64_t unlearned() const { return unlearned_; }
@@ -145,6 +146,7 @@ void model::each_symbol(Self& self, Archive& archive, uint32_t count, const Clas
         }
         size_table::each_field(self.symbols_[i].sizes, archive);
         time_estimate::each_field(self.symbols_[i].durations, archive);
+        archive.number(self.symbols_[i].alone);
     }
 }
 

@@ -12,7 +12,7 @@
 
 namespace halcyon::predict {
 
-/// How the models of a process are kept in a file, in version 3. All numbers are little endian, wherever they are
+/// How the models of a process are kept in a file, in version 4. All numbers are little endian, wherever they are
 /// written; a text is its length (4 bytes) and its bytes:
 ///
 ///     "HALCMODL", version (4), number of models (4), bytes of the file (8), check sum of all bytes that follow it (8),
@@ -21,7 +21,7 @@ namespace halcyon::predict {
 ///     labels (4), each: subject (1), number (4), text
 ///     models, each: symbols, transitions, phases, errors of forecasts of the next phase, main grammar, as
 ///     model::each_field() says; grammars as files of their own (grammar_file.hpp) behind their length (8)
-constexpr uint32_t model_file_version = 3;
+constexpr uint32_t model_file_version = 4;
 constexpr std::string_view model_file_magic = "HALCMODL";
 
 /// What a file keeps.

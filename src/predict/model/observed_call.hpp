@@ -25,6 +25,8 @@ struct observed_call {
     int64_t start_ns = 0;               ///< after any waiting
     int64_t wait_ns = 0;                ///< how long Halcyon held it back before
     int64_t duration_ns = 0;
+    /// Other applications moved bytes at the same file system meanwhile: `duration_ns` is none of a time alone.
+    bool beside_others = false;
 };
 
 [[nodiscard]] constexpr bool transfers(policy::operation what) {

@@ -26,22 +26,35 @@ int64_t phases::pause_ns() const {
     return std::max(least_pause_, long_pause_ / part_of_long_pause);
 }
 
-void phases::learn(int64_t gap_ns, int64_t start_ns, int64_t end_ns, int64_t bytes) {
+void phases::learn_duration() {
+    if (beside_others_ && alone_) return;
+    if (!beside_others_ && !alone_) duration_of_ = {};
+    alone_ = !beside_others_;
+    duration_of_.learn(std::max<int64_t>(end_ - start_ - waited_, 0));
+}
+
+void phases::learn(int64_t gap_ns, const call& next) {
     if (gap_ns > pause_ns()) {
         judge(calls_luck_, calls_of_, static_cast<int64_t>(calls_));
         ++completed_;
         calls_of_.learn(static_cast<int64_t>(calls_));
         bytes_of_.learn(bytes_);
-        duration_of_.learn(end_ - start_);
-        interval_of_.learn(start_ns - start_);
+        learn_duration();
+        interval_of_.learn(next.start_ns - start_);
         long_pause_ = std::max(gap_ns, long_pause_ - long_pause_ / part_of_long_pause);
         calls_ = 0;
         bytes_ = 0;
+        waited_ = 0;
+        beside_others_ = false;
     }
-    if (calls_ == 0) start_ = start_ns;
+    if (calls_ == 0)
+        start_ = next.start_ns;
+    else
+        waited_ += next.wait_ns;
     ++calls_;
-    bytes_ += std::max<int64_t>(bytes, 0);
-    end_ = end_ns;
+    bytes_ += std::max<int64_t>(next.bytes, 0);
+    beside_others_ = beside_others_ || next.beside_others;
+    end_ = next.end_ns;
 }
 
 int64_t phases::next_by_habit(int64_t now_ns) const {
@@ -56,7 +69,7 @@ policy::expected_phase phases::rest_by_habit(int64_t now_ns) const {
     const auto calls_left = calls_of_.next() - static_cast<int64_t>(calls_);
     rest.calls_left = static_cast<uint64_t>(std::max<int64_t>(calls_left, 0));
     rest.bytes_left = std::max<int64_t>(bytes_of_.next() - bytes_, 0);
-    rest.time_left_ns = std::max<int64_t>(start_ + duration_of_.next() - now_ns, 0);
+    rest.time_left_ns = std::max<int64_t>(start_ + waited_ + duration_of_.next() - now_ns, 0);
     rest.confidence = calls_luck_;
     return rest;
 }

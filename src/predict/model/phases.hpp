@@ -12,8 +12,15 @@ class phases {
   public:
     explicit phases(int64_t least_pause_ns) : least_pause_(least_pause_ns) {}
 
+    struct call {
+        int64_t start_ns = 0;
+        int64_t end_ns = 0;
+        int64_t wait_ns = 0;  ///< before it, not counted in the gap
+        int64_t bytes = 0;
+        bool beside_others = false;  ///< see observed_call
+    };
     /// A call, after `gap_ns` without any; negative: the first one.
-    void learn(int64_t gap_ns, int64_t start_ns, int64_t end_ns, int64_t bytes);
+    void learn(int64_t gap_ns, const call& next);
 
     /// Longer gaps part phases.
     [[nodiscard]] int64_t pause_ns() const;
@@ -22,6 +29,7 @@ class phases {
     // Of the phases that are over; the intervals are from the beginning of one to that of the next.
     [[nodiscard]] const time_estimate& calls_of() const { return calls_of_; }
     [[nodiscard]] const time_estimate& bytes_of() const { return bytes_of_; }
+    /// Without waits; of phases while nobody else moved, until there is one of all.
     [[nodiscard]] const time_estimate& durations() const { return duration_of_; }
     [[nodiscard]] const time_estimate& intervals() const { return interval_of_; }
     /// When the next one begins if it comes as those before, `now_ns` being the end of the last call; for when no walk
@@ -37,9 +45,12 @@ class phases {
         for (auto* estimate : {&self.calls_of_, &self.bytes_of_, &self.duration_of_, &self.interval_of_})
             time_estimate::each_field(*estimate, archive);
         archive.number(self.calls_luck_);
+        archive.number(self.alone_);
     }
 
   private:
+    void learn_duration();
+
     int64_t least_pause_;
     int64_t long_pause_ = 0;
     // Of the phase under way.
@@ -47,11 +58,14 @@ class phases {
     int64_t bytes_ = 0;
     int64_t start_ = 0;
     int64_t end_ = 0;
+    int64_t waited_ = 0;  // behind its begin
+    bool beside_others_ = false;
     // Of those that are over.
     uint64_t completed_ = 0;
     time_estimate calls_of_;
     time_estimate bytes_of_;
     time_estimate duration_of_;
+    bool alone_ = false;         // there was a phase while nobody else moved
     time_estimate interval_of_;  // from the beginning of one to that of the next
     double calls_luck_ = 0;      // share of the last phases that had as many calls as expected
 };

@@ -28,7 +28,15 @@ struct symbol_state {
     int64_t own_start = policy::not_known;  ///< of the last access
     int64_t own_end = policy::not_known;
     size_table sizes;
-    time_estimate durations;
+    time_estimate durations;  ///< of calls while nobody else moved; until there is one, of all
+    bool alone = false;       ///< there was one
+
+    void learn_duration(int64_t ns, bool beside_others) {
+        if (beside_others && alone) return;
+        if (!beside_others && !alone) durations = {};
+        alone = !beside_others;
+        durations.learn(ns);
+    }
 };
 
 /// The symbols of the main grammar: small numbers for call sites. Symbol 0 stands for all that there was no room for.

@@ -1,6 +1,5 @@
 #include "predict/prefetch/asker.hpp"
 
-#include <linux/futex.h>
 #include <time.h>
 
 #include <algorithm>
@@ -34,22 +33,11 @@ int64_t processor_ns() {
 
 bool asker::wake(uint32_t number) {
     pending_[number / 64].fetch_or(uint64_t{1} << number % 64);
-    uint32_t found = asleep;
-    if (state_.compare_exchange_strong(found, awake)) {
-        direct::call(SYS_futex, direct::address(&state_), FUTEX_WAKE_PRIVATE, 1);
-        return true;
-    }
-    if (found == awake) return true;
-    found = ended;
-    if (!state_.compare_exchange_strong(found, awake)) return true;
-    const auto answer = thread_.start(run, this);
-    if (answer != calls::own_thread::answer::started) state_.store(ended);
-    return answer != calls::own_thread::answer::refused;
+    return thread_.wake(work, this);
 }
 
 void asker::forget() {
     thread_.forget();
-    state_ = ended;
     for (auto& some : pending_) some = 0;
     for (source& one : sources_) {
         one.requests = nullptr;
@@ -57,11 +45,10 @@ void asker::forget() {
     }
 }
 
-void asker::run(void* self) {
+int64_t asker::work(void* self) {
     auto& here = *static_cast<asker*>(self);
-    do {
-        while (here.drain()) continue;
-    } while (here.wait_for_more());
+    while (here.drain()) continue;
+    return calls::woken_thread::only_woken;
 }
 
 /// False when there was nothing to do.
@@ -77,25 +64,6 @@ bool asker::drain() {
         }
     }
     return found;
-}
-
-/// False: there was nothing for so long that the thread ends.
-bool asker::wait_for_more() {
-    const auto nothing_pending = [this] {
-        return std::all_of(pending_.begin(), pending_.end(), [](const auto& some) { return some.load() == 0; });
-    };
-    state_.store(asleep);
-    const timespec limit{patience_ns / 1'000'000'000, patience_ns % 1'000'000'000};
-    long result = 0;
-    while (nothing_pending() && state_.load() == asleep && result != -ETIMEDOUT)
-        result = direct::call(SYS_futex, direct::address(&state_), FUTEX_WAIT_PRIVATE, asleep, direct::address(&limit));
-    uint32_t found = asleep;
-    const uint32_t next = result == -ETIMEDOUT && nothing_pending() ? ended : awake;
-    if (!state_.compare_exchange_strong(found, next) || next == awake) return true;
-    // Once more, for one who saw us asleep no longer and could not start us again yet.
-    if (nothing_pending()) return false;
-    found = ended;
-    return state_.compare_exchange_strong(found, awake);
 }
 
 outcome asker::ask(const request& wanted) {

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "calls/state/own_thread.hpp"
+#include "calls/state/woken_thread.hpp"
 #include "predict/prefetch/request_ring.hpp"
 
 namespace halcyon::predict::prefetch {
@@ -13,10 +13,8 @@ namespace halcyon::predict::prefetch {
 /// the same as, starts the reads and returns, but waits when the device's queue is full, and while it reads where in
 /// the file system the file's blocks are.
 ///
-/// The thread begins with the first request, sleeps on `state_` while there is none, and ends when there was none for
-/// `patience_ns`: a program that computes has no thread of ours. It looks for requests once more after each change of
-/// `state_` by which it would sleep or end, and whoever brings one looks at `state_` after: so none is left behind. One
-/// that comes while the thread's stack is not free yet waits for the next one, or is withdrawn by its read.
+/// A request that comes while the thread cannot be started again yet waits for the next one, or is withdrawn by its
+/// read.
 class asker {
   public:
     static constexpr uint32_t most_rings = 256;
@@ -40,16 +38,11 @@ class asker {
     static constexpr int64_t most_at_once = int64_t{128} << 10;
 
   private:
-    enum state : uint32_t { ended = 0, awake, asleep };
-    static constexpr int64_t patience_ns = 200'000'000;
-
-    static void run(void* self);
+    static int64_t work(void* self);
     static outcome ask(const request& wanted);
     bool drain();
-    bool wait_for_more();
 
-    calls::own_thread thread_;
-    std::atomic<uint32_t> state_{ended};
+    calls::woken_thread thread_;
     std::array<std::atomic<uint64_t>, most_rings / 64> pending_{};
     std::array<source, most_rings> sources_{};
 };

@@ -65,6 +65,7 @@ constinit std::atomic<bool> predicts{false};
 constinit predict::prefetch::prefetch_layer prefetching;
 constinit coordinate::coordinate_layer coordination;
 constinit coordinate::gate_layer gate;
+constinit std::atomic<bool> coordinates{false};
 
 void complain(const char* text) {
     char line[observe::trace::trace_file::longest_path + 200];
@@ -160,6 +161,14 @@ void start_prediction(calls::layer_chain& layers, char* complaint, size_t compla
     predict::predict_layer::settings learning = prediction_settings();
     const bool prefetches = wants("prefetch");
     if (prefetches) learning.tell_more = [](char* out, size_t room) { return prefetching.tell(out, room); };
+    if (wants("coordinate")) {
+        learning.beside_others = [](const calls::call_record& record) {
+            return coordinates.load(std::memory_order_relaxed) && coordination.moved_beside_others(record);
+        };
+        learning.before_end = [] {
+            if (coordinates) coordination.stop_forecasts();
+        };
+    }
     if (!prediction.start(learning, complaint, complaint_bytes)) return;
     if (prefetches) {
         predict::prefetch::reader::settings wanted;
@@ -195,7 +204,11 @@ void start_coordination(calls::layer_chain& layers, char* complaint, size_t comp
         return;
     }
     const bool child = calls::this_process().generation > 1;
-    if (coordination.start({page, slot, folder, child}, complaint, complaint_bytes)) layers.add(coordination);
+    const coming_io::source forecasts =
+        predicts ? +[](coming_io::forecast& found) { return prediction.forecast_phases(found); } : nullptr;
+    if (!coordination.start({page, slot, folder, child, forecasts}, complaint, complaint_bytes)) return;
+    layers.add(coordination);
+    coordinates = true;
 }
 
 // Streams are written after all destructors, inside the C library: what waits in them is written here, where it is
@@ -246,6 +259,7 @@ void start_layers(layer_chain& layers) {
         else
             complain(complaint);
     }
+    coordinates = false;
     predicts = false;
     if (wants("predict") || wants("prefetch")) {
         start_prediction(layers, complaint, sizeof complaint);

@@ -83,6 +83,8 @@ class turn_agents : public testing::Test {
             if (m.bytes_moved != 0) text += " moved " + std::to_string(m.bytes_moved);
         if constexpr (requires { m.round; })
             if (m.round != 0) text += " round " + std::to_string(m.round);
+        if constexpr (requires { m.in_s; })
+            if (m.probability == 0) text += " nothing";
         if constexpr (requires { m.processes; }) text += " processes " + std::to_string(m.processes);
         return text;
     }
@@ -289,6 +291,68 @@ TEST_F(turn_agents, begin_at_once_where_their_application_has_the_turn_already) 
     node.under_way = 1;
     advance();
     EXPECT_EQ(look(), transcript{"inform phase 1 lease 9"});
+}
+
+TEST_F(turn_agents, ask_again_when_a_forecast_says_something_else) {
+    join();
+    node.waiting = 1;
+    node.begun = 1;
+    node.forecasts = now_s - 1;
+    node.bytes_left = 1000;
+    node.left_s = 2;
+    advance();
+    look();
+    advance(0.02);
+    EXPECT_EQ(look(), transcript{});
+    node.forecasts = now_s;
+    node.bytes_left = 1200;
+    advance(0.02);
+    EXPECT_EQ(look(), transcript{}) << "it is not off by a quarter";
+    node.bytes_left = 4000;
+    advance(0.02);
+    EXPECT_EQ(look(), transcript{"inform phase 1"});
+    advance(0.02);
+    EXPECT_EQ(look(), transcript{});
+}
+
+TEST_F(turn_agents, take_back_what_is_expected_no_more) {
+    join();
+    node.next_probability = 0.8;
+    node.next_in_s = 5;
+    advance();
+    EXPECT_EQ(look(), transcript{"expect"});
+    node.next_probability = 0;
+    advance(0.5);
+    EXPECT_EQ(look(), transcript{"expect nothing"});
+    advance(0.1);
+    EXPECT_EQ(look(), transcript{});
+}
+
+TEST_F(turn_agents, are_alone_under_a_lease_while_nobody_else_moves) {
+    join();
+    EXPECT_TRUE(last.others_move) << "nobody knows";
+    begin();
+    EXPECT_FALSE(last.others_move);
+    hear(company{6, 1});
+    EXPECT_FALSE(last.others_move) << "of a lease that is over";
+    hear(company{7, 2});
+    EXPECT_TRUE(last.others_move);
+    hear(grant{1, 7, 1000, 101});
+    EXPECT_TRUE(last.others_move) << "more bytes tell nothing of others";
+    hear(company{7, 0});
+    EXPECT_FALSE(last.others_move);
+    hear(company{7, 1});
+    hear(grant{1, 8, 1000, 102});
+    EXPECT_FALSE(last.others_move) << "another turn";
+}
+
+TEST(phase_history, keeps_the_speed_alone_in_a_long_time_beside_others) {
+    phase_history of;
+    of.moved(1000, 1, true);
+    for (int i = 0; i < 1000; ++i) of.moved(100, 1, false);
+    EXPECT_EQ(of.bytes_per_s_alone(), 1000);
+    for (int i = 0; i < 1000; ++i) of.moved(100, 1, true);
+    EXPECT_LT(of.bytes_per_s_alone(), 110) << "alone, the storage has become slower";
 }
 
 TEST_F(turn_agents, let_io_go_on_after_a_second_of_silence_and_not_again_until_they_hear_something) {

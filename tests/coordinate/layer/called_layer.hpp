@@ -54,23 +54,35 @@ struct made_call {
 /// A process of its own, as far as the layer is concerned: several of them in one are threads of the test.
 class called_process {
   public:
-    called_process(agent_page& with, uint64_t owner, bool child = false) : page_(with) {
+    called_process(agent_page& with, uint64_t owner, bool child = false, coming_io::source forecasts = nullptr,
+                   const forecaster::budget& forecasting = {.share = 1, .credit_ns = 1'000'000'000})
+        : page_(with) {
         slot_ = claim_slot(with.shared(), owner);
         char complaint[200];
-        EXPECT_TRUE(layer_.start({&with.shared(), slot_, "", child}, complaint, sizeof complaint)) << complaint;
+        EXPECT_TRUE(
+            layer_.start({&with.shared(), slot_, "", child, forecasts, forecasting}, complaint, sizeof complaint))
+            << complaint;
         layer_.on_file({coordinated_file, "/scratch/data", 4096, 0});
         layer_.on_file({other_file, "/scratchy/data", 4096, 0});
         layer_.on_file({another_mounts_file, "/burst/data", 4096, 0});
     }
 
-    /// Returns how long the layer held it back, in ticks.
-    int64_t call(const made_call& one) {
+    ~called_process() {
+        layer_.stop_forecasts();
+        wait_until([&] { return layer_.asks().has_ended(); });
+    }
+    called_process(const called_process&) = delete;
+    called_process& operator=(const called_process&) = delete;
+
+    /// Returns how long the layer held it back, in ticks. `afterwards` sees the call when it is over.
+    int64_t call(const made_call& one, const std::function<void(const call_record&)>& afterwards = {}) {
         call_record record = calls::blank_record(one.function);
         record.file = one.file;
         record.bytes = one.bytes;
         record.argument = one.argument;
         record.offset = one.offset;
         record.parent = one.parent;
+        record.number = ++calls_;
         const calls::next_call next(
             [](void* state, call_record& called) {
                 const auto& made = *static_cast<const made_call*>(state);
@@ -83,6 +95,7 @@ class called_process {
             [](const void* state, const call_record&) { return static_cast<const made_call*>(state)->about; },
             const_cast<made_call*>(&one));
         layer_.invoke(record, next);
+        if (afterwards) afterwards(record);
         return record.wait;
     }
 
@@ -93,6 +106,7 @@ class called_process {
   private:
     agent_page& page_;
     process_slot* slot_;
+    static inline std::atomic<uint32_t> calls_{0};  // threads know the numbers of their calls
     coordinate_layer layer_;
 };
 

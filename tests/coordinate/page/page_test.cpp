@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "coordinate/page/agent_page.hpp"
+#include "coordinate/page/phase_forecast.hpp"
 #include "coordinate/page/process_life.hpp"
 #include "coordinate/page/rounds.hpp"
 #include "coordinate/page/slot_claim.hpp"
@@ -178,6 +179,48 @@ TEST(page, counts_aggregators_that_may_begin_a_round_below_the_stop) {
     EXPECT_EQ(behind(), 1);
     part.waiting = 1;
     EXPECT_EQ(behind(), 0);
+}
+
+TEST(page, says_what_is_left_of_a_forecast_by_the_bytes_that_moved_since) {
+    const agent_page one = page_of();
+    process_part& part = claim_slot(one.shared(), 1)->at[0];
+    constexpr int64_t s = 1'000'000'000;
+    part.moved = 100;
+    part.unasked = 20;
+    phase_forecast{.told_ns = 10 * s,
+                   .told_bytes = 120,
+                   .bytes_left = 1000,
+                   .left_ns = 8 * s,
+                   .next_in_ns = 40 * s,
+                   .next_deviation_ns = s,
+                   .next_bytes = 600,
+                   .next_alone_ns = 3 * s,
+                   .next_probability = 0.5}
+        .write_to(part.forecast);
+    part.moved = 600;
+    node_state found = one.observe(0, 0, 15 * s);
+    EXPECT_EQ(found.bytes_left, 500);
+    EXPECT_EQ(found.left_s, 4) << "a process that waits gets no nearer to its end";
+    EXPECT_EQ(found.next_in_s, 35);
+    EXPECT_EQ(found.next_probability, 0.5);
+    EXPECT_EQ(found.forecasts, 10);
+    EXPECT_GT(one.observe(0, 0, 61 * s).next_probability, 0);
+    EXPECT_EQ(one.observe(0, 0, 63 * s).next_probability, 0) << "it did not come when it was due";
+    part.begun_ns = 50 * s;
+    found = one.observe(0, 0, 51 * s);
+    EXPECT_EQ(found.bytes_left, 100) << "of the phase that was expected, which has begun";
+    EXPECT_EQ(found.next_probability, 0);
+}
+
+TEST(page, takes_no_forecast_that_is_being_changed) {
+    const agent_page one = page_of();
+    shared_forecast& shared = claim_slot(one.shared(), 1)->at[0].forecast;
+    phase_forecast{.told_ns = 1, .bytes_left = INT64_MAX}.write_to(shared);
+    EXPECT_EQ(phase_forecast::read_from(shared).bytes_left, phase_forecast::farthest);
+    shared.version.fetch_add(1);  // its process was killed here
+    EXPECT_EQ(phase_forecast::read_from(shared), phase_forecast{});
+    phase_forecast{.told_ns = 1, .bytes_left = 5}.write_to(shared);
+    EXPECT_EQ(phase_forecast::read_from(shared).bytes_left, 5);
 }
 
 TEST(page, tells_a_published_turn_from_one_that_a_process_put_there) {

@@ -4,7 +4,7 @@ import struct
 from pathlib import Path
 
 HEADER_BYTES = 32
-_VERSION = 3
+_VERSION = 4
 _STEPS_BYTES = 6 * (8 + 1)  # of a class of files
 _WORD = (1 << 64) - 1
 

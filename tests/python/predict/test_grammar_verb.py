@@ -157,9 +157,9 @@ def test_a_huge_file_that_begins_as_a_model_costs_nothing(tmp_path: Path) -> Non
     huge = 14 << 30
     begins = {
         b"HALCMODL"
-        + struct.pack("<IIQQ", 3, 1, 4096, 0): "at byte 16: a length of 4096 bytes, and the file has 15032385536:"
+        + struct.pack("<IIQQ", 4, 1, 4096, 0): "at byte 16: a length of 4096 bytes, and the file has 15032385536:"
         " cut off, or not whole",
-        b"HALCMODL" + struct.pack("<IIQQ", 3, 1, huge, 0): "15032385536 bytes; a saved model has 1073741824 at most",
+        b"HALCMODL" + struct.pack("<IIQQ", 4, 1, huge, 0): "15032385536 bytes; a saved model has 1073741824 at most",
         b"HALCGRAM"
         + struct.pack("<IIIIQQQQ", 1, 0, 1, 1, 1, 1, 0, 0): "15032385536 bytes; a saved model has 1073741824 at most",
     }
