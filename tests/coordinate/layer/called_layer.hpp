@@ -54,10 +54,10 @@ struct made_call {
 /// A process of its own, as far as the layer is concerned: several of them in one are threads of the test.
 class called_process {
   public:
-    called_process(agent_page& with, uint64_t owner, bool child = false) : page_(with) {
+    called_process(agent_page& with, uint64_t owner) : page_(with) {
         slot_ = claim_slot(with.shared(), owner);
         char complaint[200];
-        EXPECT_TRUE(layer_.start({&with.shared(), slot_, "", child}, complaint, sizeof complaint)) << complaint;
+        EXPECT_TRUE(layer_.start({&with.shared(), slot_, ""}, complaint, sizeof complaint)) << complaint;
         layer_.on_file({coordinated_file, "/scratch/data", 4096, 0});
         layer_.on_file({other_file, "/scratchy/data", 4096, 0});
         layer_.on_file({another_mounts_file, "/burst/data", 4096, 0});
