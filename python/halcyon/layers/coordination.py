@@ -54,7 +54,7 @@ _WHY = {
     "calls_let_silent": "since no coordinator answered",
     "calls_let_starving": "since they had waited for as long as any call may",
     "calls_let_locks": "since a file lock was held",
-    "calls_let_others": "since they must not wait (children of fork, signal handlers)",
+    "calls_let_others": "since they must not wait (non-blocking calls, MPI-IO in the background)",
 }
 """Why calls went on out of turn, in the words of coordinate_layer.cpp."""
 

@@ -68,10 +68,10 @@ class patient_lock {
         bool holds_ = false;
     };
 
-    /// In a forked child: its holder may be a thread that only the parent has.
-    void after_fork() {
-        word_.store(0, std::memory_order_relaxed);
+    /// In a forked child: its holder may be a thread that only the parent has. Whether there was one.
+    bool after_fork() {
         given_up_on_.store(0, std::memory_order_relaxed);
+        return word_.exchange(0, std::memory_order_relaxed) != 0;
     }
 
   private:

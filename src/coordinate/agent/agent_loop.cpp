@@ -207,6 +207,7 @@ result<void> running_agent::run() {
 void running_agent::write_facts() const {
     if (with_.facts_directory.empty()) return;
     std::ofstream out(with_.facts_directory + "/" + with_.node + "." + std::to_string(::getpid()) + ".agent");
+    out << "without_place " << page_.shared().refused.load() << "\n";
     for (size_t i = 0; i < all_.size(); ++i) {
         out << "mount " << with_.mounts[i].path << "\n";
         each_count(all_[i]->agent.counted(),

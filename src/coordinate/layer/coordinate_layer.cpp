@@ -66,8 +66,7 @@ bool coordinate_layer::start(const settings& wanted, char* complaint, size_t com
         roles_[i] = role_of(static_cast<calls::call_id>(i));
     const double ns_per_tick = measure_tick();
     asks_.start(*shared_, *slot_, files_, wanted.forecasts, wanted.forecasting);
-    for (size_t i = 0; i < shared_->file_systems; ++i)
-        takers_[i].start(*shared_, *slot_, i, ns_per_tick, wanted.child, asks_);
+    for (size_t i = 0; i < shared_->file_systems; ++i) takers_[i].start(*shared_, *slot_, i, ns_per_tick, asks_);
     locks_.start(slot_->locks);
     return true;
 }
@@ -91,11 +90,14 @@ void coordinate_layer::transfer(turn_taker& at, calls::call_record& record, cons
 inline void coordinate_layer::take_turn(turn_taker& at, int64_t bytes, operation what, calls::call_record& record,
                                         const calls::next_call& next) {
     own_calls& mine = own();
+    const uint32_t process = mine.generation;
     passage how = passage::under_lease;
     if (!at.enter(mine, bytes, what, calls::ticks())) [[unlikely]]
         how = at.pass(mine, bytes, record, next);
     const uint32_t company = at.company();
     next(record);
+    if (is_forked_since(process)) [[unlikely]]
+        return;
     if (company % 2 != 0 || at.company() != company || how != passage::under_lease) [[unlikely]]
         mine.beside = uint64_t{record.number} + 1;
     at.leave(mine, how, bytes, what == operation::metadata ? bytes : known(record.moved),
@@ -150,11 +152,13 @@ void coordinate_layer::invoke_other(call_role role, calls::call_record& record, 
 void coordinate_layer::stream(size_t at, calls::call_record& record, const calls::next_call& next) {
     if (at == file_mounts::nowhere || next.circumstances(record).transfers == calls::expected::no) return next(record);
     own_calls& mine = own();
+    const uint32_t process = mine.generation;
     turn_taker& taker = takers_[at];
     const operation what = operation_of(calls::entry_of(record.function).does);
     passage how = passage::under_lease;
     if (!taker.enter(mine, 0, what, calls::ticks())) how = taker.pass(mine, 0, record, next);
     next(record);
+    if (is_forked_since(process)) return;
     taker.leave(mine, how, 0, 0, record.start + record.duration);
 }
 
@@ -177,10 +181,11 @@ void coordinate_layer::metadata(calls::call_record& record, const calls::next_ca
 void coordinate_layer::collective(size_t at, calls::call_record& record, const calls::next_call& next) {
     if (at == file_mounts::nowhere) return next(record);
     own_calls& mine = own();
+    const uint32_t process = mine.generation;
     if (record.parent == 0) mine.inside = rounds::none;  // a jump left the one before
     const uint64_t outer = takers_[at].begin_collective(mine);
     next(record);
-    takers_[at].end_collective(mine, outer);
+    if (!is_forked_since(process)) takers_[at].end_collective(mine, outer);
 }
 
 void coordinate_layer::lock(size_t at, calls::call_record& record, const calls::next_call& next) {

@@ -25,9 +25,29 @@ namespace halcyon::coordinate {
 /// Never held back: closing and unlocking; calls that may not wait, that transfer nothing, or that only start a
 /// transfer or wait for one; a process that holds a file lock, and the others of its job on the node while one does; a
 /// transfer under a collective call of MPI-IO below the round at which all processes stop; calls of signal handlers
-/// that interrupted a wait; children of fork and vfork. Calls of MPI-IO and HDF5 wait in the calls of POSIX that they
+/// that interrupted a wait; children of vfork. Calls of MPI-IO and HDF5 wait in the calls of POSIX that they
 /// make. A wait ends after page::patience_ns without a beat of the agent or the coordinator, and after
 /// page::starvation_ns.
+///
+/// Children of fork are processes like any other: the first call of one finds that its process records nothing yet
+/// (process_state), starts this layer anew, and takes a place of its own in the page. What could go wrong there:
+///
+/// - Other threads of the parent were in calls, or in a collective one: these stay counted in the parent's place. The
+///   child has none of those threads, its place begins with zeros, and each thread forgets its calls (own_calls) since
+///   the generation differs. It is in no collective call, and may wait at a stop for that reason.
+/// - A handler forked in the middle of a call: is_forked_since().
+/// - Locks: fcntl's are not inherited, those of descriptions are; lock_book::start() keeps these.
+/// - It must take what a child of a process with threads may: start() makes direct system calls, and no memory is
+///   allocated from the application's.
+/// - Its parent may wait for it while it waits for its turn: so does the whole job, which the starvation limit bounds,
+///   unless the parent holds a lock, which lets all of them go on.
+/// - It dies without telling: the agent finds its place and adds up what it moved, as of every process. A dead one that
+///   its parent has not waited for counts as gone (start_of_process).
+/// - It calls exec: the new program has the same number and start, so that it finds the same place.
+/// - All places are taken: it goes on uncoordinated, counted in page::refused.
+///
+/// A child of vfork lives in the memory of its parent, whose thread it is: its calls come to no layer (may_record), it
+/// neither waits nor counts.
 ///
 /// Of each process that used a coordinated file system, a file `<host>.<process id>.<time>.coordinate` says how much
 /// it moved, asked and unasked, how long it waited, and which calls went on out of turn.
@@ -37,7 +57,6 @@ class coordinate_layer final : public calls::layer {
         page* shared = nullptr;
         process_slot* slot = nullptr;
         std::string_view directory;             ///< where the file of facts goes; "": nowhere
-        bool child = false;                     ///< of fork
         coming_io::source forecasts = nullptr;  ///< null: there are none
         forecaster::budget forecasting = {};
     };

@@ -1,8 +1,10 @@
 #include "coordinate/layer/lock_book.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "calls/record/call_table.hpp"
+#include "calls/state/direct_call.hpp"
 
 namespace halcyon::coordinate {
 using calls::call_id;
@@ -25,6 +27,31 @@ bool lock_book::covers(const entry& range, const entry& lock) {
     // Lengths below 0 lie before the begin; what is not the same is left alone.
     if (range.bytes < 0 || lock.bytes < 0 || range.begin > lock.begin) return false;
     return range.bytes == 0 || (lock.bytes > 0 && lock.begin - range.begin <= range.bytes - lock.bytes);
+}
+
+bool lock_book::is_inherited(const entry& lock) {
+    if (!lock.used || lock.whole || lock.descriptor < 0) return lock.used;
+    struct flock range {};
+    range.l_type = F_WRLCK;
+    range.l_whence = SEEK_SET;
+    range.l_start = lock.begin;
+    range.l_len = lock.bytes;
+    constexpr int of_description = -1;  // instead of a process that holds it
+    if (calls::direct::call(SYS_fcntl, lock.descriptor, F_GETLK, calls::direct::address(&range)) < 0) return true;
+    return range.l_type != F_UNLCK && range.l_pid == of_description;
+}
+
+void lock_book::start(std::atomic<uint32_t>& shared) {
+    shared_ = &shared;
+    const bool lost = std::exchange(beyond_, false);
+    const bool torn = held_.after_fork();  // another thread of the parent was at it
+    for (entry& one : entries_) {
+        if (is_inherited(one))
+            shared_->fetch_add(1);
+        else
+            one = {};
+    }
+    if (lost || torn) lose_count();
 }
 
 void lock_book::lose_count() {

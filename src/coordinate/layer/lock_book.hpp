@@ -18,13 +18,11 @@ namespace halcyon::coordinate {
 /// never duplicated. (fcntl's locks go with any descriptor of their file; those that go so are still counted.)
 class lock_book {
   public:
-    /// In a new process, or a forked child, which has none of its parent's locks but by descriptors.
-    void start(std::atomic<uint32_t>& shared) {
-        shared_ = &shared;
-        for (entry& one : entries_) one = {};
-        beyond_ = false;
-        held_.after_fork();
-    }
+    /// In a new process, or in a forked child. That has those of its parent's locks that belong to open file
+    /// descriptions, flock's among them, until its own copy of the descriptor is closed: its parent may close its copy,
+    /// and the lock is still held. Whether a lock of fcntl is such a one, the kernel is asked. A lock that the parent
+    /// gives back later still counts here.
+    void start(std::atomic<uint32_t>& shared);
 
     /// A call that has taken a lock, or given it back, by the descriptor.
     void taken(const calls::call_record& record, int descriptor);
@@ -43,6 +41,7 @@ class lock_book {
         int64_t bytes = 0;  ///< 0: to the end of all files
     };
 
+    [[nodiscard]] static bool is_inherited(const entry& lock);
     static entry of(const calls::call_record& record, int descriptor);
     [[nodiscard]] static bool covers(const entry& range, const entry& lock);
     void lose_count();

@@ -6,7 +6,6 @@
 
 #include "base/clock.hpp"
 #include "calls/state/direct_call.hpp"
-#include "calls/state/process_state.hpp"
 
 namespace halcyon::coordinate {
 namespace direct = calls::direct;
@@ -41,8 +40,7 @@ bool moves_in_background(calls::call_id parent) {
 
 }  // namespace
 
-void turn_taker::start(page& shared, process_slot& slot, size_t file_system, double ns_per_tick, bool child,
-                       forecaster& asks) {
+void turn_taker::start(page& shared, process_slot& slot, size_t file_system, double ns_per_tick, forecaster& asks) {
     shared_ = &shared;
     here_ = &shared.file_system[file_system];
     slot_ = &slot;
@@ -53,7 +51,6 @@ void turn_taker::start(page& shared, process_slot& slot, size_t file_system, dou
     part_->inside = rounds::none;
     file_system_ = file_system;
     pause_ticks_ = static_cast<int64_t>(static_cast<double>(shared.pause_ns) / ns_per_tick);
-    child_ = child;
     last_end_ = last_metadata_ = long_ago;
     collectives_ = 0;
     let_phase_ = no_phase;
@@ -128,8 +125,7 @@ turn_taker::verdict turn_taker::judge(const own_calls& own, uint32_t word, int64
 
 bool turn_taker::is_exempt(const own_calls& own, const calls::call_circumstances& about,
                            const calls::call_record& record) {
-    const bool others =
-        child_ || !about.may_block || (record.parent != 0 && moves_in_background(about.parent_function));
+    const bool others = !about.may_block || (record.parent != 0 && moves_in_background(about.parent_function));
     if (others) {
         part_->let_others.fetch_add(1, relaxed);
         return true;
@@ -174,6 +170,7 @@ passage turn_taker::pass(own_calls& own, int64_t bytes, calls::call_record& reco
     int64_t began_ns = 0, began = 0;
     passage how = passage::under_lease;
     if (asks_ != nullptr) asks_->moved(file_system_, part_->moved.load(relaxed) + part_->unasked.load(relaxed));
+    const uint32_t process = own.generation;
     calls::thread_state& thread = calls::this_thread();
     ++thread.inside;  // calls of a handler that interrupts us pass untouched
     for (;;) {
@@ -205,6 +202,8 @@ passage turn_taker::pass(own_calls& own, int64_t bytes, calls::call_record& reco
         ring();
         sleep_on(here_->turn, word,
                  std::min({longest_sleep_ns, shared_->patience_ns / 4, shared_->starvation_ns - (now_ns - began_ns)}));
+        if (is_forked_since(process)) [[unlikely]]
+            return passage::unasked;  // the counts are the parent's, thread.inside is begun anew
         step_forward(own, bytes);
         part_->waiting.fetch_sub(1);
     }

@@ -5,6 +5,7 @@
 
 #include "calls/clocks/ticks.hpp"
 #include "calls/record/layer.hpp"
+#include "calls/state/process_state.hpp"
 #include "coordinate/layer/forecaster.hpp"
 #include "coordinate/page/page.hpp"
 #include "coordinate/page/rounds.hpp"
@@ -30,6 +31,13 @@ struct own_calls {
     uint8_t depth[process_slot::most_file_systems];  ///< of its calls, in process_part::under_way
 };
 
+/// A call was interrupted by a handler that forked, and this is the child, which comes back to where its parent was:
+/// nothing of the call, which began in the process of `generation`, may be counted here. Until the child's own first
+/// call the layer still knows the parent's place in the page, and the parent goes on with the call itself.
+[[nodiscard]] inline bool is_forked_since(uint32_t generation) {
+    return calls::this_process().generation != generation;
+}
+
 /// Takes the turns of one process at one file system. In memory of the process; any thread.
 ///
 /// A call enters; goes on, or waits in pass() until it may; and leaves. enter() adds the call to `under_way` and its
@@ -37,8 +45,8 @@ struct own_calls {
 /// else is there, a call costs three additions in the process' own cache lines, and reads the turn.
 class turn_taker {
   public:
-    /// `child`: of fork, which is never held back. `asks`: who is told of phases.
-    void start(page& shared, process_slot& slot, size_t file_system, double ns_per_tick, bool child, forecaster& asks);
+    /// `asks`: who is told of phases.
+    void start(page& shared, process_slot& slot, size_t file_system, double ns_per_tick, forecaster& asks);
     [[nodiscard]] bool started() const { return part_ != nullptr; }
 
     /// At `now`. A call with `bytes` to move begins. False: pass() must decide.
@@ -78,8 +86,11 @@ class turn_taker {
 
     /// For a call that must not begin before its turn, but moves nothing: waits, and counts the wait.
     void wait_only(own_calls& own, calls::call_record& record, const calls::next_call& next) {
+        const uint32_t process = own.generation;
         const passage how =
             enter(own, 0, operation::write, calls::ticks()) ? passage::under_lease : pass(own, 0, record, next);
+        if (is_forked_since(process)) [[unlikely]]
+            return;
         leave(own, how, 0, 0, calls::ticks());
     }
 
@@ -123,7 +134,6 @@ class turn_taker {
     forecaster* asks_ = nullptr;  ///< null: there are no forecasts
     size_t file_system_ = 0;
     int64_t pause_ticks_ = 0;
-    bool child_ = false;
     std::atomic<int64_t> last_end_{long_ago};  ///< of a transfer, in ticks
     std::atomic<uint64_t> collectives_{0};
     std::atomic<uint64_t> let_phase_{no_phase};  ///< that has waited for long enough

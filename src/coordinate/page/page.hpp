@@ -79,7 +79,7 @@ struct alignas(64) process_part {
     std::atomic<uint64_t> let_silent;    ///< nothing was heard
     std::atomic<uint64_t> let_starving;  ///< waited for as long as anybody may
     std::atomic<uint64_t> let_locks;     ///< the process, or another one of the job on this node, held a file lock
-    std::atomic<uint64_t> let_others;    ///< may not wait, or belongs to a forked child
+    std::atomic<uint64_t> let_others;    ///< may not wait
     std::atomic<int64_t> waited_ns;      ///< of all calls
 
     shared_forecast forecast;

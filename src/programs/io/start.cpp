@@ -200,13 +200,16 @@ void start_coordination(calls::layer_chain& layers, char* complaint, size_t comp
     coordinate::process_slot* const slot =
         coordinate::claim_slot(*page, coordinate::process_slot::owner_of(pid, coordinate::start_of_process(pid)));
     if (slot == nullptr) {
-        snprintf(complaint, complaint_bytes, "I/O is not coordinated: the job has too many processes on this node");
+        // Once: there may be thousands. The agent counts them for the summary.
+        if (page->refused.load(std::memory_order_relaxed) == 1)
+            snprintf(complaint, complaint_bytes,
+                     "I/O of some processes is not coordinated: the job has more than %zu of them on this node",
+                     coordinate::page::most_processes);
         return;
     }
-    const bool child = calls::this_process().generation > 1;
     const coming_io::source forecasts =
         predicts ? +[](coming_io::forecast& found) { return prediction.forecast_phases(found); } : nullptr;
-    if (!coordination.start({page, slot, folder, child, forecasts}, complaint, complaint_bytes)) return;
+    if (!coordination.start({page, slot, folder, forecasts}, complaint, complaint_bytes)) return;
     layers.add(coordination);
     coordinates = true;
 }

@@ -54,13 +54,12 @@ struct made_call {
 /// A process of its own, as far as the layer is concerned: several of them in one are threads of the test.
 class called_process {
   public:
-    called_process(agent_page& with, uint64_t owner, bool child = false, coming_io::source forecasts = nullptr,
+    called_process(agent_page& with, uint64_t owner, coming_io::source forecasts = nullptr,
                    const forecaster::budget& forecasting = {.share = 1, .credit_ns = 1'000'000'000})
         : page_(with) {
         slot_ = claim_slot(with.shared(), owner);
         char complaint[200];
-        EXPECT_TRUE(
-            layer_.start({&with.shared(), slot_, "", child, forecasts, forecasting}, complaint, sizeof complaint))
+        EXPECT_TRUE(layer_.start({&with.shared(), slot_, "", forecasts, forecasting}, complaint, sizeof complaint))
             << complaint;
         layer_.on_file({coordinated_file, "/scratch/data", 4096, 0});
         layer_.on_file({other_file, "/scratchy/data", 4096, 0});

@@ -64,7 +64,7 @@ class forecasts : public layer_test {
         return phase_forecast::read_from(process_.part(file_system).forecast);
     }
 
-    called_process process_{page_, 1, false, tell};
+    called_process process_{page_, 1, tell};
 };
 
 class forecasts_of_short_pauses : public forecasts {
@@ -155,14 +155,14 @@ TEST_F(forecasts, are_not_asked_for_where_nobody_makes_any) {
 
 TEST_F(forecasts, are_left_out_when_they_have_taken_too_much_time) {
     say({{write_of(mib, 0, ms)}});
-    called_process other(page_, 2, false, tell, {.share = 0, .credit_ns = -1});
+    called_process other(page_, 2, tell, {.share = 0, .credit_ns = -1});
     other.call({.meanwhile = [&] { wait_until([&] { return other.layer().asks().left_out() == 1; }); }});
     EXPECT_EQ(asked, 0U);
 }
 
 TEST_F(forecasts, of_the_program_before_are_forgotten) {
     phase_forecast{.told_ns = 5, .bytes_left = 7}.write_to(process_.part().forecast);
-    called_process again(page_, 1, false, tell);
+    called_process again(page_, 1, tell);
     EXPECT_EQ(told(), phase_forecast{});
 }
 

@@ -1,4 +1,6 @@
 // Which calls wait for a turn, and what ends the wait.
+#include <sys/wait.h>
+
 #include "calls/state/known_files.hpp"
 #include "coordinate/layer/called_layer.hpp"
 #include "coordinate/stepped_process.hpp"
@@ -76,12 +78,6 @@ TEST_F(waiting_calls, put_their_time_into_the_record) {
     EXPECT_GT(waited, 0);
     EXPECT_GT(process_.part().waited_ns, 0);
     EXPECT_EQ(process_.call({}), 0);
-}
-
-TEST_F(waiting_calls, are_not_those_of_a_forked_child) {
-    called_process child(page_, 2, true);
-    EXPECT_EQ(child.call({}), 0);
-    EXPECT_EQ(child.part().unasked, 4096);
 }
 
 TEST_F(waiting_calls, go_on_when_another_process_of_the_job_takes_a_lock) {
@@ -238,6 +234,21 @@ TEST_F(layer_test, does_not_count_a_call_that_a_jump_left_for_ever) {
     EXPECT_EQ(state().under_way, 1);
     process.call({});
     EXPECT_EQ(state().under_way, 0);
+}
+
+/// A handler forked within the call; the child comes back out of it before it has made a call of its own.
+TEST_F(layer_test, leaves_the_counts_of_the_parent_alone_in_a_child_that_comes_back_out_of_its_call) {
+    allow();
+    called_process process(page_, 1);
+    pid_t child = -1;
+    process.call({.moved = 1000, .meanwhile = [&] {
+                      child = ::fork();
+                      if (child == 0) ++calls::this_process().generation;  // it differs from the parent's
+                  }});
+    if (child == 0) ::_exit(0);
+    EXPECT_EQ(::waitpid(child, nullptr, 0), child);
+    EXPECT_EQ(state().under_way, 0);
+    EXPECT_EQ(state().moved, 1000);
 }
 
 TEST_F(layer_test, forgets_the_calls_of_the_program_before) {

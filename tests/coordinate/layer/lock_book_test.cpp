@@ -1,4 +1,8 @@
 // Locks that a process may hold.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
 #include "coordinate/layer/called_layer.hpp"
 
 namespace halcyon::tests {
@@ -68,6 +72,51 @@ TEST_F(locks, go_with_their_descriptor_unless_that_was_duplicated) {
     EXPECT_EQ(held_, 1U);
     give(1, 0, 0, 9);
     EXPECT_EQ(held_, 0U);
+}
+
+/// What a child of fork finds in its copy of the book.
+class inherited_locks : public locks {
+  protected:
+    inherited_locks() { EXPECT_GE(fd_, 0); }
+    ~inherited_locks() override { ::close(fd_); }
+    [[nodiscard]] int of_child() {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            std::atomic<uint32_t> held{0};
+            book_.start(held);
+            ::_exit(static_cast<int>(held.load()));
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        return WEXITSTATUS(status);
+    }
+    void lock_range(int command) const {
+        struct flock range {};
+        range.l_type = F_WRLCK;
+        range.l_whence = SEEK_SET;
+        range.l_len = 10;
+        EXPECT_EQ(::fcntl(fd_, command, &range), 0);
+    }
+
+    int fd_ = ::memfd_create("locked", MFD_CLOEXEC);
+};
+
+TEST_F(inherited_locks, are_those_of_flock) {
+    EXPECT_EQ(of_child(), 0);
+    book_.taken(of(call_id::flock, 1, calls::none, calls::none), fd_);
+    EXPECT_EQ(of_child(), 1);
+}
+
+TEST_F(inherited_locks, are_not_those_of_the_parent_process) {
+    lock_range(F_SETLK);
+    take(1, 0, 10, fd_);
+    EXPECT_EQ(of_child(), 0);
+}
+
+TEST_F(inherited_locks, are_those_of_open_file_descriptions) {
+    lock_range(F_OFD_SETLK);
+    take(1, 0, 10, fd_);
+    EXPECT_EQ(of_child(), 1);
 }
 
 TEST_F(locks, beyond_those_there_is_room_for_are_held_for_good) {

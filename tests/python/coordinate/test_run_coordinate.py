@@ -1,6 +1,7 @@
 """`halcyon run --coordinate`: unmodified programs take turns with others."""
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -26,11 +27,26 @@ def library() -> None:
         pytest.skip(str(why))
 
 
-def write(of: CoordinatorProcess, folder: Path, patience_ms: str = PATIENCE_MS) -> "subprocess.Popen[str]":
-    """dd of 8 MiB into a coordinated folder."""
+FORKED = """
+import os, sys
+for i in range(4):
+    if os.fork() == 0:
+        fd = os.open(f"{sys.argv[1]}/file{i}", os.O_CREAT | os.O_WRONLY)
+        for _ in range(2):
+            os.write(fd, bytes(1 << 20))
+        os._exit(0)
+for i in range(4):
+    os.wait()
+"""
+
+
+def write(
+    of: CoordinatorProcess, folder: Path, patience_ms: str = PATIENCE_MS, command: list[str] | None = None
+) -> "subprocess.Popen[str]":
+    """`command`, or dd, which write 8 MiB into a coordinated folder."""
     environment = os.environ | {"HALCYON_COORDINATE_PATIENCE_MS": patience_ms}
     halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--coordinators", str(of.config)]
-    command = ["dd", "if=/dev/zero", f"of={folder}/file", "bs=1M", "count=8"]
+    command = command or ["dd", "if=/dev/zero", f"of={folder}/file", "bs=1M", "count=8"]
     return subprocess.Popen(
         [*halcyon, "--", *command], cwd=folder.parent, env=environment, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -56,6 +72,34 @@ def test_a_program_waits_until_the_turn_is_given_back(start: Prepare, tmp_path: 
     assert "1 process took turns: 8.39 MB in turn" in said
     assert "out of turn" not in said
     assert (folder / "file").stat().st_size == 8 << 20
+
+
+@pytest.mark.parametrize("tool", ["python", "fio"])
+def test_forked_writers_wait_until_the_turn_is_given_back(start: Prepare, tmp_path: Path, tool: str) -> None:
+    if tool == "fio" and shutil.which("fio") is None:
+        pytest.skip("fio is not installed")
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    commands = {
+        "python": [sys.executable, "-c", FORKED, str(folder)],
+        "fio": ["fio", "--name=w", f"--directory={folder}", "--rw=write", "--ioengine=psync", "--bs=64k",
+                "--size=2m", "--numjobs=4", "--fallocate=none"],
+    }  # fmt: skip
+    of = start(paths=[str(folder)], times=PATIENT)
+    other = Agent(of, "other")
+    other.begin()
+    run_until([other], has_turn(other), "the other one has the turn")
+    program = write(of, folder, command=commands[tool])
+    waits = lambda: any(one.state == "waiting" for one in of.top().applications)  # noqa: E731
+    run_until([other], waits, "the program waits")
+    assert program.poll() is None
+    other.release()
+    run_until([other], lambda: program.poll() is not None, "the program ends")
+    said, _ = program.communicate(timeout=LIMIT_S)
+    assert program.returncode == 0, said
+    assert "4 processes took turns: 8.39 MB in turn" in said
+    assert "out of turn" not in said
+    assert sum(one.stat().st_size for one in folder.iterdir()) == 8 << 20
 
 
 def test_without_a_coordinator_a_program_goes_on_and_says_so(prepare: Prepare, tmp_path: Path) -> None:
