@@ -70,6 +70,7 @@ def test_a_measurement_that_was_ended_goes_on(folder: Path, tmp_path: Path, numb
         limit = time.monotonic() + LIMIT_S
         while not data.exists() or data.read_bytes().count(b"\n") < 4:
             assert time.monotonic() < limit
+            assert process.poll() is None
             time.sleep(0.002)
         os.kill(process.pid, number)
     before = data.read_bytes()
