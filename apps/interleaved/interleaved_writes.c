@@ -1,5 +1,5 @@
-// Each rank writes every n-th block of one file through a view, on its own or together with the others: what MPI-IO makes
-// of it decides its speed.
+// Each rank writes every n-th block of one file through a view, on its own or together with the others: what MPI-IO
+// makes of it decides its speed.
 #include "interleaved.h"
 
 static void check(int code, const char* what) {

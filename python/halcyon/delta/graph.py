@@ -14,6 +14,16 @@ from halcyon.models.interference import DeltaGraph, Phase
 
 
 @dataclass(frozen=True)
+class Parts:
+    """Of a command's time in I/O, means in seconds: at least one process transfers; none does, and the thread that
+    waited longest for its turn would account for it; and the rest, such as communication."""
+
+    transfer_s: float
+    waiting_s: float
+    rest_s: float
+
+
+@dataclass(frozen=True)
 class Measured:
     """A point: B's I/O started `dt_s` after A's, as the gates saw it (`dt_ns`: as wanted)."""
 
@@ -29,6 +39,8 @@ class Measured:
     """The sum of both interference factors."""
     core_seconds: Estimate
     """In I/O: the sum over both of cores times time."""
+    a_parts: Parts
+    b_parts: Parts
     link_share: float | None
     """Median, of the storage link used most while both did I/O."""
     met: bool
@@ -137,9 +149,18 @@ def _point(
     shares = [run.link_share for run in runs if run.link_share is not None]
     return Measured(
         key.policy, key.dt_ns, mean(run.dt_s or 0.0 for run in runs), len(runs), a_s, b_s, a_factor, b_factor,
-        a_factor.plus(b_factor), a_s.plus(b_s, *cores), median(shares) if shares else None,
+        a_factor.plus(b_factor), a_s.plus(b_s, *cores),
+        _parts([run.a for run in runs]), _parts([run.b for run in runs]), median(shares) if shares else None,
         max(a_s.relative, b_s.relative) <= half_width,
     )  # fmt: skip
+
+
+def _parts(told: Sequence[Told | None]) -> Parts:
+    each = [one for one in told if one is not None]
+    idle_s = [one.seconds - one.transfer_s for one in each]
+    waiting_s = [min(one.waited_s, idle) for one, idle in zip(each, idle_s, strict=True)]
+    rest_s = [idle - waiting for idle, waiting in zip(idle_s, waiting_s, strict=True)]
+    return Parts(mean(one.transfer_s for one in each), mean(waiting_s), mean(rest_s))
 
 
 def _seconds(told: Sequence[Told | None]) -> list[float]:

@@ -149,7 +149,14 @@ def _costs(figure: Figure, grid: GridSpec, row: int, columns: int, graph: Graph)
                    label=_TITLES.get(name, name))
             for name in graph.policies for look in [_LOOKS[name]]
         ]  # fmt: skip
-        axes.legend(handles=handles, loc="upper right", fontsize=8.5, ncols=min(len(handles), 4), handlelength=2.0, columnspacing=1.2)
+        axes.legend(
+            handles=handles,
+            loc="upper right",
+            fontsize=8.5,
+            ncols=min(len(handles), 4),
+            handlelength=2.0,
+            columnspacing=1.2,
+        )
         label_time(axes.xaxis, _reach(graph), "B's start after A's")
 
 

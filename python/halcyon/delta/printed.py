@@ -10,18 +10,18 @@ from halcyon.delta.graph import Graph, Measured
 from halcyon.delta.measuring import Progress
 from halcyon.models.interference import Point
 from halcyon.observe.printed.tables import print_table
-from halcyon.quantities import ABSENT, number, percent, plural, seconds
+from halcyon.quantities import ABSENT, number, percent, plural, seconds, time_unit
 
 
 def print_graph(graph: Graph, console: Console) -> None:
     """Times alone, interference factors with intervals, the costs of policies, and what is not met."""
     for name, alone, cores in (("A", graph.a_alone, graph.a_cores), ("B", graph.b_alone, graph.b_cores)):
         console.print(
-            f"{name} alone: {_time(alone)} in I/O, {plural(round(cores), 'core')}, "
-            f"{plural(alone.count, 'run')}",
+            f"{name} alone: {_time(alone)} in I/O, {plural(round(cores), 'core')}, {plural(alone.count, 'run')}",
             soft_wrap=True,
         )
     _print_factors(graph, console)
+    _print_parts(graph, console)
     if len(graph.policies) > 1:
         _print_costs(graph, console)
     _print_remarks(graph, console)
@@ -46,6 +46,23 @@ def _print_factors(graph: Graph, console: Console) -> None:
     print_table(
         console, "Interference factors", columns, rows, words=1, most=len(rows),
         note="time in I/O over the time alone, with half the width of the confidence interval; expected by the model",
+    )  # fmt: skip
+
+
+def _print_parts(graph: Graph, console: Console) -> None:
+    unit = time_unit(one.mean for point in graph.points for one in (point.a_s, point.b_s))
+    columns = ["policy", "B starts", *(f"{who} {part}" for who in "AB" for part in ("transfers", "waits", "rest"))]
+    rows = [
+        [
+            point.policy, delay(point.dt_ns),
+            *(number(value / unit.size) for parts in (point.a_parts, point.b_parts)
+              for value in (parts.transfer_s, parts.waiting_s, parts.rest_s)),
+        ]
+        for point in graph.points
+    ]  # fmt: skip
+    print_table(
+        console, f"Where the time in I/O went, in {unit.name}", columns, rows, words=1, most=len(rows),
+        note="at least one process transfers; none does, and waits for its turn; the rest: communication, opening",
     )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """What a measured Δ-graph says, by runs whose answer is known."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,16 @@ def test_without_runs_alone_there_are_no_factors() -> None:
         graph_of(ALONE, Applications())
 
 
-def test_intervals_are_students(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_that_is_no_transfer_is_waiting_as_far_as_a_thread_waited() -> None:
+    run = both(Key("fcfs"), 4.0, 6.0)
+    assert run.b is not None
+    waited = replace(run, b=replace(run.b, transfer_s=2.0, waited_s=3.0))
+    drawn = replace(run, b=replace(run.b, transfer_s=4.0, waited_s=5.0))
+    parts = graph_of([*ALONE, waited, drawn], Applications()).points[0].b_parts
+    assert (parts.transfer_s, parts.waiting_s, parts.rest_s) == (3.0, 2.5, 0.5)
+
+
+def test_intervals_are_students() -> None:
     # Three values 1, 2, 3: t of 2 degrees of freedom, two-sided 95 %, is 4.303.
     found = estimate([1.0, 2.0, 3.0])
     assert found.half == pytest.approx(4.303 / math.sqrt(3), rel=1e-3)

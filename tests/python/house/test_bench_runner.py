@@ -125,3 +125,24 @@ def test_a_study_follows_the_same_rule(tree: Path) -> None:
         capture_output=True, text=True, timeout=60, check=False,
     )  # fmt: skip
     assert (done.returncode, done.stdout[:45]) == (1, "room.speed not met: 2 of 7 rounds count; the ")
+
+
+def study(tree: Path, name: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(tree / "scripts/study"), name], env=os.environ | {"HALCYON_PYTHON": sys.executable},
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+
+
+def test_one_script_may_hold_several_studies(tree: Path) -> None:
+    folder = tree / "bench/study"
+    folder.mkdir()
+    for name, body in (("pair", 'echo "room.of_${1:-none} 1 s"'), ("pair-own", "echo room.own 2 s")):
+        (folder / f"{name}.sh").write_text(f"#!/bin/sh\n{body}\n")
+        (folder / f"{name}.sh").chmod(0o755)
+    assert study(tree, "pair-equal").stdout == "room.of_equal 1 s\n"
+    assert study(tree, "pair").stdout == "room.of_none 1 s\n"
+    assert study(tree, "pair-own").stdout == "room.own 2 s\n"
+    refused = study(tree, "other-equal")
+    assert refused.returncode == 1
+    assert "no study 'other-equal'; studies: pair-own pair" in refused.stderr

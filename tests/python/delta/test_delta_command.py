@@ -47,7 +47,7 @@ def test_a_graph_is_measured_printed_and_drawn(folder: Path, tmp_path: Path) -> 
     assert done.returncode == 0, done.stderr
     assert "Interference factors" in done.stdout
     assert "not met" not in done.stdout
-    assert done.stderr.splitlines()[0].startswith("halcyon: 1 of 8: ")
+    assert done.stderr.splitlines()[0].startswith("halcyon: 1 of ")
     assert (tmp_path / "delta.png").read_bytes().startswith(b"\x89PNG")
     again = delta(tmp_path, [sys.executable, "-m", "halcyon", "delta", "--data", "runs.jsonl", "--json"])
     told = json.loads(again.stdout)
@@ -70,6 +70,7 @@ def test_a_measurement_that_was_ended_goes_on(folder: Path, tmp_path: Path, numb
         limit = time.monotonic() + LIMIT_S
         while not data.exists() or data.read_bytes().count(b"\n") < 4:
             assert time.monotonic() < limit
+            assert process.poll() is None
             time.sleep(0.002)
         os.kill(process.pid, number)
     before = data.read_bytes()
@@ -77,7 +78,8 @@ def test_a_measurement_that_was_ended_goes_on(folder: Path, tmp_path: Path, numb
     assert done.returncode == 0, done.stderr
     assert "goes on after" in done.stderr
     assert data.read_bytes().startswith(before[: before.rfind(b"\n") + 1])
-    keys = Counter(json.dumps(json.loads(line)["key"]) for line in data.read_text().splitlines()[1:])
+    runs = map(json.loads, data.read_text().splitlines()[1:])
+    keys = Counter(json.dumps(run["key"]) for run in runs if run["problem"] is None)  # a busy machine has some more
     assert set(keys.values()) == {2}
     assert len(keys) == 4
 

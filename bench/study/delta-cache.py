@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""Two periodic writers that fall into step and lose the storage's cache (Dorier 2014, figure 6.3): 15 minutes.
+
+The token bucket of the storage link plays the cache: a phase of A that finds it full passes at the speed of the compute
+link. A writes every ten units of time, B every seven, as in the thesis: A alone, B alone, and both from one moment on.
+Runs are kept in bench/study/delta/cache.jsonl, beside the picture.
+"""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from statistics import median
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from rounds import count, unmet
+from writers import MIB
+
+from halcyon.delta.commands import Command, OnBed
+from halcyon.delta.data_file import DataFile
+from halcyon.delta.delays import Delay, Delays
+from halcyon.delta.io_time import Phase
+from halcyon.delta.measuring import ALONE, Progress, Wanted, measure, of_key
+from halcyon.delta.printed import run_in_words
+from halcyon.delta.runs import Key, Limits, Run, Setup, Told
+from halcyon.errors import HalcyonError
+from halcyon.figures.axes import label_rate, label_time, legend_above
+from halcyon.figures.picture import MUTED, SERIES, WIDTH_IN
+from halcyon.figures.picture_file import save_picture
+from halcyon.testbed.bed import Bed, raised
+from halcyon.testbed.place import MOUNTS, mount_point
+from halcyon.testbed.plan import Plan
+from halcyon.testbed.requirements import unavailable
+
+PHASE_BYTES = 32 * MIB
+PLAN = Plan(compute=2, storage=1, mounts=2, burst_bytes=9 * PHASE_BYTES // 8)
+LINK_BYTES_PER_S = PLAN.storage_link_bits_per_s / 8
+UNIT_S = 0.4
+A_UNITS, B_UNITS = 10, 7
+"""Between the starts of two phases. The bucket refills in less than 1 s."""
+PHASES = 21
+"""Of A; B has as many as begin in the same time."""
+LEAST_CACHED = 1.5
+"""Rate of a phase that finds the bucket full, over the link's: below, the bucket is no cache."""
+LOST = 0.75
+"""Of the median rate alone: a phase below has lost the cache."""
+
+_WRITE = """
+import mmap, os, sys, time
+path, phase_bytes, period_s, phases = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
+data = mmap.mmap(-1, 1 << 20)
+fd = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_DIRECT)
+begin = time.monotonic()
+for phase in range(phases):
+    time.sleep(max(0.0, begin + phase * period_s - time.monotonic()))
+    for _ in range(phase_bytes >> 20):
+        os.write(fd, data)
+    os.lseek(fd, 0, os.SEEK_SET)
+"""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    root = Path(os.environ.get("HALCYON_ROOT", Path(__file__).resolve().parents[2]))
+    parser.add_argument("--data", type=Path, default=root / "bench/study/delta")
+    parser.add_argument("--phases", type=int, default=PHASES)
+    parser.add_argument("--repeat", type=int, default=7)
+    asked = parser.parse_args()
+    if reason := unavailable(PLAN):
+        unmet("coordinate", "delta_cache_lost", reason)
+        return 0
+    asked.data.mkdir(parents=True, exist_ok=True)
+    try:
+        with raised(PLAN) as bed:
+            runs = measured(bed, asked.data / "cache.jsonl", asked.phases, asked.repeat)
+        draw(runs, asked.data / "cache.png")
+        report(runs)
+    except HalcyonError as why:
+        print(f"error: {why}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def measured(bed: Bed, file: Path, phases: int, repeat: int) -> list[Run]:
+    a = _command("A", "c1", A_UNITS * UNIT_S, phases)
+    b = _command("B", "c2", B_UNITS * UNIT_S, phases * A_UNITS // B_UNITS)
+    setup = Setup(a, b, str(MOUNTS), placed=(("A", "s1"), ("B", "s1")), pause_s=UNIT_S / 2)
+    wanted = Wanted(Delays((Delay(0.0),)), ("none",), repeat, repeat)
+    with DataFile(file, setup, asdict(bed.plan)) as data:
+        measure(OnBed(bed), setup, wanted, data, Limits(), say)
+        return list(data.runs)
+
+
+def report(runs: Sequence[Run]) -> None:
+    alone = [rate for told in _of_a(ALONE[0], runs) for rate in rates(told)]
+    beside = [rate for told in _of_a(Key(), runs) for rate in rates(told)]
+    usual = median(alone)
+    if usual < LEAST_CACHED * LINK_BYTES_PER_S:
+        reason = f"a phase alone passes at {usual / LINK_BYTES_PER_S:.2f} times the link's rate, not {LEAST_CACHED:g}"
+        unmet("coordinate", "delta_cache_lost", f"the bucket is no cache: {reason}")
+        return
+    lost = [rate for rate in beside if rate < LOST * usual]
+    count("coordinate", "delta_cache_alone_over_link", usual / LINK_BYTES_PER_S, "ratio")
+    count("coordinate", "delta_cache_lost_alone", sum(rate < LOST * usual for rate in alone) / len(alone), "share")
+    count("coordinate", "delta_cache_lost", len(lost) / len(beside), "share")
+    if lost:
+        count("coordinate", "delta_cache_lost_over_alone", median(lost) / usual, "ratio")
+
+
+def rates(told: Told) -> list[float]:
+    """Bytes/s of each phase that has the bytes of one; two that run into one another are one of more."""
+    return [phase.bytes / phase.seconds for phase in told.phases if phase.bytes >= PHASE_BYTES]
+
+
+def draw(runs: Sequence[Run], path: Path) -> None:
+    """The last runs of A: alone, and beside B."""
+    alone, beside = _of_a(ALONE[0], runs)[-1], of_key(Key(), runs)[-1]
+    save_picture(lambda: _figure(alone, beside), path)
+
+
+def _figure(alone: Told, beside: Run) -> Figure:
+    assert beside.a is not None
+    assert beside.b is not None
+    figure = Figure(figsize=(WIDTH_IN, 4.6), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, sharey=True)
+    _bars(above, alone.phases, alone.begin_ns, SERIES[1], "A")
+    above.set_title("A alone")
+    for i, phase in enumerate(beside.b.phases):
+        begin_s = (phase.begin_ns - beside.a.begin_ns) / 1e9
+        below.axvspan(begin_s, begin_s + phase.seconds, color=SERIES[0], alpha=0.35, linewidth=0,
+                      label="" if i else "B writes")  # fmt: skip
+    _bars(below, beside.a.phases, beside.a.begin_ns, SERIES[1], "A")
+    below.set_title("A beside B")
+    for axes in (above, below):
+        axes.axhline(LINK_BYTES_PER_S, color=MUTED, linewidth=0.9, linestyle="--", label="rate of the storage link")
+        label_rate(axes.yaxis, rates(alone), "A's phases")
+    label_time(below.xaxis, [10.0], "since A's first phase")
+    legend_above(figure, below)
+    return figure
+
+
+def _bars(axes: Axes, phases: Sequence[Phase], zero_ns: int, colour: str, label: str) -> None:
+    """As high as a phase's rate, as wide as its time."""
+    axes.bar(
+        [(phase.begin_ns - zero_ns) / 1e9 for phase in phases], [phase.bytes / phase.seconds for phase in phases],
+        [max(phase.seconds, 0.15) for phase in phases], align="edge", color=colour, label=label,
+    )  # fmt: skip
+
+
+def _command(name: str, host: str, period_s: float, phases: int) -> Command:
+    file = str(mount_point(host, 0) / name)
+    return Command(name, (sys.executable, "-c", _WRITE, file, str(PHASE_BYTES), str(period_s), str(phases)), (host,))
+
+
+def _of_a(key: Key, runs: Sequence[Run]) -> list[Told]:
+    return [run.a for run in of_key(key, runs) if run.a is not None]
+
+
+def say(told: Progress) -> None:
+    print(run_in_words(told), file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
