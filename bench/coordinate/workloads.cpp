@@ -1,6 +1,7 @@
 /// How much applications are slowed down by one another under `dynamic`, and under other ways to share a storage: 200
 /// workloads as those of IO-Sets, simulated with the real coordinator. Computed, not timed: the figures are the same on
 /// every machine. All ways know of an application what its phases before were like, and nothing else.
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <thread>

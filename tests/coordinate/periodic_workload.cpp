@@ -43,10 +43,12 @@ times times_of(const periodic_application& one) {
 }
 
 void draw_iterations(periodic_application& one, double horizon_s, double noise, dice& some) {
-    for (double at_s = 0; at_s < horizon_s; at_s += one.iterations.back().computes_s + one.iterations.back().io_s) {
+    double at_s = 0;
+    while (at_s < horizon_s) {
         const double length_s = one.period_s * some.between(1 - noise, 1 + noise);
         const double io_s = length_s * std::min(one.io_share * some.between(1 - noise, 1 + noise), most_io_share);
         one.iterations.push_back({length_s - io_s, io_s});
+        at_s += length_s;
     }
 }
 

@@ -36,7 +36,7 @@ simulated_workload::simulated_workload(const periodic_workload& of, const settin
         one.of = &each;
         one.connection = all_.size() + 1;
         one.computes_until_s = each.iterations.front().computes_s;
-        all_.push_back(std::move(one));
+        all_.push_back(one);
     }
     if (by != division::turns) return;
     told_.emplace(without_care(how), 1, 0);
