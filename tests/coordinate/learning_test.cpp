@@ -3,6 +3,7 @@
 
 #include "coordinate/conversation.hpp"
 #include "coordinate/coordinator/forecast_trust.hpp"
+#include "coordinate/coordinator/job.hpp"
 #include "coordinate/coordinator/side_by_side.hpp"
 
 namespace halcyon::coordinate {
@@ -90,6 +91,18 @@ TEST(learning, believes_a_forecast_until_it_is_put_off_again_and_again) {
     trust.told(0.5, 9);  // mended once, then kept
     for (int i = 6; i <= 90; ++i) trust.told(0.1 * i, 9.5 - 0.1 * i);
     EXPECT_NEAR(trust.left_s(0.5, 9), 0.5, 0.01);
+}
+
+TEST(learning, expects_a_phase_of_which_nothing_is_known_to_go_on_for_as_long_again) {
+    job one;
+    one.agents.emplace_back().phase = inform{};
+    EXPECT_LT(one.left_s(100), 0);  // not known: decisions assume 1 s
+    one.worked_s = 0.5;
+    EXPECT_LT(one.left_s(100), 0);
+    one.worked_s = 40;
+    EXPECT_EQ(one.left_s(100), 40);
+    one.agents.back().phase->left_s = 3;
+    EXPECT_EQ(one.left_s(100), 3);
 }
 
 TEST(learning, expects_phases_to_be_as_much_longer_as_those_before) {

@@ -9,6 +9,8 @@ namespace {
 /// A phase that goes on has something left, or decisions would take it for over: behind its forecast end as much again
 /// as it is late.
 constexpr double least_left_s = 1e-3;
+/// Where nothing is known, decisions assume this.
+constexpr double unknown_left_s = 1;
 
 double left_after(double left_s, double moved_s) {
     const double still_s = left_s - moved_s;
@@ -77,6 +79,8 @@ double job::left_s(double now_s) const {
         if (has.any()) left_s = left_after(left_s, std::max(0.0, now_s - one.left_told_s) * (speed > 0 ? speed : 1));
         longest_s = std::max(longest_s, left_s);
     }
+    // Of which nothing is known: what has gone on for some time goes on for as long again.
+    if (longest_s < 0 && worked_s > unknown_left_s) longest_s = worked_s;
     return trust.left_s(longest_s, worked_s);
 }
 
