@@ -86,7 +86,10 @@ void simulated_workload::set_rates() {
         sum += one.rate;
         movers += one.rate > 0 ? 1 : 0;
     }
-    for (running& one : all_) one.rate = movers == 0 ? 0 : one.rate / sum / (1 + on_.loss * (movers - 1));
+    for (running& one : all_) {
+        one.moved_beside = one.moved_beside || (movers > 1 && one.rate > 0);
+        one.rate = movers == 0 ? 0 : one.rate / sum / (1 + on_.loss * (movers - 1));
+    }
 }
 
 double simulated_workload::next_event_s() const {
@@ -153,7 +156,8 @@ void simulated_workload::tell_progress(running& one) {
     const int64_t moved = bytes(one.moved_s - one.told_moved_s);
     const double took_s = now_s_ - one.told_s;
     const double alone = one.history.bytes_per_s_alone();
-    one.history.moved(moved, took_s);
+    one.history.moved(moved, took_s, !one.moved_beside);
+    one.moved_beside = false;
     one.told_s = now_s_;
     one.told_moved_s = one.moved_s;
     if (!told_) return;
@@ -198,6 +202,7 @@ void simulated_workload::hear(running& one, const from_coordinator& message) {
         one.may_move = true;
         one.lease = given->lease;
         one.moves_from_s = one.told_s = now_s_ + on_.turn_begins_s;
+        one.moved_beside = false;
         ++turns_;
     } else if (const auto* const back = std::get_if<recall>(&message)) {
         if (one.may_move && now_s_ > one.told_s) tell_progress(one);

@@ -53,6 +53,7 @@ class simulated_workload {
         size_t iteration = 0;
         bool in_phase = false;
         bool may_move = false;
+        bool moved_beside = false;  ///< others, since its last `progress`
         double computes_until_s = 0;
         double arrived_s = 0;
         double moves_from_s = 0;
