@@ -29,4 +29,11 @@ def test_a_benchmark_finds_what_it_imports(script: Path, tmp_path: Path) -> None
 
 
 def test_there_are_benchmarks_in_each_of_the_modules_that_measure_with_python() -> None:
-    assert {script.parent.name for script in SCRIPTS} == {"observe", "offload", "predict", "study", "testbed"}
+    assert {script.parent.name for script in SCRIPTS} == {
+        "coordinate",
+        "observe",
+        "offload",
+        "predict",
+        "study",
+        "testbed",
+    }
