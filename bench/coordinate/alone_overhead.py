@@ -11,14 +11,13 @@ import os
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from rounds import Rounds
 
-from halcyon.coordinate.configuration import find_program
+from halcyon.delta.turns import coordinator
 from halcyon.layers.coordination import Coordination, read_turns
 from halcyon.layers.preload import variables
 
@@ -62,9 +61,9 @@ class Storage:
         whole, of_io, moved = done.stdout.split()
         return Ran(took, float(of_io) / float(whole), int(moved))
 
-    def run_coordinated(self, one: Rounds, steps: int, address: str) -> Ran:
+    def run_coordinated(self, one: Rounds, steps: int, turns_by: str) -> Ran:
         with tempfile.TemporaryDirectory() as facts:
-            coordination = Coordination((f"{self.folder}={address}",)).variables()
+            coordination = Coordination((turns_by,)).variables()
             ran = self.run(steps, variables(["predict", "coordinate"], Path(facts)) | coordination)
             turns = read_turns(Path(facts))
         in_turn, forecasts = turns.counts["bytes"], turns.counts["forecasts"]
@@ -88,19 +87,27 @@ def main() -> None:
             Storage("alone_overhead", disk, 512, ("direct",)),
             Storage("alone_overhead_memory", Path(memory), 8192),
         ]
-        with coordinator([one.folder for one in storages]) as address:
+        with ExitStack() as stack:
+            turns_by = [stack.enter_context(coordinated(one)) for one in storages]
             steps = [one.steps() for one in storages]
             for one in Rounds("coordinate"):
-                for storage, each in zip(storages, steps, strict=True):
-                    measure(one, storage, each, address)
+                for storage, each, by in zip(storages, steps, turns_by, strict=True):
+                    measure(one, storage, each, by)
 
 
-def measure(one: Rounds, storage: Storage, steps: int, address: str) -> None:
+def coordinated(storage: Storage) -> AbstractContextManager[str]:
+    """A coordinator of its own, as `PATH=ADDRESS`."""
+    own = Path.cwd() / storage.figure
+    own.mkdir()
+    return coordinator("dynamic", None, str(storage.folder), own)
+
+
+def measure(one: Rounds, storage: Storage, steps: int, turns_by: str) -> None:
     kinds = ["with", "without", "again"]
     shift = one.made % 3
     ran: dict[str, Ran] = {}
     for kind in kinds[shift:] + kinds[:shift]:
-        ran[kind] = storage.run_coordinated(one, steps, address) if kind == "with" else storage.run(steps)
+        ran[kind] = storage.run_coordinated(one, steps, turns_by) if kind == "with" else storage.run(steps)
     without = ran["without"]
     one.control(f"{storage.figure}_control", ran["again"].seconds / without.seconds, 1.1)
     share = min(each.io_share for each in ran.values())
@@ -108,26 +115,6 @@ def measure(one: Rounds, storage: Storage, steps: int, address: str) -> None:
     same = all(each.moved == storage.moved for each in ran.values())
     one.require("all runs write the same", same, f"{[each.moved for each in ran.values()]} bytes")
     one.value(storage.figure, ran["with"].seconds / without.seconds, "ratio")
-
-
-@contextmanager
-def coordinator(folders: list[Path]) -> Iterator[str]:
-    """Its address."""
-    folder = Path.cwd()
-    address = f"unix:{folder}/socket"
-    config = folder / "coordinators.yaml"
-    paths = ", ".join(f'"{one}"' for one in folders)
-    config.write_text(f'halcyon: 1\ncoordinators:\n  bench: {{paths: [{paths}], address: "{address}"}}\n')
-    with subprocess.Popen([find_program(), "--config", config], stderr=subprocess.DEVNULL) as daemon:
-        limit = time.monotonic() + LIMIT_S
-        while not (folder / "socket").exists():
-            if daemon.poll() is not None or time.monotonic() > limit:
-                raise SystemExit("error: the coordinator does not start")
-            time.sleep(0.01)
-        try:
-            yield address
-        finally:
-            daemon.terminate()
 
 
 if __name__ == "__main__":

@@ -148,7 +148,8 @@ class _Held:
         self.running: Running
 
     def start(self, place: Place, stack: ExitStack) -> None:
-        layers = ["trace", *(["coordinate"] if self._turns else [])]
+        # As `halcyon run --coordinate` has them.
+        layers = ["trace", *(["predict", "coordinate"] if self._turns else [])]
         wanted = variables(layers, self._folder) | self.gate.variables(self._setup.path)
         wanted["HALCYON_LAYERS"] = ",".join(["gate", *layers])
         if self._turns:

@@ -10,6 +10,7 @@
 #include "calls/state/direct_call.hpp"
 #include "calls/state/known_files.hpp"
 #include "calls/state/process_state.hpp"
+#include "coordinate/layer/lies_below.hpp"
 
 namespace halcyon::coordinate {
 namespace direct = calls::direct;
@@ -89,9 +90,7 @@ bool gate_layer::map(const char* file, char* complaint, size_t complaint_bytes) 
 
 void gate_layer::on_file(const calls::named_file& file) {
     if (is_open_.load(relaxed)) return;
-    const std::string_view below(below_, below_bytes_), path = file.path;
-    const bool is_below = below.empty() || below == "/" ||
-                          (path.starts_with(below) && (path.size() == below.size() || path[below.size()] == '/'));
+    const bool is_below = below_bytes_ == 0 || lies_below(file.path, {below_, below_bytes_});
     const uint64_t bit = uint64_t{1} << (file.id % 64);
     std::atomic<uint64_t>& word = watched_[file.id % files / 64];
     if (is_below)

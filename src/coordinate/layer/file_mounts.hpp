@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "calls/state/direct_call.hpp"
+#include "coordinate/layer/lies_below.hpp"
 #include "coordinate/page/page.hpp"
 
 namespace halcyon::coordinate {
@@ -40,9 +41,7 @@ class file_mounts {
         size_t found = nowhere, longest = 0;
         for (uint32_t i = 0; i < shared_->file_systems; ++i) {
             const std::string_view mount(shared_->file_system[i].path, shared_->file_system[i].path_bytes);
-            const bool below =
-                path.starts_with(mount) && (path.size() == mount.size() || path[mount.size()] == '/' || mount == "/");
-            if (!below || mount.size() <= longest) continue;
+            if (!lies_below(path, mount) || mount.size() <= longest) continue;
             found = i;
             longest = mount.size();
         }

@@ -1,12 +1,12 @@
 #include "coordinate/layer/forecaster.hpp"
 
 #include <linux/futex.h>
-#include <time.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "calls/clocks/processor_time.hpp"
 #include "calls/clocks/ticks.hpp"
 #include "calls/state/direct_call.hpp"
 
@@ -19,12 +19,6 @@ constexpr auto relaxed = std::memory_order_relaxed;
 constexpr int64_t longest_sleep_ns = 100'000'000;  // in a phase
 /// Less than this beyond a forecast is no reason to ask; in each phase it doubles with each question.
 constexpr int64_t least_beyond_bytes = int64_t{64} << 10U;
-
-int64_t processor_ns() {
-    timespec now{};
-    direct::call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, direct::address(&now));
-    return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
-}
 
 int64_t a_quarter_more(int64_t than) {
     return than + than / 4;
@@ -180,7 +174,7 @@ void forecaster::ask(uint32_t begun, int64_t now_ns) {
         left_out_.fetch_add(1, relaxed);
         return;
     }
-    const int64_t worked_before = processor_ns();
+    const int64_t worked_before = calls::processor_ns();
     std::array<int64_t, most> moved{};
     for (size_t i = 0; i < shared_->file_systems; ++i) {
         place& here = places_[i];
@@ -202,7 +196,7 @@ void forecaster::ask(uint32_t begun, int64_t now_ns) {
         });
     }
     made_.fetch_add(1, relaxed);
-    worked_ns_ += processor_ns() - worked_before;
+    worked_ns_ += calls::processor_ns() - worked_before;
 }
 
 /// By the walk, or as the phases before were. `begins`: no call of the phase was learnt yet.

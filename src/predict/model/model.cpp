@@ -133,7 +133,7 @@ void model::append(const observed_call& call) {
     recent_files::file& file = files_.use(call.what.file, name_class);
     if (call.what.what == policy::operation::open) files_.open(file, call.truncates);
     learn_access(call, symbol, way, file);
-    symbols_[symbol].learn_duration(call.duration_ns, call.beside_others);
+    symbols_[symbol].durations.learn(call.duration_ns, call.beside_others);
     predictor_.append(symbol);
     last_ = symbol;
     last_end_ = end;
@@ -187,7 +187,7 @@ forecast model::expected(const walk& from, uint32_t symbol) const {
     result.name_class = state.site.name_class;
     policy::expected_access& access = result.access;
     access.what.what = state.site.what;
-    access.duration_ns = state.durations.next();
+    access.duration_ns = state.durations.estimate().next();
     access.begins_ns = from.end_ns;
     if (way != nullptr) {
         const time_table::expectation gap = way->gaps.next(from.number);

@@ -145,8 +145,7 @@ void model::each_symbol(Self& self, Archive& archive, uint32_t count, const Clas
             if (self.symbols_.restore(site) != i) return archive.fail(Archive::too_large);
         }
         size_table::each_field(self.symbols_[i].sizes, archive);
-        time_estimate::each_field(self.symbols_[i].durations, archive);
-        archive.number(self.symbols_[i].alone);
+        time_alone::each_field(self.symbols_[i].durations, archive);
     }
 }
 

@@ -26,20 +26,13 @@ int64_t phases::pause_ns() const {
     return std::max(least_pause_, long_pause_ / part_of_long_pause);
 }
 
-void phases::learn_duration() {
-    if (beside_others_ && alone_) return;
-    if (!beside_others_ && !alone_) duration_of_ = {};
-    alone_ = !beside_others_;
-    duration_of_.learn(std::max<int64_t>(end_ - start_ - waited_, 0));
-}
-
 void phases::learn(int64_t gap_ns, const call& next) {
     if (gap_ns > pause_ns()) {
         judge(calls_luck_, calls_of_, static_cast<int64_t>(calls_));
         ++completed_;
         calls_of_.learn(static_cast<int64_t>(calls_));
         bytes_of_.learn(bytes_);
-        learn_duration();
+        duration_of_.learn(std::max<int64_t>(end_ - start_ - waited_, 0), beside_others_);
         interval_of_.learn(next.start_ns - start_);
         long_pause_ = std::max(gap_ns, long_pause_ - long_pause_ / part_of_long_pause);
         calls_ = 0;
@@ -69,7 +62,7 @@ policy::expected_phase phases::rest_by_habit(int64_t now_ns) const {
     const auto calls_left = calls_of_.next() - static_cast<int64_t>(calls_);
     rest.calls_left = static_cast<uint64_t>(std::max<int64_t>(calls_left, 0));
     rest.bytes_left = std::max<int64_t>(bytes_of_.next() - bytes_, 0);
-    rest.time_left_ns = std::max<int64_t>(start_ + waited_ + duration_of_.next() - now_ns, 0);
+    rest.time_left_ns = std::max<int64_t>(start_ + waited_ + duration_of_.estimate().next() - now_ns, 0);
     rest.confidence = calls_luck_;
     return rest;
 }

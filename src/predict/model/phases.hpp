@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "policy/forecast.hpp"
+#include "predict/tables/time_alone.hpp"
 #include "predict/tables/time_estimate.hpp"
 
 namespace halcyon::predict {
@@ -30,7 +31,7 @@ class phases {
     [[nodiscard]] const time_estimate& calls_of() const { return calls_of_; }
     [[nodiscard]] const time_estimate& bytes_of() const { return bytes_of_; }
     /// Without waits; of phases while nobody else moved, until there is one of all.
-    [[nodiscard]] const time_estimate& durations() const { return duration_of_; }
+    [[nodiscard]] const time_estimate& durations() const { return duration_of_.estimate(); }
     [[nodiscard]] const time_estimate& intervals() const { return interval_of_; }
     /// When the next one begins if it comes as those before, `now_ns` being the end of the last call; for when no walk
     /// ahead can tell. not_known: there were no two yet.
@@ -42,15 +43,13 @@ class phases {
     template <class Self, class Archive>
     static void each_field(Self& self, Archive& archive) {
         archive.number(self.long_pause_);
-        for (auto* estimate : {&self.calls_of_, &self.bytes_of_, &self.duration_of_, &self.interval_of_})
+        for (auto* estimate : {&self.calls_of_, &self.bytes_of_, &self.interval_of_})
             time_estimate::each_field(*estimate, archive);
+        time_alone::each_field(self.duration_of_, archive);
         archive.number(self.calls_luck_);
-        archive.number(self.alone_);
     }
 
   private:
-    void learn_duration();
-
     int64_t least_pause_;
     int64_t long_pause_ = 0;
     // Of the phase under way.
@@ -64,8 +63,7 @@ class phases {
     uint64_t completed_ = 0;
     time_estimate calls_of_;
     time_estimate bytes_of_;
-    time_estimate duration_of_;
-    bool alone_ = false;         // there was a phase while nobody else moved
+    time_alone duration_of_;
     time_estimate interval_of_;  // from the beginning of one to that of the next
     double calls_luck_ = 0;      // share of the last phases that had as many calls as expected
 };

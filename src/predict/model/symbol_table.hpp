@@ -6,7 +6,7 @@
 #include "predict/grammar/index_table.hpp"
 #include "predict/model/observed_call.hpp"
 #include "predict/tables/size_table.hpp"
-#include "predict/tables/time_estimate.hpp"
+#include "predict/tables/time_alone.hpp"
 
 namespace halcyon::predict {
 
@@ -28,15 +28,7 @@ struct symbol_state {
     int64_t own_start = policy::not_known;  ///< of the last access
     int64_t own_end = policy::not_known;
     size_table sizes;
-    time_estimate durations;  ///< of calls while nobody else moved; until there is one, of all
-    bool alone = false;       ///< there was one
-
-    void learn_duration(int64_t ns, bool beside_others) {
-        if (beside_others && alone) return;
-        if (!beside_others && !alone) durations = {};
-        alone = !beside_others;
-        durations.learn(ns);
-    }
+    time_alone durations;
 };
 
 /// The symbols of the main grammar: small numbers for call sites. Symbol 0 stands for all that there was no room for.

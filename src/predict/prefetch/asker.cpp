@@ -1,10 +1,9 @@
 #include "predict/prefetch/asker.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <bit>
 
+#include "calls/clocks/processor_time.hpp"
 #include "calls/state/direct_call.hpp"
 
 namespace halcyon::predict::prefetch {
@@ -21,12 +20,6 @@ int64_t cached_pages(int descriptor, int64_t offset, int64_t bytes) {
     } found{};
     const long result = direct::call(cachestat, descriptor, direct::address(&range), direct::address(&found), 0);
     return result == 0 ? static_cast<int64_t>(found.cached) : -1;
-}
-
-int64_t processor_ns() {
-    timespec now{};
-    direct::call(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, direct::address(&now));
-    return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 }  // namespace
@@ -57,9 +50,9 @@ bool asker::drain() {
     for (size_t i = 0; i < pending_.size(); ++i) {
         for (uint64_t some = pending_[i].exchange(0); some != 0; some &= some - 1) {
             source& from = sources_[i * 64 + static_cast<size_t>(std::countr_zero(some))];
-            const int64_t begin = processor_ns();
+            const int64_t begin = calls::processor_ns();
             from.requests.load()->each(ask);
-            from.worked_ns.fetch_add(processor_ns() - begin, std::memory_order_relaxed);
+            from.worked_ns.fetch_add(calls::processor_ns() - begin, std::memory_order_relaxed);
             found = true;
         }
     }

@@ -268,7 +268,7 @@ class saved_models {
             std::array<char, predict::file_names::longest_pattern> pattern;
             one["file"] = as_text(names_.pattern_of(state.site.name_class, pattern));
             one["bytes"] = sizes_of(state.sizes);
-            one["duration_ns"] = spread_of(state.durations);
+            one["duration_ns"] = spread_of(state.durations.estimate());
             all.append(one);
         }
         return all;
