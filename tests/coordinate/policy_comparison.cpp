@@ -42,7 +42,8 @@ std::vector<way> ways_to_share() {
             {"fair_share", division::turns, policy::rule::fair_share},
             {"fcfs", division::turns, policy::rule::fcfs},
             {"uncoordinated", division::equal, policy::rule::interfere},
-            {"set10_by_bandwidth", division::sets, policy::rule::interfere}};
+            {"set10_by_bandwidth", division::sets, policy::rule::interfere},
+            {"shortest_first", division::shortest_first, policy::rule::interfere}};
 }
 
 std::vector<case_outcomes> compare_ways(const std::vector<way>& ways, uint64_t first, size_t count, unsigned threads,

@@ -64,6 +64,7 @@ double simulated_workload::weight_of(const running& one) const {
     if (!one.in_phase) return 0;
     if (by_ == division::turns) return one.may_move && one.moves_from_s <= now_s_ ? 1 : 0;
     if (by_ == division::equal) return 1;
+    if (by_ == division::shortest_first) return has_least_left(one) ? 1 : 0;
     const auto set_of = [](const running& some) {
         policy::application as;
         as.between_starts_s = some.history.between_starts_s();
@@ -76,6 +77,14 @@ double simulated_workload::weight_of(const running& one) const {
         return other.in_phase && before && set_of(other) == set;
     });
     return first ? std::pow(10.0, static_cast<double>(-set)) : 0;
+}
+
+bool simulated_workload::has_least_left(const running& one) const {
+    return std::ranges::none_of(all_, [&](const running& other) {
+        const bool less =
+            other.left_s < one.left_s || (other.left_s == one.left_s && other.connection < one.connection);
+        return other.in_phase && less;
+    });
 }
 
 void simulated_workload::set_rates() {

@@ -23,6 +23,9 @@ enum class division : uint8_t {
     turns,
     equal,  ///< uncoordinated
     sets,   ///< IO-Sets as published: the first of each set, by 10^-set
+    /// The one with the least left of its phase, whose volume is known exactly; changes of turn cost nothing. No policy
+    /// can be that: a floor to see the others by.
+    shortest_first,
 };
 
 /// A workload on a storage, from event to event. Agents tell the coordinator what the agents of halcyon run would: how
@@ -70,6 +73,7 @@ class simulated_workload {
     };
     void set_rates();
     [[nodiscard]] double weight_of(const running& one) const;
+    [[nodiscard]] bool has_least_left(const running& one) const;
     [[nodiscard]] double next_event_s() const;
     void go_to(double at_s);
     void happen();

@@ -79,6 +79,16 @@ TEST(simulated_workload, lets_the_first_of_a_set_have_its_share) {
     EXPECT_LT(equal.io_slow_down(2), all.io_slow_down(2));
 }
 
+TEST(simulated_workload, lets_the_one_with_the_least_left_go_first) {
+    periodic_workload of;
+    of.horizon_s = 100;
+    of.all.push_back({100, 0.5, {{1, 50}, {1000, 1}}});
+    of.all.push_back({10, 0.2, std::vector<iteration>(12, {8, 2})});
+    const simulated_workload all = run(of, policy::rule::interfere, division::shortest_first);
+    EXPECT_NEAR(all.slow_down(1), 1, 1e-9);  // the long one has 3 s left when the sixth one begins
+    EXPECT_NEAR(all.io_slow_down(0), (50.0 + 6 * 2) / 50, 1e-9);
+}
+
 TEST(simulated_workload, is_coordinated_by_the_rule) {
     for (const policy::rule rule : {policy::rule::fcfs, policy::rule::dynamic}) {
         const simulated_workload all = run(equal_ones(2), rule, division::turns, {0, 0});
