@@ -12,6 +12,7 @@ from halcyon.coordinate.address import parse_address
 from halcyon.coordinate.configuration import default_file, read_coordinators
 from halcyon.errors import UnavailableError, UsageError
 from halcyon.installed_program import find_installed
+from halcyon.layers.agent_facts import Agents, agents_in_words, await_agents, read_agents
 from halcyon.quantities import plural, seconds, size
 
 MOST_PATHS = 8
@@ -45,9 +46,12 @@ class Turns:
     """The sum over processes that used a coordinated file system."""
 
     processes: int = 0
+    died: int = 0
+    """Processes of them that died before they told; their agent did."""
     untold: int = 0
-    """Processes that did not tell how they ended."""
+    """Processes of which nobody told, or not to the end."""
     counts: Counter[str] = field(default_factory=Counter)
+    agents: Agents = field(default_factory=Agents)
 
 
 _WHY = {
@@ -60,14 +64,16 @@ _WHY = {
 
 
 def read_turns(folder: Path) -> Turns:
-    """From the files of facts in `folder`, one for each process."""
-    total = Turns()
+    """From the files of facts in `folder`, one for each process and one for each agent."""
+    total = Turns(agents=read_agents(folder))
+    total.untold = total.agents.counts["untold"]
     for path in sorted(folder.glob("*.coordinate")):
         total.processes += 1
         ended = False
         for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
             key, _, value = line.partition(" ")
             ended |= key == "end"
+            total.died += line == "end died"
             if value.isdigit():
                 total.counts[key] += int(value)
         total.untold += not ended
@@ -75,15 +81,14 @@ def read_turns(folder: Path) -> Turns:
 
 
 def say_how_turns_were_taken(folder: Path) -> None:
-    """Lines on standard error; what went on out of turn comes first."""
+    """Lines on standard error; what went on out of turn, or wrong, comes first. Waits a little for the agents."""
+    await_agents(folder)
     for line in turns_in_words(read_turns(folder)):
         print(f"halcyon: {line}", file=sys.stderr)
 
 
 def turns_in_words(turns: Turns) -> list[str]:
-    """One line of all, and one for each reason why calls went on out of turn."""
-    if not turns.processes:
-        return ["no process did I/O on a coordinated path"]
+    """One line of all; before it one for each reason why calls went on out of turn, and what else went wrong."""
     counts = turns.counts
     said = []
     if unasked := counts["bytes_unasked"]:
@@ -92,8 +97,14 @@ def turns_in_words(turns: Turns) -> list[str]:
     if left_out := counts["forecasts_left_out"]:
         made = plural(counts["forecasts"], "forecast")
         said.append(f"{made} of what is to come; {left_out} more were left out: they would have taken too much time")
+    said += agents_in_words(turns.agents)
+    if turns.died:
+        whose = "its agent told of its turns" if turns.died == 1 else "their agents told of their turns"
+        said.append(f"{plural(turns.died, 'process', 'processes')} died; {whose}")
     if turns.untold:
-        said.append(f"{plural(turns.untold, 'process', 'processes')} ended without telling of turns")
+        said.append(f"{plural(turns.untold, 'process', 'processes')} did not tell of turns: still running, or lost")
+    if not turns.processes:
+        return [*said, "no process did I/O on a coordinated path"]
     who = plural(turns.processes, "process", "processes")
     waited = seconds(counts["waited_ns"] / 1e9)
     return [*said, f"{who} took turns: {size(counts['bytes'])} in turn; waited for {waited}, all threads together"]

@@ -5,11 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
+#include <sstream>
 
 #include "base/clock.hpp"
 #include "base/event_loop.hpp"
 #include "base/unix_socket.hpp"
+#include "coordinate/agent/agent_facts.hpp"
 #include "coordinate/agent/cache_cleaner.hpp"
 #include "coordinate/agent/coordinator_link.hpp"
 #include "coordinate/agent/page_bell.hpp"
@@ -35,7 +36,7 @@ struct coordinated {
 
 class running_agent {
   public:
-    explicit running_agent(const agent_loop_settings& with) : with_(with) {}
+    explicit running_agent(const agent_loop_settings& with) : with_(with), facts_(with.facts_directory, with.node) {}
 
     result<void> start();
     result<void> run();
@@ -47,9 +48,10 @@ class running_agent {
     void advance(size_t at, int64_t now_ns);
     void give_back_elsewhere(size_t waiting);
     [[nodiscard]] bool is_over(int64_t now_ns);
-    void write_facts() const;
+    void tell_facts(int64_t now_ns, bool is_end);
 
     const agent_loop_settings& with_;
+    agent_facts facts_;
     agent_page page_;
     std::unique_ptr<event_loop> loop_;
     descriptor listening_, bell_;
@@ -164,7 +166,7 @@ void running_agent::turn() {
     page_.beat(now_ns);
     constexpr int64_t between_looks_ns = 500'000'000;
     if (now_ns - looked_for_dead_ns_ > between_looks_ns) {
-        page_.free_dead();
+        page_.free_dead([this](const process_slot& slot) { facts_.tell_of_dead(page_.shared(), slot); });
         looked_for_dead_ns_ = now_ns;
     }
     wake_at_s_ = seconds(now_ns) + 0.25;
@@ -172,11 +174,11 @@ void running_agent::turn() {
         advance(i, now_ns);
         if (all_[i]->agent.waits()) give_back_elsewhere(i);
     }
+    tell_facts(now_ns, false);
 }
 
 bool running_agent::is_over(int64_t now_ns) {
     if (page_.processes() > 0) {
-        had_processes_ = true;
         empty_since_ns_ = now_ns;
         return false;
     }
@@ -200,13 +202,16 @@ result<void> running_agent::run() {
     }
     for (const auto& one : all_) one->agent.withdraw();
     turn();
-    write_facts();
+    tell_facts(monotonic_ns(), true);
     return {};
 }
 
-void running_agent::write_facts() const {
-    if (with_.facts_directory.empty()) return;
-    std::ofstream out(with_.facts_directory + "/" + with_.node + "." + std::to_string(::getpid()) + ".agent");
+void running_agent::tell_facts(int64_t now_ns, bool is_end) {
+    had_processes_ = had_processes_ || page_.processes() > 0;
+    // Until then, the one that started this agent is about to come.
+    const size_t untold = had_processes_ || is_end ? page_.untold() : 1;
+    if (!is_end && !facts_.is_due(untold, now_ns)) return;
+    std::ostringstream out;
     out << "without_place " << page_.shared().refused.load() << "\n";
     for (size_t i = 0; i < all_.size(); ++i) {
         out << "mount " << with_.mounts[i].path << "\n";
@@ -214,6 +219,7 @@ void running_agent::write_facts() const {
                    [&out](const char* name, uint64_t value) { out << name << " " << value << "\n"; });
         out << "misunderstood " << all_[i]->link->misunderstood() << "\n";
     }
+    facts_.tell(untold, out.str(), is_end, now_ns);
 }
 
 }  // namespace

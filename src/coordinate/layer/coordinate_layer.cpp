@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "calls/clocks/ticks.hpp"
@@ -13,6 +14,8 @@
 #include "calls/state/held_signals.hpp"
 #include "calls/state/process_state.hpp"
 #include "calls/state/standard_error.hpp"
+#include "coordinate/layer/agent_ring.hpp"
+#include "coordinate/page/process_facts.hpp"
 
 namespace halcyon::coordinate {
 namespace direct = calls::direct;
@@ -68,6 +71,9 @@ bool coordinate_layer::start(const settings& wanted, char* complaint, size_t com
     asks_.start(*shared_, *slot_, files_, wanted.forecasts, wanted.forecasting);
     for (size_t i = 0; i < shared_->file_systems; ++i) takers_[i].start(*shared_, *slot_, i, ns_per_tick, asks_);
     locks_.start(slot_->locks);
+    told_forecasts_ = told_left_out_ = 0;
+    slot_->told.store(0, std::memory_order_release);
+    ring_agent(*shared_);
     return true;
 }
 
@@ -76,10 +82,7 @@ bool coordinate_layer::name_facts(std::string_view directory) {
     if (directory.empty()) return true;
     utsname node{};
     direct::call(SYS_uname, direct::address(&node));
-    const int length =
-        snprintf(facts_path_, longest_path, "%.*s/%.64s.%d.%lld.coordinate", static_cast<int>(directory.size()),
-                 directory.data(), node.nodename, direct::process_id(), static_cast<long long>(realtime_ns()));
-    return static_cast<size_t>(length) < longest_path;
+    return process_facts::name_file(facts_path_, longest_path, directory, node.nodename, slot_->owner.load());
 }
 
 void coordinate_layer::transfer(turn_taker& at, calls::call_record& record, const calls::next_call& next) {
@@ -203,30 +206,18 @@ void coordinate_layer::on_end(calls::ending how) {
     const calls::own_work ours;
     constexpr const char* names[] = {"exit", "exec", "abort"};
     write_facts(names[static_cast<int>(how)]);
+    // The agent waits for that, to tell whoever started the job that all is told.
+    slot_->told.store(1, std::memory_order_release);
+    ring_agent(*shared_);
 }
 
 [[gnu::noinline]] void coordinate_layer::write_facts(const char* ending) {
-    if (facts_path_[0] == '\0') return;
-    static char text[8192];
-    size_t used = static_cast<size_t>(snprintf(text, sizeof text, "end %s\nforecasts %llu\nforecasts_left_out %llu\n",
-                                               ending, static_cast<unsigned long long>(asks_.made()),
-                                               static_cast<unsigned long long>(asks_.left_out())));
-    uint64_t begun = 0;
-    for (size_t i = 0; i < shared_->file_systems; ++i) {
-        const process_part& part = slot_->at[i];
-        const auto number = [](const auto& one) { return static_cast<long long>(one.load()); };
-        begun += part.begun.load();
-        const int length =
-            snprintf(text + used, sizeof text - used,
-                     "mount %s\nphases %lld\nbytes %lld\nbytes_unasked %lld\nwaited_ns %lld\ncalls_let_silent %lld\n"
-                     "calls_let_starving %lld\ncalls_let_locks %lld\ncalls_let_others %lld\n",
-                     shared_->file_system[i].path, number(part.begun), number(part.moved), number(part.unasked),
-                     number(part.waited_ns), number(part.let_silent), number(part.let_starving), number(part.let_locks),
-                     number(part.let_others));
-        if (static_cast<size_t>(length) >= sizeof text - used) break;
-        used += static_cast<size_t>(length);
-    }
-    if (begun == 0) return;
+    const uint64_t made = asks_.made(), left_out = asks_.left_out();
+    slot_->forecasts.fetch_add(made - std::exchange(told_forecasts_, made));
+    slot_->forecasts_left_out.fetch_add(left_out - std::exchange(told_left_out_, left_out));
+    static char text[process_facts::longest_text];
+    const size_t used = process_facts::describe(text, sizeof text, *shared_, *slot_, ending);
+    if (facts_path_[0] == '\0' || used == 0) return;
     const calls::held_signals no_harm;
     const int fd = calls::descriptors::open_out_of_the_way(facts_path_, O_WRONLY | O_CREAT | O_TRUNC);
     const long written = fd < 0 ? fd : direct::pwrite(fd, text, used, 0);

@@ -49,8 +49,8 @@ namespace halcyon::coordinate {
 /// A child of vfork lives in the memory of its parent, whose thread it is: its calls come to no layer (may_record), it
 /// neither waits nor counts.
 ///
-/// Of each process that used a coordinated file system, a file `<host>.<process id>.<time>.coordinate` says how much
-/// it moved, asked and unasked, how long it waited, and which calls went on out of turn.
+/// Of each process that used a coordinated file system, a file (process_facts.hpp) says how much it moved, asked and
+/// unasked, how long it waited, and which calls went on out of turn.
 class coordinate_layer final : public calls::layer {
   public:
     struct settings {
@@ -108,7 +108,8 @@ class coordinate_layer final : public calls::layer {
     lock_book locks_;
     page* shared_ = nullptr;
     process_slot* slot_ = nullptr;
-    char facts_path_[longest_path] = {};  ///< "": none
+    uint64_t told_forecasts_ = 0, told_left_out_ = 0;  ///< of those that are in the slot
+    char facts_path_[longest_path] = {};               ///< "": none
 };
 
 }  // namespace halcyon::coordinate

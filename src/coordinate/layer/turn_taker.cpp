@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "calls/state/direct_call.hpp"
+#include "coordinate/layer/agent_ring.hpp"
 
 namespace halcyon::coordinate {
 namespace direct = calls::direct;
@@ -58,8 +59,7 @@ void turn_taker::start(page& shared, process_slot& slot, size_t file_system, dou
 }
 
 void turn_taker::ring() {
-    shared_->bell.ring(
-        [](std::atomic<uint32_t>& word) { direct::call(SYS_futex, direct::address(&word), FUTEX_WAKE, INT32_MAX); });
+    ring_agent(*shared_);
 }
 
 void turn_taker::begin_phase(int64_t now) {

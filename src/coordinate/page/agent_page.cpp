@@ -189,7 +189,7 @@ node_state agent_page::observe(size_t file_system, uint64_t stop_round, int64_t 
     return found;
 }
 
-size_t agent_page::free_dead() {
+size_t agent_page::free_dead(const std::function<void(const process_slot&)>& untold) {
     page& all = shared();
     size_t freed = 0;
     const uint32_t tried = std::min<uint32_t>(all.tried.load(), page::most_processes);
@@ -199,6 +199,7 @@ size_t agent_page::free_dead() {
         if (owner == 0) continue;
         const uint64_t start = start_of_process(process_slot::pid_of(owner));
         if (start != 0 && static_cast<uint32_t>(start) == process_slot::start_of(owner)) continue;
+        if (untold && slot.told.load() == 0) untold(slot);
         for (size_t at = 0; at < all.file_systems; ++at) {
             shared_file_system& here = all.file_system[at];
             process_part& part = slot.at[at];
@@ -208,10 +209,24 @@ size_t agent_page::free_dead() {
             clear(part);
         }
         clear(slot.locks);
+        clear(slot.told);
+        clear(slot.forecasts);
+        clear(slot.forecasts_left_out);
         slot.owner.store(0, std::memory_order_release);
         ++freed;
     }
     return freed;
+}
+
+size_t agent_page::untold() const {
+    const page& all = shared();
+    const uint32_t tried = std::min<uint32_t>(all.tried.load(), page::most_processes);
+    size_t count = 0;
+    for (uint32_t i = 0; i < tried; ++i) {
+        const process_slot& slot = all.slots[i];
+        count += slot.owner.load(std::memory_order_acquire) != 0 && slot.told.load() == 0 ? 1 : 0;
+    }
+    return count;
 }
 
 size_t agent_page::processes() const {

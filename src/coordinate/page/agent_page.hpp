@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -44,8 +45,11 @@ class agent_page {
     /// What the processes do there now. `stop_round`: as published.
     [[nodiscard]] node_state observe(size_t file_system, uint64_t stop_round, int64_t now_ns) const;
 
-    /// Gives back the places of processes that are dead; how many.
-    size_t free_dead();
+    /// Gives back the places of processes that are dead; how many. `untold` sees those that died before they had
+    /// written their facts.
+    size_t free_dead(const std::function<void(const process_slot&)>& untold = {});
+    /// Processes that have not written their facts.
+    [[nodiscard]] size_t untold() const;
     [[nodiscard]] size_t processes() const;
 
   private:

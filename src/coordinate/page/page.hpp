@@ -92,7 +92,10 @@ struct alignas(64) process_part {
 struct alignas(64) process_slot {
     std::atomic<uint64_t> owner;  ///< owner_of()
     std::atomic<uint32_t> locks;  ///< file locks that it may hold
-    uint32_t unused_[13];
+    std::atomic<uint32_t> told;   ///< 1: it has written its file of facts (process_facts.hpp)
+    std::atomic<uint64_t> forecasts;
+    std::atomic<uint64_t> forecasts_left_out;
+    uint64_t unused_[4];
 
     static constexpr size_t most_file_systems = 8;
     process_part at[most_file_systems];
@@ -110,7 +113,7 @@ struct alignas(64) process_slot {
 ///
 /// `beat_ns` and what is above it are the agent's, written before processes see the page but for `beat_ns` itself.
 struct page {
-    static constexpr uint64_t expected_magic = 0x3274'6567'6170'6863;  // "chpaget2"
+    static constexpr uint64_t expected_magic = 0x3374'6567'6170'6863;  // "chpaget3"
     static constexpr size_t most_processes = 1024;
 
     uint64_t magic;

@@ -89,10 +89,19 @@ class coordinated_programs : public testing::Test {
         }
         return sum;
     }
-    /// Files of facts appear when agents end.
+    /// Their files end with this line when they end.
+    [[nodiscard]] bool has_ended_agent(const std::string& job) const {
+        for (const auto& entry : fs::directory_iterator(facts() / job)) {
+            if (entry.path().extension() != ".agent") continue;
+            std::ifstream in(entry.path());
+            for (std::string line; std::getline(in, line);)
+                if (line == "end done") return true;
+        }
+        return false;
+    }
     void await_agents(const std::string& job) const {
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-        while (facts_of(job, ".agent")["files"] == 0) {
+        while (!has_ended_agent(job)) {
             ASSERT_LT(std::chrono::steady_clock::now(), until) << "the agent of " << job << " did not end";
             ::usleep(10'000);
         }
@@ -203,6 +212,18 @@ TEST_F(coordinated_programs, give_their_turn_to_others_when_they_are_killed) {
     EXPECT_EQ(end_of(b), 0);
     EXPECT_EQ(facts_of("B", ".coordinate")["bytes_unasked"], 0);
     EXPECT_EQ(facts_of("B", ".coordinate")["calls_let_starving"], 0);
+    await_agents("A");
+    EXPECT_GT(facts_of("A", ".coordinate")["bytes"], 0) << "their agent tells of them";
+    EXPECT_EQ(facts_of("A", ".agent")["untold"], 0);
+}
+
+TEST_F(coordinated_programs, count_once_what_they_moved_before_they_became_others) {
+    small_daemon daemon(by(policy::rule::fcfs), address());
+    const std::string words = scratch().string() + "/";
+    EXPECT_EQ(end_of(start("A", "echo >" + words + "0; exec " HALCYON_TEST_PROGRAM " " + words + "a 20")), 0);
+    await_agents("A");
+    EXPECT_EQ(facts_of("A", ".coordinate")["bytes"], (20 << 20) + 1);
+    EXPECT_EQ(facts_of("A", ".coordinate")["files"], 1);
 }
 
 }  // namespace

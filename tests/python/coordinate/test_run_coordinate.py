@@ -102,6 +102,19 @@ def test_forked_writers_wait_until_the_turn_is_given_back(start: Prepare, tmp_pa
     assert sum(one.stat().st_size for one in folder.iterdir()) == 8 << 20
 
 
+def test_what_a_killed_process_moved_is_in_the_summary(start: Prepare, tmp_path: Path) -> None:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    of = start(paths=[str(folder)], times=PATIENT)
+    killed = "import os, signal, sys; os.write(os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY), bytes(1 << 20)); "
+    killed += "os.kill(os.getpid(), signal.SIGKILL)"
+    shell = 'python="$1"; "$python" -c "$2" "$3/file"; dd if=/dev/zero of="$3/other" bs=1M count=7'
+    program = write(of, folder, command=["sh", "-c", shell, "sh", sys.executable, killed, str(folder)])
+    said, _ = program.communicate(timeout=LIMIT_S)
+    assert program.returncode == 0, said
+    assert "halcyon: 1 process died; its agent told of its turns\nhalcyon: 2 processes took turns: 8.39 MB in turn" in said
+
+
 def test_without_a_coordinator_a_program_goes_on_and_says_so(prepare: Prepare, tmp_path: Path) -> None:
     folder = tmp_path / "scratch"
     folder.mkdir()
@@ -109,6 +122,7 @@ def test_without_a_coordinator_a_program_goes_on_and_says_so(prepare: Prepare, t
     said, _ = program.communicate(timeout=LIMIT_S)
     assert program.returncode == 0, said
     assert "8.39 MB moved out of turn: no coordinator answered" in said
+    assert "a coordinator was silent for too long: 1 time" in said
     assert (folder / "file").stat().st_size == 8 << 20
 
 

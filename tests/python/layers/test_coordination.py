@@ -1,5 +1,8 @@
 """Which coordinators a command's processes ask, and what is said of their turns."""
 
+import os
+import socket
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -7,6 +10,7 @@ import pytest
 
 from halcyon import installed_program
 from halcyon.errors import UnavailableError, UsageError
+from halcyon.layers.agent_facts import Agents, await_agents, read_agents
 from halcyon.layers.coordination import Coordination, Turns, read_turns, turns_in_words
 
 
@@ -62,14 +66,60 @@ def test_facts_of_processes_are_summed_over_their_mounts(tmp_path: Path) -> None
 
 def test_what_went_on_out_of_turn_is_said_first() -> None:
     counts = Counter(bytes=10**9, bytes_unasked=10**6, calls_let_silent=3, calls_let_locks=2, waited_ns=1_500_000_000)
-    assert turns_in_words(Turns(2, 1, counts)) == [
+    assert turns_in_words(Turns(2, untold=1, counts=counts)) == [
         "1.00 MB moved out of turn: no coordinator answered, or a call could not wait",
         "3 calls went on out of turn since no coordinator answered",
         "2 calls went on out of turn since a file lock was held",
-        "1 process ended without telling of turns",
+        "1 process did not tell of turns: still running, or lost",
         "2 processes took turns: 1.00 GB in turn; waited for 1.50 s, all threads together",
     ]
-    assert turns_in_words(Turns(1, 0, Counter(bytes=1000))) == [
+    assert turns_in_words(Turns(1, counts=Counter(bytes=1000))) == [
         "1 process took turns: 1.00 kB in turn; waited for 0 s, all threads together"
     ]
     assert turns_in_words(Turns()) == ["no process did I/O on a coordinated path"]
+
+
+def test_facts_of_agents_are_summed_and_said_before_the_turns(tmp_path: Path) -> None:
+    (tmp_path / "n.1.2.coordinate").write_text("end died\nmount /a\nbytes 1000\n")
+    (tmp_path / "other.7.agent").write_text(
+        "untold 1\nwithout_place 2\nmount /a\nphases 3\nvoided 1\nmount /b\nvoided 1\nsilences 1\n"
+    )
+    (tmp_path / "third.8.agent").write_text("untold 0\nwithout_place 0\nmount /a\nvoided 0\nend done\n")
+    assert turns_in_words(read_turns(tmp_path)) == [
+        "2 processes did I/O uncoordinated and uncounted: the job has more than 1,024 of them on a node",
+        "a coordinator was silent for too long: 1 time",
+        "2 leases lost: the coordinator took back the turn",
+        "1 process died; its agent told of its turns",
+        "1 process did not tell of turns: still running, or lost",
+        "1 process took turns: 1.00 kB in turn; waited for 0 s, all threads together",
+    ]
+
+
+def agent_of_this_node(folder: Path, process: int, text: str) -> Path:
+    path = folder / f"{socket.gethostname()}.{process}.agent"
+    path.write_text(text)
+    return path
+
+
+def dead_process() -> int:
+    with subprocess.Popen(["true"]) as ended:
+        ended.wait()
+    return ended.pid
+
+
+def test_an_agent_that_died_is_not_waited_for_and_is_said(tmp_path: Path) -> None:
+    agent_of_this_node(tmp_path, dead_process(), "untold 2\nmount /a\n")
+    assert await_agents(tmp_path, limit_s=60)
+    assert read_agents(tmp_path) == Agents(Counter(untold=2), lost=1)
+    assert "1 agent died: later counts of that node are missing here" in turns_in_words(read_turns(tmp_path))
+
+
+def test_an_agent_that_has_not_told_yet_is_waited_for(tmp_path: Path) -> None:
+    path = agent_of_this_node(tmp_path, os.getpid(), "untold 1\n")
+    tell = f"read _; echo 'untold 0' > {path}"
+    with subprocess.Popen(["sh", "-c", tell], stdin=subprocess.PIPE, text=True) as other:
+        assert other.stdin
+        assert not await_agents(tmp_path, limit_s=0.05)
+        other.stdin.write("\n")
+        other.stdin.flush()
+        assert await_agents(tmp_path, limit_s=60)

@@ -1,0 +1,88 @@
+"""What the agents of a command's processes told of its turns, one agent for each node and job."""
+
+import socket
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from halcyon.quantities import plural
+
+MOST_PROCESSES = 1024
+"""Of a job on a node; page.hpp has room for no more."""
+LIMIT_S = 2.0
+"""An agent looks for dead processes twice a second."""
+
+
+@dataclass
+class Agents:
+    """The sum over agents."""
+
+    counts: Counter[str] = field(default_factory=Counter)
+    lost: int = 0
+    """Agents that are gone and did not say that they ended."""
+
+
+def read_agents(folder: Path) -> Agents:
+    """From the files of agents in `folder` (agent_facts.hpp)."""
+    total = Agents()
+    for path in sorted(folder.glob("*.agent")):
+        lines = [line.partition(" ") for line in _lines(path)]
+        for key, _, value in lines:
+            if value.isdigit():
+                total.counts[key] += int(value)
+        total.lost += not any(key == "end" for key, _, _ in lines) and _is_gone(path)
+    return total
+
+
+def await_agents(folder: Path, limit_s: float = LIMIT_S) -> bool:
+    """Until the agents have told of every process of a command that has ended. False: the limit has passed; some
+    processes may go on in the background."""
+    until = time.monotonic() + limit_s
+    while time.monotonic() < until:
+        if all(_has_told(path) or _is_gone(path) for path in folder.glob("*.agent")):
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def agents_in_words(agents: Agents) -> list[str]:
+    """A line for each thing that went wrong."""
+    counts = agents.counts
+    said = []
+    if without := counts["without_place"]:
+        said.append(
+            f"{plural(without, 'process', 'processes')} did I/O uncoordinated and uncounted: the job has more than "
+            f"{MOST_PROCESSES:,} of them on a node"
+        )
+    said += [words.format(plural(counts[key], noun)) for key, (noun, words) in _WORDS.items() if counts[key]]
+    if agents.lost:
+        said.append(f"{plural(agents.lost, 'agent')} died: later counts of that node are missing here")
+    return said
+
+
+_WORDS = {
+    "silences": ("time", "a coordinator was silent for too long: {}"),
+    "lost_connections": ("time", "the connection to a coordinator broke: {}"),
+    "refusals": ("time", "a coordinator refused the job: {}"),
+    "voided": ("lease", "{} lost: the coordinator took back the turn"),
+    "refused_fences": ("lease", "{} refused: older than one that the agent had seen"),
+    "stops_behind": ("stop", "{} went on without a process that stayed inside a collective call"),
+    "misunderstood": ("message", "{} of a coordinator not understood"),
+}
+"""In the words of agent_counts.hpp."""
+
+
+def _lines(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8", errors="replace").splitlines()
+
+
+def _has_told(path: Path) -> bool:
+    lines = _lines(path)
+    return "untold 0" in lines or "end done" in lines
+
+
+def _is_gone(path: Path) -> bool:
+    """An agent of this node whose process does not exist any more; one of another node counts as alive."""
+    node, _, process = path.stem.rpartition(".")
+    return node == socket.gethostname() and not Path("/proc", process).exists()

@@ -1,0 +1,44 @@
+#include "coordinate/agent/agent_facts.hpp"
+
+#include <unistd.h>
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "base/replace_file.hpp"
+#include "coordinate/page/process_facts.hpp"
+
+namespace halcyon::coordinate {
+
+agent_facts::agent_facts(const std::string& directory, std::string host)
+    : directory_(directory), host_(std::move(host)) {
+    if (!directory.empty()) path_ = directory + "/" + host_ + "." + std::to_string(::getpid()) + ".agent";
+}
+
+bool agent_facts::is_due(size_t untold, int64_t now_ns) const {
+    constexpr int64_t between_looks_ns = 250'000'000;
+    return (untold == 0) != (told_untold_ == 0) || now_ns - told_ns_ >= between_looks_ns;
+}
+
+/// The agent has nobody to complain to: a file that cannot be written is tried again, and whoever reads the folder sees
+/// that the last line is missing.
+void agent_facts::tell(size_t untold, const std::string& text, bool is_end, int64_t now_ns) {
+    told_ns_ = now_ns;
+    told_untold_ = untold;
+    const std::string now = "untold " + std::to_string(untold) + "\n" + text + (is_end ? "end done\n" : "");
+    if (path_.empty() || now == told_ || !replace_file(path_, now)) return;
+    told_ = now;
+}
+
+void agent_facts::tell_of_dead(const page& shared, const process_slot& slot) const {
+    std::array<char, 4096> path{};
+    std::array<char, process_facts::longest_text> text{};
+    if (directory_.empty() ||
+        !process_facts::name_file(path.data(), path.size(), directory_, host_.c_str(), slot.owner.load()))
+        return;
+    const size_t bytes = process_facts::describe(text.data(), text.size(), shared, slot, "died");
+    if (bytes > 0) static_cast<void>(replace_file(path.data(), std::string_view(text.data(), bytes)));
+}
+
+}  // namespace halcyon::coordinate
