@@ -28,6 +28,15 @@ struct abstract_name {
     }
 };
 
+/// For the next call that waits, SO_SNDTIMEO or SO_RCVTIMEO.
+void limit_wait(int fd, int option, int64_t until_ns) {
+    const int64_t left = std::max<int64_t>(until_ns - monotonic_ns(), 0);
+    const timeval limit{left / 1'000'000'000, left % 1'000'000'000 / 1000 + 1};  // 0 would be no limit
+    direct::call(SYS_setsockopt, fd, SOL_SOCKET, option, direct::address(&limit), sizeof limit);
+}
+
+enum class listener : uint8_t { reached, absent, busy, unreachable };
+
 class own_socket {
   public:
     own_socket() : fd_(static_cast<int>(direct::call(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0))) {}
@@ -37,8 +46,24 @@ class own_socket {
     own_socket(const own_socket&) = delete;
     own_socket& operator=(const own_socket&) = delete;
     [[nodiscard]] int fd() const { return fd_; }
-    [[nodiscard]] bool connect(const abstract_name& to) const {
-        return direct::call(SYS_connect, fd_, direct::address(&to.where), to.length) == 0;
+    /// Waits while the listener's queue is full: nobody takes anything out of that of a stopped one.
+    [[nodiscard]] listener connect(const abstract_name& to, int64_t until_ns) const {
+        for (;;) {
+            limit_wait(fd_, SO_SNDTIMEO, until_ns);
+            switch (direct::call(SYS_connect, fd_, direct::address(&to.where), to.length)) {
+                case 0:
+                    return listener::reached;
+                case -ECONNREFUSED:
+                case -ENOENT:
+                    return listener::absent;
+                case -EAGAIN:
+                    return listener::busy;
+                case -EINTR:
+                    continue;
+                default:
+                    return listener::unreachable;
+            }
+        }
     }
     [[nodiscard]] bool bind(const abstract_name& to) const {
         return direct::call(SYS_bind, fd_, direct::address(&to.where), to.length) == 0;
@@ -58,9 +83,7 @@ bool is_of_own_user(int fd) {
 
 /// The descriptor that comes with the agent's message; negative: none came in time.
 int receive_descriptor(int fd, int64_t until_ns) {
-    const int64_t left = std::max<int64_t>(until_ns - monotonic_ns(), 0);
-    const timeval limit{left / 1'000'000'000, left % 1'000'000'000 / 1000 + 1};
-    direct::call(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, direct::address(&limit), sizeof limit);
+    limit_wait(fd, SO_RCVTIMEO, until_ns);
     uint64_t bytes = 0;
     iovec part{&bytes, sizeof bytes};
     alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
@@ -107,8 +130,11 @@ page* map_page(int fd, const char*& why) {
 /// Null, and `why` is null: nobody listens yet.
 page* ask(const char* name, int64_t until_ns, const char*& why) {
     const own_socket asks;
-    why = nullptr;
-    if (!asks.connect({name, ""})) return nullptr;
+    const listener found_there = asks.connect({name, ""}, until_ns);
+    why = found_there == listener::busy          ? "the agent's queue of connections is full; is it stopped?"
+          : found_there == listener::unreachable ? "the agent's socket cannot be reached"
+                                                 : nullptr;
+    if (found_there != listener::reached) return nullptr;
     why = "the agent's socket is of another user";
     if (!is_of_own_user(asks.fd())) return nullptr;
     why = "the agent does not answer";
