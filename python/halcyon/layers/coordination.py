@@ -52,6 +52,8 @@ class Turns:
     """Processes of which nobody told, or not to the end."""
     counts: Counter[str] = field(default_factory=Counter)
     agents: Agents = field(default_factory=Agents)
+    uncoordinated: Counter[str] = field(default_factory=Counter)
+    """Processes that could not take turns, by the message that each gave."""
 
 
 _WHY = {
@@ -67,6 +69,8 @@ def read_turns(folder: Path) -> Turns:
     """From the files of facts in `folder`, one for each process and one for each agent."""
     total = Turns(agents=read_agents(folder))
     total.untold = total.agents.counts["untold"]
+    for path in folder.glob("*.uncoordinated"):
+        total.uncoordinated[path.read_text(encoding="utf-8", errors="replace").strip()] += 1
     for path in sorted(folder.glob("*.coordinate")):
         total.processes += 1
         ended = False
@@ -97,6 +101,7 @@ def turns_in_words(turns: Turns) -> list[str]:
     if left_out := counts["forecasts_left_out"]:
         made = plural(counts["forecasts"], "forecast")
         said.append(f"{made} of what is to come; {left_out} more were left out: they would have taken too much time")
+    said += [f"{plural(n, 'process', 'processes')}: {why}" for why, n in sorted(turns.uncoordinated.items())]
     said += agents_in_words(turns.agents)
     if turns.died:
         whose = "its agent told of its turns" if turns.died == 1 else "their agents told of their turns"

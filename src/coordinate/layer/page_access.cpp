@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "calls/state/direct_call.hpp"
 #include "coordinate/layer/agent_start.hpp"
+#include "coordinate/page/process_life.hpp"
 
 namespace halcyon::coordinate::page_access {
 namespace direct = calls::direct;
@@ -100,14 +101,6 @@ int receive_descriptor(int fd, int64_t until_ns) {
     return found;
 }
 
-uint64_t own_pid_namespace() {
-    struct stat about {};
-    const char* const path = "/proc/self/ns/pid";
-    return direct::call(SYS_newfstatat, AT_FDCWD, direct::address(path), direct::address(&about), 0) == 0
-               ? static_cast<uint64_t>(about.st_ino)
-               : 0;
-}
-
 /// Null, and why: it is no page that can be trusted not to shrink, or that counts processes as this one does.
 page* map_page(int fd, const char*& why) {
     constexpr long sealed = F_SEAL_GROW | F_SEAL_SHRINK;
@@ -122,7 +115,10 @@ page* map_page(int fd, const char*& why) {
     const bool fits = found->magic == page::expected_magic && found->bytes == sizeof(page) &&
                       found->file_systems <= process_slot::most_file_systems;
     if (fits && found->pid_namespace == own_pid_namespace()) return found;
-    if (fits) why = "the agent of this job is in another PID namespace";
+    if (fits)
+        why =
+            "the agent of this job on this node is in another PID namespace; start all of the job's processes on a "
+            "node in the same one";
     direct::call(SYS_munmap, at, sizeof(page));
     return nullptr;
 }
@@ -153,6 +149,12 @@ page* open(const settings& wanted, char* complaint, size_t complaint_bytes) {
     const int64_t until_ns = monotonic_ns() + wanted.patience_ms * 1'000'000;
     const char* why = nullptr;
     bool tried = false;
+    if (!proc_numbers_processes_as_here()) {
+        snprintf(complaint, complaint_bytes,
+                 "I/O is not coordinated: /proc is of another PID namespace, so that no agent can tell who is alive; "
+                 "mount the own one (unshare --mount-proc)");
+        return nullptr;
+    }
     do {
         if (page* const found = ask(name, until_ns, why)) return found;
         if (why != nullptr) break;

@@ -59,4 +59,20 @@ uint64_t start_of_process(int pid) {
     return 0;
 }
 
+uint64_t own_pid_namespace() {
+    struct stat about {};
+    const char* const path = "/proc/self/ns/pid";
+    return direct::call(SYS_newfstatat, AT_FDCWD, direct::address(path), direct::address(&about), 0) == 0
+               ? static_cast<uint64_t>(about.st_ino)
+               : 0;
+}
+
+bool proc_numbers_processes_as_here() {
+    char target[24] = {};
+    const char* const path = "/proc/self";
+    const long bytes =
+        direct::call(SYS_readlinkat, AT_FDCWD, direct::address(path), direct::address(target), sizeof target - 1);
+    return bytes > 0 && number_at(target) == static_cast<uint64_t>(direct::process_id());
+}
+
 }  // namespace halcyon::coordinate

@@ -8,4 +8,11 @@ namespace halcyon::coordinate {
 /// has waited for it yet. Makes system calls only, none of which is the C library's.
 uint64_t start_of_process(int pid);
 
+/// The PID namespace of this process; 0: not known. Likewise.
+uint64_t own_pid_namespace();
+
+/// Whether /proc shows processes by the numbers that they have for this one: a new PID namespace may still have the
+/// /proc of its parent, in which these numbers are of others, or of nobody. Likewise.
+bool proc_numbers_processes_as_here();
+
 }  // namespace halcyon::coordinate

@@ -17,6 +17,7 @@
 #include "coordinate/gate/gate_layer.hpp"
 #include "coordinate/layer/coordinate_layer.hpp"
 #include "coordinate/layer/page_access.hpp"
+#include "coordinate/layer/uncoordinated_note.hpp"
 #include "coordinate/page/process_life.hpp"
 #include "coordinate/page/slot_claim.hpp"
 #include "observe/trace/trace_layer.hpp"
@@ -195,7 +196,7 @@ void start_coordination(calls::layer_chain& layers, char* complaint, size_t comp
                                        static_cast<int64_t>(std::min<unsigned long long>(
                                            number_of("HALCYON_COORDINATE_PATIENCE_MS", 1000), 600'000))},
                                       complaint, complaint_bytes);
-    if (page == nullptr) return;
+    if (page == nullptr) return coordinate::note_uncoordinated(folder, complaint);
     const int pid = calls::direct::process_id();
     coordinate::process_slot* const slot =
         coordinate::claim_slot(*page, coordinate::process_slot::owner_of(pid, coordinate::start_of_process(pid)));

@@ -164,6 +164,49 @@ TEST_F(coordinated_programs, that_hold_a_lock_go_on_when_they_lose_their_turn) {
     EXPECT_EQ(facts_of("B", ".coordinate")["calls_let_starving"], 0);
 }
 
+/// What processes of a job said that could not take turns.
+class programs_in_pid_namespaces : public coordinated_programs {
+  protected:
+    void SetUp() override {
+        if (std::system("unshare --pid --fork --mount-proc true 2>/dev/null") != 0)
+            GTEST_SKIP() << "this user may not make PID namespaces (unshare --pid)";
+    }
+    [[nodiscard]] bool has_complained(const std::string& job, const std::string& about) const {
+        for (const auto& entry : fs::directory_iterator(facts() / job)) {
+            if (entry.path().extension() != ".uncoordinated") continue;
+            std::ifstream in(entry.path());
+            std::string line;
+            if (std::getline(in, line) && line.find(about) != std::string::npos) return true;
+        }
+        return false;
+    }
+    [[nodiscard]] uintmax_t bytes_of(const std::string& file) const { return fs::file_size(scratch() / file); }
+};
+
+TEST_F(programs_in_pid_namespaces, go_on_uncoordinated_and_say_so_where_the_agent_is_in_another_one) {
+    small_daemon daemon(by(policy::rule::fcfs), address());
+    const std::string apart = std::string("unshare --pid --fork --mount-proc ") + HALCYON_TEST_PROGRAM + " ";
+    const std::string words = scratch().string() + "/";
+    EXPECT_EQ(end_of(start("A", HALCYON_TEST_PROGRAM " " + words + "here 5; " + apart + words + "apart 5; " +
+                                    HALCYON_TEST_PROGRAM " " + words + "again 5")),
+              0);
+    EXPECT_EQ(bytes_of("apart"), 5U << 20U);
+    // unshare itself may find that /proc has been replaced below it.
+    EXPECT_TRUE(has_complained("A", "the agent of this job on this node is in another PID namespace"));
+    await_agents("A");
+    EXPECT_EQ(facts_of("A", ".coordinate")["bytes"], 10 << 20);
+    EXPECT_EQ(facts_of("A", ".agent")["files"], 1);
+}
+
+TEST_F(programs_in_pid_namespaces, go_on_uncoordinated_where_proc_numbers_processes_otherwise) {
+    small_daemon daemon(by(policy::rule::fcfs), address());
+    const std::string apart = std::string("unshare --pid --fork ") + HALCYON_TEST_PROGRAM + " ";
+    EXPECT_EQ(end_of(start("A", "exec " + apart + scratch().string() + "/apart 5")), 0);
+    EXPECT_EQ(bytes_of("apart"), 5U << 20U);
+    EXPECT_TRUE(has_complained("A", "/proc is of another PID namespace"));
+    EXPECT_EQ(facts_of("A", ".coordinate")["files"], 0);
+}
+
 TEST_F(coordinated_programs, go_on_unasked_where_there_is_no_coordinator) {
     patience_ms_ = "2000";
     EXPECT_EQ(end_of(start("A", program("a 2000"))), 0);

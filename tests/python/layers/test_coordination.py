@@ -95,6 +95,16 @@ def test_facts_of_agents_are_summed_and_said_before_the_turns(tmp_path: Path) ->
     ]
 
 
+def test_processes_that_could_not_take_turns_are_counted_by_their_reason(tmp_path: Path) -> None:
+    for name, why in [("n.4.1.9", "no agent"), ("n.4.2.9", "no agent"), ("n.5.1.9", "another one")]:
+        (tmp_path / f"{name}.uncoordinated").write_text(f"I/O is not coordinated: {why}\n")
+    assert turns_in_words(read_turns(tmp_path)) == [
+        "1 process: I/O is not coordinated: another one",
+        "2 processes: I/O is not coordinated: no agent",
+        "no process did I/O on a coordinated path",
+    ]
+
+
 def agent_of_this_node(folder: Path, process: int, text: str) -> Path:
     path = folder / f"{socket.gethostname()}.{process}.agent"
     path.write_text(text)
