@@ -15,6 +15,7 @@
 #include "calls/state/process_state.hpp"
 #include "calls/state/standard_error.hpp"
 #include "coordinate/layer/agent_ring.hpp"
+#include "coordinate/layer/held_locks.hpp"
 #include "coordinate/page/process_facts.hpp"
 
 namespace halcyon::coordinate {
@@ -70,7 +71,7 @@ bool coordinate_layer::start(const settings& wanted, char* complaint, size_t com
     const double ns_per_tick = measure_tick();
     asks_.start(*shared_, *slot_, files_, wanted.forecasts, wanted.forecasting);
     for (size_t i = 0; i < shared_->file_systems; ++i) takers_[i].start(*shared_, *slot_, i, ns_per_tick, asks_);
-    locks_.start(slot_->locks);
+    locks_.start(*slot_);
     told_forecasts_ = told_left_out_ = 0;
     slot_->told.store(0, std::memory_order_release);
     ring_agent(*shared_);
@@ -193,8 +194,7 @@ void coordinate_layer::collective(size_t at, calls::call_record& record, const c
 
 void coordinate_layer::lock(size_t at, calls::call_record& record, const calls::next_call& next) {
     const int descriptor = calls::this_thread().descriptor;
-    if (at != file_mounts::nowhere && slot_->locks.load(std::memory_order_relaxed) == 0)
-        takers_[at].wait_only(own(), record, next);
+    if (at != file_mounts::nowhere && !held_locks::may_hold_any(*slot_)) takers_[at].wait_only(own(), record, next);
     next(record);
     const bool asks = record.function == static_cast<uint16_t>(calls::call_id::lockf) && record.argument == F_TEST;
     if (record.error == 0 && !asks) locks_.taken(record, descriptor);

@@ -5,6 +5,7 @@
 
 #include "calls/record/call_table.hpp"
 #include "calls/state/direct_call.hpp"
+#include "coordinate/layer/held_locks.hpp"
 
 namespace halcyon::coordinate {
 using calls::call_id;
@@ -14,6 +15,8 @@ lock_book::entry lock_book::of(const calls::call_record& record, int descriptor)
     const bool whole = function == call_id::flock || function == call_id::flock_unlock;
     return {true,
             whole,
+            false,
+            false,
             record.file,
             descriptor,
             whole || record.offset == calls::none ? 0 : record.offset,
@@ -29,8 +32,12 @@ bool lock_book::covers(const entry& range, const entry& lock) {
     return range.bytes == 0 || (lock.bytes > 0 && lock.begin - range.begin <= range.bytes - lock.bytes);
 }
 
-bool lock_book::is_inherited(const entry& lock) {
-    if (!lock.used || lock.whole || lock.descriptor < 0) return lock.used;
+/// The parent's locks of fcntl do not.
+bool lock_book::belongs_to_child(entry& lock) {
+    if (!lock.used || lock.descriptor < 0) return lock.used;
+    const bool shown = held_locks::has_description_lock(calls::direct::process_id(), lock.descriptor);
+    if (lock.whole) return shown || !lock.shown;  // the parent may have given it back meanwhile
+    lock.shown = shown;
     struct flock range {};
     range.l_type = F_WRLCK;
     range.l_whence = SEEK_SET;
@@ -41,13 +48,26 @@ bool lock_book::is_inherited(const entry& lock) {
     return range.l_type != F_UNLCK && range.l_pid == of_description;
 }
 
-void lock_book::start(std::atomic<uint32_t>& shared) {
+void lock_book::inherit(entry& lock) {
+    lock.inherited = true;
+    shared_->inherited_locks.fetch_add(1);
+    shared_->locks.fetch_add(1);
+    for (auto& from : shared_->inherited_from) {
+        const int32_t noted = from.load();
+        if (!lock.shown || lock.descriptor < 0) break;
+        if (noted < 0 || noted == lock.descriptor + 1) return;
+        if (noted == 0) return from.store(lock.descriptor + 1);
+    }
+    shared_->inherited_from[0].store(-1);
+}
+
+void lock_book::start(process_slot& shared) {
     shared_ = &shared;
     const bool lost = std::exchange(beyond_, false);
     const bool torn = held_.after_fork();  // another thread of the parent was at it
     for (entry& one : entries_) {
-        if (is_inherited(one))
-            shared_->fetch_add(1);
+        if (belongs_to_child(one))
+            inherit(one);
         else
             one = {};
     }
@@ -57,22 +77,26 @@ void lock_book::start(std::atomic<uint32_t>& shared) {
 void lock_book::lose_count() {
     if (beyond_) return;
     beyond_ = true;
-    shared_->fetch_add(1);
+    shared_->locks.fetch_add(1);
 }
 
 void lock_book::taken(const calls::call_record& record, int descriptor) {
-    const entry added = of(record, descriptor);
+    entry added = of(record, descriptor);
+    if (added.whole) added.shown = held_locks::has_description_lock(calls::direct::process_id(), descriptor);
     const calls::patient_lock::guard here(held_);
     if (!here) return lose_count();
-    const bool known = std::any_of(entries_.begin(), entries_.end(), [&](const entry& one) {
+    auto* const known = std::find_if(entries_.begin(), entries_.end(), [&](const entry& one) {
         return one.used && one.whole == added.whole && one.file == added.file && one.descriptor == descriptor &&
                one.begin == added.begin && one.bytes == added.bytes;
     });
-    if (known) return;
+    if (known != entries_.end()) {
+        if (std::exchange(known->inherited, false)) shared_->inherited_locks.fetch_sub(1);
+        return;
+    }
     auto* const free = std::find_if(entries_.begin(), entries_.end(), [](const entry& one) { return !one.used; });
     if (free == entries_.end()) return lose_count();
     *free = added;
-    shared_->fetch_add(1);
+    shared_->locks.fetch_add(1);
 }
 
 template <class Which>
@@ -82,7 +106,8 @@ void lock_book::remove(Which which) {
     for (entry& one : entries_) {
         if (!one.used || !which(one)) continue;
         one.used = false;
-        shared_->fetch_sub(1);
+        shared_->locks.fetch_sub(1);
+        if (one.inherited) shared_->inherited_locks.fetch_sub(1);
     }
 }
 
@@ -92,16 +117,18 @@ void lock_book::given_back(const calls::call_record& record, int descriptor) {
 }
 
 void lock_book::closed(int descriptor) {
-    if (shared_->load(std::memory_order_relaxed) == 0) return;
+    if (shared_->locks.load(std::memory_order_relaxed) == 0) return;
     remove([&](const entry& one) { return one.descriptor == descriptor; });
 }
 
 void lock_book::duplicated(int descriptor) {
-    if (shared_->load(std::memory_order_relaxed) == 0) return;
+    if (shared_->locks.load(std::memory_order_relaxed) == 0) return;
     const calls::patient_lock::guard here(held_);
     if (!here) return lose_count();
     for (entry& one : entries_) {
-        if (one.used && one.descriptor == descriptor) one.descriptor = -1;
+        if (!one.used || one.descriptor != descriptor) continue;
+        one.descriptor = -1;
+        if (one.inherited) shared_->inherited_from[0].store(-1);
     }
 }
 

@@ -19,10 +19,11 @@ namespace halcyon::coordinate {
 class lock_book {
   public:
     /// In a new process, or in a forked child. That has those of its parent's locks that belong to open file
-    /// descriptions, flock's among them, until its own copy of the descriptor is closed: its parent may close its copy,
-    /// and the lock is still held. Whether a lock of fcntl is such a one, the kernel is asked. A lock that the parent
-    /// gives back later still counts here.
-    void start(std::atomic<uint32_t>& shared);
+    /// descriptions, flock's among them, until its own copy of the descriptor is closed or anybody gives the lock back:
+    /// its parent may close its copy, and the lock is still held. Whether a lock of fcntl is such a one, the kernel is
+    /// asked. Whether it is still held, whoever would wait asks (held_locks.hpp): the child may do nothing for long. A
+    /// lock of the parent that the child gives back still counts in the parent.
+    void start(process_slot& shared);
 
     /// A call that has taken a lock, or given it back, by the descriptor.
     void taken(const calls::call_record& record, int descriptor);
@@ -35,20 +36,23 @@ class lock_book {
     struct entry {
         bool used = false;
         bool whole = false;  ///< by flock
+        bool shown = false;  ///< the kernel shows it as one of its description: it can be asked again
+        bool inherited = false;
         uint32_t file = 0;
         int descriptor = -1;  ///< -1: several
         int64_t begin = 0;
         int64_t bytes = 0;  ///< 0: to the end of all files
     };
 
-    [[nodiscard]] static bool is_inherited(const entry& lock);
+    [[nodiscard]] static bool belongs_to_child(entry& lock);
+    void inherit(entry& lock);
     static entry of(const calls::call_record& record, int descriptor);
     [[nodiscard]] static bool covers(const entry& range, const entry& lock);
     void lose_count();
     template <class Which>
     void remove(Which which);
 
-    std::atomic<uint32_t>* shared_ = nullptr;
+    process_slot* shared_ = nullptr;
     calls::patient_lock held_;  ///< of who looks at the others
     std::array<entry, most> entries_{};
     bool beyond_ = false;  ///< more locks than there is room for: counted as held for good

@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "calls/state/direct_call.hpp"
 #include "coordinate/layer/agent_ring.hpp"
+#include "coordinate/layer/held_locks.hpp"
 
 namespace halcyon::coordinate {
 namespace direct = calls::direct;
@@ -23,14 +24,6 @@ constexpr int64_t chunks_each = 4, least_processes = 8;
 void sleep_on(std::atomic<uint32_t>& word, uint32_t expected, int64_t ns) {
     const timespec limit{ns / 1'000'000'000, ns % 1'000'000'000};
     direct::call(SYS_futex, direct::address(&word), FUTEX_WAIT, expected, direct::address(&limit));
-}
-
-bool somebody_holds_a_lock(const page& shared) {
-    const uint32_t tried = std::min<uint32_t>(shared.tried.load(), page::most_processes);
-    for (uint32_t i = 0; i < tried; ++i) {
-        if (shared.slots[i].locks.load() != 0) return true;
-    }
-    return false;
 }
 
 /// Whether the transfers under such a call may belong to a collective that others are in already, or to nobody's wait.
@@ -136,7 +129,8 @@ bool turn_taker::is_exempt(const own_calls& own, const calls::call_circumstances
     }
     // Whoever holds a lock may need this process to come to where it gives that back. Within a collective call the
     // others need nothing of it but that call.
-    const bool locked = slot_->locks.load() != 0 || (own.inside == rounds::none && somebody_holds_a_lock(*shared_));
+    const bool locked =
+        held_locks::may_hold_any(*slot_) || (own.inside == rounds::none && held_locks::may_anybody_hold_any(*shared_));
     if (!locked) return false;
     part_->let_locks.fetch_add(1, relaxed);
     return true;

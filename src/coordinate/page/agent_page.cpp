@@ -209,7 +209,8 @@ size_t agent_page::free_dead(const std::function<void(const process_slot&)>& unt
             clear(part);
         }
         clear(slot.locks);
-        clear(slot.told);
+        for (auto* word : {&slot.told, &slot.inherited_locks, &slot.inherited_gone}) clear(*word);
+        for (auto& one : slot.inherited_from) clear(one);
         clear(slot.forecasts);
         clear(slot.forecasts_left_out);
         slot.owner.store(0, std::memory_order_release);

@@ -95,7 +95,12 @@ struct alignas(64) process_slot {
     std::atomic<uint32_t> told;   ///< 1: it has written its file of facts (process_facts.hpp)
     std::atomic<uint64_t> forecasts;
     std::atomic<uint64_t> forecasts_left_out;
-    uint64_t unused_[4];
+    /// Of `locks`, those that another process has taken and this one has a copy of the descriptor of (held_locks.hpp).
+    std::atomic<uint32_t> inherited_locks;
+    std::atomic<uint32_t> inherited_gone;  ///< 1: all of these were seen given back; whoever sees that may write it
+
+    static constexpr size_t most_inherited = 6;
+    std::atomic<int32_t> inherited_from[most_inherited];  ///< their descriptors and 1; 0: none; below 0: not known
 
     static constexpr size_t most_file_systems = 8;
     process_part at[most_file_systems];

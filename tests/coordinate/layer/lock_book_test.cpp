@@ -1,16 +1,21 @@
 // Locks that a process may hold.
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include <new>
+#include <utility>
+
 #include "coordinate/layer/called_layer.hpp"
+#include "coordinate/layer/held_locks.hpp"
 
 namespace halcyon::tests {
 namespace {
 
 class locks : public testing::Test {
   protected:
-    locks() { book_.start(held_); }
+    locks() { book_.start(slot_); }
     static call_record of(call_id function, uint32_t file, int64_t begin, int64_t bytes) {
         call_record record = calls::blank_record(function);
         record.file = file;
@@ -25,7 +30,8 @@ class locks : public testing::Test {
         book_.given_back(of(call_id::fcntl_unlock, file, begin, bytes), fd);
     }
 
-    std::atomic<uint32_t> held_{0};
+    process_slot slot_{};
+    std::atomic<uint32_t>& held_ = slot_.locks;
     lock_book book_;
 };
 
@@ -82,9 +88,9 @@ class inherited_locks : public locks {
     [[nodiscard]] int of_child() {
         const pid_t child = ::fork();
         if (child == 0) {
-            std::atomic<uint32_t> held{0};
-            book_.start(held);
-            ::_exit(static_cast<int>(held.load()));
+            process_slot slot{};
+            book_.start(slot);
+            ::_exit(static_cast<int>(slot.locks.load()));
         }
         int status = 0;
         ::waitpid(child, &status, 0);
@@ -100,6 +106,47 @@ class inherited_locks : public locks {
 
     int fd_ = ::memfd_create("locked", MFD_CLOEXEC);
 };
+
+/// Waits in its first step, and says whether a lock may be held in its second.
+class waiting_child {
+  public:
+    /// `begin(book, slot)` in the child, before it answers that it is ready.
+    template <class Begin>
+    waiting_child(lock_book& book, const Begin& begin) {
+        EXPECT_EQ(::pipe2(to_child_, O_CLOEXEC) + ::pipe2(from_child_, O_CLOEXEC), 0);
+        ::new (slot_) process_slot{};
+        pid_ = ::fork();
+        if (pid_ != 0) {
+            char ready = 0;
+            EXPECT_EQ(::read(from_child_[0], &ready, 1), 1);
+            return;
+        }
+        slot_->owner = process_slot::owner_of(::getpid(), 1);
+        book.start(*slot_);
+        begin(book, *slot_);
+        char word = 0;
+        static_cast<void>(::write(from_child_[1], &word, 1) == 1);
+        static_cast<void>(::read(to_child_[0], &word, 1) == 1);
+        ::_exit(0);
+    }
+    ~waiting_child() {
+        EXPECT_EQ(::write(to_child_[1], "", 1), 1);
+        for (const int fd : {to_child_[0], to_child_[1], from_child_[0], from_child_[1]}) ::close(fd);
+        ::waitpid(pid_, nullptr, 0);
+        ::munmap(slot_, sizeof *slot_);
+    }
+    waiting_child(const waiting_child&) = delete;
+    waiting_child& operator=(const waiting_child&) = delete;
+    /// As any process of the job sees it.
+    [[nodiscard]] bool may_hold() const { return held_locks::may_hold_any(*slot_); }
+
+  private:
+    process_slot* slot_ = static_cast<process_slot*>(
+        ::mmap(nullptr, sizeof(process_slot), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    int to_child_[2] = {-1, -1}, from_child_[2] = {-1, -1};
+    pid_t pid_ = 0;
+};
+constexpr auto nothing = [](lock_book&, process_slot&) {};
 
 TEST_F(inherited_locks, are_those_of_flock) {
     EXPECT_EQ(of_child(), 0);
@@ -117,6 +164,69 @@ TEST_F(inherited_locks, are_those_of_open_file_descriptions) {
     lock_range(F_OFD_SETLK);
     take(1, 0, 10, fd_);
     EXPECT_EQ(of_child(), 1);
+}
+
+TEST_F(inherited_locks, are_gone_when_the_parent_gives_them_back) {
+    ::flock(fd_, LOCK_EX);
+    book_.taken(of(call_id::flock, 1, calls::none, calls::none), fd_);
+    const waiting_child child(book_, nothing);
+    EXPECT_TRUE(child.may_hold());
+    ::flock(fd_, LOCK_UN);
+    EXPECT_FALSE(child.may_hold());
+    EXPECT_EQ(of_child(), 0) << "nor does the next child have it";
+}
+
+TEST_F(inherited_locks, of_ranges_are_gone_when_the_parent_gives_them_back) {
+    lock_range(F_OFD_SETLK);
+    take(1, 0, 10, fd_);
+    const waiting_child child(book_, nothing);
+    EXPECT_TRUE(child.may_hold());
+    struct flock range {};
+    range.l_type = F_UNLCK;
+    range.l_whence = SEEK_SET;
+    EXPECT_EQ(::fcntl(fd_, F_OFD_SETLK, &range), 0);
+    EXPECT_FALSE(child.may_hold());
+}
+
+TEST_F(inherited_locks, are_held_on_when_the_parent_closes_its_descriptor) {
+    ::flock(fd_, LOCK_EX);
+    book_.taken(of(call_id::flock, 1, calls::none, calls::none), fd_);
+    const waiting_child child(book_, nothing);
+    ::close(std::exchange(fd_, -1));
+    EXPECT_TRUE(child.may_hold());
+}
+
+TEST_F(inherited_locks, that_the_child_takes_anew_are_its_own) {
+    ::flock(fd_, LOCK_EX);
+    const call_record lock = of(call_id::flock, 1, calls::none, calls::none);
+    book_.taken(lock, fd_);
+    const waiting_child child(book_, [&](lock_book& book, process_slot& slot) {
+        ::flock(fd_, LOCK_UN);
+        EXPECT_FALSE(held_locks::may_hold_any(slot));
+        ::flock(fd_, LOCK_EX);
+        book.taken(lock, fd_);
+    });
+    EXPECT_TRUE(child.may_hold());
+}
+
+/// The kernel cannot be asked about the duplicate, which is not known.
+TEST_F(inherited_locks, count_as_held_when_the_child_has_duplicated_the_descriptor) {
+    ::flock(fd_, LOCK_EX);
+    book_.taken(of(call_id::flock, 1, calls::none, calls::none), fd_);
+    const waiting_child child(book_, [&](lock_book& book, process_slot&) {
+        EXPECT_GE(::dup(fd_), 0);
+        book.duplicated(fd_);
+        ::close(fd_);
+        book.closed(fd_);
+    });
+    EXPECT_TRUE(child.may_hold());
+}
+
+/// Some file systems keep flock's locks to themselves: there the kernel shows none.
+TEST_F(inherited_locks, that_the_kernel_has_never_shown_count_as_held) {
+    book_.taken(of(call_id::flock, 1, calls::none, calls::none), fd_);
+    const waiting_child child(book_, nothing);
+    EXPECT_TRUE(child.may_hold());
 }
 
 TEST_F(locks, beyond_those_there_is_room_for_are_held_for_good) {

@@ -1,0 +1,45 @@
+#include "coordinate/layer/held_locks.hpp"
+
+#include <stdio.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "calls/state/direct_call.hpp"
+
+namespace halcyon::coordinate::held_locks {
+namespace direct = calls::direct;
+
+bool has_description_lock(int pid, int fd) {
+    char path[48];
+    snprintf(path, sizeof path, "/proc/%d/fdinfo/%d", pid, fd);
+    const int about = direct::open(path, O_RDONLY | O_CLOEXEC);
+    if (about < 0) return about != -ENOENT;
+    char text[1024];  // the locks come early, and the first one will do
+    const ssize_t bytes = direct::read(about, text, sizeof text);
+    direct::close(about);
+    if (bytes < 0) return true;
+    const std::string_view told(text, static_cast<size_t>(bytes));
+    return told.find(": FLOCK ") != std::string_view::npos || told.find(": OFDLCK ") != std::string_view::npos;
+}
+
+bool may_hold_any(process_slot& of) {
+    const uint32_t locks = of.locks.load();
+    if (locks == 0) return false;
+    if (locks > of.inherited_locks.load()) return true;
+    if (of.inherited_gone.load() != 0) return false;
+    const int pid = process_slot::pid_of(of.owner.load());
+    for (const auto& from : of.inherited_from) {
+        const int one = from.load();
+        if (one < 0 || (one > 0 && has_description_lock(pid, one - 1))) return true;
+    }
+    of.inherited_gone.store(1);
+    return false;
+}
+
+bool may_anybody_hold_any(page& shared) {
+    const uint32_t tried = std::min<uint32_t>(shared.tried.load(), page::most_processes);
+    return std::any_of(shared.slots, shared.slots + tried, [](process_slot& one) { return may_hold_any(one); });
+}
+
+}  // namespace halcyon::coordinate::held_locks
