@@ -24,6 +24,9 @@ settings sound_settings(const settings& how) {
     made.starvation_s = sound::or_else(how.starvation_s, usual.starvation_s);
     made.relief_s = sound::or_else(how.relief_s, usual.relief_s);
     made.slice_s = sound::or_else(how.slice_s, usual.slice_s);
+    made.interruption_s = how.interruption_s >= 0 && std::isfinite(how.interruption_s)
+                              ? std::min(how.interruption_s, sound::longest_s)
+                              : usual.interruption_s;
     made.tolerated_factor = how.tolerated_factor >= 1 && std::isfinite(how.tolerated_factor) ? how.tolerated_factor
                                                                                              : usual.tolerated_factor;
     made.least_probability = how.least_probability >= 0 ? how.least_probability : usual.least_probability;

@@ -33,6 +33,9 @@ struct settings {
     double slice_s = 0.5;
     /// The interference factor that those who arrived first tolerate under delay.
     double tolerated_factor = 1.25;
+    /// Under dynamic, interrupting those that move counts as so much time in which all that are present wait: until the
+    /// calls under way are over, the caches are clean and others have begun. Gains below that do not end a turn.
+    double interruption_s = 0.01;
     /// Expected phases that are less probable do not count.
     double least_probability = 0.5;
     /// Positions that dynamic looks at, at most, for up to 8 applications: bounds the time of a decision that is hard.

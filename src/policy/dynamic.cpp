@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "policy/problem_of.hpp"
 #include "policy/rollout.hpp"
@@ -27,7 +28,7 @@ const contender& dynamic::at(const group& of, uint32_t index) const {
 }
 
 /// In the order of arrival, so that ties are decided by it.
-void dynamic::pick_head(const group& of) {
+void dynamic::pick_head(const group& of, const circumstances& in) {
     const auto count = static_cast<uint32_t>(of.present.size() + of.expected.size());
     queue_.resize(count);
     for (uint32_t i = 0; i < count; ++i) {
@@ -38,6 +39,11 @@ void dynamic::pick_head(const group& of) {
     in_head_ = head_of(count);
     near_head_ = std::min(count, in_head_ + joining);
     if (count <= exact) return;
+    const auto moving = std::ranges::count_if(of.present, &contender::moving);
+    if (in.how.interruption_s > 0 && moving <= in_head_ / 2) {
+        for (candidate& one : queue_)
+            if (at(of, one.index).moving) one.score = std::numeric_limits<double>::infinity();
+    }
     const auto better = [](const candidate& a, const candidate& b) {
         return a.score > b.score || (a.score == b.score && a.index < b.index);
     };
@@ -47,20 +53,24 @@ void dynamic::pick_head(const group& of) {
 }
 
 void dynamic::look_at(const group& of, const circumstances& in) {
-    pick_head(of);
+    pick_head(of, in);
     problem_builder build(head_, in.of->learned, in.of->unseen_share, in.now_s);
     spent_ = 0;
+    double present_cost_per_s = 0;
     for (uint32_t k = 0; k < in_head_; ++k) {
         const contender& one = at(of, queue_[k].index);
         build.add(one);
-        if (present(*one.of)) spent_ += one.cost_per_s * (in.now_s - one.arrived_s);
+        if (!present(*one.of)) continue;
+        spent_ += one.cost_per_s * (in.now_s - one.arrived_s);
+        present_cost_per_s += one.cost_per_s;
     }
     for (size_t k = in_head_; k < queue_.size(); ++k) head_.cost_after_per_s += at(of, queue_[k].index).cost_per_s;
+    head_.interruption_cost = in.how.interruption_s * (present_cost_per_s + head_.cost_after_per_s);
     speeds_.fill(head_);
 }
 
 double dynamic::cost_of(rule other) const {
-    const auto cost = [&](const auto& choose) { return spent_ + roll_out(head_, speeds_, choose); };
+    const auto cost = [&](const auto& choose) { return spent_ + follow(choose).cost; };
     switch (other) {
         case rule::interfere:
             return cost([](members here, const problem::values&) { return here; });
@@ -71,19 +81,38 @@ double dynamic::cost_of(rule other) const {
     }
 }
 
+/// What comes of a rule.
+template <class Choose>
+plan dynamic::follow(const Choose& choose) const {
+    const members first = choose(head_.arrived(), head_.left_s);
+    return {first, roll_out(head_, speeds_, choose) + head_.cost_of_first(first), 0, true};
+}
+
+/// Those that move go on until the next arrival or end; then Smith's rule.
+plan dynamic::keep_moving() const {
+    members first = head_.moving;
+    const double cost = roll_out(head_, speeds_, [&](members here, const problem::values& left_s) {
+        return first != 0 ? std::exchange(first, 0) : by_smith(head_, here, left_s);
+    });
+    return {head_.moving, cost, 0, true};
+}
+
 /// The best of simple rules, and what the search finds from there.
 void dynamic::plan_head(uint64_t positions) {
-    const members here = head_.arrived();
-    best_ = {0, std::numeric_limits<double>::infinity(), 0, true};
-    const auto consider = [&](const auto& choose) {
-        const double cost = roll_out(head_, speeds_, choose);
-        if (cost < best_.cost) best_ = {choose(here, head_.left_s), cost, 0, true};
+    best_ = follow([&](members some, const problem::values& left_s) { return by_smith(head_, some, left_s); });
+    const double interruption = head_.cost_of_first(best_.first);
+    by_smith_ = interruption == 0 && head_.arrived() == head_.all() && overlap_never_gains(head_);
+    spared_ = false;
+    if (by_smith_) return;
+    const auto consider = [&](const plan& other) {
+        if (other.cost < best_.cost) best_ = other;
     };
-    consider([&](members some, const problem::values& left_s) { return by_smith(head_, some, left_s); });
-    if (head_.arrived() == head_.all() && overlap_never_gains(head_)) return;
-    consider([&](members some, const problem::values& left_s) { return densest(head_, speeds_, some, left_s); });
-    consider([](members some, const problem::values&) { return some; });
+    if (interruption > 0) consider(keep_moving());
+    consider(
+        follow([&](members some, const problem::values& left_s) { return densest(head_, speeds_, some, left_s); }));
+    consider(follow([](members some, const problem::values&) { return some; }));
     best_ = search_.solve(head_, speeds_, best_, positions);
+    spared_ = interruption > 0 && head_.cost_of_first(best_.first) == 0;
 }
 
 void dynamic::choose(const group& of, const circumstances& in, turns& into) {
@@ -92,14 +121,12 @@ void dynamic::choose(const group& of, const circumstances& in, turns& into) {
     plan_head(all ? in.how.search_positions : head_positions(queue_.size()));
     for (members rest = best_.first; rest != 0; rest &= rest - 1)
         into.movers.push_back(queue_[static_cast<uint32_t>(std::countr_zero(rest))].index);
-    const bool by_smith_alone = all ? head_.arrived() == head_.all() && overlap_never_gains(head_)
-                                    : of.expected.empty() && all_saturate(of, *in.of);
-    if (by_smith_alone) {
+    if (by_smith_ && (all || (of.expected.empty() && all_saturate(of, *in.of)))) {
         into.why = reason::smiths_rule;
         return;
     }
     into.why = all && best_.complete ? reason::least_cost : reason::heuristic_cost;
-    if (!all) join_head(of, in, into);
+    if (!all && !spared_) join_head(of, in, into);
 }
 
 /// Lets those behind the head move beside those of it where cost then ends faster.

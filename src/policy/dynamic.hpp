@@ -15,7 +15,9 @@ namespace halcyon::policy {
 /// Up to `exact` applications, expected ones included: the least cost of all schedules (exact_search). More: the same
 /// for the head of the queue by Smith's rule, as long as the others wait for it, from the best of three simple rules
 /// and as many positions as head_positions() says; then those of the next `joining` join who raise the rate at which
-/// cost ends.
+/// cost ends. Plans that interrupt those that move now cost settings::interruption_s more of all that are present;
+/// where few of a long queue move, all of these belong to its head, and nobody joins those that only this cost keeps
+/// moving.
 class dynamic {
   public:
     static constexpr uint32_t exact = 8;
@@ -43,7 +45,10 @@ class dynamic {
     };
 
     [[nodiscard]] const contender& at(const group& of, uint32_t index) const;
-    void pick_head(const group& of);
+    template <class Choose>
+    [[nodiscard]] plan follow(const Choose& choose) const;
+    [[nodiscard]] plan keep_moving() const;
+    void pick_head(const group& of, const circumstances& in);
     void plan_head(uint64_t positions);
     void join_head(const group& of, const circumstances& in, turns& into);
 
@@ -51,7 +56,9 @@ class dynamic {
     speed_table speeds_;
     exact_search search_;
     plan best_;
-    double spent_ = 0;  ///< cost of those looked at up to now
+    double spent_ = 0;       ///< cost of those looked at up to now
+    bool by_smith_ = false;  ///< best_ is Smith's rule, and nothing is better
+    bool spared_ = false;    ///< best_ would be another one if interruptions cost nothing
     std::vector<candidate> queue_;
     uint32_t in_head_ = 0;    ///< so many of the queue
     uint32_t near_head_ = 0;  ///< so many, with those who may join it

@@ -17,7 +17,8 @@ struct plan {
 };
 
 /// The least cost over all schedules that let a set of those present move from an arrival or an end to the next one:
-/// all orders, preemptions and overlaps. Branch and bound, depth first.
+/// all orders, preemptions and overlaps. An interruption costs something where it is made now
+/// (problem::interruption_cost); later ones are free. Branch and bound, depth first.
 ///
 /// Two bounds. By machine: with rates r_i such that no set S takes more than 1 = sum of r_i speed_i(S), every schedule
 /// is one of a single machine on which i takes r_i left_i. There the mean busy times are least by Smith's rule, and an
@@ -47,6 +48,7 @@ class exact_search {
         members here = 0;  ///< present at its begin
         double took_s = 0;
         double ended_cost_per_s = 0;  ///< of those that it brought to their ends
+        double cost_of_first = 0;     ///< that it has, or would have, as the first one
     };
     struct child {
         double bound = 0;
@@ -56,11 +58,11 @@ class exact_search {
     void tighten_rates();
     void weigh_pairs();
     void search(const position& at, const turn& before, uint32_t depth);
-    turn go(const position& from, members here, members set, position& to) const;
+    turn go(const position& from, members here, members set, uint32_t depth, position& to) const;
     [[nodiscard]] double bound_by_pairs(const position& at) const;
     [[nodiscard]] double bound_by_machine(position& at) const;
     [[nodiscard]] double bound_with_arrivals(const position& at) const;
-    [[nodiscard]] bool better_the_other_way(const turn& before, const turn& made, members ended) const;
+    [[nodiscard]] bool better_the_other_way(const turn& before, const turn& made, members ended, uint32_t depth) const;
     void order_by_smith(position& at) const;
     [[nodiscard]] double to_beat() const;
     void found(members first, double cost);

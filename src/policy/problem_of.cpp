@@ -21,6 +21,7 @@ problem_builder::problem_builder(problem& into, const interference* learned, dou
     into_.capacity = free_;
     into_.moving = 0;
     into_.cost_after_per_s = 0;
+    into_.interruption_cost = 0;
 }
 
 void problem_builder::add(const contender& one) {

@@ -3,6 +3,7 @@
 
 #include "coordinate/conversation.hpp"
 #include "coordinate/coordinator/forecast_trust.hpp"
+#include "coordinate/coordinator/interruption_time.hpp"
 #include "coordinate/coordinator/job.hpp"
 #include "coordinate/coordinator/side_by_side.hpp"
 
@@ -42,6 +43,36 @@ TEST(learning, learns_how_a_pair_slows_each_other_down) {
     EXPECT_NEAR(found.first, 4, 0.2);
     EXPECT_NEAR(found.second, 1.25, 0.1);
     EXPECT_EQ(learned.unseen_share(), 0);
+}
+
+/// A is interrupted for B, and takes `stops_s` to stop.
+void interrupt(conversation& talk, uint64_t phase, double stops_s) {
+    talk.say("A", phase_of(phase, 10));
+    talk.now_s += 0.01;
+    talk.say("B", phase_of(phase, 1));
+    talk.say("A", stopping{talk.lease["A"], 0});
+    talk.now_s += stops_s;
+    talk.say("A", stopped{talk.lease["A"]});
+    talk.say("B", release{phase});
+    talk.say("A", release{phase});
+}
+
+TEST(learning, takes_an_interruption_to_cost_what_the_latest_took_but_no_more_than_a_second) {
+    settings how = conversation::quick(policy::rule::interrupt);
+    conversation talk(how);
+    talk.join("A");
+    talk.join("B");
+    talk.say("A", stopped{talk.lease["A"]});  // of the standing turn
+    uint64_t phase = 1;
+    EXPECT_EQ(talk.told.state().interruption_s, how.bounds.interruption_s);
+    interrupt(talk, phase++, 0.2);
+    EXPECT_NEAR(talk.told.state().interruption_s, 0.2, 1e-9);
+    for (int i = 0; i < 8; ++i) interrupt(talk, phase++, 0.4);
+    EXPECT_NEAR(talk.told.state().interruption_s, 0.4, 1e-9);
+    for (int i = 0; i < 8; ++i) interrupt(talk, phase++, 3);
+    EXPECT_NEAR(talk.told.state().interruption_s, interruption_time::most_s, 1e-9);
+    for (int i = 0; i < 8; ++i) interrupt(talk, phase++, 0);
+    EXPECT_EQ(talk.told.state().interruption_s, how.bounds.interruption_s);
 }
 
 TEST(learning, infers_a_writer_without_halcyon_from_an_application_that_moves_alone) {
@@ -167,7 +198,8 @@ TEST(operators, are_explained_decisions_with_what_they_were_to_cost_and_what_the
     ASSERT_NE(recalled, decisions.end());
     EXPECT_EQ(recalled->stop, (std::vector<std::string>{"A"}));
     ASSERT_EQ(recalled->ways.back(), "dynamic");
-    EXPECT_NEAR(recalled->costs.back(), 12, 0.01);  // 1 + 11; one after the other would be 10 + 11
+    // 1 + 11, and the interruption for both; one after the other would be 10 + 11.
+    EXPECT_NEAR(recalled->costs.back(), 12 + 2 * how.bounds.interruption_s, 0.01);
     EXPECT_NEAR(recalled->costs[1], 21, 0.01);
     EXPECT_EQ(recalled->observed_cost, -1);
 

@@ -14,12 +14,19 @@ class brute_force {
   public:
     explicit brute_force(const problem& of) : of_(of) {}
 
-    std::pair<double, members> best() { return from(0, of_.left_s, of_.all()); }
+    std::pair<double, members> best() { return from(0, of_.left_s, of_.all(), true); }
     /// Where `first` moves first.
-    double best_after(members first) { return after(0, of_.left_s, of_.all(), first); }
+    double best_after(members first) { return after(0, of_.left_s, of_.all(), first) + interruption(first); }
 
   private:
-    std::pair<double, members> from(double at_s, const problem::values& left_s, members unfinished) {
+    [[nodiscard]] double interruption(members first) const {
+        for (uint32_t i = 0; i < of_.count; ++i)
+            if ((of_.moving >> i & 1) != 0 && (first >> i & 1) == 0) return of_.interruption_cost;
+        return 0;
+    }
+
+    std::pair<double, members> from(double at_s, const problem::values& left_s, members unfinished,
+                                    bool is_first = false) {
         if (unfinished == 0) return {0, 0};
         std::pair<double, members> found{std::numeric_limits<double>::infinity(), 0};
         members here = 0;
@@ -29,7 +36,8 @@ class brute_force {
         if (here == 0) return {after(at_s, left_s, unfinished, 0), 0};
         for (members set = 1; set <= here; ++set) {
             if ((set & ~here) != 0) continue;
-            found = std::min(found, {after(at_s, left_s, unfinished, set), set});
+            const double cost = after(at_s, left_s, unfinished, set) + (is_first ? interruption(set) : 0);
+            found = std::min(found, {cost, set});
         }
         return found;
     }

@@ -20,7 +20,7 @@ int compare_with_brute_force(uint32_t count, uint32_t instances, uint64_t seed) 
     speed_table speeds;
     int different = 0;
     for (uint32_t k = 0; k < instances; ++k) {
-        const instance_kind kind{(k & 1) != 0, (k & 2) != 0, (k & 4) != 0, (k & 8) != 0};
+        const instance_kind kind{(k & 1) != 0, (k & 2) != 0, (k & 4) != 0, (k & 8) != 0, (k & 16) != 0};
         const problem some = random_problem(random, count, kind);
         speeds.fill(some);
         const double least = brute_force(some).best().first;

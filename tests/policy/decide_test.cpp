@@ -306,9 +306,10 @@ TEST(decide, names_the_cost_of_the_alternatives) {
     ASSERT_EQ(made.alternatives.size(), 4U);
     const auto cost = [&](rule way) { return std::ranges::find(made.alternatives, way, &alternative::way)->cost; };
     EXPECT_NEAR(cost(rule::fcfs), 12 + 11, 1e-9);
-    EXPECT_NEAR(cost(rule::interrupt), 13 + 1, 1e-9);
+    const double interruption = 2 * settings().interruption_s;  // for both
+    EXPECT_NEAR(cost(rule::interrupt), 13 + 1 + interruption, 1e-9);
     EXPECT_NEAR(cost(rule::interfere), 13 + 2, 1e-9);
-    EXPECT_NEAR(cost(rule::dynamic), 13 + 1, 1e-9);
+    EXPECT_NEAR(cost(rule::dynamic), 13 + 1 + interruption, 1e-9);
 }
 
 }  // namespace

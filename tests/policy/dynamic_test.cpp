@@ -4,6 +4,7 @@
 
 #include <numeric>
 
+#include "policy/brute_force.hpp"
 #include "policy/decide.hpp"
 #include "policy/random_group.hpp"
 
@@ -46,6 +47,78 @@ TEST(dynamic, interrupts_for_interference_factors_in_the_first_fifteen_sixteenth
 TEST(dynamic, keeps_who_moves_where_both_ways_cost_the_same) {
     EXPECT_EQ(a_and_b(8, 2, 6, metric::cpu_hours).move, ids{1});
     EXPECT_EQ(a_and_b(16, 4, 15, metric::sum_of_interference_factors).move, ids{1});
+}
+
+/// What decisions forecast of those that are present, over all schedules.
+TEST(dynamic, charges_an_interruption_as_brute_force_does) {
+    std::mt19937_64 random(6);
+    int kept = 0, interrupted = 0;
+    for (uint32_t k = 0; k < 200; ++k) {
+        random_group some = make_group(random, 2 + k % 4, k % 4);
+        settings how;
+        how.interruption_s = k % 3 == 0 ? 0 : 0.3 * (1 + k % 7);
+        for (application& one : some.all) one.state = movement::waiting;
+        some.all[k % some.all.size()].state = movement::moving;
+        problem whole;
+        problem_builder build(whole, &some.learned, 0, 0);
+        double all_cost_per_s = 0;
+        for (application& one : some.all) {
+            const double cost = cost_per_s(one, metric::cpu_hours, 0);
+            build.add({&one, 0, one.left_s, cost, one.state == movement::moving});
+            all_cost_per_s += cost;
+        }
+        whole.interruption_cost = how.interruption_s * all_cost_per_s;
+        const double least = brute_force(whole).best().first;
+        const decision made = decide({some.all, &some.learned}, rule::dynamic, metric::cpu_hours, 0, how);
+        EXPECT_NEAR(made.alternatives.back().cost, least, 1e-9 * least) << k;
+        ++(made.stop.empty() ? kept : interrupted);
+    }
+    EXPECT_GT(kept, 20);
+    EXPECT_GT(interrupted, 20);
+}
+
+/// Two that need about the same, and forecasts that say now this, now that one needs less.
+int turns_of_two_alike(double interruption_s) {
+    application a = phase(1, 0, 10);
+    application b = phase(2, 0, 10);
+    a.state = movement::moving;
+    b.state = movement::waiting;
+    settings how;
+    how.interruption_s = interruption_s;
+    std::vector<application> all{a, b};
+    int interruptions = 0;
+    for (int i = 0; i < 100; ++i) {
+        all[0].left_s = i % 2 == 0 ? 5.02 : 5;
+        all[1].left_s = i % 2 == 0 ? 5 : 5.02;
+        const decision made = decide({all}, rule::dynamic, metric::sum_of_times, 1, how);
+        interruptions += made.stop.empty() ? 0 : 1;
+        for (application& one : all)
+            one.state =
+                std::ranges::find(made.move, one.id) != made.move.end() ? movement::moving : movement::interrupted;
+    }
+    return interruptions;
+}
+
+TEST(dynamic, does_not_let_two_alternate_that_need_about_the_same) {
+    EXPECT_EQ(turns_of_two_alike(0), 100);
+    EXPECT_EQ(turns_of_two_alike(0.02), 0);
+}
+
+TEST(dynamic, lets_one_of_many_go_on_for_a_gain_below_an_interruption) {
+    std::mt19937_64 random(7);
+    for (uint32_t k = 0; k < 20; ++k) {
+        random_group some = make_group(random, 20 + k, 0);
+        for (application& one : some.all) one.state = movement::waiting;
+        // The last in the queue moves.
+        const auto last = std::ranges::min_element(
+            some.all, {}, [](const application& one) { return static_cast<double>(one.processes) / one.left_s; });
+        last->state = movement::moving;
+        settings how;
+        how.interruption_s = 1e-6;
+        EXPECT_EQ(decide({some.all}, rule::dynamic, metric::cpu_hours, 0, how).stop, ids{last->id});
+        how.interruption_s = 1e6;
+        EXPECT_EQ(decide({some.all}, rule::dynamic, metric::cpu_hours, 0, how).stop, ids{});
+    }
 }
 
 TEST(dynamic, weighs_accounts_processes_and_energy) {

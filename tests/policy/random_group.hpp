@@ -59,6 +59,7 @@ inline plan least_cost(const random_group& of, metric minimise, double known, ui
 inline double cost_of_dynamic(const random_group& of, metric minimise) {
     settings how;
     how.starvation_s = how.ask_again_s = 1e9;
+    how.interruption_s = 0;
     how.alternatives = false;
     play all(of.all, rule::dynamic, minimise, how, true);
     all.learned = &of.learned;

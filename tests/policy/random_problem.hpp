@@ -15,6 +15,7 @@ struct instance_kind {
     bool demands = false;   ///< of a tenth to all of the bandwidth; else all
     bool learned = false;   ///< slow-downs that differ from proportional ones by a factor of up to 2
     bool targets = false;   ///< some share nothing
+    bool moving = false;    ///< some of those present move, and an interruption costs something
 };
 
 /// Times, costs and weights over factors of 20 each.
@@ -43,6 +44,11 @@ inline problem random_problem(std::mt19937_64& random, uint32_t count, const ins
             made.borne[i][j] = made.borne[j][i] =
                 made.demand[i] / (1 + made.excess[i][j]) + made.demand[j] / (1 + made.excess[j][i]);
         }
+    }
+    if (kind.moving) {
+        for (uint32_t i = 0; i < count; ++i)
+            if (made.arrives_s[i] == 0 && some(random) < 0.5) made.moving |= members{1} << i;
+        made.interruption_cost = spread(400);
     }
     return made;
 }

@@ -114,6 +114,7 @@ class Bounds(Protocol):
     starvation_s: float
     relief_s: float
     slice_s: float
+    interruption_s: float
     tolerated_factor: float
     least_probability: float
     search_positions: int

@@ -65,8 +65,10 @@ void arbiter::decide(registry& all, phases& of, users& by_user, moment at, outbo
     now.accounts = &of.had().accounts();
     now.sets = &of.had().sets();
     now.unseen_share = of.learned().unseen_share();
+    policy::settings bounds = how_.bounds;
+    bounds.interruption_s = interruption_s();
     const policy::decision& what =
-        decider_.asked.decide(now, how_.rule, how_.metric, std::max(at.now_s, of.last_arrival_s()), how_.bounds);
+        decider_.asked.decide(now, how_.rule, how_.metric, std::max(at.now_s, of.last_arrival_s()), bounds);
     ++out.counted.decisions;
     carry_out(all, of, what, at, out);
     of.take_changed();  // by what was just done
@@ -98,6 +100,7 @@ void arbiter::carry_out(registry& all, phases& of, const policy::decision& what,
         of.recall(all, *one, at, out);
         recalled_.push_back(id);
     }
+    if (!recalled_.empty()) interruption_.recalled(at.now_s);
     may_move_ = what.move;
     std::ranges::sort(may_move_);
     for (const uint64_t id : what.move) {
@@ -107,6 +110,8 @@ void arbiter::carry_out(registry& all, phases& of, const policy::decision& what,
         of.grant(all, *one, at, out);
         granted_.push_back(id);
     }
+    // Those that are granted at once did not wait for a recall.
+    if (!granted_.empty() && recalled_.empty()) interruption_.granted(at.now_s);
     if (!granted_.empty() || !recalled_.empty()) log(all, of, what, at.now_s);
 }
 

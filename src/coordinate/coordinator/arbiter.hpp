@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "coordinate/coordinator/interruption_time.hpp"
 #include "coordinate/coordinator/phases.hpp"
 #include "policy/decide.hpp"
 
@@ -18,6 +19,8 @@ class arbiter {
     /// Tells those that wait how long it may take: all of them, or those that have not been told.
     void tell_waits(registry& all, bool all_of_them, moment at, outbox& out) const;
     [[nodiscard]] double decide_at_s() const { return decide_at_s_; }
+    /// As decisions take it.
+    [[nodiscard]] double interruption_s() const { return interruption_.or_at_least(how_.bounds.interruption_s); }
 
     /// Until its turn, if those before it need what they said. At most what nobody waits longer than.
     [[nodiscard]] double expected_wait_s(const registry& all, const job& of, double now_s) const;
@@ -47,6 +50,7 @@ class arbiter {
     std::vector<uint64_t> may_move_;         ///< of the latest decision, sorted
     std::vector<uint64_t> granted_;
     std::vector<uint64_t> recalled_;
+    interruption_time interruption_;
     double decide_at_s_ = 0;
 };
 

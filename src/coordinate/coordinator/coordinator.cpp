@@ -141,6 +141,7 @@ snapshot coordinator::parts::state() const {
     now.metric = how.metric;
     now.epoch = phase.numbers().epoch();
     now.unseen_share = phase.learned().unseen_share();
+    now.interruption_s = judge.interruption_s();
     now.connections = static_cast<uint32_t>(all.peers().size());
     now.decisions_by_reason = phase.log().by_reason();
     for (const auto& [id, one] : all.jobs()) {

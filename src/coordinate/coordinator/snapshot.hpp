@@ -43,8 +43,9 @@ struct snapshot {
     policy::rule rule = policy::rule::dynamic;
     policy::metric metric = policy::metric::sum_of_times;
     uint64_t epoch = 0;
-    double bytes_per_s = 0;   ///< of all, by the last reports of those that move
-    double unseen_share = 0;  ///< of the bandwidth, taken by writers without Halcyon
+    double bytes_per_s = 0;     ///< of all, by the last reports of those that move
+    double unseen_share = 0;    ///< of the bandwidth, taken by writers without Halcyon
+    double interruption_s = 0;  ///< that an interruption counts as
     uint32_t connections = 0;
     std::map<policy::reason, uint64_t> decisions_by_reason;  ///< that changed anything, since the start
     std::vector<application_state> applications;             ///< by number

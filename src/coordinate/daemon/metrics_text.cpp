@@ -97,6 +97,8 @@ std::string metrics_text(const measured& what) {
              what.state.bytes_per_s);
     to.gauge("unseen_share_ratio", "Share of the bandwidth that writers without Halcyon take, as inferred",
              what.state.unseen_share);
+    to.gauge("interruption_seconds", "Time that an interruption counts as under dynamic, as learned",
+             what.state.interruption_s);
     write_applications(to, what.state);
     to.family("decisions_by_reason_total", "counter", "Decisions that changed who may move, by reason");
     for (const auto& [reason, count] : what.state.decisions_by_reason)

@@ -60,6 +60,7 @@ def test_a_configuration_is_checked_and_its_coordinators_are_said(
         ("limits:", "limit:", ":10: coordinators.scratch.limit: unknown key; did you mean 'limits'?"),
         ("slice: 250 ms", "slice: 250", ":8: coordinators.scratch.bounds.slice: "),
         ("slice: 250 ms", "slice: 1 ms", "'1 ms'; expected a duration from 10 ms to 60 min"),
+        ("slice: 250 ms", "interruption: 2 min", "'2 min'; expected a duration from 0 to 60 s"),
         ("buffer: 8 MiB", "buffer: 8 kB", ":10: coordinators.scratch.limits.buffer: '8 kB'; expected at least 1048576"),
         ("physics: 2", "physics: 0", ":9: coordinators.scratch.accounts.physics: "),
         ("paths: [/home]", "paths: [home]", ":14: coordinators.home.paths[0]: 'home'; expected an absolute path"),
