@@ -1,6 +1,5 @@
 """`halcyon run --coordinate`: unmodified programs take turns with others."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -8,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from coordinated_run import write
 from coordinator_process import LIMIT_S, PATIENT, CoordinatorProcess
 from scripted_agents import Agent, has_turn, run_until
 
@@ -15,8 +15,6 @@ from halcyon.errors import UnavailableError
 from halcyon.layers.preload import find_library
 
 Prepare = Callable[..., CoordinatorProcess]
-PATIENCE_MS = "20000"
-"""Of processes where nobody is silent: this machine may be slow."""
 
 
 @pytest.fixture(autouse=True)
@@ -38,19 +36,6 @@ for i in range(4):
 for i in range(4):
     os.wait()
 """
-
-
-def write(
-    of: CoordinatorProcess, folder: Path, patience_ms: str = PATIENCE_MS, command: list[str] | None = None
-) -> "subprocess.Popen[str]":
-    """`command`, or dd, which write 8 MiB into a coordinated folder."""
-    environment = os.environ | {"HALCYON_COORDINATE_PATIENCE_MS": patience_ms}
-    halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--coordinators", str(of.config)]
-    command = command or ["dd", "if=/dev/zero", f"of={folder}/file", "bs=1M", "count=8"]
-    return subprocess.Popen(
-        [*halcyon, "--", *command], cwd=folder.parent, env=environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
 
 
 def test_a_program_waits_until_the_turn_is_given_back(start: Prepare, tmp_path: Path) -> None:
@@ -112,7 +97,9 @@ def test_what_a_killed_process_moved_is_in_the_summary(start: Prepare, tmp_path:
     program = write(of, folder, command=["sh", "-c", shell, "sh", sys.executable, killed, str(folder)])
     said, _ = program.communicate(timeout=LIMIT_S)
     assert program.returncode == 0, said
-    assert "halcyon: 1 process died; its agent told of its turns\nhalcyon: 2 processes took turns: 8.39 MB in turn" in said
+    assert (
+        "halcyon: 1 process died; its agent told of its turns\nhalcyon: 2 processes took turns: 8.39 MB in turn" in said
+    )
 
 
 def test_without_a_coordinator_a_program_goes_on_and_says_so(prepare: Prepare, tmp_path: Path) -> None:

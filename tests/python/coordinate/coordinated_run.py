@@ -1,0 +1,29 @@
+"""Real programs under `halcyon run --coordinate`."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from coordinator_process import CoordinatorProcess
+
+PATIENCE_MS = "20000"
+"""Of processes where nobody is silent: this machine may be slow."""
+
+
+def write(
+    of: CoordinatorProcess,
+    folder: Path,
+    patience_ms: str = PATIENCE_MS,
+    command: list[str] | None = None,
+    *,
+    name: str = "file",
+) -> "subprocess.Popen[str]":
+    """`command`, or dd, which writes 8 MiB as `name`, in a coordinated folder. In a session of its own."""
+    environment = os.environ | {"HALCYON_COORDINATE_PATIENCE_MS": patience_ms}
+    halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--coordinators", str(of.config)]
+    command = command or ["dd", "if=/dev/zero", f"of={folder}/{name}", "bs=1M", "count=8"]
+    return subprocess.Popen(
+        [*halcyon, "--", *command], cwd=folder.parent, env=environment, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
+    )  # fmt: skip

@@ -1,0 +1,71 @@
+"""Collective writes that others interrupt: no rank waits for one that is held back."""
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from coordinated_run import write
+from coordinator_process import LIMIT_S, PATIENT, CoordinatorProcess, wait_until
+
+from halcyon.errors import UnavailableError
+from halcyon.layers.agent_facts import read_agents
+from halcyon.layers.coordination import read_turns
+from halcyon.layers.preload import find_library
+
+Start = Callable[..., CoordinatorProcess]
+SOURCE = Path(__file__).resolve().parents[2] / "coordinate/programs/collective.c"
+STEPS, REGIONS, PIECES, PIECE = 8, 8, 128, 4096
+"""As in the program."""
+STOPS, MOST = 3, 30
+"""Others come until they have met the ranks in a phase so often; on a busy machine ranks pause, and end phases."""
+
+
+@pytest.fixture(autouse=True)
+def prepared(monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        find_library()
+    except UnavailableError as why:
+        pytest.skip(str(why))
+    for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe"):
+        monkeypatch.setenv(name, "1")
+
+
+def expected(ranks: int) -> bytes:
+    return b"".join(bytes([piece % 251]) * PIECE for piece in range(REGIONS * PIECES * ranks))
+
+
+# With a small buffer, a call of ROMIO has many rounds. OMPIO would hand them to aio, which is never held back.
+@pytest.mark.parametrize(
+    ("mpi", "ranks", "more"), [("mpich", 2, ["32768"]), ("openmpi", 4, [])], ids=["romio", "ompio"]
+)
+def test_interrupted_collective_writes_end_and_lose_nothing(
+    start: Start, tmp_path: Path, mpi: str, ranks: int, more: list[str]
+) -> None:
+    if not (shutil.which(f"mpicc.{mpi}") and shutil.which(f"mpirun.{mpi}")):
+        pytest.skip(f"{mpi} is not installed")
+    program = tmp_path / "collective"
+    subprocess.run([f"mpicc.{mpi}", "-O1", SOURCE, "-o", program], check=True)
+    folder, done = tmp_path / "scratch", tmp_path / "done"
+    folder.mkdir()
+    of = start(paths=[str(folder)], policy="interrupt", times=PATIENT)
+    command = [f"mpirun.{mpi}", "-n", str(ranks), str(program), f"{folder}/shared", str(done), str(STEPS), *more]
+    collective = write(of, folder, command=command)
+    trace = tmp_path / "collective.halcyon" / "trace"
+    wait_until(lambda: of.count("moved_bytes") > 0, "the ranks write")
+    for _ in range(MOST):
+        said, _ = write(of, folder, name="other").communicate(timeout=LIMIT_S)
+        assert "1 process took turns: 8.39 MB in turn" in said
+        if read_agents(trace).counts["recalls"] >= STOPS:
+            break
+    assert collective.poll() is None
+    done.touch()
+    said, _ = collective.communicate(timeout=LIMIT_S)
+    assert collective.returncode == 0, said
+    assert f"{ranks} processes took turns" in said
+    assert "out of turn" not in said
+    assert "went on without a process" not in said
+    assert (folder / "shared").read_bytes() == expected(ranks)
+    assert read_agents(trace).counts["recalls"] >= STOPS
+    assert read_turns(trace).counts["waited_ns"] > 0
