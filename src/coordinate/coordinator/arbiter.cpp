@@ -53,10 +53,10 @@ const policy::application* arbiter::seen(uint64_t id) const {
     return at != seen_.end() && at->id == id ? &*at : nullptr;
 }
 
-void arbiter::decide(registry& all, phases& of, users& by_user, moment at, outbox& out) {
+void arbiter::decide(registry& all, phases& of, const turn_watch& watch, users& by_user, moment at, outbox& out) {
     if (!of.take_changed() && at.now_s < decide_at_s_) return;
     care_for_standing(all, of, at, out);
-    of.hurry_suspects(all, at, out, by_user);
+    watch.hurry_suspects(all, of, by_user, at, out);
     for (const uint64_t id : all.active()) of.had().charge(*all.find_job(id), at.now_s);
     if (!see(all, by_user, false, at.now_s)) see(all, by_user, true, at.now_s);
     policy::situation now;

@@ -251,16 +251,13 @@ void phases::offer_standing(registry& all, job& to, moment at, outbox& out) {
     settle(all, to, at.now_s);
 }
 
-void phases::take_away(registry& all, job& of, const char* reason, moment at, outbox& out, users& by_user) {
+void phases::void_turn(registry& all, job& of, const char* reason, moment at, outbox& out) {
     had_.charge(of, at.now_s);
     log_.phase_broken({of.id, of.arrived_s});
     turns_.void_lease(of, reason, out);
-    of.barred_until_s = at.now_s + bar_s(of.strikes, of.struck_s, how_.stalled_s, at.now_s);
-    by_user.strike(of.user, how_.stalled_s, at.now_s);
     settle(all, of, at.now_s);
 }
 
-/// Phases and answers of agents that were lost and did not come back in time. The agents themselves stay.
 void phases::forget_stale(registry& all, job& of, moment at, outbox& out) {
     for (agent& one : of.agents) {
         if (one.stale_by_heard_s > at.heard_s) continue;
@@ -280,48 +277,6 @@ void phases::forget_stale(registry& all, job& of, moment at, outbox& out) {
         settle(all, of, at.now_s);
     }
     proceed(all, of, at, out);
-}
-
-/// The first bytes come as soon as a writer has woken up.
-void phases::hurry_suspects(registry& all, moment at, outbox& out, users& by_user) {
-    constexpr double first_bytes_s = 0.05;
-    job* idle = nullptr;
-    bool anybody_waits = false;
-    for (const uint64_t id : all.active()) {
-        job& one = *all.find_job(id);
-        const bool nothing_yet = one.moved_heard_s <= one.turn_heard_s && at.heard_s - one.turn_heard_s > first_bytes_s;
-        if (one.has.stage() == turn_stage::held && nothing_yet && by_user.suspect(one, at.now_s)) idle = &one;
-        anybody_waits = anybody_waits || (one.in_phase() && !one.has.any() && !by_user.barred(one, at.now_s));
-    }
-    if (idle == nullptr || !anybody_waits) return;
-    ++out.counted.stalled_holders;
-    take_away(all, *idle, "nothing was moved, and others wait", at, out, by_user);
-}
-
-/// Suspects have two heartbeats where others have seconds.
-void phases::expire(registry& all, moment at, outbox& out, users& by_user) {
-    std::vector<uint64_t> ids;
-    for (const auto& [id, one] : all.jobs()) ids.push_back(id);
-    for (const uint64_t id : ids) {
-        job& of = *all.find_job(id);
-        forget_stale(all, of, at, out);
-        const bool suspect = by_user.suspect(of, at.now_s);
-        const double stalled_s = suspect ? std::min(how_.stalled_s, 2 * how_.heartbeat_s) : how_.stalled_s;
-        const double early_s = suspect ? how_.stop_s - std::min(how_.stop_s, 2 * how_.heartbeat_s) : 0;
-        if (of.has.stage() == turn_stage::held && at.heard_s - of.moved_heard_s > stalled_s) {
-            ++out.counted.stalled_holders;
-            take_away(all, of, "nothing was moved for too long", at, out, by_user);
-        } else if (of.has.ending() && of.has.overdue_at_s() - early_s <= at.heard_s) {
-            ++out.counted.overdue_stops;
-            take_away(all, of, "the application did not stop in time", at, out, by_user);
-        }
-        std::vector<uint64_t> gone;
-        for (const agent& one : of.agents)
-            if (one.connection == 0 && one.stale_by_heard_s <= at.heard_s) gone.push_back(one.id);
-        const bool all_of_them = gone.size() == of.agents.size();
-        for (const uint64_t one : gone) leaves(all, of, *registry::find_agent(of, one), at, out, by_user);
-        if (all_of_them) continue;  // and the job
-    }
 }
 
 }  // namespace halcyon::coordinate
