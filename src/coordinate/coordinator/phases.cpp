@@ -37,7 +37,6 @@ phases::phases(const settings& how, uint64_t epoch, moment begin)
       log_(how.decisions_kept),
       relearn_until_heard_s_(begin.heard_s + how.relearn_s),
       before_all_s_(begin.now_s),
-      started_s_(begin.now_s),
       last_arrival_s_(begin.now_s) {}
 
 void phases::movers_changed(double now_s) {
@@ -66,25 +65,34 @@ void phases::settle(registry& all, job& of, double now_s) {
     changed_ = true;
 }
 
-/// False: the lease that was shown is of no use.
+/// False: the lease that was shown is of no use. Anybody can invent one, so it counts only while this coordinator
+/// relearns who moved, and for one holder of a storage: the others wait.
 bool phases::show_lease(registry& all, job& of, const inform& what, moment at, outbox& out) {
     if (of.has.any()) {
         if (of.has.lease() == what.lease) return true;
-    } else if (fences::epoch_of(what.lease) < turns_.numbers().epoch() &&
-               (relearning(at) || !somebody_moves_beside(all, of, at.now_s))) {
+    } else if (relearning(at) && fences::epoch_of(what.lease) < turns_.numbers().epoch() &&
+               (how_.rule == policy::rule::interfere || !somebody_moves_beside(all, of, at.now_s))) {
         turns_.take_over(of, what.lease, at.now_s, at.heard_s);
-        // It had the turn before those that waited, however soon they came back; the newest has it under `interrupt`.
-        if (how_.rule != policy::rule::interrupt) of.arrived_s = before_all_s_ = std::nextafter(before_all_s_, -never);
-        of.arrived_s = started_s_;  // before all that came to wait since
+        place(of, how_.rule != policy::rule::interrupt, at);
         return true;
     }
     ++out.counted.dropped_leases;
     return false;
 }
 
+/// Its place in the order of arrival: before all others, or behind them.
+void phases::place(job& of, bool before_all, moment at) {
+    if (before_all)
+        of.arrived_s = before_all_s_ = std::nextafter(before_all_s_, -never);
+    else
+        of.arrived_s = last_arrival_s_ = std::max(at.now_s, std::nextafter(last_arrival_s_, never));
+}
+
+/// Who had the turn before a restart had it before those that waited, in whatever order they come back. Under
+/// `interrupt` it had the turn since it was the newest.
 void phases::begin(job& of, agent& by, const inform& what, moment at, outbox& out) {
     ++out.counted.phases;
-    last_arrival_s_ = of.arrived_s = std::max(at.now_s, std::nextafter(last_arrival_s_, never));
+    place(of, relearning(at) && how_.rule == policy::rule::interrupt, at);
     of.moved_bytes = what.bytes_moved;
     of.worked_s = 0;
     of.worked_at_s = at.now_s;

@@ -68,6 +68,7 @@ class phases {
   private:
     friend struct coordinator_digest;
     void settle(registry& all, job& of, double now_s);
+    void place(job& of, bool before_all, moment at);
     void begin(job& of, agent& by, const inform& what, moment at, outbox& out);
     void finish(registry& all, job& of, agent& by, moment at, outbox& out);
     void proceed(registry& all, job& of, moment at, outbox& out);
@@ -85,8 +86,7 @@ class phases {
     bool company_told_ = true;  ///< since the set of movers has changed
     bool changed_ = true;
     double relearn_until_heard_s_;
-    double before_all_s_;  ///< before all phases that began with this coordinator
-    double started_s_;
+    double before_all_s_;    ///< before all phases that have begun
     double last_arrival_s_;  ///< no two phases begin at the same time: who came first stays first
 };
 
