@@ -83,7 +83,7 @@ void turn_agent::end_lease() {
 
 void turn_agent::heard(const grant& what) {
     if (!is_new(what.fence)) return;
-    if (what.phase != 0 && (!in_phase_ || what.phase != phase_)) {
+    if (!in_phase_ || what.phase != phase_) {
         ++counted_.stale_grants;
         return;
     }

@@ -114,8 +114,9 @@ void arbiter::carry_out(registry& all, phases& of, const policy::decision& what,
 void arbiter::care_for_standing(registry& all, phases& of, moment at, outbox& out) {
     if (all.jobs().size() == 1) {
         job& one = all.jobs().begin()->second;
-        if (!one.has.any() && !one.in_phase() && one.connected() && !of.relearning(at))
-            of.offer_standing(all, one, at, out);
+        const bool all_told = std::ranges::all_of(one.agents, [](const agent& each) { return each.lease != 0; });
+        const bool rests = !one.has.any() || (one.has.stage() == turn_stage::standing && !all_told);
+        if (rests && !one.in_phase() && one.connected() && !of.relearning(at)) of.offer_standing(all, one, at, out);
         return;
     }
     std::vector<job*> standing;

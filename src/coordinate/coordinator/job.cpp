@@ -27,6 +27,10 @@ bool job::connected() const {
     return std::ranges::any_of(agents, [](const agent& one) { return one.connection != 0; });
 }
 
+bool job::has_lease_out() const {
+    return std::ranges::any_of(agents, [](const agent& one) { return one.lease != 0; });
+}
+
 /// Whose turn is being taken back counts as stopped already: that was decided, and the next decision builds on it.
 policy::movement job::state_now() const {
     if (in_phase()) {

@@ -32,6 +32,7 @@ struct agent {
     double left_told_s = 0;       ///< when its left_s was told
     double reported_s = 0;        ///< begin of the interval that its next `progress` is about
     link_speed speed;
+    uint64_t lease = 0;  ///< that it was told of, and has not given back
     int64_t granted_bytes = 0;
     int64_t unused_bytes = 0;  ///< of them
 
@@ -75,6 +76,8 @@ struct job {
 
     [[nodiscard]] bool in_phase() const;
     [[nodiscard]] bool connected() const;
+    /// An agent may move, or begin to, under the turn.
+    [[nodiscard]] bool has_lease_out() const;
     /// Has a turn and a phase, also while it is being stopped.
     [[nodiscard]] bool moves() const { return has.any() && in_phase(); }
     /// Work done counts up to now. `movers`: that move at present.

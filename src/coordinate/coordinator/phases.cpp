@@ -187,7 +187,7 @@ void phases::stopped(registry& all, job& of, agent& by, const coordinate::stoppe
     const bool mine = of.has.any() && what.lease == of.has.lease();
     if (mine && of.has.ending() && of.has.stopped(by.id))
         proceed(all, of, at, out);
-    else if (mine && !of.has.ending() && by.phase)
+    else if (mine && !of.has.ending() && (by.phase || by.lease != 0))
         finish(all, of, by, at, out);
     else
         ++out.counted.dropped_answers;
@@ -198,15 +198,17 @@ void phases::finish(registry& all, job& of, agent& by, moment at, outbox& out) {
     of.work(at.now_s, movers(all, at.now_s).size());
     had_.charge(of, at.now_s);
     const double cost = cost_now(of, how_.metric, at.now_s);
+    const bool had_phase = by.phase.has_value();
     by.phase.reset();
+    by.lease = 0;
     by.wait_told_s = -1;
     if (of.has.ending()) of.has.stopped(by.id);
-    if (!of.in_phase()) {
+    if (had_phase && !of.in_phase()) {
         of.trust.ended(of.worked_s);
         log_.phase_ended({of.id, of.arrived_s}, cost);
         of.proven = of.proven || (of.has.any() && of.moved_bytes > 0);
-        if (of.has.stage() == turn_stage::held) of.has.end();
     }
+    if (of.has.any() && !of.has.ending() && !of.in_phase()) turn_keeper::rest(of);
     proceed(all, of, at, out);
     settle(all, of, at.now_s);
 }
@@ -219,7 +221,7 @@ void phases::released(registry& all, job& of, agent& by, const release& what, mo
 }
 
 void phases::leaves(registry& all, job& of, agent& by, moment at, outbox& out, users& by_user) {
-    if (by.phase) finish(all, of, by, at, out);
+    if (by.phase || by.lease != 0) finish(all, of, by, at, out);
     all.remove_agent(of, by.id);
     if (!of.agents.empty()) {
         proceed(all, of, at, out);
@@ -267,24 +269,21 @@ void phases::void_turn(registry& all, job& of, const char* reason, moment at, ou
 }
 
 void phases::forget_stale(registry& all, job& of, moment at, outbox& out) {
+    const bool had_turn = of.has.any();
     for (agent& one : of.agents) {
         if (one.stale_by_heard_s > at.heard_s) continue;
         if (one.connection != 0) one.stale_by_heard_s = never;
         had_.charge(of, at.now_s);
         const bool had_phase = one.phase.has_value();
         one.phase.reset();
+        one.lease = 0;
         of.has.gone(one.id);
         if (had_phase && !of.in_phase()) log_.phase_broken({of.id, of.arrived_s});
-        const bool nobody = std::ranges::none_of(of.agents, [&](const agent& each) {
-            return each.phase || (each.connection != 0 && of.has.stage() == turn_stage::standing);
-        });
-        if (of.has.any() && nobody) {
-            ++out.counted.lost_holders;
-            of.has.end();
-        }
+        if (of.has.any() && !of.has.ending() && !of.in_phase()) turn_keeper::rest(of);
         settle(all, of, at.now_s);
     }
     proceed(all, of, at, out);
+    if (had_turn && !of.has.any()) ++out.counted.lost_holders;
 }
 
 }  // namespace halcyon::coordinate

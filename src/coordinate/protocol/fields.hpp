@@ -127,7 +127,7 @@ void each_field(Visitor& v, M& m) {
 
 template <class Visitor, message_of<grant> M>
 void each_field(Visitor& v, M& m) {
-    v.whole("phase", m.phase, 0, any_number, need::required);
+    v.whole("phase", m.phase, 1, any_number, need::required);
     v.whole("lease", m.lease, 1, any_number, need::required);
     v.whole("bytes", m.bytes, 1, most_bytes, need::required);
     v.whole("fence", m.fence, 1, any_number, need::required);

@@ -162,7 +162,7 @@ struct error_report {
 /// every grant of this file system, also across coordinators: agents refuse one below the highest they have seen.
 struct grant {
     static constexpr std::string_view type = "grant";
-    uint64_t phase = 0;  ///< of the agent; 0: it has none, but its application has the turn
+    uint64_t phase = 1;  ///< of the agent: without a phase it is given nothing
     uint64_t lease = 0;
     int64_t bytes = 0;
     uint64_t fence = 0;
