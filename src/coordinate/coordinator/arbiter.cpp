@@ -27,7 +27,8 @@ std::vector<const policy::application*> group_of(const std::vector<policy::appli
 
 }  // namespace
 
-/// Who is barred waits if anybody else wants the storage. True: somebody is present.
+/// Who is barred waits if anybody else wants the storage: not longer than anybody waits if it has moved bytes in a turn
+/// that ended well. True: somebody is present.
 bool arbiter::see(const registry& all, const users& by_user, bool barred_ones, double now_s) {
     size_t used = 0;
     bool present = false;
@@ -35,7 +36,8 @@ bool arbiter::see(const registry& all, const users& by_user, bool barred_ones, d
         const job& one = all.jobs().at(id);
         const bool in_phase = one.in_phase();
         if ((!in_phase && !one.next) || (!one.connected() && !one.has.any())) continue;
-        if (!barred_ones && !one.has.any() && by_user.barred(one, now_s)) continue;
+        const bool starves = one.proven && now_s - one.since_s >= how_.bounds.starvation_s;
+        if (!barred_ones && !starves && !one.has.any() && by_user.barred(one, now_s)) continue;
         present = present || in_phase;
         if (seen_.size() == used) seen_.emplace_back();
         policy::application& as = seen_[used++];

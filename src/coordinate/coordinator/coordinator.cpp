@@ -73,7 +73,7 @@ void coordinator::parts::answer_top(const peer& to) {
     total.metric = policy::name_of(now.metric);
     total.epoch = now.epoch;
     total.applications = static_cast<int64_t>(now.applications.size());
-    total.bytes_per_s = now.bytes_per_s;
+    total.bytes_per_s = std::min(now.bytes_per_s, 1e18);
     total.unseen_share = now.unseen_share;
     total.decisions = out.counted.decisions;
     for (const application_state& one : now.applications) {

@@ -90,21 +90,22 @@ void phases::place(job& of, bool before_all, moment at) {
 
 /// Who had the turn before a restart had it before those that waited, in whatever order they come back. Under
 /// `interrupt` it had the turn since it was the newest.
-void phases::begin(job& of, agent& by, const inform& what, moment at, outbox& out) {
+void phases::begin(job& of, const inform& what, moment at, outbox& out) {
     ++out.counted.phases;
     place(of, relearning(at) && how_.rule == policy::rule::interrupt, at);
+    of.arrived_heard_s = at.heard_s;
     of.moved_bytes = what.bytes_moved;
     of.worked_s = 0;
     of.worked_at_s = at.now_s;
     of.speed = 0;
     of.next.reset();
     of.trust.begin(what.alone_s);
-    by.reported_s = at.now_s;
 }
 
 void phases::informed(registry& all, job& of, agent& by, const inform& what, moment at, outbox& out) {
     of.work(at.now_s, movers(all, at.now_s).size());
-    if (!of.in_phase()) begin(of, by, what, at, out);
+    if (!of.in_phase()) begin(of, what, at, out);
+    if (!by.phase) by.reported_s = at.now_s;
     const bool other_use = by.phase && (by.phase->targets != what.targets || by.phase->demand != what.demand);
     by.phase = what;
     by.left_told_s = at.now_s;
@@ -115,10 +116,7 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
         out.send(by.connection, voided{what.lease, "this lease is not valid any more: wait for the turn"});
     // Also if the agent asked before it heard of the standing turn.
     if (of.has.stage() == turn_stage::standing) turns_.hold_standing(of, at.now_s, at.heard_s);
-    if (of.has.stage() == turn_stage::held) {
-        by.reported_s = at.now_s;
-        turns_.renew(of, by, out);
-    }
+    if (of.has.stage() == turn_stage::held) turns_.renew(of, by, out);
     if (other_use && of.moves()) movers_changed(at.now_s);
     settle(all, of, at.now_s);
 }
@@ -131,10 +129,12 @@ void phases::expects(registry& all, job& of, const expect& what, moment at) {
 
 void phases::progressed(registry& all, job& of, agent& by, const progress& what, moment at, outbox& out) {
     const bool asked = of.has.any() && what.lease == of.has.lease();
+    if (asked) by.under_way = what.under_way;
     const bool known = by.phase && by.phase->phase == what.phase;
     if (what.bytes_moved > 0 && !(asked && known)) learned_.disturbed(at.now_s + 2 * how_.heartbeat_s);
     if (!known) {
-        ++out.counted.dropped_progress;
+        // An agent may tell that it cleans caches behind the phase.
+        if (!asked || what.bytes_moved > 0) ++out.counted.dropped_progress;
         return;
     }
     out.counted.bytes_moved += static_cast<uint64_t>(what.bytes_moved);
@@ -154,8 +154,12 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
         return;
     }
     if (what.bytes_moved > 0) of.moved_heard_s = at.heard_s;
-    by.speed.observe(what.bytes_moved, at.now_s - by.reported_s);
-    learned_.report(of.id, movers(all, at.now_s), what.speed, by.reported_s, at.now_s);
+    // Reports that lay in a socket come all at once: the agent knows better how long each one's interval was.
+    const double over_s = what.over_s > 0 ? what.over_s : at.now_s - by.reported_s;
+    const auto moved = by.speed.observe(what.bytes_moved, over_s, what.under_way > 0);
+    if (what.under_way > 0 && by.speed.ahead_s() > 0) of.busy_heard_s = at.heard_s;
+    const double began_s = at.now_s - std::max(over_s, moved ? moved->begun_ago_s : 0);
+    learned_.report(of.id, movers(all, at.now_s), what.speed, std::min(began_s, by.reported_s), at.now_s);
     by.reported_s = at.now_s;
     by.unused_bytes -= std::min(by.unused_bytes, what.bytes_moved);
     // An agent tells when half of its bytes are drawn: of them, processes may have moved no more than half so far.
@@ -185,6 +189,7 @@ void phases::answered(registry& all, job& of, agent& by, const stopping& what, m
 /// Unasked, it hands the turn back: the agent waits somewhere else, and will inform anew.
 void phases::stopped(registry& all, job& of, agent& by, const coordinate::stopped& what, moment at, outbox& out) {
     const bool mine = of.has.any() && what.lease == of.has.lease();
+    if (mine) by.under_way = 0;
     if (mine && of.has.ending() && of.has.stopped(by.id))
         proceed(all, of, at, out);
     else if (mine && !of.has.ending() && (by.phase || by.lease != 0))
@@ -199,7 +204,7 @@ void phases::finish(registry& all, job& of, agent& by, moment at, outbox& out) {
     had_.charge(of, at.now_s);
     const double cost = cost_now(of, how_.metric, at.now_s);
     const bool had_phase = by.phase.has_value();
-    by.phase.reset();
+    by.end_phase();
     by.lease = 0;
     by.wait_told_s = -1;
     if (of.has.ending()) of.has.stopped(by.id);
@@ -275,7 +280,7 @@ void phases::forget_stale(registry& all, job& of, moment at, outbox& out) {
         if (one.connection != 0) one.stale_by_heard_s = never;
         had_.charge(of, at.now_s);
         const bool had_phase = one.phase.has_value();
-        one.phase.reset();
+        one.end_phase();
         one.lease = 0;
         of.has.gone(one.id);
         if (had_phase && !of.in_phase()) log_.phase_broken({of.id, of.arrived_s});

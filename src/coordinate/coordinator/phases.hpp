@@ -69,7 +69,7 @@ class phases {
     friend struct coordinator_digest;
     void settle(registry& all, job& of, double now_s);
     void place(job& of, bool before_all, moment at);
-    void begin(job& of, agent& by, const inform& what, moment at, outbox& out);
+    void begin(job& of, const inform& what, moment at, outbox& out);
     void finish(registry& all, job& of, agent& by, moment at, outbox& out);
     void proceed(registry& all, job& of, moment at, outbox& out);
     bool show_lease(registry& all, job& of, const inform& what, moment at, outbox& out);

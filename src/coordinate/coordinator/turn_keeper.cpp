@@ -129,7 +129,7 @@ void turn_keeper::tell_company(job& of, int64_t others, outbox& out) {
 void turn_keeper::void_lease(job& of, const char* reason, outbox& out) {
     out.send_all(of, voided{of.has.lease(), reason});
     end(of);
-    for (agent& one : of.agents) one.phase.reset();
+    for (agent& one : of.agents) one.end_phase();
 }
 
 }  // namespace halcyon::coordinate
