@@ -122,11 +122,11 @@ TEST(exchange, a_stop_names_a_round_that_no_agent_has_begun) {
     EXPECT_EQ(c.look(), (transcript{"B -> inform phase 1", "An1 <- recall lease 5", "An2 <- recall lease 5",
                                     "An3 <- recall lease 5", "B <- wait phase 1 behind A",
                                     "An2 -> stopping lease 5 round 5", "An1 -> stopping lease 5 round 9"}));
-    c.say("An3", stopping{c.lease["An3"], 0});  // is in no phase, and all the same asked
+    c.say("An3", stopping{c.lease["An1"], 0});  // is in no phase, and all the same asked
     EXPECT_EQ(c.look(), (transcript{"An3 -> stopping lease 5 round 0", "An1 <- stop lease 5 round 10",
                                     "An2 <- stop lease 5 round 10", "An3 <- stop lease 5 round 10"}));
     c.say("An1", stopped{c.lease["An1"]});
-    c.say("An3", stopped{c.lease["An3"]});
+    c.say("An3", stopped{c.lease["An1"]});
     EXPECT_FALSE(c.has_turn("B"));
     c.say("An2", stopped{c.lease["An2"]});
     EXPECT_TRUE(c.has_turn("B"));
@@ -148,6 +148,64 @@ TEST(exchange, the_turn_lasts_until_the_last_agent_of_the_application_has_releas
     EXPECT_FALSE(c.has_turn("B"));
     c.say("An2", release{1});
     EXPECT_TRUE(c.has_turn("B"));
+}
+
+TEST(exchange, an_agent_without_a_phase_is_given_no_lease_though_its_application_has_the_turn) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    for (const char* node : {"n1", "n2"}) {
+        c.connect(std::string("A") + node);
+        c.say(std::string("A") + node, conversation::registration_of("A", node));
+    }
+    c.join("B");
+    for (const char* who : {"An1", "An2"}) c.say(who, stopped{c.lease[who]});
+    c.say("An1", phase_of(1));
+    EXPECT_TRUE(c.has_turn("A"));
+    EXPECT_EQ(c.grants["An2"].size(), 0U);
+    c.connect("An3");
+    c.say("An3", conversation::registration_of("A", "n3"));
+    EXPECT_EQ(c.grants["An3"].size(), 0U);
+    c.say("An2", phase_of(1));
+    EXPECT_EQ(c.grants["An2"].size(), 1U);
+}
+
+TEST(exchange, a_standing_turn_that_one_agent_has_used_ends_when_the_others_have_given_it_back) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    for (const char* node : {"n1", "n2"}) {
+        c.connect(std::string("A") + node);
+        c.say(std::string("A") + node, conversation::registration_of("A", node));
+    }
+    const auto begin = [&](const char* who) {
+        inform begun = phase_of(1);
+        begun.lease = c.lease[who];
+        c.say(who, begun);
+    };
+    begin("An1");
+    c.join("B");
+    c.say("B", phase_of(1));
+    c.say("An1", release{1});
+    EXPECT_FALSE(c.has_turn("B")) << "the other node may have begun a phase without asking";
+    c.say("An2", stopped{c.lease["An2"]});
+    c.say("An1", stopped{c.lease["An1"]});
+    EXPECT_TRUE(c.has_turn("B"));
+}
+
+TEST(exchange, a_standing_turn_stands_on_behind_the_phase_of_one_of_two_agents) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    for (const char* node : {"n1", "n2"}) {
+        c.connect(std::string("A") + node);
+        c.say(std::string("A") + node, conversation::registration_of("A", node));
+    }
+    for (const uint64_t phase : {1, 2}) {
+        for (const char* who : {"An1", "An2"}) {
+            inform begun = phase_of(phase);
+            begun.lease = c.lease[who];
+            c.say(who, begun);
+            EXPECT_TRUE(c.has_turn("A"));
+            c.say(who, release{phase});
+        }
+    }
+    EXPECT_EQ(c.told.counted().dropped_leases, 0U);
+    EXPECT_EQ(c.told.counted().recalls, 0U);
 }
 
 TEST(exchange, the_only_application_begins_without_asking_until_another_one_registers) {

@@ -181,12 +181,10 @@ void world::heard(application_agent& of, size_t storage, const from_coordinator&
     if (const auto* const given = std::get_if<grant>(&message)) {
         if (given->fence < by.fence) violation_ = "a fencing number fell";
         by.fence = given->fence;
-        // Of another phase, or none: nothing may begin by it.
-        if (given->phase == by.phase && by.in_phase) {
-            drop_turn(by);
-            by.may_move = true;
-        }
-        if (given->phase == by.phase || given->phase == 0) by.lease = given->lease;
+        if (given->phase != by.phase || !by.in_phase) return;
+        drop_turn(by);
+        by.may_move = true;
+        by.lease = given->lease;
     } else if (const auto* const any = std::get_if<standing>(&message)) {
         by.fence = any->fence;
         if (!by.in_phase && !of.left) by.standing = true, by.lease = any->lease;

@@ -80,7 +80,7 @@ TEST(faults, a_holder_that_lives_but_moves_nothing_loses_its_turn_within_five_se
     c.pass(0.6, {"A", "B"});
     EXPECT_TRUE(c.has_turn("B"));
     EXPECT_EQ(c.told.counted().stalled_holders, 1U);
-    EXPECT_EQ(c.look().front(), "A <- voided lease 3: nothing was moved for too long");
+    EXPECT_EQ(c.look().front(), "A <- voided lease 3: nothing was moved for too long, and others wait");
     // It may come back, as the last one.
     c.say("A", phase_of(2));
     EXPECT_FALSE(c.has_turn("A"));

@@ -1,5 +1,6 @@
 // What a coordinator learns of those that it coordinates, and what it tells about itself.
 #include <algorithm>
+#include <cmath>
 
 #include "coordinate/conversation.hpp"
 #include "coordinate/coordinator/forecast_trust.hpp"
@@ -15,6 +16,56 @@ policy::application mover(uint64_t id) {
     made.id = id;
     made.state = policy::movement::moving;
     return made;
+}
+
+progress moved_in(double over_s, int64_t bytes, uint64_t lease, int64_t under_way = 0) {
+    progress what;
+    what.lease = lease;
+    what.bytes_moved = bytes;
+    what.over_s = over_s;
+    what.under_way = under_way;
+    return what;
+}
+
+TEST(learning, takes_the_time_of_a_report_from_the_agent_for_several_may_arrive_at_once) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    const connection_id a = c.connect("A");
+    c.say("A", conversation::registration_of("A"));
+    inform begun = phase_of(1);
+    begun.lease = c.lease["A"];
+    c.say("A", begun);
+    for (int i = 0; i < 20; ++i) {
+        c.now_s += 0.25;
+        c.say("A", moved_in(0.25, 25'000'000, c.lease["A"]));
+    }
+    c.now_s += 2;  // the coordinator was stopped
+    for (int i = 0; i < 8; ++i) {
+        c.now_s += 1e-6;
+        c.told.received(a, moved_in(0.25, 25'000'000, c.lease["A"]), c.now_s);
+    }
+    c.settle();
+    EXPECT_NEAR(c.told.state().bytes_per_s, 1e8, 1);
+    c.now_s += 0.25;
+    c.say("A", begun);  // once more: the lease was used up
+    c.say("A", moved_in(0, 25'000'000, c.lease["A"]));
+    EXPECT_NEAR(c.told.state().bytes_per_s, 1e8, 1e3);
+}
+
+TEST(learning, learns_the_speed_of_calls_that_take_longer_than_the_time_between_reports) {
+    link_speed of;
+    EXPECT_TRUE(std::isinf([&] {
+        of.observe(1'000'000'000, 0.01, true);
+        return of.ahead_s();
+    }()));
+    for (int i = 0; i < 39; ++i) of.observe(0, 0.25, true);
+    EXPECT_EQ(of.bytes_per_s(), 0);
+    of.observe(1'000'000'000, 0.24, true);
+    EXPECT_NEAR(of.bytes_per_s(), 1e8, 3e6);
+    EXPECT_NEAR(of.ahead_s(), 10, 0.3) << "the second one has just begun";
+    for (int i = 0; i < 40; ++i) of.observe(0, 0.25, true);
+    of.observe(0, 0.01, false);
+    EXPECT_NEAR(of.bytes_per_s(), 1e8, 3e6);
+    EXPECT_NEAR(of.ahead_s(), 0, 0.3);
 }
 
 TEST(learning, takes_speeds_only_while_exactly_the_known_ones_moved) {

@@ -66,7 +66,10 @@ bool turn_agent::is_new(uint64_t fence) {
 
 void turn_agent::begin_lease(uint64_t lease, int64_t bytes, bool is_standing) {
     if (stop_.any() && stop_.lease() != lease) stop_ = {};
-    if (lease_ != lease) others_ = 0;
+    if (lease_ != lease) {
+        others_ = 0;
+        told_s_ = now_s_;  // what is told next is not about the time of waiting
+    }
     lease_ = lease;
     standing_ = is_standing;
     granted_ = bytes;
@@ -83,7 +86,7 @@ void turn_agent::end_lease() {
 
 void turn_agent::heard(const grant& what) {
     if (!is_new(what.fence)) return;
-    if (what.phase != 0 && (!in_phase_ || what.phase != phase_)) {
+    if (!in_phase_ || what.phase != phase_) {
         ++counted_.stale_grants;
         return;
     }
@@ -229,9 +232,11 @@ void turn_agent::say_progress() {
     estimate(what.bytes_left, what.left_s);
     // The pause that ends a phase is none of the time in which it moved.
     const double until_s = state_.under_way > 0 ? now_s_ : std::max(moved_s_, told_s_);
-    const double took_s = until_s - told_s_, alone = history_.bytes_per_s_alone();
-    if (took_s > 0 && moved > 0 && alone > 0) what.speed = std::min(static_cast<double>(moved) / took_s / alone, 1e3);
-    history_.moved(moved, took_s, was_alone_);
+    const double alone = history_.bytes_per_s_alone();
+    what.over_s = std::clamp(until_s - told_s_, 0.0, 1e9);
+    what.under_way = state_.under_way + (stop_.is_cleaning() ? 1 : 0);
+    const double bytes_per_s = history_.moved(what.bytes_moved, what.over_s, was_alone_, what.under_way > 0);
+    if (alone > 0) what.speed = std::min(bytes_per_s / alone, 1e3);
     was_alone_ = is_alone();
     say(what);
     told_moved_ = std::max(told_moved_, state_.moved);
@@ -291,6 +296,11 @@ void turn_agent::stop_calls() {
         todo_.clean_caches = cleaned_bytes_ != seen_bytes_;
         if (!todo_.clean_caches) stop_.cleaned();
         cleaned_bytes_ = seen_bytes_;
+    }
+    // Behind a phase, nothing else tells that the stop goes on.
+    if (stop_.is_cleaning() && !in_phase_ && phase_ > 0 && registered_ && now_s_ - told_s_ >= heartbeat_s_) {
+        say(progress{.phase = phase_, .lease = stop_.lease(), .under_way = 1});
+        told_s_ = now_s_;
     }
     if (!stop_.is_clean()) return;
     say_progress();

@@ -27,7 +27,8 @@ std::vector<const policy::application*> group_of(const std::vector<policy::appli
 
 }  // namespace
 
-/// Who is barred waits if anybody else wants the storage. True: somebody is present.
+/// Who is barred waits if anybody else wants the storage: not longer than anybody waits if it has moved bytes in a turn
+/// that ended well. True: somebody is present.
 bool arbiter::see(const registry& all, const users& by_user, bool barred_ones, double now_s) {
     size_t used = 0;
     bool present = false;
@@ -35,7 +36,8 @@ bool arbiter::see(const registry& all, const users& by_user, bool barred_ones, d
         const job& one = all.jobs().at(id);
         const bool in_phase = one.in_phase();
         if ((!in_phase && !one.next) || (!one.connected() && !one.has.any())) continue;
-        if (!barred_ones && !one.has.any() && by_user.barred(one, now_s)) continue;
+        const bool starves = one.proven && now_s - one.since_s >= how_.bounds.starvation_s;
+        if (!barred_ones && !starves && !one.has.any() && by_user.barred(one, now_s)) continue;
         present = present || in_phase;
         if (seen_.size() == used) seen_.emplace_back();
         policy::application& as = seen_[used++];
@@ -53,10 +55,10 @@ const policy::application* arbiter::seen(uint64_t id) const {
     return at != seen_.end() && at->id == id ? &*at : nullptr;
 }
 
-void arbiter::decide(registry& all, phases& of, users& by_user, moment at, outbox& out) {
+void arbiter::decide(registry& all, phases& of, const turn_watch& watch, users& by_user, moment at, outbox& out) {
     if (!of.take_changed() && at.now_s < decide_at_s_) return;
     care_for_standing(all, of, at, out);
-    of.hurry_suspects(all, at, out, by_user);
+    watch.hurry_suspects(all, of, by_user, at, out);
     for (const uint64_t id : all.active()) of.had().charge(*all.find_job(id), at.now_s);
     if (!see(all, by_user, false, at.now_s)) see(all, by_user, true, at.now_s);
     policy::situation now;
@@ -119,8 +121,9 @@ void arbiter::carry_out(registry& all, phases& of, const policy::decision& what,
 void arbiter::care_for_standing(registry& all, phases& of, moment at, outbox& out) {
     if (all.jobs().size() == 1) {
         job& one = all.jobs().begin()->second;
-        if (!one.has.any() && !one.in_phase() && one.connected() && !of.relearning(at))
-            of.offer_standing(all, one, at, out);
+        const bool all_told = std::ranges::all_of(one.agents, [](const agent& each) { return each.lease != 0; });
+        const bool rests = !one.has.any() || (one.has.stage() == turn_stage::standing && !all_told);
+        if (rests && !one.in_phase() && one.connected() && !of.relearning(at)) of.offer_standing(all, one, at, out);
         return;
     }
     std::vector<job*> standing;

@@ -4,6 +4,7 @@
 
 #include "coordinate/coordinator/interruption_time.hpp"
 #include "coordinate/coordinator/phases.hpp"
+#include "coordinate/coordinator/turn_watch.hpp"
 #include "policy/decide.hpp"
 
 namespace halcyon::coordinate {
@@ -15,7 +16,7 @@ class arbiter {
     explicit arbiter(const settings& how) : how_(how) {}
 
     /// Decides if anything has changed, or a decision is due.
-    void decide(registry& all, phases& of, users& by_user, moment at, outbox& out);
+    void decide(registry& all, phases& of, const turn_watch& watch, users& by_user, moment at, outbox& out);
     /// Tells those that wait how long it may take: all of them, or those that have not been told.
     void tell_waits(registry& all, bool all_of_them, moment at, outbox& out) const;
     [[nodiscard]] double decide_at_s() const { return decide_at_s_; }

@@ -73,7 +73,7 @@ void coordinator::parts::answer_top(const peer& to) {
     total.metric = policy::name_of(now.metric);
     total.epoch = now.epoch;
     total.applications = static_cast<int64_t>(now.applications.size());
-    total.bytes_per_s = now.bytes_per_s;
+    total.bytes_per_s = std::min(now.bytes_per_s, 1e18);
     total.unseen_share = now.unseen_share;
     total.decisions = out.counted.decisions;
     for (const application_state& one : now.applications) {
@@ -129,7 +129,7 @@ void coordinator::parts::care(moment at) {
         out.todo.close.push_back(id);
         close(id, true);
     }
-    phase.expire(all, at, out, by_user);
+    watch.expire(all, phase, by_user, at, out);
     by_user.forget_idle(at.now_s);
     care_at_s = at.now_s + how.heartbeat_s;
 }
@@ -241,7 +241,7 @@ const effects& coordinator::advance(double now_s) {
     const moment at = p.look(now_s);
     const bool cares = at.now_s >= p.care_at_s;
     if (cares) p.care(at);
-    p.judge.decide(p.all, p.phase, p.by_user, at, p.out);
+    p.judge.decide(p.all, p.phase, p.watch, p.by_user, at, p.out);
     p.judge.tell_waits(p.all, cares, at, p.out);
     p.phase.tell_company(p.all, at, p.out);
     for (const effects::outgoing& one : p.out.todo.messages)

@@ -11,7 +11,13 @@ namespace halcyon::coordinate {
 /// Who may say what, and to whom it goes.
 struct coordinator::parts {
     parts(const settings& s, uint64_t epoch, double now_s)
-        : how(s), clock(now_s, 2 * s.heartbeat_s), all(s), by_user(s.per_user), phase(s, epoch, {now_s, 0}), judge(s) {}
+        : how(s),
+          clock(now_s, 2 * s.heartbeat_s),
+          all(s),
+          by_user(s.per_user),
+          phase(s, epoch, {now_s, 0}),
+          watch(s),
+          judge(s) {}
 
     moment look(double now_s);
     void close(connection_id id, bool at_once);
@@ -27,6 +33,7 @@ struct coordinator::parts {
     registry all;
     users by_user;
     phases phase;
+    turn_watch watch;
     arbiter judge;
     outbox out;
     effects given;

@@ -27,6 +27,20 @@ bool job::connected() const {
     return std::ranges::any_of(agents, [](const agent& one) { return one.connection != 0; });
 }
 
+void agent::end_phase() {
+    phase.reset();
+    under_way = 0;
+    speed.phase_ended();
+}
+
+bool job::calls_under_way() const {
+    return std::ranges::any_of(agents, [](const agent& one) { return one.under_way > 0; });
+}
+
+bool job::has_lease_out() const {
+    return std::ranges::any_of(agents, [](const agent& one) { return one.lease != 0; });
+}
+
 /// Whose turn is being taken back counts as stopped already: that was decided, and the next decision builds on it.
 policy::movement job::state_now() const {
     if (in_phase()) {

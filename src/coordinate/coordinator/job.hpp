@@ -32,8 +32,12 @@ struct agent {
     double left_told_s = 0;       ///< when its left_s was told
     double reported_s = 0;        ///< begin of the interval that its next `progress` is about
     link_speed speed;
+    uint64_t lease = 0;  ///< that it was told of, and has not given back
     int64_t granted_bytes = 0;
     int64_t unused_bytes = 0;  ///< of them
+    int64_t under_way = 0;     ///< calls, as told last
+
+    void end_phase();
 
     double wait_told_s = -1;  ///< `wait::expected_s`; negative: none told
     double wait_told_at_s = 0;
@@ -53,14 +57,16 @@ struct job {
     turn has;                 ///< its turn
     int64_t others_told = 0;  ///< under this turn: that move, too
     policy::movement state = policy::movement::computing;
-    double since_s = 0;          ///< in this state
-    double arrived_s = 0;        ///< begin of the phase of the application
-    double waited_s = 0;         ///< before the turn that it has
-    int64_t moved_bytes = 0;     ///< in this phase
-    double moved_heard_s = 0;    ///< when bytes moved last, or the turn began
-    double turn_heard_s = 0;     ///< when the turn began
-    double charged_s = 0;        ///< up to when its turn is in the ledgers
-    bool counted_mover = false;  ///< moves(), as learning knows it
+    double since_s = 0;            ///< in this state
+    double arrived_s = 0;          ///< begin of the phase of the application
+    double arrived_heard_s = 0;    ///< likewise
+    double waited_s = 0;           ///< before the turn that it has
+    int64_t moved_bytes = 0;       ///< in this phase
+    double moved_heard_s = 0;      ///< when bytes moved last, or the turn began
+    double busy_heard_s = -never;  ///< when calls were last under way that need more time for the bytes told
+    double turn_heard_s = 0;       ///< when the turn began
+    double charged_s = 0;          ///< up to when its turn is in the ledgers
+    bool counted_mover = false;    ///< moves(), as learning knows it
     std::optional<expect> next;
     double next_told_s = 0;
 
@@ -75,6 +81,9 @@ struct job {
 
     [[nodiscard]] bool in_phase() const;
     [[nodiscard]] bool connected() const;
+    /// An agent may move, or begin to, under the turn.
+    [[nodiscard]] bool has_lease_out() const;
+    [[nodiscard]] bool calls_under_way() const;
     /// Has a turn and a phase, also while it is being stopped.
     [[nodiscard]] bool moves() const { return has.any() && in_phase(); }
     /// Work done counts up to now. `movers`: that move at present.

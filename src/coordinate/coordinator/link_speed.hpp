@@ -1,20 +1,44 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "coordinate/page/begun_bytes.hpp"
 
 namespace halcyon::coordinate {
 
-/// Bytes per second that an agent's node moves while it has the turn, from its reports.
+/// Bytes per second that an agent's node moves while it has the turn, from its reports, and how long the calls may take
+/// that are under way.
 class link_speed {
   public:
-    void observe(int64_t bytes, double seconds) {
-        if (bytes <= 0 || !(seconds > 0)) return;
-        const double seen = static_cast<double>(bytes) / seconds;
+    /// A report: in `seconds`, calls of so many bytes began. Returns the interval of which it is now known what moved.
+    std::optional<begun_bytes::moved> observe(int64_t bytes, double seconds, bool under_way) {
+        ahead_bytes_ = std::max(0.0, ahead_bytes_ - mean() * seconds) + static_cast<double>(bytes);
+        const auto moved = begun_.add(bytes, seconds, under_way);
+        if (!moved) return moved;
+        if (mean() == 0) ahead_bytes_ = std::max(0.0, ahead_bytes_ - static_cast<double>(moved->bytes));
+        const double seen = static_cast<double>(moved->bytes) / moved->seconds;
         bytes_per_s_ += (seen - bytes_per_s_) * (bytes_per_s_ > 0 ? latest_weight : 1);
+        const double kept = std::exp2(-moved->seconds / half_life_s);
+        bytes_ = bytes_ * kept + static_cast<double>(moved->bytes);
+        seconds_ = seconds_ * kept + moved->seconds;
+        return moved;
+    }
+    void phase_ended() {
+        begun_.clear();
+        ahead_bytes_ = 0;
     }
     /// 0: not known yet.
     [[nodiscard]] double bytes_per_s() const { return bytes_per_s_; }
+    /// Until what was begun has moved at the mean speed of a longer time, in which the time of syncs counts, too: what
+    /// was written into caches moves then. Infinite where no speed is known.
+    [[nodiscard]] double ahead_s() const {
+        if (!(ahead_bytes_ > 0)) return 0;
+        return mean() > 0 ? ahead_bytes_ / mean() : std::numeric_limits<double>::infinity();
+    }
     /// Bytes of a lease that lasts `seconds`; `first` where the speed is not known.
     [[nodiscard]] int64_t lease(double seconds, int64_t first, int64_t least, int64_t most) const {
         const double wanted = bytes_per_s_ > 0 ? bytes_per_s_ * seconds : static_cast<double>(first);
@@ -23,8 +47,14 @@ class link_speed {
     }
 
   private:
+    [[nodiscard]] double mean() const { return seconds_ > 0 ? bytes_ / seconds_ : 0; }
+
     static constexpr double latest_weight = 0.25;
+    static constexpr double half_life_s = 60;
+    begun_bytes begun_;
     double bytes_per_s_ = 0;
+    double bytes_ = 0, seconds_ = 0;  ///< of the longer time
+    double ahead_bytes_ = 0;          ///< that have begun, but cannot have moved yet at the mean speed
 };
 
 }  // namespace halcyon::coordinate

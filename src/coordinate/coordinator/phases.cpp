@@ -37,7 +37,6 @@ phases::phases(const settings& how, uint64_t epoch, moment begin)
       log_(how.decisions_kept),
       relearn_until_heard_s_(begin.heard_s + how.relearn_s),
       before_all_s_(begin.now_s),
-      started_s_(begin.now_s),
       last_arrival_s_(begin.now_s) {}
 
 void phases::movers_changed(double now_s) {
@@ -66,37 +65,47 @@ void phases::settle(registry& all, job& of, double now_s) {
     changed_ = true;
 }
 
-/// False: the lease that was shown is of no use.
+/// False: the lease that was shown is of no use. Anybody can invent one, so it counts only while this coordinator
+/// relearns who moved, and for one holder of a storage: the others wait.
 bool phases::show_lease(registry& all, job& of, const inform& what, moment at, outbox& out) {
     if (of.has.any()) {
         if (of.has.lease() == what.lease) return true;
-    } else if (fences::epoch_of(what.lease) < turns_.numbers().epoch() &&
-               (relearning(at) || !somebody_moves_beside(all, of, at.now_s))) {
+    } else if (relearning(at) && fences::epoch_of(what.lease) < turns_.numbers().epoch() &&
+               (how_.rule == policy::rule::interfere || !somebody_moves_beside(all, of, at.now_s))) {
         turns_.take_over(of, what.lease, at.now_s, at.heard_s);
-        // It had the turn before those that waited, however soon they came back; the newest has it under `interrupt`.
-        if (how_.rule != policy::rule::interrupt) of.arrived_s = before_all_s_ = std::nextafter(before_all_s_, -never);
-        of.arrived_s = started_s_;  // before all that came to wait since
+        place(of, how_.rule != policy::rule::interrupt, at);
         return true;
     }
     ++out.counted.dropped_leases;
     return false;
 }
 
-void phases::begin(job& of, agent& by, const inform& what, moment at, outbox& out) {
+/// Its place in the order of arrival: before all others, or behind them.
+void phases::place(job& of, bool before_all, moment at) {
+    if (before_all)
+        of.arrived_s = before_all_s_ = std::nextafter(before_all_s_, -never);
+    else
+        of.arrived_s = last_arrival_s_ = std::max(at.now_s, std::nextafter(last_arrival_s_, never));
+}
+
+/// Who had the turn before a restart had it before those that waited, in whatever order they come back. Under
+/// `interrupt` it had the turn since it was the newest.
+void phases::begin(job& of, const inform& what, moment at, outbox& out) {
     ++out.counted.phases;
-    last_arrival_s_ = of.arrived_s = std::max(at.now_s, std::nextafter(last_arrival_s_, never));
+    place(of, relearning(at) && how_.rule == policy::rule::interrupt, at);
+    of.arrived_heard_s = at.heard_s;
     of.moved_bytes = what.bytes_moved;
     of.worked_s = 0;
     of.worked_at_s = at.now_s;
     of.speed = 0;
     of.next.reset();
     of.trust.begin(what.alone_s);
-    by.reported_s = at.now_s;
 }
 
 void phases::informed(registry& all, job& of, agent& by, const inform& what, moment at, outbox& out) {
     of.work(at.now_s, movers(all, at.now_s).size());
-    if (!of.in_phase()) begin(of, by, what, at, out);
+    if (!of.in_phase()) begin(of, what, at, out);
+    if (!by.phase) by.reported_s = at.now_s;
     const bool other_use = by.phase && (by.phase->targets != what.targets || by.phase->demand != what.demand);
     by.phase = what;
     by.left_told_s = at.now_s;
@@ -107,10 +116,7 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
         out.send(by.connection, voided{what.lease, "this lease is not valid any more: wait for the turn"});
     // Also if the agent asked before it heard of the standing turn.
     if (of.has.stage() == turn_stage::standing) turns_.hold_standing(of, at.now_s, at.heard_s);
-    if (of.has.stage() == turn_stage::held) {
-        by.reported_s = at.now_s;
-        turns_.renew(of, by, out);
-    }
+    if (of.has.stage() == turn_stage::held) turns_.renew(of, by, out);
     if (other_use && of.moves()) movers_changed(at.now_s);
     settle(all, of, at.now_s);
 }
@@ -123,10 +129,12 @@ void phases::expects(registry& all, job& of, const expect& what, moment at) {
 
 void phases::progressed(registry& all, job& of, agent& by, const progress& what, moment at, outbox& out) {
     const bool asked = of.has.any() && what.lease == of.has.lease();
+    if (asked) by.under_way = what.under_way;
     const bool known = by.phase && by.phase->phase == what.phase;
     if (what.bytes_moved > 0 && !(asked && known)) learned_.disturbed(at.now_s + 2 * how_.heartbeat_s);
     if (!known) {
-        ++out.counted.dropped_progress;
+        // An agent may tell that it cleans caches behind the phase.
+        if (!asked || what.bytes_moved > 0) ++out.counted.dropped_progress;
         return;
     }
     out.counted.bytes_moved += static_cast<uint64_t>(what.bytes_moved);
@@ -146,8 +154,12 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
         return;
     }
     if (what.bytes_moved > 0) of.moved_heard_s = at.heard_s;
-    by.speed.observe(what.bytes_moved, at.now_s - by.reported_s);
-    learned_.report(of.id, movers(all, at.now_s), what.speed, by.reported_s, at.now_s);
+    // Reports that lay in a socket come all at once: the agent knows better how long each one's interval was.
+    const double over_s = what.over_s > 0 ? what.over_s : at.now_s - by.reported_s;
+    const auto moved = by.speed.observe(what.bytes_moved, over_s, what.under_way > 0);
+    if (what.under_way > 0 && by.speed.ahead_s() > 0) of.busy_heard_s = at.heard_s;
+    const double began_s = at.now_s - std::max(over_s, moved ? moved->begun_ago_s : 0);
+    learned_.report(of.id, movers(all, at.now_s), what.speed, std::min(began_s, by.reported_s), at.now_s);
     by.reported_s = at.now_s;
     by.unused_bytes -= std::min(by.unused_bytes, what.bytes_moved);
     // An agent tells when half of its bytes are drawn: of them, processes may have moved no more than half so far.
@@ -177,9 +189,10 @@ void phases::answered(registry& all, job& of, agent& by, const stopping& what, m
 /// Unasked, it hands the turn back: the agent waits somewhere else, and will inform anew.
 void phases::stopped(registry& all, job& of, agent& by, const coordinate::stopped& what, moment at, outbox& out) {
     const bool mine = of.has.any() && what.lease == of.has.lease();
+    if (mine) by.under_way = 0;
     if (mine && of.has.ending() && of.has.stopped(by.id))
         proceed(all, of, at, out);
-    else if (mine && !of.has.ending() && by.phase)
+    else if (mine && !of.has.ending() && (by.phase || by.lease != 0))
         finish(all, of, by, at, out);
     else
         ++out.counted.dropped_answers;
@@ -190,15 +203,17 @@ void phases::finish(registry& all, job& of, agent& by, moment at, outbox& out) {
     of.work(at.now_s, movers(all, at.now_s).size());
     had_.charge(of, at.now_s);
     const double cost = cost_now(of, how_.metric, at.now_s);
-    by.phase.reset();
+    const bool had_phase = by.phase.has_value();
+    by.end_phase();
+    by.lease = 0;
     by.wait_told_s = -1;
     if (of.has.ending()) of.has.stopped(by.id);
-    if (!of.in_phase()) {
+    if (had_phase && !of.in_phase()) {
         of.trust.ended(of.worked_s);
         log_.phase_ended({of.id, of.arrived_s}, cost);
         of.proven = of.proven || (of.has.any() && of.moved_bytes > 0);
-        if (of.has.stage() == turn_stage::held) of.has.end();
     }
+    if (of.has.any() && !of.has.ending() && !of.in_phase()) turn_keeper::rest(of);
     proceed(all, of, at, out);
     settle(all, of, at.now_s);
 }
@@ -211,7 +226,7 @@ void phases::released(registry& all, job& of, agent& by, const release& what, mo
 }
 
 void phases::leaves(registry& all, job& of, agent& by, moment at, outbox& out, users& by_user) {
-    if (by.phase) finish(all, of, by, at, out);
+    if (by.phase || by.lease != 0) finish(all, of, by, at, out);
     all.remove_agent(of, by.id);
     if (!of.agents.empty()) {
         proceed(all, of, at, out);
@@ -251,77 +266,29 @@ void phases::offer_standing(registry& all, job& to, moment at, outbox& out) {
     settle(all, to, at.now_s);
 }
 
-void phases::take_away(registry& all, job& of, const char* reason, moment at, outbox& out, users& by_user) {
+void phases::void_turn(registry& all, job& of, const char* reason, moment at, outbox& out) {
     had_.charge(of, at.now_s);
     log_.phase_broken({of.id, of.arrived_s});
     turns_.void_lease(of, reason, out);
-    of.barred_until_s = at.now_s + bar_s(of.strikes, of.struck_s, how_.stalled_s, at.now_s);
-    by_user.strike(of.user, how_.stalled_s, at.now_s);
     settle(all, of, at.now_s);
 }
 
-/// Phases and answers of agents that were lost and did not come back in time. The agents themselves stay.
 void phases::forget_stale(registry& all, job& of, moment at, outbox& out) {
+    const bool had_turn = of.has.any();
     for (agent& one : of.agents) {
         if (one.stale_by_heard_s > at.heard_s) continue;
         if (one.connection != 0) one.stale_by_heard_s = never;
         had_.charge(of, at.now_s);
         const bool had_phase = one.phase.has_value();
-        one.phase.reset();
+        one.end_phase();
+        one.lease = 0;
         of.has.gone(one.id);
         if (had_phase && !of.in_phase()) log_.phase_broken({of.id, of.arrived_s});
-        const bool nobody = std::ranges::none_of(of.agents, [&](const agent& each) {
-            return each.phase || (each.connection != 0 && of.has.stage() == turn_stage::standing);
-        });
-        if (of.has.any() && nobody) {
-            ++out.counted.lost_holders;
-            of.has.end();
-        }
+        if (of.has.any() && !of.has.ending() && !of.in_phase()) turn_keeper::rest(of);
         settle(all, of, at.now_s);
     }
     proceed(all, of, at, out);
-}
-
-/// The first bytes come as soon as a writer has woken up.
-void phases::hurry_suspects(registry& all, moment at, outbox& out, users& by_user) {
-    constexpr double first_bytes_s = 0.05;
-    job* idle = nullptr;
-    bool anybody_waits = false;
-    for (const uint64_t id : all.active()) {
-        job& one = *all.find_job(id);
-        const bool nothing_yet = one.moved_heard_s <= one.turn_heard_s && at.heard_s - one.turn_heard_s > first_bytes_s;
-        if (one.has.stage() == turn_stage::held && nothing_yet && by_user.suspect(one, at.now_s)) idle = &one;
-        anybody_waits = anybody_waits || (one.in_phase() && !one.has.any() && !by_user.barred(one, at.now_s));
-    }
-    if (idle == nullptr || !anybody_waits) return;
-    ++out.counted.stalled_holders;
-    take_away(all, *idle, "nothing was moved, and others wait", at, out, by_user);
-}
-
-/// Suspects have two heartbeats where others have seconds.
-void phases::expire(registry& all, moment at, outbox& out, users& by_user) {
-    std::vector<uint64_t> ids;
-    for (const auto& [id, one] : all.jobs()) ids.push_back(id);
-    for (const uint64_t id : ids) {
-        job& of = *all.find_job(id);
-        forget_stale(all, of, at, out);
-        const bool suspect = by_user.suspect(of, at.now_s);
-        const double stalled_s = suspect ? std::min(how_.stalled_s, 2 * how_.heartbeat_s) : how_.stalled_s;
-        const double early_s = suspect ? how_.stop_s - std::min(how_.stop_s, 2 * how_.heartbeat_s) : 0;
-        if (of.has.stage() == turn_stage::held && at.heard_s - of.moved_heard_s > stalled_s) {
-            ++out.counted.stalled_holders;
-            take_away(all, of, "nothing was moved for too long", at, out, by_user);
-        } else if (of.has.ending() && of.has.overdue_at_s() - early_s <= at.heard_s) {
-            ++out.counted.overdue_stops;
-            take_away(all, of, "the application did not stop in time", at, out, by_user);
-        }
-        std::vector<uint64_t> gone;
-        for (const agent& one : of.agents)
-            if (one.connection == 0 && one.stale_by_heard_s <= at.heard_s) gone.push_back(one.id);
-        const bool all_of_them = gone.size() == of.agents.size();
-        for (const uint64_t one : gone) leaves(all, of, *registry::find_agent(of, one), at, out, by_user);
-        if (all_of_them) continue;  // and the job
-    }
+    if (had_turn && !of.has.any()) ++out.counted.lost_holders;
 }
 
 }  // namespace halcyon::coordinate

@@ -20,8 +20,8 @@ struct moment {
 };
 
 /// The I/O phases of applications, as their agents tell them, and what is learnt of them: speeds, interference, how far
-/// forecasts can be believed, what decisions have cost. Takes turns away from those that stall. Gives none: the arbiter
-/// does.
+/// forecasts can be believed, what decisions have cost. Gives turns to nobody and takes them from nobody by itself: the
+/// arbiter and the turn_watch do.
 class phases {
   public:
     phases(const settings& how, uint64_t epoch, moment begin);
@@ -41,11 +41,11 @@ class phases {
     /// The agent leaves for good. `of` and `by` may be gone behind this.
     void leaves(registry& all, job& of, agent& by, moment at, outbox& out, users& by_user);
 
-    /// Forgets agents that are stale, takes turns from those that stall or do not stop. Looks at everybody.
-    void expire(registry& all, moment at, outbox& out, users& by_user);
-
-    /// Takes the turn from suspects that have moved nothing yet, where anybody else waits.
-    void hurry_suspects(registry& all, moment at, outbox& out, users& by_user);
+    // For the turn_watch.
+    /// The turn ends at once with all phases, and the agents are told so.
+    void void_turn(registry& all, job& of, const char* reason, moment at, outbox& out);
+    /// Phases and answers of agents that were lost and did not come back in time. The agents themselves stay.
+    void forget_stale(registry& all, job& of, moment at, outbox& out);
 
     // For the arbiter.
     void grant(registry& all, job& to, moment at, outbox& out);
@@ -68,11 +68,10 @@ class phases {
   private:
     friend struct coordinator_digest;
     void settle(registry& all, job& of, double now_s);
-    void begin(job& of, agent& by, const inform& what, moment at, outbox& out);
+    void place(job& of, bool before_all, moment at);
+    void begin(job& of, const inform& what, moment at, outbox& out);
     void finish(registry& all, job& of, agent& by, moment at, outbox& out);
     void proceed(registry& all, job& of, moment at, outbox& out);
-    void take_away(registry& all, job& of, const char* reason, moment at, outbox& out, users& by_user);
-    void forget_stale(registry& all, job& of, moment at, outbox& out);
     bool show_lease(registry& all, job& of, const inform& what, moment at, outbox& out);
     void movers_changed(double now_s);
     const std::vector<policy::application>& movers(const registry& all, double now_s);
@@ -87,8 +86,7 @@ class phases {
     bool company_told_ = true;  ///< since the set of movers has changed
     bool changed_ = true;
     double relearn_until_heard_s_;
-    double before_all_s_;  ///< before all phases that began with this coordinator
-    double started_s_;
+    double before_all_s_;    ///< before all phases that have begun
     double last_arrival_s_;  ///< no two phases begin at the same time: who came first stays first
 };
 

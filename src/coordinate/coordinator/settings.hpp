@@ -28,7 +28,7 @@ struct settings {
     double dead_s = 0.5;        ///< an agent whose connection broke may come back within this and goes on
     double stalled_s = 4.5;     ///< nothing heard of an agent, or nothing moved by a holder: gone a heartbeat later
     double stop_s = 5;          ///< from `recall` to the last `stopped`; then the lease is void
-    double relearn_s = 0.25;    ///< after the start: only who shows a lease moves on
+    double relearn_s = 0.6;  ///< after the start: only who shows a lease moves on; agents try every 0.25 s to connect
 
     double lease_s = 0.2;                          ///< a lease is as many bytes as the link moves in it
     int64_t most_lease_bytes = int64_t{64} << 20;  ///< of an application, divided among its agents in a phase

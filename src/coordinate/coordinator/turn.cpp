@@ -41,6 +41,10 @@ void turn::hold() {
     stage_ = turn_stage::held;
 }
 
+void turn::stand() {
+    stage_ = turn_stage::standing;
+}
+
 void turn::recall(const std::vector<uint64_t>& agents, double overdue_at_s) {
     stage_ = turn_stage::recalled;
     overdue_at_s_ = overdue_at_s;

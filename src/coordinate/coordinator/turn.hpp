@@ -22,6 +22,8 @@ class turn {
     void begin(turn_stage as, uint64_t lease);
     /// A phase began under a standing lease.
     void hold();
+    /// No phase goes on under it any more; the lease may still be used.
+    void stand();
     void recall(const std::vector<uint64_t>& agents, double overdue_at_s);
     /// False: nobody asked, or it answered already.
     bool answered(uint64_t agent, uint64_t round);

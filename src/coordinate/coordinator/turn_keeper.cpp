@@ -31,26 +31,32 @@ void turn_keeper::grant(job& to, double now_s, double heard_s, outbox& out) {
     to.has.begin(turn_stage::held, lease);
     begin(to, now_s, heard_s);
     ++out.counted.grants;
-    for (agent& one : to.agents) renew(to, one, out);
+    for (agent& one : to.agents)
+        if (one.phase) renew(to, one, out);
 }
 
 void turn_keeper::renew(job& of, agent& one, outbox& out) {
     one.wait_told_s = -1;
     if (one.connection == 0) return;
+    one.lease = of.has.lease();
     one.granted_bytes = one.unused_bytes = lease_bytes(of, one);
-    out.send(one.connection,
-             coordinate::grant{one.phase ? one.phase->phase : 0, of.has.lease(), one.granted_bytes, fences_.take()});
+    out.send(one.connection, coordinate::grant{one.phase->phase, one.lease, one.granted_bytes, fences_.take()});
 }
 
 void turn_keeper::offer_standing(job& to, outbox& out) {
-    to.has.begin(turn_stage::standing, fences_.take());
-    ++out.counted.standing;
-    for (agent& one : to.agents) tell_standing(to, one, out);
+    if (!to.has.any()) {
+        to.has.begin(turn_stage::standing, fences_.take());
+        ++out.counted.standing;
+    }
+    for (agent& one : to.agents)
+        if (one.lease == 0) tell_standing(to, one, out);
 }
 
 void turn_keeper::tell_standing(job& of, agent& to, outbox& out) {
+    if (to.connection == 0) return;
+    to.lease = of.has.lease();
     to.granted_bytes = to.unused_bytes = lease_bytes(of, to);
-    out.send(to.connection, standing{of.has.lease(), to.granted_bytes, fences_.take()});
+    out.send(to.connection, standing{to.lease, to.granted_bytes, fences_.take()});
 }
 
 void turn_keeper::hold_standing(job& of, double now_s, double heard_s) {
@@ -78,23 +84,33 @@ bool turn_keeper::proceed(job& from, outbox& out) {
         if (!stopped) out.send_all(from, stop{from.has.lease(), round});
     }
     if (from.has.stage() != turn_stage::stopping || !from.has.all_stopped()) return false;
-    from.has.end();
+    end(from);
     return true;
 }
 
-/// One that comes back tells its phase again before it hears of bytes. One that is new is not asked to stop: it has
-/// nothing to stop.
+void turn_keeper::end(job& of) {
+    of.has.end();
+    for (agent& one : of.agents) one.lease = 0;
+}
+
+void turn_keeper::rest(job& of) {
+    if (of.has_lease_out())
+        of.has.stand();
+    else
+        end(of);
+}
+
+/// An agent without a phase hears of no bytes, or it would move under a lease that the others have given back. One that
+/// comes back tells its phase again. One that is new is not asked to stop: it has nothing to stop.
 void turn_keeper::repeat(job& of, agent& to, outbox& out) {
     of.others_told = 0;
     const uint64_t lease = of.has.lease();
     switch (of.has.stage()) {
         case turn_stage::none:
+        case turn_stage::held:
             break;
         case turn_stage::standing:
             tell_standing(of, to, out);
-            break;
-        case turn_stage::held:
-            if (!to.phase) renew(of, to, out);
             break;
         case turn_stage::recalled:
             if (of.has.waits_for(to.id)) out.send(to.connection, coordinate::recall{lease});
@@ -112,8 +128,8 @@ void turn_keeper::tell_company(job& of, int64_t others, outbox& out) {
 
 void turn_keeper::void_lease(job& of, const char* reason, outbox& out) {
     out.send_all(of, voided{of.has.lease(), reason});
-    of.has.end();
-    for (agent& one : of.agents) one.phase.reset();
+    end(of);
+    for (agent& one : of.agents) one.end_phase();
 }
 
 }  // namespace halcyon::coordinate

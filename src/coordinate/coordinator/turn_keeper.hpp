@@ -11,10 +11,11 @@ class turn_keeper {
   public:
     turn_keeper(const settings& how, uint64_t epoch);
 
-    /// To all agents of the application.
+    /// To all agents of the application that are in a phase.
     void grant(job& to, double now_s, double heard_s, outbox& out);
     /// More bytes for one agent.
     void renew(job& of, agent& one, outbox& out);
+    /// To all agents that have no lease.
     void offer_standing(job& to, outbox& out);
     /// A phase has begun under the standing lease.
     void hold_standing(job& of, double now_s, double heard_s);
@@ -22,6 +23,8 @@ class turn_keeper {
     void take_over(job& of, uint64_t lease, double now_s, double heard_s);
 
     void recall(job& from, double heard_s, outbox& out);
+    /// The last phase is over. The turn ends, unless an agent may begin another phase under it: then it stands.
+    static void rest(job& of);
     /// After an answer, or when an agent is gone: sends `stop`, or ends the turn. True: it has ended.
     bool proceed(job& from, outbox& out);
     /// What an agent has missed that is new or came back.
@@ -36,6 +39,7 @@ class turn_keeper {
   private:
     [[nodiscard]] int64_t lease_bytes(const job& of, const agent& one) const;
     void tell_standing(job& of, agent& to, outbox& out);
+    static void end(job& of);
 
     settings how_;
     fences fences_;

@@ -75,6 +75,8 @@ void each_field(Visitor& v, M& m) {
     v.whole("bytes_left", m.bytes_left, 0, most_bytes, need::optional);
     v.number("left_s", m.left_s, 0, longest_s, need::optional);
     v.number("speed", m.speed, 0, 1e3, need::optional);
+    v.number("over_s", m.over_s, 0, longest_s, need::optional);
+    v.whole("under_way", m.under_way, 0, most_processes, need::optional);
 }
 
 template <class Visitor, message_of<stopping> M>
@@ -127,7 +129,7 @@ void each_field(Visitor& v, M& m) {
 
 template <class Visitor, message_of<grant> M>
 void each_field(Visitor& v, M& m) {
-    v.whole("phase", m.phase, 0, any_number, need::required);
+    v.whole("phase", m.phase, 1, any_number, need::required);
     v.whole("lease", m.lease, 1, any_number, need::required);
     v.whole("bytes", m.bytes, 1, most_bytes, need::required);
     v.whole("fence", m.fence, 1, any_number, need::required);

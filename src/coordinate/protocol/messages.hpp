@@ -75,6 +75,9 @@ struct progress {
     int64_t bytes_left = 0;   ///< ? 0: not known
     double left_s = 0;        ///< ? without others; 0: not known
     double speed = 0;         ///< ? relative to the speed alone; 0: not known
+    double over_s = 0;        ///< ? time that `bytes_moved` is about, by the agent's clock; 0: not known
+    int64_t under_way =
+        0;  ///< ? calls that have begun, their bytes told, and not ended; 1 more while caches are cleaned
     bool operator==(const progress&) const = default;
 };
 
@@ -162,7 +165,7 @@ struct error_report {
 /// every grant of this file system, also across coordinators: agents refuse one below the highest they have seen.
 struct grant {
     static constexpr std::string_view type = "grant";
-    uint64_t phase = 0;  ///< of the agent; 0: it has none, but its application has the turn
+    uint64_t phase = 1;  ///< of the agent: without a phase it is given nothing
     uint64_t lease = 0;
     int64_t bytes = 0;
     uint64_t fence = 0;

@@ -284,15 +284,6 @@ TEST_F(turn_agents, take_no_grant_of_a_phase_that_is_over) {
     EXPECT_EQ(agent->counted().stale_grants, 1U);
 }
 
-TEST_F(turn_agents, begin_at_once_where_their_application_has_the_turn_already) {
-    join();
-    hear(grant{0, 9, 1000, 300});
-    EXPECT_EQ(look(), transcript{"page allowed, 1000 bytes"});
-    node.under_way = 1;
-    advance();
-    EXPECT_EQ(look(), transcript{"inform phase 1 lease 9"});
-}
-
 TEST_F(turn_agents, ask_again_when_a_forecast_says_something_else) {
     join();
     node.waiting = 1;

@@ -1,0 +1,91 @@
+#include "coordinate/coordinator/turn_watch.hpp"
+
+#include <algorithm>
+
+namespace halcyon::coordinate {
+
+namespace {
+
+/// When the first of those that wait for the storage of `of` came; `never`: nobody waits for it.
+double first_waiter_heard_s(const registry& all, const job& of, double now_s) {
+    double first_s = never;
+    policy::application self;
+    policy::application other;
+    of.describe(self, now_s);
+    for (const uint64_t id : all.active()) {
+        const job& one = all.jobs().at(id);
+        if (one.has.any() || !one.in_phase() || !one.connected() || one.arrived_heard_s >= first_s) continue;
+        one.describe(other, now_s);
+        // A turn without a phase is in everybody's way.
+        if (!of.in_phase() || policy::share_targets(self, other)) first_s = one.arrived_heard_s;
+    }
+    return first_s;
+}
+
+}  // namespace
+
+void turn_watch::take_away(registry& all, phases& of, job& from, const char* reason, users& by_user, moment at,
+                           outbox& out) const {
+    const bool no_fault = from.calls_under_way() && (from.proven || from.moved_bytes > 0);
+    of.void_turn(all, from, reason, at, out);
+    if (no_fault) return;
+    from.barred_until_s = at.now_s + bar_s(from.strikes, from.struck_s, how_.stalled_s, at.now_s);
+    by_user.strike(from.user, how_.stalled_s, at.now_s);
+}
+
+/// The first bytes come as soon as a writer has woken up.
+void turn_watch::hurry_suspects(registry& all, phases& of, users& by_user, moment at, outbox& out) const {
+    constexpr double first_bytes_s = 0.05;
+    job* idle = nullptr;
+    bool anybody_waits = false;
+    for (const uint64_t id : all.active()) {
+        job& one = *all.find_job(id);
+        const bool nothing_yet = one.moved_heard_s <= one.turn_heard_s && at.heard_s - one.turn_heard_s > first_bytes_s;
+        if (one.has.stage() == turn_stage::held && nothing_yet && by_user.suspect(one, at.now_s)) idle = &one;
+        anybody_waits = anybody_waits || (one.in_phase() && !one.has.any() && !by_user.barred(one, at.now_s));
+    }
+    if (idle == nullptr || !anybody_waits) return;
+    ++out.counted.stalled_holders;
+    take_away(all, of, *idle, "nothing was moved, and others wait", by_user, at, out);
+}
+
+/// When its calls under way were last such that they had not had the time that their bytes need.
+double turn_watch::busy_heard_s(const job& one) const {
+    return std::min(one.busy_heard_s, one.moved_heard_s + std::max(0.0, how_.bounds.starvation_s - how_.stalled_s));
+}
+
+/// Suspects have two heartbeats where others have seconds.
+void turn_watch::punish(registry& all, phases& of, job& one, users& by_user, moment at, outbox& out) const {
+    const bool suspect = by_user.suspect(one, at.now_s);
+    const double stalled_s = suspect ? std::min(how_.stalled_s, 2 * how_.heartbeat_s) : how_.stalled_s;
+    const double early_s = suspect ? how_.stop_s - std::min(how_.stop_s, 2 * how_.heartbeat_s) : 0;
+    if (one.has.stage() == turn_stage::held && at.heard_s - one.moved_heard_s > stalled_s) {
+        const double waits_since_s = first_waiter_heard_s(all, one, at.now_s);
+        double since_s = std::max(one.moved_heard_s, busy_heard_s(one));
+        if (one.calls_under_way()) since_s = std::max(since_s, waits_since_s);
+        if (waits_since_s == never || at.heard_s - since_s <= stalled_s) return;
+        ++out.counted.stalled_holders;
+        take_away(all, of, one, "nothing was moved for too long, and others wait", by_user, at, out);
+    } else if (one.has.ending() && one.has.overdue_at_s() - early_s <= at.heard_s) {
+        if (at.heard_s - busy_heard_s(one) <= 2 * how_.heartbeat_s) return;
+        ++out.counted.overdue_stops;
+        take_away(all, of, one, "the application did not stop in time", by_user, at, out);
+    }
+}
+
+void turn_watch::expire(registry& all, phases& of, users& by_user, moment at, outbox& out) const {
+    std::vector<uint64_t> ids;
+    for (const auto& [id, one] : all.jobs()) ids.push_back(id);
+    for (const uint64_t id : ids) {
+        job& one = *all.find_job(id);
+        of.forget_stale(all, one, at, out);
+        punish(all, of, one, by_user, at, out);
+        std::vector<uint64_t> gone;
+        for (const agent& each : one.agents)
+            if (each.connection == 0 && each.stale_by_heard_s <= at.heard_s) gone.push_back(each.id);
+        // With the last one, the job is gone, too.
+        for (const uint64_t each : gone) of.leaves(all, one, *registry::find_agent(one, each), at, out, by_user);
+    }
+}
+
+}  // namespace halcyon::coordinate
