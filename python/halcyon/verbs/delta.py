@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from halcyon.delta.data_file import DataFile
     from halcyon.delta.delays import Delays
     from halcyon.delta.measuring import Progress, Wanted
-    from halcyon.delta.runs import Setup
+    from halcyon.delta.runs import Key, Setup
     from halcyon.testbed.bed import Bed
 
 SUMMARY = "measure what two commands cost each other, by the delay between their I/O, under each policy"
@@ -104,20 +104,22 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.output is not None:
         picture_path(arguments.output)
+    wanted: list[Key] = []
     if arguments.commands:
-        _measure(arguments)
+        wanted = _measure(arguments)
     elif not arguments.data.exists():
         raise UsageError(
             f"{arguments.data}: no such file; to measure, give two commands: halcyon delta … -- A … -- B …"
         )
-    return _report(arguments)
+    return _report(arguments, wanted)
 
 
-def _measure(arguments: argparse.Namespace) -> None:
+def _measure(arguments: argparse.Namespace) -> "list[Key]":
+    """All points that were to be measured."""
     from dataclasses import asdict
 
     from halcyon.delta.data_file import DataFile
-    from halcyon.delta.measuring import measure
+    from halcyon.delta.measuring import measure, points
     from halcyon.delta.runs import Limits
     from halcyon.observe.advise.trial import ended_in_order
 
@@ -131,6 +133,7 @@ def _measure(arguments: argparse.Namespace) -> None:
     ):
         _say_what_was_there(arguments.data, file)
         measure(place, setup, wanted, file, limits, show)
+        return points(wanted, file.runs)
 
 
 def _say_what_was_there(path: Path, file: "DataFile") -> None:
@@ -140,7 +143,7 @@ def _say_what_was_there(path: Path, file: "DataFile") -> None:
         print(f"halcyon: {path}: goes on after {plural(len(file.runs), 'run')}", file=sys.stderr)
 
 
-def _report(arguments: argparse.Namespace) -> int:
+def _report(arguments: argparse.Namespace, wanted: "list[Key]") -> int:
     from halcyon.delta.data_file import read
     from halcyon.delta.graph import Applications, graph_of
     from halcyon.delta.printed import as_dict, print_graph
@@ -150,7 +153,7 @@ def _report(arguments: argparse.Namespace) -> int:
     one = arguments
     content = read(one.data)
     applications = Applications(one.a_cores, one.b_cores, one.a_weight, one.b_weight, one.a_demand, one.b_demand)
-    graph = graph_of(content.runs, applications, _one(one.confidence), one.half_width / 100)
+    graph = graph_of(content.runs, applications, _one(one.confidence), one.half_width / 100, wanted, one.repeat)
     if one.output is not None:
         from halcyon.delta.picture import draw_graph
 

@@ -10,7 +10,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from measured_runs import SETUP, alone, both
 
+from halcyon.delta.data_file import DataFile
+from halcyon.delta.runs import Key
 from halcyon.errors import UnavailableError
 from halcyon.layers.preload import find_library
 
@@ -60,6 +63,16 @@ def test_a_point_that_is_not_known_well_enough_fails_the_command(folder: Path, t
     done = delta(tmp_path, command(folder, "--half-width", "0.0000001"))
     assert done.returncode == 1, done.stderr
     assert "* not met: 2 points of 2" in done.stdout
+
+
+def test_a_file_with_a_policy_of_which_no_run_counts_fails_the_command(tmp_path: Path) -> None:
+    alone_runs = [alone(name, 1.0) for name in "AB" for _ in range(3)]
+    with DataFile(tmp_path / "runs.jsonl", SETUP, None) as file:
+        for run in [*alone_runs, *[both(Key(), 2.0, 2.0)] * 3, both(Key("fcfs"), 1.0, 2.0, "late")]:
+            file.add(run)
+    done = delta(tmp_path, [sys.executable, "-m", "halcyon", "delta", "--data", "runs.jsonl"])
+    assert done.returncode == 1, done.stderr
+    assert "not met: fcfs, B starts 0 s: its only run does not count: late" in done.stdout
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
