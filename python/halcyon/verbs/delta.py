@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -178,8 +179,9 @@ def _setup(arguments: argparse.Namespace) -> "Setup":
     if one.place and not a_hosts:
         raise UsageError("--place puts files onto storage hosts of a test bed: add --a-on and --b-on")
     path = one.path or (str(MOUNTS) if a_hosts else "")
-    if path and not path.startswith("/"):
-        path = str(Path(path).resolve())
+    if path:
+        # Files are told by their real paths.
+        path = os.path.realpath(path)
     if not path and one.policy != UNCOORDINATED:
         raise UsageError("--policy: turns are given for a file system; name it: --path DIR")
     if one.metric is not None and one.metric not in METRICS:

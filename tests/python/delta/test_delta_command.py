@@ -75,6 +75,17 @@ def test_a_file_with_a_policy_of_which_no_run_counts_fails_the_command(tmp_path:
     assert "not met: fcfs, B starts 0 s: its only run does not count: late" in done.stdout
 
 
+def test_a_path_through_a_symbolic_link_holds_the_files_behind_it(folder: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    once = ("--dt", "0", "--repeat", "1", "--most", "1", "--half-width", "1000000")
+    done = delta(tmp_path, command(link, *once))
+    assert "ended before any I/O" not in done.stderr
+    assert {run["key"]["alone"] for run in map(json.loads, (tmp_path / "runs.jsonl").read_text().splitlines()[1:])} == {
+        "A", "B", None,
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_a_measurement_that_was_ended_goes_on(folder: Path, tmp_path: Path, number: signal.Signals) -> None:
     words = command(folder, "--half-width", "1000000")
