@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from halcyon.errors import UsageError
 from halcyon.quantities import plural
-from halcyon.verbs.model.option_types import above_zero, count, duration, percents, share, time_above_zero
+from halcyon.verbs.model.option_types import above_zero, count, duration, percent, share, time_above_zero
 from halcyon.verbs.two_commands import two_commands
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def _add_accuracy(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("repetitions").add_argument
     add("--repeat", metavar="N", type=count, default=3, help="runs of each point (default: 3)")
     add("--most", metavar="N", type=count, default=15, help="runs of a point whose interval is wide (default: 15)")
-    add("--confidence", metavar="PERCENT", type=percents, default=[0.95], help="of the intervals (default: 95)")
+    add("--confidence", metavar="PERCENT", type=percent, default=0.95, help="of the intervals (default: 95)")
     add("--half-width", metavar="PERCENT", type=above_zero, default=5.0,
         help="half the width of an interval over the mean: above, the point is repeated (default: 5)")  # fmt: skip
     add("--within", metavar="TIME", type=time_above_zero, default=math.inf,
@@ -154,7 +154,7 @@ def _report(arguments: argparse.Namespace, wanted: "list[Key]") -> int:
     one = arguments
     content = read(one.data)
     applications = Applications(one.a_cores, one.b_cores, one.a_weight, one.b_weight, one.a_demand, one.b_demand)
-    graph = graph_of(content.runs, applications, _one(one.confidence), one.half_width / 100, wanted, one.repeat)
+    graph = graph_of(content.runs, applications, one.confidence, one.half_width / 100, wanted, one.repeat)
     if one.output is not None:
         from halcyon.delta.picture import draw_graph
 
@@ -207,7 +207,7 @@ def _wanted(arguments: argparse.Namespace) -> "Wanted":
     one = arguments
     policies = tuple(dict.fromkeys(known_policy(name) for name in one.policy.split(",")))
     return Wanted(
-        _delays(one), policies, one.repeat, max(one.most, one.repeat), _one(one.confidence), one.half_width / 100,
+        _delays(one), policies, one.repeat, max(one.most, one.repeat), one.confidence, one.half_width / 100,
         one.seed, one.within,
     )  # fmt: skip
 
@@ -225,10 +225,6 @@ def _delays(arguments: argparse.Namespace) -> "Delays":
         for text, option in ((one.first, "--from"), (one.last, "--to"))
     )
     return Delays((), first, last, one.steps)
-
-
-def _one(values: list[float]) -> float:
-    return values[0]
 
 
 @contextmanager
