@@ -1,5 +1,6 @@
 // halcyon-coordinator: gives the applications of one file system their turns. See docs/coordinator.md.
 
+#include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <new>
 #include <string>
 
+#include "base/closest_name.hpp"
 #include "base/rapidjson.hpp"
 #include "coordinate/daemon/daemon.hpp"
 #include "programs/coordinator_options.hpp"
@@ -66,8 +68,21 @@ int show(const std::string& file) {
     return 0;
 }
 
+/// False: the process that this one shall end with has ended already, or did not start this one.
+bool end_with_starter(const std::string& pid) {
+    if (pid.empty()) return true;
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    return std::to_string(::getppid()) == pid;
+}
+
 int run(const coordinator_options& options) {
     ::prctl(PR_SET_NAME, "halcyon-coord");
+    if (!end_with_starter(options.ends_with)) {
+        const std::string message = "--end-with " + printable(options.ends_with) +
+                                    ": expected the process that starts this one, and it has to live; that is " +
+                                    std::to_string(::getppid());
+        return fail(failure{error_kind::usage, message, 0});
+    }
     auto made = daemon::start([options] { return configured(options); }, STDERR_FILENO);
     if (!made) return fail(made.why());
     const auto done = (*made)->run();

@@ -19,6 +19,7 @@ struct coordinator_options {
     std::string policy;
     std::string metric;
     std::string metrics;
+    std::string ends_with;  ///< number of the process that started it; empty: it outlives that
 };
 
 /// Failure (usage): an option that is not known, or lacks its value.

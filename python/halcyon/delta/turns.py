@@ -1,5 +1,6 @@
 """A coordinator of our own, for runs under one policy."""
 
+import os
 import subprocess
 import time
 from collections.abc import Iterator
@@ -44,7 +45,9 @@ def coordinator(policy: str, metric: str | None, path: str, folder: Path) -> Ite
     config.write_text(f"halcyon: 1\ncoordinators:\n  delta:\n{lines}", encoding="utf-8")
     log = folder / "coordinator.log"
     with log.open("wb") as said:
-        process = subprocess.Popen([find_program(), "--config", config], stderr=said, stdin=subprocess.DEVNULL)
+        # Nobody else would end it if this process is killed.
+        command = [find_program(), "--config", config, "--end-with", str(os.getpid())]
+        process = subprocess.Popen(command, stderr=said, stdin=subprocess.DEVNULL)
     try:
         _wait_until_it_listens(process, address, log)
         yield f"{path}={address}"

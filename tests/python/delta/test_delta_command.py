@@ -5,8 +5,11 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -86,16 +89,16 @@ def test_a_path_through_a_symbolic_link_holds_the_files_behind_it(folder: Path, 
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_measurement_that_was_ended_goes_on(folder: Path, tmp_path: Path, number: signal.Signals) -> None:
-    words = command(folder, "--half-width", "1000000")
+@pytest.mark.parametrize(
+    ("number", "policies", "keys"), [(signal.SIGKILL, "none,fcfs", 6), (signal.SIGTERM, "none", 4)]
+)
+def test_a_measurement_that_was_ended_goes_on(
+    folder: Path, tmp_path: Path, number: signal.Signals, policies: str, keys: int
+) -> None:
+    words = command(folder, "--half-width", "1000000", "--policy", policies)
     data = tmp_path / "runs.jsonl"
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        limit = time.monotonic() + LIMIT_S
-        while not data.exists() or data.read_bytes().count(b"\n") < 4:
-            assert time.monotonic() < limit
-            assert process.poll() is None
-            time.sleep(0.002)
+        wait_until(lambda: data.exists() and data.read_bytes().count(b"\n") >= 4, process)
         os.kill(process.pid, number)
     before = data.read_bytes()
     done = delta(tmp_path, words)
@@ -103,9 +106,43 @@ def test_a_measurement_that_was_ended_goes_on(folder: Path, tmp_path: Path, numb
     assert "goes on after" in done.stderr
     assert data.read_bytes().startswith(before[: before.rfind(b"\n") + 1])
     runs = map(json.loads, data.read_text().splitlines()[1:])
-    keys = Counter(json.dumps(run["key"]) for run in runs if run["problem"] is None)  # a busy machine has some more
-    assert set(keys.values()) == {2}
-    assert len(keys) == 4
+    counts = Counter(json.dumps(run["key"]) for run in runs if run["problem"] is None)  # a busy machine has some more
+    assert set(counts.values()) == {2}
+    assert len(counts) == keys
+
+
+def test_a_measurement_that_was_killed_leaves_no_coordinator(folder: Path, tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="delta-") as temporary:  # names of sockets are short
+        words = command(folder, "--policy", "fcfs", "--dt", "0", "--arrive-within", "5s")
+        environment = os.environ | {"TMPDIR": temporary}
+        running = subprocess.Popen(
+            words, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        with running as process:
+            wait_until(lambda: processes_with(f"{temporary}/", "coordinators.yaml"), process)
+            process.kill()
+        wait_until(lambda: not processes_with(f"{temporary}/", "coordinators.yaml"))
+        for left in processes_with(str(folder)):
+            os.kill(left, signal.SIGKILL)
+
+
+def wait_until(holds: Callable[[], object], process: "subprocess.Popen[bytes] | None" = None) -> None:
+    """As long as the process runs."""
+    limit = time.monotonic() + LIMIT_S
+    while not holds():
+        assert time.monotonic() < limit
+        assert process is None or process.poll() is None
+        time.sleep(0.002)
+
+
+def processes_with(*words: str) -> list[int]:
+    """Those in whose command lines all the words are."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            line = path.read_text(errors="replace")
+            found += [int(path.parent.name)] if all(word in line for word in words) else []
+    return found
 
 
 def test_a_command_without_io_ends_the_measurement_with_its_reason(folder: Path, tmp_path: Path) -> None:
