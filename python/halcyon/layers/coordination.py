@@ -5,7 +5,9 @@ import secrets
 import socket
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from halcyon.coordinate.address import parse_address
@@ -29,15 +31,24 @@ class Coordination:
     def variables(self) -> dict[str, str]:
         """Of the command's processes. UsageError: a path or an address that is none, or too many; ConfigError: the
         file is wrong; UnavailableError: this installation lacks a program, or no coordinator is known."""
-        lines = [_line(one) for one in self.paths] or _lines_of(self.file or default_file())
-        if len(lines) > MOST_PATHS:
-            raise UsageError(f"--coordinate: {len(lines)} coordinated paths; expected {MOST_PATHS} or fewer")
+        if len(self.lines) > MOST_PATHS:
+            raise UsageError(f"--coordinate: {len(self.lines)} coordinated paths; expected {MOST_PATHS} or fewer")
         return {
-            "HALCYON_COORDINATORS": "\n".join(lines),
+            "HALCYON_COORDINATORS": "\n".join(self.lines),
             "HALCYON_AGENT": str(find_installed("halcyon-agent", "HALCYON_AGENT")),
             "HALCYON_JOB": f"{socket.gethostname()}.{os.getpid()}.{secrets.token_hex(4)}",
             "HALCYON_JOB_SECRET": secrets.token_hex(16),
         }
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Each `PATH=ADDRESS`, with the real path. Errors as of `variables`."""
+        return [_line(one) for one in self.paths] or _lines_of(self.file or default_file())
+
+    @property
+    def coordinated(self) -> list[str]:
+        """The paths. Errors as of `variables`."""
+        return [line.partition("=")[0] for line in self.lines]
 
 
 @dataclass
@@ -51,12 +62,13 @@ class Turns:
 
 
 _WHY = {
-    "calls_let_silent": "since no coordinator answered",
-    "calls_let_starving": "since they had waited for as long as any call may",
-    "calls_let_locks": "since a file lock was held",
-    "calls_let_others": "since they must not wait (non-blocking calls, MPI-IO in the background)",
+    "calls_let_silent": "no coordinator answered; `halcyon coordinator top` tells whether it runs",
+    "calls_let_starving": "{} had waited for as long as any call may",
+    "calls_let_locks": "{} came while a process of the job held a file lock",
+    "calls_let_others": "{} must not wait (non-blocking calls, MPI-IO in the background)",
 }
-"""Why calls went on out of turn, in the words of coordinate_layer.cpp."""
+"""Why calls went on out of turn, by the counts of coordinate_layer.cpp; `{}` is their number."""
+_NO_CALL_SAYS_WHY = "a coordinator had been silent before, or they moved in the background"
 
 
 def read_turns(folder: Path) -> Turns:
@@ -74,21 +86,24 @@ def read_turns(folder: Path) -> Turns:
     return total
 
 
-def say_how_turns_were_taken(folder: Path) -> None:
-    """Lines on standard error; what went on out of turn comes first."""
-    for line in turns_in_words(read_turns(folder)):
+def say_how_turns_were_taken(folder: Path, coordinated: Sequence[str] = ()) -> None:
+    """Lines on standard error; what went on out of turn comes first. `coordinated`: the paths, as far as known."""
+    for line in turns_in_words(read_turns(folder), coordinated):
         print(f"halcyon: {line}", file=sys.stderr)
 
 
-def turns_in_words(turns: Turns) -> list[str]:
-    """One line of all, and one for each reason why calls went on out of turn."""
+def turns_in_words(turns: Turns, coordinated: Sequence[str] = ()) -> list[str]:
+    """One line of all; before it, one of all that went on out of turn with its reasons."""
     if not turns.processes:
-        return ["no process did I/O on a coordinated path"]
+        where = f"below {', '.join(coordinated)}" if coordinated else "on a coordinated path"
+        return [f"no process did I/O {where}; static programs, and children that drop LD_PRELOAD, are not seen"]
     counts = turns.counts
     said = []
+    reasons = [words.format(plural(counts[key], "call")) for key, words in _WHY.items() if counts[key]]
     if unasked := counts["bytes_unasked"]:
-        said.append(f"{size(unasked)} moved out of turn: no coordinator answered, or a call could not wait")
-    said += [f"{plural(counts[key], 'call')} went on out of turn {why}" for key, why in _WHY.items() if counts[key]]
+        said.append(f"{size(unasked)} moved out of turn: {'; '.join(reasons) or _NO_CALL_SAYS_WHY}")
+    elif reasons:
+        said.append(f"calls that moved nothing went on out of turn: {'; '.join(reasons)}")
     if left_out := counts["forecasts_left_out"]:
         made = plural(counts["forecasts"], "forecast")
         said.append(f"{made} of what is to come; {left_out} more were left out: they would have taken too much time")

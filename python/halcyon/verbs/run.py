@@ -166,7 +166,7 @@ def run(arguments: argparse.Namespace) -> int:
             prefetching,
             coordination if "coordinate" in layers else None,
         )
-        say_what_was_recorded(place, layers)
+        say_what_was_recorded(place, layers, coordination if "coordinate" in layers else None)
         return code
     if arguments.output or arguments.buffer or arguments.local or arguments.contexts:
         raise UsageError("--output, --buffer, --local and --contexts say how to record: add --trace or --predict")

@@ -60,16 +60,46 @@ def test_facts_of_processes_are_summed_over_their_mounts(tmp_path: Path) -> None
     assert told.counts == Counter(bytes=12, waited_ns=7, bytes_unasked=9, calls_let_silent=3)
 
 
-def test_what_went_on_out_of_turn_is_said_first() -> None:
+def test_what_went_on_out_of_turn_is_said_first_with_its_reasons() -> None:
     counts = Counter(bytes=10**9, bytes_unasked=10**6, calls_let_silent=3, calls_let_locks=2, waited_ns=1_500_000_000)
+    silent = "no coordinator answered; `halcyon coordinator top` tells whether it runs"
     assert turns_in_words(Turns(2, 1, counts)) == [
-        "1.00 MB moved out of turn: no coordinator answered, or a call could not wait",
-        "3 calls went on out of turn since no coordinator answered",
-        "2 calls went on out of turn since a file lock was held",
+        f"1.00 MB moved out of turn: {silent}; 2 calls came while a process of the job held a file lock",
         "1 process ended without telling of turns",
         "2 processes took turns: 1.00 GB in turn; waited for 1.50 s, all threads together",
     ]
     assert turns_in_words(Turns(1, 0, Counter(bytes=1000))) == [
         "1 process took turns: 1.00 kB in turn; waited for 0 s, all threads together"
     ]
-    assert turns_in_words(Turns()) == ["no process did I/O on a coordinated path"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "line"),
+    [
+        (
+            Counter(bytes_unasked=10**6, calls_let_others=1),
+            "1.00 MB moved out of turn: 1 call must not wait (non-blocking calls, MPI-IO in the background)",
+        ),
+        (
+            Counter(bytes_unasked=10**6, calls_let_starving=2),
+            "1.00 MB moved out of turn: 2 calls had waited for as long as any call may",
+        ),
+        (
+            Counter(bytes_unasked=10**6),
+            "1.00 MB moved out of turn: a coordinator had been silent before, or they moved in the background",
+        ),
+        (
+            Counter(calls_let_locks=1),
+            "calls that moved nothing went on out of turn: 1 call came while a process of the job held a file lock",
+        ),
+    ],
+)
+def test_a_reason_is_said_only_where_it_is_one(counts: Counter[str], line: str) -> None:
+    assert turns_in_words(Turns(1, 0, counts))[0] == line
+
+
+def test_where_no_io_was_done_is_said_with_the_paths(tmp_path: Path) -> None:
+    not_seen = "; static programs, and children that drop LD_PRELOAD, are not seen"
+    of = Coordination((f"{tmp_path}=unix:/a", "/scratch=unix:/b"))
+    assert turns_in_words(Turns(), of.coordinated) == [f"no process did I/O below {tmp_path}, /scratch{not_seen}"]
+    assert turns_in_words(Turns()) == [f"no process did I/O on a coordinated path{not_seen}"]
