@@ -46,7 +46,7 @@ def coordinator(policy: str, metric: str | None, path: str, folder: Path) -> Ite
     log = folder / "coordinator.log"
     with log.open("wb") as said:
         # Nobody else would end it if this process is killed.
-        command = [find_program(), "--config", config, "--end-with", str(os.getpid())]
+        command = [str(find_program()), "--config", str(config), "--end-with", str(os.getpid())]
         process = subprocess.Popen(command, stderr=said, stdin=subprocess.DEVNULL)
     try:
         _wait_until_it_listens(process, address, log)
