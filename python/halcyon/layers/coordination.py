@@ -1,8 +1,6 @@
 """How the processes of a command find the coordinators of their file systems, and what they told of their turns."""
 
 import os
-import secrets
-import socket
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -14,6 +12,7 @@ from halcyon.coordinate.address import parse_address
 from halcyon.coordinate.configuration import default_file, read_coordinators
 from halcyon.errors import UnavailableError, UsageError
 from halcyon.installed_program import find_installed
+from halcyon.layers.job import Job
 from halcyon.quantities import plural, seconds, size
 
 MOST_PATHS = 8
@@ -27,6 +26,8 @@ class Coordination:
     paths: tuple[str, ...] = ()
     """Each `PATH=ADDRESS`."""
     file: Path | None = None
+    job: Job | None = None
+    """None: a new one."""
 
     def variables(self) -> dict[str, str]:
         """Of the command's processes. UsageError: a path or an address that is none, or too many; ConfigError: the
@@ -36,9 +37,7 @@ class Coordination:
         return {
             "HALCYON_COORDINATORS": "\n".join(self.lines),
             "HALCYON_AGENT": str(find_installed("halcyon-agent", "HALCYON_AGENT")),
-            "HALCYON_JOB": f"{socket.gethostname()}.{os.getpid()}.{secrets.token_hex(4)}",
-            "HALCYON_JOB_SECRET": secrets.token_hex(16),
-        }
+        } | (self.job or Job.new()).variables()
 
     @cached_property
     def lines(self) -> list[str]:

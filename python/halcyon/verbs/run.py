@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 SUMMARY = "run a command: with its I/O recorded or predicted, or beside a server world"
@@ -113,6 +114,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.errors import UsageError
     from halcyon.layers.coordination import Coordination
+    from halcyon.layers.job import Job
     from halcyon.layers.preload import Prediction, Prefetching
     from halcyon.layers.record import record, say_what_was_recorded
     from halcyon.offload.server_world import run_alone, run_beside_world
@@ -153,6 +155,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--coordinator and --coordinators say who gives turns: add --coordinate")
     if arguments.coordinator and arguments.coordinators:
         raise UsageError("--coordinator and --coordinators say the same in two ways; give one of them")
+    if "coordinate" in layers:
+        coordination = replace(coordination, job=Job.given())
     if layers:
         code, place = record(
             command,
