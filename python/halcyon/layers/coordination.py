@@ -67,7 +67,8 @@ _WHY = {
     "calls_let_others": "{} must not wait (non-blocking calls, MPI-IO in the background)",
 }
 """Why calls went on out of turn, by the counts of coordinate_layer.cpp; `{}` is their number."""
-_NO_CALL_SAYS_WHY = "a coordinator had been silent before, or they moved in the background"
+_NO_CALL_WAITED = "no coordinator answered, unless calls in the background (aio) moved them"
+"""The agent knew before any call asked, or nobody asks for such calls."""
 
 
 def read_turns(folder: Path) -> Turns:
@@ -100,7 +101,7 @@ def turns_in_words(turns: Turns, coordinated: Sequence[str] = ()) -> list[str]:
     said = []
     reasons = [words.format(plural(counts[key], "call")) for key, words in _WHY.items() if counts[key]]
     if unasked := counts["bytes_unasked"]:
-        said.append(f"{size(unasked)} moved out of turn: {'; '.join(reasons) or _NO_CALL_SAYS_WHY}")
+        said.append(f"{size(unasked)} moved out of turn: {'; '.join(reasons) or _NO_CALL_WAITED}")
     elif reasons:
         said.append(f"calls that moved nothing went on out of turn: {'; '.join(reasons)}")
     if left_out := counts["forecasts_left_out"]:

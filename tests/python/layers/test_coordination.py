@@ -86,7 +86,7 @@ def test_what_went_on_out_of_turn_is_said_first_with_its_reasons() -> None:
         ),
         (
             Counter(bytes_unasked=10**6),
-            "1.00 MB moved out of turn: a coordinator had been silent before, or they moved in the background",
+            "1.00 MB moved out of turn: no coordinator answered, unless calls in the background (aio) moved them",
         ),
         (
             Counter(calls_let_locks=1),
