@@ -44,7 +44,8 @@ int main() {
     }
     with.mounts = *mounts;
     with.node = host_name();
-    with.account = variable_or_nothing("SLURM_JOB_ACCOUNT");
+    with.account = variable_or_nothing("HALCYON_ACCOUNT");
+    if (with.account.empty()) with.account = variable_or_nothing("SLURM_JOB_ACCOUNT");
     with.facts_directory = variable_or_nothing("HALCYON_TRACE_DIR");
     with.page.patience_s = seconds_of("HALCYON_COORDINATE_PATIENCE_MS", with.page.patience_s);
     with.page.starvation_s = seconds_of("HALCYON_COORDINATE_STARVATION_MS", with.page.starvation_s);

@@ -17,6 +17,8 @@ from halcyon.quantities import plural, seconds, size
 
 MOST_PATHS = 8
 """File systems of one job; page.hpp has room for no more."""
+LONGEST_ACCOUNT = 256
+"""Bytes; a coordinator refuses longer names."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Coordination:
     file: Path | None = None
     job: Job | None = None
     """None: a new one."""
+    account: str | None = None
+    """Who pays, for accounts of coordinators.yaml."""
 
     def variables(self) -> dict[str, str]:
         """Of the command's processes. UsageError: a path or an address that is none, or too many; ConfigError: the
@@ -37,7 +41,21 @@ class Coordination:
         return {
             "HALCYON_COORDINATORS": "\n".join(self.lines),
             "HALCYON_AGENT": str(find_installed("halcyon-agent", "HALCYON_AGENT")),
-        } | (self.job or Job.new()).variables()
+            **(self.job or Job.new()).variables(),
+            **self._account_variable(),
+        }
+
+    def _account_variable(self) -> dict[str, str]:
+        """Without an account of its own, that of Slurm counts."""
+        if self.account is None:
+            return {}
+        if (
+            not 1 <= len(self.account) <= LONGEST_ACCOUNT
+            or not self.account.isascii()
+            or not self.account.isprintable()
+        ):
+            raise UsageError(f"--account {self.account!r}: expected 1 to {LONGEST_ACCOUNT} characters of ASCII")
+        return {"HALCYON_ACCOUNT": self.account}
 
     @cached_property
     def lines(self) -> list[str]:

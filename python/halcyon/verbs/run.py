@@ -100,6 +100,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="--coordinate: coordinators.yaml (default: $HALCYON_COORDINATORS_FILE, else "
         "/etc/halcyon/coordinators.yaml)",
     )
+    parser.add_argument(
+        "--account",
+        metavar="NAME",
+        help="--coordinate: who pays; coordinators.yaml may give accounts different weights (default: "
+        "$HALCYON_ACCOUNT, else $SLURM_JOB_ACCOUNT)",
+    )
     parser.add_argument("--servers-per-node", metavar="N", type=int, help="start a server world; N has to be 1")
     parser.add_argument(
         "--patience",
@@ -150,9 +156,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--prefetch-… say how to read ahead: add --prefetch")
     if prediction != Prediction() and "predict" not in layers:
         raise UsageError("--predict-…, --save-model and --model say how to learn: add --predict")
-    coordination = Coordination(tuple(arguments.coordinator), arguments.coordinators)
+    coordination = Coordination(tuple(arguments.coordinator), arguments.coordinators, account=arguments.account)
     if coordination != Coordination() and "coordinate" not in layers:
-        raise UsageError("--coordinator and --coordinators say who gives turns: add --coordinate")
+        raise UsageError("--coordinator, --coordinators and --account say how turns are given: add --coordinate")
     if arguments.coordinator and arguments.coordinators:
         raise UsageError("--coordinator and --coordinators say the same in two ways; give one of them")
     if "coordinate" in layers:

@@ -41,6 +41,12 @@ def test_more_paths_than_a_process_has_room_for_are_refused() -> None:
         Coordination(tuple(f"/{i}=unix:/a" for i in range(9))).variables()
 
 
+@pytest.mark.parametrize("account", ["", "a" * 257, "physiké", "a\nb"])
+def test_an_account_that_a_coordinator_would_refuse_is_refused(account: str) -> None:
+    with pytest.raises(UsageError, match="expected 1 to 256 characters of ASCII"):
+        Coordination(("/scratch=unix:/a",), account=account).variables()
+
+
 def test_without_a_file_the_way_out_is_named(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match=r"no-file: no such file, .*name one: --coordinator PATH=ADDRESS"):
         Coordination(file=tmp_path / "no-file").variables()
