@@ -32,7 +32,8 @@ double seconds_of(const char* name, double usual) {
 int main() {
     agent_loop_settings with;
     with.job = job_identity::of_environment();
-    auto mounts = parse_mounts(variable_or_nothing("HALCYON_COORDINATORS"));
+    auto mounts =
+        parse_mounts(variable_or_nothing("HALCYON_COORDINATORS"), variable_or_nothing("HALCYON_MUNGE_SOCKETS"));
     if (with.job.name[0] == '\0' || !mounts || mounts->empty()) {
         const std::string why = mounts ? "HALCYON_COORDINATORS or HALCYON_JOB is not set" : mounts.why().message;
         std::fprintf(

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from halcyon.coordinate.address import parse_address
-from halcyon.coordinate.configuration import default_file, read_coordinators
+from halcyon.coordinate.configuration import Coordinator, default_file, read_coordinators
 from halcyon.errors import UnavailableError, UsageError
 from halcyon.installed_program import find_installed
 from halcyon.layers.job import Job
@@ -43,7 +43,15 @@ class Coordination:
             "HALCYON_AGENT": str(find_installed("halcyon-agent", "HALCYON_AGENT")),
             **(self.job or Job.new()).variables(),
             **self._account_variable(),
+            **self._munge_variable(),
         }
+
+    def _munge_variable(self) -> dict[str, str]:
+        """Which sockets of munged coordinators.yaml names. Without the file, what the environment says stays."""
+        if self.paths:
+            return {}
+        wanted = [(path, one.munge_socket) for path, one in self._in_file if one.munge_socket]
+        return {"HALCYON_MUNGE_SOCKETS": "\n".join(f"{path}={socket}" for path, socket in wanted)}
 
     def _account_variable(self) -> dict[str, str]:
         """Without an account of its own, that of Slurm counts."""
@@ -60,7 +68,11 @@ class Coordination:
     @cached_property
     def lines(self) -> list[str]:
         """Each `PATH=ADDRESS`, with the real path. Errors as of `variables`."""
-        return [_line(one) for one in self.paths] or _lines_of(self.file or default_file())
+        return [_line(one) for one in self.paths] or [f"{path}={one.address}" for path, one in self._in_file]
+
+    @cached_property
+    def _in_file(self) -> list[tuple[str, Coordinator]]:
+        return _in_file(self.file or default_file())
 
     @property
     def coordinated(self) -> list[str]:
@@ -141,9 +153,10 @@ def _line(text: str) -> str:
     return f"{os.path.realpath(path)}={parse_address(address)}"
 
 
-def _lines_of(file: Path) -> list[str]:
+def _in_file(file: Path) -> list[tuple[str, Coordinator]]:
+    """Real paths with their coordinators."""
     if not file.exists():
         raise UnavailableError(
             f"{file}: no such file, so that no coordinator is known; name one: --coordinator PATH=ADDRESS"
         )
-    return [f"{os.path.realpath(path)}={one.address}" for one in read_coordinators(file) for path in one.paths]
+    return [(os.path.realpath(path), one) for one in read_coordinators(file) for path in one.paths]

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from halcyon import installed_program
+from halcyon.coordinate.configuration import find_program
 from halcyon.errors import UnavailableError, UsageError
 from halcyon.layers.coordination import Coordination, Turns, read_turns, turns_in_words
 
@@ -45,6 +46,18 @@ def test_more_paths_than_a_process_has_room_for_are_refused() -> None:
 def test_an_account_that_a_coordinator_would_refuse_is_refused(account: str) -> None:
     with pytest.raises(UsageError, match="expected 1 to 256 characters of ASCII"):
         Coordination(("/scratch=unix:/a",), account=account).variables()
+
+
+def test_sockets_of_munged_are_those_of_the_file(tmp_path: Path) -> None:
+    try:
+        find_program()
+    except UnavailableError as why:
+        pytest.skip(str(why))
+    file = tmp_path / "coordinators.yaml"
+    one = "  {0}: {{paths: [/{0}, /more/{0}], address: 'tcp:host:7000'{1}}}\n"
+    file.write_text("halcyon: 1\ncoordinators:\n" + one.format("a", ", munge-socket: /run/m") + one.format("b", ""))
+    assert Coordination(file=file).variables()["HALCYON_MUNGE_SOCKETS"] == "/a=/run/m\n/more/a=/run/m"
+    assert "HALCYON_MUNGE_SOCKETS" not in Coordination(("/a=tcp:host:7000",)).variables()
 
 
 def test_without_a_file_the_way_out_is_named(tmp_path: Path) -> None:
