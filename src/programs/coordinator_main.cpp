@@ -9,6 +9,7 @@
 #include <iostream>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "base/closest_name.hpp"
 #include "base/rapidjson.hpp"
@@ -41,13 +42,11 @@ int check(const std::string& file) {
     return 0;
 }
 
-int show(const std::string& file) {
-    const auto all = read_coordinators(file);
-    if (!all) return fail(all.why());
+void print(const std::vector<coordinator_entry>& entries) {
     rapidjson::StringBuffer text;
     rapidjson::Writer<rapidjson::StringBuffer> json(text);
     json.StartArray();
-    for (const coordinator_entry& one : all->entries) {
+    for (const coordinator_entry& one : entries) {
         json.StartObject();
         json.Key("name");
         json.String(one.name.c_str());
@@ -65,6 +64,21 @@ int show(const std::string& file) {
     }
     json.EndArray();
     std::cout << text.GetString() << "\n";
+}
+
+int show(const std::string& file) {
+    const auto all = read_coordinators(file);
+    if (!all) return fail(all.why());
+    print(all->entries);
+    return 0;
+}
+
+int show_one(const std::string& file, const std::string& name) {
+    const auto all = read_coordinators(file);
+    if (!all) return fail(all.why());
+    const auto one = choose(*all, name, file);
+    if (!one) return fail(one.why());
+    print({*one});
     return 0;
 }
 
@@ -102,6 +116,8 @@ int main(int argc, char** argv) try {
             return check(options->file);
         case coordinator_options::task::show:
             return show(options->file);
+        case coordinator_options::task::show_one:
+            return show_one(options->file, options->name);
         case coordinator_options::task::run:
             return run(*options);
     }
