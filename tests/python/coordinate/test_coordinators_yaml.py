@@ -93,9 +93,9 @@ def test_commands_find_a_coordinator_by_name(tmp_path: Path) -> None:
     assert [one.name for one in read_coordinators(file)] == ["scratch", "home"]
     assert choose(file, "home").address == Address("@home")
     assert choose(file, "scratch").address == Address("login1", 7410)
-    with pytest.raises(UsageError, match="has 2 coordinators: scratch, home; name one"):
+    with pytest.raises(UsageError, match="has 2 coordinators: home, scratch; name one of them with --name"):
         choose(file, None)
-    with pytest.raises(UsageError, match="no coordinator 'work'; known coordinators: scratch, home"):
+    with pytest.raises(UsageError, match="no coordinator 'work'; known coordinators: home, scratch"):
         choose(file, "work")
     with pytest.raises(ConfigError, match="No such file"):
         read_coordinators(tmp_path / "none")
