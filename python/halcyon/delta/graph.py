@@ -7,7 +7,7 @@ from statistics import mean, median
 from halcyon.delta.estimate import CONFIDENCE, Estimate, estimate
 from halcyon.delta.measuring import ALONE, HALF_WIDTH, of_key, problems_of
 from halcyon.delta.runs import Key, Run, Told
-from halcyon.delta.turns import POLICIES, UNCOORDINATED
+from halcyon.delta.turns import UNCOORDINATED, policies
 from halcyon.errors import UsageError
 from halcyon.models import interference
 from halcyon.models.interference import DeltaGraph, Phase
@@ -99,7 +99,7 @@ class Graph:
     @property
     def policies(self) -> list[str]:
         found = {point.policy for point in self.points}
-        return [name for name in POLICIES if name in found]
+        return [name for name in policies() if name in found]
 
     def of(self, policy: str) -> list[Measured]:
         return [point for point in self.points if point.policy == policy]
@@ -171,7 +171,8 @@ def _why(problems: Sequence[str]) -> str:
 
 
 def _in_order(keys: Iterable[Key]) -> list[Key]:
-    return sorted(keys, key=lambda one: (POLICIES.index(one.policy), one.dt_ns))
+    order = policies()
+    return sorted(keys, key=lambda one: (order.index(one.policy), one.dt_ns))
 
 
 def _point(

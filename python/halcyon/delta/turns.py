@@ -11,26 +11,30 @@ from halcyon.coordinate.address import Address
 from halcyon.coordinate.configuration import find_program
 from halcyon.coordinate.connection import Connection
 from halcyon.errors import HalcyonSystemError, UnavailableError, UsageError
+from halcyon.policy.functions import metric_names, rule_names
 
 UNCOORDINATED = "none"
-POLICIES = (
-    UNCOORDINATED,
-    "interfere",
-    "fcfs",
-    "interrupt",
-    "delay",
-    "fair-share",
-    "set-10",
-    "dynamic",
-)
-METRICS = ("sum-of-interference-factors", "sum-of-times", "cpu-hours", "energy")
 _UP_WITHIN_S = 20.0
+
+
+def policies() -> tuple[str, ...]:
+    """All that runs may have, uncoordinated first. UnavailableError: this installation lacks its compiled module."""
+    return (UNCOORDINATED, *rule_names())
 
 
 def known_policy(name: str) -> str:
     """UsageError: there is no such policy."""
-    if name not in POLICIES:
-        raise UsageError(f"--policy {name}: not known; expected some of {', '.join(POLICIES)}")
+    return _known("--policy", name, policies())
+
+
+def known_metric(name: str) -> str:
+    """UsageError: there is no such metric."""
+    return _known("--metric", name, metric_names())
+
+
+def _known(option: str, name: str, names: tuple[str, ...]) -> str:
+    if name not in names:
+        raise UsageError(f"{option} {name}: not known; known: {', '.join(names)}")
     return name
 
 

@@ -81,9 +81,10 @@ def _add_delays(parser: argparse.ArgumentParser) -> None:
     add("--to", metavar="DELAY", dest="last", help="the last delay (default: A ends before B starts)")
     add("--steps", metavar="N", type=count, default=9, help="delays from the first to the last (default: 9)")
     add("--policy", metavar="NAME,…", default="none",
-        help="none, interfere, fcfs, interrupt, delay, fair-share, set-10, dynamic (default: none)")  # fmt: skip
-    add("--metric", metavar="NAME", help="what `dynamic` makes least: sum-of-interference-factors (default), "
-        "sum-of-times, cpu-hours, energy")  # fmt: skip
+        help="none: uncoordinated; else as in coordinators.yaml, such as fcfs; an unknown name lists all (default: "
+        "none)")  # fmt: skip
+    add("--metric", metavar="NAME", help="what `dynamic` makes least, as in coordinators.yaml; an unknown name lists "
+        "all (default: the coordinator's)")  # fmt: skip
 
 
 def _add_accuracy(parser: argparse.ArgumentParser) -> None:
@@ -169,7 +170,7 @@ def _report(arguments: argparse.Namespace, wanted: "list[Key]") -> int:
 def _setup(arguments: argparse.Namespace) -> "Setup":
     from halcyon.delta.commands import Command
     from halcyon.delta.runs import Setup
-    from halcyon.delta.turns import METRICS, UNCOORDINATED
+    from halcyon.delta.turns import UNCOORDINATED, known_metric
     from halcyon.testbed.place import MOUNTS
 
     one = arguments
@@ -184,8 +185,8 @@ def _setup(arguments: argparse.Namespace) -> "Setup":
         path = os.path.realpath(path)
     if not path and one.policy != UNCOORDINATED:
         raise UsageError("--policy: turns are given for a file system; name it: --path DIR")
-    if one.metric is not None and one.metric not in METRICS:
-        raise UsageError(f"--metric {one.metric}: not known; expected one of {', '.join(METRICS)}")
+    if one.metric is not None:
+        known_metric(one.metric)
     a_words, b_words = two_commands(one.commands, "halcyon delta")
     return Setup(
         Command("A", a_words, a_hosts), Command("B", b_words, b_hosts), path, one.a_arrive, one.b_arrive, one.before,

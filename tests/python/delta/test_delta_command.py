@@ -155,12 +155,15 @@ def test_a_command_without_io_ends_the_measurement_with_its_reason(folder: Path,
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--policy", "fcsf", "--path", "/x", "--", "a", "--", "b"], "--policy fcsf: not known; expected some of none"),
+        (
+            ["--policy", "fcsf", "--path", "/x", "--", "a", "--", "b"],
+            "--policy fcsf: not known; known: none, interfere, fcfs",
+        ),
         (["--policy", "fcfs", "--", "a", "--", "b"], "turns are given for a file system; name it: --path DIR"),
         (["--dt", "0", "--to", "1s", "--", "a", "--", "b"], "--dt lists all delays: leave out --from and --to"),
         (["--a-on", "c1", "--", "a", "--", "b"], "--a-on and --b-on go together"),
         (["--place", "f=s1", "--", "a", "--", "b"], "--place puts files onto storage hosts of a test bed"),
-        (["--metric", "speed", "--", "a", "--", "b"], "--metric speed: not known; expected one of"),
+        (["--metric", "speed", "--", "a", "--", "b"], "--metric speed: not known; known: sum-of-times, sum-of"),
         (["--confidence", "90,95", "--", "a", "--", "b"], "'90,95' is no percentage from 0 to 100"),
         (["--", "a"], "two commands are needed, A and B: halcyon delta … -- A … -- B …"),
         (["--data", "none.jsonl"], "none.jsonl: no such file; to measure, give two commands"),

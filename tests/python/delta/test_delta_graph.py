@@ -9,11 +9,13 @@ from measured_runs import alone, both
 
 from halcyon.delta.estimate import Estimate, estimate
 from halcyon.delta.graph import Applications, Graph, graph_of
-from halcyon.delta.picture import draw_graph
+from halcyon.delta.picture import draw_graph, look_of
 from halcyon.delta.printed import as_dict, expected_at, not_met, print_graph
 from halcyon.delta.runs import Key, Run
+from halcyon.delta.turns import UNCOORDINATED, policies
 from halcyon.errors import UsageError
 from halcyon.observe.printed.tables import console_for_tables
+from halcyon.policy.functions import rule_names
 
 ALONE = [alone("A", 4.0), alone("A", 4.0), alone("B", 2.0), alone("B", 2.0)]
 
@@ -138,6 +140,16 @@ def test_text_names_policies_delays_and_what_is_left_out(graph: Graph, capsys: p
     assert of_fcfs[3:8] == ["1.00", "±", "0.00", "1.00", "2.50"]
     assert "1 run does not count: late" in said
     assert as_dict(graph)["best"][0]["factors"] == ["interrupt"]
+
+
+def test_every_policy_of_the_coordinator_is_drawn_in_a_look_of_its_own(tmp_path: Path) -> None:
+    names = policies()
+    assert names[0] == UNCOORDINATED
+    assert set(names[1:]) == set(rule_names())
+    assert len({(look.colour, look.mark) for look in map(look_of, names)}) == len(names)
+    graph = graph_of([*ALONE, *(run for name in names for run in twice(Key(name), 5.0, 4.0))], Applications())
+    assert graph.policies == list(names)
+    draw_graph(graph, tmp_path / "all.svg")
 
 
 @pytest.mark.parametrize("ending", ["png", "svg"])
