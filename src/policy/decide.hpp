@@ -62,16 +62,16 @@ int64_t set_of(const application& one);
 
 /// Why the turn is with those that have it.
 enum class reason : uint8_t {
-    alone,           ///< nobody else wants this storage
-    all_interfere,   ///< interfere
-    first_come,      ///< fcfs
-    newest,          ///< interrupt
-    tolerated,       ///< delay: the first, and those whose overlap it tolerates
-    delayed,         ///< delay: the next would slow those before it down too much for now
-    least_served,    ///< fair_share, set_10: had the least for its weight
-    slice_goes_on,   ///< fair_share, set_10: its slice has not ended
-    smiths_rule,     ///< dynamic: overlaps never gain and all have arrived; the highest cost per second left goes first
-    least_cost,      ///< dynamic: the best of all orders, preemptions and overlaps
+    alone,          ///< nobody else wants this storage
+    all_interfere,  ///< interfere
+    first_come,     ///< fcfs
+    newest,         ///< interrupt
+    tolerated,      ///< delay: the first, and those whose overlap it tolerates
+    delayed,        ///< delay: the next would slow those before it down too much for now
+    least_served,   ///< fair_share, set_10: had the least for its weight
+    slice_goes_on,  ///< fair_share, set_10: its slice has not ended
+    smiths_rule,  ///< dynamic: overlaps never gain, all are there, no interruption costs; highest cost per second left
+    least_cost,   ///< dynamic: the best of all orders, preemptions and overlaps
     heuristic_cost,  ///< dynamic, too many to look at all of them: the best of those looked at
     starving,        ///< somebody has waited for as long as anybody may
 };

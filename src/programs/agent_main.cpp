@@ -32,7 +32,8 @@ double seconds_of(const char* name, double usual) {
 int main() {
     agent_loop_settings with;
     with.job = job_identity::of_environment();
-    auto mounts = parse_mounts(variable_or_nothing("HALCYON_COORDINATORS"));
+    auto mounts =
+        parse_mounts(variable_or_nothing("HALCYON_COORDINATORS"), variable_or_nothing("HALCYON_MUNGE_SOCKETS"));
     if (with.job.name[0] == '\0' || !mounts || mounts->empty()) {
         const std::string why = mounts ? "HALCYON_COORDINATORS or HALCYON_JOB is not set" : mounts.why().message;
         std::fprintf(
@@ -44,7 +45,8 @@ int main() {
     }
     with.mounts = *mounts;
     with.node = host_name();
-    with.account = variable_or_nothing("SLURM_JOB_ACCOUNT");
+    with.account = variable_or_nothing("HALCYON_ACCOUNT");
+    if (with.account.empty()) with.account = variable_or_nothing("SLURM_JOB_ACCOUNT");
     with.facts_directory = variable_or_nothing("HALCYON_TRACE_DIR");
     with.page.patience_s = seconds_of("HALCYON_COORDINATE_PATIENCE_MS", with.page.patience_s);
     with.page.starvation_s = seconds_of("HALCYON_COORDINATE_STARVATION_MS", with.page.starvation_s);

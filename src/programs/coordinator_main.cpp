@@ -1,5 +1,6 @@
 // halcyon-coordinator: gives the applications of one file system their turns. See docs/coordinator.md.
 
+#include <signal.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -8,7 +9,9 @@
 #include <iostream>
 #include <new>
 #include <string>
+#include <vector>
 
+#include "base/closest_name.hpp"
 #include "base/rapidjson.hpp"
 #include "coordinate/daemon/daemon.hpp"
 #include "programs/coordinator_options.hpp"
@@ -39,13 +42,11 @@ int check(const std::string& file) {
     return 0;
 }
 
-int show(const std::string& file) {
-    const auto all = read_coordinators(file);
-    if (!all) return fail(all.why());
+void print(const std::vector<coordinator_entry>& entries) {
     rapidjson::StringBuffer text;
     rapidjson::Writer<rapidjson::StringBuffer> json(text);
     json.StartArray();
-    for (const coordinator_entry& one : all->entries) {
+    for (const coordinator_entry& one : entries) {
         json.StartObject();
         json.Key("name");
         json.String(one.name.c_str());
@@ -63,11 +64,39 @@ int show(const std::string& file) {
     }
     json.EndArray();
     std::cout << text.GetString() << "\n";
+}
+
+int show(const std::string& file) {
+    const auto all = read_coordinators(file);
+    if (!all) return fail(all.why());
+    print(all->entries);
     return 0;
+}
+
+int show_one(const std::string& file, const std::string& name) {
+    const auto all = read_coordinators(file);
+    if (!all) return fail(all.why());
+    const auto one = choose(*all, name, file);
+    if (!one) return fail(one.why());
+    print({*one});
+    return 0;
+}
+
+/// False: the process that this one shall end with has ended already, or did not start this one.
+bool end_with_starter(const std::string& pid) {
+    if (pid.empty()) return true;
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);
+    return std::to_string(::getppid()) == pid;
 }
 
 int run(const coordinator_options& options) {
     ::prctl(PR_SET_NAME, "halcyon-coord");
+    if (!end_with_starter(options.ends_with)) {
+        const std::string message = "--end-with " + printable(options.ends_with) +
+                                    ": expected the process that starts this one, and it has to live; that is " +
+                                    std::to_string(::getppid());
+        return fail(failure{error_kind::usage, message, 0});
+    }
     auto made = daemon::start([options] { return configured(options); }, STDERR_FILENO);
     if (!made) return fail(made.why());
     const auto done = (*made)->run();
@@ -87,6 +116,8 @@ int main(int argc, char** argv) try {
             return check(options->file);
         case coordinator_options::task::show:
             return show(options->file);
+        case coordinator_options::task::show_one:
+            return show_one(options->file, options->name);
         case coordinator_options::task::run:
             return run(*options);
     }

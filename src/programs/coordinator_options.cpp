@@ -21,13 +21,18 @@ result<std::string*> place_of(coordinator_options& into, std::string_view option
     if (option == "--policy") return &into.policy;
     if (option == "--metric") return &into.metric;
     if (option == "--metrics") return &into.metrics;
+    if (option == "--end-with") return &into.ends_with;
     if (option == "--address") return &into.addresses.emplace_back();
     if (option == "--check" || option == "--show") {
         into.what = option == "--check" ? coordinator_options::task::check : coordinator_options::task::show;
         return &into.file;
     }
-    const std::array<std::string, 8> known{"--config", "--name",    "--address", "--policy",
-                                           "--metric", "--metrics", "--check",   "--show"};
+    if (option == "--show-one") {
+        into.what = coordinator_options::task::show_one;
+        return &into.file;
+    }
+    const std::array<std::string, 10> known{"--config",  "--name",     "--address", "--policy", "--metric",
+                                            "--metrics", "--end-with", "--check",   "--show",   "--show-one"};
     const auto near = closest_name(option, known);
     return wrong("unknown option " + printable(option) + (near ? "; did you mean " + *near + "?" : ""));
 }
@@ -48,9 +53,9 @@ result<void> take_addresses(const coordinator_options& options, coordinator_entr
 
 const char* const coordinator_usage =
     "usage: halcyon-coordinator [--config FILE] [--name NAME] [--address ADDRESS]... [--policy POLICY]\n"
-    "                           [--metric METRIC] [--metrics ADDRESS]\n"
+    "                           [--metric METRIC] [--metrics ADDRESS] [--end-with PID]\n"
     "       halcyon-coordinator --check FILE\n"
-    "       halcyon-coordinator --show FILE\n"
+    "       halcyon-coordinator --show FILE | --show-one FILE [--name NAME]\n"
     "\n"
     "Gives the applications of one file system their turns, until SIGTERM or SIGINT. SIGHUP: reads FILE again.\n"
     "\n"
@@ -60,8 +65,10 @@ const char* const coordinator_usage =
     "  --policy POLICY    interfere, fcfs, interrupt, delay, fair-share, set-10, dynamic (default: dynamic)\n"
     "  --metric METRIC    of dynamic: sum-of-times, sum-of-interference-factors, cpu-hours, energy\n"
     "  --metrics ADDRESS  where Prometheus finds metrics\n"
+    "  --end-with PID     ends when the process PID does, which has to be the one that starts it\n"
     "  --check FILE       says what is wrong with FILE, and runs nothing\n"
-    "  --show FILE        prints the coordinators of FILE as JSON\n";
+    "  --show FILE        prints the coordinators of FILE as JSON\n"
+    "  --show-one FILE    prints the one of NAME, or the only one, alike\n";
 
 result<coordinator_options> parse_options(std::span<const char* const> arguments) {
     coordinator_options made;

@@ -11,7 +11,7 @@ namespace halcyon::coordinate {
 
 /// The command line of halcyon-coordinator.
 struct coordinator_options {
-    enum class task : uint8_t { run, check, show, help };
+    enum class task : uint8_t { run, check, show, show_one, help };
     task what = task::run;
     std::string file;  ///< coordinators.yaml; empty: everything is on the command line
     std::string name;  ///< of the coordinator
@@ -19,6 +19,7 @@ struct coordinator_options {
     std::string policy;
     std::string metric;
     std::string metrics;
+    std::string ends_with;  ///< number of the process that started it; empty: it outlives that
 };
 
 /// Failure (usage): an option that is not known, or lacks its value.

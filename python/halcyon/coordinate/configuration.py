@@ -36,23 +36,26 @@ def find_program() -> Path:
 
 def read_coordinators(file: Path) -> list[Coordinator]:
     """ConfigError: with file, line and key path."""
-    done = subprocess.run([find_program(), "--show", file], capture_output=True, text=True, check=False)
+    return _shown("--show", str(file))
+
+
+def choose(file: Path, name: str | None) -> Coordinator:
+    """By name; None: the only one. UsageError: there is none of that name, or there are several; ConfigError: as
+    above."""
+    (chosen,) = _shown("--show-one", str(file), *([] if name is None else ["--name", name]))
+    return chosen
+
+
+def _shown(*options: str) -> list[Coordinator]:
+    """By the program, whose exit status 2 says that the question made no sense."""
+    done = subprocess.run([find_program(), *options], capture_output=True, text=True, check=False)
     if done.returncode:
-        raise ConfigError(done.stderr.strip().removeprefix("halcyon-coordinator: "))
+        said = done.stderr.strip().removeprefix("halcyon-coordinator: ")
+        raise UsageError(said.splitlines()[0]) if done.returncode == _USAGE else ConfigError(said)
     return [
         Coordinator(one["name"], one["paths"], parse_address(one["address"]), one["munge_socket"])
         for one in json.loads(done.stdout)
     ]
 
 
-def choose(file: Path, name: str | None) -> Coordinator:
-    """By name; None: the only one."""
-    known = read_coordinators(file)
-    names = ", ".join(one.name for one in known)
-    if name is None:
-        if len(known) == 1:
-            return known[0]
-        raise UsageError(f"{file} has {len(known)} coordinators: {names}; name one of them with --name")
-    if found := next((one for one in known if one.name == name), None):
-        return found
-    raise UsageError(f"{file}: no coordinator {name!r}; known coordinators: {names}")
+_USAGE = 2

@@ -1,13 +1,13 @@
 """A measured Δ-graph: interference factors over the delay for each policy, beside what the model expects."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 
 from halcyon.delta.estimate import CONFIDENCE, Estimate, estimate
-from halcyon.delta.measuring import ALONE, HALF_WIDTH, of_key
+from halcyon.delta.measuring import ALONE, HALF_WIDTH, of_key, problems_of
 from halcyon.delta.runs import Key, Run, Told
-from halcyon.delta.turns import POLICIES, UNCOORDINATED
+from halcyon.delta.turns import UNCOORDINATED, policies
 from halcyon.errors import UsageError
 from halcyon.models import interference
 from halcyon.models.interference import DeltaGraph, Phase
@@ -44,7 +44,16 @@ class Measured:
     link_share: float | None
     """Median, of the storage link used most while both did I/O."""
     met: bool
-    """Both times are known as well as wanted."""
+    """There are as many runs as wanted, and both times are known as well as wanted."""
+
+
+@dataclass(frozen=True)
+class Unmeasured:
+    """A point of which no run counts. `problems`: why, of each run, in their order; empty: none was made."""
+
+    policy: str
+    dt_ns: int
+    problems: list[str]
 
 
 @dataclass(frozen=True)
@@ -77,16 +86,20 @@ class Graph:
     a_cores: float
     b_cores: float
     points: list[Measured]
+    unmeasured: list[Unmeasured]
     expected: DeltaGraph
     phases: int
     """The most that a command had in one run: above 1, its time is the sum of several."""
     left_out: dict[str, int]
+    repeat: int
+    """Runs that each point shall have at least, and each of A and B alone."""
     met: bool
+    """All points are, and both times alone have as many runs, and as narrow intervals, as wanted."""
 
     @property
     def policies(self) -> list[str]:
         found = {point.policy for point in self.points}
-        return [name for name in POLICIES if name in found]
+        return [name for name in policies() if name in found]
 
     def of(self, policy: str) -> list[Measured]:
         return [point for point in self.points if point.policy == policy]
@@ -109,39 +122,62 @@ class Graph:
 
 
 def graph_of(
-    runs: Sequence[Run], applications: Applications, confidence: float = CONFIDENCE, half_width: float = HALF_WIDTH
-) -> Graph:
-    """Of the runs of a file. UsageError: those of A or B alone are missing, or all of both."""
-    told_alone = {key.alone: [told for run in of_key(key, runs) if (told := run.a or run.b)] for key in ALONE}
-    for name, ones in told_alone.items():
-        if not ones:
-            raise UsageError(f"no run of {name} alone counts, so that no interference factor is known")
-    keys = dict.fromkeys(run.key for run in runs if run.key.alone is None and run.problem is None)
-    if not keys:
-        raise UsageError("no run of both commands counts")
+    runs: Sequence[Run], applications: Applications, confidence: float = CONFIDENCE, half_width: float = HALF_WIDTH,
+    wanted: Sequence[Key] = (), repeat: int = 1,
+) -> Graph:  # fmt: skip
+    """Of the runs of a file. `wanted`: points that shall be there, besides those that have runs. UsageError: no run of
+    A or B alone counts, or none of both."""
+    told_alone = {key.alone: _told_alone(key, runs) for key in ALONE}
+    keys = dict.fromkeys([*wanted, *(run.key for run in runs if run.key.alone is None)])
+    counted = {key: of_key(key, runs) for key in keys}
+    unmeasured = [
+        Unmeasured(key.policy, key.dt_ns, problems_of(key, runs)) for key in _in_order(keys) if not counted[key]
+    ]
+    if not any(counted.values()):
+        raise UsageError(f"no run of both commands counts{_why([why for one in unmeasured for why in one.problems])}")
     a_alone, b_alone = (estimate([one.seconds for one in told_alone[name]], confidence) for name in "AB")
     cores = [
         given or median(one.processes for one in told_alone[name])
         for name, given in (("A", applications.a_cores), ("B", applications.b_cores))
     ]
-    points = [_point(key, of_key(key, runs), (a_alone, b_alone), cores, confidence, half_width) for key in keys]
-    points.sort(key=lambda one: (POLICIES.index(one.policy), one.dt_ns))
+    points = [
+        _point(key, counted[key], (a_alone, b_alone), cores, confidence, half_width, repeat)
+        for key in _in_order(keys) if counted[key]
+    ]  # fmt: skip
     a, b = (
         Phase(a_alone.mean, applications.a_demand, applications.a_weight or cores[0], cores[0]),
         Phase(b_alone.mean, applications.b_demand, applications.b_weight or cores[1], cores[1]),
     )
     expected = interference.delta_graph(a, b, sorted({point.dt_ns / 1e9 for point in points}))
-    narrow = all(one.relative <= half_width for one in (a_alone, b_alone))
+    alone_met = all(one.relative <= half_width and one.count >= repeat for one in (a_alone, b_alone))
     return Graph(
-        a_alone, b_alone, cores[0], cores[1], points, expected,
-        max(len(told.phases) for run in runs for told in (run.a, run.b) if told), _left_out(runs),
-        narrow and all(point.met for point in points),
+        a_alone, b_alone, cores[0], cores[1], points, unmeasured, expected,
+        max(len(told.phases) for run in runs for told in (run.a, run.b) if told), _left_out(runs), repeat,
+        alone_met and not unmeasured and all(point.met for point in points),
     )  # fmt: skip
+
+
+def _told_alone(key: Key, runs: Sequence[Run]) -> list[Told]:
+    """UsageError: there is none."""
+    found = [told for run in of_key(key, runs) if (told := run.a or run.b)]
+    if not found:
+        why = _why(problems_of(key, runs))
+        raise UsageError(f"no run of {key.alone} alone counts, so that no interference factor is known{why}")
+    return found
+
+
+def _why(problems: Sequence[str]) -> str:
+    return f"; the last one of {len(problems)} does not: {problems[-1]}" if problems else ""
+
+
+def _in_order(keys: Iterable[Key]) -> list[Key]:
+    order = policies()
+    return sorted(keys, key=lambda one: (order.index(one.policy), one.dt_ns))
 
 
 def _point(
     key: Key, runs: Sequence[Run], alone: tuple[Estimate, Estimate], cores: Sequence[float], confidence: float,
-    half_width: float,
+    half_width: float, repeat: int,
 ) -> Measured:  # fmt: skip
     a_s = estimate(_seconds([run.a for run in runs]), confidence)
     b_s = estimate(_seconds([run.b for run in runs]), confidence)
@@ -151,7 +187,7 @@ def _point(
         key.policy, key.dt_ns, mean(run.dt_s or 0.0 for run in runs), len(runs), a_s, b_s, a_factor, b_factor,
         a_factor.plus(b_factor), a_s.plus(b_s, *cores),
         _parts([run.a for run in runs]), _parts([run.b for run in runs]), median(shares) if shares else None,
-        max(a_s.relative, b_s.relative) <= half_width,
+        max(a_s.relative, b_s.relative) <= half_width and len(runs) >= repeat,
     )  # fmt: skip
 
 

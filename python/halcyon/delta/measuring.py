@@ -89,9 +89,15 @@ def of_key(key: Key, runs: Sequence[Run]) -> list[Run]:
     return [run for run in runs if run.key == key and run.problem is None]
 
 
+def problems_of(key: Key, runs: Sequence[Run]) -> list[str]:
+    """Why the others do not count, in their order."""
+    return [run.problem for run in runs if run.key == key and run.problem is not None]
+
+
 def is_met(key: Key, runs: Sequence[Run], wanted: Wanted) -> bool:
-    """Whether the point is known as well as wanted."""
-    return _missing(key, runs, wanted) == 0 and _is_narrow(of_key(key, runs), wanted)
+    """Whether the point has as many runs as wanted, and is known as well as wanted."""
+    counted = of_key(key, runs)
+    return len(counted) >= wanted.repeat and _is_narrow(counted, wanted)
 
 
 def _first_alone(key: Key, runs: Sequence[Run], wanted: Wanted) -> float:
@@ -106,7 +112,7 @@ def _first_alone(key: Key, runs: Sequence[Run], wanted: Wanted) -> float:
 def _missing(key: Key, runs: Sequence[Run], wanted: Wanted) -> int:
     """Runs to make now."""
     counted = of_key(key, runs)
-    if sum(run.key == key for run in runs) - len(counted) >= _PROBLEMS * wanted.repeat:
+    if len(problems_of(key, runs)) >= _PROBLEMS * wanted.repeat:
         return 0
     if len(counted) < wanted.repeat:
         return wanted.repeat - len(counted)

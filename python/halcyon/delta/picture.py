@@ -14,6 +14,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from halcyon.delta.estimate import Estimate
 from halcyon.delta.graph import Graph, Measured
+from halcyon.delta.turns import policies
 from halcyon.figures.axes import label_time
 from halcyon.figures.picture import INK, MUTED, SERIES, WIDTH_IN
 from halcyon.figures.picture_file import save_picture
@@ -24,27 +25,33 @@ _A, _B = SERIES[1], SERIES[0]
 
 
 @dataclass(frozen=True)
-class _Look:
+class Look:
     colour: str
     mark: str
     line: Any = "-"
     """As matplotlib says it: a name, or lengths."""
 
 
-_LOOKS = {
-    "none": _Look(SERIES[5], "o"),
-    "interfere": _Look(SERIES[3], "s", (0, (5, 1))),
-    "fcfs": _Look(SERIES[2], "^"),
-    "interrupt": _Look(SERIES[4], "v"),
-    "delay": _Look(SERIES[6], "P", (0, (6, 2, 1, 2))),
-    "fair-share": _Look(SERIES[0], "X", (0, (1, 1))),
-    "set-10": _Look(SERIES[1], "*", (0, (1, 2))),
-    "dynamic": _Look(SERIES[7], "D", (0, (3, 3))),
-}
+_LOOKS = (
+    Look(SERIES[5], "o"),
+    Look(SERIES[3], "s", (0, (5, 1))),
+    Look(SERIES[2], "^"),
+    Look(SERIES[4], "v"),
+    Look(SERIES[6], "P", (0, (6, 2, 1, 2))),
+    Look(SERIES[0], "X", (0, (1, 1))),
+    Look(SERIES[1], "*", (0, (1, 2))),
+    Look(SERIES[7], "D", (0, (3, 3))),
+)
+"""Of policies, in their order."""
 _TITLES = {"none": "uncoordinated"}
 _COLUMNS = 3
 _DENSE = 400
 """Delays of the expected curves."""
+
+
+def look_of(policy: str) -> Look:
+    """How its points and lines are drawn."""
+    return _LOOKS[policies().index(policy) % len(_LOOKS)]
 
 
 def draw_graph(graph: Graph, path: Path) -> None:
@@ -86,8 +93,8 @@ def _factors(axes: Axes, graph: Graph, name: str) -> None:
         for colour, values in ((_A, [one.a_factor for one in curve]), (_B, [one.b_factor for one in curve])):
             axes.plot([one.delta_s for one in curve], values, color=colour, linewidth=1.1, linestyle=(0, (4, 2)))
     points = graph.of(name)
-    _with_intervals(axes, points, [one.a_factor for one in points], _Look(_A, "o"))
-    _with_intervals(axes, points, [one.b_factor for one in points], _Look(_B, "s"))
+    _with_intervals(axes, points, [one.a_factor for one in points], Look(_A, "o"))
+    _with_intervals(axes, points, [one.b_factor for one in points], Look(_B, "s"))
     axes.axhline(1, color=MUTED, linewidth=0.8, linestyle=(0, (1, 2)))
     axes.axvline(0, color=MUTED, linewidth=0.7)
     axes.set_title(_TITLES.get(name, name))
@@ -95,7 +102,7 @@ def _factors(axes: Axes, graph: Graph, name: str) -> None:
     label_time(axes.xaxis, _reach(graph), "B's start after A's")
 
 
-def _with_intervals(axes: Axes, points: Sequence[Measured], values: Sequence[Estimate], look: _Look) -> None:
+def _with_intervals(axes: Axes, points: Sequence[Measured], values: Sequence[Estimate], look: Look) -> None:
     """Points that are not known as well as wanted are hollow."""
     axes.plot(
         [one.dt_s for one in points], [one.mean for one in values], color=look.colour, linestyle=look.line,
@@ -138,7 +145,7 @@ def _costs(figure: Figure, grid: GridSpec, row: int, columns: int, graph: Graph)
         axes = figure.add_subplot(place)
         for name in graph.policies:
             points = graph.of(name)
-            _with_intervals(axes, points, [getattr(one, what) for one in points], _LOOKS[name])
+            _with_intervals(axes, points, [getattr(one, what) for one in points], look_of(name))
         highest = max(getattr(one, what).high for one in graph.points)
         axes.set_ylim(0, highest * 1.3)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.12g}"))
@@ -147,7 +154,7 @@ def _costs(figure: Figure, grid: GridSpec, row: int, columns: int, graph: Graph)
         handles = [
             Line2D([], [], color=look.colour, marker=look.mark, markersize=5, linestyle=look.line,
                    label=_TITLES.get(name, name))
-            for name in graph.policies for look in [_LOOKS[name]]
+            for name in graph.policies for look in [look_of(name)]
         ]  # fmt: skip
         axes.legend(
             handles=handles,
@@ -170,10 +177,10 @@ def _best(axes: Axes, graph: Graph) -> None:
             if at is None:
                 continue
             if name in one.core_seconds:
-                axes.plot([at], [i], marker="o", markersize=6, color=_LOOKS[name].colour, linestyle="none")
+                axes.plot([at], [i], marker="o", markersize=6, color=look_of(name).colour, linestyle="none")
             if name in one.factors:
                 axes.plot(
-                    [at], [i], marker="o", markersize=11, markerfacecolor="none", color=_LOOKS[name].colour,
+                    [at], [i], marker="o", markersize=11, markerfacecolor="none", color=look_of(name).colour,
                     linestyle="none", markeredgewidth=1.4,
                 )  # fmt: skip
     axes.set_yticks(range(len(names)), [_TITLES.get(name, name) for name in names])

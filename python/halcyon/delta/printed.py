@@ -93,15 +93,40 @@ def _print_remarks(graph: Graph, console: Console) -> None:
         )
     for reason, count in graph.left_out.items():
         console.print(f"\n{plural(count, 'run does', 'runs do')} not count: {reason}", soft_wrap=True)
-    unmet = sum(not point.met for point in graph.points)
-    if unmet:
-        console.print(
-            f"\n* not met: {plural(unmet, 'point')} of {len(graph.points)} with too wide an interval, or with one run "
-            "alone, which has none",
-            soft_wrap=True,
+    for line in not_met(graph):
+        console.print(f"\n{line}", soft_wrap=True)
+
+
+def not_met(graph: Graph) -> list[str]:
+    """A line for every reason why points are not known as well as wanted."""
+    of_all = len(graph.points) + len(graph.unmeasured)
+    said = [
+        f"not met: {one.policy}, B starts {delay(one.dt_ns)}: {_nothing_counts(one.problems)}"
+        for one in graph.unmeasured
+    ]
+    short = [point for point in graph.points if point.runs < graph.repeat]
+    for point in short:
+        where = f"{point.policy}, B starts {delay(point.dt_ns)}"
+        said.append(f"* not met: {where}: {plural(point.runs, 'run')} of {graph.repeat} (--repeat)")
+    if wide := sum(not point.met for point in graph.points) - len(short):
+        said.append(
+            f"* not met: {plural(wide, 'point')} of {of_all} with too wide an interval (--half-width), or with one run "
+            "alone, which has none"
         )
-    if not graph.met and not unmet:
-        console.print("\nnot met: the time of A or B alone has too wide an interval", soft_wrap=True)
+    alone = [f"{name} alone: {plural(one.count, 'run')} of {graph.repeat} (--repeat)"
+             for name, one in (("A", graph.a_alone), ("B", graph.b_alone)) if one.count < graph.repeat]  # fmt: skip
+    said += [f"not met: {one}" for one in alone]
+    if not graph.met and not said:
+        said.append("not met: the time of A or B alone has too wide an interval (--half-width)")
+    return said
+
+
+def _nothing_counts(problems: list[str]) -> str:
+    if not problems:
+        return "no run was made; the same command line goes on"
+    if len(problems) == 1:
+        return f"its only run does not count: {problems[0]}"
+    return f"none of {plural(len(problems), 'run')} counts; the last one: {problems[-1]}"
 
 
 def delay(dt_ns: int) -> str:

@@ -11,6 +11,7 @@ from pathlib import Path
 from halcyon.delta.commands import Command, Place, Running
 from halcyon.delta.gate import Gate, Gathered
 from halcyon.delta.io_time import PAUSE_S, Phase, io_time
+from halcyon.delta.link_share import link_share
 from halcyon.delta.turns import UNCOORDINATED, coordinator
 from halcyon.errors import HalcyonSystemError, UsageError
 from halcyon.layers.coordination import Coordination, read_turns
@@ -126,7 +127,7 @@ def run_once(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
         problem = next((said for one in held if (said := one.problem(told[one.name]))), None)
     a, b = told.get("A"), told.get("B")
     dt_s = (b.begin_ns - a.begin_ns) / 1e9 if a and b else None
-    share = _link_share(place, looks, a, b) if a and b else None
+    share = link_share(place, looks, a.phases, b.phases) if a and b else None
     return Run(key, a, b, dt_s, share, problem, at_s, time.monotonic() - began)
 
 
@@ -252,12 +253,3 @@ def _await_ends(place: Place, held: Sequence[_Held], limit_s: float) -> list[Cou
     if last := place.look():
         looks.append(last)
     return looks
-
-
-def _link_share(place: Place, looks: Sequence[Counted], a: Told, b: Told) -> float | None:
-    begin_s = max(a.begin_ns, b.begin_ns) / 1e9
-    end_s = min(one.begin_ns / 1e9 + one.seconds for one in (a, b))
-    within = [look for look in looks if begin_s <= look.time_s <= end_s]
-    if len(within) < 2:
-        return None
-    return max(place.link_shares(within[0], within[-1]).values(), default=None)

@@ -1,5 +1,6 @@
 """A coordinator of our own, for runs under one policy."""
 
+import os
 import subprocess
 import time
 from collections.abc import Iterator
@@ -10,26 +11,30 @@ from halcyon.coordinate.address import Address
 from halcyon.coordinate.configuration import find_program
 from halcyon.coordinate.connection import Connection
 from halcyon.errors import HalcyonSystemError, UnavailableError, UsageError
+from halcyon.policy.functions import metric_names, rule_names
 
 UNCOORDINATED = "none"
-POLICIES = (
-    UNCOORDINATED,
-    "interfere",
-    "fcfs",
-    "interrupt",
-    "delay",
-    "fair-share",
-    "set-10",
-    "dynamic",
-)
-METRICS = ("sum-of-interference-factors", "sum-of-times", "cpu-hours", "energy")
 _UP_WITHIN_S = 20.0
+
+
+def policies() -> tuple[str, ...]:
+    """All that runs may have, uncoordinated first. UnavailableError: this installation lacks its compiled module."""
+    return (UNCOORDINATED, *rule_names())
 
 
 def known_policy(name: str) -> str:
     """UsageError: there is no such policy."""
-    if name not in POLICIES:
-        raise UsageError(f"--policy {name}: not known; expected some of {', '.join(POLICIES)}")
+    return _known("--policy", name, policies())
+
+
+def known_metric(name: str) -> str:
+    """UsageError: there is no such metric."""
+    return _known("--metric", name, metric_names())
+
+
+def _known(option: str, name: str, names: tuple[str, ...]) -> str:
+    if name not in names:
+        raise UsageError(f"{option} {name}: not known; known: {', '.join(names)}")
     return name
 
 
@@ -44,7 +49,9 @@ def coordinator(policy: str, metric: str | None, path: str, folder: Path) -> Ite
     config.write_text(f"halcyon: 1\ncoordinators:\n  delta:\n{lines}", encoding="utf-8")
     log = folder / "coordinator.log"
     with log.open("wb") as said:
-        process = subprocess.Popen([find_program(), "--config", config], stderr=said, stdin=subprocess.DEVNULL)
+        # Nobody else would end it if this process is killed.
+        command = [str(find_program()), "--config", str(config), "--end-with", str(os.getpid())]
+        process = subprocess.Popen(command, stderr=said, stdin=subprocess.DEVNULL)
     try:
         _wait_until_it_listens(process, address, log)
         yield f"{path}={address}"

@@ -1,22 +1,25 @@
 """How the processes of a command find the coordinators of their file systems, and what they told of their turns."""
 
 import os
-import secrets
-import socket
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 from halcyon.coordinate.address import parse_address
-from halcyon.coordinate.configuration import default_file, read_coordinators
+from halcyon.coordinate.configuration import Coordinator, default_file, read_coordinators
 from halcyon.errors import UnavailableError, UsageError
 from halcyon.installed_program import find_installed
 from halcyon.layers.agent_facts import Agents, agents_in_words, await_agents, read_agents
+from halcyon.layers.job import Job
 from halcyon.quantities import plural, seconds, size
 
 MOST_PATHS = 8
 """File systems of one job; page.hpp has room for no more."""
+LONGEST_ACCOUNT = 256
+"""Bytes; a coordinator refuses longer names."""
 
 
 @dataclass(frozen=True)
@@ -26,19 +29,56 @@ class Coordination:
     paths: tuple[str, ...] = ()
     """Each `PATH=ADDRESS`."""
     file: Path | None = None
+    job: Job | None = None
+    """None: a new one."""
+    account: str | None = None
+    """Who pays, for accounts of coordinators.yaml."""
 
     def variables(self) -> dict[str, str]:
         """Of the command's processes. UsageError: a path or an address that is none, or too many; ConfigError: the
         file is wrong; UnavailableError: this installation lacks a program, or no coordinator is known."""
-        lines = [_line(one) for one in self.paths] or _lines_of(self.file or default_file())
-        if len(lines) > MOST_PATHS:
-            raise UsageError(f"--coordinate: {len(lines)} coordinated paths; expected {MOST_PATHS} or fewer")
+        if len(self.lines) > MOST_PATHS:
+            raise UsageError(f"--coordinate: {len(self.lines)} coordinated paths; expected {MOST_PATHS} or fewer")
         return {
-            "HALCYON_COORDINATORS": "\n".join(lines),
+            "HALCYON_COORDINATORS": "\n".join(self.lines),
             "HALCYON_AGENT": str(find_installed("halcyon-agent", "HALCYON_AGENT")),
-            "HALCYON_JOB": f"{socket.gethostname()}.{os.getpid()}.{secrets.token_hex(4)}",
-            "HALCYON_JOB_SECRET": secrets.token_hex(16),
+            **(self.job or Job.new()).variables(),
+            **self._account_variable(),
+            **self._munge_variable(),
         }
+
+    def _munge_variable(self) -> dict[str, str]:
+        """Which sockets of munged coordinators.yaml names. Without the file, what the environment says stays."""
+        if self.paths:
+            return {}
+        wanted = [(path, one.munge_socket) for path, one in self._in_file if one.munge_socket]
+        return {"HALCYON_MUNGE_SOCKETS": "\n".join(f"{path}={socket}" for path, socket in wanted)}
+
+    def _account_variable(self) -> dict[str, str]:
+        """Without an account of its own, that of Slurm counts."""
+        if self.account is None:
+            return {}
+        if (
+            not 1 <= len(self.account) <= LONGEST_ACCOUNT
+            or not self.account.isascii()
+            or not self.account.isprintable()
+        ):
+            raise UsageError(f"--account {self.account!r}: expected 1 to {LONGEST_ACCOUNT} characters of ASCII")
+        return {"HALCYON_ACCOUNT": self.account}
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Each `PATH=ADDRESS`, with the real path. Errors as of `variables`."""
+        return [_line(one) for one in self.paths] or [f"{path}={one.address}" for path, one in self._in_file]
+
+    @cached_property
+    def _in_file(self) -> list[tuple[str, Coordinator]]:
+        return _in_file(self.file or default_file())
+
+    @property
+    def coordinated(self) -> list[str]:
+        """The paths. Errors as of `variables`."""
+        return [line.partition("=")[0] for line in self.lines]
 
 
 @dataclass
@@ -57,12 +97,14 @@ class Turns:
 
 
 _WHY = {
-    "calls_let_silent": "since no coordinator answered",
-    "calls_let_starving": "since they had waited for as long as any call may",
-    "calls_let_locks": "since a file lock was held",
-    "calls_let_others": "since they must not wait (non-blocking calls, MPI-IO in the background)",
+    "calls_let_silent": "no coordinator answered; `halcyon coordinator top` tells whether it runs",
+    "calls_let_starving": "{} had waited for as long as any call may",
+    "calls_let_locks": "{} came while a process of the job held a file lock",
+    "calls_let_others": "{} must not wait (non-blocking calls, MPI-IO in the background)",
 }
-"""Why calls went on out of turn, in the words of coordinate_layer.cpp."""
+"""Why calls went on out of turn, by the counts of coordinate_layer.cpp; `{}` is their number."""
+_NO_CALL_WAITED = "no coordinator answered, unless calls in the background (aio) moved them"
+"""The agent knew before any call asked, or nobody asks for such calls."""
 
 
 def read_turns(folder: Path) -> Turns:
@@ -84,20 +126,23 @@ def read_turns(folder: Path) -> Turns:
     return total
 
 
-def say_how_turns_were_taken(folder: Path) -> None:
-    """Lines on standard error; what went on out of turn, or wrong, comes first. Waits a little for the agents."""
+def say_how_turns_were_taken(folder: Path, coordinated: Sequence[str] = ()) -> None:
+    """Lines on standard error; what went on out of turn, or wrong, comes first. Waits a little for the agents.
+    `coordinated`: the paths, as far as known."""
     await_agents(folder)
-    for line in turns_in_words(read_turns(folder)):
+    for line in turns_in_words(read_turns(folder), coordinated):
         print(f"halcyon: {line}", file=sys.stderr)
 
 
-def turns_in_words(turns: Turns) -> list[str]:
-    """One line of all; before it one for each reason why calls went on out of turn, and what else went wrong."""
+def turns_in_words(turns: Turns, coordinated: Sequence[str] = ()) -> list[str]:
+    """One line of all; before it, one of all that went on out of turn with its reasons, and what else went wrong."""
     counts = turns.counts
     said = []
+    reasons = [words.format(plural(counts[key], "call")) for key, words in _WHY.items() if counts[key]]
     if unasked := counts["bytes_unasked"]:
-        said.append(f"{size(unasked)} moved out of turn: no coordinator answered, or a call could not wait")
-    said += [f"{plural(counts[key], 'call')} went on out of turn {why}" for key, why in _WHY.items() if counts[key]]
+        said.append(f"{size(unasked)} moved out of turn: {'; '.join(reasons) or _NO_CALL_WAITED}")
+    elif reasons:
+        said.append(f"calls that moved nothing went on out of turn: {'; '.join(reasons)}")
     if left_out := counts["forecasts_left_out"]:
         made = plural(counts["forecasts"], "forecast")
         said.append(f"{made} of what is to come; {left_out} more were left out: they would have taken too much time")
@@ -109,7 +154,9 @@ def turns_in_words(turns: Turns) -> list[str]:
     if turns.untold:
         said.append(f"{plural(turns.untold, 'process', 'processes')} did not tell of turns: still running, or lost")
     if not turns.processes:
-        return [*said, "no process did I/O on a coordinated path"]
+        where = f"below {', '.join(coordinated)}" if coordinated else "on a coordinated path"
+        unseen = "static programs, and children that drop LD_PRELOAD, are not seen"
+        return [*said, f"no process did I/O {where}; {unseen}"]
     who = plural(turns.processes, "process", "processes")
     waited = seconds(counts["waited_ns"] / 1e9)
     return [*said, f"{who} took turns: {size(counts['bytes'])} in turn; waited for {waited}, all threads together"]
@@ -124,9 +171,10 @@ def _line(text: str) -> str:
     return f"{os.path.realpath(path)}={parse_address(address)}"
 
 
-def _lines_of(file: Path) -> list[str]:
+def _in_file(file: Path) -> list[tuple[str, Coordinator]]:
+    """Real paths with their coordinators."""
     if not file.exists():
         raise UnavailableError(
             f"{file}: no such file, so that no coordinator is known; name one: --coordinator PATH=ADDRESS"
         )
-    return [f"{os.path.realpath(path)}={one.address}" for one in read_coordinators(file) for path in one.paths]
+    return [(os.path.realpath(path), one) for one in read_coordinators(file) for path in one.paths]

@@ -74,14 +74,14 @@ def _is_empty(folder: Path) -> bool:
     return folder.is_dir() and not any(folder.iterdir())
 
 
-def say_what_was_recorded(place: Path, layers: Sequence[str]) -> None:
+def say_what_was_recorded(place: Path, layers: Sequence[str], coordination: Coordination | None = None) -> None:
     """A line on standard error for each layer; none where the folder is removed."""
     if not place.exists():
         return
     if "predict" in layers or "prefetch" in layers:
         say_what_was_learnt(place / "trace")
     if "coordinate" in layers:
-        say_how_turns_were_taken(place / "trace")
+        say_how_turns_were_taken(place / "trace", coordination.coordinated if coordination else ())
     if "trace" in layers:
         _say_how_many_were_traced(place)
     elif "predict" in layers:

@@ -3,7 +3,7 @@
 A number that makes no sense never fails a decision; src/policy/application.hpp says what stands for it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol, cast
 
 from halcyon.compiled import core
@@ -190,3 +190,17 @@ class Functions(Protocol):
 def functions() -> Functions:
     """UnavailableError: this installation lacks its compiled module."""
     return cast(Functions, cast(Any, core()).policy)
+
+
+def rule_names() -> tuple[str, ...]:
+    """As coordinators.yaml calls them: fcfs, fair-share. UnavailableError: as functions()."""
+    return _names(functions().Rule)
+
+
+def metric_names() -> tuple[str, ...]:
+    """As coordinators.yaml calls them: sum-of-times. UnavailableError: as functions()."""
+    return _names(functions().Metric)
+
+
+def _names(enumeration: Way | Sum) -> tuple[str, ...]:
+    return tuple(functions().name_of(one) for one in cast(Iterable[Way | Sum], enumeration))

@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from halcyon.errors import UsageError
 from halcyon.quantities import plural
-from halcyon.verbs.model.option_types import above_zero, count, duration, percents, share, time_above_zero
+from halcyon.verbs.model.option_types import above_zero, count, duration, percent, share, time_above_zero
 from halcyon.verbs.two_commands import two_commands
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from halcyon.delta.data_file import DataFile
     from halcyon.delta.delays import Delays
     from halcyon.delta.measuring import Progress, Wanted
-    from halcyon.delta.runs import Setup
+    from halcyon.delta.runs import Key, Setup
     from halcyon.testbed.bed import Bed
 
 SUMMARY = "measure what two commands cost each other, by the delay between their I/O, under each policy"
@@ -80,16 +81,17 @@ def _add_delays(parser: argparse.ArgumentParser) -> None:
     add("--to", metavar="DELAY", dest="last", help="the last delay (default: A ends before B starts)")
     add("--steps", metavar="N", type=count, default=9, help="delays from the first to the last (default: 9)")
     add("--policy", metavar="NAME,…", default="none",
-        help="none, interfere, fcfs, interrupt, delay, fair-share, set-10, dynamic (default: none)")  # fmt: skip
-    add("--metric", metavar="NAME", help="what `dynamic` makes least: sum-of-interference-factors (default), "
-        "sum-of-times, cpu-hours, energy")  # fmt: skip
+        help="none: uncoordinated; else as in coordinators.yaml, such as fcfs; an unknown name lists all (default: "
+        "none)")  # fmt: skip
+    add("--metric", metavar="NAME", help="what `dynamic` makes least, as in coordinators.yaml; an unknown name lists "
+        "all (default: the coordinator's)")  # fmt: skip
 
 
 def _add_accuracy(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("repetitions").add_argument
     add("--repeat", metavar="N", type=count, default=3, help="runs of each point (default: 3)")
     add("--most", metavar="N", type=count, default=15, help="runs of a point whose interval is wide (default: 15)")
-    add("--confidence", metavar="PERCENT", type=percents, default=[0.95], help="of the intervals (default: 95)")
+    add("--confidence", metavar="PERCENT", type=percent, default=0.95, help="of the intervals (default: 95)")
     add("--half-width", metavar="PERCENT", type=above_zero, default=5.0,
         help="half the width of an interval over the mean: above, the point is repeated (default: 5)")  # fmt: skip
     add("--within", metavar="TIME", type=time_above_zero, default=math.inf,
@@ -104,20 +106,22 @@ def run(arguments: argparse.Namespace) -> int:
 
     if arguments.output is not None:
         picture_path(arguments.output)
+    wanted: list[Key] = []
     if arguments.commands:
-        _measure(arguments)
+        wanted = _measure(arguments)
     elif not arguments.data.exists():
         raise UsageError(
             f"{arguments.data}: no such file; to measure, give two commands: halcyon delta … -- A … -- B …"
         )
-    return _report(arguments)
+    return _report(arguments, wanted)
 
 
-def _measure(arguments: argparse.Namespace) -> None:
+def _measure(arguments: argparse.Namespace) -> "list[Key]":
+    """All points that were to be measured."""
     from dataclasses import asdict
 
     from halcyon.delta.data_file import DataFile
-    from halcyon.delta.measuring import measure
+    from halcyon.delta.measuring import measure, points
     from halcyon.delta.runs import Limits
     from halcyon.observe.advise.trial import ended_in_order
 
@@ -131,6 +135,7 @@ def _measure(arguments: argparse.Namespace) -> None:
     ):
         _say_what_was_there(arguments.data, file)
         measure(place, setup, wanted, file, limits, show)
+        return points(wanted, file.runs)
 
 
 def _say_what_was_there(path: Path, file: "DataFile") -> None:
@@ -140,7 +145,7 @@ def _say_what_was_there(path: Path, file: "DataFile") -> None:
         print(f"halcyon: {path}: goes on after {plural(len(file.runs), 'run')}", file=sys.stderr)
 
 
-def _report(arguments: argparse.Namespace) -> int:
+def _report(arguments: argparse.Namespace, wanted: "list[Key]") -> int:
     from halcyon.delta.data_file import read
     from halcyon.delta.graph import Applications, graph_of
     from halcyon.delta.printed import as_dict, print_graph
@@ -150,7 +155,7 @@ def _report(arguments: argparse.Namespace) -> int:
     one = arguments
     content = read(one.data)
     applications = Applications(one.a_cores, one.b_cores, one.a_weight, one.b_weight, one.a_demand, one.b_demand)
-    graph = graph_of(content.runs, applications, _one(one.confidence), one.half_width / 100)
+    graph = graph_of(content.runs, applications, one.confidence, one.half_width / 100, wanted, one.repeat)
     if one.output is not None:
         from halcyon.delta.picture import draw_graph
 
@@ -165,7 +170,7 @@ def _report(arguments: argparse.Namespace) -> int:
 def _setup(arguments: argparse.Namespace) -> "Setup":
     from halcyon.delta.commands import Command
     from halcyon.delta.runs import Setup
-    from halcyon.delta.turns import METRICS, UNCOORDINATED
+    from halcyon.delta.turns import UNCOORDINATED, known_metric
     from halcyon.testbed.place import MOUNTS
 
     one = arguments
@@ -175,12 +180,13 @@ def _setup(arguments: argparse.Namespace) -> "Setup":
     if one.place and not a_hosts:
         raise UsageError("--place puts files onto storage hosts of a test bed: add --a-on and --b-on")
     path = one.path or (str(MOUNTS) if a_hosts else "")
-    if path and not path.startswith("/"):
-        path = str(Path(path).resolve())
+    if path:
+        # Files are told by their real paths.
+        path = os.path.realpath(path)
     if not path and one.policy != UNCOORDINATED:
         raise UsageError("--policy: turns are given for a file system; name it: --path DIR")
-    if one.metric is not None and one.metric not in METRICS:
-        raise UsageError(f"--metric {one.metric}: not known; expected one of {', '.join(METRICS)}")
+    if one.metric is not None:
+        known_metric(one.metric)
     a_words, b_words = two_commands(one.commands, "halcyon delta")
     return Setup(
         Command("A", a_words, a_hosts), Command("B", b_words, b_hosts), path, one.a_arrive, one.b_arrive, one.before,
@@ -202,7 +208,7 @@ def _wanted(arguments: argparse.Namespace) -> "Wanted":
     one = arguments
     policies = tuple(dict.fromkeys(known_policy(name) for name in one.policy.split(",")))
     return Wanted(
-        _delays(one), policies, one.repeat, max(one.most, one.repeat), _one(one.confidence), one.half_width / 100,
+        _delays(one), policies, one.repeat, max(one.most, one.repeat), one.confidence, one.half_width / 100,
         one.seed, one.within,
     )  # fmt: skip
 
@@ -220,10 +226,6 @@ def _delays(arguments: argparse.Namespace) -> "Delays":
         for text, option in ((one.first, "--from"), (one.last, "--to"))
     )
     return Delays((), first, last, one.steps)
-
-
-def _one(values: list[float]) -> float:
-    return values[0]
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 SUMMARY = "run a command: with its I/O recorded or predicted, or beside a server world"
@@ -99,6 +100,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="--coordinate: coordinators.yaml (default: $HALCYON_COORDINATORS_FILE, else "
         "/etc/halcyon/coordinators.yaml)",
     )
+    parser.add_argument(
+        "--account",
+        metavar="NAME",
+        help="--coordinate: who pays; coordinators.yaml may give accounts different weights (default: "
+        "$HALCYON_ACCOUNT, else $SLURM_JOB_ACCOUNT)",
+    )
     parser.add_argument("--servers-per-node", metavar="N", type=int, help="start a server world; N has to be 1")
     parser.add_argument(
         "--patience",
@@ -113,6 +120,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.errors import UsageError
     from halcyon.layers.coordination import Coordination
+    from halcyon.layers.job import Job
     from halcyon.layers.preload import Prediction, Prefetching
     from halcyon.layers.record import record, say_what_was_recorded
     from halcyon.offload.server_world import run_alone, run_beside_world
@@ -148,11 +156,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--prefetch-… say how to read ahead: add --prefetch")
     if prediction != Prediction() and "predict" not in layers:
         raise UsageError("--predict-…, --save-model and --model say how to learn: add --predict")
-    coordination = Coordination(tuple(arguments.coordinator), arguments.coordinators)
+    coordination = Coordination(tuple(arguments.coordinator), arguments.coordinators, account=arguments.account)
     if coordination != Coordination() and "coordinate" not in layers:
-        raise UsageError("--coordinator and --coordinators say who gives turns: add --coordinate")
+        raise UsageError("--coordinator, --coordinators and --account say how turns are given: add --coordinate")
     if arguments.coordinator and arguments.coordinators:
         raise UsageError("--coordinator and --coordinators say the same in two ways; give one of them")
+    if "coordinate" in layers:
+        coordination = replace(coordination, job=Job.given())
     if layers:
         code, place = record(
             command,
@@ -166,7 +176,7 @@ def run(arguments: argparse.Namespace) -> int:
             prefetching,
             coordination if "coordinate" in layers else None,
         )
-        say_what_was_recorded(place, layers)
+        say_what_was_recorded(place, layers, coordination if "coordinate" in layers else None)
         return code
     if arguments.output or arguments.buffer or arguments.local or arguments.contexts:
         raise UsageError("--output, --buffer, --local and --contexts say how to record: add --trace or --predict")

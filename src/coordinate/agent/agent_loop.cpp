@@ -77,7 +77,7 @@ result<void> running_agent::add_mount(size_t at, double now_s) {
     all_.push_back(std::make_unique<coordinated>(mount, how, bell_.get(), now_s));
     coordinated& added = *all_.back();
     const auto now = [] { return seconds(monotonic_ns()); };
-    auto link = coordinator_link::start(*loop_, mount.address,
+    auto link = coordinator_link::start(*loop_, mount.address, mount.munge_socket,
                                         {[&added, now] { added.agent.connected(now()); },
                                          [&added, now, at, this](const from_coordinator& message) {
                                              added.agent.received(message, now());
@@ -222,10 +222,10 @@ void running_agent::tell_facts(int64_t now_ns, bool is_end) {
     facts_.tell(untold, out.str(), is_end, now_ns);
 }
 
-}  // namespace
-
-result<std::vector<coordinated_mount>> parse_mounts(const std::string& lines) {
-    std::vector<coordinated_mount> found;
+/// Lines "PATH=VALUE" of a variable.
+result<std::vector<std::pair<std::string, std::string>>> parse_lines(const std::string& lines, const char* variable,
+                                                                     const char* value) {
+    std::vector<std::pair<std::string, std::string>> found;
     size_t begin = 0;
     while (begin < lines.size()) {
         const size_t end = std::min(lines.find('\n', begin), lines.size());
@@ -235,10 +235,27 @@ result<std::vector<coordinated_mount>> parse_mounts(const std::string& lines) {
         const size_t equals = line.rfind('=');
         if (equals == std::string::npos || line.front() != '/' || equals + 1 == line.size())
             return failure{error_kind::config,
-                           "HALCYON_COORDINATORS: '" + line + "' is not PATH=ADDRESS with an absolute path", 0};
+                           std::string(variable) + ": '" + line + "' is not PATH=" + value + " with an absolute path",
+                           0};
         std::string path = line.substr(0, equals);
         while (path.size() > 1 && path.back() == '/') path.pop_back();
-        found.push_back({path, line.substr(equals + 1)});
+        found.emplace_back(path, line.substr(equals + 1));
+    }
+    return found;
+}
+
+}  // namespace
+
+result<std::vector<coordinated_mount>> parse_mounts(const std::string& lines, const std::string& munge_sockets) {
+    const auto mounts = parse_lines(lines, "HALCYON_COORDINATORS", "ADDRESS");
+    if (!mounts) return mounts.why();
+    const auto sockets = parse_lines(munge_sockets, "HALCYON_MUNGE_SOCKETS", "SOCKET");
+    if (!sockets) return sockets.why();
+    std::vector<coordinated_mount> found;
+    for (const auto& [path, address] : *mounts) {
+        found.push_back({path, address});
+        for (const auto& [of, socket] : *sockets)
+            if (of == path) found.back().munge_socket = socket;
     }
     return found;
 }

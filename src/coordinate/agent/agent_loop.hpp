@@ -16,9 +16,11 @@ namespace halcyon::coordinate {
 struct coordinated_mount {
     std::string path;
     std::string address;
+    std::string munge_socket = {};  ///< of munged, for TCP; empty: its default
 };
+/// `munge_sockets`: of those mounts that have one, "/scratch=/run/munge/other.socket", as in HALCYON_MUNGE_SOCKETS.
 /// Failure (config): a line without '=', or a path that is not absolute.
-result<std::vector<coordinated_mount>> parse_mounts(const std::string& lines);
+result<std::vector<coordinated_mount>> parse_mounts(const std::string& lines, const std::string& munge_sockets = {});
 
 struct agent_loop_settings {
     job_identity job{};

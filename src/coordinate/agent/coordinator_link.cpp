@@ -17,13 +17,13 @@ constexpr auto longest_connect = std::chrono::seconds(1);
 }  // namespace
 
 result<std::unique_ptr<coordinator_link>> coordinator_link::start(event_loop& loop, const std::string& address,
-                                                                  events on) {
+                                                                  std::string munge_socket, events on) {
     auto where = parse_socket_address(address);
     if (!where) return where.why();
     descriptor bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!bell) return system_failure("eventfd", errno);
     std::unique_ptr<coordinator_link> made(
-        new coordinator_link(loop, *std::move(where), std::move(on), std::move(bell)));
+        new coordinator_link(loop, *std::move(where), std::move(munge_socket), std::move(on), std::move(bell)));
     auto watch = loop.add(made->bell_.get(), EPOLLIN, [link = made.get()](uint32_t) { link->take_connection(); });
     if (!watch) return watch.why();
     made->bell_watch_ = *watch;
@@ -44,7 +44,7 @@ void coordinator_link::care(int64_t now_ns) {
     tried_ns_ = now_ns;
     connecting_ = true;
     connector_ = std::thread([this] {
-        auto client = line_client::connect(address_, {.timeout = longest_connect});
+        auto client = line_client::connect(address_, {.timeout = longest_connect, .munge_socket = munge_socket_});
         {
             const std::lock_guard inside(mutex_);
             connecting_ = false;

@@ -25,7 +25,8 @@ class coordinator_link {
         std::function<void()> disconnected;
     };
     /// Failure (config): the address. (system): no descriptors.
-    static result<std::unique_ptr<coordinator_link>> start(event_loop& loop, const std::string& address, events on);
+    static result<std::unique_ptr<coordinator_link>> start(event_loop& loop, const std::string& address,
+                                                           std::string munge_socket, events on);
     ~coordinator_link();
     coordinator_link(const coordinator_link&) = delete;
     coordinator_link& operator=(const coordinator_link&) = delete;
@@ -37,14 +38,19 @@ class coordinator_link {
     [[nodiscard]] uint64_t misunderstood() const { return misunderstood_; }
 
   private:
-    coordinator_link(event_loop& loop, socket_address address, events on, descriptor bell)
-        : loop_(loop), address_(std::move(address)), on_(std::move(on)), bell_(std::move(bell)) {}
+    coordinator_link(event_loop& loop, socket_address address, std::string munge_socket, events on, descriptor bell)
+        : loop_(loop),
+          address_(std::move(address)),
+          munge_socket_(std::move(munge_socket)),
+          on_(std::move(on)),
+          bell_(std::move(bell)) {}
     void take_connection();
     void read();
     void watch_output();
 
     event_loop& loop_;
     socket_address address_;
+    std::string munge_socket_;
     events on_;
     descriptor bell_;  ///< eventfd
     event_loop::watch bell_watch_ = event_loop::watch::none, socket_watch_ = event_loop::watch::none;

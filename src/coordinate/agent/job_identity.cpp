@@ -39,6 +39,20 @@ bool is_plain(char c) {
     return c > ' ' && c < 127;
 }
 
+/// Of a run with a secret of its own. Several runs in one job of a batch system have different secrets, so the run's
+/// own name has to be in it; launches of MPI, and steps, within a run differ in their numbers of processes.
+void name_of_run(char (&out)[128], const char* run, const char* job, const char* pmix, const char* step) {
+    int length = 0;
+    if (*job != '\0') length = snprintf(out, sizeof out, "slurm-%.20s.", job);
+    length += snprintf(out + length, sizeof out - static_cast<size_t>(length), "%.64s", run);
+    char* const rest = out + length;
+    const size_t room = sizeof out - static_cast<size_t>(length);
+    if (*pmix != '\0')
+        snprintf(rest, room, "-%016llx", static_cast<unsigned long long>(hash_of(pmix, calls::mpi_launch::name())));
+    else if (*step != '\0')
+        snprintf(rest, room, "-%.20s", step);
+}
+
 }  // namespace
 
 job_identity job_identity::of_environment() {
@@ -53,16 +67,19 @@ job_identity job_identity::of_environment() {
     }
     const char* const pmix = told({"PMIX_NAMESPACE"});
     const char* const job = told({"SLURM_JOB_ID"});
-    if (*pmix != '\0')
+    const char* const run = told({"HALCYON_JOB"});
+    const char* const secret = told({"HALCYON_JOB_SECRET"});
+    if (*run != '\0' && *secret != '\0')
+        name_of_run(found.name, run, job, pmix, told({"SLURM_STEP_ID"}));
+    else if (*pmix != '\0')
         snprintf(found.name, sizeof found.name, "%.90s-%016llx", pmix,
                  static_cast<unsigned long long>(calls::mpi_launch::name()));
     else if (*job != '\0')
         snprintf(found.name, sizeof found.name, "slurm-%.50s.%.50s", job, told({"SLURM_STEP_ID"}));
     else
-        snprintf(found.name, sizeof found.name, "%.120s", told({"HALCYON_JOB"}));
+        snprintf(found.name, sizeof found.name, "%.120s", run);
     for (char* at = found.name; *at != '\0'; ++at)
         if (!is_plain(*at)) *at = '_';
-    const char* const secret = told({"HALCYON_JOB_SECRET"});
     if (*secret != '\0')
         snprintf(found.secret, sizeof found.secret, "%.64s", secret);
     else

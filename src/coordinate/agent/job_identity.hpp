@@ -8,7 +8,8 @@ namespace halcyon::coordinate {
 /// What the processes of a job have in common, by their environment. Fixed arrays, ended by 0: it is made inside
 /// applications.
 struct job_identity {
-    /// Of the namespace of PMIx (with what tells launches of one name apart), else of the job and step of Slurm, else
+    /// HALCYON_JOB where HALCYON_JOB_SECRET is set, too: behind the job of Slurm, before what tells launches of PMIx, or
+    /// steps of Slurm, apart. Else of the namespace of PMIx (with the same), else of the job and step of Slurm, else
     /// HALCYON_JOB; "": there is nothing to go by.
     char name[128];
     /// That only processes of the job know: HALCYON_JOB_SECRET. Without that it is made of the name, and keeps out

@@ -60,7 +60,7 @@ result<coordinator_entry> choose(const coordinators& all, std::string_view name,
     if (name.empty())
         return failure{
             error_kind::usage,
-            in + " has " + std::to_string(known.size()) + " coordinators: " + list_names(known) + "; name one of them",
+            in + " has " + std::to_string(known.size()) + " coordinators: " + list_names(known) + "; name one of them with --name",
             0};
     return failure{error_kind::usage,
                    in + ": no coordinator '" + printable(name) + "'; known coordinators: " + list_names(known), 0};

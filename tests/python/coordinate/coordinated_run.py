@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from coordinator_process import CoordinatorProcess
@@ -18,10 +19,12 @@ def write(
     command: list[str] | None = None,
     *,
     name: str = "file",
+    options: Sequence[str] = (),
+    variables: Mapping[str, str] = os.environ,
 ) -> "subprocess.Popen[str]":
     """`command`, or dd, which writes 8 MiB as `name`, in a coordinated folder. In a session of its own."""
-    environment = os.environ | {"HALCYON_COORDINATE_PATIENCE_MS": patience_ms}
-    halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--coordinators", str(of.config)]
+    environment = dict(variables) | {"HALCYON_COORDINATE_PATIENCE_MS": patience_ms}
+    halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--coordinators", str(of.config), *options]
     command = command or ["dd", "if=/dev/zero", f"of={folder}/{name}", "bs=1M", "count=8"]
     return subprocess.Popen(
         [*halcyon, "--", *command], cwd=folder.parent, env=environment, text=True,

@@ -10,6 +10,7 @@ from halcyon.cli import main
 from halcyon.coordinate.address import Address
 from halcyon.coordinate.configuration import choose, find_program, read_coordinators
 from halcyon.errors import ConfigError, UnavailableError, UsageError
+from halcyon.policy.functions import metric_names, rule_names
 
 ROOT = Path(__file__).resolve().parents[3]
 try:
@@ -94,9 +95,9 @@ def test_commands_find_a_coordinator_by_name(tmp_path: Path) -> None:
     assert [one.name for one in read_coordinators(file)] == ["scratch", "home"]
     assert choose(file, "home").address == Address("@home")
     assert choose(file, "scratch").address == Address("login1", 7410)
-    with pytest.raises(UsageError, match="has 2 coordinators: scratch, home; name one"):
+    with pytest.raises(UsageError, match="has 2 coordinators: home, scratch; name one of them with --name"):
         choose(file, None)
-    with pytest.raises(UsageError, match="no coordinator 'work'; known coordinators: scratch, home"):
+    with pytest.raises(UsageError, match="no coordinator 'work'; known coordinators: home, scratch"):
         choose(file, "work")
     with pytest.raises(ConfigError, match="No such file"):
         read_coordinators(tmp_path / "none")
@@ -105,6 +106,8 @@ def test_commands_find_a_coordinator_by_name(tmp_path: Path) -> None:
 def test_the_schema_and_the_daemon_know_the_same_words(tmp_path: Path) -> None:
     schema = json.loads((ROOT / "schema/coordinators.schema.json").read_text())
     known = schema["definitions"]["coordinator"]["properties"]
+    assert set(rule_names()) == set(known["policy"]["enum"])
+    assert set(metric_names()) == set(known["metric"]["enum"])
     for key in ("policy", "metric"):
         for word in known[key]["enum"]:
             file = written(tmp_path, GOOD.replace("policy: set-10", f"{key}: {word}"))

@@ -49,6 +49,14 @@ def test_a_second_daemon_at_the_same_address_is_refused(start: Prepare) -> None:
     assert of.top().load.applications == 0
 
 
+def test_it_does_not_start_for_a_process_that_is_not_its_starter(prepare: Prepare) -> None:
+    command = [find_program(), "--config", prepare().config, "--end-with", "1"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert done.returncode == 2
+    expected = f"--end-with 1: expected the process that starts this one, and it has to live; that is {os.getpid()}"
+    assert expected in done.stderr
+
+
 def test_sighup_takes_over_another_policy_and_agents_keep_their_turn(start: Prepare) -> None:
     of = start()
     a = Agent(of, "A")

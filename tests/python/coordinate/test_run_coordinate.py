@@ -59,6 +59,32 @@ def test_a_program_waits_until_the_turn_is_given_back(start: Prepare, tmp_path: 
     assert (folder / "file").stat().st_size == 8 << 20
 
 
+@pytest.mark.parametrize(
+    ("options", "variables", "account"),
+    [
+        (["--account", "physics"], {"HALCYON_ACCOUNT": "chemistry", "SLURM_JOB_ACCOUNT": "biology"}, "physics"),
+        ([], {"HALCYON_ACCOUNT": "chemistry", "SLURM_JOB_ACCOUNT": "biology"}, "chemistry"),
+        ([], {"SLURM_JOB_ACCOUNT": "biology"}, "biology"),
+    ],
+)
+def test_an_account_is_named_by_an_option_a_variable_or_slurm(
+    start: Prepare, tmp_path: Path, options: list[str], variables: dict[str, str], account: str
+) -> None:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    of = start(paths=[str(folder)], times=PATIENT)
+    other = Agent(of, "other")
+    other.begin()
+    run_until([other], has_turn(other), "the other one has the turn")
+    program = write(of, folder, options=options, variables=os.environ | variables)
+    waits = lambda: [one.account for one in of.top().applications if one.state == "waiting"] == [account]  # noqa: E731
+    run_until([other], waits, "the program waits under its account")
+    other.release()
+    run_until([other], lambda: program.poll() is not None, "the program ends")
+    said, _ = program.communicate(timeout=LIMIT_S)
+    assert program.returncode == 0, said
+
+
 @pytest.mark.parametrize("tool", ["python", "fio"])
 def test_forked_writers_wait_until_the_turn_is_given_back(start: Prepare, tmp_path: Path, tool: str) -> None:
     if tool == "fio" and shutil.which("fio") is None:
@@ -116,7 +142,11 @@ def test_without_a_coordinator_a_program_goes_on_and_says_so(prepare: Prepare, t
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--coordinator", "/a=unix:/b"], "--coordinator and --coordinators say who gives turns: add --coordinate"),
+        (
+            ["--coordinator", "/a=unix:/b"],
+            "--coordinator, --coordinators and --account say how turns are given: add --coordinate",
+        ),
+        (["--account", "physics"], "say how turns are given: add --coordinate"),
         (["--coordinate", "--coordinator", "/a"], "--coordinator /a: expected PATH=ADDRESS"),
         (
             ["--coordinate", "--coordinator", "/a=unix:/b", "--coordinators", "c.yaml"],

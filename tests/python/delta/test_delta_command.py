@@ -5,12 +5,18 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from measured_runs import SETUP, alone, both
 
+from halcyon.delta.data_file import DataFile
+from halcyon.delta.runs import Key
 from halcyon.errors import UnavailableError
 from halcyon.layers.preload import find_library
 
@@ -62,16 +68,37 @@ def test_a_point_that_is_not_known_well_enough_fails_the_command(folder: Path, t
     assert "* not met: 2 points of 2" in done.stdout
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_measurement_that_was_ended_goes_on(folder: Path, tmp_path: Path, number: signal.Signals) -> None:
-    words = command(folder, "--half-width", "1000000")
+def test_a_file_with_a_policy_of_which_no_run_counts_fails_the_command(tmp_path: Path) -> None:
+    alone_runs = [alone(name, 1.0) for name in "AB" for _ in range(3)]
+    with DataFile(tmp_path / "runs.jsonl", SETUP, None) as file:
+        for run in [*alone_runs, *[both(Key(), 2.0, 2.0)] * 3, both(Key("fcfs"), 1.0, 2.0, "late")]:
+            file.add(run)
+    done = delta(tmp_path, [sys.executable, "-m", "halcyon", "delta", "--data", "runs.jsonl"])
+    assert done.returncode == 1, done.stderr
+    assert "not met: fcfs, B starts 0 s: its only run does not count: late" in done.stdout
+
+
+def test_a_path_through_a_symbolic_link_holds_the_files_behind_it(folder: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(folder)
+    once = ("--dt", "0", "--repeat", "1", "--most", "1", "--half-width", "1000000")
+    done = delta(tmp_path, command(link, *once))
+    assert "ended before any I/O" not in done.stderr
+    assert {run["key"]["alone"] for run in map(json.loads, (tmp_path / "runs.jsonl").read_text().splitlines()[1:])} == {
+        "A", "B", None,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("number", "policies", "keys"), [(signal.SIGKILL, "none,fcfs", 6), (signal.SIGTERM, "none", 4)]
+)
+def test_a_measurement_that_was_ended_goes_on(
+    folder: Path, tmp_path: Path, number: signal.Signals, policies: str, keys: int
+) -> None:
+    words = command(folder, "--half-width", "1000000", "--policy", policies)
     data = tmp_path / "runs.jsonl"
     with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        limit = time.monotonic() + LIMIT_S
-        while not data.exists() or data.read_bytes().count(b"\n") < 4:
-            assert time.monotonic() < limit
-            assert process.poll() is None
-            time.sleep(0.002)
+        wait_until(lambda: data.exists() and data.read_bytes().count(b"\n") >= 4, process)
         os.kill(process.pid, number)
     before = data.read_bytes()
     done = delta(tmp_path, words)
@@ -79,9 +106,43 @@ def test_a_measurement_that_was_ended_goes_on(folder: Path, tmp_path: Path, numb
     assert "goes on after" in done.stderr
     assert data.read_bytes().startswith(before[: before.rfind(b"\n") + 1])
     runs = map(json.loads, data.read_text().splitlines()[1:])
-    keys = Counter(json.dumps(run["key"]) for run in runs if run["problem"] is None)  # a busy machine has some more
-    assert set(keys.values()) == {2}
-    assert len(keys) == 4
+    counts = Counter(json.dumps(run["key"]) for run in runs if run["problem"] is None)  # a busy machine has some more
+    assert set(counts.values()) == {2}
+    assert len(counts) == keys
+
+
+def test_a_measurement_that_was_killed_leaves_no_coordinator(folder: Path, tmp_path: Path) -> None:
+    with tempfile.TemporaryDirectory(prefix="delta-") as temporary:  # names of sockets are short
+        words = command(folder, "--policy", "fcfs", "--dt", "0", "--arrive-within", "5s")
+        environment = os.environ | {"TMPDIR": temporary}
+        running = subprocess.Popen(
+            words, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        with running as process:
+            wait_until(lambda: processes_with(f"{temporary}/", "coordinators.yaml"), process)
+            process.kill()
+        wait_until(lambda: not processes_with(f"{temporary}/", "coordinators.yaml"))
+        for left in processes_with(str(folder)):
+            os.kill(left, signal.SIGKILL)
+
+
+def wait_until(holds: Callable[[], object], process: "subprocess.Popen[bytes] | None" = None) -> None:
+    """As long as the process runs."""
+    limit = time.monotonic() + LIMIT_S
+    while not holds():
+        assert time.monotonic() < limit
+        assert process is None or process.poll() is None
+        time.sleep(0.002)
+
+
+def processes_with(*words: str) -> list[int]:
+    """Those in whose command lines all the words are."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            line = path.read_text(errors="replace")
+            found += [int(path.parent.name)] if all(word in line for word in words) else []
+    return found
 
 
 def test_a_command_without_io_ends_the_measurement_with_its_reason(folder: Path, tmp_path: Path) -> None:
@@ -94,12 +155,16 @@ def test_a_command_without_io_ends_the_measurement_with_its_reason(folder: Path,
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--policy", "fcsf", "--path", "/x", "--", "a", "--", "b"], "--policy fcsf: not known; expected some of none"),
+        (
+            ["--policy", "fcsf", "--path", "/x", "--", "a", "--", "b"],
+            "--policy fcsf: not known; known: none, interfere, fcfs",
+        ),
         (["--policy", "fcfs", "--", "a", "--", "b"], "turns are given for a file system; name it: --path DIR"),
         (["--dt", "0", "--to", "1s", "--", "a", "--", "b"], "--dt lists all delays: leave out --from and --to"),
         (["--a-on", "c1", "--", "a", "--", "b"], "--a-on and --b-on go together"),
         (["--place", "f=s1", "--", "a", "--", "b"], "--place puts files onto storage hosts of a test bed"),
-        (["--metric", "speed", "--", "a", "--", "b"], "--metric speed: not known; expected one of"),
+        (["--metric", "speed", "--", "a", "--", "b"], "--metric speed: not known; known: sum-of-times, sum-of"),
+        (["--confidence", "90,95", "--", "a", "--", "b"], "'90,95' is no percentage from 0 to 100"),
         (["--", "a"], "two commands are needed, A and B: halcyon delta … -- A … -- B …"),
         (["--data", "none.jsonl"], "none.jsonl: no such file; to measure, give two commands"),
         (["-o", "delta.pdf", "--", "a", "--", "b"], "expected a name that ends in .svg or .png"),

@@ -9,11 +9,13 @@ from measured_runs import alone, both
 
 from halcyon.delta.estimate import Estimate, estimate
 from halcyon.delta.graph import Applications, Graph, graph_of
-from halcyon.delta.picture import draw_graph
-from halcyon.delta.printed import as_dict, expected_at, print_graph
+from halcyon.delta.picture import draw_graph, look_of
+from halcyon.delta.printed import as_dict, expected_at, not_met, print_graph
 from halcyon.delta.runs import Key, Run
+from halcyon.delta.turns import UNCOORDINATED, policies
 from halcyon.errors import UsageError
 from halcyon.observe.printed.tables import console_for_tables
+from halcyon.policy.functions import rule_names
 
 ALONE = [alone("A", 4.0), alone("A", 4.0), alone("B", 2.0), alone("B", 2.0)]
 
@@ -70,8 +72,37 @@ def test_a_point_without_an_interval_is_not_met() -> None:
     assert not graph.met
 
 
+def test_a_policy_without_a_run_that_counts_is_not_met_and_named(capsys: pytest.CaptureFixture[str]) -> None:
+    fcfs = [both(Key("fcfs"), 4.0, 6.0, why) for why in ("busy", "late")]
+    graph = graph_of([*ALONE, *twice(Key(), 6.0, 4.0), *fcfs], Applications())
+    assert all(point.met for point in graph.points)
+    assert [(one.policy, one.problems) for one in graph.unmeasured] == [("fcfs", ["busy", "late"])]
+    assert not graph.met
+    print_graph(graph, console_for_tables())
+    assert "not met: fcfs, B starts 0 s: none of 2 runs counts; the last one: late" in capsys.readouterr().out
+
+
+def test_a_point_that_was_wanted_and_never_run_is_not_met() -> None:
+    wanted = [Key(), Key("fcfs", 10**9)]
+    graph = graph_of([*ALONE, *twice(Key(), 6.0, 4.0)], Applications(), wanted=wanted)
+    assert not graph.met
+    assert not_met(graph) == ["not met: fcfs, B starts +1.00 s: no run was made; the same command line goes on"]
+    assert graph_of([*ALONE, *twice(Key(), 6.0, 4.0)], Applications(), wanted=wanted[:1]).met
+
+
+def test_a_point_with_fewer_runs_than_wanted_is_not_met() -> None:
+    runs = [*ALONE, alone("A", 4.0), *twice(Key(), 6.0, 4.0)]
+    graph = graph_of(runs, Applications(), repeat=3)
+    assert not graph.points[0].met
+    assert not_met(graph) == [
+        "* not met: none, B starts 0 s: 2 runs of 3 (--repeat)",
+        "not met: B alone: 2 runs of 3 (--repeat)",
+    ]
+    assert not graph_of([*runs, both(Key(), 6.0, 4.0)], Applications(), repeat=3).met
+
+
 def test_without_runs_alone_there_are_no_factors() -> None:
-    with pytest.raises(UsageError, match="no run of B alone counts"):
+    with pytest.raises(UsageError, match=r"no run of B alone counts, .*; the last one of 1 does not: late"):
         graph_of([alone("A", 1.0), alone("B", 1.0, "late"), both(Key(), 2.0, 2.0)], Applications())
     with pytest.raises(UsageError, match="no run of both commands counts"):
         graph_of(ALONE, Applications())
@@ -109,6 +140,16 @@ def test_text_names_policies_delays_and_what_is_left_out(graph: Graph, capsys: p
     assert of_fcfs[3:8] == ["1.00", "±", "0.00", "1.00", "2.50"]
     assert "1 run does not count: late" in said
     assert as_dict(graph)["best"][0]["factors"] == ["interrupt"]
+
+
+def test_every_policy_of_the_coordinator_is_drawn_in_a_look_of_its_own(tmp_path: Path) -> None:
+    names = policies()
+    assert names[0] == UNCOORDINATED
+    assert set(names[1:]) == set(rule_names())
+    assert len({(look.colour, look.mark) for look in map(look_of, names)}) == len(names)
+    graph = graph_of([*ALONE, *(run for name in names for run in twice(Key(name), 5.0, 4.0))], Applications())
+    assert graph.policies == list(names)
+    draw_graph(graph, tmp_path / "all.svg")
 
 
 @pytest.mark.parametrize("ending", ["png", "svg"])

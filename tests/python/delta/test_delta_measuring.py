@@ -92,6 +92,15 @@ def test_a_point_that_never_calms_ends_unmet(measured: Callable[..., list[Run]])
     assert not is_met(Key("none", 10**9), runs, wanted)
 
 
+def test_a_point_that_was_given_up_with_too_few_runs_is_not_met(measured: Callable[..., list[Run]]) -> None:
+    wanted = Wanted(LISTED, ("none",), repeat=3)
+    runs = measured(
+        lambda key, n: both(key, 3.0, 4.0, None if n <= 2 else "late") if key.alone is None else steady(key, n), wanted
+    )
+    assert Counter(run.problem for run in runs if run.key == Key("none", 10**9)) == {None: 2, "late": 9}
+    assert not is_met(Key("none", 10**9), runs, wanted)
+
+
 def test_runs_with_a_problem_do_not_count_and_end(measured: Callable[..., list[Run]]) -> None:
     runs = measured(
         lambda key, n: both(key, 3.0, 4.0, "late") if key.alone is None else steady(key, n),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from halcyon import installed_program
+from halcyon.coordinate.configuration import find_program
 from halcyon.errors import UnavailableError, UsageError
 from halcyon.layers.agent_facts import Agents, await_agents, read_agents
 from halcyon.layers.coordination import Coordination, Turns, read_turns, turns_in_words
@@ -45,6 +46,24 @@ def test_more_paths_than_a_process_has_room_for_are_refused() -> None:
         Coordination(tuple(f"/{i}=unix:/a" for i in range(9))).variables()
 
 
+@pytest.mark.parametrize("account", ["", "a" * 257, "physiké", "a\nb"])
+def test_an_account_that_a_coordinator_would_refuse_is_refused(account: str) -> None:
+    with pytest.raises(UsageError, match="expected 1 to 256 characters of ASCII"):
+        Coordination(("/scratch=unix:/a",), account=account).variables()
+
+
+def test_sockets_of_munged_are_those_of_the_file(tmp_path: Path) -> None:
+    try:
+        find_program()
+    except UnavailableError as why:
+        pytest.skip(str(why))
+    file = tmp_path / "coordinators.yaml"
+    one = "  {0}: {{paths: [/{0}, /more/{0}], address: 'tcp:host:7000'{1}}}\n"
+    file.write_text("halcyon: 1\ncoordinators:\n" + one.format("a", ", munge-socket: /run/m") + one.format("b", ""))
+    assert Coordination(file=file).variables()["HALCYON_MUNGE_SOCKETS"] == "/a=/run/m\n/more/a=/run/m"
+    assert "HALCYON_MUNGE_SOCKETS" not in Coordination(("/a=tcp:host:7000",)).variables()
+
+
 def test_without_a_file_the_way_out_is_named(tmp_path: Path) -> None:
     with pytest.raises(UnavailableError, match=r"no-file: no such file, .*name one: --coordinator PATH=ADDRESS"):
         Coordination(file=tmp_path / "no-file").variables()
@@ -64,19 +83,17 @@ def test_facts_of_processes_are_summed_over_their_mounts(tmp_path: Path) -> None
     assert told.counts == Counter(bytes=12, waited_ns=7, bytes_unasked=9, calls_let_silent=3)
 
 
-def test_what_went_on_out_of_turn_is_said_first() -> None:
+def test_what_went_on_out_of_turn_is_said_first_with_its_reasons() -> None:
     counts = Counter(bytes=10**9, bytes_unasked=10**6, calls_let_silent=3, calls_let_locks=2, waited_ns=1_500_000_000)
+    silent = "no coordinator answered; `halcyon coordinator top` tells whether it runs"
     assert turns_in_words(Turns(2, untold=1, counts=counts)) == [
-        "1.00 MB moved out of turn: no coordinator answered, or a call could not wait",
-        "3 calls went on out of turn since no coordinator answered",
-        "2 calls went on out of turn since a file lock was held",
+        f"1.00 MB moved out of turn: {silent}; 2 calls came while a process of the job held a file lock",
         "1 process did not tell of turns: still running, or lost",
         "2 processes took turns: 1.00 GB in turn; waited for 1.50 s, all threads together",
     ]
     assert turns_in_words(Turns(1, counts=Counter(bytes=1000))) == [
         "1 process took turns: 1.00 kB in turn; waited for 0 s, all threads together"
     ]
-    assert turns_in_words(Turns()) == ["no process did I/O on a coordinated path"]
 
 
 def test_facts_of_agents_are_summed_and_said_before_the_turns(tmp_path: Path) -> None:
@@ -101,7 +118,7 @@ def test_processes_that_could_not_take_turns_are_counted_by_their_reason(tmp_pat
     assert turns_in_words(read_turns(tmp_path)) == [
         "1 process: I/O is not coordinated: another one",
         "2 processes: I/O is not coordinated: no agent",
-        "no process did I/O on a coordinated path",
+        "no process did I/O on a coordinated path; static programs, and children that drop LD_PRELOAD, are not seen",
     ]
 
 
@@ -133,3 +150,35 @@ def test_an_agent_that_has_not_told_yet_is_waited_for(tmp_path: Path) -> None:
         other.stdin.write("\n")
         other.stdin.flush()
         assert await_agents(tmp_path, limit_s=60)
+
+
+@pytest.mark.parametrize(
+    ("counts", "line"),
+    [
+        (
+            Counter(bytes_unasked=10**6, calls_let_others=1),
+            "1.00 MB moved out of turn: 1 call must not wait (non-blocking calls, MPI-IO in the background)",
+        ),
+        (
+            Counter(bytes_unasked=10**6, calls_let_starving=2),
+            "1.00 MB moved out of turn: 2 calls had waited for as long as any call may",
+        ),
+        (
+            Counter(bytes_unasked=10**6),
+            "1.00 MB moved out of turn: no coordinator answered, unless calls in the background (aio) moved them",
+        ),
+        (
+            Counter(calls_let_locks=1),
+            "calls that moved nothing went on out of turn: 1 call came while a process of the job held a file lock",
+        ),
+    ],
+)
+def test_a_reason_is_said_only_where_it_is_one(counts: Counter[str], line: str) -> None:
+    assert turns_in_words(Turns(1, counts=counts))[0] == line
+
+
+def test_where_no_io_was_done_is_said_with_the_paths(tmp_path: Path) -> None:
+    not_seen = "; static programs, and children that drop LD_PRELOAD, are not seen"
+    of = Coordination((f"{tmp_path}=unix:/a", "/scratch=unix:/b"))
+    assert turns_in_words(Turns(), of.coordinated) == [f"no process did I/O below {tmp_path}, /scratch{not_seen}"]
+    assert turns_in_words(Turns()) == [f"no process did I/O on a coordinated path{not_seen}"]

@@ -19,11 +19,13 @@ def phase(number: int, arrived_s: float, alone_s: float) -> Registered:
 
 
 def a_moves_when_b_comes(dt_s: float) -> Decision:
-    """T_A = 4 T_B = 8 s, as many processes."""
+    """T_A = 4 T_B = 8 s, as many processes. In the closed form, an interruption itself takes no time."""
+    how = policy.Settings()
+    how.interruption_s = 0
     a = phase(1, 0, 8)
     a.state = policy.Movement.MOVING
     a.left_s = 8 - dt_s
-    return policy.decide([a, phase(2, dt_s, 2)], policy.Rule.DYNAMIC, policy.Metric.CPU_HOURS, dt_s)
+    return policy.decide([a, phase(2, dt_s, 2)], policy.Rule.DYNAMIC, policy.Metric.CPU_HOURS, dt_s, settings=how)
 
 
 @pytest.mark.parametrize(("dt_s", "moves", "stops"), [(5.9, [2], [1]), (6.1, [1], [])])

@@ -34,10 +34,12 @@ def time_above_zero(text: str) -> float:
 
 def percents(text: str) -> list[float]:
     """`5,10`: as shares."""
-    return [
-        _number(word.removesuffix("%"), lambda value: 0 <= value <= 100, "percentage from 0 to 100") / 100
-        for word in text.split(",")
-    ]
+    return [percent(word) for word in text.split(",")]
+
+
+def percent(text: str) -> float:
+    """`5`: as a share."""
+    return _number(text.removesuffix("%"), lambda value: 0 <= value <= 100, "percentage from 0 to 100") / 100
 
 
 def share(text: str) -> float:
