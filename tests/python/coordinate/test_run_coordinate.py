@@ -1,5 +1,6 @@
 """`halcyon run --coordinate`: unmodified programs take turns with others."""
 
+import os
 import shutil
 import subprocess
 import sys
