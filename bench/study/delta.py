@@ -56,7 +56,8 @@ def main() -> int:
             unmet("coordinate", _figure(asked.study, name, "factors"), reason)
         return 0
     asked.data.mkdir(parents=True, exist_ok=True)
-    print(f"{study.question}: figures {study.figures} of the thesis", file=sys.stderr)
+    of_thesis = f": figures {study.figures} of the thesis" if study.figures else ""
+    print(f"{study.question}{of_thesis}", file=sys.stderr)
     try:
         with raised(study.plan) as bed:
             for name, pair in study.pairs.items():

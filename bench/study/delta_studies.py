@@ -35,8 +35,8 @@ class Pair:
 
 @dataclass(frozen=True)
 class Study:
-    """`figures`: those of the thesis. `bites`: the storage links are the limit while both are in I/O. `one_phase`: of
-    each application. `others`: policies that are measured at the delays OTHERS_AT alone."""
+    """`figures`: those of the thesis; "": it has none. `bites`: the storage links are the limit while both are in I/O.
+    `one_phase`: of each application. `others`: policies that are measured at the delays `others_at` alone."""
 
     question: str
     figures: str
@@ -134,7 +134,7 @@ STUDIES = {
         ("none", "fcfs", "delay", "dynamic"), others=("interrupt", "fair-share", "set-10"),
     ),
     "applications": Study(
-        "LAMMPS beside fio, both unmodified: forecasts are all that the coordinator knows", "of none", _bed(3, 2),
+        "LAMMPS beside fio, both unmodified: forecasts are all that the coordinator knows", "", _bed(3, 2),
         {"": Pair(Lammps("c1", 2, 50, 6, 20), Writers(mounts(["c2", "c3"], 2), 64 * MIB),
                   ((1.02, 8.0), (1.02, 2.4)))},
         ("none", "fcfs", "interrupt", "dynamic"), Delays(parse_delays("-0.5TA,0,0.5TA,1TA,1.5TA")),
