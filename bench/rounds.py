@@ -66,7 +66,7 @@ class Rounds:
     def _require_quiet(self, when: str) -> None:
         if not self._quiet:
             return
-        share = _busy_share()
+        share = busy_share()
         self.require("the machine is idle between runs", share <= BUSY_AT_MOST, f"{share:.0%} busy {when} the round")
 
 
@@ -80,7 +80,7 @@ def unmet(room: str, name: str, reason: str) -> None:
     print(f"unmet {room}.{name} {' '.join(reason.split())}", flush=True)
 
 
-def _busy_share() -> float:
+def busy_share() -> float:
     """Of all cores, over a moment in which nothing of ours runs."""
     before = _ticks()
     time.sleep(LOOK_S)

@@ -102,7 +102,8 @@ def _run(name: str, command: list[str]) -> bool:
 
 
 def _with_bench() -> str:
-    return ":".join(filter(None, [str(BENCH), os.environ.get("PYTHONPATH")]))
+    """Rounds and rules, and the table of studies, whose data benchmarks read."""
+    return ":".join(filter(None, [str(BENCH), str(BENCH / STUDY), os.environ.get("PYTHONPATH")]))
 
 
 def _say(text: str) -> None:

@@ -8,18 +8,19 @@ ended. Figures of a pair whose premises fail are not met. To try a study with a 
 
 import argparse
 import os
+import shutil
 import sys
+import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from delta_studies import LEAST_LARGER_S, MOST_LARGER_S, STUDIES, Pair, Study
+from delta_studies import LEAST_LARGER_S, MOST_LARGER_S, STUDIES, Pair, Study, expected_of, stem
+from quiet_bed import QuietBed
 from rounds import count, unmet
-from writers import Application
 
-from halcyon.delta.commands import OnBed
 from halcyon.delta.data_file import DataFile
 from halcyon.delta.delays import Delays, parse_delays
-from halcyon.delta.graph import Applications, Graph, graph_of
+from halcyon.delta.graph import Graph, graph_of
 from halcyon.delta.measuring import Progress, Wanted, measure
 from halcyon.delta.picture import draw_graph
 from halcyon.delta.printed import print_graph, run_in_words
@@ -38,7 +39,7 @@ LIMIT_S = 85 * 60.0
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("study", choices=sorted(STUDIES))
-    parser.add_argument("--smaller", type=float, default=1.0, help="so many times less data")
+    parser.add_argument("--smaller", type=float, default=1.0, help="so many times less data; other work may go on")
     parser.add_argument("--dt", help="other delays, as of `halcyon delta`")
     parser.add_argument("--repeat", type=int, help="runs of each point, and no more")
     root = Path(os.environ.get("HALCYON_ROOT", Path(__file__).resolve().parents[2]))
@@ -48,13 +49,15 @@ def main() -> int:
     if asked.repeat:
         study = replace(study, repeat=asked.repeat, most=asked.repeat)
     if asked.dt:
-        study = replace(study, delays=Delays(parse_delays(asked.dt)))
-    if reason := unavailable(study.plan):
+        study = replace(study, delays=Delays(parse_delays(asked.dt)), others=())
+    lacks = f"`{study.needs}` is not installed" if study.needs and shutil.which(study.needs) is None else ""
+    if reason := unavailable(study.plan) or lacks:
         for name in study.pairs:
             unmet("coordinate", _figure(asked.study, name, "factors"), reason)
         return 0
     asked.data.mkdir(parents=True, exist_ok=True)
-    print(f"{study.question}: figures {study.figures} of the thesis", file=sys.stderr)
+    of_thesis = f": figures {study.figures} of the thesis" if study.figures else ""
+    print(f"{study.question}{of_thesis}", file=sys.stderr)
     try:
         with raised(study.plan) as bed:
             for name, pair in study.pairs.items():
@@ -66,17 +69,21 @@ def main() -> int:
 
 
 def measure_pair(bed: Bed, study: Study, study_name: str, name: str, pair: Pair, smaller: float, folder: Path) -> None:
-    a, b = (one.smaller(smaller).application(who, bed.plan) for who, one in (("A", pair.a), ("B", pair.b)))
+    a, b = study.applications(pair, smaller)
     setup = Setup(
         a.command, b.command, str(MOUNTS), a.arrive, b.arrive, placed=(*a.placed, *b.placed), metric=study.metric
     )
-    wanted = Wanted(study.delays, study.policies, study.repeat, study.most, within_s=LIMIT_S / len(study.pairs))
-    stem = folder / "-".join(filter(None, (study_name, name)))
-    with DataFile(stem.with_suffix(".jsonl"), setup, asdict(bed.plan)) as file:
-        measure(OnBed(bed), setup, wanted, file, Limits(), say)
+    place = QuietBed(bed, 0.0 if smaller > 1 else 300.0)
+    until_s = time.monotonic() + LIMIT_S / len(study.pairs)
+    data = folder / f"{stem(study_name, name)}.jsonl"
+    with DataFile(data, setup, asdict(bed.plan)) as file:
+        for delays, policies in ((study.delays, study.policies), (study.others_at, study.others)):
+            within_s = until_s - time.monotonic()
+            wanted = Wanted(delays, policies, study.repeat, study.most, within_s=within_s)
+            measure(place, setup, wanted, file, Limits(), say)
         runs = list(file.runs)
-    graph = graph_of(runs, _expected_of(a, b))
-    draw_graph(graph, stem.with_suffix(".png"))
+    graph = graph_of(runs, expected_of(a, b))
+    draw_graph(graph, data.with_suffix(".png"))
     print_graph(graph, VisibleConsole(stderr=True, highlight=False, width=200))
     failed = failed_premises(graph, study, pair)
     if failed:
@@ -127,10 +134,6 @@ def figures(graph: Graph) -> list[tuple[str, float, str]]:
 
 def say(told: Progress) -> None:
     print(run_in_words(told), file=sys.stderr, flush=True)
-
-
-def _expected_of(a: Application, b: Application) -> Applications:
-    return Applications(a.cores, b.cores, a.weight, b.weight, a.demand, b.demand)
 
 
 def _figure(study: str, pair: str, what: str) -> str:

@@ -4,15 +4,22 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from writers import MIB, Ranks, Writers, mounts, some
+from writers import MIB, Application, Lammps, Ranks, Writers, mounts, some
 
 from halcyon.delta.delays import Delays, parse_delay, parse_delays
+from halcyon.delta.graph import Applications
 from halcyon.testbed.plan import Plan
 
 MBIT = 10**6
 LEAST_LARGER_S, MOST_LARGER_S = 5.0, 10.0
 """Time in I/O alone of the larger application."""
-DELTA = Delays((), parse_delay("-1.2TA", "-"), parse_delay("1.2TA", "-"), 9)
+LEAST_SMALL_FACTOR = 6.0
+"""Of one writer beside 16, uncoordinated: below, there is too little to calm."""
+SMALL_BYTES = 32 * MIB
+SMALL_AT_TA = 0.05
+"""When that writer starts, in units of the others' time alone: they are in the middle of their I/O."""
+DELTA = Delays((), parse_delay("-1TA", "-"), parse_delay("1TA", "-"), 9)
+OTHERS_AT = Delays(parse_delays("0,0.25TA,0.5TA,0.75TA"))
 FEW = Delays(parse_delays("-0.4TA,0,0.2TA,0.4TA,5s"))
 
 
@@ -21,14 +28,15 @@ class Pair:
     """Two applications. `factors`: bounds of the interference factors of A and B, uncoordinated and at a delay of 0,
     within which the storage is what they share."""
 
-    a: Writers | Ranks
-    b: Writers | Ranks
+    a: Writers | Ranks | Lammps
+    b: Writers | Ranks | Lammps
     factors: tuple[tuple[float, float], tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Study:
-    """`figures`: those of the thesis. `bites`: the storage links are the limit while both are in I/O."""
+    """`figures`: those of the thesis; "": it has none. `bites`: the storage links are the limit while both are in I/O.
+    `one_phase`: of each application. `others`: policies that are measured at the delays `others_at` alone."""
 
     question: str
     figures: str
@@ -38,8 +46,28 @@ class Study:
     delays: Delays = DELTA
     metric: str | None = None
     bites: bool = True
+    one_phase: bool = True
+    others: tuple[str, ...] = ()
+    others_at: Delays = OTHERS_AT
     repeat: int = 3
     most: int = 15
+    needs: str | None = None
+    """A program that must be installed."""
+
+    def applications(self, pair: Pair, smaller: float = 1.0) -> tuple[Application, Application]:
+        """A and B, with so many times less data."""
+        a, b = (one.smaller(smaller).application(who, self.plan) for who, one in (("A", pair.a), ("B", pair.b)))
+        return a, b
+
+
+def stem(study: str, pair: str) -> str:
+    """Of the files of a pair."""
+    return "-".join(filter(None, (study, pair)))
+
+
+def expected_of(a: Application, b: Application) -> Applications:
+    """What the model and the sums take of both."""
+    return Applications(a.cores, b.cores, a.weight, b.weight, a.demand, b.demand)
 
 
 def _bed(compute: int, mounts_each: int, compute_link: int = 1000, storage_link: int = 200) -> Plan:
@@ -75,13 +103,15 @@ def _strided(hosts: Sequence[str]) -> Ranks:
 STUDIES = {
     "equal": Study(
         "two equal applications", "6.2 and 6.10 a", _bed(4, 2), {"": Pair(_EQUAL, _OTHER, _ALIKE)},
-        ("none", "fcfs", "interrupt", "dynamic"),
+        ("none", "fcfs", "interrupt", "dynamic"), others=("delay", "fair-share", "set-10"),
     ),
     "small": Study(
         "one writer beside 16", "6.12", _bed(5, 4),
-        {"": Pair(Writers(mounts(["c1", "c2", "c3", "c4"], 4), 20 * MIB), Writers([("c5", 0)], 20 * MIB),
-                  ((1.0, 1.3), (4.0, 14.0)))},
+        {"": Pair(Writers(mounts(["c1", "c2", "c3", "c4"], 4), 26 * MIB), Writers([("c5", 0)], SMALL_BYTES),
+                  ((1.0, 1.3), (LEAST_SMALL_FACTOR, 14.0)))},
         ("none", "fcfs", "interrupt", "dynamic"),
+        Delays(parse_delays(f"-1TA,-0.5TA,-0.25TA,0,{SMALL_AT_TA}TA,0.25TA,0.5TA,0.75TA,1TA")),
+        others=("delay", "fair-share", "set-10"),
     ),
     "splits": Study(
         "32 writers, of which B has 1, 2, 4, 8 or 16", "6.4, 6.5, 6.9 and 6.12", _bed(4, 8),
@@ -94,12 +124,21 @@ STUDIES = {
     "files": Study(
         "four files against one, interrupted between requests and between files", "6.13 and 6.14", _bed(4, 2),
         {"request": _four_files(MIB), "file": _four_files(20 * MIB)}, ("none", "fcfs", "interrupt", "dynamic"),
-        Delays((), parse_delay("-0.4TA", "-"), parse_delay("1.2TA", "-"), 9), metric="cpu-hours", most=4,
+        Delays((), parse_delay("-0.4TA", "-"), parse_delay("1.2TA", "-"), 9), metric="cpu-hours",
+        others=("set-10",), others_at=Delays(parse_delays("0,0.4TA")), most=4,
     ),
     "underload": Study(
         "two applications that take five eighths of the storage each", "6.10 b and 6.15", _bed(2, 4, 250),
         {"": Pair(Writers(mounts(["c1"], 4), 50 * MIB), Writers(mounts(["c2"], 4), 50 * MIB),
                   ((1.05, 1.5), (1.05, 1.5)))},
-        ("none", "fcfs", "delay", "dynamic"),
+        ("none", "fcfs", "delay", "dynamic"), others=("interrupt", "fair-share", "set-10"),
+    ),
+    "applications": Study(
+        "LAMMPS beside fio, both unmodified: forecasts are all that the coordinator knows", "", _bed(3, 2),
+        {"": Pair(Lammps("c1", 2, 50, 6, 20), Writers(mounts(["c2", "c3"], 2), 64 * MIB),
+                  ((1.02, 8.0), (1.02, 2.4)))},
+        ("none", "fcfs", "interrupt", "dynamic"), Delays(parse_delays("-0.5TA,0,0.5TA,1TA,1.5TA")),
+        one_phase=False, others=("delay", "fair-share", "set-10"), others_at=Delays(parse_delays("0,0.5TA,1TA")),
+        needs="lmp",
     ),
 }  # fmt: skip

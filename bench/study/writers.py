@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -91,6 +91,33 @@ class Ranks:
     def smaller(self, factor: float) -> "Ranks":
         """The same in fewer calls."""
         return Ranks(self.hosts, self.per_host, self.block_bytes, self.blocks, max(1, round(self.calls / factor)))
+
+
+@dataclass(frozen=True)
+class Lammps:
+    """LAMMPS, unmodified: a liquid, of which rank 0 writes the places of all atoms to one file, as text, `dumps` times
+    and at the begin, `every` steps apart. Each of `cells` to the third cells has 4 atoms, of some 35 bytes each."""
+
+    host: str
+    ranks: int
+    cells: int
+    dumps: int
+    every: int
+
+    def application(self, name: str, plan: Plan) -> Application:
+        file = mount_point(self.host, 0) / name
+        told = {"dump": file, "cells": self.cells, "dumps": self.dumps, "every": self.every}
+        words = (
+            "mpirun.openmpi", "--host", f"{self.host}:{self.ranks}", "-n", str(self.ranks),
+            "lmp", "-log", "none", "-in", str(Path(__file__).parent / "liquid.lammps"),
+            *(word for key, value in told.items() for word in ("-var", key, str(value))),
+        )  # fmt: skip
+        command = Command(name, words, (self.host,))
+        return Application(command, ((name, plan.storage_hosts[0].name),), self.ranks, 1, _demand(plan, 1, 1), 1)
+
+    def smaller(self, factor: float) -> "Lammps":
+        """The same with fewer atoms."""
+        return replace(self, cells=max(8, round(self.cells / factor ** (1 / 3))))
 
 
 def mounts(hosts: Sequence[str], each: int) -> list[Mount]:

@@ -1,6 +1,6 @@
-// Compares dynamic with exhaustive search on more instances than a test has time for: campaign COUNT INSTANCES SEED.
-// Up to 7 applications: the search with brute force. From 9 on: the cost that decisions of the heuristic lead to, over
-// the least of all schedules.
+// Compares dynamic with exhaustive search on more instances than a test has time for: policy_campaign APPLICATIONS
+// FIRST INSTANCES SEED. Up to 7 applications: the search with brute force. From 9 on: the cost that decisions of the
+// heuristic lead to, over the least of all schedules. An instance depends on its number, not on those before it.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -14,14 +14,27 @@
 namespace halcyon::policy {
 namespace {
 
-int compare_with_brute_force(uint32_t count, uint32_t instances, uint64_t seed) {
-    std::mt19937_64 random(seed);
+/// Of random instances with so many applications.
+struct range {
+    uint32_t count;
+    uint32_t first;
+    uint32_t instances;
+    uint32_t seed;
+
+    [[nodiscard]] std::mt19937_64 random(uint32_t k) const {
+        std::seed_seq of{seed, count, k};
+        return std::mt19937_64(of);
+    }
+};
+
+int compare_with_brute_force(const range& of) {
     exact_search search;
     speed_table speeds;
     int different = 0;
-    for (uint32_t k = 0; k < instances; ++k) {
+    for (uint32_t k = of.first; k < of.first + of.instances; ++k) {
+        std::mt19937_64 random = of.random(k);
         const instance_kind kind{(k & 1) != 0, (k & 2) != 0, (k & 4) != 0, (k & 8) != 0, (k & 16) != 0};
-        const problem some = random_problem(random, count, kind);
+        const problem some = random_problem(random, of.count, kind);
         speeds.fill(some);
         const double least = brute_force(some).best().first;
         const plan found = search.solve(some, speeds, {0, std::numeric_limits<double>::infinity(), 0, true});
@@ -29,19 +42,19 @@ int compare_with_brute_force(uint32_t count, uint32_t instances, uint64_t seed) 
         ++different;
         std::printf("instance %u: %.12g, brute force %.12g\n", k, found.cost, least);
     }
-    std::printf("%u applications: %d of %u instances differ\n", count, different, instances);
+    std::printf("%u applications: %d of %u instances differ\n", of.count, different, of.instances);
     return different == 0 ? 0 : 1;
 }
 
-int measure_gap(uint32_t count, uint32_t instances, uint64_t seed) {
+int measure_gap(const range& of) {
     constexpr uint64_t nodes = 100'000'000;
-    std::mt19937_64 random(seed);
     double worst = 0;
     double sum = 0;
     uint32_t above = 0;
     uint32_t not_complete = 0;
-    for (uint32_t k = 0; k < instances; ++k) {
-        const random_group some = make_group(random, count, k % 8);
+    for (uint32_t k = of.first; k < of.first + of.instances; ++k) {
+        std::mt19937_64 random = of.random(k);
+        const random_group some = make_group(random, of.count, k % 8);
         const auto minimise = static_cast<metric>(k / 8 % 4);
         const double cost = cost_of_dynamic(some, minimise);
         const plan best = least_cost(some, minimise, cost * (1 + 1e-9), nodes);
@@ -55,7 +68,7 @@ int measure_gap(uint32_t count, uint32_t instances, uint64_t seed) {
         std::fflush(stdout);
     }
     std::printf("%u applications: gap mean %.4f %%, worst %.4f %%, above 2 %%: %u of %u; search not complete: %u\n",
-                count, 100 * sum / instances, 100 * worst, above, instances, not_complete);
+                of.count, 100 * sum / of.instances, 100 * worst, above, of.instances, not_complete);
     return above == 0 ? 0 : 1;
 }
 
@@ -63,17 +76,16 @@ int measure_gap(uint32_t count, uint32_t instances, uint64_t seed) {
 }  // namespace halcyon::policy
 
 int main(int count, char** arguments) {
-    if (count != 4) {
-        std::fprintf(stderr, "usage: policy_campaign APPLICATIONS INSTANCES SEED\n");
+    using namespace halcyon::policy;
+    if (count != 5) {
+        std::fprintf(stderr, "usage: policy_campaign APPLICATIONS FIRST INSTANCES SEED\n");
         return 2;
     }
-    const auto number = [&](int which) { return std::strtoul(arguments[which], nullptr, 10); };
-    const auto applications = static_cast<uint32_t>(number(1));
-    const auto instances = static_cast<uint32_t>(number(2));
-    if (applications == 0 || applications > halcyon::policy::problem::most || instances == 0) {
-        std::fprintf(stderr, "error: 1 to %u applications, 1 instance at least\n", halcyon::policy::problem::most);
+    const auto number = [&](int which) { return static_cast<uint32_t>(std::strtoul(arguments[which], nullptr, 10)); };
+    const range wanted{number(1), number(2), number(3), number(4)};
+    if (wanted.count == 0 || wanted.count > problem::most || wanted.instances == 0) {
+        std::fprintf(stderr, "error: 1 to %u applications, 1 instance at least\n", problem::most);
         return 2;
     }
-    return applications <= 7 ? halcyon::policy::compare_with_brute_force(applications, instances, number(3))
-                             : halcyon::policy::measure_gap(applications, instances, number(3));
+    return wanted.count <= 7 ? compare_with_brute_force(wanted) : measure_gap(wanted);
 }

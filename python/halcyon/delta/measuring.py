@@ -56,25 +56,32 @@ def measure(
     place: Place, setup: Setup, wanted: Wanted, file: DataFile, limits: Limits,
     on_run: Callable[[Progress], None] | None = None,
 ) -> None:  # fmt: skip
-    """Makes the runs that the file lacks, in rounds: in each, one of every point that lacks some, in a random order,
-    so that all points meet the same moods of the machine. UsageError and HalcyonSystemError as run_once."""
-    made, until_s = 0, time.monotonic() + wanted.within_s
+    """Makes the runs that the file lacks. UsageError and HalcyonSystemError as run_once."""
+    until_s = time.monotonic() + wanted.within_s
 
-    def run_all(keys: Sequence[Key]) -> None:
-        nonlocal made
-        while batch := _batch(keys, file.runs, wanted):
-            for key in batch:
-                if time.monotonic() > until_s:
-                    return
-                file.add(run_once(place, setup, key, limits))
-                made += 1
-                if on_run is not None:
-                    left = sum(_missing(one, file.runs, wanted) for one in keys)
-                    on_run(Progress(file.runs[-1], made, left))
+    def make(key: Key) -> None:
+        file.add(run_once(place, setup, key, limits))
 
     if wanted.delays.need_alone:
-        run_all(ALONE)
-    run_all([*ALONE, *points(wanted, file.runs)])
+        make_missing(ALONE, file.runs, wanted, make, until_s, on_run)
+    make_missing([*ALONE, *points(wanted, file.runs)], file.runs, wanted, make, until_s, on_run)
+
+
+def make_missing(
+    keys: Sequence[Key], runs: Sequence[Run], wanted: Wanted, make: Callable[[Key], None], until_s: float,
+    on_run: Callable[[Progress], None] | None = None,
+) -> None:  # fmt: skip
+    """In rounds: in each, one run of every point that lacks some, in a random order, so that all points meet the same
+    moods of the machine. `make` adds a run to `runs`; none begins after `until_s`, of the monotonic clock."""
+    made = 0
+    while batch := _batch(keys, runs, wanted):
+        for key in batch:
+            if time.monotonic() > until_s:
+                return
+            make(key)
+            made += 1
+            if on_run is not None:
+                on_run(Progress(runs[-1], made, sum(_missing(one, runs, wanted) for one in keys)))
 
 
 def points(wanted: Wanted, runs: Sequence[Run]) -> list[Key]:
@@ -120,9 +127,9 @@ def _missing(key: Key, runs: Sequence[Run], wanted: Wanted) -> int:
 
 
 def _is_narrow(counted: Sequence[Run], wanted: Wanted) -> bool:
-    for which in ("a", "b"):
-        values = [told.seconds for run in counted if (told := getattr(run, which)) is not None]
-        if values and estimate(values, wanted.confidence).relative > wanted.half_width:
+    for name in {name for run in counted for name in run.told}:
+        values = [run.told[name].seconds for run in counted if name in run.told]
+        if estimate(values, wanted.confidence).relative > wanted.half_width:
             return False
     return bool(counted)
 

@@ -103,6 +103,11 @@ class Run:
     """When, in seconds of the epoch."""
     wall_s: float
 
+    @property
+    def told(self) -> dict[str, Told]:
+        """Of those that ran."""
+        return {name: one for name, one in (("A", self.a), ("B", self.b)) if one is not None}
+
 
 def run_once(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
     """UsageError: the shell command before it failed; HalcyonSystemError: a command failed, did no I/O, or took too
@@ -110,19 +115,23 @@ def run_once(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
     at_s, began = time.time(), time.monotonic()
     _prepare(place, setup)
     starts_ns = {"A": max(0, -key.dt_ns), "B": max(0, key.dt_ns)}
-    wanted = [key.alone] if key.alone else ["A", "B"]
-    with _folder() as folder, ExitStack() as stack:
+    every = {
+        "A": Waiting("A", setup.a, setup.a_arrive, setup.path, setup.pause_s),
+        "B": Waiting("B", setup.b, setup.b_arrive, setup.path, setup.pause_s),
+    }
+    wanted = [every[key.alone]] if key.alone else list(every.values())
+    with run_folder() as folder, ExitStack() as stack:
         turns = None
         if key.policy != UNCOORDINATED:
             turns = stack.enter_context(coordinator(key.policy, setup.metric, setup.path, folder))
-        held = [_Held(setup, name, folder, turns, limits.arrival_s, stack) for name in wanted]
+        held = [Held(one, folder, turns, limits.arrival_s, stack) for one in wanted]
         for one in held:
             one.start(place, stack)
-        _await_arrival(held, limits.arrival_s)
+        await_arrival(held, limits.arrival_s)
         zero_ns = time.monotonic_ns() + _AHEAD_NS
         for one in held:
             one.gate.open_at(zero_ns + (0 if key.alone else starts_ns[one.name]))
-        looks = _await_ends(place, held, limits.run_s)
+        looks = await_ends(place, held, limits.run_s)
         told = {one.name: one.told() for one in held}
         problem = next((said for one in held if (said := one.problem(told[one.name]))), None)
     a, b = told.get("A"), told.get("B")
@@ -131,27 +140,36 @@ def run_once(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
     return Run(key, a, b, dt_s, share, problem, at_s, time.monotonic() - began)
 
 
-class _Held:
-    """One command of a run."""
+@dataclass(frozen=True)
+class Waiting:
+    """A command whose I/O is to wait at a gate; `arrive`, `path` and `pause_s` as of Setup."""
 
-    def __init__(
-        self, setup: Setup, name: str, folder: Path, turns: str | None, limit_s: float, stack: ExitStack
-    ) -> None:
-        self.name = name
-        self.command = setup.a if name == "A" else setup.b
-        self.arrive = setup.a_arrive if name == "A" else setup.b_arrive
-        self.path = setup.path
-        self._setup, self._turns = setup, turns
-        self._folder = folder / name
+    name: str
+    command: Command
+    arrive: int
+    path: str
+    pause_s: float = PAUSE_S
+
+
+class Held:
+    """One command of a run. `turns`: `PATH=ADDRESS` of a coordinator; None: there is none."""
+
+    def __init__(self, what: Waiting, folder: Path, turns: str | None, limit_s: float, stack: ExitStack) -> None:
+        self.name = what.name
+        self.command = what.command
+        self.arrive = what.arrive
+        self.path = what.path
+        self._pause_s, self._turns = what.pause_s, turns
+        self._folder = folder / self.name
         self._folder.mkdir()
         # Longer than we wait: whoever is left there goes on, even if this process is killed.
-        self.gate = stack.enter_context(Gate(folder / f"{name}.gate", 2 * limit_s))
+        self.gate = stack.enter_context(Gate(folder / f"{self.name}.gate", 2 * limit_s))
         self.running: Running
 
     def start(self, place: Place, stack: ExitStack) -> None:
         # As `halcyon run --coordinate` has them.
         layers = ["trace", *(["predict", "coordinate"] if self._turns else [])]
-        wanted = variables(layers, self._folder) | self.gate.variables(self._setup.path)
+        wanted = variables(layers, self._folder) | self.gate.variables(self.path)
         wanted["HALCYON_LAYERS"] = ",".join(["gate", *layers])
         if self._turns:
             wanted |= Coordination((self._turns,)).variables()
@@ -160,7 +178,7 @@ class _Held:
 
     def told(self) -> Told:
         gathered = self.gate.gathered()
-        time_in_io = io_time(self._folder, self._setup.path, gathered.opens_ns, self._setup.pause_s)
+        time_in_io = io_time(self._folder, self.path, gathered.opens_ns, self._pause_s)
         turns = read_turns(self._folder).counts
         return Told(
             time_in_io.seconds, time_in_io.phases, time_in_io.transfer_s, time_in_io.waited_s, time_in_io.bytes,
@@ -191,7 +209,7 @@ def _prepare(place: Place, setup: Setup) -> None:
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def run_folder() -> Iterator[Path]:
     """Short, since names of sockets are; gone afterwards."""
     folder = Path(tempfile.mkdtemp(prefix="halcyon-delta-"))
     try:
@@ -200,7 +218,8 @@ def _folder() -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _await_arrival(held: Sequence[_Held], limit_s: float) -> None:
+def await_arrival(held: Sequence[Held], limit_s: float) -> None:
+    """HalcyonSystemError: a command failed, or ended, or has not come to its gate."""
     limit = time.monotonic() + limit_s
     while True:
         gathered = [one.gate.gathered() for one in held]
@@ -216,11 +235,11 @@ def _await_arrival(held: Sequence[_Held], limit_s: float) -> None:
         time.sleep(_LOOK_S)
 
 
-def _is_there(one: _Held, gathered: Gathered) -> bool:
+def _is_there(one: Held, gathered: Gathered) -> bool:
     return gathered.arrived >= one.arrive and time.monotonic_ns() - gathered.last_arrived_ns > SETTLED_S * 1e9
 
 
-def _no_io(one: _Held, gathered: Gathered) -> str:
+def _no_io(one: Held, gathered: Gathered) -> str:
     if gathered.arrived:
         return f"{_too_few(one, gathered)} when the command ended"
     where = f"below {one.path}" if one.path else "that changes a file"
@@ -230,12 +249,12 @@ def _no_io(one: _Held, gathered: Gathered) -> str:
     )
 
 
-def _too_few(one: _Held, gathered: Gathered) -> str:
+def _too_few(one: Held, gathered: Gathered) -> str:
     return f"{one.name}: {gathered.arrived} of {one.arrive} processes were at their first I/O"
 
 
-def _await_ends(place: Place, held: Sequence[_Held], limit_s: float) -> list[Counted]:
-    """Counts of the links meanwhile."""
+def await_ends(place: Place, held: Sequence[Held], limit_s: float) -> list[Counted]:
+    """Counts of the links meanwhile. HalcyonSystemError: a command failed, or has not ended."""
     limit = time.monotonic() + limit_s
     looks: list[Counted] = []
     while not all(one.running.has_ended for one in held):

@@ -18,7 +18,7 @@ def test_a_benchmark_finds_what_it_imports(script: Path, tmp_path: Path) -> None
         "HALCYON_ROOT": str(ROOT),
         "HALCYON_BUILD": str(tmp_path),
         # As bench/run.py and the script's own folder give them.
-        "PYTHONPATH": f"{ROOT / 'bench'}:{script.parent}:{os.environ.get('PYTHONPATH', '')}",
+        "PYTHONPATH": f"{ROOT / 'bench'}:{ROOT / 'bench/study'}:{script.parent}:{os.environ.get('PYTHONPATH', '')}",
     }
     done = subprocess.run(
         [sys.executable, "-c", DRY, str(script)],

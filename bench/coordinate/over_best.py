@@ -1,0 +1,91 @@
+"""The metric under `dynamic` over the least one of all fixed policies: replayed from measured speeds, and measured."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from measured_pairs import Half
+from replay import Access, Replay, registered
+
+from halcyon.delta.estimate import Estimate
+from halcyon.delta.graph import Graph, Measured
+from halcyon.delta.turns import UNCOORDINATED
+from halcyon.policy.functions import Learned, functions
+
+DYNAMIC = "dynamic"
+REPORT_S = 0.25
+"""Between two reports of an agent: a heartbeat."""
+FIXED = ("interfere", "fcfs", "interrupt", "delay", "fair-share", "set-10")
+
+
+@dataclass(frozen=True)
+class Sums:
+    """A metric of coordinators.yaml, and the field of a measured point that has it."""
+
+    metric: str
+    point: str
+    figure: str
+
+
+METRICS = (Sums("sum-of-interference-factors", "factors", "factors"), Sums("cpu-hours", "core_seconds", "core_s"))
+
+
+@dataclass(frozen=True)
+class Compared:
+    """At one delay. `values`: of the metric under each policy."""
+
+    where: str
+    values: Mapping[str, Estimate]
+
+    @property
+    def best(self) -> Estimate:
+        return min((one for name, one in self.values.items() if name != DYNAMIC), key=lambda one: one.mean)
+
+    def over_best(self, policy: str = DYNAMIC) -> Estimate:
+        return self.values[policy].over(self.best)
+
+
+def replayed(
+    where: str, learnt: Half, truth: Half, delays_ns: Sequence[int], processes: tuple[int, int], metric: Sums
+) -> Iterator[Compared]:
+    """At each delay, what storage as in one half does to applications of which the coordinator knows the other."""
+    learned = _learned(learnt, processes)
+    (a_speed, b_speed), (a_cores, b_cores) = truth.speed, processes
+    for dt_ns in delays_ns:
+        a = Access(max(0, -dt_ns) / 1e9, truth.a_alone_s, a_speed, a_cores, learnt.a_alone_s)
+        b = Access(max(0, dt_ns) / 1e9, truth.b_alone_s, b_speed, b_cores, learnt.b_alone_s)
+        values = {name: Estimate(_played((a, b), name, metric, learned), None, 1) for name in (DYNAMIC, *FIXED)}
+        yield Compared(f"{where} at {dt_ns / 1e9:+.2f} s", values)
+
+
+def measured(where: str, graph: Graph, metric: Sums) -> Iterator[Compared]:
+    """At each delay of a graph that has `dynamic` and a fixed policy."""
+    for dt_ns in sorted({point.dt_ns for point in graph.points}):
+        at: dict[str, list[Measured]] = {}
+        for point in graph.points:
+            if point.dt_ns == dt_ns:
+                name = "interfere" if point.policy == UNCOORDINATED else point.policy
+                at.setdefault(name, []).append(point)
+        values = {
+            name: min((getattr(one, metric.point) for one in ones), key=lambda one: one.mean)
+            for name, ones in at.items()
+        }
+        if DYNAMIC in values and len(values) > 1:
+            yield Compared(f"{where} at {dt_ns / 1e9:+.2f} s", values)
+
+
+def _played(accesses: tuple[Access, Access], rule: str, metric: Sums, learned: Learned) -> float:
+    times_s = Replay(accesses, rule, metric.metric, learned).times_s()
+    if metric.metric == "cpu-hours":
+        return sum(one.processes * time_s for one, time_s in zip(accesses, times_s, strict=True))
+    return sum(time_s / one.alone_s for one, time_s in zip(accesses, times_s, strict=True))
+
+
+def _learned(half: Half, processes: tuple[int, int]) -> Learned:
+    """What the coordinator knows after all runs of a half: it learns from each report of a speed."""
+    learned = functions().Interference()
+    a, b = registered(1, half.a_alone_s, processes[0]), registered(2, half.b_alone_s, processes[1])
+    for one in half.overlaps:
+        for _ in range(max(1, round(one.seconds / REPORT_S))):
+            learned.observe(a, b, one.a_speed)
+            learned.observe(b, a, one.b_speed)
+    return learned

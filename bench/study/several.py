@@ -1,0 +1,181 @@
+"""Runs of several applications that share a storage: one of them alone, or all, each with its start of I/O; and the
+file that runs are kept in."""
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from halcyon.delta.commands import Command, Place
+from halcyon.delta.data_file import command_of, known, told_of
+from halcyon.delta.estimate import Estimate, estimate
+from halcyon.delta.measuring import HALF_WIDTH, of_key
+from halcyon.delta.row_file import Row, RowFile, read_rows
+from halcyon.delta.runs import Held, Limits, Told, Waiting, await_arrival, await_ends, run_folder
+from halcyon.delta.turns import UNCOORDINATED, coordinator
+from halcyon.testbed.links import Counted
+
+AHEAD_NS = 50_000_000
+"""That the gates are told before they open."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What is measured: all runs of one file have it in common. `arrive`: processes of each command that have to be at
+    its gate; `cores`: of each command, for sums; `placed`: files that are made anew, each on a storage host."""
+
+    commands: tuple[Command, ...]
+    arrive: tuple[int, ...]
+    cores: tuple[float, ...]
+    path: str
+    placed: tuple[tuple[str, str], ...] = ()
+    metric: str | None = None
+
+
+@dataclass(frozen=True)
+class Key:
+    """Which run: of all under a policy, each with its start of I/O after the first one's; or of `alone`."""
+
+    policy: str = UNCOORDINATED
+    starts_ns: tuple[int, ...] = ()
+    alone: str | None = None
+
+    @property
+    def text(self) -> str:
+        if self.alone:
+            return f"{self.alone} alone"
+        return f"{self.policy}, starts at {', '.join(f'{one / 1e9:.2f}' for one in self.starts_ns)} s"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run. `told`: by names. `problem` and `link_share`: as of halcyon.delta.runs, while all did I/O."""
+
+    key: Key
+    told: dict[str, Told]
+    link_share: float | None
+    problem: str | None
+    at_s: float
+    wall_s: float
+
+
+class SeveralFile:
+    """A file that runs are added to, as halcyon.delta.data_file is one of two applications."""
+
+    def __init__(self, path: Path, setup: Setup, bed: Mapping[str, Any]) -> None:
+        self._rows = RowFile(path, asdict(setup), bed)
+        try:
+            self.runs = [known(path, _run, row) for row in self._rows.found]
+        except BaseException:
+            self._rows.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._rows.close()
+
+    def add(self, run: Run) -> None:
+        self._rows.add(asdict(run))
+        self.runs.append(run)
+
+
+def read(path: Path) -> tuple[Setup, list[Run]]:
+    """ConfigError: it is no such file; HalcyonSystemError: it cannot be read."""
+    rows = read_rows(path)
+    return known(path, _setup, rows.setup), [known(path, _run, row) for row in rows.runs]
+
+
+def run_several(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
+    """HalcyonSystemError: a command failed, did no I/O, or took too long. Nothing is left running."""
+    at_s, began = time.time(), time.monotonic()
+    place.renew(setup.placed)
+    starts_ns = key.starts_ns or (0,) * len(setup.commands)
+    waiting = [
+        (Waiting(command.name, command, arrive, setup.path), start_ns)
+        for command, arrive, start_ns in zip(setup.commands, setup.arrive, starts_ns, strict=True)
+        if key.alone in (None, command.name)
+    ]
+    with run_folder() as folder, ExitStack() as stack:
+        turns = None
+        if key.policy != UNCOORDINATED:
+            turns = stack.enter_context(coordinator(key.policy, setup.metric, setup.path, folder))
+        held = [Held(one, folder, turns, limits.arrival_s, stack) for one, _ in waiting]
+        for one in held:
+            one.start(place, stack)
+        await_arrival(held, limits.arrival_s)
+        zero_ns = time.monotonic_ns() + AHEAD_NS
+        for one, (_, start_ns) in zip(held, waiting, strict=True):
+            one.gate.open_at(zero_ns + start_ns)
+        looks = await_ends(place, held, limits.run_s)
+        told = {one.name: one.told() for one in held}
+        problem = next((said for one in held if (said := one.problem(told[one.name]))), None)
+    share = _link_share(place, looks, list(told.values())) if len(told) > 1 else None
+    return Run(key, told, share, problem, at_s, time.monotonic() - began)
+
+
+@dataclass(frozen=True)
+class Point:
+    """Of the runs of a key. `factors`: interference factors by names."""
+
+    key: Key
+    runs: int
+    factors: dict[str, Estimate]
+    sum_of_factors: Estimate
+    core_seconds: Estimate
+    link_share: float | None
+    met: bool
+
+
+def alone(setup: Setup, runs: Sequence[Run]) -> dict[str, Estimate]:
+    """Times by names, of those of which a run alone counts."""
+    times = {
+        one.name: [run.told[one.name].seconds for run in of_key(Key(alone=one.name), runs)] for one in setup.commands
+    }
+    return {name: estimate(values) for name, values in times.items() if values}
+
+
+def points(setup: Setup, runs: Sequence[Run]) -> list[Point]:
+    """Of all keys of which a run counts; every application must have a run alone that counts."""
+    alone_s = alone(setup, runs)
+    keys = dict.fromkeys(run.key for run in runs if run.key.alone is None and run.problem is None)
+    return [_point(setup, key, of_key(key, runs), alone_s) for key in keys]
+
+
+def _point(setup: Setup, key: Key, runs: Sequence[Run], alone_s: Mapping[str, Estimate]) -> Point:
+    names = [one.name for one in setup.commands]
+    times = {name: estimate([run.told[name].seconds for run in runs]) for name in names}
+    factors = {name: times[name].over(alone_s[name]) for name in names}
+    nothing = Estimate(0.0, 0.0, len(runs))
+    sum_of_factors, core_seconds = nothing, nothing
+    for name, cores in zip(names, setup.cores, strict=True):
+        sum_of_factors = sum_of_factors.plus(factors[name])
+        core_seconds = core_seconds.plus(times[name], 1.0, cores)
+    shares = [run.link_share for run in runs if run.link_share is not None]
+    met = all(one.relative <= HALF_WIDTH for one in (*times.values(), *alone_s.values()))
+    return Point(key, len(runs), factors, sum_of_factors, core_seconds, max(shares, default=None), met)
+
+
+def _link_share(place: Place, looks: Sequence[Counted], told: Sequence[Told]) -> float | None:
+    begin_s = max(one.begin_ns for one in told) / 1e9
+    end_s = min(one.begin_ns / 1e9 + one.seconds for one in told)
+    within = [look for look in looks if begin_s <= look.time_s <= end_s]
+    if len(within) < 2:
+        return None
+    return max(place.link_shares(within[0], within[-1]).values(), default=None)
+
+
+def _setup(row: Row) -> Setup:
+    return Setup(
+        tuple(command_of(one) for one in row["commands"]), tuple(row["arrive"]), tuple(row["cores"]), row["path"],
+        tuple((file, host) for file, host in row["placed"]), row["metric"],
+    )  # fmt: skip
+
+
+def _run(row: Row) -> Run:
+    key = Key(**(row["key"] | {"starts_ns": tuple(row["key"]["starts_ns"])}))
+    told = {name: told_of(one) for name, one in row["told"].items()}
+    return Run(**(row | {"key": key, "told": told}))

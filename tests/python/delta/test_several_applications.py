@@ -1,0 +1,88 @@
+"""Runs of more than two applications: what is kept of them, what is computed of them, and three on a test bed. Times
+are invented where no bed is raised."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+import several
+from many_studies import CASES
+from measured_runs import told
+from several import Key, Run, Setup, SeveralFile, run_several
+
+from halcyon.delta.commands import Command, OnBed
+from halcyon.delta.runs import Limits
+from halcyon.errors import UsageError
+from halcyon.testbed.bed import raised
+from halcyon.testbed.place import MOUNTS
+from halcyon.testbed.plan import Plan
+from halcyon.testbed.requirements import unavailable
+
+PLAN = Plan(compute=3, storage=2, mounts=3, storage_link_bits_per_s=10**8)
+S = 10**9
+
+
+def setup(*names: str) -> Setup:
+    commands = tuple(
+        Command(name, ("sh", "-c", f'dd if=/dev/zero of="$TESTBED_MOUNT/{name}" bs=1M count=2 oflag=direct'), (host,))
+        for name, host in zip(names, ("c1", "c2", "c3"), strict=False)
+    )
+    return Setup(commands, (1,) * len(names), tuple(float(i + 1) for i in range(len(names))), str(MOUNTS))
+
+
+def run(key: Key, *seconds: float, problem: str | None = None) -> Run:
+    names = [key.alone] if key.alone else ["A", "B", "C"]
+    return Run(key, {name: told(one) for name, one in zip(names, seconds, strict=True)}, 0.95, problem, 1.0, 2.0)
+
+
+ALONE = [run(Key(alone=name), seconds) for name, seconds in (("A", 4.0), ("B", 2.0), ("C", 1.0)) for _ in range(2)]
+TOGETHER = Key("fcfs", (0, S, 2 * S))
+
+
+def test_what_was_written_comes_back_and_the_file_goes_on(tmp_path: Path) -> None:
+    runs = [*ALONE, run(TOGETHER, 4.0, 5.0, 5.0, problem="late")]
+    with SeveralFile(tmp_path / "many.jsonl", setup("A", "B", "C"), asdict(PLAN)) as file:
+        for one in runs:
+            file.add(one)
+    assert several.read(tmp_path / "many.jsonl") == (setup("A", "B", "C"), runs)
+    with SeveralFile(tmp_path / "many.jsonl", setup("A", "B", "C"), asdict(PLAN)) as file:
+        assert file.runs == runs
+    with pytest.raises(UsageError, match="another measurement: commands was"):
+        SeveralFile(tmp_path / "many.jsonl", setup("A", "B"), asdict(PLAN))
+
+
+def test_sums_are_over_all_applications_by_their_times_alone_and_cores() -> None:
+    runs = [*ALONE, *[run(TOGETHER, 4.0, 5.0, 5.0)] * 2, run(TOGETHER, 9.0, 9.0, 9.0, problem="late")]
+    (point,) = several.points(setup("A", "B", "C"), runs)
+    assert (point.key, point.runs, point.met) == (TOGETHER, 2, True)
+    assert {name: one.mean for name, one in point.factors.items()} == {"A": 1.0, "B": 2.5, "C": 5.0}
+    assert point.sum_of_factors.mean == pytest.approx(8.5)
+    assert point.core_seconds.mean == pytest.approx(1 * 4 + 2 * 5 + 3 * 5)
+
+
+def test_a_point_with_a_wide_interval_of_any_application_is_not_met() -> None:
+    runs = [*ALONE, run(TOGETHER, 4.0, 5.0, 5.0), run(TOGETHER, 4.0, 5.0, 6.0)]
+    (point,) = several.points(setup("A", "B", "C"), runs)
+    assert not point.met
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_points_of_a_study_are_distinct_and_nobody_starts_before_the_first(name: str) -> None:
+    case = CASES[name]
+    keys = case.keys(5.4)
+    assert len(set(keys)) == len(keys)
+    assert all(min(key.starts_ns) == 0 and len(key.starts_ns) == len(case.writers) for key in keys)
+    assert {key.policy for key in keys} >= {"none", "dynamic", "set-10"}
+
+
+@pytest.mark.skipif(bool(unavailable(PLAN)), reason=unavailable(PLAN))
+def test_three_on_a_bed_start_at_their_times_and_one_alone_runs_alone() -> None:
+    of_three = setup("A", "B", "C")
+    with raised(PLAN) as bed:
+        one = run_several(OnBed(bed), of_three, Key(alone="B"), Limits(120.0, 60.0))
+        all_ = run_several(OnBed(bed), of_three, Key("fcfs", (0, 200_000_000, 400_000_000)), Limits(120.0, 60.0))
+    assert list(one.told) == ["B"]
+    assert [told.bytes for told in all_.told.values()] == [2 << 20] * 3
+    begins = [told.begin_ns for told in all_.told.values()]
+    assert begins[1] - begins[0] >= 200_000_000 - 50_000_000
+    assert begins[2] - begins[1] >= 200_000_000 - 50_000_000
