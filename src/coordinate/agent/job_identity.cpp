@@ -53,13 +53,17 @@ job_identity job_identity::of_environment() {
     }
     const char* const pmix = told({"PMIX_NAMESPACE"});
     const char* const job = told({"SLURM_JOB_ID"});
+    char launch[100];
     if (*pmix != '\0')
-        snprintf(found.name, sizeof found.name, "%.90s-%016llx", pmix,
+        snprintf(launch, sizeof launch, "%.80s-%016llx", pmix,
                  static_cast<unsigned long long>(calls::mpi_launch::name()));
-    else if (*job != '\0')
-        snprintf(found.name, sizeof found.name, "slurm-%.50s.%.50s", job, told({"SLURM_STEP_ID"}));
     else
-        snprintf(found.name, sizeof found.name, "%.120s", told({"HALCYON_JOB"}));
+        snprintf(launch, sizeof launch, "%.99s",
+                 *job != '\0' ? told({"SLURM_STEP_ID", "HALCYON_JOB"}) : told({"HALCYON_JOB"}));
+    if (*job != '\0')
+        snprintf(found.name, sizeof found.name, "slurm-%.20s.%s", job, launch);
+    else
+        snprintf(found.name, sizeof found.name, "%s", launch);
     for (char* at = found.name; *at != '\0'; ++at)
         if (!is_plain(*at)) *at = '_';
     const char* const secret = told({"HALCYON_JOB_SECRET"});

@@ -8,8 +8,9 @@ namespace halcyon::coordinate {
 /// What the processes of a job have in common, by their environment. Fixed arrays, ended by 0: it is made inside
 /// applications.
 struct job_identity {
-    /// Of the namespace of PMIx (with what tells launches of one name apart), else of the job and step of Slurm, else
-    /// HALCYON_JOB; "": there is nothing to go by.
+    /// Of the namespace of PMIx (with what tells launches of one name apart), else of the step of Slurm, else
+    /// HALCYON_JOB; "": there is nothing to go by. In a job of Slurm it begins with `slurm-<job>.`: all applications of
+    /// a job are known as its own.
     char name[128];
     /// That only processes of the job know: HALCYON_JOB_SECRET. Without that it is made of the name, and keeps out
     /// other users' jobs only, as the coordinator compares users as well.
