@@ -8,7 +8,8 @@ SUMMARY = "announce a batch system's job: nobody but its user can register it"
 DESCRIPTION = (
     "Tells the coordinators that JOB, such as slurm-12, is about to start for USER. Until it ends, nobody else can "
     "register an application of that name, or of a name that begins with JOB and a dot; whoever has done so already is "
-    "refused. For administrators, as `halcyon coordinator top`."
+    "refused. For administrators, as `halcyon coordinator top`. `halcyon slurm install` makes scripts for Slurm that "
+    "do this for each job."
 )
 
 

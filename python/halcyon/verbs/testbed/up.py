@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--slurm-conf",
         metavar="FILE",
         type=Path,
-        help="further lines of slurm.conf; implies --slurm",
+        help="further lines of slurm.conf, such as those that `halcyon slurm install` prints; implies --slurm",
     )
     parser.add_argument("--verbose", action="store_true", help="print each step")
 
