@@ -35,6 +35,11 @@ foreach(program halcyon-agent halcyon-server halcyon-server-world halcyon-check 
     install(TARGETS ${program} RUNTIME DESTINATION ${HALCYON_INSTALL_BIN} COMPONENT ${component})
   endif()
 endforeach()
+if(TARGET halcyon_slurm)
+  # Slurm's own programs load it.
+  set_target_properties(halcyon_slurm PROPERTIES INSTALL_RPATH "")
+  install(TARGETS halcyon_slurm LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT python)
+endif()
 foreach(type hdf5 zarr)
   if(TARGET halcyon_store_${type})
     # Beside libhalcyon, where it and the server look for modules.

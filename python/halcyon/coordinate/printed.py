@@ -32,6 +32,14 @@ def print_top(told: Top, name: str, console: Console, most: int) -> None:
     columns = ["job", "state", "user", "account", "since", "expected wait", "time left", "bytes left", "nodes",
                "processes"]  # fmt: skip
     print_table(console, "applications", columns, rows, words=4, most=most)
+    if told.reservations:
+        held = [
+            [one.job, _user(one.user), seconds(one.since_s), count(one.nodes or None), count(one.processes or None)]
+            for one in told.reservations
+        ]
+        console.print()
+        columns = ["job", "user", "since", "nodes", "processes"]
+        print_table(console, "reserved by the batch system", columns, held, words=2, most=most)
     amiss = [entry.replace("_", " ") for entry in load.counts if entry.startswith(_AMISS)]
     if amiss:
         console.print(f"\nsince the epoch began: {', '.join(amiss)}", soft_wrap=True)

@@ -45,11 +45,23 @@ class Application:
 
 
 @dataclass(frozen=True)
+class Reservation:
+    """Of a job that a batch system has announced. `processes` and `nodes` are 0 where they are not known."""
+
+    job: str
+    user: int
+    processes: int
+    nodes: int
+    since_s: float
+
+
+@dataclass(frozen=True)
 class Top:
     """At one moment."""
 
     load: Load
     applications: list[Application]
+    reservations: list[Reservation]
 
 
 @dataclass(frozen=True)
@@ -69,7 +81,9 @@ class Decision:
 def ask_top(of: Connection) -> Top:
     """UsageError: this user is no administrator there."""
     first, *others = of.ask({"type": "top"})
-    return Top(_read(Load, first), [_read(Application, one) for one in others])
+    applications = [_read(Application, one) for one in others if one["type"] == "application"]
+    reservations = [_read(Reservation, one) for one in others if one["type"] == "reservation"]
+    return Top(_read(Load, first), applications, reservations)
 
 
 def ask_decisions(of: Connection, most: int) -> list[Decision]:

@@ -1,6 +1,7 @@
 """What a command needs in its environment to be recorded."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +10,9 @@ from halcyon.quantities import parse_bytes
 
 LAYERS = ("trace", "predict", "prefetch", "coordinate")
 """Those that this release has."""
+
+_NEEDS = {"prefetch": "predict", "coordinate": "predict"}
+"""Layers that use what another one forecasts."""
 
 LEAST_BUFFER = 1 << 20
 LARGEST_BUFFER = 22 << 20
@@ -21,26 +25,28 @@ MOST_VALUES = 64
 """limits.hpp has no more."""
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-_LIBRARY = "libhalcyon-io.so"
 
 
-def find_library() -> Path:
-    """libhalcyon-io.so of this installation. UnavailableError: there is none."""
-    if named := os.environ.get("HALCYON_IO_LIBRARY"):
+def find_library(name: str = "libhalcyon-io.so", variable: str = "HALCYON_IO_LIBRARY") -> Path:
+    """A library of this installation, or the one that the environment names. UnavailableError: there is none."""
+    if named := os.environ.get(variable):
         places = [Path(named)]
     else:
         checkout = _PACKAGE.parents[1]
-        places = [_PACKAGE / "lib" / _LIBRARY]
+        places = [_PACKAGE / "lib" / name]
         if (checkout / "CMakePresets.json").exists():
-            places += [checkout / "build" / preset / "lib" / _LIBRARY for preset in ("release", "mpich")]
+            places += [checkout / "build" / preset / "lib" / name for preset in ("release", "mpich")]
         else:
-            places += [Path(prefix) / "lib" / _LIBRARY for prefix in ("/usr/local", "/usr")]
+            places += [Path(prefix) / "lib" / name for prefix in ("/usr/local", "/usr")]
     for place in places:
         if place.is_file():
             return place
-    raise UnavailableError(
-        f"no {_LIBRARY}; looked for {', '.join(map(str, places))}. Set HALCYON_IO_LIBRARY to the path of one"
-    )
+    raise UnavailableError(f"no {name}; looked for {', '.join(map(str, places))}. Set {variable} to the path of one")
+
+
+def with_needed(layers: Sequence[str]) -> list[str]:
+    """These layers, and those whose forecasts they use."""
+    return list(dict.fromkeys([*layers, *(_NEEDS[layer] for layer in layers if layer in _NEEDS)]))
 
 
 def variables(

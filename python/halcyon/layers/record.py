@@ -3,10 +3,11 @@
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from halcyon.errors import HalcyonError, HalcyonSystemError
-from halcyon.exit_status import ended_badly
+from halcyon.exit_status import Ended, ended_badly
 from halcyon.layers.coordination import Coordination, say_how_turns_were_taken
 from halcyon.layers.learnt import say_what_was_learnt
 from halcyon.layers.preload import Prediction, Prefetching, variables
@@ -42,32 +43,72 @@ def record(
     run_beside_world. UsageError: the folder is in use. UnavailableError: this installation lacks the library.
     HalcyonSystemError: the command cannot be started.
     """
+    run = prepare(command, layers, folder, buffer, local, contexts, prediction, prefetching, coordination)
+    words = list(command)
+    try:
+        ended = (
+            run_alone(words, run.variables)
+            if world_patience_s is None
+            else run_beside_world(words, world_patience_s, run.variables)
+        )
+    except HalcyonError:
+        drop_folder(run.place, is_new=run.is_new)  # in the way of the next attempt
+        raise
+    finish(run.place, run.recording, ended, is_new=run.is_new)
+    return ended.status, run.place
+
+
+@dataclass(frozen=True)
+class PreparedRun:
+    """Of a command that is not started yet."""
+
+    place: Path
+    recording: Recording
+    variables: dict[str, str]
+    """Of the command's processes."""
+    is_new: bool
+    """The folder was not there before."""
+
+
+def prepare(
+    command: Sequence[str],
+    layers: Sequence[str],
+    folder: Path | None = None,
+    buffer: str | None = None,
+    local: Path | None = None,
+    contexts: bool = False,
+    prediction: Prediction | None = None,
+    prefetching: Prefetching | None = None,
+    coordination: Coordination | None = None,
+) -> PreparedRun:
+    """Makes the folder of a run, and says what its processes need: see `record`."""
     words = list(command)
     of_layers = {name: value for one in (prediction, prefetching, coordination) if one
                  for name, value in one.variables().items()}  # fmt: skip
     is_new = folder is None or not folder.exists()
     place = new_folder(folder, words)
-    wanted = variables(list(layers), place / "trace", buffer, local, contexts) | of_layers
-    recording = Recording.of(words, list(layers), time.time())
     try:
+        wanted = variables(list(layers), place / "trace", buffer, local, contexts) | of_layers
+        recording = Recording.of(words, list(layers), time.time())
         recording.write(place)
-        ended = (
-            run_alone(words, wanted) if world_patience_s is None else run_beside_world(words, world_patience_s, wanted)
-        )
     except HalcyonError:
-        drop_folder(place, is_new=is_new)  # in the way of the next attempt
+        drop_folder(place, is_new=is_new)
         raise
+    return PreparedRun(place, recording, wanted, is_new)
+
+
+def finish(place: Path, recording: Recording, ended: Ended, *, is_new: bool) -> None:
+    """Behind the command's end: says in the folder how it ended, or removes it where the command left nothing there."""
     if ended.status and _is_empty(place / "trace"):
         drop_folder(place, is_new=is_new)
         how = ended_badly(ended.status, ended.signal)
         print(f"halcyon: nothing was recorded: {how}; {place} is removed", file=sys.stderr)
-        return ended.status, place
+        return
     recording.finish(ended)
     try:
         recording.write(place)
     except HalcyonSystemError as why:  # the command's end counts, not ours
         print(f"halcyon: {why}; how the command ended is not recorded", file=sys.stderr)
-    return ended.status, place
 
 
 def _is_empty(folder: Path) -> bool:

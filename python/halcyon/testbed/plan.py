@@ -60,6 +60,8 @@ class Plan:
     brick_bytes: int = 2 << 30
     """Room on each storage host, in memory once it is used."""
     slurm: bool = False
+    slurm_lines: tuple[str, ...] = ()
+    """Of slurm.conf, besides the bed's own, such as `Prolog=/path`."""
     in_front: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Of hosts by name: see `Host.in_front`."""
 
@@ -103,6 +105,7 @@ class Plan:
     @classmethod
     def from_json(cls, text: str) -> Self:
         values = json.loads(text)
+        values["slurm_lines"] = tuple(values["slurm_lines"])
         values["in_front"] = {name: tuple(words) for name, words in values["in_front"].items()}
         return cls(**values)
 

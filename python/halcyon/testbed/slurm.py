@@ -12,9 +12,10 @@ _CPUS = 4
 
 
 def configuration(plan: Plan) -> str:
-    """Without accounting and control groups; jobs share hosts."""
+    """Without accounting and control groups; jobs share hosts. Of lines that say the same, Slurm takes the last."""
     controller = plan.compute_hosts[0]
     nodes = "".join(f"NodeName={host.name} NodeAddr={host.address} CPUs={_CPUS}\n" for host in plan.compute_hosts)
+    further = "".join(f"{line}\n" for line in plan.slurm_lines)
     return f"""\
 ClusterName=testbed
 SlurmctldHost={controller.name}({controller.address})
@@ -37,7 +38,7 @@ AccountingStorageType=accounting_storage/none
 SwitchType=switch/none
 ReturnToService=2
 {nodes}PartitionName=all Nodes=ALL Default=YES OverSubscribe=FORCE:16 State=UP
-"""
+{further}"""
 
 
 def folders(plan: Plan) -> list[Path]:

@@ -10,6 +10,7 @@ VERBS = (
     "testbed",
     "delta",
     "coordinator",
+    "slurm",
     "summary",
     "report",
     "diff",

@@ -121,7 +121,7 @@ def run(arguments: argparse.Namespace) -> int:
     from halcyon.errors import UsageError
     from halcyon.layers.coordination import Coordination
     from halcyon.layers.job import Job
-    from halcyon.layers.preload import Prediction, Prefetching
+    from halcyon.layers.preload import Prediction, Prefetching, with_needed
     from halcyon.layers.record import record, say_what_was_recorded
     from halcyon.offload.server_world import run_alone, run_beside_world
 
@@ -136,12 +136,12 @@ def run(arguments: argparse.Namespace) -> int:
             "resources.server.threads in halcyon.yaml; the only value is 1"
         )
     patience: float | None = arguments.patience if arguments.servers_per_node else None
-    if arguments.prefetch and arguments.predict is False:
-        raise UsageError("--prefetch reads ahead what is predicted; it does not go with --no-predict")
-    if arguments.coordinate and arguments.predict is None:
-        arguments.predict = True
     layers = [layer for layer in ("trace", "predict", "prefetch", "coordinate") if getattr(arguments, layer)]
     layers += [layer for layer in (arguments.layers or "").split(",") if layer and layer not in layers]
+    if "prefetch" in layers and arguments.predict is False:
+        raise UsageError("--prefetch reads ahead what is predicted; it does not go with --no-predict")
+    if arguments.predict is not False:
+        layers = with_needed(layers)
     prediction = Prediction(
         arguments.predict_memory,
         arguments.predict_cut_off,
@@ -149,8 +149,6 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.save_model,
         arguments.model,
     )
-    if "prefetch" in layers and "predict" not in layers:
-        layers.append("predict")
     prefetching = Prefetching(arguments.prefetch_memory, arguments.prefetch_percent)
     if prefetching != Prefetching() and "prefetch" not in layers:
         raise UsageError("--prefetch-… say how to read ahead: add --prefetch")

@@ -53,6 +53,20 @@ void name_of_run(char (&out)[128], const char* run, const char* job, const char*
         snprintf(rest, room, "-%.20s", step);
 }
 
+/// Without a secret: of the launch of PMIx, else of the step, else the run's own name.
+void name_of_launch(char (&out)[128], const char* run, const char* job, const char* pmix, const char* step) {
+    char launch[100];
+    if (*pmix != '\0')
+        snprintf(launch, sizeof launch, "%.80s-%016llx", pmix,
+                 static_cast<unsigned long long>(calls::mpi_launch::name()));
+    else
+        snprintf(launch, sizeof launch, "%.99s", *job != '\0' && *step != '\0' ? step : run);
+    if (*job != '\0')
+        snprintf(out, sizeof out, "slurm-%.20s.%s", job, launch);
+    else
+        snprintf(out, sizeof out, "%s", launch);
+}
+
 }  // namespace
 
 job_identity job_identity::of_environment() {
@@ -69,15 +83,11 @@ job_identity job_identity::of_environment() {
     const char* const job = told({"SLURM_JOB_ID"});
     const char* const run = told({"HALCYON_JOB"});
     const char* const secret = told({"HALCYON_JOB_SECRET"});
+    const char* const step = told({"SLURM_STEP_ID"});
     if (*run != '\0' && *secret != '\0')
-        name_of_run(found.name, run, job, pmix, told({"SLURM_STEP_ID"}));
-    else if (*pmix != '\0')
-        snprintf(found.name, sizeof found.name, "%.90s-%016llx", pmix,
-                 static_cast<unsigned long long>(calls::mpi_launch::name()));
-    else if (*job != '\0')
-        snprintf(found.name, sizeof found.name, "slurm-%.50s.%.50s", job, told({"SLURM_STEP_ID"}));
+        name_of_run(found.name, run, job, pmix, step);
     else
-        snprintf(found.name, sizeof found.name, "%.120s", run);
+        name_of_launch(found.name, run, job, pmix, step);
     for (char* at = found.name; *at != '\0'; ++at)
         if (!is_plain(*at)) *at = '_';
     if (*secret != '\0')

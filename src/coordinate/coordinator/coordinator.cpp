@@ -40,8 +40,11 @@ void coordinator::parts::admit(peer& from, const registration& what) {
         return refuse(from, out.counted.refused_version,
                       "version " + std::to_string(what.version) + " of the protocol; this coordinator speaks version " +
                           std::to_string(protocol_version));
-    const auto done =
-        all.admit(from, what, clock.heard_s() + how.dead_s, [&] { return by_user.register_application(from.user); });
+    const reservation* const held = reserved.covering(what.job);
+    if (held != nullptr && held->user != from.user)
+        return refuse(from, out.counted.refused_claims, reservations::refusal(what.job, *held, from.user));
+    const auto done = all.admit(from, reservations::believed(what, held), clock.heard_s() + how.dead_s,
+                                [&] { return by_user.register_application(from.user); });
     switch (done.how) {
         case registry::admission::other_user:
             return refuse(from, out.counted.refused_claims, "job '" + what.job + "' is of another user");
@@ -89,15 +92,20 @@ void coordinator::parts::answer_top(const peer& to) {
                  application_line{one.application, one.job, one.user, one.account, one.processes, one.nodes, one.agents,
                                   name_of(one.turn, one.state), one.bytes_left, std::clamp(one.left_s, 0.0, 1e9),
                                   one.in_state_s, one.expected_wait_s, one.lease});
+    for (const reservation& one : reserved.at(clock.clock_s())) out.send(to.id, one);
     out.send(to.id, end{});
 }
 
 void coordinator::parts::understand(peer& from, const to_coordinator& message, moment at) {
     if (const auto* const what = std::get_if<registration>(&message)) return admit(from, *what);
     const auto* const explained = std::get_if<explain>(&message);
-    if (explained != nullptr || std::holds_alternative<top>(message)) {
+    const auto* const held = std::get_if<reserve>(&message);
+    const auto* const over = std::get_if<ended>(&message);
+    if (explained != nullptr || held != nullptr || over != nullptr || std::holds_alternative<top>(message)) {
         if (!from.administrator)
             return refuse(from, out.counted.refused_operators, "only administrators may ask for this");
+        if (held != nullptr) return reserve_job(from, *held, at);
+        if (over != nullptr) return end_job(from, *over, at);
         if (explained == nullptr) return answer_top(from);
         for (decided& one : phase.log().latest(static_cast<size_t>(explained->n), at.now_s))
             out.send(from.id, std::move(one));

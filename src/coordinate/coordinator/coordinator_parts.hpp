@@ -5,6 +5,7 @@
 #include "coordinate/coordinator/arbiter.hpp"
 #include "coordinate/coordinator/coordinator.hpp"
 #include "coordinate/coordinator/hearing_clock.hpp"
+#include "coordinate/coordinator/reservations.hpp"
 
 namespace halcyon::coordinate {
 
@@ -25,12 +26,16 @@ struct coordinator::parts {
     void understand(peer& from, const to_coordinator& message, moment at);
     void admit(peer& from, const registration& what);
     void answer_top(const peer& to);
+    void reserve_job(const peer& from, const reserve& what, moment at);
+    void end_job(const peer& from, const ended& what, moment at);
+    void turn_out(job& of, const std::string& reason, moment at);
     void care(moment at);
     [[nodiscard]] snapshot state() const;
 
     settings how;
     hearing_clock clock;
     registry all;
+    reservations reserved;
     users by_user;
     phases phase;
     turn_watch watch;

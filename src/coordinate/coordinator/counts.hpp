@@ -16,6 +16,8 @@ struct counts {
     uint64_t recalls = 0;
     uint64_t decisions = 0;
     uint64_t bytes_moved = 0;  ///< as agents told
+    uint64_t reservations = 0;
+    uint64_t ended_jobs = 0;  ///< by administrators
     // Refused.
     uint64_t refused_not_json = 0;
     uint64_t refused_unknown_type = 0;
@@ -26,7 +28,7 @@ struct counts {
     uint64_t refused_connections = 0;    ///< above a user's limit
     uint64_t refused_registrations = 0;  ///< likewise, or above that of all
     uint64_t refused_rate = 0;           ///< connections closed for too many messages
-    uint64_t refused_operators = 0;      ///< `top` and `explain` of others than administrators
+    uint64_t refused_operators = 0;      ///< what others than administrators asked that only these may
     // Dropped.
     uint64_t dropped_answers = 0;   ///< `stopping` and `stopped` for no such recall
     uint64_t dropped_releases = 0;  ///< of no such phase
@@ -55,6 +57,8 @@ void each_count(const counts& c, Visitor&& visit) {
     visit("recalls", c.recalls, "Leases called back");
     visit("decisions", c.decisions, "Decisions made");
     visit("bytes_moved", c.bytes_moved, "Bytes moved, as agents reported");
+    visit("reservations", c.reservations, "Jobs reserved for their users");
+    visit("ended_jobs", c.ended_jobs, "Jobs ended by administrators");
     visit("refused_not_json", c.refused_not_json, "Messages refused: not JSON");
     visit("refused_unknown_type", c.refused_unknown_type, "Messages refused: unknown type");
     visit("refused_wrong_field", c.refused_wrong_field, "Messages refused: wrong field");

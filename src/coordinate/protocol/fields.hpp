@@ -18,6 +18,7 @@ enum class need : uint8_t { required, optional };
 inline constexpr double longest_s = 1e9;
 inline constexpr int64_t most_bytes = int64_t{1} << 60U;
 inline constexpr int64_t most_processes = 1'000'000'000;
+inline constexpr int64_t longest_user = 0xffffffff;
 inline constexpr uint64_t any_number = ~uint64_t{0};
 inline constexpr size_t longest_name = 256;
 inline constexpr size_t longest_reason = 1024;
@@ -107,6 +108,19 @@ void each_field(Visitor&, M&) {}
 template <class Visitor, message_of<explain> M>
 void each_field(Visitor& v, M& m) {
     v.whole("n", m.n, 1, most_explained, need::optional);
+}
+
+template <class Visitor, message_of<reserve> M>
+void each_field(Visitor& v, M& m) {
+    v.text("job", m.job, 1, longest_name, need::required);
+    v.whole("user", m.user, 0, longest_user, need::required);
+    v.whole("processes", m.processes, 0, most_processes, need::optional);
+    v.whole("nodes", m.nodes, 0, most_processes, need::optional);
+}
+
+template <class Visitor, message_of<ended> M>
+void each_field(Visitor& v, M& m) {
+    v.text("job", m.job, 1, longest_name, need::required);
 }
 
 template <class Visitor, message_of<registered> M>
@@ -201,6 +215,15 @@ void each_field(Visitor& v, M& m) {
     v.number("in_state_s", m.in_state_s, 0, longest_s, need::required);
     v.number("expected_wait_s", m.expected_wait_s, 0, longest_s, need::required);
     v.whole("lease", m.lease, 0, any_number, need::required);
+}
+
+template <class Visitor, message_of<reservation> M>
+void each_field(Visitor& v, M& m) {
+    v.text("job", m.job, 1, longest_name, need::required);
+    v.whole("user", m.user, 0, longest_user, need::required);
+    v.whole("processes", m.processes, 0, most_processes, need::required);
+    v.whole("nodes", m.nodes, 0, most_processes, need::required);
+    v.number("since_s", m.since_s, 0, longest_s, need::required);
 }
 
 template <class Visitor, message_of<decided> M>

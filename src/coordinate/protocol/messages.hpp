@@ -119,7 +119,7 @@ struct heartbeat {
 
 // Administrator to coordinator.
 
-/// Answered by `load`, one `application_line` for each application, and `end`.
+/// Answered by `load`, one `application_line` for each application, one `reservation` for each, and `end`.
 struct top {
     static constexpr std::string_view type = "top";
     bool operator==(const top&) const = default;
@@ -132,8 +132,27 @@ struct explain {
     bool operator==(const explain&) const = default;
 };
 
-using to_coordinator =
-    std::variant<registration, inform, expect, progress, stopping, stopped, release, withdraw, heartbeat, top, explain>;
+/// A batch system is about to start this job for `user`: nobody else may register it, or any name that begins with its
+/// name and a dot. Whoever has done so already is refused and closed. Answered by `end`. Once more: replaces it.
+struct reserve {
+    static constexpr std::string_view type = "reserve";
+    std::string job = {};
+    int64_t user = 0;
+    int64_t processes = 0;  ///< ? the most that are believed of it; 0: not known
+    int64_t nodes = 0;      ///< ? likewise
+    bool operator==(const reserve&) const = default;
+};
+
+/// The batch system's job is over: its reservation, and all applications of its name or below, with their turns.
+/// Answered by `end`.
+struct ended {
+    static constexpr std::string_view type = "ended";
+    std::string job = {};
+    bool operator==(const ended&) const = default;
+};
+
+using to_coordinator = std::variant<registration, inform, expect, progress, stopping, stopped, release, withdraw,
+                                    heartbeat, top, explain, reserve, ended>;
 
 // Coordinator to agent.
 
@@ -261,6 +280,17 @@ struct application_line {
     bool operator==(const application_line&) const = default;
 };
 
+/// A job that was reserved, and has not ended.
+struct reservation {
+    static constexpr std::string_view type = "reservation";
+    std::string job = {};
+    int64_t user = 0;
+    int64_t processes = 0;  ///< 0: not known
+    int64_t nodes = 0;      ///< likewise
+    double since_s = 0;
+    bool operator==(const reservation&) const = default;
+};
+
 struct decided {
     static constexpr std::string_view type = "decided";
     double ago_s = 0;
@@ -281,6 +311,6 @@ struct end {
 };
 
 using from_coordinator = std::variant<registered, refused, error_report, grant, recall, stop, voided, standing, wait,
-                                      company, heartbeat, load, application_line, decided, end>;
+                                      company, heartbeat, load, application_line, reservation, decided, end>;
 
 }  // namespace halcyon::coordinate

@@ -11,6 +11,7 @@
 #include "calls/state/held_signals.hpp"
 #include "calls/state/process_state.hpp"
 #include "calls/state/standard_error.hpp"
+#include "calls/state/task_prolog.hpp"
 #include "calls/state/unseen.hpp"
 #include "calls/wrappers/stdio/stdio_shapes.hpp"
 #include "coordinate/agent/job_identity.hpp"
@@ -103,6 +104,10 @@ void remember_environment() {
     if (remembered) return;
     remembered = true;
     calls::standard_error::remember();
+    if (calls::is_task_prolog()) {  // nor are the programs that it starts
+        for (const char* name : {"LD_PRELOAD", "HALCYON_LAYERS"}) unsetenv(name);
+        return;
+    }
     size_t count = 0;
     for (setting& s : settings) {
         const char* value = getenv(s.name);

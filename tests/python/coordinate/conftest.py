@@ -1,4 +1,4 @@
-"""Daemons of tests, which end with them."""
+"""Daemons of tests, which end with them, and a Slurm for the whole session."""
 
 import shutil
 import signal
@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from coordinator_process import CoordinatorProcess
+from cluster import Cluster, raised_cluster, unavailable
+from coordinator_process import PATIENT, CoordinatorProcess
 
 from halcyon.coordinate.configuration import find_program
 from halcyon.errors import UnavailableError
@@ -45,3 +46,25 @@ def start(prepare: Callable[..., CoordinatorProcess]) -> Callable[..., Coordinat
         return made
 
     return started
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[Cluster]:
+    """Slurm, with Halcyon's plugin, prolog and epilog; nobody coordinates its jobs."""
+    if why := unavailable():
+        pytest.skip(why)
+    folder = Path(tempfile.mkdtemp(prefix="cluster-"))
+    try:
+        with raised_cluster(folder) as standing:
+            yield standing
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture
+def coordinated(cluster: Cluster) -> Iterator[Cluster]:
+    """The same, with a coordinator of its file system that forgives silence."""
+    cluster.daemon.configure(paths=[str(cluster.scratch)], times=PATIENT | {"dead": "10 min"})
+    cluster.daemon.start()
+    yield cluster
+    cluster.daemon.kill()

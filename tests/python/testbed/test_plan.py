@@ -3,7 +3,7 @@
 import pytest
 
 from halcyon.errors import UsageError
-from halcyon.testbed import gluster, network
+from halcyon.testbed import gluster, network, slurm
 from halcyon.testbed.plan import Plan, parse_rate, parse_room, rate_text
 
 
@@ -83,7 +83,7 @@ def test_an_unknown_host_is_answered_with_those_there_are() -> None:
 
 
 def test_a_plan_survives_its_text() -> None:
-    plan = Plan(compute=3, slurm=True, in_front={"c2": ("unshare", "--time")})
+    plan = Plan(compute=3, slurm=True, slurm_lines=("Prolog=/p",), in_front={"c2": ("unshare", "--time")})
     assert Plan.from_json(plan.to_json()) == plan
     assert plan.host("c2").in_front == ("unshare", "--time")
 
@@ -108,3 +108,8 @@ def test_a_client_knows_every_server() -> None:
     assert "subvolumes s1 s2 s3" in text
     for host in plan.storage_hosts:
         assert f"remote-host {host.address}" in text
+
+
+def test_lines_of_the_user_stand_behind_those_of_the_bed() -> None:
+    plan = Plan(slurm=True, slurm_lines=("Prolog=/p", "Epilog=/e"))
+    assert slurm.configuration(plan) == slurm.configuration(Plan(slurm=True)) + "Prolog=/p\nEpilog=/e\n"

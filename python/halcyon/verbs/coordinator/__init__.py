@@ -10,7 +10,7 @@ DESCRIPTION = (
     "to at the same time. coordinators.yaml says which paths have which coordinator."
 )
 
-_COMMANDS = ("run", "check", "top", "explain")
+_COMMANDS = ("run", "check", "top", "explain", "reserve", "end")
 
 run = run_part
 

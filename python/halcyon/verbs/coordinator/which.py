@@ -1,6 +1,7 @@
 """Which coordinator a command speaks to."""
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,14 +9,16 @@ if TYPE_CHECKING:
     from halcyon.coordinate.connection import Connection
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
+def add_arguments(parser: argparse.ArgumentParser, *, every: bool = False) -> None:
+    """`every`: without --name the command speaks to all of them."""
     parser.add_argument(
         "--config",
         metavar="FILE",
         type=Path,
         help="coordinators.yaml (default: $HALCYON_COORDINATORS_FILE, else /etc/halcyon/coordinators.yaml)",
     )
-    parser.add_argument("--name", metavar="NAME", help="which of its coordinators; needed where there are several")
+    without = "default: all of them" if every else "needed where there are several"
+    parser.add_argument("--name", metavar="NAME", help=f"which of its coordinators; {without}")
     parser.add_argument("--address", metavar="ADDRESS", help="of the coordinator, instead of a file")
 
 
@@ -29,3 +32,15 @@ def connect(arguments: argparse.Namespace) -> "tuple[str, Connection]":
         return arguments.address, Connection(parse_address(arguments.address))
     chosen = choose(arguments.config or default_file(), arguments.name)
     return chosen.name, Connection(chosen.address, munge_socket=chosen.munge_socket)
+
+
+def connect_all(arguments: argparse.Namespace) -> "Iterator[tuple[str, Connection]]":
+    """As `connect`; to one after the other where none is named."""
+    from halcyon.coordinate.configuration import default_file, read_coordinators
+    from halcyon.coordinate.connection import Connection
+
+    if arguments.address or arguments.name:
+        yield connect(arguments)
+        return
+    for one in read_coordinators(arguments.config or default_file()):
+        yield one.name, Connection(one.address, munge_socket=one.munge_socket)

@@ -2,6 +2,7 @@
 
 import argparse
 import time
+from pathlib import Path
 
 SUMMARY = "raise the test bed"
 DESCRIPTION = (
@@ -46,6 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="capacity of each storage host, in memory (default: %(default)s)",
     )
     parser.add_argument("--slurm", action="store_true", help="start Slurm: a slurmd per compute host")
+    parser.add_argument(
+        "--slurm-conf",
+        metavar="FILE",
+        type=Path,
+        help="further lines of slurm.conf, such as those that `halcyon slurm install` prints; implies --slurm",
+    )
     parser.add_argument("--verbose", action="store_true", help="print each step")
 
 
@@ -56,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     storage = arguments.storage
     mounts = 4 * arguments.compute if arguments.mounts is None else arguments.mounts
+    further = _text_of(arguments.slurm_conf) if arguments.slurm_conf else None
     plan = Plan(
         compute=arguments.compute,
         storage=storage,
@@ -64,7 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
         burst_bytes=parse_room(arguments.burst, "--burst"),
         mounts=mounts if storage else 0,
         brick_bytes=parse_room(arguments.brick, "--brick"),
-        slurm=arguments.slurm,
+        slurm=arguments.slurm or further is not None,
+        slurm_lines=tuple(further.splitlines()) if further else (),
     )
     begin = time.monotonic()
     raise_to_stay(plan, on_step=print if arguments.verbose else None)
@@ -75,3 +84,12 @@ def run(arguments: argparse.Namespace) -> int:
     )
     print("next: halcyon testbed check; halcyon testbed exec c1 -- COMMAND; halcyon testbed down")
     return 0
+
+
+def _text_of(file: Path) -> str:
+    from halcyon.errors import HalcyonSystemError
+
+    try:
+        return file.read_text(encoding="utf-8")
+    except OSError as why:
+        raise HalcyonSystemError.of(why, file) from why

@@ -1,0 +1,1 @@
+"""Slurm: steps with Halcyon's layers (`srun --halcyon`), and jobs that Slurm announces to coordinators."""

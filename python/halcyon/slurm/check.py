@@ -1,0 +1,125 @@
+"""Whether Slurm is set up for Halcyon, by its configuration."""
+
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from halcyon.coordinate.configuration import default_file, read_coordinators
+from halcyon.coordinate.connection import Connection
+from halcyon.errors import HalcyonError, HalcyonSystemError, UsageError
+from halcyon.installed_program import is_program
+from halcyon.slurm.announce import PATIENCE_S
+from halcyon.slurm.installation import PLUGIN
+
+_DEFAULT_FOLDER = Path("/etc/slurm")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that has to be so."""
+
+    what: str
+    """It is so; or what is wrong."""
+    way_out: str = ""
+    """Empty: it is in order."""
+
+
+def slurm_conf() -> Path:
+    """Of this machine, as Slurm's own commands find it."""
+    return Path(os.environ.get("SLURM_CONF") or _DEFAULT_FOLDER / "slurm.conf")
+
+
+def check(conf: Path) -> list[Finding]:
+    """UsageError: there is no such slurm.conf."""
+    values = dict(_settings(conf))
+    scripts = [_check_script(values, kind, conf) for kind in ("Prolog", "Epilog")]
+    return [_check_plug_stack(values, conf), *scripts, *_check_coordinators()]
+
+
+def _settings(conf: Path) -> Iterator[tuple[str, str]]:
+    """Names in small letters, since Slurm ignores their case; included files as well."""
+    for line in _lines_of(conf):
+        if included := re.fullmatch(r"include\s+(\S+)", line, re.IGNORECASE):
+            yield from _settings(conf.parent / included[1])
+        elif "=" in line:
+            name, _, value = line.partition("=")
+            yield name.strip().lower(), value.strip()
+
+
+def _lines_of(file: Path) -> list[str]:
+    """Without comments."""
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace")
+    except FileNotFoundError as why:
+        raise UsageError(f"{file}: no such file; name Slurm's configuration: --conf FILE, or SLURM_CONF") from why
+    except OSError as why:
+        raise HalcyonSystemError.of(why, file) from why
+    return [line for each in text.splitlines() if (line := each.partition("#")[0].strip())]
+
+
+def _check_plug_stack(values: dict[str, str], conf: Path) -> Finding:
+    stack = Path(values.get("plugstackconfig", str(conf.parent / "plugstack.conf")))
+    way = f"add to it the line of the plugstack.conf that `halcyon slurm install` wrote: optional …/{PLUGIN} program=…"
+    if not stack.exists():
+        return Finding(f"{stack}: no such file, so that srun has no --halcyon", f"make it, and {way}")
+    for words in _plugins(stack):
+        if Path(words[1]).name != PLUGIN:
+            continue
+        if not Path(words[1]).is_file():
+            return Finding(f"{stack}: {words[1]}: no such file", "build where slurm/spank.h is, then install again")
+        if words[0] != "optional":
+            return Finding(f"{stack}: the plugin is '{words[0]}'", "make it 'optional': no job fails for it then")
+        program = next((word.partition("=")[2] for word in words[2:] if word.startswith("program=")), "halcyon")
+        if program.startswith("/") and not is_program(Path(program)):
+            return Finding(f"{stack}: {program}: no such program", "run `halcyon slurm install` again")
+        return Finding(f"{stack}: srun has the option --halcyon")
+    return Finding(f"{stack}: without the plugin, so that srun has no --halcyon", way)
+
+
+def _plugins(stack: Path) -> Iterator[list[str]]:
+    """Lines of plugstack.conf and of what it includes."""
+    for line in _lines_of(stack):
+        words = line.split()
+        if words[0] == "include" and len(words) == 2:
+            pattern = Path(words[1]) if words[1].startswith("/") else stack.parent / words[1]
+            for file in sorted(pattern.parent.glob(pattern.name)):
+                yield from _plugins(file)
+        elif len(words) >= 2:
+            yield words
+
+
+def _check_script(values: dict[str, str], kind: str, conf: Path) -> Finding:
+    """On the nodes, or at the controller: either will do."""
+    named = [path for key in (kind, f"{kind}Slurmctld") if (path := values.get(key.lower()))]
+    verb = f"slurm {kind.lower()}"
+    effect = "names of jobs can be claimed by others" if kind == "Prolog" else "jobs that were killed keep their turns"
+    if not named:
+        return Finding(f"{conf}: no {kind}, so that {effect}", f"add {kind}=… as `halcyon slurm install` says it")
+    scripts = [file for path in named for file in sorted(Path(path).parent.glob(Path(path).name))]
+    for script in scripts:
+        if not os.access(script, os.R_OK) or verb not in script.read_text(encoding="utf-8", errors="replace"):
+            continue
+        if not is_program(script):
+            return Finding(f"{script}: not executable", f"chmod 755 {script}")
+        return Finding(f"{script}: tells the coordinators of jobs")
+    if not scripts:
+        return Finding(f"{named[0]}: no such file, so that {effect}", "run `halcyon slurm install` again")
+    return Finding(
+        f"{named[0]}: does not call Halcyon's, so that {effect}",
+        f"call in it the {kind.lower()} that `halcyon slurm install` wrote",
+    )
+
+
+def _check_coordinators() -> Iterator[Finding]:
+    file = default_file()
+    if not file.exists():
+        yield Finding(f"{file}: no such file: jobs find no coordinator", "write it: see the coordinator's manual")
+        return
+    for one in read_coordinators(file):
+        try:
+            Connection(one.address, PATIENCE_S, one.munge_socket).close()
+            yield Finding(f"{one.name}: answers at {one.address}")
+        except HalcyonError as why:
+            yield Finding(f"{one.name}: {why}", f"start it: halcyon coordinator run --name {one.name}")
