@@ -2,6 +2,9 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
@@ -15,10 +18,19 @@ failure in_use(const std::string& directory) {
     return {error_kind::usage, directory + " is in use by another session", 0};
 }
 
+/// As flock(2), but past libhalcyon-io, for which a process that holds a lock must not wait: somebody may wait for that
+/// lock. Nobody waits for a claim. A directory of a container stays the library's to lock: the kernel sees something
+/// else behind that descriptor.
+int lock_as_our_own(int fd, int how) {
+    struct stat seen {};
+    const bool is_kernels = ::syscall(SYS_fstat, fd, &seen) == 0 && S_ISDIR(seen.st_mode);
+    return is_kernels ? static_cast<int>(::syscall(SYS_flock, fd, how)) : ::flock(fd, how);
+}
+
 /// False: somebody else has it.
 bool lock_now(int fd, int how) {
     int done = 0;
-    do done = ::flock(fd, how | LOCK_NB);
+    do done = lock_as_our_own(fd, how | LOCK_NB);
     while (done != 0 && errno == EINTR);
     return done == 0 || errno != EWOULDBLOCK;
 }
@@ -54,7 +66,7 @@ bool directory_claim::is_at(const std::string& directory) const {
 
 void directory_claim::release() {
     // Closing alone would leave the lock to a child that was forked meanwhile.
-    if (fd_) ::flock(fd_.get(), LOCK_UN);
+    if (fd_) lock_as_our_own(fd_.get(), LOCK_UN);
     fd_.reset();
 }
 

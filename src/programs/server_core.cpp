@@ -26,7 +26,8 @@ bool claim(const segment& shared, uint32_t generation) {
 
 }  // namespace
 
-int serve_node(descriptor listening, uint32_t generation, job_events* job, shared_files* files) {
+int serve_node(descriptor listening, uint32_t generation, job_events* job, shared_files* files,
+               const std::function<std::unique_ptr<turn>()>& coordinated) {
     server_log log;
     connections peers(std::move(listening));
     auto luggage = peers.receive_segment(segment_patience_ms);
@@ -61,6 +62,7 @@ int serve_node(descriptor listening, uint32_t generation, job_events* job, share
     const int segment_fd = shared->fd();
     const int document_fd = document_memory->fd();
     const uint32_t clients = document->geometry.clients;
+    auto handed_in = data->server.turns == turns::coordinator && coordinated ? coordinated() : nullptr;
     node_server::launch l{std::move(*data),
                           std::move(*document),
                           std::move(*shared),
@@ -69,7 +71,8 @@ int serve_node(descriptor listening, uint32_t generation, job_events* job, share
                           &peers,
                           [&log](const std::string& text) { return log.line(text); },
                           job,
-                          files};
+                          files,
+                          std::move(handed_in)};
     auto server = node_server::start(std::move(l));
     if (!server) return give_up(server.why());
     node_server& s = **server;

@@ -12,6 +12,7 @@
 #include "base/unix_socket.hpp"
 #include "offload/segment/session_document.hpp"
 #include "programs/server_core.hpp"
+#include "programs/turns_of_job.hpp"
 
 using namespace halcyon;
 using namespace halcyon::offload;
@@ -42,5 +43,5 @@ int main(int argc, char** argv) {
     const bool told = ::write(ready_descriptor, &answer, 1) == 1;
     ::close(ready_descriptor);
     if (!listening || !told) return 1;
-    return serve_node(std::move(*listening), number, nullptr, nullptr);
+    return serve_node(std::move(*listening), number, nullptr, nullptr, turns_of_job);
 }

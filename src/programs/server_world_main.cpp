@@ -59,7 +59,11 @@ int serve_if_clients_come(descriptor listening, const flag& abandoned, mpi_job_e
         events.leave();
         return 0;
     }
-    const int status = serve_node(std::move(listening), first_generation, &events, files);
+    const int status = serve_node(std::move(listening), first_generation, &events, files, [] {
+        return std::make_unique<turns_not_taken>(
+            "turns: coordinator: the servers of a server world take no turns, since one that waits in the midst of a "
+            "file that all write together would hold up the others; without --servers-per-node, servers take turns");
+    });
     // A server that could not start has not said so, and will run no event.
     static_cast<void>(events.finish(INT64_MAX));
     return status;

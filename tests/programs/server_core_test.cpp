@@ -38,7 +38,7 @@ class starting_server : public ::testing::Test {
         shared = segment::create(document.geometry, false).value();
         auto listening = listen_abstract(socket_name(document.session, 1), 1).value();
         server_ = ::fork();
-        if (server_ == 0) ::_exit(serve_node(std::move(listening), 1, nullptr, nullptr));
+        if (server_ == 0) ::_exit(serve_node(std::move(listening), 1, nullptr, nullptr, nullptr));
         ASSERT_GT(server_, 0);
     }
     /// What the server answers.

@@ -46,6 +46,7 @@ COUNTED: dict[str, tuple[str, str, str, bool]] = {
     "inlined_blocks": ("block", "blocks", "stored by the simulation itself (inline)", False),
     "unstored_blocks": ("block", "blocks", "accepted and not stored: the configuration has no stores", False),
     "waiting_actions": ("action", "actions", "waited at once: events came faster than their actions ran", False),
+    "unasked_bytes": ("byte", "bytes", "stored without the turn that `turns: coordinator` asks for", False),
     "early_parts": ("part", "parts", "of iterations stored early to make room", False),
 }
 

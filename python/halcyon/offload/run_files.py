@@ -74,6 +74,7 @@ class Counts:
     overflowed_values: Count = 0
     lost_records: Count = 0
     lost_files: Count = 0
+    unasked_bytes: Count = 0
     missing_blocks: Count = 0
     incomplete_iterations: Count = 0
     dead_clients: Count = 0

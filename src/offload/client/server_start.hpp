@@ -16,6 +16,9 @@ struct launch_environment {
     std::vector<std::string> variables;  ///< of the server: all but what would make it a part of the job
 
     static launch_environment of_this_process();
+    /// The server takes turns by itself, under the name of this process' job: with that name, and without the layer of
+    /// libhalcyon-io in which each of its calls would wait once more. In the thread that opens the session.
+    void let_server_take_turns();
 };
 
 /// Starts `halcyon-server` for `generation` of `session`, detached from this process in every respect: own session,

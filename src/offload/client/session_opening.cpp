@@ -61,6 +61,7 @@ result<void> mpi_session::read_configuration() {
         auto understood = parse_model(configuration_, configuration_path_, set_parameters_);
         if (!understood) return understood.why();
         model_ = std::move(*understood);
+        if (model_.server.turns == turns::coordinator) environment_.let_server_take_turns();
         if (!model_.stores.empty() && all_.rank() == 0) run_ = random_session_id();
         return {};
     });

@@ -62,6 +62,9 @@ std::string_view name_of(mesh_type value) {
 std::string_view name_of(reader value) {
     return word_of(reader_words, value);
 }
+std::string_view name_of(turns value) {
+    return word_of(turns_words, value);
+}
 
 const variable* model::find_variable(std::string_view name) const {
     if (variable_index.empty()) return find_named(variables, name);

@@ -32,6 +32,8 @@ enum class compression : uint8_t { none, gzip, zstd, when_idle };
 enum class precision : uint8_t { full, bitround, half };
 enum class mesh_type : uint8_t { rectilinear, curvilinear, unstructured, points };
 enum class reader : uint8_t { as_written, time_series, maps };
+/// How servers take turns at the storage: not at all, with those of their job, or with other jobs.
+enum class turns : uint8_t { none, transfer_slots, coordinator };
 
 /// The word of the configuration: "float32", "block", "inline", "when-idle", "time-series", …
 [[nodiscard]] std::string_view name_of(scalar_type value);
@@ -42,6 +44,7 @@ enum class reader : uint8_t { as_written, time_series, maps };
 [[nodiscard]] std::string_view name_of(precision value);
 [[nodiscard]] std::string_view name_of(mesh_type value);
 [[nodiscard]] std::string_view name_of(reader value);
+[[nodiscard]] std::string_view name_of(turns value);
 
 /// A parameter: a number that layouts and places may use. `rank`, `size` and `block` are built in.
 struct parameter {
@@ -157,7 +160,7 @@ inline constexpr std::chrono::nanoseconds least_hang_timeout = std::chrono::seco
 struct server_settings {
     int threads = 1;                        ///< threads of the action pool
     std::chrono::nanoseconds spin{20'000};  ///< busy wait before sleeping
-    bool transfer_slots = false;            ///< write in this server's own slot of the iteration
+    offload::turns turns = turns::none;     ///< when its files may be stored
     int max_restarts = 3;
     std::chrono::nanoseconds hang_timeout{std::chrono::seconds(60)};  ///< without a sign of life, while clients wait
     std::chrono::nanoseconds retry{std::chrono::seconds(5)};  ///< how long a file that cannot be written is tried again

@@ -39,5 +39,7 @@ inline constexpr word_table<mesh_type, 4> mesh_type_words{{{"rectilinear", mesh_
                                                            {"points", mesh_type::points}}};
 inline constexpr word_table<reader, 3> reader_words{
     {{"as-written", reader::as_written}, {"time-series", reader::time_series}, {"maps", reader::maps}}};
+inline constexpr word_table<turns, 3> turns_words{
+    {{"none", turns::none}, {"transfer-slots", turns::transfer_slots}, {"coordinator", turns::coordinator}}};
 
 }  // namespace halcyon::offload

@@ -89,6 +89,16 @@ void parse_buffer(const config_value& from, buffer_settings& buffer) {
     if (const auto v = from.find("huge-pages")) buffer.huge_pages = v->boolean();
 }
 
+void parse_turns(const config_value& from, server_settings& server) {
+    if (const auto v = from.find("turns")) server.turns = v->word(turns_words);
+    const auto slots = from.find("transfer-slots");
+    if (!slots || !slots->boolean()) return;
+    if (from.find("turns") && server.turns != turns::transfer_slots)
+        slots->refuse("true is the same as 'turns: transfer-slots', and 'turns' is '" +
+                      std::string(name_of(server.turns)) + "'; leave one of the two out");
+    server.turns = turns::transfer_slots;
+}
+
 void parse_resources(const config_value& root, model& m) {
     const auto resources = root.find("resources");
     if (!resources) return;
@@ -101,7 +111,7 @@ void parse_resources(const config_value& root, model& m) {
     if (!server) return;
     if (const auto v = server->find("threads")) m.server.threads = static_cast<int>(v->integer());
     if (const auto v = server->find("spin")) m.server.spin = v->duration();
-    if (const auto v = server->find("transfer-slots")) m.server.transfer_slots = v->boolean();
+    parse_turns(*server, m.server);
     if (const auto v = server->find("max-restarts")) m.server.max_restarts = static_cast<int>(v->integer());
     if (const auto v = server->find("hang-timeout")) {
         m.server.hang_timeout = v->duration();

@@ -316,6 +316,7 @@ class file_output final : public output_writer {
         job.part = r.part;
         job.sync = r.sync;
         job.compress = r.compress;
+        job.storing = r.storing;
         return job;
     }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/turn.hpp"
 #include "offload/model/model.hpp"
 #include "offload/store/store.hpp"
 
@@ -36,6 +37,7 @@ class output_writer {
         bool visible = true;              ///< false: hidden until publish_parts()
         bool sync = false;
         bool compress = true;
+        turn::stay* storing = nullptr;  ///< told before each piece; null: nobody gives turns
     };
     /// Writes and (if visible) publishes one file. Hidden parts of the request's iterations are published first, so
     /// that whoever sees the file of an iteration sees all of it.

@@ -45,6 +45,7 @@ constexpr named_count numbers[] = {
     {"overflowed_values", &run_counts::overflowed_values},
     {"lost_records", &run_counts::lost_records},
     {"lost_files", &run_counts::lost_files},
+    {"unasked_bytes", &run_counts::unasked_bytes},
     {"busy_ns", &run_counts::busy_ns},
     {"idle_ns", &run_counts::idle_ns},
 };

@@ -18,6 +18,7 @@ struct server_counts {
     int64_t waiting_actions = 0;    ///< the most that waited for their turn at once, where that is notable
     int64_t overflowed_values = 0;  ///< finite values that `half` made infinite
     int64_t lost_files = 0;         ///< stored, and not there any more at the end
+    int64_t unasked_bytes = 0;      ///< stored without the turn that the configuration asks for
     int64_t busy_ns = 0, idle_ns = 0;
 };
 
@@ -44,9 +45,9 @@ class ledger_book {
     ledger pages_[2];
     std::atomic<uint32_t> valid_{0};
 };
-static_assert(has_copied_layout<server_counts, 144, 8>());
-static_assert(has_copied_layout<ledger, 152, 8>());
-static_assert(has_shared_layout<ledger_book, 312, 8>());
+static_assert(has_copied_layout<server_counts, 152, 8>());
+static_assert(has_copied_layout<ledger, 160, 8>());
+static_assert(has_shared_layout<ledger_book, 328, 8>());
 static_assert(are_shared_atomics<uint32_t>);
 
 }  // namespace halcyon::offload

@@ -11,7 +11,7 @@ namespace halcyon::offload {
 namespace {
 
 constexpr char segment_magic[8] = "HALCYON";
-constexpr uint32_t segment_layout_version = 5;
+constexpr uint32_t segment_layout_version = 6;
 constexpr uint64_t page_bytes = 4096;
 constexpr uint64_t huge_page_bytes = uint64_t{2} << 20;
 constexpr uint64_t smallest_table = 64;

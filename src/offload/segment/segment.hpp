@@ -105,8 +105,8 @@ static_assert(has_shared_layout<segment_header, 1024, 64>());
 static_assert(offsetof(segment_header, magic) == 0 && offsetof(segment_header, layout_version) == 8 &&
               offsetof(segment_header, clients) == 12 && offsetof(segment_header, bytes) == 16);
 static_assert(offsetof(segment_header, tenure) == 24 && offsetof(segment_header, ledger) == 32 &&
-              offsetof(segment_header, state) == 344 && offsetof(segment_header, may_exit) == 348);
-static_assert(offsetof(segment_header, bell) == 352 && offsetof(segment_header, settled) == 356 &&
+              offsetof(segment_header, state) == 360 && offsetof(segment_header, may_exit) == 364);
+static_assert(offsetof(segment_header, bell) == 368 && offsetof(segment_header, settled) == 372 &&
               offsetof(segment_header, heartbeats) == 384 && offsetof(segment_header, act) == 392);
 static_assert(offsetof(segment_header, progress) == 448 && offsetof(segment_header, stored_through) == 456 &&
               offsetof(segment_header, durable_through) == 464);

@@ -5,10 +5,21 @@
 #include "base/clock.hpp"
 
 namespace halcyon::offload {
+namespace {
 
-file_queue::file_queue(const model& data, iteration_book& book, output_writer& output, file_assembly& assembly,
-                       settlement& settled, journal& notes, loss_report& losses, inbox& news, worker_pool& workers)
+int64_t bytes_of(const output_writer::request& file) {
+    int64_t bytes = 0;
+    for (const block_view& block : file.blocks) bytes += static_cast<int64_t>(block.data.size());
+    return bytes;
+}
+
+}  // namespace
+
+file_queue::file_queue(const model& data, turn& turns, iteration_book& book, output_writer& output,
+                       file_assembly& assembly, settlement& settled, journal& notes, loss_report& losses, inbox& news,
+                       worker_pool& workers)
     : data_(data),
+      turns_(turns),
       book_(book),
       output_(output),
       assembly_(assembly),
@@ -57,7 +68,6 @@ void file_queue::begin_waiting() {
 }
 
 void file_queue::write(const std::shared_ptr<file_work>& work) {
-    if (work->give_up_ns == 0) work->give_up_ns = monotonic_ns() + data_.server.retry.count();
     work->request.compress = settlement_.compresses();
     assembly_.find_bytes(*work);
     // A failing store is tried again; the pool sleeps between the attempts, not the loop.
@@ -68,14 +78,27 @@ void file_queue::write(const std::shared_ptr<file_work>& work) {
             record.last_iteration = work->request.iterations.back();
             record.part = work->request.part;
             record.complete_ns = work->complete_ns;
+            const auto storing = turns_.begin(output_.directory_of(work->request.store), bytes_of(work->request));
+            const int64_t waited_ns = storing->waited_ns();
             record.begin_ns = realtime_ns();
-            record.slot_wait_ns =
-                work->not_before_ns > 0 ? std::max<int64_t>(0, record.begin_ns - record.complete_ns) : 0;
+            if (work->give_up_ns == 0) work->give_up_ns = monotonic_ns() + data_.server.retry.count();
             const auto lost = output_.look_for_lost_directories();
-            const result<file_report> outcome = output_.write(work->request);
+            work->request.storing = storing.get();
+            result<file_report> outcome = output_.write(work->request);
+            work->request.storing = nullptr;
             record.end_ns = realtime_ns();
+            // What it waited in the midst of the file is none of the file's own time.
+            work->paused_ns = storing->waited_ns() - waited_ns;
+            work->give_up_ns += work->paused_ns;
+            if (outcome) outcome->write_ns -= work->paused_ns;
+            record.slot_wait_ns = waited_ns;
+            if (work->not_before_ns > 0)
+                record.slot_wait_ns = std::max<int64_t>(0, record.begin_ns - record.complete_ns);
+            pool_.add_wait(storing->waited_ns());
+            work->unasked_bytes += storing->unasked_bytes();
             inbox_.tell([this, work, outcome, record, lost] {
                 losses_.directory_lost(lost);
+                for (const std::string& remark : turns_.take_remarks()) journal_.note(remark);
                 written(work, outcome, record);
             });
         },

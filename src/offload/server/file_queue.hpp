@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/turn.hpp"
 #include "offload/model/model.hpp"
 #include "offload/output/output_writer.hpp"
 #include "offload/server/file_assembly.hpp"
@@ -23,10 +24,11 @@ namespace halcyon::offload {
 /// files in memory, the file of an iteration waits for the early parts that it publishes, and a file that fails is
 /// tried again until its time is over; then it is settled.
 ///
-/// Threads: the event loop alone calls it; files are written on the pool, and the outcome comes back through the inbox.
+/// Threads: the event loop alone calls it; files are written on the pool, each when its turn has come, and the outcome
+/// comes back through the inbox.
 class file_queue {
   public:
-    file_queue(const model& data, iteration_book& book, output_writer& output, file_assembly& assembly,
+    file_queue(const model& data, turn& turns, iteration_book& book, output_writer& output, file_assembly& assembly,
                settlement& settled, journal& notes, loss_report& losses, inbox& news, worker_pool& workers);
 
     void submit(const std::shared_ptr<file_work>& work);
@@ -49,6 +51,7 @@ class file_queue {
     };
 
     const model& data_;
+    turn& turns_;
     iteration_book& book_;
     output_writer& output_;
     file_assembly& assembly_;

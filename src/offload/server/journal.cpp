@@ -60,10 +60,11 @@ void journal::write_ledger() {
 
 void journal::sum_up(bool finished) {
     counts_.finished = finished;
-    const int64_t busy_ns = workers_.busy_ns();
+    const int64_t busy_ns = std::max<int64_t>(0, workers_.busy_ns());
     counts_.busy_ns = earlier_busy_ns_ + busy_ns + shared_ns_;
-    // The loop sleeps while the pool works, too: idle is only what no thread had work for.
-    counts_.idle_ns = earlier_idle_ns_ + std::max<int64_t>(0, threads_ * slept_ns_ - busy_ns - shared_ns_);
+    // The loop sleeps while the pool works or waits for a turn, too: idle is only what no thread had work for.
+    counts_.idle_ns =
+        earlier_idle_ns_ + std::max<int64_t>(0, threads_ * slept_ns_ - busy_ns - workers_.waited_ns() - shared_ns_);
     count_clients(segment_, counts_);
     write_ledger();
 }

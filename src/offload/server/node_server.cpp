@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "offload/model/unstored.hpp"
 #include "offload/server/doze.hpp"
+#include "offload/server/transfer_slots.hpp"
 #include "offload/store/file_name.hpp"
 
 namespace halcyon::offload {
@@ -15,6 +16,12 @@ namespace {
 
 /// How often clients hear of a server that does what takes long.
 constexpr std::chrono::milliseconds heartbeat{250};
+
+/// Where nobody hands in anything else.
+std::unique_ptr<turn> turns_of(const model& data, const session_document& document) {
+    if (data.server.turns != turns::transfer_slots) return std::make_unique<no_turns>();
+    return std::make_unique<transfer_slots>(document.node, document.nodes);
+}
 
 }  // namespace
 
@@ -45,14 +52,14 @@ node_server::node_server(launch l, opened o)
       events_(segment_, *data_, book_, clients_, blocks_, held_, signals_, actions_, journal_, progress_),
       takeover_(segment_, *data_, generation_, book_, clients_, spill_files_, held_, blocks_, signals_, events_,
                 actions_, journal_, progress_),
-      slot_(data_->server.transfer_slots, document_.node, document_.nodes),
+      turns_(std::move(l.turns)),
       view_(*data_, document_.node, document_.nodes, *output_, journal_, inbox_, pool_),
       assembly_(*data_, book_, held_, journal_, losses_),
-      settlement_(segment_, *data_, book_, held_, slot_, view_, journal_, losses_, progress_),
-      files_(*data_, book_, *output_, assembly_, settlement_, journal_, losses_, inbox_, pool_),
+      settlement_(segment_, *data_, book_, held_, pace_, view_, journal_, losses_, progress_),
+      files_(*data_, *turns_, book_, *output_, assembly_, settlement_, journal_, losses_, inbox_, pool_),
       sharing_(*data_, l.files, book_, *output_, assembly_, settlement_, pending_, files_, journal_, losses_, inbox_),
-      schedule_(segment_, *data_, clients_, book_, held_, pending_, slot_, assembly_, settlement_, files_, sharing_,
-                *output_, journal_, pool_),
+      schedule_(segment_, *data_, clients_, book_, held_, pending_, *turns_, pace_, assembly_, settlement_, files_,
+                sharing_, *output_, journal_, pool_),
       durability_(segment_, *data_, book_, *output_, journal_, losses_, progress_, inbox_, pool_),
       pool_(data_->server.threads),
       world_(std::move(o.world)) {}
@@ -66,6 +73,7 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
     if (!records) return records.why();
     auto output = output_writer::open(*data, l.document.directory, l.document.writer, l.document.ranks, l.document.run);
     if (!output) return output.why();
+    if (!l.turns) l.turns = turns_of(*data, l.document);
     std::unique_ptr<node_server> s(
         new node_server(std::move(l), {std::move(data), std::move(*records), std::move(*output), std::move(world)}));
     if (auto loaded = s->actions_.load_modules(s->document_.directory); !loaded) return loaded.why();
@@ -75,6 +83,7 @@ result<std::unique_ptr<node_server>> node_server::start(launch l) {
         s->warn_of_configuration();
     s->sharing_.begin();
     s->actions_.join_job(s->document_.nodes);
+    for (const std::string& remark : s->turns_->take_remarks()) s->journal_.note(remark);
     s->journal_.save();
     return s;
 }
@@ -128,7 +137,7 @@ int node_server::run() {
         }
         restate();
         const int64_t fell_asleep = monotonic_ns();
-        const int64_t dozes = has_own_core_ ? doze_ns(fell_asleep, slot_.last_ns(), slot_.estimate_ns()) : 0;
+        const int64_t dozes = has_own_core_ ? doze_ns(fell_asleep, pace_.last_ns(), pace_.estimate_ns()) : 0;
         h.bell.prepare(dozes > 0);
         if (somebody_rang()) {
             h.bell.cancel();

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "base/turn.hpp"
 #include "offload/output/output_writer.hpp"
 #include "offload/output/run_records.hpp"
 #include "offload/segment/segment.hpp"
@@ -24,6 +25,7 @@
 #include "offload/server/held_blocks.hpp"
 #include "offload/server/inbox.hpp"
 #include "offload/server/iteration_book.hpp"
+#include "offload/server/iteration_pace.hpp"
 #include "offload/server/job_events.hpp"
 #include "offload/server/journal.hpp"
 #include "offload/server/loss_report.hpp"
@@ -34,7 +36,6 @@
 #include "offload/server/shared_files.hpp"
 #include "offload/server/spill_files.hpp"
 #include "offload/server/takeover.hpp"
-#include "offload/server/transfer_slot.hpp"
 #include "offload/server/view_refresh.hpp"
 #include "offload/server/worker_pool.hpp"
 #include "offload/server/world_membership.hpp"
@@ -59,6 +60,8 @@ class node_server {
         journal::log_function log;
         job_events* job = nullptr;      ///< how servers of a server world agree; null: started one by one
         shared_files* files = nullptr;  ///< files that they write together; null as above
+        /// When files may be stored; null: as far as this follows from the configuration alone.
+        std::unique_ptr<turn> turns;
     };
     /// Opens records and stores. Takes over what an earlier server of this segment left.
     static result<std::unique_ptr<node_server>> start(launch l);
@@ -117,7 +120,8 @@ class node_server {
     block_intake blocks_;
     event_intake events_;
     takeover takeover_;
-    transfer_slot slot_;
+    std::unique_ptr<turn> turns_;
+    iteration_pace pace_;
     view_refresh view_;
     file_assembly assembly_;
     settlement settlement_;

@@ -9,15 +9,17 @@ namespace halcyon::offload {
 
 output_schedule::output_schedule(const segment& shared, const model& data, const client_roster& clients,
                                  iteration_book& book, held_blocks& held, pending_iterations& pending,
-                                 transfer_slot& slot, file_assembly& assembly, settlement& settled, file_queue& queue,
-                                 file_sharing& sharing, output_writer& output, journal& notes, worker_pool& workers)
+                                 const turn& turns, iteration_pace& pace, file_assembly& assembly, settlement& settled,
+                                 file_queue& queue, file_sharing& sharing, output_writer& output, journal& notes,
+                                 worker_pool& workers)
     : segment_(shared),
       data_(data),
       clients_(clients),
       book_(book),
       held_(held),
       pending_(pending),
-      slot_(slot),
+      turns_(turns),
+      pace_(pace),
       assembly_(assembly),
       settlement_(settled),
       queue_(queue),
@@ -35,7 +37,8 @@ void output_schedule::complete(int64_t number) {
     book_.begin_storing(number, realtime_ns(), data_.stores.size());
     const iteration_book::iteration& it = book_.at(number);
     if (!it.closed_before.empty()) tell_of_closed_before(number, it.closed_before);
-    const int64_t delay_ns = slot_.delay_ns(monotonic_ns());
+    pace_.complete(monotonic_ns());
+    const int64_t delay_ns = turns_.delay_ns(pace_.estimate_ns());
     for (const iteration_book::key k : it.blocks) {
         const iteration_book::held* h = book_.find(k);
         if (h == nullptr || !data_.variables[h->block.variable].store.empty()) continue;

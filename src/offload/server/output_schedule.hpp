@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <set>
 
+#include "base/turn.hpp"
 #include "offload/model/model.hpp"
 #include "offload/output/output_writer.hpp"
 #include "offload/segment/segment.hpp"
@@ -12,24 +13,24 @@
 #include "offload/server/file_sharing.hpp"
 #include "offload/server/held_blocks.hpp"
 #include "offload/server/iteration_book.hpp"
+#include "offload/server/iteration_pace.hpp"
 #include "offload/server/journal.hpp"
 #include "offload/server/pending_iterations.hpp"
 #include "offload/server/settlement.hpp"
-#include "offload/server/transfer_slot.hpp"
 #include "offload/server/worker_pool.hpp"
 
 namespace halcyon::offload {
 
-/// Decides when which iterations go into a file: when a group is full and this server's transfer slot has come, when
+/// Decides when which iterations go into a file: when a group is full and this server's turn may have come, when
 /// somebody waits for an iteration, and early where a client finds no room.
 ///
 /// The loop's thread alone uses it.
 class output_schedule {
   public:
     output_schedule(const segment& shared, const model& data, const client_roster& clients, iteration_book& book,
-                    held_blocks& held, pending_iterations& pending, transfer_slot& slot, file_assembly& assembly,
-                    settlement& settled, file_queue& queue, file_sharing& sharing, output_writer& output,
-                    journal& notes, worker_pool& workers);
+                    held_blocks& held, pending_iterations& pending, const turn& turns, iteration_pace& pace,
+                    file_assembly& assembly, settlement& settled, file_queue& queue, file_sharing& sharing,
+                    output_writer& output, journal& notes, worker_pool& workers);
 
     /// Makes pending what has become complete, and has full groups written.
     void complete_iterations();
@@ -52,7 +53,8 @@ class output_schedule {
     iteration_book& book_;
     held_blocks& held_;
     pending_iterations& pending_;
-    transfer_slot& slot_;
+    const turn& turns_;
+    iteration_pace& pace_;
     file_assembly& assembly_;
     settlement& settlement_;
     file_queue& queue_;

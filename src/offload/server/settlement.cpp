@@ -10,13 +10,13 @@
 namespace halcyon::offload {
 
 settlement::settlement(const segment& shared, const model& data, iteration_book& book, held_blocks& held,
-                       const transfer_slot& slot, view_refresh& view, journal& notes, loss_report& losses,
+                       const iteration_pace& pace, view_refresh& view, journal& notes, loss_report& losses,
                        progress_notice& progress)
     : segment_(shared),
       data_(data),
       book_(book),
       held_(held),
-      slot_(slot),
+      pace_(pace),
       view_(view),
       journal_(notes),
       losses_(losses),
@@ -52,6 +52,7 @@ void settlement::count_written(const file_work& work, const file_report& report,
         waits = waits || segment_.page(c).waiting.load(std::memory_order_acquire) != 0;
     if (work.is_early_part()) journal_.add(&run_counts::early_parts);
     journal_.add(&run_counts::overflowed_values, report.overflowed_values);
+    journal_.add(&run_counts::unasked_bytes, work.unasked_bytes);
     if (report.patterns_refuted) {
         journal_.note_switch(patterns_off);
         journal_.note(patterns_off);
@@ -64,7 +65,7 @@ void settlement::count_written(const file_work& work, const file_report& report,
     record.compressed = report.compress_ns > 0 && work.request.compress;
     journal_.add(record);
     if (shared) return;
-    const auto now_on = idle_.observe(record.end_ns - record.begin_ns, slot_.estimate_ns(), waits);
+    const auto now_on = idle_.observe(record.end_ns - record.begin_ns - work.paused_ns, pace_.estimate_ns(), waits);
     const bool used = std::any_of(data_.variables.begin(), data_.variables.end(),
                                   [](const variable& v) { return v.compression == compression::when_idle; });
     if (!now_on || !used) return;

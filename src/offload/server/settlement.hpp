@@ -10,10 +10,10 @@
 #include "offload/server/held_blocks.hpp"
 #include "offload/server/idle_compression.hpp"
 #include "offload/server/iteration_book.hpp"
+#include "offload/server/iteration_pace.hpp"
 #include "offload/server/journal.hpp"
 #include "offload/server/loss_report.hpp"
 #include "offload/server/progress_notice.hpp"
-#include "offload/server/transfer_slot.hpp"
 #include "offload/server/view_refresh.hpp"
 
 namespace halcyon::offload {
@@ -25,9 +25,8 @@ namespace halcyon::offload {
 /// The loop's thread alone uses it.
 class settlement {
   public:
-    /// `slot`: knows how long an iteration takes.
     settlement(const segment& shared, const model& data, iteration_book& book, held_blocks& held,
-               const transfer_slot& slot, view_refresh& view, journal& notes, loss_report& losses,
+               const iteration_pace& pace, view_refresh& view, journal& notes, loss_report& losses,
                progress_notice& progress);
 
     /// `begun`: the record of the file as far as its writer knows it. `shared`: all servers wrote it together.
@@ -44,7 +43,7 @@ class settlement {
     const model& data_;
     iteration_book& book_;
     held_blocks& held_;
-    const transfer_slot& slot_;
+    const iteration_pace& pace_;
     view_refresh& view_;
     journal& journal_;
     loss_report& losses_;

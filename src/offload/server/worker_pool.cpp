@@ -48,6 +48,17 @@ int64_t worker_pool::busy_ns() const {
     return busy_ns_;
 }
 
+int64_t worker_pool::waited_ns() const {
+    const std::lock_guard lock(mutex_);
+    return waited_ns_;
+}
+
+void worker_pool::add_wait(int64_t ns) {
+    const std::lock_guard lock(mutex_);
+    waited_ns_ += ns;
+    busy_ns_ -= ns;
+}
+
 void worker_pool::work() {
     std::unique_lock lock(mutex_);
     while (true) {

@@ -24,8 +24,12 @@ class worker_pool {
     void hurry();
     /// Jobs queued or running.
     [[nodiscard]] size_t outstanding() const;
-    /// Time the threads spent in jobs.
+    /// Of a job that runs: so long it only waited.
+    void add_wait(int64_t ns);
+    /// Time the threads spent in jobs, but for what these waited.
     [[nodiscard]] int64_t busy_ns() const;
+    /// Time that jobs waited.
+    [[nodiscard]] int64_t waited_ns() const;
 
   private:
     struct item {
@@ -43,6 +47,7 @@ class worker_pool {
     uint64_t next_order_ = 0;
     size_t running_ = 0;
     int64_t busy_ns_ = 0;
+    int64_t waited_ns_ = 0;
     bool stopping_ = false;
 };
 

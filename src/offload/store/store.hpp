@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/turn.hpp"
 #include "offload/model/model.hpp"
 #include "offload/store/file_name.hpp"
 #include "offload/store/store_traits.hpp"
@@ -62,6 +63,7 @@ struct file_job {
     int32_t part = 0;                 ///< > 0: an early part of an iteration stored under pressure
     bool sync = false;                ///< fsync the file (a folder: all in it) and its directory before returning
     bool compress = true;             ///< false: when-idle compression is off now
+    turn::stay* storing = nullptr;    ///< a store tells it of each piece before it writes that, holding no lock
 };
 
 struct file_report {

@@ -55,7 +55,8 @@ void print_linker_options() {
     // The index of unwind tables, which compilers ask for only where programs are linked with shared libraries.
     printf("--gc-sections\n--eh-frame-hdr\n");
     // What libhalcyon looks for by its name.
-    printf("--undefined=halcyon_io_forecast\n--export-dynamic-symbol=halcyon_io_forecast\n");
+    for (const char* name : {"halcyon_io_forecast", "halcyon_io_job"})
+        printf("--undefined=%s\n--export-dynamic-symbol=%s\n", name, name);
 }
 
 std::string symbols_of(call_id function, std::string_view name) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/coordinated_job.hpp"
 #include "calls/record/recorded_note.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/held_signals.hpp"
@@ -295,4 +296,17 @@ extern "C" __attribute__((visibility("default"))) const halcyon::io_forecast::so
            halcyon::io_forecast::answer& found) { return halcyon::prediction.forecast(asked, accesses, found); }};
     const bool ours = halcyon::calls::recording() && halcyon::calls::is_own_process() && halcyon::predicts;
     return ours && wanted == halcyon::io_forecast::version ? &source : nullptr;
+}
+
+/// How others in this process ask for the name of its job (base/coordinated_job.hpp).
+extern "C" __attribute__((visibility("default"))) const halcyon::coordinated_job::identity* halcyon_io_job(
+    uint32_t wanted) {
+    static halcyon::coordinated_job::identity known{};
+    const bool ours = halcyon::calls::recording() && halcyon::calls::is_own_process() && halcyon::coordinates;
+    if (!ours || wanted != halcyon::coordinated_job::version) return nullptr;
+    snprintf(known.name, sizeof known.name, "%s", halcyon::job.name);
+    snprintf(known.secret, sizeof known.secret, "%s", halcyon::job.secret);
+    known.processes = halcyon::job.processes;
+    known.nodes = halcyon::job.nodes;
+    return &known;
 }

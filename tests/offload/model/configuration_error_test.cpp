@@ -59,6 +59,19 @@ TEST(configuration_error, a_hang_timeout_in_which_no_server_can_start_is_refused
     EXPECT_EQ(with_timeout("1 s"), "accepted");
 }
 
+TEST(configuration_error, turns_are_said_in_one_way) {
+    const auto with_server = [](const std::string& keys) {
+        return refusal(with_head("resources: {server: {" + keys + "}}\n"));
+    };
+    EXPECT_EQ(
+        with_server("turns: coordinator, transfer-slots: true"),
+        "cloud.yaml:3: resources.server.transfer-slots: true is the same as 'turns: transfer-slots', and 'turns' is "
+        "'coordinator'; leave one of the two out");
+    EXPECT_NE(with_server("turns: none, transfer-slots: true"), "accepted");
+    EXPECT_EQ(with_server("turns: transfer-slots, transfer-slots: true"), "accepted");
+    EXPECT_EQ(with_server("turns: coordinator, transfer-slots: false"), "accepted");
+}
+
 TEST(configuration_error, a_misspelt_layout_names_the_known_ones) {
     EXPECT_EQ(refusal(with_variables("    theta: {layout: grid}\n    qv:\n      unit: K\n      layout: grid3d\n")),
               "cloud.yaml:10: data.variables.qv.layout: no layout 'grid3d'; known layouts: grid, surface");

@@ -19,7 +19,7 @@ TEST(configuration, every_key_reaches_the_model) {
     EXPECT_FALSE(m.buffer.huge_pages);
     EXPECT_EQ(m.server.threads, 2);
     EXPECT_EQ(m.server.spin, 5us);
-    EXPECT_TRUE(m.server.transfer_slots);
+    EXPECT_EQ(m.server.turns, turns::transfer_slots);
     EXPECT_EQ(m.server.max_restarts, 1);
     EXPECT_EQ(m.server.log_directory, "logs");
     EXPECT_EQ(m.server.retry, 2s);

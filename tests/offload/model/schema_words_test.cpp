@@ -42,6 +42,7 @@ TEST(schema_words, the_schema_lists_the_words_the_model_knows) {
     EXPECT_TRUE(enums.contains(words(compression_words)));
     EXPECT_TRUE(enums.contains(words(mesh_type_words)));
     EXPECT_TRUE(enums.contains(words(reader_words)));
+    EXPECT_TRUE(enums.contains(words(turns_words)));
 }
 
 TEST(schema_words, elements_have_the_size_their_type_says) {

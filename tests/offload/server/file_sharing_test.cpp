@@ -79,15 +79,16 @@ class sharing : public ::testing::Test {
         "resources: {server: {retry: 60 min}}\n",
         1};
     other_servers others;
-    transfer_slot slot{false, 0, 2};
+    no_turns turns;
+    iteration_pace pace;
     std::unique_ptr<output_writer> output =
         output_writer::open(parts.data, parts.folder.path().string(), "n0000", 1, "a run").value();
     view_refresh view{parts.data, 0, 2, *output, parts.notes, parts.news, parts.pool};
     file_assembly assembly{parts.data, parts.book, parts.held, parts.notes, parts.losses};
-    settlement settled{parts.shared, parts.data,  parts.book,   parts.held,    slot,
+    settlement settled{parts.shared, parts.data,  parts.book,   parts.held,    pace,
                        view,         parts.notes, parts.losses, parts.progress};
-    file_queue queue{parts.data,  parts.book,   *output,    assembly,  settled,
-                     parts.notes, parts.losses, parts.news, parts.pool};
+    file_queue queue{parts.data, turns,       parts.book,   *output,    assembly,
+                     settled,    parts.notes, parts.losses, parts.news, parts.pool};
     file_sharing files{parts.data,    &others, parts.book,  *output,      assembly,  settled,
                        parts.pending, queue,   parts.notes, parts.losses, parts.news};
 };

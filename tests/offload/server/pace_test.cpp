@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/turn.hpp"
 #include "offload/server/doze.hpp"
 #include "offload/server/idle_compression.hpp"
-#include "offload/server/transfer_slot.hpp"
+#include "offload/server/iteration_pace.hpp"
+#include "offload/server/transfer_slots.hpp"
 
 namespace halcyon::offload {
 namespace {
@@ -22,29 +24,34 @@ TEST(dozing, waits_for_what_is_due_alone) {
     EXPECT_EQ(doze_ns(5'001, 1'000, 2'000), 0) << "the simulation does something else";
 }
 
+/// What a server does with an iteration that becomes complete at `now_ns`.
+int64_t delay_of(const transfer_slots& slots, iteration_pace& pace, int64_t now_ns) {
+    pace.complete(now_ns);
+    return slots.delay_ns(pace.estimate_ns());
+}
+
 TEST(transfer_slots, divide_an_iteration_among_the_servers) {
     for (int server = 0; server < 4; ++server) {
-        transfer_slot slot(true, server, 4);
-        EXPECT_EQ(slot.delay_ns(1'000), 0) << "no iteration has been measured";
-        EXPECT_EQ(slot.delay_ns(1'800), server * 200);
+        iteration_pace pace;
+        const transfer_slots slots(server, 4);
+        EXPECT_EQ(delay_of(slots, pace, 1'000), 0) << "no iteration has been measured";
+        EXPECT_EQ(delay_of(slots, pace, 1'800), server * 200);
     }
 }
 
 TEST(transfer_slots, follow_the_length_of_iterations) {
-    transfer_slot slot(true, 1, 2);
-    slot.delay_ns(1'000);
-    EXPECT_EQ(slot.delay_ns(2'000), 500);
-    EXPECT_EQ(slot.delay_ns(4'000), 650) << "0.7 of 1000 and 0.3 of 2000, halved";
+    iteration_pace pace;
+    const transfer_slots slots(1, 2);
+    delay_of(slots, pace, 1'000);
+    EXPECT_EQ(delay_of(slots, pace, 2'000), 500);
+    EXPECT_EQ(delay_of(slots, pace, 4'000), 650) << "0.7 of 1000 and 0.3 of 2000, halved";
     int64_t now = 4'000;
-    for (int i = 0; i < 30; ++i) slot.delay_ns(now += 2'000);
-    EXPECT_NEAR(static_cast<double>(slot.estimate_ns()), 2'000, 10);
+    for (int i = 0; i < 30; ++i) delay_of(slots, pace, now += 2'000);
+    EXPECT_NEAR(static_cast<double>(pace.estimate_ns()), 2'000, 10);
 }
 
-TEST(transfer_slots, delay_nothing_where_they_are_off_but_measure) {
-    transfer_slot slot(false, 1, 2);
-    slot.delay_ns(1'000);
-    EXPECT_EQ(slot.delay_ns(2'000), 0);
-    EXPECT_EQ(slot.estimate_ns(), 1'000);
+TEST(no_turns, delay_nothing_however_long_iterations_are) {
+    EXPECT_EQ(no_turns().delay_ns(1'000), 0);
 }
 
 TEST(compression_when_idle, begins_below_a_quarter_and_ends_above_seven_tenths) {

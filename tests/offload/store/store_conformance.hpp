@@ -55,6 +55,39 @@ class store_conformance : public ::testing::TestWithParam<store_under_test> {
     }
 };
 
+/// Who gives a store its turn: calls a function before each piece.
+class told_stay final : public turn::stay {
+  public:
+    explicit told_stay(std::function<void(int64_t bytes)> tell) : tell_(std::move(tell)) {}
+    void next(int64_t bytes) override { tell_(bytes); }
+    [[nodiscard]] int64_t waited_ns() const override { return 0; }
+    [[nodiscard]] int64_t unasked_bytes() const override { return 0; }
+
+  private:
+    std::function<void(int64_t)> tell_;
+};
+
+TEST_P(store_conformance, tells_of_each_piece_and_holds_nothing_meanwhile) {
+    job_builder b;
+    const variable& v = b.add_variable("theta", scalar_type::float64);
+    for (int rank = 0; rank < 3; ++rank) b.add_block(v, 0, rank, {32, 4}, counting<double>(128, rank * 1000.0));
+    const file_job other = b.job(folder_.file("other"), {0});
+    // The second file of a kind may be written in another way than the first.
+    for (const char* name : {"first", "second"}) {
+        int64_t told = 0, files = 0;
+        told_stay storing([&](int64_t bytes) {
+            told += bytes;
+            std::thread([&] { files += store_->write(other).ok() ? 1 : 0; }).join();
+        });
+        file_job job = b.job(folder_.file(name), {0});
+        job.storing = &storing;
+        ASSERT_TRUE(store_->write(job).ok());
+        EXPECT_TRUE(GetParam().read(job.path) == contents_of(job));
+        EXPECT_GE(told, int64_t{3} * 128 * 8) << name;
+        EXPECT_GT(files, 0) << "while the store was told of a piece, another thread stored a file";
+    }
+}
+
 TEST_P(store_conformance, stores_every_scalar_type_bit_for_bit) {
     job_builder b;
     for (int t = 0; t <= static_cast<int>(scalar_type::float64); ++t) {

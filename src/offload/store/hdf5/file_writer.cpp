@@ -8,6 +8,17 @@
 namespace halcyon::offload::hdf5 {
 namespace {
 
+/// May wait for the turn of whoever stores.
+void announce(const file_job& job, size_t bytes) {
+    if (job.storing != nullptr) job.storing->next(static_cast<int64_t>(bytes));
+}
+
+size_t bytes_of(std::span<const ready_chunk> chunks) {
+    size_t bytes = 0;
+    for (const ready_chunk& one : chunks) bytes += one.encoded.bytes.size();
+    return bytes;
+}
+
 /// Encodes and puts bytes outside of the library: its one user at a time only describes them. Returns where the
 /// iterations and the chunks went.
 value_places write_with_hdf5(const file_job& job, const std::vector<domain_rows>& datasets, output_file& out,
@@ -16,6 +27,7 @@ value_places write_with_hdf5(const file_job& job, const std::vector<domain_rows>
     described_file file(job, datasets, out);
     for (auto window = chunks.next_window(); !window.empty(); window = chunks.next_window()) {
         file.add(window);
+        announce(job, bytes_of(window));
         out.put_held();
         out.throw_if_failed();
     }
@@ -35,8 +47,10 @@ bool write_like(const file_pattern& pattern, const file_job& job, const std::vec
     };
     if (!put(std::as_bytes(std::span(job.iterations)))) return false;
     chunk_source chunks(job, datasets, memory);
-    while (const auto chunk = chunks.next())
+    while (const auto chunk = chunks.next()) {
+        announce(job, chunk->encoded.bytes.size());
         if (!put(chunk->encoded.bytes)) return false;
+    }
     if (place != pattern.values.end()) return false;
     for (const auto& [address, bytes] : pattern.metadata) out.write_metadata(address, bytes);
     out.end_at(pattern.size);

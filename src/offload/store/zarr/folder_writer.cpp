@@ -113,7 +113,9 @@ class folder_writer {
         do {
             if (shape_.chunk[0] == 1 && set.rows[origin[0]] == nullptr) continue;
             const auto values = cut_chunk(set, shape_.how.type, origin, shape_.chunk, memory_.cut);
-            out_.add_file(path + "/" + chunk_name(origin, shape_.chunk), memory_.encoder.encode(values, shape_.how));
+            const auto encoded = memory_.encoder.encode(values, shape_.how);
+            if (job_.storing != nullptr) job_.storing->next(static_cast<int64_t>(encoded.size()));
+            out_.add_file(path + "/" + chunk_name(origin, shape_.chunk), encoded);
         } while (next_chunk(origin, shape_.chunk, shape_.shape));
     }
 

@@ -40,6 +40,14 @@ def test_a_job_beside_a_world_stores_every_block_and_runs_its_job_events(case: C
     wait_for(lambda: is_gone(case.server_process()), what="the server ends with its world")
 
 
+def test_servers_of_a_world_take_no_turns_and_say_so(openmpi_case: Case) -> None:
+    openmpi_case.configure(server="threads: 1, turns: coordinator", store=", collective: true")
+    outcome = run_beside_world(openmpi_case, "iterations=3")
+    assert outcome.status == 0, outcome.text
+    (message,) = [one for one in openmpi_case.counts()["messages"] if "turns: coordinator" in one]
+    assert "the servers of a server world take no turns" in message
+
+
 def test_with_several_threads_job_events_run_one_after_the_other(openmpi_case: Case) -> None:
     openmpi_case.ranks = 1
     openmpi_case.configure(events=JOB_EVENT, server="threads: 4")

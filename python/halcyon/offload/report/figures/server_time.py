@@ -49,7 +49,7 @@ _PARTS: dict[str, tuple[str, Callable[[ServerWork], float]]] = {
     "compress": (COMPRESS, lambda item: item.compress_s),
     "store": (WRITE, lambda item: item.write_s),
     "other work on the file": (OTHER, lambda item: item.other_s),
-    "wait for the transfer slot": (WAIT, lambda item: item.slot_wait_s),
+    "wait for the turn": (WAIT, lambda item: item.slot_wait_s),
     "idle": (IDLE, lambda item: item.idle_s),
 }
 
