@@ -96,26 +96,36 @@ auto through_layers(thread_state& thread, call_record& record, Function function
         const call_in_progress& here;
         std::conditional_t<std::is_void_v<result_type>, int, result_type> result;
         bool ran;
+
+        [[gnu::always_inline]] void run(call_record& called) {
+            ran = true;
+            if (called.start == 0) called.start = ticks();
+            if constexpr (std::is_void_v<result_type>) {
+                function();
+                called.duration = ticks() - called.start;
+                after(called, 0);
+            } else {
+                result = function();
+                called.duration = ticks() - called.start;
+                called.result = as_number(result);
+                if (failed(result)) [[unlikely]]
+                    called.error = static_cast<uint16_t>(errno);
+                after(called, result);
+            }
+        }
     } state{function, after, about, here, {}, false};
     if (this_process().contexts) [[unlikely]]
         contexts::put_into(record);
-    const auto run = [](void* opaque, call_record& called) {
-        auto& at = *static_cast<state_type*>(opaque);
-        at.ran = true;
-        called.start = ticks();
-        if constexpr (std::is_void_v<result_type>) {
-            at.function();
-            called.duration = ticks() - called.start;
-            at.after(called, 0);
-        } else {
-            at.result = at.function();
-            called.duration = ticks() - called.start;
-            called.result = as_number(at.result);
-            if (failed(at.result)) [[unlikely]]
-                called.error = static_cast<uint16_t>(errno);
-            at.after(called, at.result);
-        }
-    };
+    layer* const only = this_process().layers.only();
+    if (const uint64_t entered = only == nullptr ? 0 : only->enter(record); entered != 0) {
+        state.run(record);
+        only->leave(record, entered);
+        if constexpr (std::is_void_v<result_type>)
+            return;
+        else
+            return state.result;
+    }
+    const auto run = [](void* opaque, call_record& called) { static_cast<state_type*>(opaque)->run(called); };
     const auto tell = [](const void* opaque, const call_record& called) {
         const auto& at = *static_cast<const state_type*>(opaque);
         call_circumstances found = usual_circumstances(called.function);
@@ -141,9 +151,9 @@ void tell_of([[maybe_unused]] const Shape& shape, [[maybe_unused]] const call_re
     if constexpr (requires { shape.transfers(called); }) found.transfers = shape.transfers(called);
 }
 
-/// One call, made by `function()`: recorded, where calls are.
+/// One call, made by `function()`: recorded, where calls are. Within the wrapper: see layer::enter.
 template <class Shape, call_id id, class Function, class... Arguments>
-auto recorded(Function function, Arguments... arguments) {
+[[gnu::always_inline]] inline auto recorded_here(Function function, Arguments... arguments) {
     if (!recording()) [[unlikely]]
         return function();
     thread_state& thread = this_thread();
@@ -156,6 +166,12 @@ auto recorded(Function function, Arguments... arguments) {
         thread, record, function,
         [&](call_record& called, [[maybe_unused]] auto result) { shape.after(called, result, arguments...); },
         [&](const call_record& called, call_circumstances& found) { tell_of(shape, called, found, arguments...); });
+}
+
+/// The same, apart.
+template <class Shape, call_id id, class Function, class... Arguments>
+auto recorded(Function function, Arguments... arguments) {
+    return recorded_here<Shape, id>(function, arguments...);
 }
 
 /// For intercept: of functions that no file's backend answers.
@@ -192,7 +208,7 @@ Result intercept(Result (*real)(Parameters...), std::type_identity_t<Parameters>
         if (backends::present()) [[unlikely]]
             return intercept_beside_backends<Shape, id, Operation>(real, arguments...);
     }
-    return recorded<Shape, id>([&] { return real(arguments...); }, arguments...);
+    return recorded_here<Shape, id>([&] { return real(arguments...); }, arguments...);
 }
 
 /// Lets a call pass the layers that is over (`record` is complete): none can delay it any more. `outer`: the function

@@ -102,10 +102,43 @@ inline void coordinate_layer::take_turn(turn_taker& at, int64_t bytes, operation
     next(record);
     if (is_forked_since(process)) [[unlikely]]
         return;
+    end_turn(at, mine, how, company, bytes, what == operation::metadata ? bytes : known(record.moved), record);
+}
+
+inline void coordinate_layer::end_turn(turn_taker& at, own_calls& mine, passage how, uint32_t company, int64_t bytes,
+                                       int64_t moved, const calls::call_record& record) {
     if (company % 2 != 0 || at.company() != company || how != passage::under_lease) [[unlikely]]
         mine.beside = uint64_t{record.number} + 1;
-    at.leave(mine, how, bytes, what == operation::metadata ? bytes : known(record.moved),
-             record.start + record.duration);
+    at.leave(mine, how, bytes, moved, record.start + record.duration);
+}
+
+/// Transfers that have a lease for all of their bytes, and calls that are none of our business.
+uint64_t coordinate_layer::enter(calls::call_record& record) {
+    const call_role role = roles_[record.function];
+    if (role == call_role::none) return untouched;
+    if (role != call_role::transfer) return 0;
+    const size_t at = files_.find(record.file);
+    const bool copies = calls::entry_of(record.function).does == calls::kind::copy;
+    if (at == file_mounts::nowhere) return record.bytes == calls::none || !copies ? untouched : 0;
+    own_calls& mine = own();
+    if (record.parent != 0 || mine.inside != rounds::none) return 0;
+    const int64_t bytes = known(record.bytes), now = calls::ticks();
+    turn_taker& taker = takers_[at];
+    if (!taker.enter(mine, bytes, operation_of(calls::entry_of(record.function).does), now)) {
+        taker.step_back(mine, bytes);
+        return 0;
+    }
+    record.start = now;
+    return entered_bit | uint64_t{taker.company()} << 32U | mine.generation;
+}
+
+void coordinate_layer::leave(const calls::call_record& record, uint64_t entered) {
+    if (entered == untouched || is_forked_since(static_cast<uint32_t>(entered))) [[unlikely]]
+        return;
+    turn_taker& taker = takers_[files_.find(record.file)];
+    constexpr uint32_t highest = 1U << 31U;
+    const uint32_t company = (static_cast<uint32_t>(entered >> 32U) & ~highest) | (taker.company() & highest);
+    end_turn(taker, own(), passage::under_lease, company, known(record.bytes), known(record.moved), record);
 }
 
 bool coordinate_layer::moved_beside_others(const calls::call_record& record) const {

@@ -75,6 +75,8 @@ class coordinate_layer final : public calls::layer {
         }
         invoke_other(role, record, next);
     }
+    uint64_t enter(calls::call_record& record) override;
+    void leave(const calls::call_record& record, uint64_t entered) override;
     void on_file(const calls::named_file& file) override { files_.name(file.id, file.path); }
     void on_absence(std::string_view subject, uint64_t count) override;
     void on_end(calls::ending how) override;
@@ -90,10 +92,16 @@ class coordinate_layer final : public calls::layer {
     static constexpr size_t longest_path = 1024;
     static constexpr int64_t metadata_bytes = 4096;
 
+    /// What enter() returns of calls that are none of the coordinator's business; and of others, with the process in
+    /// the lower half, and who was beside it (turn_taker::company, but for its highest bit) in the upper.
+    static constexpr uint64_t untouched = 1, entered_bit = uint64_t{1} << 63U;
+
     void transfer(turn_taker& at, calls::call_record& record, const calls::next_call& next);
     [[gnu::noinline]] void invoke_other(call_role role, calls::call_record& record, const calls::next_call& next);
     void take_turn(turn_taker& at, int64_t bytes, operation what, calls::call_record& record,
                    const calls::next_call& next);
+    void end_turn(turn_taker& at, own_calls& mine, passage how, uint32_t company, int64_t bytes, int64_t moved,
+                  const calls::call_record& record);
     void stream(size_t at, calls::call_record& record, const calls::next_call& next);
     void metadata(calls::call_record& record, const calls::next_call& next);
     void collective(size_t at, calls::call_record& record, const calls::next_call& next);

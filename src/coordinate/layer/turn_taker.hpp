@@ -67,6 +67,9 @@ class turn_taker {
         return turn_word::goes_under_lease(word) && before + bytes <= part_->limit.load(std::memory_order_relaxed);
     }
 
+    /// The call is not made after all: as if it had not entered.
+    void step_back(own_calls& own, int64_t bytes);
+
     /// Waits, as far as the call must. record.wait grows by that.
     [[gnu::noinline]] passage pass(own_calls& own, int64_t bytes, calls::call_record& record,
                                    const calls::next_call& next);
@@ -124,6 +127,7 @@ class turn_taker {
     [[nodiscard]] bool is_exempt(const own_calls& own, const calls::call_circumstances& about,
                                  const calls::call_record& record);
     void step_back(own_calls& own, int64_t bytes);
+    [[nodiscard]] bool nobody_answers(uint32_t word, int64_t now_ns);
     void step_forward(own_calls& own, int64_t bytes);
     void ring();
 

@@ -47,6 +47,7 @@ struct made_call {
     int64_t argument = 0;
     int64_t offset = 0;
     uint32_t parent = 0;
+    bool beside_layers = false;  ///< the process has other layers, too
     calls::call_circumstances about{call_id::unknown, true, calls::expected::yes};
     std::function<void()> meanwhile = [] {};
 };
@@ -82,18 +83,24 @@ class called_process {
         record.offset = one.offset;
         record.parent = one.parent;
         record.number = ++calls_;
+        const auto run = [](void* state, call_record& called) {
+            const auto& made = *static_cast<const made_call*>(state);
+            if (called.start == 0) called.start = calls::ticks();
+            made.meanwhile();
+            called.duration = calls::ticks() - called.start;
+            called.moved = made.moved;
+            called.error = made.error;
+        };
         const calls::next_call next(
-            [](void* state, call_record& called) {
-                const auto& made = *static_cast<const made_call*>(state);
-                called.start = calls::ticks();
-                made.meanwhile();
-                called.duration = calls::ticks() - called.start;
-                called.moved = made.moved;
-                called.error = made.error;
-            },
-            [](const void* state, const call_record&) { return static_cast<const made_call*>(state)->about; },
+            run, [](const void* state, const call_record&) { return static_cast<const made_call*>(state)->about; },
             const_cast<made_call*>(&one));
-        layer_.invoke(record, next);
+        // As calls::through_layers.
+        if (const uint64_t entered = one.beside_layers ? 0 : layer_.enter(record); entered != 0) {
+            next(record);
+            layer_.leave(record, entered);
+        } else {
+            layer_.invoke(record, next);
+        }
         if (afterwards) afterwards(record);
         return record.wait;
     }

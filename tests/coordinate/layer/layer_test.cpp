@@ -8,6 +8,44 @@
 namespace halcyon::tests {
 namespace {
 
+TEST_F(layer_test, counts_calls_alike_where_it_is_the_only_layer_and_beside_others) {
+    allow();
+    called_process process(page_, 1);
+    for (const bool beside_layers : {false, true}) {
+        const int64_t before = process.part().moved;
+        int64_t under_way = 0;
+        process.call(
+            {.moved = 1000, .beside_layers = beside_layers, .meanwhile = [&] { under_way = state().under_way; }});
+        EXPECT_EQ(under_way, 1);
+        EXPECT_EQ(state().under_way, 0);
+        EXPECT_EQ(process.part().moved - before, 1000);
+    }
+}
+
+TEST_F(layer_test, lets_no_call_enter_that_has_to_wait_or_belongs_to_others) {
+    called_process process(page_, 1);
+    const auto enters = [&](const made_call& one) {
+        call_record record = calls::blank_record(one.function);
+        record.file = one.file;
+        record.bytes = one.bytes;
+        record.parent = one.parent;
+        const uint64_t entered = process.layer().enter(record);
+        if (entered != 0) process.layer().leave(record, entered);
+        EXPECT_EQ(state().under_way, 0);
+        return entered != 0;
+    };
+    page_.publish(0, permission::waiting, 0, {});
+    EXPECT_FALSE(enters({}));
+    EXPECT_TRUE(enters({.file = other_file}));
+    EXPECT_TRUE(enters({.function = call_id::fstat}));
+    EXPECT_FALSE(enters({.function = call_id::fwrite}));
+    allow();
+    EXPECT_FALSE(enters({}));  // it has drawn nothing of the lease yet
+    process.call({});
+    EXPECT_TRUE(enters({}));
+    EXPECT_FALSE(enters({.parent = 7}));
+}
+
 class waiting_calls : public layer_test {
   protected:
     waiting_calls() { page_.publish(0, permission::waiting, 0, {}); }
@@ -126,8 +164,10 @@ TEST_F(layer_test, begins_a_phase_after_a_pause_only) {
     EXPECT_EQ(process.part().begun, 1U);
     page_.shared().pause_ns = 0;
     called_process pausing(page_, 2);
+    pausing.call({});  // draws of the lease, and looks at the clock again for that
+    const uint64_t begun = pausing.part().begun;
     for (int i = 0; i < 100; ++i) pausing.call({});
-    EXPECT_EQ(pausing.part().begun, 100U);
+    EXPECT_EQ(pausing.part().begun, begun + 100);
 }
 
 TEST_F(layer_test, lets_the_first_call_of_a_phase_pass_under_a_standing_turn) {
