@@ -106,6 +106,7 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     of.work(at.now_s, movers(all, at.now_s).size());
     if (!of.in_phase()) begin(of, what, at, out);
     if (!by.phase) by.reported_s = at.now_s;
+    if (what.lease == 0) by.lease = 0;  // what it was told of was lost with a connection, or is told again below
     const bool other_use = by.phase && (by.phase->targets != what.targets || by.phase->demand != what.demand);
     by.phase = what;
     by.left_told_s = at.now_s;
@@ -270,6 +271,7 @@ void phases::void_turn(registry& all, job& of, const char* reason, moment at, ou
     had_.charge(of, at.now_s);
     log_.phase_broken({of.id, of.arrived_s});
     turns_.void_lease(of, reason, out);
+    if (of.in_phase()) place(of, false, at);
     settle(all, of, at.now_s);
 }
 

@@ -128,8 +128,10 @@ void turn_keeper::tell_company(job& of, int64_t others, outbox& out) {
 
 void turn_keeper::void_lease(job& of, const char* reason, outbox& out) {
     out.send_all(of, voided{of.has.lease(), reason});
+    // Others were never told of it, and wait on.
+    for (agent& one : of.agents)
+        if (one.lease != 0) one.end_phase();
     end(of);
-    for (agent& one : of.agents) one.end_phase();
 }
 
 }  // namespace halcyon::coordinate

@@ -31,7 +31,7 @@ class turn_keeper {
     void repeat(job& of, agent& to, outbox& out);
     /// How many others move, if that has changed.
     static void tell_company(job& of, int64_t others, outbox& out);
-    /// Ends the turn with all phases: they must be informed anew.
+    /// Ends the turn with the phases of all agents that have the lease: these must be informed anew.
     void void_lease(job& of, const char* reason, outbox& out);
 
     [[nodiscard]] const fences& numbers() const { return fences_; }
