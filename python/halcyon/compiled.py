@@ -97,6 +97,15 @@ class SavedModels(Protocol):
         ...
 
 
+class CoordinatorWords(Protocol):
+    """In which a coordinator tells operators of its state."""
+
+    STATES: tuple[str, ...]
+    """Of applications, in the order in which they are listed."""
+    FAULTS: tuple[str, ...]
+    """Names of counts of things that should not happen."""
+
+
 class Core(Protocol):
     """What the command line uses of halcyon._core. Its functions raise halcyon.errors."""
 
@@ -125,6 +134,8 @@ class Core(Protocol):
     def call_table(self) -> list[tuple[str, str, str, str, bool, tuple[str, ...]]]:
         """Every recorded function: name, level, kind, meaning of `argument`, whether it is collective, its symbols."""
         ...
+
+    coordinator: CoordinatorWords
 
     CALL_LEVELS: tuple[str, ...]
     """Words for levels, in the order of the recorder's numbers."""

@@ -1,14 +1,14 @@
 """A coordinator's state in words and tables."""
 
 import pwd
+from collections.abc import Sequence
 
 from rich.console import Console
 
+from halcyon.compiled import core
 from halcyon.coordinate.state import Application, Decision, Top
 from halcyon.observe.printed.tables import print_table
 from halcyon.quantities import ABSENT, count, number, percent, plural, rate, seconds, size
-
-_ORDER = ("moving", "being stopped", "may begin", "waiting", "interrupted", "expected", "computing")
 
 
 def print_top(told: Top, name: str, console: Console, most: int) -> None:
@@ -20,7 +20,8 @@ def print_top(told: Top, name: str, console: Console, most: int) -> None:
         f"{rate(load.bytes_per_s)}; writers without Halcyon take {percent(load.unseen_share)} of the bandwidth",
         soft_wrap=True,
     )
-    ordered = sorted(told.applications, key=lambda one: (_place(one), -one.in_state_s))
+    words = core().coordinator
+    ordered = sorted(told.applications, key=lambda one: (_place(one, words.STATES), -one.in_state_s))
     rows = [
         [
             one.job, one.state, _user(one.user), one.account, seconds(one.in_state_s),
@@ -40,16 +41,14 @@ def print_top(told: Top, name: str, console: Console, most: int) -> None:
         console.print()
         columns = ["job", "user", "since", "nodes", "processes"]
         print_table(console, "reserved by the batch system", columns, held, words=2, most=most)
-    amiss = [entry.replace("_", " ") for entry in load.counts if entry.startswith(_AMISS)]
+    amiss = [entry.replace("_", " ") for entry in load.counts if entry.split(" ")[0] in words.FAULTS]
     if amiss:
         console.print(f"\nsince the epoch began: {', '.join(amiss)}", soft_wrap=True)
 
 
-_AMISS = ("refused", "dropped", "lost", "silent", "stalled", "overdue", "unasked", "own_pauses")
-
-
-def _place(one: Application) -> int:
-    return _ORDER.index(one.state) if one.state in _ORDER else len(_ORDER)
+def _place(one: Application, states: Sequence[str]) -> int:
+    """States that are not known, of a newer coordinator, come last."""
+    return states.index(one.state) if one.state in states else len(states)
 
 
 def _user(number: int) -> str:

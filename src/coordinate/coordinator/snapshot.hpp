@@ -5,21 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "coordinate/coordinator/seen_state.hpp"
 #include "policy/decide.hpp"
 
 namespace halcyon::coordinate {
-
-/// What an application's turn is at.
-enum class turn_stage : uint8_t {
-    none,
-    standing,  ///< may begin a phase without asking
-    held,
-    recalled,  ///< `recall` is sent, an agent has not told its round
-    stopping,  ///< `stop` is sent, a node has not stopped
-};
-
-/// "being stopped", or where it has no turn "waiting", "computing" …
-const char* name_of(turn_stage stage, policy::movement state);
 
 /// One application, for `top` and metrics.
 struct application_state {

@@ -4,33 +4,6 @@
 
 namespace halcyon::coordinate {
 
-const char* name_of(turn_stage stage, policy::movement state) {
-    switch (stage) {
-        case turn_stage::standing:
-            return "may begin";
-        case turn_stage::recalled:
-        case turn_stage::stopping:
-            return "being stopped";
-        case turn_stage::held:
-            return "moving";
-        case turn_stage::none:
-            break;
-    }
-    switch (state) {
-        case policy::movement::computing:
-            return "computing";
-        case policy::movement::expected:
-            return "expected";
-        case policy::movement::waiting:
-            return "waiting";
-        case policy::movement::interrupted:
-            return "interrupted";
-        case policy::movement::moving:
-            break;
-    }
-    return "moving";
-}
-
 void turn::begin(turn_stage as, uint64_t lease) {
     end();
     stage_ = as;

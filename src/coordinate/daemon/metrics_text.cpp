@@ -64,9 +64,11 @@ void write_counts(writer& to, const Counts& counted, const measured& what) {
 }
 
 void write_applications(writer& to, const snapshot& state) {
-    static constexpr const char* states[] = {"computing", "expected", "waiting", "moving", "interrupted"};
+    using policy::movement;
     std::map<std::string_view, int> by_state;
-    for (const char* one : states) by_state[one] = 0;
+    for (const movement one :
+         {movement::computing, movement::expected, movement::waiting, movement::moving, movement::interrupted})
+        by_state[name_of(turn_stage::none, one)] = 0;
     double longest_s = 0, expected_s = 0;
     int turns = 0;
     for (const application_state& one : state.applications) {

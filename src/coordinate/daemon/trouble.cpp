@@ -1,22 +1,13 @@
 #include "coordinate/daemon/trouble.hpp"
 
-#include <algorithm>
-#include <array>
-#include <string_view>
 #include <utility>
+
+#include "coordinate/coordinator/fault_counts.hpp"
 
 namespace halcyon::coordinate {
 namespace {
 
 constexpr int64_t pause_ns = 10'000'000'000;
-/// Counts whose names begin so are of things that should not happen.
-constexpr std::array<std::string_view, 8> beginnings{"refused_", "dropped_", "unasked_", "lost_",
-                                                     "silent_",  "stalled_", "overdue_", "closed_"};
-
-bool is_trouble(std::string_view name) {
-    return name == "own_pauses" ||
-           std::ranges::any_of(beginnings, [&](std::string_view begin) { return name.starts_with(begin); });
-}
 
 }  // namespace
 
@@ -24,7 +15,7 @@ std::string trouble::news(const counts& of_machine, const daemon_counts& of_daem
     if (now_ns < next_ns_) return {};
     std::string text;
     const auto look = [&](std::map<std::string, double>& told, const char* name, double value, const char* what) {
-        if (!is_trouble(name)) return;
+        if (!is_fault(name)) return;
         const auto new_ones = static_cast<uint64_t>(value - std::exchange(told[name], value));
         if (new_ones > 0)
             text += (text.empty() ? "" : "; ") + std::string(what) + " (" + std::to_string(new_ones) + ")";

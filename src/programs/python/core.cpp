@@ -18,6 +18,7 @@
 #include "offload/check/configuration_check.hpp"
 #include "offload/store/store.hpp"
 #include "programs/python/call_table.hpp"
+#include "programs/python/coordinator_words.hpp"
 #include "programs/python/models.hpp"
 #include "programs/python/policy.hpp"
 #include "programs/python/raise.hpp"
@@ -114,4 +115,5 @@ NB_MODULE(_core, m) {
     halcyon::python::add_saved_models(m);
     halcyon::python::add_models(m);
     halcyon::python::add_policy(m);
+    halcyon::python::add_coordinator_words(m);
 }
