@@ -20,7 +20,8 @@ class Coordinator:
 
     name: str
     paths: list[str]
-    address: Address
+    addresses: list[Address]
+    """Of the daemons that can be elected; of the only one."""
     munge_socket: str
 
 
@@ -40,7 +41,7 @@ def read_coordinators(file: Path) -> list[Coordinator]:
     if done.returncode:
         raise ConfigError(done.stderr.strip().removeprefix("halcyon-coordinator: "))
     return [
-        Coordinator(one["name"], one["paths"], parse_address(one["address"]), one["munge_socket"])
+        Coordinator(one["name"], one["paths"], [parse_address(each) for each in one["addresses"]], one["munge_socket"])
         for one in json.loads(done.stdout)
     ]
 

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from halcyon.coordinate.address import parse_address
+from halcyon.coordinate.address import parse_addresses
 from halcyon.coordinate.configuration import default_file, read_coordinators
 from halcyon.errors import UnavailableError, UsageError
 from halcyon.installed_program import find_installed
@@ -105,7 +105,7 @@ def _line(text: str) -> str:
         raise UsageError(
             f"--coordinator {text}: expected PATH=ADDRESS, such as /scratch=unix:/run/halcyon/scratch.socket"
         )
-    return f"{os.path.realpath(path)}={parse_address(address)}"
+    return f"{os.path.realpath(path)}={','.join(map(str, parse_addresses(address)))}"
 
 
 def _lines_of(file: Path) -> list[str]:
@@ -113,4 +113,8 @@ def _lines_of(file: Path) -> list[str]:
         raise UnavailableError(
             f"{file}: no such file, so that no coordinator is known; name one: --coordinator PATH=ADDRESS"
         )
-    return [f"{os.path.realpath(path)}={one.address}" for one in read_coordinators(file) for path in one.paths]
+    return [
+        f"{os.path.realpath(path)}={','.join(map(str, one.addresses))}"
+        for one in read_coordinators(file)
+        for path in one.paths
+    ]

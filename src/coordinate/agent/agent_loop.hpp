@@ -12,10 +12,10 @@
 namespace halcyon::coordinate {
 
 /// A mount and who coordinates it: "/scratch=unix:/run/halcyon/scratch.socket", as in HALCYON_COORDINATORS, where each
-/// is a line.
+/// is a line. Several addresses are separated by commas.
 struct coordinated_mount {
     std::string path;
-    std::string address;
+    std::string addresses;
 };
 /// Failure (config): a line without '=', or a path that is not absolute.
 result<std::vector<coordinated_mount>> parse_mounts(const std::string& lines);

@@ -260,6 +260,11 @@ void phases::take_away(registry& all, job& of, const char* reason, moment at, ou
     settle(all, of, at.now_s);
 }
 
+void phases::void_all(registry& all, const char* reason, outbox& out) {
+    for (const uint64_t id : all.active())
+        if (job& one = *all.find_job(id); one.has.any()) turns_.void_lease(one, reason, out);
+}
+
 /// Phases and answers of agents that were lost and did not come back in time. The agents themselves stay.
 void phases::forget_stale(registry& all, job& of, moment at, outbox& out) {
     for (agent& one : of.agents) {

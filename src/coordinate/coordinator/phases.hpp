@@ -43,6 +43,8 @@ class phases {
 
     /// Forgets agents that are stale, takes turns from those that stall or do not stop. Looks at everybody.
     void expire(registry& all, moment at, outbox& out, users& by_user);
+    /// Whatever anybody has, for good: this coordinator decides nothing any more.
+    void void_all(registry& all, const char* reason, outbox& out);
 
     /// Takes the turn from suspects that have moved nothing yet, where anybody else waits.
     void hurry_suspects(registry& all, moment at, outbox& out, users& by_user);

@@ -21,11 +21,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def connect(arguments: argparse.Namespace) -> "tuple[str, Connection]":
     """Its name, and a connection to it."""
-    from halcyon.coordinate.address import parse_address
+    from halcyon.coordinate.address import parse_addresses
     from halcyon.coordinate.configuration import choose, default_file
-    from halcyon.coordinate.connection import Connection
+    from halcyon.coordinate.connection import connect_to_any
 
     if arguments.address:
-        return arguments.address, Connection(parse_address(arguments.address))
+        return arguments.address, connect_to_any(parse_addresses(arguments.address))
     chosen = choose(arguments.config or default_file(), arguments.name)
-    return chosen.name, Connection(chosen.address, munge_socket=chosen.munge_socket)
+    return chosen.name, connect_to_any(chosen.addresses, chosen.munge_socket)
