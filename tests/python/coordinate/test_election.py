@@ -2,17 +2,14 @@
 the turn beside another one, and turns go on."""
 
 import base64
-import re
 import select
-import shutil
 import signal
 import subprocess
-import tempfile
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 from coordinator_process import LIMIT_S, CoordinatorProcess, wait_until
+from elected_pair import Pair, gauge, leads
 from etcd_process import EtcdProcess
 from scripted_agents import Agent
 from wandering_agents import WanderingAgent, check_that_no_turn_was_given_twice, roam
@@ -21,67 +18,6 @@ from halcyon.cli import main
 from halcyon.coordinate.configuration import find_program
 
 Prepare = Callable[..., CoordinatorProcess]
-
-pytestmark = pytest.mark.skipif(not EtcdProcess.is_installed(), reason="needs etcd, of Debian's package etcd-server")
-
-
-@pytest.fixture
-def etcd() -> Iterator[EtcdProcess]:
-    # On a disk that is busy, etcd may take seconds to renew a lease.
-    memory = Path("/dev/shm")
-    folder = Path(tempfile.mkdtemp(prefix="etcd-", dir=memory if memory.is_dir() else None))
-    made = EtcdProcess(folder)
-    made.start()
-    yield made
-    made.kill()
-    shutil.rmtree(folder)
-
-
-class Pair:
-    """Two daemons that share a configuration, but for where they listen."""
-
-    def __init__(self, prepare: Prepare, etcd: EtcdProcess, **settings: object) -> None:
-        self.etcd = etcd
-        self.daemons = [prepare(), prepare()]
-        self.configure(**settings)
-
-    def configure(self, **settings: object) -> None:
-        addresses = [str(one.address) for one in self.daemons]
-        elect = {"etcd": [self.etcd.url], "lease": "3 s"}
-        for one in self.daemons:
-            one.configure(**({"address": addresses, "listen": [str(one.address)], "elect": elect} | settings))
-
-    def start(self) -> "Pair":
-        for one in self.daemons:
-            one.start()
-            wait_until(lambda: leads(self.daemons[0]), "the first one leads")
-        return self
-
-    @property
-    def first(self) -> CoordinatorProcess:
-        return self.daemons[0]
-
-    @property
-    def second(self) -> CoordinatorProcess:
-        return self.daemons[1]
-
-
-def leads(of: CoordinatorProcess) -> bool:
-    try:
-        return gauge(of, "leads") == 1
-    except OSError:  # it has just been started
-        return False
-
-
-def gauge(of: CoordinatorProcess, name: str) -> float:
-    found = re.search(rf"^halcyon_coordinator_{name}{{[^}}]*}} (\S+)$", of.metrics(), re.MULTILINE)
-    assert found, name
-    return float(found[1])
-
-
-@pytest.fixture
-def pair(prepare: Prepare, etcd: EtcdProcess) -> Callable[..., Pair]:
-    return lambda **settings: Pair(prepare, etcd, **settings)
 
 
 def registered(*agents: WanderingAgent) -> Callable[[], bool]:
