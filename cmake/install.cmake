@@ -3,6 +3,7 @@
 #   include/halcyon/      headers
 #   <lib>/                libhalcyon, store modules, libhalcyon_fortran, libhalcyon-io, cmake/halcyon/, pkgconfig/
 #   <lib>/halcyon/fortran Fortran modules: they fit one compiler
+#   share/halcyon/grafana Grafana's board of coordinators
 #   bin/                  halcyon-server, halcyon-server-world, halcyon-coordinator, halcyon-check, halcyon-cc and its like
 #
 # A wheel holds libraries and server inside the Python package: halcyon/lib, halcyon/bin.
@@ -57,6 +58,10 @@ if(TARGET halcyon_io)
                    ${PROJECT_BINARY_DIR}/bin/halcyon-fortran
     DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT development)
 endif()
+
+# For operators of coordinators.
+install(FILES ${PROJECT_SOURCE_DIR}/share/grafana/coordinator.json
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/halcyon/grafana COMPONENT development)
 
 # What outside programs are built with.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/halcyon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)

@@ -33,8 +33,10 @@ int check(const std::string& file) {
     for (const coordinator_entry& one : all->entries) {
         std::string paths;
         for (const std::string& path : one.paths) paths += (paths.empty() ? "" : ", ") + path;
-        std::cout << one.name << ": " << paths << " at " << one.address.text() << ", policy "
-                  << policy::name_of(one.how.rule);
+        std::string addresses;
+        for (const socket_address& address : one.addresses)
+            addresses += (addresses.empty() ? "" : " or ") + address.text();
+        std::cout << one.name << ": " << paths << " at " << addresses << ", policy " << policy::name_of(one.how.rule);
         if (one.how.rule == policy::rule::dynamic) std::cout << ", metric " << policy::name_of(one.how.metric);
         std::cout << "\n";
     }
@@ -54,8 +56,10 @@ void print(const std::vector<coordinator_entry>& entries) {
         json.StartArray();
         for (const std::string& path : one.paths) json.String(path.c_str());
         json.EndArray();
-        json.Key("address");
-        json.String(one.address.text().c_str());
+        json.Key("addresses");
+        json.StartArray();
+        for (const socket_address& address : one.addresses) json.String(address.text().c_str());
+        json.EndArray();
         json.Key("metrics");
         json.String(one.reached.metrics ? one.reached.metrics->text().c_str() : "");
         json.Key("munge_socket");

@@ -45,7 +45,7 @@ result<void> take_addresses(const coordinator_options& options, coordinator_entr
         if (!address) return address.why();
         entry.reached.listen.push_back(*address);
     }
-    entry.address = entry.reached.listen.front();
+    if (entry.addresses.empty()) entry.addresses = entry.reached.listen;
     return {};
 }
 
@@ -104,6 +104,9 @@ result<coordinator_entry> configured(const coordinator_options& options) {
         entry = std::move(*chosen);
     }
     if (auto done = take_addresses(options, entry); !done) return done.why();
+    if (entry.reached.listen.empty())
+        return wrong(options.file + ": coordinator '" + entry.name + "' has " + std::to_string(entry.addresses.size()) +
+                     " addresses, each of another daemon; --address says which one is this daemon's");
     if (!options.policy.empty()) {
         const auto rule = rule_of(options.policy);
         if (!rule) return wrong("--policy " + printable(options.policy) + ": no such policy; see --help");

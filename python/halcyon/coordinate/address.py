@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from halcyon.errors import UsageError
 
 _FORMS = "expected unix:/path/to/socket, unix:@name, tcp:host:port or tcp:[IPv6]:port"
+_BETWEEN = re.compile(",(?=unix:|tcp:)")  # paths may have commas, too
 _TCP = re.compile(r"(?:\[([^\]]+)\]|([^:\[\]]+)):([0-9]{1,5})")
 
 
@@ -20,6 +21,11 @@ class Address:
         if self.port is None:
             return f"unix:{self.name}"
         return f"tcp:[{self.name}]:{self.port}" if ":" in self.name else f"tcp:{self.name}:{self.port}"
+
+
+def parse_addresses(text: str) -> list[Address]:
+    """Separated by commas. UsageError: one of them is none."""
+    return [parse_address(one) for one in _BETWEEN.split(text)]
 
 
 def parse_address(text: str) -> Address:

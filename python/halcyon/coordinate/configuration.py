@@ -20,7 +20,8 @@ class Coordinator:
 
     name: str
     paths: list[str]
-    address: Address
+    addresses: list[Address]
+    """Of the daemons that can be elected; of the only one."""
     munge_socket: str
 
 
@@ -53,7 +54,7 @@ def _shown(*options: str) -> list[Coordinator]:
         said = done.stderr.strip().removeprefix("halcyon-coordinator: ")
         raise UsageError(said.splitlines()[0]) if done.returncode == _USAGE else ConfigError(said)
     return [
-        Coordinator(one["name"], one["paths"], parse_address(one["address"]), one["munge_socket"])
+        Coordinator(one["name"], one["paths"], [parse_address(each) for each in one["addresses"]], one["munge_socket"])
         for one in json.loads(done.stdout)
     ]
 

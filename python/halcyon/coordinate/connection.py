@@ -5,7 +5,7 @@ import os
 import socket
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -105,6 +105,25 @@ class Connection:
         self.send_line(answer)
         if (welcome := self.receive_line()) != "welcome":
             raise UsageError(f"{self._address}: the coordinator answers: {welcome}")
+
+
+def connect_to_any(addresses: Sequence[Address], munge_socket: str = "", timeout_s: float = 5) -> Connection:
+    """To the daemon that leads. UnavailableError: none answers, or all stand by. UsageError: it refuses."""
+    why = []
+    for address in addresses:
+        try:
+            made = Connection(address, timeout_s, munge_socket)
+            if len(addresses) > 1:
+                made.ask({"type": "top"})
+        except UnavailableError as failed:
+            why.append(str(failed))
+        except UsageError as refused:
+            if "this daemon stands by" not in str(refused):
+                raise
+            why.append(str(refused))
+        else:
+            return made
+    raise UnavailableError("; ".join(why))
 
 
 def _connected(address: Address, timeout_s: float) -> socket.socket:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from halcyon.coordinate.address import parse_address
+from halcyon.coordinate.address import parse_addresses
 from halcyon.coordinate.configuration import Coordinator, default_file, read_coordinators
 from halcyon.errors import UnavailableError, UsageError
 from halcyon.installed_program import find_installed
@@ -69,7 +69,9 @@ class Coordination:
     @cached_property
     def lines(self) -> list[str]:
         """Each `PATH=ADDRESS`, with the real path. Errors as of `variables`."""
-        return [_line(one) for one in self.paths] or [f"{path}={one.address}" for path, one in self._in_file]
+        return [_line(one) for one in self.paths] or [
+            f"{path}={','.join(map(str, one.addresses))}" for path, one in self._in_file
+        ]
 
     @cached_property
     def _in_file(self) -> list[tuple[str, Coordinator]]:
@@ -168,7 +170,7 @@ def _line(text: str) -> str:
         raise UsageError(
             f"--coordinator {text}: expected PATH=ADDRESS, such as /scratch=unix:/run/halcyon/scratch.socket"
         )
-    return f"{os.path.realpath(path)}={parse_address(address)}"
+    return f"{os.path.realpath(path)}={','.join(map(str, parse_addresses(address)))}"
 
 
 def _in_file(file: Path) -> list[tuple[str, Coordinator]]:

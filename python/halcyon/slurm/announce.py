@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from halcyon.coordinate.configuration import default_file, read_coordinators
-from halcyon.coordinate.connection import Connection
+from halcyon.coordinate.connection import Connection, connect_to_any
 from halcyon.coordinate.jobs import end_job, reserve_job
 from halcyon.errors import HalcyonError, UsageError
 
@@ -60,7 +60,7 @@ def _tell_all(file: Path | None, tell: Callable[[Connection], None]) -> list[str
     wrong = []
     for one in read_coordinators(file or default_file()):
         try:
-            with Connection(one.address, PATIENCE_S, one.munge_socket) as connection:
+            with connect_to_any(one.addresses, one.munge_socket, PATIENCE_S) as connection:
                 tell(connection)
         except HalcyonError as why:
             wrong.append(f"{one.name}: {why}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from halcyon.coordinate.configuration import default_file, read_coordinators
-from halcyon.coordinate.connection import Connection
+from halcyon.coordinate.connection import connect_to_any
 from halcyon.errors import HalcyonError, HalcyonSystemError, UsageError
 from halcyon.installed_program import is_program
 from halcyon.slurm.announce import PATIENCE_S
@@ -119,7 +119,7 @@ def _check_coordinators() -> Iterator[Finding]:
         return
     for one in read_coordinators(file):
         try:
-            Connection(one.address, PATIENCE_S, one.munge_socket).close()
-            yield Finding(f"{one.name}: answers at {one.address}")
+            connect_to_any(one.addresses, one.munge_socket, PATIENCE_S).close()
+            yield Finding(f"{one.name}: answers at {', '.join(map(str, one.addresses))}")
         except HalcyonError as why:
             yield Finding(f"{one.name}: {why}", f"start it: halcyon coordinator run --name {one.name}")

@@ -95,6 +95,19 @@ result<socket_address> parse_socket_address(std::string_view text) {
     return wrong(text, "neither unix: nor tcp:");
 }
 
+result<std::vector<socket_address>> parse_socket_addresses(std::string_view text) {
+    std::vector<socket_address> all;
+    for (size_t begin = 0; begin <= text.size();) {
+        // Paths may have commas, too.
+        const size_t end = std::min({text.find(",unix:", begin), text.find(",tcp:", begin), text.size()});
+        auto one = parse_socket_address(text.substr(begin, end - begin));
+        if (!one) return one.why();
+        all.push_back(*std::move(one));
+        begin = end + 1;
+    }
+    return all;
+}
+
 unix_name name_of(const socket_address& address) {
     unix_name made;
     made.where.sun_family = AF_UNIX;

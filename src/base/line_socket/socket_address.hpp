@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.hpp"
 
@@ -29,6 +30,9 @@ struct socket_address {
 
 /// Failure (config): names the text, what is wrong with it and the expected form. Host names are not looked up.
 result<socket_address> parse_socket_address(std::string_view text);
+
+/// Of several, separated by commas: `tcp:login1:7410,tcp:login2:7410`. At least one.
+result<std::vector<socket_address>> parse_socket_addresses(std::string_view text);
 
 /// For bind() and connect().
 struct unix_name {

@@ -12,10 +12,10 @@
 namespace halcyon::coordinate {
 
 /// A mount and who coordinates it: "/scratch=unix:/run/halcyon/scratch.socket", as in HALCYON_COORDINATORS, where each
-/// is a line.
+/// is a line. Several addresses are separated by commas.
 struct coordinated_mount {
     std::string path;
-    std::string address;
+    std::string addresses;
     std::string munge_socket = {};  ///< of munged, for TCP; empty: its default
 };
 /// `munge_sockets`: of those mounts that have one, "/scratch=/run/munge/other.socket", as in HALCYON_MUNGE_SOCKETS.

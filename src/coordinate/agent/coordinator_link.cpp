@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "base/clock.hpp"
 #include "coordinate/protocol/json.hpp"
 
 namespace halcyon::coordinate {
@@ -16,9 +17,9 @@ constexpr auto longest_connect = std::chrono::seconds(1);
 
 }  // namespace
 
-result<std::unique_ptr<coordinator_link>> coordinator_link::start(event_loop& loop, const std::string& address,
+result<std::unique_ptr<coordinator_link>> coordinator_link::start(event_loop& loop, const std::string& addresses,
                                                                   std::string munge_socket, events on) {
-    auto where = parse_socket_address(address);
+    auto where = parse_socket_addresses(addresses);
     if (!where) return where.why();
     descriptor bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!bell) return system_failure("eventfd", errno);
@@ -37,14 +38,17 @@ coordinator_link::~coordinator_link() {
 }
 
 void coordinator_link::care(int64_t now_ns) {
-    if (connection_ || now_ns - tried_ns_ < between_tries_ns) return;
+    if (connection_ && was_silent(now_ns)) close();
+    if (connection_ || (next_ == 0 && now_ns - tried_ns_ < between_tries_ns)) return;
     const std::lock_guard here(mutex_);
     if (connecting_) return;
     if (connector_.joinable()) connector_.join();
-    tried_ns_ = now_ns;
+    if (next_ == 0) tried_ns_ = now_ns;
     connecting_ = true;
-    connector_ = std::thread([this] {
-        auto client = line_client::connect(address_, {.timeout = longest_connect, .munge_socket = munge_socket_});
+    const socket_address& address = addresses_[next_];
+    next_ = (next_ + 1) % addresses_.size();
+    connector_ = std::thread([this, &address] {
+        auto client = line_client::connect(address, {.timeout = longest_connect, .munge_socket = munge_socket_});
         {
             const std::lock_guard inside(mutex_);
             connecting_ = false;
@@ -65,6 +69,7 @@ void coordinator_link::take_connection() {
         made_.reset();
     }
     writes_ = false;
+    heard_ns_ = monotonic_ns();
     auto watch = loop_.add(connection_->fd(), EPOLLIN, [this](uint32_t what) {
         if ((what & EPOLLOUT) != 0 && connection_ && !connection_->flush()) return close();
         read();
@@ -76,6 +81,9 @@ void coordinator_link::take_connection() {
 
 void coordinator_link::read() {
     if (!connection_) return;
+    const int64_t now_ns = monotonic_ns();
+    if (was_silent(now_ns)) return close();
+    heard_ns_ = now_ns;
     const auto got = connection_->read_lines([this](std::string_view line) {
         const auto message = decode_from_coordinator(line);
         if (const auto* const understood = std::get_if<from_coordinator>(&message))
@@ -86,6 +94,10 @@ void coordinator_link::read() {
     });
     if (!got || *got == line_connection::input::ended) return close();
     watch_output();
+}
+
+bool coordinator_link::was_silent(int64_t now_ns) const {
+    return addresses_.size() > 1 && static_cast<double>(now_ns - heard_ns_) > lease_silence_s * 1e9;
 }
 
 void coordinator_link::watch_output() {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/event_loop.hpp"
 #include "base/line_socket/line_client.hpp"
@@ -13,7 +14,9 @@
 
 namespace halcyon::coordinate {
 
-/// An agent's connection to one coordinator, made again whenever it breaks.
+/// An agent's connection to one coordinator, made again whenever it breaks. Where several daemons are elected, their
+/// addresses are tried one after the other, without a pause until all were. A daemon that was silent for
+/// `lease_silence_s` is left then, and nothing that comes from it later is believed: another one may have the lead.
 ///
 /// Threads: connecting may take its time (munged, a node that does not answer), so a thread does that, one at a time;
 /// it leaves what it got under the mutex and then writes the eventfd. All else is the loop's.
@@ -24,8 +27,8 @@ class coordinator_link {
         std::function<void(const from_coordinator&)> received;
         std::function<void()> disconnected;
     };
-    /// Failure (config): the address. (system): no descriptors.
-    static result<std::unique_ptr<coordinator_link>> start(event_loop& loop, const std::string& address,
+    /// `addresses`: separated by commas. Failure (config): an address. (system): no descriptors.
+    static result<std::unique_ptr<coordinator_link>> start(event_loop& loop, const std::string& addresses,
                                                            std::string munge_socket, events on);
     ~coordinator_link();
     coordinator_link(const coordinator_link&) = delete;
@@ -38,25 +41,29 @@ class coordinator_link {
     [[nodiscard]] uint64_t misunderstood() const { return misunderstood_; }
 
   private:
-    coordinator_link(event_loop& loop, socket_address address, std::string munge_socket, events on, descriptor bell)
+    coordinator_link(event_loop& loop, std::vector<socket_address> addresses, std::string munge_socket, events on,
+                     descriptor bell)
         : loop_(loop),
-          address_(std::move(address)),
+          addresses_(std::move(addresses)),
           munge_socket_(std::move(munge_socket)),
           on_(std::move(on)),
           bell_(std::move(bell)) {}
     void take_connection();
     void read();
     void watch_output();
+    [[nodiscard]] bool was_silent(int64_t now_ns) const;
 
     event_loop& loop_;
-    socket_address address_;
+    std::vector<socket_address> addresses_;
+    size_t next_ = 0;  ///< address to be tried
     std::string munge_socket_;
     events on_;
     descriptor bell_;  ///< eventfd
     event_loop::watch bell_watch_ = event_loop::watch::none, socket_watch_ = event_loop::watch::none;
     std::optional<line_connection> connection_;
     bool writes_ = false;
-    int64_t tried_ns_ = 0;
+    int64_t tried_ns_ = 0;  ///< the first address
+    int64_t heard_ns_ = 0;
     uint64_t misunderstood_ = 0;
 
     std::thread connector_;

@@ -25,7 +25,10 @@ void turn_agent::disconnected(double now_s) {
 void turn_agent::received(const from_coordinator& message, double now_s) {
     now_s_ = std::max(now_s_, now_s);
     // One that refuses this agent coordinates nothing for it.
-    if (!std::holds_alternative<refused>(message)) heard_s_ = now_s_;
+    if (!std::holds_alternative<refused>(message)) {
+        note_stale();
+        heard_s_ = now_s_;
+    }
     std::visit([this](const auto& what) { heard(what); }, message);
 }
 
@@ -35,6 +38,14 @@ void turn_agent::observed(const node_state& now) {
 
 void turn_agent::caches_clean() {
     stop_.cleaned();
+}
+
+/// Another coordinator may have given the turn to others meanwhile: the lease is shown, and not used until a grant
+/// comes.
+void turn_agent::note_stale() {
+    if (lease_ == 0 || now_s_ - heard_s_ <= lease_silence_s) return;
+    stale_ = true;
+    informed_ = false;
 }
 
 void turn_agent::heard(const registered& what) {
@@ -71,6 +82,7 @@ void turn_agent::begin_lease(uint64_t lease, int64_t bytes, bool is_standing) {
         told_s_ = now_s_;  // what is told next is not about the time of waiting
     }
     lease_ = lease;
+    stale_ = false;
     standing_ = is_standing;
     granted_ = bytes;
     renewed_ = bytes;
@@ -79,6 +91,7 @@ void turn_agent::begin_lease(uint64_t lease, int64_t bytes, bool is_standing) {
 
 void turn_agent::end_lease() {
     lease_ = 0;
+    stale_ = false;
     standing_ = false;
     granted_ = 0;
     renewed_.reset();
@@ -312,7 +325,7 @@ void turn_agent::stop_calls() {
 permission turn_agent::wanted() const {
     if (silent_) return permission::unasked;
     if (stop_.any()) return stop_.wanted();
-    if (lease_ == 0) return permission::waiting;
+    if (lease_ == 0 || stale_ || now_s_ - heard_s_ > lease_silence_s) return permission::waiting;
     return standing_ && !in_phase_ ? permission::standing : permission::allowed;
 }
 
@@ -329,6 +342,7 @@ void turn_agent::show() {
 
 double turn_agent::next_look_s() const {
     double next_s = std::min(now_s_ + heartbeat_s_, silent_ ? now_s_ + heartbeat_s_ : heard_s_ + how_.patience_s);
+    if (lease_ != 0 && heard_s_ + lease_silence_s > now_s_) next_s = std::min(next_s, heard_s_ + lease_silence_s);
     if (connected_) next_s = std::min(next_s, sent_s_ + heartbeat_s_);
     if (in_phase_) next_s = std::min(next_s, now_s_ + how_.pause_s);
     if (stop_.any()) next_s = std::min(next_s, now_s_ + how_.stop_look_s);

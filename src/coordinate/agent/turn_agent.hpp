@@ -96,6 +96,7 @@ class turn_agent {
     template <class Other>
     void heard(const Other&) {}
 
+    void note_stale();
     [[nodiscard]] bool is_new(uint64_t fence);
     void begin_lease(uint64_t lease, int64_t bytes, bool is_standing);
     void end_lease();
@@ -153,6 +154,7 @@ class turn_agent {
 
     // The lease.
     uint64_t lease_ = 0;
+    bool stale_ = false;  ///< its coordinator was silent for too long since
     bool standing_ = false;
     uint64_t fence_ = 0;
     int64_t others_ = 0;      ///< that move beside this application

@@ -16,7 +16,7 @@ namespace halcyon::coordinate {
 
 /// How the daemon of one file system can be reached, and by whom.
 struct service {
-    std::vector<socket_address> listen;  ///< at least one
+    std::vector<socket_address> listen;  ///< empty: the command line must say which of several addresses
     mode_t permissions = 0666;           ///< of the files of Unix sockets
     bool insecure = false;               ///< TCP without MUNGE
     std::string munge_socket;            ///< empty: libmunge's default
@@ -27,12 +27,21 @@ struct service {
     bool operator==(const service&) const = default;
 };
 
+/// How several daemons of one file system agree on the one that gives turns.
+struct elect {
+    std::vector<std::string> servers;  ///< of etcd; empty: there is one daemon, and nobody is elected
+    std::string prefix;                ///< of etcd's keys
+    int64_t lease_s = 4;               ///< a leader that is not heard of for so long is replaced
+    bool operator==(const elect&) const = default;
+};
+
 /// One file system and its coordinator.
 struct coordinator_entry {
     std::string name;
-    std::vector<std::string> paths;  ///< absolute, without `.`, `..`, doubled and trailing slashes
-    socket_address address;          ///< where clients connect
+    std::vector<std::string> paths;         ///< absolute, without `.`, `..`, doubled and trailing slashes
+    std::vector<socket_address> addresses;  ///< where clients connect; several: they try one after the other
     service reached;
+    elect by;
     settings how;
 };
 

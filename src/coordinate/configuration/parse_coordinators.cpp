@@ -1,8 +1,10 @@
 #include <pwd.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <map>
@@ -120,7 +122,7 @@ void parse_service(const config_value& from, coordinator_entry& entry) {
     service& reached = entry.reached;
     if (const auto v = from.find("listen"))
         for (const config_value& each : v->items()) reached.listen.push_back(address_of(each));
-    if (reached.listen.empty()) reached.listen.push_back(entry.address);
+    if (reached.listen.empty() && entry.addresses.size() == 1) reached.listen = entry.addresses;
     if (const auto v = from.find("socket-permissions")) reached.permissions = permissions_of(*v);
     if (const auto v = from.find("insecure")) reached.insecure = v->boolean();
     if (const auto v = from.find("munge-socket")) reached.munge_socket = v->text();
@@ -128,6 +130,39 @@ void parse_service(const config_value& from, coordinator_entry& entry) {
         for (const config_value& each : v->items()) reached.administrators.push_back(user_of(each));
     if (const auto v = from.find("metrics")) reached.metrics = address_of(*v);
     if (const auto v = from.find("epoch-file")) reached.epoch_file = path_of(*v);
+}
+
+void parse_addresses(const config_value& from, coordinator_entry& entry) {
+    if (!from.is(yaml::node_kind::sequence)) return entry.addresses.push_back(address_of(from));
+    for (const config_value& each : from.items()) {
+        entry.addresses.push_back(address_of(each));
+        if (std::ranges::count(entry.addresses, entry.addresses.back()) > 1)
+            each.refuse("'" + entry.addresses.back().text() + "' is there twice");
+    }
+}
+
+std::string server_of(const config_value& value) {
+    std::string url = value.text();
+    while (url.ends_with('/')) url.pop_back();
+    if (!url.starts_with("http://") && !url.starts_with("https://"))
+        value.refuse("'" + printable(url) + "'; expected the URL of an etcd server, such as http://login1:2379");
+    return url;
+}
+
+void parse_election(const config_value& from, coordinator_entry& entry) {
+    const auto given = from.find("elect");
+    if (!given) {
+        if (entry.addresses.size() > 1)
+            from.find("address")->refuse(std::to_string(entry.addresses.size()) +
+                                         " addresses, but nobody elects among their daemons; add 'elect'");
+        return;
+    }
+    for (const config_value& each : given->find("etcd")->items()) entry.by.servers.push_back(server_of(each));
+    entry.by.prefix = "/halcyon/coordinators/" + entry.name;
+    if (const auto v = given->find("prefix")) entry.by.prefix = path_of(*v);
+    if (const auto v = given->find("lease"))
+        entry.by.lease_s = static_cast<int64_t>(std::ceil(seconds(*v, 3, 60, "3 s", "60 s")));
+    if (const auto v = from.find("epoch-file")) v->refuse("etcd keeps the epochs; leave this key out");
 }
 
 void parse_settings(const config_value& from, settings& how) {
@@ -155,8 +190,9 @@ coordinators build(const config_value& root) {
             const auto [known, added] = owner_of.emplace(entry.paths.back(), name);
             if (!added) each.refuse("'" + entry.paths.back() + "' is coordinated by '" + known->second + "' already");
         }
-        entry.address = address_of(*value.find("address"));
+        parse_addresses(*value.find("address"), entry);
         parse_service(value, entry);
+        parse_election(value, entry);
         parse_settings(value, entry.how);
         if (const auto v = value.find("limits")) parse_limits(*v, entry.how, entry.reached);
         all.entries.push_back(std::move(entry));

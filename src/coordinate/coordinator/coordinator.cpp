@@ -268,6 +268,14 @@ const effects& coordinator::advance(double now_s) {
     return p.given;
 }
 
+const effects& coordinator::resign(const char* reason) {
+    parts& p = *parts_;
+    p.out.todo = {};
+    p.phase.void_all(p.all, reason, p.out);
+    p.given = std::exchange(p.out.todo, {});
+    return p.given;
+}
+
 snapshot coordinator::state() const {
     return parts_->state();
 }

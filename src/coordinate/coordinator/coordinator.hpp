@@ -44,6 +44,10 @@ class coordinator {
     /// Decides. Valid until the next call of anything.
     const effects& advance(double now_s);
 
+    /// Another coordinator takes over: every lease is void, and no message that was due before goes out. It must not be
+    /// asked for anything any more. Valid until it is destroyed.
+    const effects& resign(const char* reason);
+
     [[nodiscard]] snapshot state() const;
     [[nodiscard]] const counts& counted() const;
 

@@ -275,6 +275,11 @@ void phases::void_turn(registry& all, job& of, const char* reason, moment at, ou
     settle(all, of, at.now_s);
 }
 
+void phases::void_all(registry& all, const char* reason, outbox& out) {
+    for (const uint64_t id : all.active())
+        if (job& one = *all.find_job(id); one.has.any()) turns_.void_lease(one, reason, out);
+}
+
 void phases::forget_stale(registry& all, job& of, moment at, outbox& out) {
     const bool had_turn = of.has.any();
     for (agent& one : of.agents) {

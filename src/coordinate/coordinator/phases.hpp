@@ -41,6 +41,9 @@ class phases {
     /// The agent leaves for good. `of` and `by` may be gone behind this.
     void leaves(registry& all, job& of, agent& by, moment at, outbox& out, users& by_user);
 
+    /// Whatever anybody has, for good: this coordinator decides nothing any more.
+    void void_all(registry& all, const char* reason, outbox& out);
+
     // For the turn_watch.
     /// The turn ends at once with all phases, and the agents are told so.
     void void_turn(registry& all, job& of, const char* reason, moment at, outbox& out);

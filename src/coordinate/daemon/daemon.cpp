@@ -65,8 +65,12 @@ result<std::unique_ptr<daemon>> daemon::start(source configuration, int log_to) 
     made->signals_ = std::move(*taken);
     audience& heard_by = *made;
     made->clients_ = std::make_unique<clients>(*made->loop_, heard_by, made->counted_);
-    made->epochs_ = std::make_unique<own_epochs>(entry->reached.epoch_file);
     if (auto done = made->open_doors(*entry); !done) return done.why();
+    if (!entry->by.servers.empty()) {
+        if (auto done = made->start_election(); !done) return done.why();
+        return made;
+    }
+    made->epochs_ = std::make_unique<own_epochs>(entry->reached.epoch_file);
     // Only now: a daemon that finds the address taken must not use up an epoch.
     const auto epoch = made->epochs_->next();
     if (!epoch) return epoch.why();
@@ -140,18 +144,25 @@ settings daemon::settings_within_limits() {
                   std::to_string(how.per_user.connections));
         how.per_user.connections = static_cast<uint32_t>(most);
     }
+    // What the leader before has granted ends by its silence, unless it is shown.
+    if (election_) how.relearn_s = std::max(how.relearn_s, lease_silence_s + how.heartbeat_s);
     return how;
 }
 
+void daemon::end_epoch() {
+    if (!machine_) return;
+    clients_->finish_all();
+    each_count(machine_->counted(), [this](const char* name, auto value, const char*) {
+        counted_before_[name] += static_cast<double>(value);
+    });
+    for (const auto& [reason, count] : machine_->state().decisions_by_reason) decided_before_[reason] += count;
+    trouble_.begin_epoch();
+    gone_.clear();
+    machine_.reset();
+}
+
 void daemon::begin_epoch(const epoch_source::epoch& epoch) {
-    if (machine_) {
-        clients_->finish_all();
-        each_count(machine_->counted(), [this](const char* name, auto value, const char*) {
-            counted_before_[name] += static_cast<double>(value);
-        });
-        for (const auto& [reason, count] : machine_->state().decisions_by_reason) decided_before_[reason] += count;
-        trouble_.begin_epoch();
-    }
+    end_epoch();
     machine_ = std::make_unique<coordinator>(settings_within_limits(), epoch.number, now_s());
     wake_at_s_ = 0;
     ++counted_.epochs;
@@ -172,22 +183,25 @@ bool daemon::came(connection_id id, const peer_identity& who) {
     const bool administrator =
         who.by != peer_identity::witness::nobody &&
         (who.uid == 0 || who.uid == ::geteuid() || std::ranges::find(named, who.uid) != named.end());
-    machine_->connected(id, who.uid, administrator, now_s());
+    if (machine_)
+        machine_->connected(id, who.uid, administrator, now_s());
+    else
+        came_in_vain_.push_back(id);  // the client must not be gone when this returns
     return administrator;
 }
 
 void daemon::said(connection_id id, std::string_view line) {
-    machine_->received(id, line, now_s());
+    if (machine_) machine_->received(id, line, now_s());
 }
 
 void daemon::said_too_much(connection_id id) {
-    machine_->refused_line(id, now_s());
+    if (machine_) machine_->refused_line(id, now_s());
 }
 
 void daemon::went(connection_id id) {
     if (carrying_out_)
         gone_.push_back(id);
-    else
+    else if (machine_)
         machine_->disconnected(id, now_s());
 }
 
@@ -208,18 +222,18 @@ result<void> daemon::read_all() {
 
 void daemon::carry_out(const effects& todo) {
     carrying_out_ = true;  // `todo` is valid until the state machine hears of anything
-    for (const effects::outgoing& one : todo.messages) {
-        const auto line = encode(one.message);
-        if (const auto* const text = std::get_if<std::string>(&line)) {
-            clients_->send(one.to, *text);
-            continue;
-        }
-        ++counted_.dropped_outgoing;
-        log_.line("fault, please report: a message was not sent: " + std::get<rejection>(line).text());
-    }
+    for (const effects::outgoing& one : todo.messages)
+        if (may_speak()) say(one);
     for (const connection_id id : todo.close) clients_->finish(id);
     wake_at_s_ = todo.wake_at_s;
     carrying_out_ = false;
+}
+
+void daemon::say(const effects::outgoing& one) {
+    const auto line = encode(one.message);
+    if (const auto* const text = std::get_if<std::string>(&line)) return clients_->send(one.to, *text);
+    ++counted_.dropped_outgoing;
+    log_.line("fault, please report: a message was not sent: " + std::get<rejection>(line).text());
 }
 
 void daemon::tell_gone() {
@@ -232,20 +246,23 @@ result<void> daemon::run() {
     while (!signals_->end_wanted()) {
         if (auto done = read_all(); !done) return done;
         if (signals_->reload_wanted()) reload();
-        const effects& todo = machine_->advance(now_s());
-        const bool renew = todo.new_epoch_needed;
-        carry_out(todo);
-        tell_gone();
+        if (election_) follow_election();
+        bool renew = false;
+        if (machine_) {
+            const effects& todo = machine_->advance(now_s());
+            renew = todo.new_epoch_needed;
+            carry_out(todo);
+            tell_gone();
+        }
         const int64_t now_ns = monotonic_ns();
         clients_->expire(now_ns);
         if (metrics_) metrics_->expire(now_ns);
-        if (const std::string news = trouble_.news(machine_->counted(), counted_, now_ns); !news.empty())
+        if (const std::string news = trouble_.news(counted(), counted_, now_ns); !news.empty())
             log_.line("of late: " + news);
         if (!renew) continue;
-        const auto epoch = epochs_->next();
-        if (!epoch) return epoch.why();
-        begin_epoch(*epoch);
+        if (auto done = renew_epoch(); !done) return done;
     }
+    end_election();
     log_.line("ends");
     return {};
 }
@@ -266,6 +283,7 @@ result<void> daemon::take_over(coordinator_entry entry) {
     if (entry.name != entry_.name)
         return failure{error_kind::usage, "the only coordinator is '" + entry.name + "' now", 0};
     const bool same_settings = entry.how == entry_.how;
+    if (election_ || !entry.by.servers.empty()) return take_over_elected(std::move(entry), same_settings);
     auto epochs = std::make_unique<own_epochs>(entry.reached.epoch_file, machine_->state().epoch);
     epoch_source::epoch epoch;
     if (!same_settings) {
@@ -280,11 +298,17 @@ result<void> daemon::take_over(coordinator_entry entry) {
     return {};
 }
 
+counts daemon::counted() const {
+    return machine_ ? machine_->counted() : counts();
+}
+
 std::string daemon::metrics() {
     measured what;
     what.name = entry_.name;
-    what.state = machine_->state();
-    what.counted = machine_->counted();
+    if (machine_) what.state = machine_->state();
+    what.state.rule = entry_.how.rule;
+    what.leads = machine_ != nullptr;
+    what.counted = counted();
     what.of_daemon = counted_;
     what.counted_before = counted_before_;
     for (const auto& [reason, count] : decided_before_) what.state.decisions_by_reason[reason] += count;

@@ -17,6 +17,7 @@
 #include "coordinate/daemon/metrics_text.hpp"
 #include "coordinate/daemon/signals.hpp"
 #include "coordinate/daemon/trouble.hpp"
+#include "coordinate/election/election.hpp"
 
 namespace halcyon::coordinate {
 
@@ -29,6 +30,9 @@ namespace halcyon::coordinate {
 /// SIGTERM and SIGINT end it. SIGHUP has it read its configuration again: a wrong one changes nothing; another one than
 /// before begins a new epoch, in which clients connect again and show their leases, as if the daemon had been
 /// restarted.
+///
+/// Where daemons are elected, one that does not lead has no state machine: it answers each client where to go. A term
+/// begins like a restart. One that ends leaves nothing behind.
 class daemon : audience {
   public:
     /// The configuration, read again at each call.
@@ -36,7 +40,7 @@ class daemon : audience {
 
     /// Failure: an address cannot be listened at, a limit is too low, or no epoch is to be had.
     static result<std::unique_ptr<daemon>> start(source configuration, int log_to);
-    ~daemon() override = default;
+    ~daemon() override;
 
     /// Until a signal ends it.
     result<void> run();
@@ -56,13 +60,26 @@ class daemon : audience {
     result<void> open_doors(const coordinator_entry& entry);
     result<std::unique_ptr<metrics_door>> open_metrics(const service& reached);
     void begin_epoch(const epoch_source::epoch& epoch);
+    void end_epoch();
+    result<void> start_election();
+    void end_election();
+    [[nodiscard]] std::string own_address() const;
+    void follow_election();
+    void step_down(const char* reason, bool was_lost);
+    [[nodiscard]] bool may_speak() const;
+    /// Without an election at once; else as soon as it is elected again.
+    result<void> renew_epoch();
     [[nodiscard]] settings settings_within_limits();
 
     result<void> read_all();
     void tell_gone();
     void carry_out(const effects& todo);
+    void say(const effects::outgoing& one);
     void reload();
     result<void> take_over(coordinator_entry entry);
+    result<void> take_over_elected(coordinator_entry entry, bool same_settings);
+    void send_on(connection_id id);
+    [[nodiscard]] counts counted() const;
     std::string metrics();
 
     source configuration_;
@@ -72,14 +89,19 @@ class daemon : audience {
     trouble trouble_;
     std::unique_ptr<event_loop> loop_;
     std::unique_ptr<signals> signals_;
-    std::unique_ptr<epoch_source> epochs_;
-    std::unique_ptr<coordinator> machine_;
-    std::unique_ptr<clients> clients_;  ///< before the doors: they hand over to it
+    std::unique_ptr<epoch_source> epochs_;  ///< null: elections give them
+    std::unique_ptr<election> election_;    ///< null: this daemon is the only one
+    event_loop::watch election_watch_ = event_loop::watch::none;
+    election::standing elected_;
+    uint64_t led_epoch_ = 0;                ///< of the latest term that this daemon has taken up
+    std::unique_ptr<coordinator> machine_;  ///< null: another daemon leads
+    std::unique_ptr<clients> clients_;      ///< before the doors: they hand over to it
     std::vector<std::unique_ptr<door>> doors_;
     std::unique_ptr<metrics_door> metrics_;
     std::map<std::string, double, std::less<>> counted_before_;
     std::map<policy::reason, uint64_t> decided_before_;
-    std::vector<connection_id> gone_;  ///< while effects are carried out
+    std::vector<connection_id> came_in_vain_;  ///< while another daemon leads
+    std::vector<connection_id> gone_;          ///< while effects are carried out
     bool carrying_out_ = false;
     double wake_at_s_ = 0;
     int64_t begin_ns_ = 0;

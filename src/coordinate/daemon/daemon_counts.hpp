@@ -8,6 +8,8 @@ namespace halcyon::coordinate {
 struct daemon_counts {
     uint64_t accepted = 0;
     uint64_t epochs = 0;  ///< begun
+    uint64_t lost_terms = 0;
+    uint64_t sent_on = 0;
     uint64_t reloads = 0;
     uint64_t refused_reloads = 0;
     uint64_t refused_identities = 0;
@@ -24,7 +26,9 @@ struct daemon_counts {
 template <class Visitor>
 void each_count(const daemon_counts& c, Visitor&& visit) {
     visit("accepted_connections", c.accepted, "Connections accepted");
-    visit("epochs", c.epochs, "Epochs begun: starts, and changes of the configuration");
+    visit("epochs", c.epochs, "Epochs begun: starts, elections won, and changes of the configuration");
+    visit("lost_terms", c.lost_terms, "Times this daemon led and lost its lease at etcd");
+    visit("sent_on", c.sent_on, "Connections refused because another daemon leads");
     visit("reloads", c.reloads, "Times the configuration was read again and taken over");
     visit("refused_reloads", c.refused_reloads, "Times a wrong configuration was refused and the old one kept");
     visit("refused_identities", c.refused_identities, "Connections refused: did not prove whose they are");

@@ -18,10 +18,6 @@ constexpr int64_t quarter_ns = 250'000'000;
 constexpr int64_t begin_of_2025_ns = 1'735'689'600 * int64_t{1'000'000'000};
 constexpr uint64_t highest = std::numeric_limits<uint32_t>::max();
 
-int64_t quarters_now() {
-    return (realtime_ns() - begin_of_2025_ns) / quarter_ns;
-}
-
 void wait_for_next_quarter() {
     const int64_t left_ns = quarter_ns - realtime_ns() % quarter_ns;
     timespec rest{0, static_cast<long>(left_ns)};
@@ -30,6 +26,10 @@ void wait_for_next_quarter() {
 }
 
 }  // namespace
+
+uint64_t epoch_by_clock() {
+    return static_cast<uint64_t>(std::max<int64_t>((realtime_ns() - begin_of_2025_ns) / quarter_ns, 1));
+}
 
 result<uint64_t> own_epochs::stored() const {
     if (file_.empty()) return uint64_t{0};
@@ -53,12 +53,12 @@ result<epoch_source::epoch> own_epochs::next() {
     epoch made;
     const uint64_t least = std::max(latest_, *before) + 1;
     if (file_.empty()) wait_for_next_quarter();
-    made.number = std::max(least, static_cast<uint64_t>(std::max<int64_t>(quarters_now(), 1)));
+    made.number = std::max(least, epoch_by_clock());
     if (!file_.empty()) {
         if (const auto kept = replace_file(file_, std::to_string(made.number) + "\n"); !kept) {
             // As without a file.
             wait_for_next_quarter();
-            made.number = std::max(least, static_cast<uint64_t>(std::max<int64_t>(quarters_now(), 1)));
+            made.number = std::max(least, epoch_by_clock());
             made.warning = kept.why().message + "; the epoch follows the clock alone";
         }
     }

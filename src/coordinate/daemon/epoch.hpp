@@ -11,7 +11,7 @@ namespace halcyon::coordinate {
 /// Whence a daemon gets the epoch of its fencing numbers. Each must be above all that any coordinator of the same file
 /// system had before: clients refuse grants with a lower fencing number than one that they have seen.
 ///
-/// An election among several daemons is another kind of this: it hands out the number of the term that was won.
+/// Where several daemons are elected, etcd keeps the epochs.
 class epoch_source {
   public:
     struct epoch {
@@ -25,6 +25,9 @@ class epoch_source {
     virtual ~epoch_source() = default;
     virtual result<epoch> next() = 0;
 };
+
+/// Quarters of a second since 2025 by the machine's clock; at least 1.
+uint64_t epoch_by_clock();
 
 /// Epochs of a single daemon: quarters of a second since 2025 by the machine's clock, or one more than the file says
 /// where that is more. They last until 2059.

@@ -92,6 +92,7 @@ std::string metrics_text(const measured& what) {
     to.family("info", "gauge", "Policy and metric of the coordinator; always 1");
     to.value(1, "policy", policy::name_of(what.state.rule));
     to.gauge("uptime_seconds", "Time since the start of the daemon", what.up_s);
+    to.gauge("leads", "1: this daemon gives turns; 0: it stands by", what.leads ? 1 : 0);
     to.gauge("epoch", "Epoch of the fencing numbers", static_cast<double>(what.state.epoch));
     to.gauge("connections", "Open connections", static_cast<double>(what.connections));
     to.gauge("buffered_bytes", "Memory for messages from and to clients", static_cast<double>(what.buffered_bytes));

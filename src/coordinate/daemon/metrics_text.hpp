@@ -18,6 +18,7 @@ struct measured {
     std::map<std::string, double, std::less<>> counted_before;  ///< in earlier epochs of this process, by name
     int64_t buffered_bytes = 0;
     size_t connections = 0;
+    bool leads = true;
     double up_s = 0;
 };
 

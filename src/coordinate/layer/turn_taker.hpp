@@ -126,8 +126,6 @@ class turn_taker {
     [[nodiscard]] verdict judge(const own_calls& own, uint32_t word, int64_t bytes);
     [[nodiscard]] bool is_exempt(const own_calls& own, const calls::call_circumstances& about,
                                  const calls::call_record& record);
-    void step_back(own_calls& own, int64_t bytes);
-    [[nodiscard]] bool nobody_answers(uint32_t word, int64_t now_ns);
     void step_forward(own_calls& own, int64_t bytes);
     void ring();
 

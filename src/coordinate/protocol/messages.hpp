@@ -15,6 +15,9 @@
 namespace halcyon::coordinate {
 
 inline constexpr int64_t protocol_version = 1;
+/// A lease is of no use any more when nothing was heard of its coordinator for so long: another one may have been
+/// elected.
+inline constexpr double lease_silence_s = 1;
 /// Of a line, without its end.
 inline constexpr size_t longest_line = size_t{64} << 10U;
 

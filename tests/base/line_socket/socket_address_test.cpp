@@ -57,6 +57,16 @@ TEST(socket_address, an_error_names_the_text_the_reason_and_the_expected_form) {
     }
 }
 
+TEST(socket_address, several_are_separated_by_commas_that_paths_may_have_too) {
+    const auto got = parse_socket_addresses("unix:/a,b,tcp:login1:7410,unix:@c");
+    ASSERT_TRUE(got.ok()) << got.why().message;
+    std::string all;
+    for (const socket_address& one : *got) all += one.text() + " ";
+    EXPECT_EQ(all, "unix:/a,b tcp:login1:7410 unix:@c ");
+    EXPECT_FALSE(parse_socket_addresses("unix:/a,tcp:x").ok());
+    EXPECT_FALSE(parse_socket_addresses("").ok());
+}
+
 TEST(socket_address, the_longest_path_fits) {
     const std::string path = "/" + std::string(106, 'x');
     const auto got = parse_socket_address("unix:" + path);

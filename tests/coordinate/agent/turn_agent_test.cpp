@@ -365,6 +365,31 @@ TEST_F(turn_agents, let_io_go_on_after_a_second_of_silence_and_not_again_until_t
     EXPECT_EQ(agent->counted().silences, 1U);
 }
 
+TEST_F(turn_agents, show_a_lease_behind_a_second_of_silence_and_use_it_only_with_the_next_grant) {
+    join();
+    begin();
+    agent->disconnected(now_s);
+    advance(1.1);
+    EXPECT_EQ(look(), transcript{"page unasked"});
+    agent->connected(now_s);
+    advance();
+    hear(registered{1, 0.25, 0.2, 2});
+    EXPECT_EQ(look(), (transcript{"register processes 2", "page waiting", "inform phase 1 lease 7",
+                                  "progress phase 1 lease 7"}));
+    hear(grant{1, 7, 1000, 200});
+    EXPECT_EQ(look(), transcript{"page allowed, 1000 bytes"});
+}
+
+TEST_F(turn_agents, do_not_use_a_lease_for_longer_than_a_second_of_silence_however_patient_they_are) {
+    agent.emplace(turn_agent::settings{.job = job, .patience_s = 20}, now_s);
+    join();
+    begin();
+    advance(0.9);
+    look();
+    advance(0.2);
+    EXPECT_EQ(look().back(), "page waiting");
+}
+
 TEST_F(turn_agents, do_not_take_a_refusal_for_an_answer) {
     node.waiting = 1;
     for (int i = 0; i < 4; ++i) {

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from cluster import Cluster, raised_cluster, unavailable
 from coordinator_process import PATIENT, CoordinatorProcess
+from elected_pair import Pair
+from etcd_process import EtcdProcess
 
 from halcyon.coordinate.configuration import find_program
 from halcyon.errors import UnavailableError
@@ -68,3 +70,24 @@ def coordinated(cluster: Cluster) -> Iterator[Cluster]:
     cluster.daemon.start()
     yield cluster
     cluster.daemon.kill()
+
+
+@pytest.fixture
+def etcd() -> Iterator[EtcdProcess]:
+    """It runs."""
+    if not EtcdProcess.is_installed():
+        pytest.skip("needs etcd, of Debian's package etcd-server")
+    # On a disk that is busy, etcd may take seconds to renew a lease.
+    memory = Path("/dev/shm")
+    folder = Path(tempfile.mkdtemp(prefix="etcd-", dir=memory if memory.is_dir() else None))
+    made = EtcdProcess(folder)
+    made.start()
+    yield made
+    made.kill()
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def pair(prepare: Callable[..., CoordinatorProcess], etcd: EtcdProcess) -> Callable[..., Pair]:
+    """Makes two daemons that do not run yet."""
+    return lambda **settings: Pair(prepare, etcd, **settings)

@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -82,13 +82,15 @@ class CoordinatorProcess:
         given |= {key.replace("_", "-"): value for key, value in settings.items()}
         self.config.write_text(f"halcyon: 1\ncoordinators:\n  scratch: {flow(given)}\n")
 
-    def start(self, log: IO[bytes] | None = None, descriptors: int | None = None) -> None:
+    def start(self, log: IO[bytes] | None = None, descriptors: int | None = None, where: Sequence[str] = ()) -> None:
+        """`where`: words in front of the command."""
+
         def limit() -> None:
             if descriptors is not None:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
 
         with self.log.open("ab") as own:
-            command = [find_program(), "--config", self.config]
+            command = [*where, find_program(), "--config", self.config]
             self.process = subprocess.Popen(command, stderr=log or own, preexec_fn=limit)
         wait_until(self.answers, "the daemon listens")
 

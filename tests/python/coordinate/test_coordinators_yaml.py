@@ -93,14 +93,22 @@ def test_heartbeats_must_fit_into_the_time_that_is_silence(tmp_path: Path, capfd
 def test_commands_find_a_coordinator_by_name(tmp_path: Path) -> None:
     file = written(tmp_path, GOOD)
     assert [one.name for one in read_coordinators(file)] == ["scratch", "home"]
-    assert choose(file, "home").address == Address("@home")
-    assert choose(file, "scratch").address == Address("login1", 7410)
+    assert choose(file, "home").addresses == [Address("@home")]
+    assert choose(file, "scratch").addresses == [Address("login1", 7410)]
     with pytest.raises(UsageError, match="has 2 coordinators: home, scratch; name one of them with --name"):
         choose(file, None)
     with pytest.raises(UsageError, match="no coordinator 'work'; known coordinators: home, scratch"):
         choose(file, "work")
     with pytest.raises(ConfigError, match="No such file"):
         read_coordinators(tmp_path / "none")
+
+
+def test_daemons_that_are_elected_have_an_address_each(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    two = "address: [unix:@a, 'tcp:login2:7410']\n    elect: {etcd: ['https://login1:2379/'], prefix: /site/x}"
+    file = written(tmp_path, GOOD.replace("address: unix:@home", two))
+    assert main(["coordinator", "check", str(file)]) == 0
+    assert "home: /home at unix:@a or tcp:login2:7410, policy dynamic" in capfd.readouterr().out
+    assert choose(file, "home").addresses == [Address("@a"), Address("login2", 7410)]
 
 
 def test_the_schema_and_the_daemon_know_the_same_words(tmp_path: Path) -> None:

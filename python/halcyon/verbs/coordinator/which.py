@@ -24,23 +24,23 @@ def add_arguments(parser: argparse.ArgumentParser, *, every: bool = False) -> No
 
 def connect(arguments: argparse.Namespace) -> "tuple[str, Connection]":
     """Its name, and a connection to it."""
-    from halcyon.coordinate.address import parse_address
+    from halcyon.coordinate.address import parse_addresses
     from halcyon.coordinate.configuration import choose, default_file
-    from halcyon.coordinate.connection import Connection
+    from halcyon.coordinate.connection import connect_to_any
 
     if arguments.address:
-        return arguments.address, Connection(parse_address(arguments.address))
+        return arguments.address, connect_to_any(parse_addresses(arguments.address))
     chosen = choose(arguments.config or default_file(), arguments.name)
-    return chosen.name, Connection(chosen.address, munge_socket=chosen.munge_socket)
+    return chosen.name, connect_to_any(chosen.addresses, chosen.munge_socket)
 
 
 def connect_all(arguments: argparse.Namespace) -> "Iterator[tuple[str, Connection]]":
     """As `connect`; to one after the other where none is named."""
     from halcyon.coordinate.configuration import default_file, read_coordinators
-    from halcyon.coordinate.connection import Connection
+    from halcyon.coordinate.connection import connect_to_any
 
     if arguments.address or arguments.name:
         yield connect(arguments)
         return
     for one in read_coordinators(arguments.config or default_file()):
-        yield one.name, Connection(one.address, munge_socket=one.munge_socket)
+        yield one.name, connect_to_any(one.addresses, one.munge_socket)

@@ -1,0 +1,112 @@
+"""A program that writes under `halcyon run --coordinate` while its daemon is killed, stopped or replaced."""
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from coordinator_process import CoordinatorProcess, wait_until
+from elected_pair import Pair, leads
+from scripted_agents import Agent, has_turn, run_until
+from told_program import BLOCK, ToldProgram, asks_and_waits
+
+from halcyon.errors import UnavailableError
+from halcyon.layers.preload import find_library
+
+Prepare = Callable[..., CoordinatorProcess]
+
+
+@pytest.fixture(autouse=True)
+def library() -> None:
+    try:
+        find_library()
+    except UnavailableError as why:
+        pytest.skip(str(why))
+
+
+def begun(of: CoordinatorProcess, tmp_path: Path) -> ToldProgram:
+    """A program that has written a block in its turn."""
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    of.configure(paths=[str(folder)])
+    of.start()
+    program = ToldProgram(of, folder)
+    program.ask()
+    wait_until(program.has_written, "the first block is written")
+    return program
+
+
+def writes_unasked(program: ToldProgram) -> None:
+    """Though its lease may have bytes left at first."""
+    for _ in range(8):
+        program.ask()
+        wait_until(program.has_written, "it goes on though nobody answers")
+
+
+def takes_turns_again(program: ToldProgram, of: CoordinatorProcess) -> None:
+    other = Agent(of, "other")
+    other.begin()
+    run_until([other], has_turn(other), "another application has the turn")
+    run_until([other], lambda: asks_and_waits(program, of), "the program waits")
+    assert not program.has_written()
+    other.release()
+    run_until([other], program.has_written, "it has its turn")
+
+
+def says_what_it_did(program: ToldProgram) -> None:
+    in_turn, unasked = program.end()
+    assert in_turn >= 2 * BLOCK * 0.99
+    assert unasked >= BLOCK
+    assert in_turn + unasked == pytest.approx(program.asked * BLOCK, rel=0.01)
+
+
+def test_a_program_goes_on_when_its_daemon_is_killed_and_takes_turns_with_the_next_one(
+    prepare: Prepare, tmp_path: Path
+) -> None:
+    of = prepare()
+    program = begun(of, tmp_path)
+    of.kill()
+    writes_unasked(program)
+    of.start()
+    takes_turns_again(program, of)
+    says_what_it_did(program)
+
+
+def test_a_program_goes_on_while_its_daemon_is_stopped_and_takes_turns_when_it_wakes(
+    prepare: Prepare, tmp_path: Path
+) -> None:
+    of = prepare()
+    program = begun(of, tmp_path)
+    of.signal(signal.SIGSTOP)
+    writes_unasked(program)
+    of.signal(signal.SIGCONT)
+    takes_turns_again(program, of)
+    says_what_it_did(program)
+
+
+def test_a_program_goes_on_when_the_daemon_that_leads_is_killed_and_takes_turns_with_the_other_one(
+    pair: Callable[..., Pair], tmp_path: Path
+) -> None:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    two = pair(paths=[str(folder)]).start()
+    program = ToldProgram(two.first, folder)
+    program.ask()
+    wait_until(program.has_written, "the first block is written")
+    two.first.kill()
+    writes_unasked(program)
+    wait_until(lambda: leads(two.second), "the second daemon leads")
+    takes_turns_again(program, two.second)
+    says_what_it_did(program)
+
+
+def test_a_program_whose_daemon_is_restarted_at_once_loses_no_byte(prepare: Prepare, tmp_path: Path) -> None:
+    of = prepare()
+    program = begun(of, tmp_path)
+    for _ in range(3):
+        program.ask()
+        of.kill()
+        of.start()
+        wait_until(program.has_written, "it goes on")
+    in_turn, unasked = program.end()
+    assert in_turn + unasked == pytest.approx(4 * BLOCK, rel=0.01)
