@@ -49,7 +49,7 @@ def test_what_the_coordinator_believes_of_times_alone_is_of_the_half_that_it_lea
 
 
 def test_what_is_left_of_a_phase_is_believed_in_proportion_to_its_forecast() -> None:
-    """A is said to take 16 s and takes 8 s: after 7.2 s the coordinator expects 1.6 s more, and B, of 4 s, goes first."""
+    """A is said to take 16 s and takes 8 s: after 7.2 s it expects 1.6 s more, and B, of 4 s, goes first."""
     learnt, truth = half(0.5, 0.5, 16.0, 4.0), half(0.5, 0.5, 8.0, 4.0)
     (at,) = replayed("", learnt, truth, [round(7.2 * S)], (1, 1), METRICS[0])
     assert at.values[DYNAMIC].mean == pytest.approx(at.values["interrupt"].mean)
