@@ -68,6 +68,7 @@ bool coordinate_layer::start(const settings& wanted, char* complaint, size_t com
     asks_.start(*shared_, *slot_, files_, wanted.forecasts, wanted.forecasting);
     for (size_t i = 0; i < shared_->file_systems; ++i) takers_[i].start(*shared_, *slot_, i, ns_per_tick, asks_);
     locks_.start(slot_->locks);
+    slot_->by_itself.layer.store(1);
     return true;
 }
 

@@ -1,36 +1,14 @@
 #include "coordinate/layer/turn_taker.hpp"
 
-#include <linux/futex.h>
-
-#include <algorithm>
-
 #include "base/clock.hpp"
-#include "calls/state/direct_call.hpp"
+#include "coordinate/layer/agent_ring.hpp"
+#include "coordinate/page/slot_claim.hpp"
 
 namespace halcyon::coordinate {
-namespace direct = calls::direct;
 
 namespace {
 
 constexpr auto relaxed = std::memory_order_relaxed;
-/// Between looks at locks and beats; a change of the turn wakes at once.
-constexpr int64_t longest_sleep_ns = 50'000'000;
-constexpr int64_t least_chunk = int64_t{16} << 10U, most_chunk = int64_t{1} << 20U;
-/// Chunks of a lease for each process, and for how many at least: what one draws and does not move, others lack.
-constexpr int64_t chunks_each = 4, least_processes = 8;
-
-void sleep_on(std::atomic<uint32_t>& word, uint32_t expected, int64_t ns) {
-    const timespec limit{ns / 1'000'000'000, ns % 1'000'000'000};
-    direct::call(SYS_futex, direct::address(&word), FUTEX_WAIT, expected, direct::address(&limit));
-}
-
-bool somebody_holds_a_lock(const page& shared) {
-    const uint32_t tried = std::min<uint32_t>(shared.tried.load(), page::most_processes);
-    for (uint32_t i = 0; i < tried; ++i) {
-        if (shared.slots[i].locks.load() != 0) return true;
-    }
-    return false;
-}
 
 /// Whether the transfers under such a call may belong to a collective that others are in already, or to nobody's wait.
 bool moves_in_background(calls::call_id parent) {
@@ -46,9 +24,7 @@ void turn_taker::start(page& shared, process_slot& slot, size_t file_system, dou
     slot_ = &slot;
     part_ = &slot.at[file_system];
     asks_ = asks.runs() ? &asks : nullptr;
-    // Of the program before, if this process has become another one in the middle of calls.
-    part_->under_way = part_->waiting = 0;
-    part_->inside = rounds::none;
+    forget_program_before(slot, file_system);
     file_system_ = file_system;
     pause_ticks_ = static_cast<int64_t>(static_cast<double>(shared.pause_ns) / ns_per_tick);
     last_end_ = last_metadata_ = long_ago;
@@ -58,8 +34,7 @@ void turn_taker::start(page& shared, process_slot& slot, size_t file_system, dou
 }
 
 void turn_taker::ring() {
-    shared_->bell.ring(
-        [](std::atomic<uint32_t>& word) { direct::call(SYS_futex, direct::address(&word), FUTEX_WAKE, INT32_MAX); });
+    ring_agent(*shared_);
 }
 
 void turn_taker::begin_phase(int64_t now) {
@@ -93,28 +68,15 @@ void turn_taker::repair(own_calls& own) {
     own.depth[file_system_] = 0;
 }
 
-/// Takes bytes from the lease. `must`: also where none are left, since the call goes on in any case.
-bool turn_taker::draw(int64_t bytes, bool must) {
-    const int64_t missing = part_->moved.load(relaxed) - part_->limit.load(relaxed);
-    if (missing <= 0) return true;
-    const int64_t left = here_->pool.load(relaxed);
-    const int64_t sharing = std::max<int64_t>(shared_->tried.load(relaxed), least_processes);
-    const int64_t chunk = std::max(missing, std::clamp(left / (chunks_each * sharing), least_chunk, most_chunk));
-    const int64_t before = here_->pool.fetch_sub(chunk);
-    const int64_t half = here_->ring_below.load(relaxed);
-    if (before > half && before - chunk <= half) ring();
-    if (before <= 0 && !must && bytes > 0) {
-        here_->pool.fetch_add(chunk);
-        ring();
-        return false;
-    }
-    part_->limit.fetch_add(chunk, relaxed);
-    return true;
-}
-
 turn_taker::verdict turn_taker::judge(const own_calls& own, uint32_t word, int64_t bytes) {
-    if (turn_word::goes_under_lease(word)) return draw(bytes, false) ? verdict::goes : verdict::waits;
+    const bool held = is_held_by_program();
+    if (turn_word::goes_under_lease(word)) return draw(bytes, held) ? verdict::goes : verdict::waits;
     if ((word & turn_word::holds) == 0) return verdict::unasked;
+    if (held && turn_word::state(word) == permission::waiting) return verdict::exempt;
+    if (held) {
+        static_cast<void>(draw(bytes, true));
+        return verdict::goes;
+    }
     if (turn_word::state(word) != permission::stop || own.inside == rounds::none) return verdict::waits;
     const uint64_t round = here_->stop_round.load(std::memory_order_acquire);
     if (here_->turn.load(std::memory_order_seq_cst) != word) return verdict::waits;  // it sleeps for no time
@@ -139,18 +101,6 @@ bool turn_taker::is_exempt(const own_calls& own, const calls::call_circumstances
     const bool locked = slot_->locks.load() != 0 || (own.inside == rounds::none && somebody_holds_a_lock(*shared_));
     if (!locked) return false;
     part_->let_locks.fetch_add(1, relaxed);
-    return true;
-}
-
-/// If nothing was heard for too long, nobody waits any more until something is.
-bool turn_taker::nobody_answers(uint32_t word, int64_t now_ns) {
-    const bool no_agent = now_ns - shared_->beat_ns.load(std::memory_order_acquire) > shared_->patience_ns;
-    const bool silent = now_ns - here_->heard_ns.load(std::memory_order_acquire) > shared_->patience_ns;
-    if (!no_agent && !silent) return false;
-    uint32_t before = word;
-    here_->turn.compare_exchange_strong(before,
-                                        turn_word::next(word, no_agent ? permission::closed : permission::unasked));
-    part_->let_silent.fetch_add(1, relaxed);
     return true;
 }
 
@@ -182,7 +132,7 @@ passage turn_taker::pass(own_calls& own, int64_t bytes, calls::call_record& reco
             how = passage::unasked;
             break;
         }
-        if (is_exempt(own, next.circumstances(record), record)) {
+        if (found == verdict::exempt || is_exempt(own, next.circumstances(record), record)) {
             step_back(own, bytes);
             how = passage::exempt;
             break;
@@ -196,12 +146,11 @@ passage turn_taker::pass(own_calls& own, int64_t bytes, calls::call_record& reco
             let_phase_.store(part_->begun.load(relaxed), relaxed);
             continue;
         }
-        if (nobody_answers(word, now_ns)) continue;
+        if (let_go_if_silent(*shared_, *here_, *part_, word, now_ns)) continue;
         part_->waiting.fetch_add(1);  // before it is taken out of those under way: never neither
         step_back(own, bytes);
         ring();
-        sleep_on(here_->turn, word,
-                 std::min({longest_sleep_ns, shared_->patience_ns / 4, shared_->starvation_ns - (now_ns - began_ns)}));
+        sleep_on_turn(*shared_, here_->turn, word, now_ns - began_ns);
         if (is_forked_since(process)) [[unlikely]]
             return passage::unasked;  // the counts are the parent's, thread.inside is begun anew
         step_forward(own, bytes);

@@ -6,6 +6,7 @@
 #include "calls/clocks/ticks.hpp"
 #include "calls/record/layer.hpp"
 #include "calls/state/process_state.hpp"
+#include "coordinate/client/turn_waiting.hpp"
 #include "coordinate/layer/forecaster.hpp"
 #include "coordinate/page/page.hpp"
 #include "coordinate/page/rounds.hpp"
@@ -118,11 +119,14 @@ class turn_taker {
     void begin_phase(int64_t now);
     void begin_round(own_calls& own);
     void repair(own_calls& own);
-    [[nodiscard]] bool draw(int64_t bytes, bool must);
+    [[nodiscard]] bool draw(int64_t bytes, bool must) { return draw_from_lease(*shared_, *here_, *part_, bytes, must); }
+    /// The program has taken the turn by itself, and gives it back by itself: its calls must come to there.
+    [[nodiscard]] bool is_held_by_program() const {
+        return slot_->by_itself.at[file_system_].held.load(std::memory_order_relaxed) != 0;
+    }
     [[nodiscard]] verdict judge(const own_calls& own, uint32_t word, int64_t bytes);
     [[nodiscard]] bool is_exempt(const own_calls& own, const calls::call_circumstances& about,
                                  const calls::call_record& record);
-    [[nodiscard]] bool nobody_answers(uint32_t word, int64_t now_ns);
     void step_back(own_calls& own, int64_t bytes);
     void step_forward(own_calls& own, int64_t bytes);
     void ring();

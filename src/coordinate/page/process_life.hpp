@@ -8,4 +8,8 @@ namespace halcyon::coordinate {
 /// has waited for it yet. Makes system calls only, none of which is the C library's.
 uint64_t start_of_process(int pid);
 
+/// Bytes that the process has given to and got from system calls that read and write, ever, whatever they went to: the
+/// system's own account, without memory that is mapped. Negative: it does not say. Likewise.
+int64_t bytes_of_process(int pid);
+
 }  // namespace halcyon::coordinate
