@@ -1,7 +1,8 @@
 # What `cmake --install` puts where, and how outside programs find it: find_package(halcyon) and pkg-config.
 #
 #   include/halcyon/      headers
-#   <lib>/                libhalcyon, store modules, libhalcyon_fortran, libhalcyon-io, cmake/halcyon/, pkgconfig/
+#   <lib>/                libhalcyon, libhalcyon-turns, store modules, libhalcyon_fortran, libhalcyon_turns_fortran,
+#                         libhalcyon-io, cmake/halcyon/, pkgconfig/
 #   <lib>/halcyon/fortran Fortran modules: they fit one compiler
 #   share/halcyon/grafana Grafana's board of coordinators
 #   bin/                  halcyon-server, halcyon-server-world, halcyon-coordinator, halcyon-check, halcyon-cc and its like
@@ -25,6 +26,9 @@ if(TARGET halcyon)
   install(TARGETS halcyon EXPORT HalcyonTargets
     LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT python NAMELINK_COMPONENT development)
 endif()
+set_target_properties(halcyon_turns PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS halcyon_turns EXPORT HalcyonTurnsTargets
+  LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT python NAMELINK_COMPONENT development)
 foreach(program halcyon-agent halcyon-server halcyon-server-world halcyon-check halcyon-coordinator)
   if(TARGET ${program})
     set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
@@ -65,19 +69,32 @@ install(FILES ${PROJECT_SOURCE_DIR}/share/grafana/coordinator.json
 
 # What outside programs are built with.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/halcyon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
-if(TARGET halcyon_fortran)
-  set_target_properties(halcyon_fortran PROPERTIES INSTALL_RPATH "$ORIGIN")
-  get_target_property(fortran_modules halcyon_fortran Fortran_MODULE_DIRECTORY)
-  target_include_directories(halcyon_fortran INTERFACE $<INSTALL_INTERFACE:${HALCYON_INSTALL_FORTRAN}>)
-  install(TARGETS halcyon_fortran EXPORT HalcyonFortranTargets
+# halcyon_install_fortran(<target> <export set>)
+function(halcyon_install_fortran target export)
+  set_target_properties(${target} PROPERTIES INSTALL_RPATH "$ORIGIN")
+  get_target_property(modules ${target} Fortran_MODULE_DIRECTORY)
+  target_include_directories(${target} INTERFACE $<INSTALL_INTERFACE:${HALCYON_INSTALL_FORTRAN}>)
+  install(TARGETS ${target} EXPORT ${export}
     LIBRARY DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT development
     ARCHIVE DESTINATION ${HALCYON_INSTALL_LIB} COMPONENT development)
-  install(DIRECTORY ${fortran_modules}/ DESTINATION ${HALCYON_INSTALL_FORTRAN}
+  install(DIRECTORY ${modules}/ DESTINATION ${HALCYON_INSTALL_FORTRAN}
     COMPONENT development FILES_MATCHING PATTERN "*.mod" PATTERN "*.smod")
+endfunction()
+if(TARGET halcyon_fortran)
+  halcyon_install_fortran(halcyon_fortran HalcyonFortranTargets)
+endif()
+if(TARGET halcyon_turns_fortran)
+  halcyon_install_fortran(halcyon_turns_fortran HalcyonTurnsFortranTargets)
 endif()
 
 set(HALCYON_INSTALL_CMAKE ${CMAKE_INSTALL_LIBDIR}/cmake/halcyon)
 if(TARGET halcyon)
+  # Apart, because they need no MPI.
+  install(EXPORT HalcyonTurnsTargets NAMESPACE halcyon:: DESTINATION ${HALCYON_INSTALL_CMAKE} COMPONENT development)
+  if(TARGET halcyon_turns_fortran)
+    install(EXPORT HalcyonTurnsFortranTargets NAMESPACE halcyon:: DESTINATION ${HALCYON_INSTALL_CMAKE}
+      COMPONENT development)
+  endif()
   install(EXPORT HalcyonTargets NAMESPACE halcyon:: DESTINATION ${HALCYON_INSTALL_CMAKE} COMPONENT development)
   if(TARGET halcyon_fortran)
     # Apart, because only projects with Fortran switched on have what it links.
@@ -110,8 +127,8 @@ if(TARGET halcyon)
     list(TRANSFORM folders PREPEND " -I")
     list(JOIN folders "" HALCYON_PC_MPI_FORTRAN_FLAGS)
   endif()
-  foreach(name halcyon halcyon-fortran)
-    if(name STREQUAL "halcyon" OR TARGET halcyon_fortran)
+  foreach(name halcyon halcyon-fortran halcyon-turns halcyon-turns-fortran)
+    if(TARGET halcyon_fortran OR NOT name MATCHES "fortran")
       configure_file(${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in ${PROJECT_BINARY_DIR}/${name}.pc @ONLY)
       install(FILES ${PROJECT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
         COMPONENT development)

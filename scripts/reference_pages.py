@@ -13,8 +13,12 @@ import fortran_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = sorted(path for path in (ROOT / "include" / "halcyon").iterdir() if path.suffix in {".h", ".hpp"})
-FORTRAN_MODULE = ROOT / "fortran" / "halcyon.F90"
-PYTHON_MODULES = ("halcyon", "halcyon.client")
+FORTRAN_MODULES = {
+    "fortran": ROOT / "fortran" / "halcyon.F90",
+    "fortran_turns": ROOT / "fortran" / "halcyon_turns.f90",
+}
+"""Each with the name of its page."""
+PYTHON_MODULES = ("halcyon", "halcyon.client", "halcyon.turns")
 
 
 def _uri(header: Path) -> str:
@@ -29,7 +33,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Adds the pages to the navigation's Reference."""
     languages = {".h": "C", ".hpp": "C++"}
     pages = [{f"{languages[header.suffix]}: {header.name}": _uri(header)} for header in HEADERS]
-    pages.append({"Fortran: halcyon": "reference/fortran.md"})
+    pages += [{f"Fortran: {source.stem}": f"reference/{page}.md"} for page, source in FORTRAN_MODULES.items()]
     pages.append({"Recorded functions": "interposed-functions.md"})
     pages += [{f"Python: {module}": _python_uri(module)} for module in PYTHON_MODULES]
     for section in config.nav or []:
@@ -58,7 +62,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for header in HEADERS:
         content = doxygen_pages.page(header, f"halcyon/{header.name}", output / "xml")
         files.append(File.generated(config, _uri(header), content=content))
-    files.append(File.generated(config, "reference/fortran.md", content=fortran_pages.page(FORTRAN_MODULE)))
+    for page, source in FORTRAN_MODULES.items():
+        files.append(File.generated(config, f"reference/{page}.md", content=fortran_pages.page(source)))
     content = _interposed_functions(output)
     files.append(File.generated(config, "interposed-functions.md", content=content))
     for module in PYTHON_MODULES:

@@ -9,7 +9,7 @@
 
 #include "base/detached_start.hpp"
 #include "calls/state/held_signals.hpp"
-#include "coordinate/layer/page_access.hpp"
+#include "coordinate/client/page_access.hpp"
 #include "coordinate/page/process_life.hpp"
 #include "coordinate/page/slot_claim.hpp"
 #include "coordinate/storing/job_turn.hpp"

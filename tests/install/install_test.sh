@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # install PREFIX BUILD                          installs BUILD into an empty PREFIX
 # cmake|pkg_config PREFIX WORK LANGUAGE MPIRUN… builds outside.c, .cpp or .f90 in WORK against PREFIX, runs it on two ranks
+# turns_cmake|turns_pkg_config PREFIX WORK LANGUAGE  builds turns.c or .f90 in WORK against PREFIX, without MPI, runs it
 # other_mpi PREFIX WORK LANGUAGE MPICC          find_package(halcyon) refuses the MPI of MPICC
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -37,6 +38,21 @@ case $way in
         "${compile[@]}" -o outside $(pkg-config --cflags --libs $package) \
             -Wl,-rpath,"$(pkg-config --variable=libdir halcyon)"
         ;;
+    turns_cmake)
+        cmake -S "$here/cmake_turns" -B . -DCMAKE_PREFIX_PATH="$prefix" -DOUTSIDE="$language"
+        cmake --build .
+        ;;
+    turns_pkg_config)
+        pc=$(dirname "$(find "$prefix" -name halcyon-turns.pc)")
+        export PKG_CONFIG_PATH=$pc
+        case $language in
+            C) compile=(cc -Wall -Werror "$here/turns.c") package=halcyon-turns ;;
+            Fortran) compile=(gfortran -Wall -Werror "$here/turns.f90") package=halcyon-turns-fortran ;;
+        esac
+        # shellcheck disable=SC2046
+        "${compile[@]}" -o outside $(pkg-config --cflags --libs $package) \
+            -Wl,-rpath,"$(pkg-config --variable=libdir halcyon-turns)"
+        ;;
     other_mpi)
         said=$(cmake -S "$here/cmake" -B . -DCMAKE_PREFIX_PATH="$prefix" -DOUTSIDE=C -DMPI_C_COMPILER="$1" 2>&1) && {
             echo "an MPI that Halcyon was not built with was accepted:"
@@ -51,6 +67,13 @@ esac
 # Neither the build tree nor the environment may help it: what it needs comes from the prefix.
 unset LD_LIBRARY_PATH HALCYON_MODULE_PATH
 ldd outside | grep -F "$prefix"
+if [[ $way == turns_* ]]; then
+    ldd outside | grep libmpi && exit 1
+    # A coordinator that is not there: the agent of the prefix is found, and nothing waits for long.
+    HALCYON_COORDINATORS="/=unix:$work/nobody" HALCYON_COORDINATE_PATIENCE_MS=200 ./outside |
+        grep -F "nothing is heard of the coordinator"
+    exit
+fi
 cp "$here/outside.yaml" .
 "$@" -n 2 ./outside outside.yaml
 

@@ -72,6 +72,7 @@ bool coordinate_layer::start(const settings& wanted, char* complaint, size_t com
     asks_.start(*shared_, *slot_, files_, wanted.forecasts, wanted.forecasting);
     for (size_t i = 0; i < shared_->file_systems; ++i) takers_[i].start(*shared_, *slot_, i, ns_per_tick, asks_);
     locks_.start(*slot_);
+    slot_->by_itself.layer.store(1);
     told_forecasts_ = told_left_out_ = 0;
     slot_->told.store(0, std::memory_order_release);
     ring_agent(*shared_);

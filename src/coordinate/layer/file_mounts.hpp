@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "calls/state/direct_call.hpp"
-#include "coordinate/layer/lies_below.hpp"
+#include "coordinate/client/mount_of.hpp"
 #include "coordinate/page/page.hpp"
 
 namespace halcyon::coordinate {
@@ -14,7 +14,7 @@ namespace halcyon::coordinate {
 /// program that uses more at a time, are found nowhere.
 class file_mounts {
   public:
-    static constexpr size_t nowhere = SIZE_MAX;
+    static constexpr size_t nowhere = no_mount;
 
     /// False: there is no memory.
     bool start(const page& shared) {
@@ -36,17 +36,7 @@ class file_mounts {
         return found - 1 < process_slot::most_file_systems ? found - 1 : nowhere;
     }
 
-    /// The longest mount that the path lies below.
-    [[nodiscard]] size_t mount_of(std::string_view path) const {
-        size_t found = nowhere, longest = 0;
-        for (uint32_t i = 0; i < shared_->file_systems; ++i) {
-            const std::string_view mount(shared_->file_system[i].path, shared_->file_system[i].path_bytes);
-            if (!lies_below(path, mount) || mount.size() <= longest) continue;
-            found = i;
-            longest = mount.size();
-        }
-        return found;
-    }
+    [[nodiscard]] size_t mount_of(std::string_view path) const { return coordinate::mount_of(*shared_, path); }
 
   private:
     static constexpr uint32_t capacity = 1U << 17U;

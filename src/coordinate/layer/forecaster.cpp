@@ -230,7 +230,8 @@ phase_forecast forecaster::judge(size_t file_system, const coming_phases::said& 
 
 void forecaster::tell(size_t file_system, const phase_forecast& said) {
     place& here = places_[file_system];
-    said.write_to(slot_->at[file_system].forecast);
+    // A program that tells by itself what is to come knows better.
+    if (slot_->by_itself.at[file_system].forecasts.load() == 0) said.write_to(slot_->at[file_system].forecast);
     if (!here.in_phase) return;
     if (said.bytes_left > 0) {
         const int64_t beyond = std::max(said.bytes_left / 4, std::exchange(here.beyond_bytes, 2 * here.beyond_bytes));

@@ -3,6 +3,7 @@
 #include "base/clock.hpp"
 #include "coordinate/layer/agent_ring.hpp"
 #include "coordinate/layer/held_locks.hpp"
+#include "coordinate/page/slot_claim.hpp"
 
 namespace halcyon::coordinate {
 
@@ -24,9 +25,7 @@ void turn_taker::start(page& shared, process_slot& slot, size_t file_system, dou
     slot_ = &slot;
     part_ = &slot.at[file_system];
     asks_ = asks.runs() ? &asks : nullptr;
-    // Of the program before, if this process has become another one in the middle of calls.
-    part_->under_way = part_->waiting = 0;
-    part_->inside = rounds::none;
+    forget_program_before(slot, file_system);
     file_system_ = file_system;
     pause_ticks_ = static_cast<int64_t>(static_cast<double>(shared.pause_ns) / ns_per_tick);
     last_end_ = last_metadata_ = long_ago;
@@ -71,8 +70,14 @@ void turn_taker::repair(own_calls& own) {
 }
 
 turn_taker::verdict turn_taker::judge(const own_calls& own, uint32_t word, int64_t bytes) {
-    if (turn_word::goes_under_lease(word)) return draw(bytes, false) ? verdict::goes : verdict::waits;
+    const bool held = is_held_by_program();
+    if (turn_word::goes_under_lease(word)) return draw(bytes, held) ? verdict::goes : verdict::waits;
     if ((word & turn_word::holds) == 0) return verdict::unasked;
+    if (held && turn_word::state(word) == permission::waiting) return verdict::exempt;
+    if (held) {
+        static_cast<void>(draw(bytes, true));
+        return verdict::goes;
+    }
     if (turn_word::state(word) != permission::stop || own.inside == rounds::none) return verdict::waits;
     const uint64_t round = here_->stop_round.load(std::memory_order_acquire);
     if (here_->turn.load(std::memory_order_seq_cst) != word) return verdict::waits;  // it sleeps for no time
@@ -129,7 +134,7 @@ passage turn_taker::pass(own_calls& own, int64_t bytes, calls::call_record& reco
             how = passage::unasked;
             break;
         }
-        if (is_exempt(own, next.circumstances(record), record)) {
+        if (found == verdict::exempt || is_exempt(own, next.circumstances(record), record)) {
             step_back(own, bytes);
             how = passage::exempt;
             break;

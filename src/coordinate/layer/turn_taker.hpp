@@ -123,6 +123,10 @@ class turn_taker {
     void begin_round(own_calls& own);
     void repair(own_calls& own);
     [[nodiscard]] bool draw(int64_t bytes, bool must) { return draw_from_lease(*shared_, *here_, *part_, bytes, must); }
+    /// The program has taken the turn by itself, and gives it back by itself: its calls must come to there.
+    [[nodiscard]] bool is_held_by_program() const {
+        return slot_->by_itself.at[file_system_].held.load(std::memory_order_relaxed) != 0;
+    }
     [[nodiscard]] verdict judge(const own_calls& own, uint32_t word, int64_t bytes);
     [[nodiscard]] bool is_exempt(const own_calls& own, const calls::call_circumstances& about,
                                  const calls::call_record& record);

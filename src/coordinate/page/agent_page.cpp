@@ -24,12 +24,12 @@ double seconds(int64_t ns) {
     return static_cast<double>(ns) / 1e9;
 }
 
-/// Adds up the forecast of one process.
-void add_forecast(node_state& all, const process_part& of, int64_t now_ns) {
+/// Adds up the forecast of one process. `in_step`: what it moved and has not counted yet.
+void add_forecast(node_state& all, const process_part& of, int64_t in_step, int64_t now_ns) {
     phase_forecast one = phase_forecast::read_from(of.forecast);
     if (one.told_ns == 0) return;
     if (of.begun_ns.load(relaxed) > one.told_ns) one = one.in_next();
-    const int64_t moved = of.moved.load(relaxed) + of.unasked.load(relaxed);
+    const int64_t moved = of.moved.load(relaxed) + of.unasked.load(relaxed) + in_step;
     all.forecasts = std::max(all.forecasts, seconds(one.told_ns));
     all.bytes_left += one.bytes_left_after(moved);
     all.left_s = std::max(all.left_s, seconds(one.left_ns_after(moved, now_ns)));
@@ -56,6 +56,15 @@ bool is_behind(const process_part& part, uint64_t stop_round) {
 template <class Number>
 void clear(std::atomic<Number>& one) {
     one.store(0, relaxed);
+}
+
+void clear(program_turns& one) {
+    clear(one.layer);
+    for (program_turns::part& part : one.at) {
+        clear(part.held);
+        clear(part.forecasts);
+        clear(part.counted_from);
+    }
 }
 
 void clear(shared_forecast& one) {
@@ -177,12 +186,14 @@ node_state agent_page::observe(size_t file_system, uint64_t stop_round, int64_t 
         found.begun += part.begun.load(relaxed);
         found.moved += part.moved.load(relaxed);
         found.unasked += part.unasked.load(relaxed);
+        const int64_t in_step = moved_in_step_.of(i, slot, file_system, now_ns);
+        (under_way > 0 ? found.moved : found.unasked) += in_step;
         found.round = std::max(found.round, part.round.load());
         found.behind += is_behind(part, stop_round) ? 1 : 0;
         const size_t what = std::min<size_t>(part.operation.load(relaxed), operation_count - 1);
         ++did[what];
         if (under_way + waits > 0) ++found.active, ++doing[what];
-        add_forecast(found, part, now_ns);
+        add_forecast(found, part, in_step, now_ns);
     }
     const auto& counted = found.active > 0 ? doing : did;
     found.operation = static_cast<operation>(std::max_element(counted.begin(), counted.end()) - counted.begin());
@@ -213,6 +224,7 @@ size_t agent_page::free_dead(const std::function<void(const process_slot&)>& unt
         for (auto& one : slot.inherited_from) clear(one);
         clear(slot.forecasts);
         clear(slot.forecasts_left_out);
+        clear(slot.by_itself);
         slot.owner.store(0, std::memory_order_release);
         ++freed;
     }

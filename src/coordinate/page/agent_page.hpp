@@ -8,6 +8,7 @@
 
 #include "base/error.hpp"
 #include "base/shared_memory.hpp"
+#include "coordinate/page/moved_in_step.hpp"
 #include "coordinate/page/node_state.hpp"
 #include "coordinate/page/page.hpp"
 
@@ -54,6 +55,7 @@ class agent_page {
 
   private:
     std::vector<uint32_t> published_;
+    mutable moved_in_step moved_in_step_;
     shared_memory memory_;
 };
 

@@ -85,6 +85,19 @@ struct alignas(64) process_part {
     shared_forecast forecast;
 };
 
+/// What a program says that takes its turns by itself (client/program_turn.hpp) instead of waiting in each call.
+/// Written by the process, read by the agent and by the layer of the same process.
+struct alignas(64) program_turns {
+    struct part {
+        std::atomic<uint32_t> held;         ///< turns that were taken and not given back: calls of the layer go on
+        std::atomic<uint32_t> forecasts;    ///< 1: `forecast` is the program's, the layer writes none
+        std::atomic<int64_t> counted_from;  ///< bytes_of_process() when the first of these turns was taken
+    };
+    std::atomic<uint32_t> layer;  ///< 1: a layer counts what the process moves
+    uint32_t unused_[15];
+    part at[8];
+};
+
 /// The place of one process. `owner` is 0 in a free one, where all the rest is 0, too. A process takes a free one by
 /// one compare-and-swap of `owner`, after which it is the only writer of the rest: there is no step at which a process
 /// could die and leave something half made. Nobody but the agent gives a place back, once the process is dead: it adds
@@ -104,6 +117,7 @@ struct alignas(64) process_slot {
 
     static constexpr size_t most_file_systems = 8;
     process_part at[most_file_systems];
+    program_turns by_itself;
 
     /// `start_ticks`: when the process began, field 22 of /proc/<pid>/stat. Never 0.
     static constexpr uint64_t owner_of(int pid, uint64_t start_ticks) {
@@ -144,8 +158,9 @@ static_assert(are_shared_atomics<uint32_t, uint64_t, int64_t>);
 static_assert(has_shared_layout<shared_file_system, 1216, 64>());
 static_assert(has_shared_layout<shared_forecast, 80, 8>());
 static_assert(has_shared_layout<process_part, 192, 64>());
-static_assert(has_shared_layout<process_slot, 64 + 8 * 192, 64>());
+static_assert(has_shared_layout<program_turns, 64 + 8 * 16, 64>());
+static_assert(has_shared_layout<process_slot, 64 + 8 * 192 + 192, 64>());
 static_assert(offsetof(page, file_system) == 128 && offsetof(page, slots) == 128 + 8 * 1216);
-static_assert(has_shared_layout<page, 128 + 8 * 1216 + 1024 * 1600, 64>());
+static_assert(has_shared_layout<page, 128 + 8 * 1216 + 1024 * 1792, 64>());
 
 }  // namespace halcyon::coordinate

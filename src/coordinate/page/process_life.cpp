@@ -9,19 +9,28 @@ namespace direct = calls::direct;
 
 namespace {
 
-/// "/proc/<pid>/stat"
-struct stat_path {
+/// "/proc/<pid>" and the rest
+struct path_of_process {
     char text[32] = "/proc/";
-    explicit stat_path(int pid) {
+    path_of_process(int pid, std::string_view rest_of_path) {
         char digits[12];
         int count = 0;
         for (int rest = pid; rest > 0 || count == 0; rest /= 10) digits[count++] = static_cast<char>('0' + rest % 10);
         char* end = text + 6;
         while (count > 0) *end++ = digits[--count];
-        for (const char c : std::string_view("/stat")) *end++ = c;
+        for (const char c : rest_of_path) *end++ = c;
         *end = '\0';
     }
 };
+
+/// As far as it fits; "": it cannot be read.
+std::string_view read_whole(const path_of_process& path, char (&text)[1024]) {
+    const int fd = direct::open(path.text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return {};
+    const ssize_t bytes = direct::read(fd, text, sizeof text);
+    direct::close(fd);
+    return {text, bytes < 0 ? 0 : static_cast<size_t>(bytes)};
+}
 
 uint64_t number_at(std::string_view text) {
     uint64_t number = 0;
@@ -36,13 +45,8 @@ uint64_t number_at(std::string_view text) {
 
 uint64_t start_of_process(int pid) {
     constexpr int field_of_state = 3, field_of_threads = 20, field_of_start = 22;
-    const stat_path path(pid);
-    const int fd = direct::open(path.text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return 0;
     char text[1024];
-    const ssize_t bytes = direct::read(fd, text, sizeof text);
-    direct::close(fd);
-    std::string_view rest(text, bytes < 0 ? 0 : static_cast<size_t>(bytes));
+    std::string_view rest = read_whole(path_of_process(pid, "/stat"), text);
     const size_t name_ends = rest.rfind(") ");  // "12 (name) S 1 …": the name may hold anything
     if (name_ends == std::string_view::npos) return 0;
     rest.remove_prefix(name_ends + 2);
@@ -73,6 +77,18 @@ bool proc_numbers_processes_as_here() {
     const long bytes =
         direct::call(SYS_readlinkat, AT_FDCWD, direct::address(path), direct::address(target), sizeof target - 1);
     return bytes > 0 && number_at(target) == static_cast<uint64_t>(direct::process_id());
+}
+
+int64_t bytes_of_process(int pid) {
+    char text[1024];
+    const std::string_view all = read_whole(path_of_process(pid, "/io"), text);
+    int64_t sum = 0;
+    for (const std::string_view name : {std::string_view("rchar: "), std::string_view("wchar: ")}) {
+        const size_t at = all.find(name);
+        if (at == std::string_view::npos) return -1;
+        sum += static_cast<int64_t>(number_at(all.substr(at + name.size())));
+    }
+    return sum;
 }
 
 }  // namespace halcyon::coordinate

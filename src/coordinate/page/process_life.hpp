@@ -15,4 +15,8 @@ uint64_t own_pid_namespace();
 /// /proc of its parent, in which these numbers are of others, or of nobody. Likewise.
 bool proc_numbers_processes_as_here();
 
+/// Bytes that the process has given to and got from system calls that read and write, ever, whatever they went to: the
+/// system's own account, without memory that is mapped. Negative: it does not say. Likewise.
+int64_t bytes_of_process(int pid);
+
 }  // namespace halcyon::coordinate

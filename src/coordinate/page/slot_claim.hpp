@@ -1,6 +1,7 @@
 #pragma once
 
 #include "coordinate/page/page.hpp"
+#include "coordinate/page/rounds.hpp"
 
 namespace halcyon::coordinate {
 
@@ -22,6 +23,14 @@ inline process_slot* claim_slot(page& shared, uint64_t owner) {
     }
     shared.refused.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
+}
+
+/// What a program left in a place of its process, which has become another program in the middle of calls or of a turn.
+inline void forget_program_before(process_slot& slot, size_t file_system) {
+    process_part& part = slot.at[file_system];
+    part.under_way = part.waiting = 0;
+    part.inside = rounds::none;
+    slot.by_itself.at[file_system].held = slot.by_itself.at[file_system].forecasts = 0;
 }
 
 }  // namespace halcyon::coordinate

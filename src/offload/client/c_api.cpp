@@ -14,12 +14,12 @@
 #include <utility>
 
 #include "base/contained.hpp"
+#include "base/sized_struct.hpp"
 #include "base/working_directory.hpp"
 #include "halcyon/halcyon.h"
 #include "offload/client/forecast.hpp"
 #include "offload/client/notice.hpp"
 #include "offload/client/session_opening.hpp"
-#include "offload/client/sized_struct.hpp"
 
 using halcyon::error_kind;
 using halcyon::failure;
@@ -369,26 +369,26 @@ int halcyon_wait(halcyon_handle h, int64_t iteration, halcyon_stage stage) {
 int halcyon_stats(halcyon_handle h, halcyon_stats_t* stats) {
     constexpr size_t own_bytes = offsetof(halcyon_stats_t, iteration);
     return in_session("halcyon_stats", h, {{"stats", stats}}, [&](client_session& client) {
-        auto sized = halcyon::offload::check_size("halcyon_stats", "halcyon_stats_t", *stats, own_bytes);
+        auto sized = halcyon::check_size("halcyon_stats", "halcyon_stats_t", *stats, own_bytes);
         if (!sized) return report(sized);
         const auto n = client.counts();
-        halcyon::offload::give({.size_bytes = sizeof *stats,
-                                .iteration = client.iteration(),
-                                .blocks = n.blocks,
-                                .bytes = n.bytes,
-                                .signals = n.signals,
-                                .visible_ns = n.visible_ns,
-                                .blocked_ns = n.blocked_ns,
-                                .skipped_blocks = n.skipped_blocks,
-                                .skipped_bytes = n.skipped_bytes,
-                                .spilled_blocks = n.spilled_blocks,
-                                .spilled_bytes = n.spilled_bytes,
-                                .inlined_blocks = n.inlined_blocks,
-                                .inlined_bytes = n.inlined_bytes,
-                                .server_restarts = client.server_restarts(),
-                                .arena_bytes = client.arena_size(),
-                                .arena_free_bytes = client.arena_free()},
-                               *stats, own_bytes);
+        halcyon::give({.size_bytes = sizeof *stats,
+                       .iteration = client.iteration(),
+                       .blocks = n.blocks,
+                       .bytes = n.bytes,
+                       .signals = n.signals,
+                       .visible_ns = n.visible_ns,
+                       .blocked_ns = n.blocked_ns,
+                       .skipped_blocks = n.skipped_blocks,
+                       .skipped_bytes = n.skipped_bytes,
+                       .spilled_blocks = n.spilled_blocks,
+                       .spilled_bytes = n.spilled_bytes,
+                       .inlined_blocks = n.inlined_blocks,
+                       .inlined_bytes = n.inlined_bytes,
+                       .server_restarts = client.server_restarts(),
+                       .arena_bytes = client.arena_size(),
+                       .arena_free_bytes = client.arena_free()},
+                      *stats, own_bytes);
         return static_cast<int>(HALCYON_OK);
     });
 }

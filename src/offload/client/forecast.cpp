@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/io_forecast.hpp"
-#include "offload/client/sized_struct.hpp"
+#include "base/sized_struct.hpp"
 
 namespace halcyon::offload {
 

@@ -1,5 +1,5 @@
 // How a process comes to the page of its job, where the agent is a process of the test.
-#include "coordinate/layer/page_access.hpp"
+#include "coordinate/client/page_access.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

@@ -269,5 +269,26 @@ TEST_F(coordinated_programs, count_once_what_they_moved_before_they_became_other
     EXPECT_EQ(facts_of("A", ".coordinate")["files"], 1);
 }
 
+/// The layer starts at a process' first call, and forgets then what a program before has left in the page.
+TEST_F(coordinated_programs, may_take_turns_by_themselves_before_their_first_call) {
+    small_daemon daemon(by(policy::rule::fcfs), address());
+    const std::string marks = (folder_.path() / "mark").string();
+    const std::string words = " " + scratch().string() + "/a " + marks;
+    const pid_t a = start("A", std::string("exec ") + HALCYON_TEST_FIRST_CALL + words);
+    const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (!fs::exists(marks + ".released")) {
+        ::usleep(1000);
+        if (std::chrono::steady_clock::now() < until) continue;
+        ::kill(a, SIGKILL);
+        FAIL() << "A does not come to its release: " << end_of(a);
+    }
+    EXPECT_EQ(end_of(start("B", program("b 50"))), 0);
+    std::ofstream(marks + ".done").flush();
+    EXPECT_EQ(end_of(a), 0);
+    EXPECT_EQ(facts_of("B", ".coordinate")["bytes_unasked"], 0);
+    EXPECT_EQ(facts_of("A", ".coordinate")["bytes"], 1 << 20);
+    EXPECT_EQ(daemon.counted().stalled_holders, 0U);
+}
+
 }  // namespace
 }  // namespace halcyon::tests

@@ -9,19 +9,25 @@ import fortran_pages
 
 ROOT = Path(__file__).resolve().parents[3]
 MODULE = ROOT / "fortran/halcyon.F90"
+TURNS = ROOT / "fortran/halcyon_turns.f90"
 
 
-def test_every_public_name_has_its_declaration_and_comment() -> None:
-    page = fortran_pages.page(MODULE)
-    source = re.sub(r"&\s*\n\s*", "", MODULE.read_text(encoding="utf-8"))
+@pytest.mark.parametrize(("module", "one"), [(MODULE, "halcyon_write"), (TURNS, "halcyon_io_wait")])
+def test_every_public_name_has_its_declaration_and_comment(module: Path, one: str) -> None:
+    page = fortran_pages.page(module)
+    source = re.sub(r"&\s*\n\s*", "", module.read_text(encoding="utf-8"))
     public = re.findall(r"halcyon_\w+", " ".join(re.findall(r"public :: (.*)", source)))
-    assert "halcyon_write" in public
+    assert one in public
     for name in public:
         section = page.split(f"\n## {name}\n")[1].split("\n## ")[0]
         code, text = section.split("```fortran\n")[1].split("\n```")
         assert re.match(rf"(subroutine|function) {name}\(|type.* :: {name}\n", code), name
         assert text.strip(), name
-    assert "- `real(c_double), pointer, intent(inout) :: array(..)`" in page, "what is made by the preprocessor"
+
+
+def test_the_page_has_constants_and_what_the_preprocessor_makes() -> None:
+    page = fortran_pages.page(MODULE)
+    assert "- `real(c_double), pointer, intent(inout) :: array(..)`" in page
     assert "integer, parameter :: HALCYON_DURABLE = 2" in page
 
 

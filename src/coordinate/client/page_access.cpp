@@ -1,4 +1,4 @@
-#include "coordinate/layer/page_access.hpp"
+#include "coordinate/client/page_access.hpp"
 
 #include <stdio.h>
 #include <sys/socket.h>
@@ -8,7 +8,7 @@
 
 #include "base/clock.hpp"
 #include "calls/state/direct_call.hpp"
-#include "coordinate/layer/agent_start.hpp"
+#include "coordinate/client/agent_start.hpp"
 #include "coordinate/page/process_life.hpp"
 
 namespace halcyon::coordinate::page_access {

@@ -1,4 +1,4 @@
-#include "coordinate/layer/agent_start.hpp"
+#include "coordinate/client/agent_start.hpp"
 
 #include <poll.h>
 #include <signal.h>
@@ -12,7 +12,7 @@
 #include "base/detached_program.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/own_thread.hpp"
-#include "coordinate/layer/page_access.hpp"
+#include "coordinate/client/page_access.hpp"
 
 namespace halcyon::coordinate::page_access {
 namespace direct = calls::direct;

@@ -9,9 +9,9 @@
 
 #include "base/error.hpp"
 
-namespace halcyon::offload {
+namespace halcyon {
 
-/// A struct of halcyon.h that grows from release to release, and that the library fills in. Its first member,
+/// A struct of the C interface that grows from release to release, and that the library fills in. Its first member,
 /// size_bytes, says how much of the struct the caller was compiled with.
 template <class Struct>
 constexpr bool begins_with_its_size() {
@@ -43,4 +43,4 @@ void give(const Struct& filled, Struct& to, size_t own_bytes) {
                 to.size_bytes - own_bytes);
 }
 
-}  // namespace halcyon::offload
+}  // namespace halcyon

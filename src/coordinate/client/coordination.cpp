@@ -1,0 +1,119 @@
+#include "coordinate/client/coordination.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/detached_start.hpp"
+#include "base/node_identity.hpp"
+#include "calls/state/held_signals.hpp"
+#include "calls/state/mpi_launch.hpp"
+#include "coordinate/client/page_access.hpp"
+#include "coordinate/configuration/coordinators.hpp"
+#include "coordinate/page/process_life.hpp"
+#include "coordinate/page/slot_claim.hpp"
+
+namespace halcyon::coordinate {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr const char* file_of_machine = "/etc/halcyon/coordinators.yaml";
+
+/// Coordinators name paths as they like; files are known by where they are.
+std::string real_path(const std::string& path) {
+    std::error_code none;
+    const fs::path found = fs::weakly_canonical(path, none);
+    return none ? path : found.string();
+}
+
+result<coordination> read_file(const std::string& path) {
+    const auto known = read_coordinators(path);
+    if (!known) return known.why();
+    coordination found;
+    for (const coordinator_entry& one : known->entries)
+        for (const std::string& root : one.paths) found.mounts += real_path(root) + "=" + one.address.text() + "\n";
+    return found;
+}
+
+/// As the launcher or `halcyon run` names the job. A program that was started by neither is a job of its own.
+job_identity find_job(uint64_t start) {
+    job_identity job = job_identity::of_environment();
+    if (job.name[0] != '\0') return job;
+    const uint64_t launch = calls::mpi_launch::name();
+    if (launch != 0)
+        std::snprintf(job.name, sizeof job.name, "launch-%016llx", static_cast<unsigned long long>(launch));
+    else
+        std::snprintf(job.name, sizeof job.name, "%.60s.%d.%llu", host_name().c_str(), ::getpid(),
+                      static_cast<unsigned long long>(start));
+    if (variable_or_nothing("HALCYON_JOB_SECRET").empty())
+        std::snprintf(job.secret, sizeof job.secret, "unset-%.60s", job.name);
+    return job;
+}
+
+int64_t patience_ms() {
+    const long long set = std::strtoll(variable_or_nothing("HALCYON_COORDINATE_PATIENCE_MS").c_str(), nullptr, 10);
+    return set > 0 ? std::min<long long>(set, 600'000) : 1000;
+}
+
+/// Where calls of this process pass a layer, that takes its place at the first of them, and forgets then what was in it
+/// (forget_program_before): this is that call, if there was none before.
+void let_layers_start() {
+    const int fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) ::close(fd);
+}
+
+}  // namespace
+
+result<coordination> find_coordination(const std::string& config) {
+    const std::string by_run = variable_or_nothing("HALCYON_COORDINATORS");
+    if (!by_run.empty()) return coordination{by_run, {}};
+    const std::string named = config.empty() ? variable_or_nothing("HALCYON_COORDINATORS_FILE") : config;
+    if (!named.empty()) return read_file(named);
+    std::error_code none;
+    if (!fs::exists(file_of_machine, none))
+        return coordination{{},
+                            std::string("no coordinator is known: there is no ") + file_of_machine +
+                                ", HALCYON_COORDINATORS_FILE is not set, and no file was given"};
+    auto found = read_file(file_of_machine);
+    if (!found) return coordination{{}, found.why().message};
+    return found;
+}
+
+program_place take_place(const coordination& by, const void* within) {
+    static program_place taken;
+    static int taken_by = 0;
+    if (by.mounts.empty()) return {nullptr, nullptr, by.why};
+    if (taken.slot != nullptr && taken_by == ::getpid()) return taken;
+    let_layers_start();
+    const int pid = ::getpid();
+    const uint64_t start = start_of_process(pid);
+    const auto agent = find_installed("halcyon-agent", variable_or_nothing("HALCYON_AGENT"), within);
+    if (!agent)
+        return {nullptr, nullptr,
+                "no halcyon-agent found; looked for " + agent.why().message + "; set HALCYON_AGENT to its path"};
+    const std::string facts = variable_or_nothing("HALCYON_TRACE_DIR");
+    std::array<char, 400> complaint{};
+    page* shared = nullptr;
+    {
+        const calls::held_signals no_harm;
+        shared = page_access::open({find_job(start), agent->c_str(), by.mounts.c_str(), facts.c_str(), patience_ms()},
+                                   complaint.data(), complaint.size());
+    }
+    if (shared == nullptr) return {nullptr, nullptr, complaint.data()};
+    process_slot* const slot = claim_slot(*shared, process_slot::owner_of(pid, start));
+    if (slot == nullptr)
+        return {nullptr, nullptr,
+                "the job has more than " + std::to_string(page::most_processes) + " processes on this node"};
+    if (slot->by_itself.layer.load() == 0)
+        for (size_t i = 0; i < shared->file_systems; ++i) forget_program_before(*slot, i);
+    taken_by = pid;
+    return taken = {shared, slot, {}};
+}
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+
+#include "base/error.hpp"
+#include "coordinate/page/page.hpp"
+
+/// How a program that takes turns by itself comes to a coordinator. May throw bad_alloc only.
+namespace halcyon::coordinate {
+
+/// Who coordinates what, for a program.
+struct coordination {
+    std::string mounts;  ///< lines PATH=ADDRESS; "": nobody
+    std::string why;     ///< where there are none
+};
+
+/// HALCYON_COORDINATORS, which `halcyon run --coordinate` sets; else coordinators.yaml: `config`, or, where that is
+/// empty, the file that HALCYON_COORDINATORS_FILE names, or that of the machine. That of the machine may be missing or
+/// wrong: then nobody coordinates.
+/// Failure (config, system): a file that was named is wrong, or cannot be read.
+result<coordination> find_coordination(const std::string& config);
+
+/// The place of this process in the page of its job on this node.
+struct program_place {
+    page* shared = nullptr;
+    process_slot* slot = nullptr;
+    std::string why;  ///< where there is none
+};
+
+/// Takes it, and before that starts the job's agent, where there is none: HALCYON_AGENT, or the one that is installed
+/// with the library that holds `within`. A process has one for good. Takes as long as the patience that
+/// HALCYON_COORDINATE_PATIENCE_MS sets (1 s) at most. Not for two threads at once.
+program_place take_place(const coordination& by, const void* within);
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,188 @@
+#include "coordinate/client/program_turn.hpp"
+
+#include "base/clock.hpp"
+#include "calls/state/direct_call.hpp"
+#include "coordinate/client/turn_waiting.hpp"
+#include "coordinate/layer/agent_ring.hpp"
+#include "coordinate/page/process_life.hpp"
+
+namespace halcyon::coordinate {
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+int64_t own_bytes() {
+    return bytes_of_process(calls::direct::process_id());
+}
+
+/// Under a standing turn a call may begin before the coordinator has heard of the phase. If another job came just then,
+/// the turn would be called back at once, and a program holds it for longer than a call does: so it waits until its
+/// agent has told of the phase, and shows `allowed`.
+bool may_begin(uint32_t word) {
+    return (word & turn_word::holds) == 0 && turn_word::state(word) != permission::standing;
+}
+
+bool is_being_called_back(uint32_t word) {
+    const permission state = turn_word::state(word);
+    return state == permission::hold || state == permission::stop;
+}
+
+}  // namespace
+
+void program_turn::start(page& shared, process_slot& slot, size_t file_system) {
+    shared_ = &shared;
+    here_ = &shared.file_system[file_system];
+    slot_ = &slot;
+    part_ = &slot.at[file_system];
+    own_ = &slot.by_itself.at[file_system];
+}
+
+void program_turn::announce(operation what, const std::optional<phase_forecast>& coming) {
+    const int64_t now_ns = monotonic_ns();
+    counted_at_announcement_ = own_bytes();
+    part_->operation.store(static_cast<uint32_t>(what), relaxed);
+    const bool is_new = part_->under_way.load(relaxed) == 0 && part_->waiting.load(relaxed) == 0;
+    if (is_new) part_->begun_ns.store(now_ns, relaxed);
+    tell(coming);  // before the agent hears of the phase
+    if (is_new) part_->begun.fetch_add(1);
+    ask();
+    ring_agent(*shared_);
+}
+
+void program_turn::tell(const std::optional<phase_forecast>& coming) {
+    const bool told_before = own_->forecasts.exchange(coming ? 1 : 0) != 0;
+    if (!coming && !told_before) return;
+    phase_forecast told = coming ? *coming : phase_forecast{};
+    if (coming) {
+        told.told_ns = monotonic_ns();
+        told.told_bytes = part_->moved.load(relaxed) + part_->unasked.load(relaxed);
+    }
+    told.write_to(part_->forecast);
+}
+
+void program_turn::ask() {
+    asked_ns_ = monotonic_ns();
+    stage_ = stage::asking;
+    part_->waiting.fetch_add(1);
+}
+
+/// `follows`: goes on although the turn is called back, since another process of the application needs this one.
+bool program_turn::enter(bool follows) {
+    // The turn of another part of the program is this one's, too.
+    const bool has_it = own_->held.load() != 0;
+    const auto passage_by = [&](uint32_t word) {
+        if ((word & turn_word::leased) != 0 || is_being_called_back(word)) return passage::under_lease;
+        return (word & turn_word::holds) != 0 ? passage::exempt : passage::unasked;
+    };
+    const auto may = [&](uint32_t word) {
+        return may_begin(word) || has_it || (follows && is_being_called_back(word));
+    };
+    if (!may(here_->turn.load(std::memory_order_acquire))) return false;
+    part_->under_way.fetch_add(1, std::memory_order_seq_cst);
+    const uint32_t word = here_->turn.load(std::memory_order_seq_cst);
+    const passage how = passage_by(word);
+    if (!may(word) || how != passage::under_lease) part_->under_way.fetch_sub(1);
+    if (!may(word)) return false;
+    if (how == passage::under_lease) static_cast<void>(draw_from_lease(*shared_, *here_, *part_, 0, true));
+    if (how == passage::unasked) ++unasked_;
+    hold(how);
+    return true;
+}
+
+void program_turn::hold(passage how) {
+    how_ = how;
+    if (own_->held.load() == 0) own_->counted_from.store(counted_at_announcement_);
+    own_->held.fetch_add(1);
+    stage_ = stage::holding;
+    part_->waiting.fetch_sub(1);  // after it came to be under way: never neither
+}
+
+/// Whether one that waits goes on although it is not its turn.
+bool program_turn::goes_out_of_turn(uint32_t word, int64_t now_ns) {
+    if (slot_->locks.load() != 0 || somebody_holds_a_lock(*shared_)) {
+        part_->let_locks.fetch_add(1, relaxed);
+        return true;
+    }
+    if (now_ns - asked_ns_ >= shared_->starvation_ns) {
+        part_->let_starving.fetch_add(1, relaxed);
+        ++starving_;
+        return true;
+    }
+    static_cast<void>(let_go_if_silent(*shared_, *here_, *part_, word, now_ns));
+    return false;
+}
+
+bool program_turn::try_take() {
+    if (enter(false)) return true;
+    const uint32_t word = here_->turn.load(std::memory_order_seq_cst);
+    if (may_begin(word)) return enter(false);
+    if (!goes_out_of_turn(word, monotonic_ns())) return enter(false);
+    hold(passage::exempt);
+    return true;
+}
+
+/// `follows`: as of enter(); then, and after `most_ns`, out of turn.
+void program_turn::wait_until_taken(bool follows, int64_t most_ns) {
+    const int64_t began_ns = monotonic_ns();
+    int64_t now_ns = began_ns;
+    while (!(follows && enter(true)) && !try_take()) {
+        if (now_ns - began_ns >= most_ns) {
+            part_->let_others.fetch_add(1, relaxed);
+            hold(passage::exempt);
+            break;
+        }
+        const uint32_t word = here_->turn.load(std::memory_order_seq_cst);
+        if (!may_begin(word)) sleep_on_turn(*shared_, here_->turn, word, now_ns - asked_ns_);
+        now_ns = monotonic_ns();
+    }
+    waited_ns_ += monotonic_ns() - began_ns;
+    part_->waited_ns.fetch_add(monotonic_ns() - began_ns, relaxed);
+    if (own_->held.load() == 1) own_->counted_from.store(own_bytes());
+}
+
+void program_turn::take() {
+    wait_until_taken(false, INT64_MAX);
+}
+
+void program_turn::join() {
+    wait_until_taken(true, shared_->patience_ns);
+}
+
+bool program_turn::is_kept() const {
+    if (how_ == passage::exempt) return true;
+    return (here_->turn.load(std::memory_order_acquire) & turn_word::holds) == 0;
+}
+
+void program_turn::step() {
+    const bool asks_again =
+        how_ != passage::under_lease && turn_word::goes_under_lease(here_->turn.load(std::memory_order_acquire));
+    if (is_kept() && !asks_again) return;
+    ask();  // before it is taken out of those under way: never neither
+    settle();
+    ring_agent(*shared_);
+    take();
+}
+
+/// What moved since the turn was taken counts, and does so no more.
+void program_turn::settle() {
+    const int64_t from = own_->counted_from.load();
+    const bool was_last = own_->held.fetch_sub(1) == 1;
+    const int64_t moved = was_last && slot_->by_itself.layer.load() == 0 && from >= 0 ? own_bytes() - from : 0;
+    if (how_ != passage::under_lease) {
+        part_->unasked.fetch_add(moved > 0 ? moved : 0, relaxed);
+        return;
+    }
+    part_->moved.fetch_add(moved > 0 ? moved : 0, relaxed);
+    static_cast<void>(draw_from_lease(*shared_, *here_, *part_, 0, true));
+    part_->under_way.fetch_sub(1, std::memory_order_release);
+}
+
+void program_turn::give_back() {
+    if (stage_ == stage::asking) part_->waiting.fetch_sub(1);
+    if (stage_ == stage::holding) settle();
+    if (stage_ != stage::idle) ring_agent(*shared_);
+    stage_ = stage::idle;
+}
+
+}  // namespace halcyon::coordinate

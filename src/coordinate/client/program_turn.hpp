@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "coordinate/page/page.hpp"
+#include "coordinate/page/phase_forecast.hpp"
+#include "coordinate/protocol/operation.hpp"
+
+namespace halcyon::coordinate {
+
+/// The turn that a program takes by itself at one file system, instead of waiting in each of its calls.
+///
+///     idle -- announce() --> asking -- try_take(), take(), join() --> holding -- give_back() --> idle
+///
+/// In the page, one that asks counts in process_part::waiting, one that holds the turn in process_part::under_way, so
+/// that the agent sees one phase from the announcement to the end, and waits for the end when the turn is called back.
+/// One that goes on out of turn counts in neither (page.hpp: under_way and the turn's word).
+///
+/// Of one process; several of them may be at one file system, in several threads. Calls of a layer in the process go on
+/// while one of them holds the turn. Where there is no layer, the system's account says how much was moved.
+class program_turn {
+  public:
+    enum class stage : uint8_t { idle, asking, holding };
+
+    void start(page& shared, process_slot& slot, size_t file_system);
+    [[nodiscard]] stage at() const { return stage_; }
+
+    /// A phase begins. `coming`: what is known of it, if anything is; its times are set here.
+    void announce(operation what, const std::optional<phase_forecast>& coming);
+    /// What is known has changed. Where nothing is any more, the layer's forecasts count again.
+    void tell(const std::optional<phase_forecast>& coming);
+
+    /// Takes the turn if that can be done at once. A load where it cannot; no system call but to wake the agent.
+    bool try_take();
+    /// Waits for it: until it is this application's; nobody answers for page::patience_ns; or for page::starvation_ns.
+    void take();
+    /// Takes part in a turn that another process of the application has: waits for page::patience_ns at most.
+    void join();
+    /// While holding: one load. False: others are to have it, and step() would wait.
+    [[nodiscard]] bool is_kept() const;
+    /// Between two accesses while holding: gives way if others are to have the turn, and takes it again.
+    void step();
+    /// From any stage.
+    void give_back();
+
+    /// Since start(), all waits together; and how often it went on out of turn, for want of an answer or of a turn.
+    [[nodiscard]] int64_t waited_ns() const { return waited_ns_; }
+    [[nodiscard]] uint64_t steps_unasked() const { return unasked_; }
+    [[nodiscard]] uint64_t steps_starving() const { return starving_; }
+    /// process_part::begun_ns, or when the turn was last given way.
+    [[nodiscard]] int64_t asked_ns() const { return asked_ns_; }
+
+  private:
+    enum class passage : uint8_t { under_lease, unasked, exempt };
+
+    void ask();
+    [[nodiscard]] bool enter(bool follows);
+    void hold(passage how);
+    void settle();
+    [[nodiscard]] bool goes_out_of_turn(uint32_t word, int64_t now_ns);
+    void wait_until_taken(bool follows, int64_t most_ns);
+
+    page* shared_ = nullptr;
+    shared_file_system* here_ = nullptr;
+    process_slot* slot_ = nullptr;
+    process_part* part_ = nullptr;
+    program_turns::part* own_ = nullptr;
+    stage stage_ = stage::idle;
+    passage how_ = passage::under_lease;
+    int64_t asked_ns_ = 0;
+    int64_t counted_at_announcement_ = -1;
+    int64_t waited_ns_ = 0;
+    uint64_t unasked_ = 0, starving_ = 0;
+};
+
+}  // namespace halcyon::coordinate

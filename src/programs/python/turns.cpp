@@ -1,0 +1,104 @@
+// halcyon._turns: the C interface of io.h for halcyon/turns.py, which is the one that programs use. Never links MPI.
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <string>
+
+#include "halcyon/io.h"
+#include "programs/python/raise.hpp"
+
+namespace nb = nanobind;
+
+namespace {
+
+/// Calls Halcyon without holding the interpreter, since a call may wait; raises what it returns.
+template <class Call>
+void call(Call&& function) {
+    int code = HALCYON_OK;
+    {
+        const nb::gil_scoped_release others_run;
+        code = function();
+    }
+    if (code != HALCYON_OK) halcyon::python::raise(code, halcyon_io_error_message());
+}
+
+class turns {
+  public:
+    turns(const std::string& path, const std::optional<std::string>& config) {
+        call([&] { return halcyon_io_init(config ? config->c_str() : nullptr, path.c_str(), &handle_); });
+    }
+
+    void prepare(int64_t bytes, int64_t files, int access, double alone_s, double period_s) {
+        const halcyon_io_info info{sizeof info, bytes,   files, static_cast<halcyon_io_access>(access),
+                                   alone_s,     period_s};
+        call([&] { return halcyon_io_prepare(handle_, &info); });
+    }
+    void complete() {
+        call([&] { return halcyon_io_complete(handle_); });
+    }
+    void inform() {
+        call([&] { return halcyon_io_inform(handle_); });
+    }
+    bool check() {
+        int authorized = 0;
+        call([&] { return halcyon_io_check(handle_, &authorized); });
+        return authorized != 0;
+    }
+    void wait() {
+        call([&] { return halcyon_io_wait(handle_); });
+    }
+    void join() {
+        call([&] { return halcyon_io_join(handle_); });
+    }
+    void release() {
+        call([&] { return halcyon_io_release(handle_); });
+    }
+    void finalize() {
+        call([&] { return halcyon_io_finalize(&handle_); });
+    }
+
+    /// By the names of the members in io.h.
+    nb::dict status() const {
+        halcyon_io_status_t s{};
+        s.size_bytes = sizeof s;
+        call([&] { return halcyon_io_status(handle_, &s); });
+        nb::dict of;
+        of["coordination"] = static_cast<int>(s.coordination);
+        of["stage"] = static_cast<int>(s.stage);
+        of["our_turn"] = s.our_turn != 0;
+        of["others_move"] = s.others_move != 0;
+        of["expected_wait_s"] = s.expected_wait_s;
+        of["waited_s"] = s.waited_s;
+        of["bytes"] = s.bytes;
+        of["bytes_unasked"] = s.bytes_unasked;
+        of["steps_unasked"] = s.steps_unasked;
+        of["steps_starving"] = s.steps_starving;
+        of["holders"] = nb::bytes(s.holders);
+        of["reason"] = nb::bytes(s.reason);
+        return of;
+    }
+
+  private:
+    /// Not finalized on destruction: the process may have been forked meanwhile. The agent sees the process end.
+    halcyon_io_handle handle_ = nullptr;
+};
+
+}  // namespace
+
+NB_MODULE(_turns, m) {
+    nb::class_<turns>(m, "Turns")
+        .def(nb::init<const std::string&, const std::optional<std::string>&>(), nb::arg("path"),
+             nb::arg("config").none())
+        .def("prepare", &turns::prepare)
+        .def("complete", &turns::complete)
+        .def("inform", &turns::inform)
+        .def("check", &turns::check)
+        .def("wait", &turns::wait)
+        .def("join", &turns::join)
+        .def("release", &turns::release)
+        .def("status", &turns::status)
+        .def("finalize", &turns::finalize);
+}

@@ -1,0 +1,255 @@
+#include "programs/turns/turns.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/sized_struct.hpp"
+#include "coordinate/client/coordination.hpp"
+#include "coordinate/client/mount_of.hpp"
+
+using namespace halcyon;
+using namespace halcyon::coordinate;
+
+namespace {
+
+constexpr auto relaxed = std::memory_order_relaxed;
+
+failure usage(std::string message) {
+    return {error_kind::usage, std::move(message), 0};
+}
+
+double seconds(int64_t ns) {
+    return static_cast<double>(ns) / 1e9;
+}
+
+/// Where the path leads, as far as it exists; without system calls of its own where that cannot be asked.
+std::string real_path(const std::string& path) {
+    std::error_code none;
+    const auto whole = std::filesystem::absolute(path, none);
+    const auto found = std::filesystem::weakly_canonical(whole, none);
+    std::string text = none ? whole.string() : found.string();
+    while (text.size() > 1 && text.back() == '/') text.pop_back();
+    return text;
+}
+
+/// "/scratch, /work"
+std::string mounts_of(const page& shared) {
+    std::string all;
+    for (uint32_t i = 0; i < shared.file_systems; ++i) {
+        if (i > 0) all += ", ";
+        all.append(shared.file_system[i].path, shared.file_system[i].path_bytes);
+    }
+    return all;
+}
+
+template <size_t room>
+void put(char (&into)[room], std::string_view text) {
+    const size_t bytes = std::min(text.size(), room - 1);
+    std::memcpy(into, text.data(), bytes);
+    into[bytes] = '\0';
+}
+
+/// What the agent tells of others, for people; "" while it changes that.
+std::string holders_of(const shared_file_system& here) {
+    const uint32_t told = here.told.load(std::memory_order_acquire);
+    std::string text(here.holders, ::strnlen(here.holders, sizeof here.holders));
+    std::atomic_thread_fence(std::memory_order_acquire);
+    if (told % 2 != 0 || here.told.load(relaxed) != told) return {};
+    while (!text.empty() && text.back() == '\n') text.pop_back();
+    return text;
+}
+
+}  // namespace
+
+result<halcyon_io_turns*> halcyon_io_turns::open(const std::string& config, const std::string& path) {
+    if (path.empty()) return usage("halcyon_io_init: the path is empty; give one on the file system to be used");
+    const auto by = find_coordination(config);
+    if (!by) return by.why();
+    auto made = std::make_unique<halcyon_io_turns>();
+    static std::mutex one_at_a_time;
+    static std::vector<std::unique_ptr<halcyon_io_turns>> all;
+    const std::lock_guard lock(one_at_a_time);
+    const program_place place = take_place(*by, reinterpret_cast<const void*>(&halcyon_io_init));
+    const std::string real = real_path(path);
+    const size_t at = place.slot == nullptr ? no_mount : mount_of(*place.shared, real);
+    if (at != no_mount) {
+        made->shared_ = place.shared;
+        made->slot_ = place.slot;
+        made->file_system_ = at;
+        made->turn_.start(*place.shared, *place.slot, at);
+        made->moved_before_ = made->moved();
+        made->unasked_before_ = made->unasked();
+    } else {
+        made->why_ = place.slot == nullptr ? place.why
+                                           : "nobody coordinates " + real + ": the coordinators of this job are for " +
+                                                 mounts_of(*place.shared);
+        made->why_ = "I/O is not coordinated: " + made->why_;
+    }
+    all.push_back(std::move(made));
+    return all.back().get();
+}
+
+int64_t halcyon_io_turns::moved() const {
+    return slot_ == nullptr ? 0 : slot_->at[file_system_].moved.load(relaxed);
+}
+
+int64_t halcyon_io_turns::unasked() const {
+    return slot_ == nullptr ? 0 : slot_->at[file_system_].unasked.load(relaxed);
+}
+
+double halcyon_io_turns::since_begin_s() const {
+    return seconds(monotonic_ns() - begun_ns_);
+}
+
+result<void> halcyon_io_turns::prepare(const halcyon_io_info& info) {
+    if (auto sized = check_size("halcyon_io_prepare", "halcyon_io_info", info, offsetof(halcyon_io_info, bytes));
+        !sized)
+        return sized;
+    halcyon_io_info known{};
+    std::memcpy(&known, &info, std::min<size_t>(info.size_bytes, sizeof known));
+    const auto refuse = [](const char* member, const std::string& value) {
+        return usage(std::string("halcyon_io_prepare: ") + member + " is " + value +
+                     "; expected a number from 0 (not known) on");
+    };
+    if (known.bytes < 0) return refuse("bytes", std::to_string(known.bytes));
+    if (known.files < 0) return refuse("files", std::to_string(known.files));
+    if (!std::isfinite(known.alone_s) || known.alone_s < 0) return refuse("alone_s", std::to_string(known.alone_s));
+    if (!std::isfinite(known.period_s) || known.period_s < 0) return refuse("period_s", std::to_string(known.period_s));
+    if (known.access < HALCYON_IO_WRITE || known.access > HALCYON_IO_METADATA)
+        return usage("halcyon_io_prepare: access is " + std::to_string(known.access) +
+                     "; expected HALCYON_IO_WRITE, HALCYON_IO_READ or HALCYON_IO_METADATA");
+    if (known_.is_full())
+        return usage("halcyon_io_prepare: " + std::to_string(known_accesses::most_levels) +
+                     " levels are prepared; each needs its halcyon_io_complete");
+    known_.add({known.bytes, known.files, static_cast<operation>(known.access), known.alone_s, known.period_s},
+               moved() + unasked());
+    return {};
+}
+
+result<void> halcyon_io_turns::complete() {
+    if (known_.empty())
+        return usage("halcyon_io_complete: nothing is prepared; there must be one halcyon_io_prepare for each");
+    known_.remove_last();
+    return {};
+}
+
+void halcyon_io_turns::inform() {
+    const bool begins = at() == stage::idle;
+    if (begins) begun_ns_ = monotonic_ns();
+    if (slot_ == nullptr) {
+        if (begins) stage_alone_ = stage::asking;
+        return;
+    }
+    std::optional<phase_forecast> coming;
+    if (!known_.empty()) coming = known_.forecast(moved() + unasked(), since_begin_s());
+    if (begins) {
+        told_before_ = shared_->file_system[file_system_].told.load(std::memory_order_acquire);
+        turn_.announce(known_.what(), coming);
+    } else {
+        turn_.tell(coming);
+    }
+}
+
+result<void> halcyon_io_turns::asked(const char* call) const {
+    if (at() != stage::idle) return {};
+    return usage(std::string(call) + ": no phase was announced; call halcyon_io_inform first");
+}
+
+result<bool> halcyon_io_turns::check() {
+    if (auto may = asked("halcyon_io_check"); !may) return may.why();
+    if (slot_ == nullptr) stage_alone_ = stage::holding;
+    if (slot_ == nullptr) return true;
+    return turn_.at() == stage::holding ? turn_.is_kept() : turn_.try_take();
+}
+
+result<void> halcyon_io_turns::wait() {
+    if (auto may = asked("halcyon_io_wait"); !may) return may;
+    if (slot_ == nullptr)
+        stage_alone_ = stage::holding;
+    else if (turn_.at() == stage::holding)
+        turn_.step();
+    else
+        turn_.take();
+    return {};
+}
+
+result<void> halcyon_io_turns::join() {
+    if (auto may = asked("halcyon_io_join"); !may) return may;
+    if (at() == stage::holding)
+        return usage("halcyon_io_join: the turn is held already; halcyon_io_wait gives way between two accesses");
+    if (slot_ == nullptr)
+        stage_alone_ = stage::holding;
+    else
+        turn_.join();
+    return {};
+}
+
+result<void> halcyon_io_turns::release() {
+    if (at() == stage::idle)
+        return usage("halcyon_io_release: no phase was announced, so that there is nothing to give back");
+    stage_alone_ = stage::idle;
+    if (slot_ == nullptr) return {};
+    if (known_.knows_next())
+        turn_.tell(known_.after(moved() + unasked(), since_begin_s()));
+    else
+        turn_.tell({});
+    turn_.give_back();
+    return {};
+}
+
+void halcyon_io_turns::describe_turn(halcyon_io_status_t& into) const {
+    const shared_file_system& here = shared_->file_system[file_system_];
+    const uint32_t word = here.turn.load(std::memory_order_acquire);
+    const int64_t now_ns = monotonic_ns();
+    const bool is_heard = now_ns - shared_->beat_ns.load(std::memory_order_acquire) <= shared_->patience_ns &&
+                          now_ns - here.heard_ns.load(std::memory_order_acquire) <= shared_->patience_ns;
+    if ((word & (turn_word::holds | turn_word::leased)) == 0 || !is_heard) {
+        into.coordination = HALCYON_IO_SILENT;
+        put(into.reason, "nothing is heard of the coordinator or of this node's agent: I/O goes on without asking");
+        return;
+    }
+    into.our_turn = turn_word::goes_under_lease(word) ? 1 : 0;
+    into.others_move = here.company.load(relaxed) % 2 != 0 ? 1 : 0;
+    if (into.our_turn != 0) return;
+    // What was told of a phase before says nothing of this one.
+    const bool is_new = here.told.load(std::memory_order_acquire) != told_before_;
+    const bool knows = at() != stage::idle && is_new;
+    into.expected_wait_s = knows ? seconds(here.wait_ns.load(relaxed)) : -1;
+    if (knows) put(into.holders, holders_of(here));
+    into.others_move = into.holders[0] != '\0' ? 1 : 0;
+}
+
+halcyon_io_status_t halcyon_io_turns::status() const {
+    halcyon_io_status_t now{};
+    now.size_bytes = sizeof now;
+    now.stage = static_cast<halcyon_io_stage>(at());
+    if (slot_ == nullptr) {
+        now.coordination = HALCYON_IO_UNCOORDINATED;
+        now.our_turn = 1;
+        put(now.reason, why_);
+        return now;
+    }
+    now.our_turn = 1;
+    describe_turn(now);
+    now.waited_s = seconds(turn_.waited_ns());
+    now.bytes = moved() - moved_before_;
+    now.bytes_unasked = unasked() - unasked_before_;
+    now.steps_unasked = turn_.steps_unasked();
+    now.steps_starving = turn_.steps_starving();
+    return now;
+}
+
+void halcyon_io_turns::close() {
+    if (slot_ != nullptr) {
+        turn_.give_back();
+        turn_.tell({});
+    }
+    is_open = false;
+}

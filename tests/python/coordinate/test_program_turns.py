@@ -1,0 +1,331 @@
+"""Programs that take turns by themselves (halcyon.turns), with the real daemon."""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from coordinator_process import PATIENT, CoordinatorProcess, wait_until
+from scripted_agents import Agent, has_turn, heard, run_until
+from turn_programs import Program, RefusedError, ended
+
+from halcyon.compiled import load_compiled
+from halcyon.errors import UnavailableError
+from halcyon.layers.preload import find_library
+
+Start = Callable[..., CoordinatorProcess]
+Run = Callable[..., Program]
+
+
+@pytest.fixture(autouse=True)
+def compiled() -> None:
+    try:
+        load_compiled("_turns")
+    except UnavailableError as why:
+        pytest.skip(str(why))
+
+
+@pytest.fixture
+def scratch(tmp_path: Path) -> Path:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def run(scratch: Path) -> Iterator[Run]:
+    """Starts a program, which takes turns at `scratch`."""
+    programs: list[Program] = []
+
+    def started(of: CoordinatorProcess | None, job: str, **more: object) -> Program:
+        programs.append(Program(scratch, of.config if of else None, job, **more))  # type: ignore[arg-type]
+        return programs[-1]
+
+    with ended(programs):
+        yield started
+
+
+def states(of: CoordinatorProcess) -> dict[str, str]:
+    return {one.job: one.state for one in of.top().applications}
+
+
+def hold(of: CoordinatorProcess, one: Program) -> None:
+    """The turn, as the coordinator sees it, too."""
+    one.hold()
+    wait_until(lambda: states(of).get(one.job) == "moving", f"{one.job} moves")
+
+
+def test_a_program_waits_until_another_one_gives_its_turn_back(start: Start, run: Run, scratch: Path) -> None:
+    of = start(paths=[str(scratch)], times=PATIENT)
+    a, b = run(of, "A"), run(of, "B")
+    hold(of, a)
+    b.do("inform")
+    wait_until(lambda: states(of).get(b.job) == "waiting", "B waits")
+    assert b.do("check") is False
+    b.begin("wait")
+    a.do("write", file=str(scratch / "a"), mib=4)
+    assert states(of)[b.job] == "waiting"
+    a.do("release")
+    b.answer()
+    assert b.status["our_turn"]
+    assert states(of)[b.job] == "moving"
+    b.do("release")
+    assert b.status["waited_s"] > 0
+    assert a.status["steps_unasked"] == b.status["steps_unasked"] == 0
+
+
+def test_a_check_takes_the_turn_when_it_is_ours(start: Start, run: Run, scratch: Path) -> None:
+    of = start(paths=[str(scratch)], times=PATIENT)
+    a, b = run(of, "A"), run(of, "B")
+    hold(of, a)
+    b.do("inform")
+    wait_until(lambda: states(of).get(b.job) == "waiting", "B waits")
+    a.do("release")
+    wait_until(lambda: b.do("check"), "B has the turn")
+    assert b.status["stage"] == "holding"
+
+
+def test_the_status_says_who_has_the_turn_and_for_how_long(start: Start, run: Run, scratch: Path) -> None:
+    of = start(paths=[str(scratch)], times=PATIENT)
+    a, b = run(of, "A"), run(of, "B")
+    a.do("prepare", nbytes=1 << 30, alone_s=10)
+    hold(of, a)
+    assert a.status["our_turn"]
+    assert a.status["expected_wait_s"] == 0
+    assert a.status["holders"] == []
+    idle = b.status
+    assert (idle["stage"], idle["our_turn"], idle["expected_wait_s"]) == ("idle", False, None)
+    b.do("inform")
+    wait_until(lambda: b.status["holders"], "B hears who has the turn")
+    asks = b.status
+    assert asks["holders"] == [a.job]
+    assert asks["coordination"] == "coordinated"
+    assert asks["stage"] == "asking"
+    assert 0 < asks["expected_wait_s"] <= 20
+    b.do("release")  # it comes back later
+    wait_until(lambda: states(of)[b.job] != "waiting", "B asks no more")
+    assert b.status["expected_wait_s"] is None
+
+
+def test_the_coordinator_hears_what_was_prepared_and_what_moves(start: Start, run: Run, scratch: Path) -> None:
+    of = start(paths=[str(scratch)], times=PATIENT)
+    a = run(of, "A")
+    a.do("prepare", nbytes=1 << 30, alone_s=50)
+    a.do("prepare", nbytes=1 << 20, access="read")
+    hold(of, a)
+    told = lambda: next(iter(of.top().applications))  # noqa: E731
+    wait_until(lambda: told().state == "moving" and told().bytes_left > 0, "A has told its bytes")
+    assert 1 << 29 < told().bytes_left <= 1 << 30
+    a.do("write", file=str(scratch / "a"), mib=64)
+    wait_until(lambda: of.count("moved_bytes") >= 64 << 20, "the coordinator hears that bytes moved")
+    assert told().bytes_left <= (1 << 30) - (64 << 20)
+    a.do("release")
+    assert a.status["bytes"] >= 64 << 20
+    assert a.status["bytes_unasked"] == 0
+    a.do("complete")
+    a.do("complete")
+
+
+def test_a_long_access_keeps_its_turn_while_bytes_move(start: Start, run: Run, scratch: Path, tmp_path: Path) -> None:
+    of = start(paths=[str(scratch)], times={"heartbeat": "50 ms", "stalled": "1500 ms"})
+    a, b = run(of, "A"), run(of, "B")
+    hold(of, a)
+    a.begin("write", file=str(scratch / "a"), until=str(tmp_path / "enough"))
+    b.do("inform")
+    held_s = lambda: max((one.in_state_s for one in of.top().applications if one.job == a.job), default=0)  # noqa: E731
+    wait_until(lambda: held_s() > 3, "A has had its turn for longer than a stalled one may")
+    assert states(of)[a.job] == "moving"
+    assert of.count("stalled_holders") == 0
+    (tmp_path / "enough").touch()
+    a.answer()
+
+
+def test_the_next_program_goes_on_when_the_holder_is_killed(start: Start, run: Run, scratch: Path) -> None:
+    of = start(paths=[str(scratch)], times=PATIENT)
+    a, b = run(of, "A"), run(of, "B")
+    hold(of, a)
+    b.do("inform")
+    b.begin("wait")
+    wait_until(lambda: states(of).get(b.job) == "waiting", "B waits")
+    a.kill()
+    b.answer()
+    assert b.status["our_turn"]
+    assert b.status["steps_unasked"] == b.status["steps_starving"] == 0
+
+
+def test_a_program_gives_way_between_two_accesses(start: Start, run: Run, scratch: Path) -> None:
+    of = start(paths=[str(scratch)], policy="interrupt", times=PATIENT | {"stop": "60 s"})
+    a = run(of, "A")
+    hold(of, a)
+    other = Agent(of, "other")
+    other.begin()
+    run_until([other], lambda: states(of).get(a.job) == "being stopped", "A is asked to stop")
+    run_until([other], lambda: not a.do("check"), "A hears of it")
+    a.do("write", file=str(scratch / "a"), mib=4)  # it comes to its end first
+    assert not other.has_turn
+    a.begin("wait")
+    run_until([other], has_turn(other), "the other one has the turn")
+    assert states(of)[a.job] in ("interrupted", "waiting")
+    other.release()
+    a.answer()
+    assert a.status["our_turn"]
+
+
+def test_without_a_coordinator_nothing_waits_and_the_status_says_why(run: Run, tmp_path: Path) -> None:
+    alone = run(None, "A", HALCYON_COORDINATORS_FILE=str(one_of_elsewhere(tmp_path)))
+    assert alone.status["coordination"] == "uncoordinated"
+    assert "nobody coordinates" in alone.status["reason"]
+    assert "/elsewhere" in alone.status["reason"]
+    alone.hold()
+    assert alone.do("check") is True
+    assert alone.status["stage"] == "holding"
+    alone.do("release")
+
+
+def one_of_elsewhere(folder: Path) -> Path:
+    config = folder / "elsewhere.yaml"
+    config.write_text("halcyon: 1\ncoordinators:\n  other: {paths: [/elsewhere], address: 'unix:/nowhere'}\n")
+    return config
+
+
+def test_a_silent_coordinator_is_not_waited_for(prepare: Start, run: Run, scratch: Path) -> None:
+    of = prepare(paths=[str(scratch)])  # it does not run
+    a = run(of, "A", patience_ms=200)
+    a.hold()
+    assert a.status["coordination"] == "silent"
+    assert a.status["steps_unasked"] == 1
+    a.do("write", file=str(scratch / "a"), mib=2)
+    a.do("release")
+    assert a.status["bytes_unasked"] >= 2 << 20
+    assert a.status["bytes"] == 0
+    of.start()
+
+    def goes_in_turn() -> bool:
+        before = a.status["steps_unasked"]
+        a.hold()
+        a.do("release")
+        return bool(a.status["steps_unasked"] == before)
+
+    wait_until(goes_in_turn, "turns are given again")
+
+
+def test_without_an_agent_nothing_waits(prepare: Start, run: Run, scratch: Path) -> None:
+    of = prepare(paths=[str(scratch)])
+    a = run(of, "A", patience_ms=200, HALCYON_AGENT="/bin/false")
+    assert a.status["coordination"] == "uncoordinated"
+    assert "agent" in a.status["reason"]
+    a.hold()
+
+
+@pytest.mark.parametrize(
+    ("calls", "message"),
+    [
+        (["wait"], "halcyon_io_wait: no phase was announced; call halcyon_io_inform first"),
+        (["check"], "halcyon_io_check: no phase was announced; call halcyon_io_inform first"),
+        (["join"], "halcyon_io_join: no phase was announced; call halcyon_io_inform first"),
+        (["inform", "wait", "join"], "halcyon_io_join: the turn is held already"),
+        (["release"], "halcyon_io_release: no phase was announced"),
+        (["inform", "release", "release"], "halcyon_io_release: no phase was announced"),
+        (["complete"], "halcyon_io_complete: nothing is prepared"),
+        (["prepare"] * 65, "halcyon_io_prepare: 64 levels are prepared"),
+        (["finalize", "inform"], "halcyon_io_inform: the handle is null; call halcyon_io_init first"),
+        (["inform", "in_phase"], "a phase begins while another one is asking"),
+    ],
+)
+def test_misuse_is_named(start: Start, run: Run, scratch: Path, calls: list[str], message: str) -> None:
+    a = run(start(paths=[str(scratch)], times=PATIENT), "A")
+    *first, last = calls
+    for call in first:
+        a.do(call)
+    with pytest.raises(RefusedError) as caught:
+        a.do(last, **({"file": str(scratch / "a"), "mib": 1} if last == "in_phase" else {}))
+    assert caught.value.kind == "UsageError"
+    assert caught.value.message.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        ({"nbytes": -1}, "halcyon_io_prepare: bytes is -1; expected a number from 0"),
+        ({"files": -1}, "halcyon_io_prepare: files is -1; expected a number from 0"),
+        ({"alone_s": float("nan")}, "halcyon_io_prepare: alone_s is nan; expected a number from 0"),
+        ({"period_s": -2}, "halcyon_io_prepare: period_s is -2.0"),
+        ({"access": "append"}, "access is 'append'; expected one of write, read, metadata"),
+    ],
+)
+def test_what_makes_no_sense_is_not_prepared(run: Run, tmp_path: Path, known: dict[str, object], message: str) -> None:
+    a = run(None, "A", HALCYON_COORDINATORS_FILE=str(one_of_elsewhere(tmp_path)))
+    with pytest.raises(RefusedError) as caught:
+        a.do("prepare", **known)
+    assert caught.value.message.startswith(message)
+
+
+def test_a_forked_process_needs_turns_of_its_own(start: Start, run: Run, scratch: Path) -> None:
+    of = start(paths=[str(scratch)], times=PATIENT)
+    a = run(of, "A")
+    hold(of, a)
+    with pytest.raises(RefusedError, match="this process was forked off the one that made the handle"):
+        a.do("in_child", call="release")
+    assert a.status["stage"] == "holding"
+    assert a.do("own_in_child") == ["holding", "coordinated"]
+    assert a.status["stage"] == "holding"
+
+
+def test_a_wrong_file_is_refused_and_named(run: Run, prepare: Start, scratch: Path) -> None:
+    of = prepare(paths=[str(scratch)], policy="fcsf")
+    with pytest.raises(RefusedError, match=r"coordinators\.yaml:\d+: coordinators\.scratch\.policy"):
+        run(of, "A")
+    of.config.unlink()
+    with pytest.raises(RefusedError, match=r"HalcyonSystemError: .*coordinators\.yaml"):
+        run(of, "A")
+
+
+def test_a_job_has_one_agent_whoever_asks(start: Start, run: Run, scratch: Path) -> None:
+    of = start(paths=[str(scratch)], times=PATIENT)
+    a = run(of, "A")
+    again = run(of, "A", job_of=a)
+    hold(of, a)
+    again.hold()  # it is their job's turn
+    assert [one.agents for one in of.top().applications] == [1]
+    a.do("release")
+    assert again.do("check") is True
+    assert states(of)[a.job] == "moving"
+
+
+def test_calls_of_a_program_under_the_layer_do_not_wait_twice(start: Start, run: Run, scratch: Path) -> None:
+    try:
+        find_library()
+    except UnavailableError as why:
+        pytest.skip(str(why))
+    of = start(paths=[str(scratch)], policy="interrupt", times=PATIENT | {"stop": "60 s"})
+    halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--coordinators", str(of.config), "--"]
+    a = run(of, "A", before=halcyon)
+    a.hold()
+    wait_until(lambda: "moving" in states(of).values(), "A moves")
+    assert a.status["coordination"] == "coordinated"
+    other = Agent(of, "other")
+    other.begin()
+    run_until([other], lambda: not a.do("check"), "A is asked to stop")
+    a.do("write", file=str(scratch / "a"), mib=8)  # its calls do not wait: it holds the turn
+    assert not heard(other, "grant")()
+    a.do("release")
+    run_until([other], has_turn(other), "the other one has the turn")
+    run_until([other], lambda: "interrupted" not in states(of).values(), "the phase of A is over")
+    a.begin("write", file=str(scratch / "a"), mib=8)  # now its calls take turns by themselves
+    run_until([other], heard(other, "stop"), "the other one is stopped for them")
+    run_until([other], lambda: a.has_answered, "A goes on")
+    a.answer()
+    assert (a.status["bytes"], a.status["bytes_unasked"]) == (16 << 20, 0)  # counted once
+    said = a.end()
+    assert "1 process took turns: 16.8 MB in turn" in said
+    assert "out of turn" not in said
+
+
+def test_a_phase_gives_its_turn_back_at_its_end(start: Start, run: Run, scratch: Path) -> None:
+    a = run(start(paths=[str(scratch)], times=PATIENT), "A")
+    a.do("in_phase", file=str(scratch / "a"), mib=2, nbytes=2 << 20)
+    assert a.status["stage"] == "idle"
+    assert a.status["bytes"] >= 2 << 20
+    with pytest.raises(RefusedError, match="nothing is prepared"):
+        a.do("complete")
+    assert (scratch / "a").stat().st_size == 1 << 20
