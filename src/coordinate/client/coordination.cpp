@@ -32,12 +32,18 @@ std::string real_path(const std::string& path) {
     return none ? path : found.string();
 }
 
+std::string text_of(const std::vector<socket_address>& addresses) {
+    std::string text;
+    for (const socket_address& one : addresses) text += (text.empty() ? "" : ",") + one.text();
+    return text;
+}
+
 result<coordination> read_file(const std::string& path) {
     const auto known = read_coordinators(path);
     if (!known) return known.why();
     coordination found;
     for (const coordinator_entry& one : known->entries)
-        for (const std::string& root : one.paths) found.mounts += real_path(root) + "=" + one.address.text() + "\n";
+        for (const std::string& root : one.paths) found.mounts += real_path(root) + "=" + text_of(one.addresses) + "\n";
     return found;
 }
 

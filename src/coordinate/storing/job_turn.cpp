@@ -8,7 +8,7 @@
 #include "base/node_identity.hpp"
 #include "base/replace_file.hpp"
 #include "coordinate/layer/agent_ring.hpp"
-#include "coordinate/layer/lies_below.hpp"
+#include "coordinate/client/lies_below.hpp"
 #include "coordinate/page/process_facts.hpp"
 
 namespace halcyon::coordinate {
