@@ -8,6 +8,7 @@ from pathlib import Path
 from halcyon.errors import UsageError
 from halcyon.exit_status import Ended
 from halcyon.layers.coordination import Coordination
+from halcyon.layers.job import Job
 from halcyon.layers.preload import with_needed
 from halcyon.layers.record import PreparedRun, finish, prepare, say_what_was_recorded
 from halcyon.observe.recording.folder import Recording
@@ -19,7 +20,7 @@ def prepare_step(layers: Sequence[str], command: Sequence[str], output: Path | N
     if not command:
         raise UsageError("no command: halcyon slurm prepare --layers trace -- ./simulation")
     wanted = with_needed(layers)
-    coordination = Coordination() if "coordinate" in wanted else None
+    coordination = Coordination(job=Job.given()) if "coordinate" in wanted else None
     run = prepare(command, wanted, output, coordination=coordination)
     around = {name: value for name, value in simulation_environment().items() if name not in os.environ}
     return replace(run, variables=around | run.variables)

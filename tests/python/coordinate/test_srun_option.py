@@ -29,6 +29,8 @@ int main(int count, char** arguments) {
 }
 """
 
+ALL_VARIABLES = "import json, os; print('variables', json.dumps(dict(os.environ)))"
+
 
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,10 +75,9 @@ def test_a_program_of_two_tasks_on_two_nodes_is_recorded(
 
 
 def test_tasks_have_the_variables_of_halcyon_run(coordinated: Cluster, tmp_path: Path) -> None:
-    own = "import json, os; print('variables', json.dumps(dict(os.environ)))"
     layers = {"predict": ["--predict"], "trace,coordinate": ["--trace", "--coordinate"]}
     for given, options in layers.items():
-        words = [sys.executable, "-c", own]
+        words = [sys.executable, "-c", ALL_VARIABLES]
         run = [sys.executable, "-m", "halcyon", "run", *options, "-o", tmp_path / f"run.{given}", "--"]
         of_run = _variables(coordinated.said(*run, *words))
         step = ["srun", f"--halcyon={given}", "--halcyon-output", tmp_path / f"step.{given}"]
@@ -87,6 +88,12 @@ def test_tasks_have_the_variables_of_halcyon_run(coordinated: Cluster, tmp_path:
             n: v for n, v in of_run.items() if n not in its_own
         }
         assert of_step["HALCYON_TRACE_DIR"] == str(tmp_path / f"step.{given}" / "trace")
+
+
+def test_a_step_keeps_the_name_and_secret_that_the_user_has_set(coordinated: Cluster) -> None:
+    job = {"HALCYON_JOB": "of-both", "HALCYON_JOB_SECRET": "known-to-nobody-else"}
+    said = coordinated.said("srun", "--halcyon=coordinate", sys.executable, "-c", ALL_VARIABLES, **job)
+    assert job.items() <= _variables(said).items()
 
 
 def _variables(said: str) -> dict[str, str]:
