@@ -214,6 +214,19 @@ def test_a_leader_that_is_ended_hands_the_lead_over_and_the_holder_keeps_its_tur
     turns_go_on(agents, two.second)
 
 
+def test_a_turn_that_nobody_shows_to_the_next_leader_is_over_before_another_one_begins(
+    pair: Callable[..., Pair],
+) -> None:
+    two = pair().start()
+    agents = holder_and_waiter(two)
+    a, b = agents
+    assert two.first.end() == 0
+    roam([b], lambda: b.may_move, "B has the turn, of which A hears nothing")
+    assert b.of is two.second
+    roam(agents, lambda: not a.may_move, "A notices the silence")
+    check_that_no_turn_was_given_twice(agents)
+
+
 def test_another_policy_begins_another_term(pair: Callable[..., Pair]) -> None:
     two = pair().start()
     agents = holder_and_waiter(two)
