@@ -93,6 +93,8 @@ class Graph:
     left_out: dict[str, int]
     repeat: int
     """Runs that each point shall have at least, and each of A and B alone."""
+    half_width: float
+    """That intervals of times shall have at most, over the mean."""
     met: bool
     """All points are, and both times alone have as many runs, and as narrow intervals, as wanted."""
 
@@ -153,6 +155,7 @@ def graph_of(
     return Graph(
         a_alone, b_alone, cores[0], cores[1], points, unmeasured, expected,
         max(len(told.phases) for run in runs for told in (run.a, run.b) if told), _left_out(runs), repeat,
+        half_width,
         alone_met and not unmeasured and all(point.met for point in points),
     )  # fmt: skip
 

@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -14,6 +15,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from halcyon.delta.estimate import Estimate
 from halcyon.delta.graph import Graph, Measured
+from halcyon.delta.printed import delay
 from halcyon.delta.turns import policies
 from halcyon.figures.axes import label_time
 from halcyon.figures.picture import INK, MUTED, SERIES, WIDTH_IN
@@ -45,6 +47,8 @@ _LOOKS = (
 """Of policies, in their order."""
 _TITLES = {"none": "uncoordinated"}
 _COLUMNS = 3
+_OVER_LINES: dict[str, Any] = {"frameon": True, "framealpha": 0.9, "edgecolor": "none"}
+"""Of legends, so that they can be read where lines are under them."""
 _DENSE = 400
 """Delays of the expected curves."""
 
@@ -78,12 +82,26 @@ def _figure(graph: Graph) -> Figure:
     _legend(first)
     if several:
         _costs(figure, grid, rows, columns, graph)
-        _best(figure.add_subplot(grid[rows + 1, :], sharex=first), graph)
-    figure.suptitle(
-        f"Δ-graph: A {seconds(graph.a_alone.mean)} in I/O alone, B {seconds(graph.b_alone.mean)}", x=0.01, ha="left",
-        fontsize=10.5,
-    )  # fmt: skip
+        best = figure.add_subplot(grid[rows + 1, :])
+        best.set_xlim(first.get_xlim())
+        _best(best, graph)
+    first.xaxis.set_major_locator(_ticks(9 if columns == 1 else 14 // columns))
+    figure.suptitle(_title(graph), x=0.01, ha="left", fontsize=10.5)
     return figure
+
+
+def _title(graph: Graph) -> str:
+    """In a second line, points that are not there."""
+    said = f"Δ-graph: A {seconds(graph.a_alone.mean)} in I/O alone, B {seconds(graph.b_alone.mean)}"
+    lacking: dict[str, list[str]] = {}
+    for one in graph.unmeasured:
+        lacking.setdefault(one.policy, []).append(delay(one.dt_ns))
+    where = "; ".join(f"{_TITLES.get(name, name)} at {', '.join(delays)}" for name, delays in lacking.items())
+    return fill(f"{said}\nno run counts: {where}", 130, replace_whitespace=False) if where else said
+
+
+def _ticks(most: int) -> MaxNLocator:
+    return MaxNLocator(most, steps=[1, 2, 5, 10])
 
 
 def _factors(axes: Axes, graph: Graph, name: str) -> None:
@@ -133,7 +151,7 @@ def _legend(axes: Axes) -> None:
         Line2D([], [], color=_B, marker="s", markersize=5, label="B"),
         Line2D([], [], color=INK, linewidth=1.1, linestyle=(0, (4, 2)), label="expected"),
     ]
-    axes.legend(handles=handles, loc="upper right", fontsize=8.5, ncols=3, handlelength=1.8)
+    axes.legend(handles=handles, loc="upper right", fontsize=8.5, ncols=3, handlelength=1.8, **_OVER_LINES)
 
 
 def _costs(figure: Figure, grid: GridSpec, row: int, columns: int, graph: Graph) -> None:
@@ -163,6 +181,7 @@ def _costs(figure: Figure, grid: GridSpec, row: int, columns: int, graph: Graph)
             ncols=min(len(handles), 4),
             handlelength=2.0,
             columnspacing=1.2,
+            **_OVER_LINES,
         )
         label_time(axes.xaxis, _reach(graph), "B's start after A's")
 
@@ -185,7 +204,7 @@ def _best(axes: Axes, graph: Graph) -> None:
                 )  # fmt: skip
     axes.set_yticks(range(len(names)), [_TITLES.get(name, name) for name in names])
     axes.set_ylim(len(names) - 0.4, -0.6)
-    axes.xaxis.set_major_locator(MaxNLocator(9))
+    axes.xaxis.set_major_locator(_ticks(13))
     axes.set_title("best policy: filled by core seconds, rings by the sum of factors; several where intervals meet")
     label_time(axes.xaxis, _reach(graph), "B's start after A's")
 

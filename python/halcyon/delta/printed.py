@@ -84,6 +84,10 @@ def _print_costs(graph: Graph, console: Console) -> None:
     )  # fmt: skip
 
 
+_MOST_REASONS = 5
+"""Why runs do not count; many reasons differ only in a number."""
+
+
 def _print_remarks(graph: Graph, console: Console) -> None:
     if graph.phases > 1:
         console.print(
@@ -91,10 +95,17 @@ def _print_remarks(graph: Graph, console: Console) -> None:
             "call",
             soft_wrap=True,
         )
-    for reason, count in graph.left_out.items():
-        console.print(f"\n{plural(count, 'run does', 'runs do')} not count: {reason}", soft_wrap=True)
-    for line in not_met(graph):
-        console.print(f"\n{line}", soft_wrap=True)
+    for lines in (_left_out(graph), not_met(graph)):
+        if lines:
+            console.print("\n" + "\n".join(lines), soft_wrap=True)
+
+
+def _left_out(graph: Graph) -> list[str]:
+    reasons = sorted(graph.left_out.items(), key=lambda one: -one[1])
+    said = [f"{plural(count, 'run does', 'runs do')} not count: {why}" for why, count in reasons[:_MOST_REASONS]]
+    if more := sum(count for _, count in reasons[_MOST_REASONS:]):
+        said.append(f"{plural(more, 'more run does', 'more runs do')} not count; --json says why")
+    return said
 
 
 def not_met(graph: Graph) -> list[str]:
@@ -110,14 +121,15 @@ def not_met(graph: Graph) -> list[str]:
         said.append(f"* not met: {where}: {plural(point.runs, 'run')} of {graph.repeat} (--repeat)")
     if wide := sum(not point.met for point in graph.points) - len(short):
         said.append(
-            f"* not met: {plural(wide, 'point')} of {of_all} with too wide an interval (--half-width), or with one run "
-            "alone, which has none"
+            f"* not met: {plural(wide, 'point')} of {of_all} with too wide an interval (--half-width), or with a "
+            "single run, which has none"
         )
-    alone = [f"{name} alone: {plural(one.count, 'run')} of {graph.repeat} (--repeat)"
-             for name, one in (("A", graph.a_alone), ("B", graph.b_alone)) if one.count < graph.repeat]  # fmt: skip
-    said += [f"not met: {one}" for one in alone]
-    if not graph.met and not said:
-        said.append("not met: the time of A or B alone has too wide an interval (--half-width)")
+    for name, one in (("A", graph.a_alone), ("B", graph.b_alone)):
+        if one.count < graph.repeat:
+            said.append(f"not met: {name} alone: {plural(one.count, 'run')} of {graph.repeat} (--repeat)")
+        elif one.relative > graph.half_width:
+            why = "one run has no interval" if one.half is None else f"an interval of ± {percent(one.relative)}"
+            said.append(f"not met: {name} alone: {why}, above ± {percent(graph.half_width)} (--half-width)")
     return said
 
 

@@ -101,6 +101,23 @@ def test_a_point_with_fewer_runs_than_wanted_is_not_met() -> None:
     assert not graph_of([*runs, both(Key(), 6.0, 4.0)], Applications(), repeat=3).met
 
 
+def test_a_time_alone_that_is_not_known_well_enough_is_named() -> None:
+    unsteady = [alone("A", 4.0), alone("A", 5.0), *ALONE[2:]]
+    assert not_met(graph_of([*unsteady, *twice(Key(), 6.0, 4.0)], Applications())) == [
+        "not met: A alone: an interval of ± 141 %, above ± 5 % (--half-width)"
+    ]
+
+
+def test_many_reasons_are_counted_together_but_the_most_frequent(capsys: pytest.CaptureFixture[str]) -> None:
+    late = [both(Key("fcfs"), 1.0, 1.0, f"{i} s late") for i in range(6)]
+    runs = [*ALONE, *twice(Key(), 6.0, 4.0), *late, *[both(Key(), 1.0, 1.0, "not held")] * 2]
+    print_graph(graph_of(runs, Applications()), console_for_tables())
+    said = capsys.readouterr().out
+    assert "\n2 runs do not count: not held\n1 run does not count: 0 s late\n" in said
+    assert "\n2 more runs do not count; --json says why\n" in said
+    assert "5 s late" not in said.partition("not met")[0]
+
+
 def test_without_runs_alone_there_are_no_factors() -> None:
     with pytest.raises(UsageError, match=r"no run of B alone counts, .*; the last one of 1 does not: late"):
         graph_of([alone("A", 1.0), alone("B", 1.0, "late"), both(Key(), 2.0, 2.0)], Applications())
