@@ -16,13 +16,12 @@ from statistics import geometric_mean
 
 from delta_studies import STUDIES, Study, expected_of, stem
 from measured_pairs import TooFewError, delays_ns, halves
-from over_best import DYNAMIC, FIXED, METRICS, Compared, Sums, measured, replayed
+from over_best import DEFAULT, DYNAMIC, FIXED, METRICS, Compared, Sums, measured, replayed
 from rounds import count, unmet
 
 from halcyon.delta.data_file import read
 from halcyon.delta.graph import Graph, graph_of
 from halcyon.delta.runs import Run
-from halcyon.delta.turns import METRICS as KNOWN_METRICS
 from halcyon.errors import HalcyonError
 
 ROOM = "coordinate"
@@ -59,7 +58,7 @@ class Pair:
         return graph_of(self.runs, expected_of(*self.of.applications(self.of.pairs[self.name])))
 
     def minimises(self, metric: Sums) -> bool:
-        return (self.of.metric or KNOWN_METRICS[0]) == metric.metric
+        return (self.of.metric or DEFAULT.metric) == metric.metric
 
 
 @dataclass(frozen=True)
