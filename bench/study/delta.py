@@ -112,7 +112,7 @@ def failed_premises(graph: Graph, study: Study, pair: Pair) -> list[str]:
             f"storage links carry {at_0.link_share} of their rate while both are in I/O, not {LEAST_LINK_SHARE:g}"
         )
     if not graph.met:
-        said += not_met(graph)
+        said += [line.removeprefix("* ").removeprefix("not met: ") for line in not_met(graph)]
     return said
 
 
