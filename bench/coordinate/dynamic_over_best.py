@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import geometric_mean
 
-from delta_studies import STUDIES, Study, expected_of, stem
+from delta_studies import STUDIES, Study, stem
 from measured_pairs import TooFewError, delays_ns, halves
-from over_best import DYNAMIC, FIXED, METRICS, Compared, Sums, measured, replayed
+from over_best import DEFAULT, DYNAMIC, FIXED, METRICS, Compared, Sums, measured, replayed
 from rounds import count, unmet
 
 from halcyon.delta.data_file import read
-from halcyon.delta.graph import Graph, graph_of
+from halcyon.delta.graph import Graph
+from halcyon.delta.printed import not_met
 from halcyon.delta.runs import Run
-from halcyon.delta.turns import METRICS as KNOWN_METRICS
 from halcyon.errors import HalcyonError
 
 ROOM = "coordinate"
@@ -56,10 +56,10 @@ class Pair:
         return a.cores, b.cores
 
     def graph(self) -> Graph:
-        return graph_of(self.runs, expected_of(*self.of.applications(self.of.pairs[self.name])))
+        return self.of.graph(*self.of.applications(self.of.pairs[self.name]), self.runs)
 
     def minimises(self, metric: Sums) -> bool:
-        return (self.of.metric or KNOWN_METRICS[0]) == metric.metric
+        return (self.of.metric or DEFAULT.metric) == metric.metric
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ def bed_of(pair: Pair, metric: Sums) -> Iterator[Compared]:
     graph = pair.graph()
     found = list(measured(pair.stem, graph, metric))
     if not graph.met:
-        raise TooFewError("points have too wide an interval")
+        raise TooFewError("; ".join(not_met(graph)))
     if not any("set-10" in one.values for one in found):
         raise TooFewError("no delay has both dynamic and set-10")
     yield from found

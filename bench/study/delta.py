@@ -14,16 +14,16 @@ import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from delta_studies import LEAST_LARGER_S, MOST_LARGER_S, STUDIES, Pair, Study, expected_of, stem
+from delta_studies import LEAST_LARGER_S, MOST_LARGER_S, STUDIES, Pair, Study, stem
 from quiet_bed import QuietBed
 from rounds import count, unmet
 
 from halcyon.delta.data_file import DataFile
 from halcyon.delta.delays import Delays, parse_delays
-from halcyon.delta.graph import Graph, graph_of
-from halcyon.delta.measuring import Progress, Wanted, measure
+from halcyon.delta.graph import Graph
+from halcyon.delta.measuring import Progress, measure
 from halcyon.delta.picture import draw_graph
-from halcyon.delta.printed import print_graph, run_in_words
+from halcyon.delta.printed import not_met, print_graph, run_in_words
 from halcyon.delta.runs import Limits, Setup
 from halcyon.errors import HalcyonError
 from halcyon.terminal import VisibleConsole
@@ -74,15 +74,12 @@ def measure_pair(bed: Bed, study: Study, study_name: str, name: str, pair: Pair,
         a.command, b.command, str(MOUNTS), a.arrive, b.arrive, placed=(*a.placed, *b.placed), metric=study.metric
     )
     place = QuietBed(bed, 0.0 if smaller > 1 else 300.0)
-    until_s = time.monotonic() + LIMIT_S / len(study.pairs)
     data = folder / f"{stem(study_name, name)}.jsonl"
     with DataFile(data, setup, asdict(bed.plan)) as file:
-        for delays, policies in ((study.delays, study.policies), (study.others_at, study.others)):
-            within_s = until_s - time.monotonic()
-            wanted = Wanted(delays, policies, study.repeat, study.most, within_s=within_s)
-            measure(place, setup, wanted, file, Limits(), say)
-        runs = list(file.runs)
-    graph = graph_of(runs, expected_of(a, b))
+        until_s = time.monotonic() + LIMIT_S / len(study.pairs)
+        for wanted in study.wanted():
+            measure(place, setup, replace(wanted, within_s=until_s - time.monotonic()), file, Limits(), say)
+        graph = study.graph(a, b, file.runs)
     draw_graph(graph, data.with_suffix(".png"))
     print_graph(graph, VisibleConsole(stderr=True, highlight=False, width=200))
     failed = failed_premises(graph, study, pair)
@@ -115,7 +112,7 @@ def failed_premises(graph: Graph, study: Study, pair: Pair) -> list[str]:
             f"storage links carry {at_0.link_share} of their rate while both are in I/O, not {LEAST_LINK_SHARE:g}"
         )
     if not graph.met:
-        said.append("points have too wide an interval")
+        said += [line.removeprefix("* ").removeprefix("not met: ") for line in not_met(graph)]
     return said
 
 

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from writers import MIB, Application, Lammps, Ranks, Writers, mounts, some
 
 from halcyon.delta.delays import Delays, parse_delay, parse_delays
-from halcyon.delta.graph import Applications
+from halcyon.delta.graph import Applications, Graph, graph_of
+from halcyon.delta.measuring import Wanted, points
+from halcyon.delta.runs import Run
 from halcyon.testbed.plan import Plan
 
 MBIT = 10**6
@@ -58,6 +60,17 @@ class Study:
         """A and B, with so many times less data."""
         a, b = (one.smaller(smaller).application(who, self.plan) for who, one in (("A", pair.a), ("B", pair.b)))
         return a, b
+
+    def wanted(self) -> list[Wanted]:
+        return [
+            Wanted(delays, policies, self.repeat, self.most)
+            for delays, policies in ((self.delays, self.policies), (self.others_at, self.others))
+        ]
+
+    def graph(self, a: Application, b: Application, runs: Sequence[Run]) -> Graph:
+        """Not met as long as one point lacks runs. UsageError: as graph_of."""
+        keys = [key for one in self.wanted() for key in points(one, runs)]
+        return graph_of(runs, expected_of(a, b), wanted=keys, repeat=self.repeat)
 
 
 def stem(study: str, pair: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from delta_studies import DELTA, STUDIES, stem
+from delta_studies import STUDIES, stem
 
 from halcyon.delta.data_file import DataFile
 from halcyon.delta.io_time import Phase as IoPhase
@@ -46,7 +46,6 @@ def proportional(a: Phase, b: Phase, dts_s: Sequence[float], policies: Sequence[
 
 def write_studies(folder: Path, without: Sequence[str] = ()) -> None:
     """Of all pairs of delta_studies.py, but of studies `without`."""
-    dts_s = DELTA.ns(8.0, 4.0)
     for study, of in STUDIES.items():
         for name, pair in of.pairs.items():
             a, b = of.applications(pair)
@@ -54,5 +53,7 @@ def write_studies(folder: Path, without: Sequence[str] = ()) -> None:
             setup = Setup(a.command, b.command, str(MOUNTS), a.arrive, b.arrive, placed=(*a.placed, *b.placed))
             if study not in without:
                 with DataFile(folder / f"{stem(study, name)}.jsonl", setup, asdict(of.plan)) as file:
-                    for run in proportional(*phases, [one / S for one in dts_s], (*of.policies, "set-10")):
-                        file.add(run)
+                    for wanted in of.wanted():
+                        dts_s = [one / S for one in wanted.delays.ns(8.0, 4.0)]
+                        for run in proportional(*phases, dts_s, wanted.policies):
+                            file.add(run)

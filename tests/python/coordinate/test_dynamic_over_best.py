@@ -69,6 +69,19 @@ def test_invented_data_of_proportional_sharing_meets_both_bars(
     assert counted["dynamic_over_best_bed_factors_upper_end"] <= 1.0 + 1e-9
 
 
+def test_a_study_that_lacks_runs_of_a_point_is_no_measurement(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_studies(tmp_path)
+    lines = (tmp_path / "equal.jsonl").read_text().splitlines()
+    kept = [line for line in lines if not ('"fcfs"' in line and '"dt_ns": 2000000000' in line)]
+    assert len(kept) == len(lines) - 3
+    (tmp_path / "equal.jsonl").write_text("\n".join(kept) + "\n")
+    _, unmet = figures_of(tmp_path, capsys)
+    assert list(unmet) == ["dynamic_over_best_bed_factors"]
+    assert "fcfs, B starts +2.00 s: no run was made" in unmet["dynamic_over_best_bed_factors"]
+
+
 def test_the_upper_end_on_the_bed_is_of_the_interval_of_the_ratio() -> None:
     fixed = proportional(Phase(8.0), Phase(4.0), [0.0], ["none", "fcfs", "set-10"], 4)
     scattered = [both("dynamic", 0, 12.0 + by, 4.0) for by in (-0.5, -0.1, 0.1, 0.5)]
