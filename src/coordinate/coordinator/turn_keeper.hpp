@@ -37,7 +37,7 @@ class turn_keeper {
     [[nodiscard]] const fences& numbers() const { return fences_; }
 
   private:
-    [[nodiscard]] int64_t lease_bytes(const job& of, const agent& one) const;
+    [[nodiscard]] int64_t lease_bytes(const agent& one) const;
     void tell_standing(job& of, agent& to, outbox& out);
     static void end(job& of);
 
