@@ -9,6 +9,17 @@
 
 namespace halcyon::coordinate {
 
+namespace {
+
+/// A list of targets takes as long to read as several messages.
+double weight_of(const to_coordinator& message) {
+    constexpr double targets_of_a_message = 32;
+    const auto* const said = std::get_if<inform>(&message);
+    return said == nullptr ? 1 : 1 + static_cast<double>(said->targets.size()) / targets_of_a_message;
+}
+
+}  // namespace
+
 moment coordinator::parts::look(double now_s) {
     const double pause_s = clock.look(now_s);
     if (pause_s > 0) {
@@ -92,6 +103,15 @@ void coordinator::parts::answer_top(const peer& to) {
     out.send(to.id, end{});
 }
 
+/// Decisions compare the targets of applications: one user may not make that take long.
+bool coordinator::parts::may_list(const job& of, size_t targets) const {
+    if (targets == 0) return true;
+    size_t listed = targets;
+    for (const uint64_t id : all.active())
+        if (const job& one = all.jobs().at(id); one.user == of.user) listed += one.targets.size();
+    return listed <= how.per_user.targets;
+}
+
 void coordinator::parts::understand(peer& from, const to_coordinator& message, moment at) {
     if (const auto* const what = std::get_if<registration>(&message)) return admit(from, *what);
     const auto* const explained = std::get_if<explain>(&message);
@@ -110,7 +130,13 @@ void coordinator::parts::understand(peer& from, const to_coordinator& message, m
         return out.send(from.id, error_report{"register first"});
     }
     agent& by = *registry::find_agent(*of, from.agent);
-    if (const auto* const said = std::get_if<inform>(&message)) return phase.informed(all, *of, by, *said, at, out);
+    if (const auto* const said = std::get_if<inform>(&message)) {
+        if (may_list(*of, said->targets.size())) return phase.informed(all, *of, by, *said, at, out);
+        ++out.counted.dropped_targets;
+        inform of_all = *said;
+        of_all.targets.clear();
+        return phase.informed(all, *of, by, of_all, at, out);
+    }
     if (const auto* const said = std::get_if<expect>(&message)) return phase.expects(all, *of, *said, at);
     if (const auto* const said = std::get_if<progress>(&message)) return phase.progressed(all, *of, by, *said, at, out);
     if (const auto* const said = std::get_if<stopping>(&message)) return phase.answered(all, *of, by, *said, at, out);
@@ -210,7 +236,7 @@ void coordinator::received(connection_id connection, std::string_view line, doub
     }
     const moment at = parts_->look(now_s);
     from->heard_s = at.heard_s;
-    if (!parts_->by_user.message(from->user, at.now_s))
+    if (!parts_->by_user.message(from->user, 1, at.now_s))
         return parts_->refuse(*from, counted.refused_rate, "this user sends too many messages");
     parts_->out.send(connection, error_report{wrong.text()});
 }
@@ -221,7 +247,7 @@ void coordinator::received(connection_id connection, const to_coordinator& messa
     if (from == nullptr) return;
     ++parts_->out.counted.messages;
     from->heard_s = at.heard_s;
-    if (!parts_->by_user.message(from->user, at.now_s))
+    if (!parts_->by_user.message(from->user, weight_of(message), at.now_s))
         return parts_->refuse(*from, parts_->out.counted.refused_rate, "this user sends too many messages");
     parts_->understand(*from, message, at);
 }
@@ -243,7 +269,7 @@ const effects& coordinator::advance(double now_s) {
     if (cares) p.care(at);
     p.judge.decide(p.all, p.phase, p.watch, p.by_user, at, p.out);
     p.judge.tell_waits(p.all, cares, at, p.out);
-    p.phase.tell_company(p.all, at, p.out);
+    p.phase.tell_company(p.all, p.out);
     for (const effects::outgoing& one : p.out.todo.messages)
         if (peer* const to = p.all.find_peer(one.to)) to->sent_s = at.now_s;
     if (cares)

@@ -125,20 +125,15 @@ void job::describe(policy::application& into, double now_s) const {
         into.weight = 1;
         return;
     }
-    bool all_targets = false;
+    into.targets = targets;
     for (const agent& one : agents) {
         if (!one.phase) continue;
         into.alone_s = std::max(into.alone_s, one.phase->alone_s);
         into.demand = std::min(1.0, into.demand + one.phase->demand);
         into.weight += one.phase->weight;
         into.between_starts_s = std::max(into.between_starts_s, one.phase->between_starts_s);
-        all_targets = all_targets || one.phase->targets.empty();
-        into.targets.insert(into.targets.end(), one.phase->targets.begin(), one.phase->targets.end());
     }
     if (into.left_s >= 0) into.alone_s = std::max(into.alone_s, worked_s + into.left_s);
-    if (all_targets) into.targets.clear();
-    std::ranges::sort(into.targets);
-    into.targets.erase(std::unique(into.targets.begin(), into.targets.end()), into.targets.end());
 }
 
 }  // namespace halcyon::coordinate

@@ -67,6 +67,9 @@ struct job {
     double turn_heard_s = 0;       ///< when the turn began
     double charged_s = 0;          ///< up to when its turn is in the ledgers
     bool counted_mover = false;    ///< moves(), as learning knows it
+    int64_t others = 0;            ///< movers that share storage with it, while it is one
+    /// That its agents have told in this phase, in ascending order; none: all targets. Agents keep no lists.
+    std::vector<uint32_t> targets;
     std::optional<expect> next;
     double next_told_s = 0;
 

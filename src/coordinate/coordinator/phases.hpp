@@ -52,7 +52,7 @@ class phases {
     void recall(registry& all, job& from, moment at, outbox& out);
     void offer_standing(registry& all, job& to, moment at, outbox& out);
     /// To all that move, how many move beside them.
-    void tell_company(registry& all, moment at, outbox& out);
+    void tell_company(registry& all, outbox& out);
     /// After the start, while applications of the coordinator before this one come back.
     [[nodiscard]] bool relearning(moment at) const { return at.heard_s < relearn_until_heard_s_; }
     /// Something has changed since this was asked last: a decision is due.
@@ -67,6 +67,8 @@ class phases {
 
   private:
     friend struct coordinator_digest;
+    void set_targets(registry& all, job& of, std::vector<uint32_t> targets, double now_s);
+    void add_targets(registry& all, job& of, bool begins, std::vector<uint32_t> more, double now_s);
     void settle(registry& all, job& of, double now_s);
     void place(job& of, bool before_all, moment at);
     void begin(job& of, const inform& what, moment at, outbox& out);

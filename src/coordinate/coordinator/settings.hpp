@@ -12,6 +12,7 @@ namespace halcyon::coordinate {
 struct user_limits {
     uint32_t connections = 8192;
     uint32_t applications = 1024;   ///< registered at a time
+    uint32_t targets = 65536;       ///< listed at a time; beyond, an application counts as using all
     double messages_per_s = 20000;  ///< over a longer time; up to five times as many for large jobs (users.cpp)
     double messages_at_once = 40000;
     bool operator==(const user_limits&) const = default;

@@ -119,9 +119,9 @@ void turn_keeper::repeat(job& of, agent& to, outbox& out) {
     }
 }
 
-void turn_keeper::tell_company(job& of, int64_t others, outbox& out) {
-    if (std::exchange(of.others_told, others) == others) return;
-    out.send_all(of, company{of.has.lease(), others});
+void turn_keeper::tell_company(job& of, outbox& out) {
+    if (std::exchange(of.others_told, of.others) == of.others) return;
+    out.send_all(of, company{of.has.lease(), of.others});
 }
 
 void turn_keeper::void_lease(job& of, const char* reason, outbox& out) {

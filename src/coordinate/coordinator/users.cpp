@@ -55,14 +55,14 @@ void users::remove_application(uint32_t user) {
     --users_.at(user).applications;
 }
 
-bool users::message(uint32_t user, double now_s) {
+bool users::message(uint32_t user, double weight, double now_s) {
     auto& one = users_[user];
     const double size = std::clamp(one.connections / usual_connections, 1.0, most_times);
     one.messages =
         std::min(size * limits_.messages_at_once, one.messages + (now_s - one.at_s) * size * limits_.messages_per_s);
     one.at_s = now_s;
-    if (one.messages < 1) return false;
-    one.messages -= 1;
+    if (one.messages < weight) return false;
+    one.messages -= weight;
     return true;
 }
 
