@@ -43,6 +43,17 @@ settings all_may_come() {
     return how;
 }
 
+TEST(many, wait_and_are_told_how_long) {
+    crowd all(all_may_come());
+    for (int i = 0; i < 4096; ++i) all.add(1000, phase_of(1, 1));
+    for (int i = 0; i < 50; ++i) {
+        all.pass(4);
+        const snapshot now = all.told.state();
+        ASSERT_EQ(now.applications.size(), 4096U);
+        ASSERT_NEAR(now.applications.back().expected_wait_s, 4095, 60);
+    }
+}
+
 TEST(many, use_disjoint_targets_that_are_listed_at_length) {
     settings how = all_may_come();
     crowd all(how);

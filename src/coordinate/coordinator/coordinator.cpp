@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "coordinate/coordinator/coordinator_parts.hpp"
+#include "coordinate/coordinator/expected_waits.hpp"
 #include "coordinate/protocol/json.hpp"
 #include "coordinate/protocol/plain_text.hpp"
 
@@ -170,6 +171,7 @@ snapshot coordinator::parts::state() const {
     now.interruption_s = judge.interruption_s();
     now.connections = static_cast<uint32_t>(all.peers().size());
     now.decisions_by_reason = phase.log().by_reason();
+    const expected_waits waits(all, how.bounds.starvation_s, now_s);
     for (const auto& [id, one] : all.jobs()) {
         application_state as;
         as.application = id;
@@ -184,7 +186,7 @@ snapshot coordinator::parts::state() const {
         as.bytes_left = one.bytes_left();
         as.left_s = one.left_s(now_s);
         as.in_state_s = now_s - one.since_s;
-        if (one.in_phase() && !one.has.any()) as.expected_wait_s = judge.expected_wait_s(all, one, now_s);
+        as.expected_wait_s = waits.of(id);
         as.lease = one.has.lease();
         now.applications.push_back(std::move(as));
         if (one.moves())

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "policy/sound_values.hpp"
+
 namespace halcyon::coordinate {
 
 namespace {
@@ -9,8 +11,6 @@ namespace {
 /// A phase that goes on has something left, or decisions would take it for over: behind its forecast end as much again
 /// as it is late.
 constexpr double least_left_s = 1e-3;
-/// Where nothing is known, decisions assume this.
-constexpr double unknown_left_s = 1;
 
 double left_after(double left_s, double moved_s) {
     const double still_s = left_s - moved_s;
@@ -94,7 +94,7 @@ double job::left_s(double now_s) const {
         longest_s = std::max(longest_s, left_s);
     }
     // Of which nothing is known: what has gone on for some time goes on for as long again.
-    if (longest_s < 0 && worked_s > unknown_left_s) longest_s = worked_s;
+    if (longest_s < 0 && worked_s > policy::sound::unknown_s) longest_s = worked_s;
     return trust.left_s(longest_s, worked_s);
 }
 
