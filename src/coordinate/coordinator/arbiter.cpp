@@ -36,7 +36,7 @@ bool arbiter::see(const registry& all, const users& by_user, bool barred_ones, d
     for (const uint64_t id : all.active()) {
         const job& one = all.jobs().at(id);
         const bool in_phase = one.in_phase();
-        if ((!in_phase && !one.next) || (!one.connected() && !one.has.any())) continue;
+        if ((!in_phase && !one.expects_phase()) || (!one.connected() && !one.has.any())) continue;
         const bool starves = one.proven && now_s - one.since_s >= how_.bounds.starvation_s;
         if (!barred_ones && !starves && !one.has.any() && by_user.barred(one, now_s)) continue;
         present = present || in_phase;

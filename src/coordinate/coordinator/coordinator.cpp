@@ -138,7 +138,7 @@ void coordinator::parts::understand(peer& from, const to_coordinator& message, m
         of_all.targets.clear();
         return phase.informed(all, *of, by, of_all, at, out);
     }
-    if (const auto* const said = std::get_if<expect>(&message)) return phase.expects(all, *of, *said, at);
+    if (const auto* const said = std::get_if<expect>(&message)) return phase.expects(all, *of, by, *said, at);
     if (const auto* const said = std::get_if<progress>(&message)) return phase.progressed(all, *of, by, *said, at, out);
     if (const auto* const said = std::get_if<stopping>(&message)) return phase.answered(all, *of, by, *said, at, out);
     if (const auto* const said = std::get_if<stopped>(&message)) return phase.stopped(all, *of, by, *said, at, out);

@@ -37,6 +37,10 @@ bool job::calls_under_way() const {
     return std::ranges::any_of(agents, [](const agent& one) { return one.under_way > 0; });
 }
 
+bool job::expects_phase() const {
+    return std::ranges::any_of(agents, [](const agent& one) { return one.next.has_value(); });
+}
+
 bool job::has_lease_out() const {
     return std::ranges::any_of(agents, [](const agent& one) { return one.lease != 0; });
 }
@@ -47,7 +51,7 @@ policy::movement job::state_now() const {
         if (has.stage() == turn_stage::held) return policy::movement::moving;
         return moved_bytes > 0 ? policy::movement::interrupted : policy::movement::waiting;
     }
-    return next ? policy::movement::expected : policy::movement::computing;
+    return expects_phase() ? policy::movement::expected : policy::movement::computing;
 }
 
 /// Where no speed was reported, all that move are taken to be equally fast.
@@ -98,6 +102,23 @@ double job::left_s(double now_s) const {
     return trust.left_s(longest_s, worked_s);
 }
 
+/// It begins with the first agent, and takes as long as the longest.
+void job::describe_next(policy::application& into, double now_s) const {
+    if (!expects_phase()) return;
+    into.arrived_s = never;
+    into.probability = 0;
+    into.weight = 1;
+    for (const agent& one : agents) {
+        if (!one.next) continue;
+        into.arrived_s = std::min(into.arrived_s, std::max(now_s, one.next_told_s + one.next->in_s));
+        into.probability = std::max(into.probability, one.next->probability);
+        into.alone_s = std::max(into.alone_s, one.next->alone_s);
+        into.demand = std::min(1.0, into.demand + one.next->demand);
+        into.bytes_left = std::min(most_bytes_together, into.bytes_left + one.next->bytes);
+    }
+    into.left_s = trust.factor() * into.alone_s;
+}
+
 void job::describe(policy::application& into, double now_s) const {
     into.id = id;
     into.state = state;
@@ -114,17 +135,7 @@ void job::describe(policy::application& into, double now_s) const {
     into.expected_end_s = 0;
     into.alone_s = into.demand = into.weight = into.between_starts_s = 0;
     into.targets.clear();
-    if (!in_phase()) {
-        if (!next) return;
-        into.arrived_s = std::max(now_s, next_told_s + next->in_s);
-        into.probability = next->probability;
-        into.alone_s = next->alone_s;
-        into.left_s = trust.factor() * next->alone_s;
-        into.demand = next->demand;
-        into.bytes_left = next->bytes;
-        into.weight = 1;
-        return;
-    }
+    if (!in_phase()) return describe_next(into, now_s);
     into.targets = targets;
     for (const agent& one : agents) {
         if (!one.phase) continue;

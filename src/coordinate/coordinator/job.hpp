@@ -37,6 +37,9 @@ struct agent {
     int64_t unused_bytes = 0;  ///< of them
     int64_t under_way = 0;     ///< calls, as told last
 
+    std::optional<expect> next;  ///< its next phase
+    double next_told_s = 0;
+
     void end_phase();
 
     double wait_told_s = -1;  ///< `wait::expected_s`; negative: none told
@@ -70,8 +73,6 @@ struct job {
     int64_t others = 0;            ///< movers that share storage with it, while it is one
     /// That its agents have told in this phase, in ascending order; none: all targets. Agents keep no lists.
     std::vector<uint32_t> targets;
-    std::optional<expect> next;
-    double next_told_s = 0;
 
     forecast_trust trust;
     double worked_s = 0;     ///< in this phase
@@ -87,6 +88,8 @@ struct job {
     /// An agent may move, or begin to, under the turn.
     [[nodiscard]] bool has_lease_out() const;
     [[nodiscard]] bool calls_under_way() const;
+    /// A phase of an agent is forecast.
+    [[nodiscard]] bool expects_phase() const;
     /// Has a turn and a phase, also while it is being stopped.
     [[nodiscard]] bool moves() const { return has.any() && in_phase(); }
     /// Work done counts up to now. `movers`: that move at present.
@@ -100,6 +103,9 @@ struct job {
     [[nodiscard]] double left_s(double now_s) const;
     /// As a decision sees it. Clears and fills `into`, so that its memory is used again.
     void describe(policy::application& into, double now_s) const;
+
+  private:
+    void describe_next(policy::application& into, double now_s) const;
 };
 
 }  // namespace halcyon::coordinate

@@ -125,7 +125,7 @@ void phases::begin(job& of, const inform& what, moment at, outbox& out) {
     of.worked_s = 0;
     of.worked_at_s = at.now_s;
     of.speed = 0;
-    of.next.reset();
+    for (agent& one : of.agents) one.next.reset();
     of.trust.begin(what.alone_s);
 }
 
@@ -151,9 +151,10 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     settle(all, of, at.now_s);
 }
 
-void phases::expects(registry& all, job& of, const expect& what, moment at) {
-    of.next = what;
-    of.next_told_s = at.now_s;
+void phases::expects(registry& all, job& of, agent& by, const expect& what, moment at) {
+    by.next.reset();
+    if (what.probability > 0) by.next = what;
+    by.next_told_s = at.now_s;
     settle(all, of, at.now_s);
 }
 

@@ -27,7 +27,7 @@ class phases {
     phases(const settings& how, uint64_t epoch, moment begin);
 
     void informed(registry& all, job& of, agent& by, const inform& what, moment at, outbox& out);
-    void expects(registry& all, job& of, const expect& what, moment at);
+    void expects(registry& all, job& of, agent& by, const expect& what, moment at);
     void progressed(registry& all, job& of, agent& by, const progress& what, moment at, outbox& out);
     void answered(registry& all, job& of, agent& by, const stopping& what, moment at, outbox& out);
     void stopped(registry& all, job& of, agent& by, const coordinate::stopped& what, moment at, outbox& out);
