@@ -3,10 +3,13 @@
 #include <cmath>
 
 #include "coordinate/conversation.hpp"
+#include "coordinate/coordinator/decision_log.hpp"
 #include "coordinate/coordinator/forecast_trust.hpp"
 #include "coordinate/coordinator/interruption_time.hpp"
 #include "coordinate/coordinator/job.hpp"
 #include "coordinate/coordinator/side_by_side.hpp"
+#include "coordinate/protocol/fields.hpp"
+#include "coordinate/protocol/plain_text.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -298,6 +301,24 @@ TEST(operators, are_explained_decisions_with_what_they_were_to_cost_and_what_the
         if (const auto* const one = std::get_if<decided>(&answer); one != nullptr && !one->stop.empty()) {
             EXPECT_NEAR(one->observed_cost, 12, 0.1);
         }
+}
+
+TEST(operators, are_explained_decisions_about_jobs_with_long_names) {
+    std::vector<std::string> names;
+    for (int i = 0; i < 3; ++i) {
+        names.push_back(std::to_string(i));
+        while (names.back().size() + 2 <= longest_name) names.back() += "é";
+    }
+    decision_log log(4);
+    for (int bytes = 0; bytes < 4; ++bytes) {  // wherever the text is cut
+        decision_log::entry one;
+        one.move = one.stop = {names[0] + std::string(static_cast<size_t>(bytes), 'x'), names[1], names[2]};
+        log.add(one);
+    }
+    for (const decided& one : log.latest(4, 0)) {
+        EXPECT_LE(one.text.size(), longest_reason);
+        EXPECT_TRUE(is_plain_text(one.text));
+    }
 }
 
 }  // namespace
