@@ -5,6 +5,7 @@
 
 #include "coordinate/coordinator/coordinator_parts.hpp"
 #include "coordinate/coordinator/expected_waits.hpp"
+#include "coordinate/coordinator/refusals.hpp"
 #include "coordinate/protocol/json.hpp"
 #include "coordinate/protocol/plain_text.hpp"
 
@@ -61,7 +62,7 @@ void coordinator::parts::admit(peer& from, const registration& what) {
             return refuse(from, out.counted.refused_claims,
                           "job '" + what.job + "' is registered already, with another secret or from this connection");
         case registry::admission::too_many:
-            return refuse(from, out.counted.refused_registrations, "too many applications are registered");
+            return refuse(from, out.counted.refused_registrations, refusals::too_many_applications(from.user, how));
         case registry::admission::new_application:
             ++out.counted.registrations;
             all.find_job(from.job)->since_s = clock.clock_s();
@@ -118,7 +119,7 @@ void coordinator::parts::understand(peer& from, const to_coordinator& message, m
     const auto* const explained = std::get_if<explain>(&message);
     if (explained != nullptr || std::holds_alternative<top>(message)) {
         if (!from.administrator)
-            return refuse(from, out.counted.refused_operators, "only administrators may ask for this");
+            return refuse(from, out.counted.refused_operators, refusals::for_administrators(from.user));
         if (explained == nullptr) return answer_top(from);
         for (decided& one : phase.log().latest(static_cast<size_t>(explained->n), at.now_s))
             out.send(from.id, std::move(one));
@@ -128,7 +129,7 @@ void coordinator::parts::understand(peer& from, const to_coordinator& message, m
     job* const of = all.find_job(from.job);
     if (of == nullptr) {
         ++out.counted.refused_unregistered;
-        return out.send(from.id, error_report{"register first"});
+        return out.send(from.id, error_report{refusals::not_registered(message)});
     }
     agent& by = *registry::find_agent(*of, from.agent);
     if (const auto* const said = std::get_if<inform>(&message)) {
@@ -210,7 +211,7 @@ void coordinator::connected(connection_id connection, uint32_t user, bool admini
     const moment at = parts_->look(now_s);
     if (!parts_->by_user.connect(user, at.now_s)) {
         ++parts_->out.counted.refused_connections;
-        parts_->out.todo.messages.push_back({connection, refused{"this user has too many connections"}});
+        parts_->out.todo.messages.push_back({connection, refused{refusals::too_many_connections(user, parts_->how)}});
         parts_->out.todo.close.push_back(connection);
         return;
     }
@@ -239,7 +240,7 @@ void coordinator::received(connection_id connection, std::string_view line, doub
     const moment at = parts_->look(now_s);
     from->heard_s = at.heard_s;
     if (!parts_->by_user.message(from->user, 1, at.now_s))
-        return parts_->refuse(*from, counted.refused_rate, "this user sends too many messages");
+        return parts_->refuse(*from, counted.refused_rate, refusals::too_many_messages(from->user, parts_->how));
     parts_->out.send(connection, error_report{wrong.text()});
 }
 
@@ -250,7 +251,8 @@ void coordinator::received(connection_id connection, const to_coordinator& messa
     ++parts_->out.counted.messages;
     from->heard_s = at.heard_s;
     if (!parts_->by_user.message(from->user, weight_of(message), at.now_s))
-        return parts_->refuse(*from, parts_->out.counted.refused_rate, "this user sends too many messages");
+        return parts_->refuse(*from, parts_->out.counted.refused_rate,
+                              refusals::too_many_messages(from->user, parts_->how));
     parts_->understand(*from, message, at);
 }
 
