@@ -34,7 +34,7 @@ struct application {
     double probability = 1;     ///< of an expected phase (else 0)
     double expected_end_s = 0;  ///< by the forecast
 
-    std::vector<uint32_t> targets;  ///< storage targets that it uses; none: all of them
+    std::vector<uint32_t> targets;  ///< storage targets that it uses, in ascending order; none: all of them
     double demand = 1;              ///< share of its targets' bandwidth that it takes alone, above 0 up to 1 (else 1)
     double weight = 1;  ///< of its share beside others where the storage is the limit: its requests under way (else 1)
 

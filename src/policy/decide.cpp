@@ -90,7 +90,10 @@ struct decider::workspace {
 
     void collect(const situation& of, metric minimise, const circumstances& in, bool forecasts);
     void make_groups();
-    void decide_group(const group& of, rule by, const circumstances& in);
+    /// Groups of more than one.
+    [[nodiscard]] size_t count_searches() const;
+    /// Returns the positions that were looked at.
+    uint64_t decide_group(const group& of, rule by, const circumstances& in);
     void forecast_costs(const group& of, rule by, const circumstances& in);
     void report(const circumstances& in);
 };
@@ -152,7 +155,16 @@ void decider::workspace::forecast_costs(const group& of, rule by, const circumst
     if (by == rule::dynamic) out.alternatives.push_back({by, search.cost()});
 }
 
-void decider::workspace::decide_group(const group& of, rule by, const circumstances& in) {
+size_t decider::workspace::count_searches() const {
+    size_t count = 0;
+    for (size_t i = 1; i < numbers.size(); ++i) {
+        const bool second = i == 1 || numbers[i].group != numbers[i - 2].group;
+        count += second && numbers[i].group == numbers[i - 1].group ? 1 : 0;
+    }
+    return count;
+}
+
+uint64_t decider::workspace::decide_group(const group& of, rule by, const circumstances& in) {
     chosen.clear(in.now_s + in.how.ask_again_s);
     const auto first_alternative = static_cast<uint32_t>(out.alternatives.size());
     if (of.present.size() == 1) {
@@ -188,6 +200,7 @@ void decider::workspace::decide_group(const group& of, rule by, const circumstan
                           static_cast<uint32_t>(of.expected.size()), of.present.front().of->id, first_alternative,
                           static_cast<uint32_t>(out.alternatives.size())});
     out.ask_again_s = std::min(out.ask_again_s, chosen.until_s);
+    return of.present.size() > 1 && by == rule::dynamic ? search.positions() : 0;
 }
 
 void decider::workspace::report(const circumstances& in) {
@@ -210,7 +223,7 @@ decider& decider::operator=(decider&&) noexcept = default;
 
 const decision& decider::decide(const situation& of, rule by, metric minimise, double now_s, const settings& how) {
     workspace& w = *work_;
-    const circumstances in{&of, std::clamp(sound::finite_or(now_s, 0), -1e15, 1e15), sound_settings(how)};
+    circumstances in{&of, std::clamp(sound::finite_or(now_s, 0), -1e15, 1e15), sound_settings(how)};
     w.out.move.clear();
     w.out.stop.clear();
     w.out.groups.clear();
@@ -220,6 +233,8 @@ const decision& decider::decide(const situation& of, rule by, metric minimise, d
     w.make_groups();
     w.moves.assign(w.present.size(), 0);
     for (size_t i = 0; i < w.present.size(); ++i) w.moves[i] = static_cast<char>(w.present[i].left_s <= 0);
+    uint64_t positions = in.how.search_positions;
+    size_t searches = w.count_searches();
     for (size_t begin = 0, end = 0; begin < w.numbers.size(); begin = end) {
         const uint32_t number = w.numbers[begin].group;
         while (end < w.numbers.size() && w.numbers[end].group == number) ++end;
@@ -227,7 +242,9 @@ const decision& decider::decide(const situation& of, rule by, metric minimise, d
         for (size_t k = 0; k < w.expected.size() && w.group_expected.size() < most_expected(end - begin); ++k) {
             if (w.expected_group[k] == number) w.group_expected.push_back(w.expected[k]);
         }
-        w.decide_group({std::span(w.grouped).subspan(begin, end - begin), w.group_expected}, by, in);
+        if (end - begin > 1) in.how.search_positions = std::max(positions / searches--, dynamic::least_positions);
+        positions -= std::min(
+            positions, w.decide_group({std::span(w.grouped).subspan(begin, end - begin), w.group_expected}, by, in));
         for (const uint32_t i : w.chosen.movers) w.moves[w.numbers[begin + i].index] = 1;
     }
     w.report(in);

@@ -38,7 +38,8 @@ struct settings {
     double interruption_s = 0.01;
     /// Expected phases that are less probable do not count.
     double least_probability = 0.5;
-    /// Positions that dynamic looks at, at most, for up to 8 applications: bounds the time of a decision that is hard.
+    /// Positions that a decision of dynamic looks at, at most, in all groups of up to 8 applications: bounds its time
+    /// where it is hard. Each group has an equal part of what those before it have left, and 16 in any case.
     uint64_t search_positions = 100'000;
     /// Asks again after so long at the latest, since forecasts change.
     double ask_again_s = 1;

@@ -31,9 +31,13 @@ class dynamic {
     }
     static constexpr uint64_t head_positions(size_t count) { return count <= 16 ? 300 : count <= 32 ? 64 : 16; }
 
+    static constexpr uint64_t least_positions = 16;
+
     /// The applications of `of` that costs are forecast of.
     void look_at(const group& of, const circumstances& in);
     void choose(const group& of, const circumstances& in, turns& into);
+    /// That the last choice looked at, of settings::search_positions.
+    [[nodiscard]] uint64_t positions() const { return in_head_ == queue_.size() ? best_.nodes : 0; }
     /// Of the last group looked at.
     [[nodiscard]] double cost() const { return best_.cost + spent_; }
     [[nodiscard]] double cost_of(rule other) const;

@@ -24,9 +24,14 @@ uint64_t mixed(uint64_t id, uint64_t other) {
 
 }  // namespace
 
-bool share_targets(const application& first, const application& second) {
-    if (first.targets.empty() || second.targets.empty()) return true;
-    return std::ranges::find_first_of(first.targets, second.targets) != first.targets.end();
+bool share_targets(std::span<const uint32_t> first, std::span<const uint32_t> second) {
+    if (first.empty() || second.empty()) return true;
+    if (first.back() < second.front() || second.back() < first.front()) return false;
+    for (size_t i = 0, k = 0; i < first.size() && k < second.size();) {
+        if (first[i] == second[k]) return true;
+        ++(first[i] < second[k] ? i : k);
+    }
+    return false;
 }
 
 slow_downs proportional(const application& first, const application& second) {

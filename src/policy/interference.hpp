@@ -18,7 +18,11 @@ struct slow_downs {
 /// 1 each where the targets are disjoint.
 slow_downs proportional(const application& first, const application& second);
 
-bool share_targets(const application& first, const application& second);
+/// Of lists as in application::targets: by one pass over both.
+bool share_targets(std::span<const uint32_t> first, std::span<const uint32_t> second);
+inline bool share_targets(const application& first, const application& second) {
+    return share_targets(first.targets, second.targets);
+}
 
 /// How much applications slow each other down, learnt from their speeds side by side: the slow-down of i beside j is
 /// its time beside j over its time alone. A pair that was never seen side by side shares proportionally.

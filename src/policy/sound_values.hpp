@@ -13,6 +13,8 @@ namespace sound {
 
 inline constexpr double longest_s = 1e9;
 inline constexpr double shortest_s = 1e-9;
+/// What is left of a phase of which nothing is known.
+inline constexpr double unknown_s = 1;
 
 inline bool positive(double value) {
     return std::isfinite(value) && value > 0;
@@ -35,7 +37,7 @@ inline double left_s(const application& one, double now_s) {
     if (std::isfinite(one.left_s) && one.left_s >= 0) return std::min(one.left_s, longest_s);
     if (std::isfinite(one.expected_end_s) && one.expected_end_s > now_s)
         return std::min(one.expected_end_s - now_s, longest_s);
-    return std::min(or_else(one.alone_s, 1), longest_s);
+    return std::min(or_else(one.alone_s, unknown_s), longest_s);
 }
 
 /// Above 0.

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "coordinate/conversation.hpp"
+#include "coordinate/coordinator/refusals.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -235,8 +236,11 @@ TEST(faults, a_user_who_sends_too_many_messages_is_closed) {
     c.look();
     c.say("flood", heartbeat{});
     EXPECT_EQ(c.look(),
-              (std::vector<std::string>{"flood -> heartbeat", "flood <- refused: this user sends too many messages",
-                                        "flood closed"}));
+              (std::vector<std::string>{
+                  "flood -> heartbeat",
+                  "flood <- refused: too many messages: user 1002 may send 100 a second; come back later, or ask the "
+                  "administrator to raise limits.messages-per-second",
+                  "flood closed"}));
     c.connect("flood", 1002);  // a new connection is no new allowance
     c.say("flood", heartbeat{});
     EXPECT_EQ(c.told.counted().refused_rate, 2U);
@@ -267,6 +271,10 @@ TEST(faults, of_a_hundred_thousand_registrations_of_one_user_only_so_many_are_ac
     EXPECT_EQ(told.counted().refused_registrations, 100'000U - 1024);
     EXPECT_EQ(refusals, 100'000U - 1024);
     EXPECT_EQ(told.state().connections, 1025U);
+    EXPECT_EQ(
+        refusals::too_many_applications(1001, how),
+        "too many applications: user 1001 may have 1024 registered, all users together 65536; end a job, or ask the "
+        "administrator to raise limits.applications or limits.all-applications");
     join(200'000, 1002, "B");
     EXPECT_EQ(told.counted().registrations, 1026U);
 }
@@ -279,7 +287,10 @@ TEST(faults, connections_of_a_user_are_limited) {
     c.connect("b", 1000);
     c.connect("c", 1000);
     c.settle();
-    EXPECT_EQ(c.look(), (std::vector<std::string>{"c <- refused: this user has too many connections", "c closed"}));
+    EXPECT_EQ(c.look(),
+              (std::vector<std::string>{"c <- refused: too many connections: user 1000 has 2, as many as one user "
+                                        "may; end a job, or ask the administrator to raise limits.connections",
+                                        "c closed"}));
     c.break_off("a");
     c.connect("d", 1000);
     c.settle();
@@ -290,9 +301,15 @@ TEST(faults, messages_before_registering_are_answered_with_an_error) {
     conversation c(conversation::quick(policy::rule::fcfs));
     c.connect("A");
     c.say("A", phase_of(1));
-    EXPECT_EQ(c.look(), (std::vector<std::string>{"A -> inform phase 1", "A <- error: register first"}));
+    EXPECT_EQ(c.look(), (std::vector<std::string>{
+                            "A -> inform phase 1",
+                            "A <- error: 'inform' of an agent that is not registered: send 'register' first"}));
     c.say("A", top{});
     EXPECT_EQ(c.told.counted().refused_operators, 1U);
+    EXPECT_EQ(
+        c.look()[1],
+        "A <- refused: user 1000 is no administrator: ask as root or as the daemon's user, or have the user named "
+        "under 'administrators' of coordinators.yaml");
 }
 
 TEST(faults, another_version_is_refused) {

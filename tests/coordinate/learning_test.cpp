@@ -3,10 +3,13 @@
 #include <cmath>
 
 #include "coordinate/conversation.hpp"
+#include "coordinate/coordinator/decision_log.hpp"
 #include "coordinate/coordinator/forecast_trust.hpp"
 #include "coordinate/coordinator/interruption_time.hpp"
 #include "coordinate/coordinator/job.hpp"
 #include "coordinate/coordinator/side_by_side.hpp"
+#include "coordinate/protocol/fields.hpp"
+#include "coordinate/protocol/plain_text.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -201,6 +204,40 @@ TEST(learning, expects_phases_to_be_as_much_longer_as_those_before) {
     EXPECT_NEAR(trust.factor(), 1, 0.01);
 }
 
+TEST(learning, forgets_an_expected_phase_that_is_expected_no_more) {
+    conversation c(conversation::quick(policy::rule::dynamic));
+    c.join("A", 1000);
+    expect next;
+    next.in_s = 5;
+    c.say("A", next);
+    EXPECT_EQ(c.of("A").state, policy::movement::expected);
+    c.say("A", expect{.in_s = 0, .probability = 0});
+    EXPECT_EQ(c.of("A").state, policy::movement::computing);
+}
+
+TEST(learning, expects_of_an_application_what_its_agents_expect_together) {
+    job one;
+    one.state = policy::movement::expected;
+    for (const double in_s : {7.0, 5.0}) {
+        expect next;
+        next.in_s = in_s;
+        next.alone_s = in_s / 5;
+        next.bytes = 100;
+        next.demand = 0.3;
+        one.agents.emplace_back().next = next;
+        one.agents.back().next_told_s = 10;
+    }
+    policy::application as;
+    one.describe(as, 11);
+    EXPECT_EQ(as.arrived_s, 15);
+    EXPECT_EQ(as.alone_s, 1.4);
+    EXPECT_EQ(as.bytes_left, 200);
+    EXPECT_EQ(as.demand, 0.6);
+    one.agents.pop_back();  // it is gone, and what it expected with it
+    one.describe(as, 11);
+    EXPECT_EQ(as.arrived_s, 17);
+}
+
 TEST(operators, are_told_who_has_the_turn_and_what_was_refused) {
     conversation c(conversation::quick(policy::rule::fcfs));
     c.join("A", 1000);
@@ -264,6 +301,24 @@ TEST(operators, are_explained_decisions_with_what_they_were_to_cost_and_what_the
         if (const auto* const one = std::get_if<decided>(&answer); one != nullptr && !one->stop.empty()) {
             EXPECT_NEAR(one->observed_cost, 12, 0.1);
         }
+}
+
+TEST(operators, are_explained_decisions_about_jobs_with_long_names) {
+    std::vector<std::string> names;
+    for (int i = 0; i < 3; ++i) {
+        names.push_back(std::to_string(i));
+        while (names.back().size() + 2 <= longest_name) names.back() += "é";
+    }
+    decision_log log(4);
+    for (int bytes = 0; bytes < 4; ++bytes) {  // wherever the text is cut
+        decision_log::entry one;
+        one.move = one.stop = {names[0] + std::string(static_cast<size_t>(bytes), 'x'), names[1], names[2]};
+        log.add(one);
+    }
+    for (const decided& one : log.latest(4, 0)) {
+        EXPECT_LE(one.text.size(), longest_reason);
+        EXPECT_TRUE(is_plain_text(one.text));
+    }
 }
 
 }  // namespace

@@ -209,6 +209,14 @@ TEST(protocol_line, of_anything_does_no_harm) {
               "line: {\"type\":\"release\",\"phase\":1e999}; expected a JSON object");
 }
 
+TEST(protocol_line, is_shown_in_ascii_on_every_processor) {
+    EXPECT_EQ(excerpt("a\x7f\xc3\xa9z"), "a???z");
+    EXPECT_EQ(begin_of("aé時", 6), "aé時");
+    EXPECT_EQ(begin_of("aé時", 5), "aé");
+    EXPECT_EQ(begin_of("aé時", 2), "a");
+    EXPECT_EQ(begin_of("時", 1), "");
+}
+
 TEST(protocol_line, holds_nothing_that_a_terminal_obeys) {
     EXPECT_TRUE(is_plain_text("job 12, é 時 \U0001F300"));
     for (const char* text :

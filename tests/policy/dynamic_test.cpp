@@ -121,6 +121,38 @@ TEST(dynamic, lets_one_of_many_go_on_for_a_gain_below_an_interruption) {
     }
 }
 
+TEST(dynamic, divides_the_positions_of_a_decision_among_its_groups) {
+    std::mt19937_64 random(5);
+    // The same hard group several times, on other targets each, and one more application that needs no search.
+    random_group hard = make_group(random, 8, 1);
+    interference learned;
+    const auto whys = [&](uint32_t copies, uint64_t positions) {
+        std::vector<application> all;
+        for (uint32_t k = 0; k < copies; ++k)
+            for (application one : hard.all) {
+                one.id += 100 * k;
+                one.state = movement::waiting;
+                one.targets = {k};
+                all.push_back(one);
+            }
+        all.push_back(phase(9999, 0, 1));
+        all.back().state = movement::waiting;
+        all.back().targets = {copies};
+        settings how;
+        how.search_positions = positions;
+        std::vector<reason> found;
+        for (const group_decision& one : decide({all, &learned}, rule::dynamic, metric::cpu_hours, 0, how).groups)
+            found.push_back(one.why);
+        return found;
+    };
+    uint64_t needed = 1;
+    while (whys(1, needed)[0] != reason::least_cost) needed += 1 + needed / 8;
+    ASSERT_GT(needed, 100U);
+    EXPECT_EQ(whys(4, 5 * needed), (std::vector{reason::least_cost, reason::least_cost, reason::least_cost,
+                                                reason::least_cost, reason::alone}));
+    EXPECT_EQ(std::ranges::count(whys(4, needed), reason::heuristic_cost), 4);
+}
+
 TEST(dynamic, weighs_accounts_processes_and_energy) {
     application a = phase(1, 0, 4);
     application b = phase(2, 0, 3);

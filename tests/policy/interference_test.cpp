@@ -2,10 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 #include <random>
+#include <set>
+#include <vector>
 
 namespace halcyon::policy {
 namespace {
@@ -33,10 +36,26 @@ TEST(proportional_sharing, does_not_slow_down_those_on_other_targets) {
     a.targets = {1, 3};
     b.targets = {2, 4};
     EXPECT_EQ(proportional(a, b).first, 1);
-    b.targets.push_back(3);
+    b.targets = {2, 3, 4};
     EXPECT_EQ(proportional(a, b).first, 2);
     b.targets.clear();
     EXPECT_EQ(proportional(a, b).second, 2);
+}
+
+TEST(sharing, is_found_in_lists_of_any_length) {
+    std::mt19937 random(1);
+    int shared = 0;
+    for (int repeat = 0; repeat < 10000; ++repeat) {
+        std::set<uint32_t> first, second;
+        for (std::set<uint32_t>* const one : {&first, &second})
+            for (uint32_t i = 0; i < 1 + random() % 8; ++i) one->insert(random() % 40);
+        const std::vector<uint32_t> a(first.begin(), first.end()), b(second.begin(), second.end());
+        const bool found = std::ranges::any_of(a, [&](uint32_t target) { return second.contains(target); });
+        ASSERT_EQ(share_targets(a, b), found);
+        shared += found ? 1 : 0;
+    }
+    EXPECT_GT(shared, 2000);
+    EXPECT_LT(shared, 8000);
 }
 
 TEST(interference, approaches_the_slow_down_that_is_observed) {

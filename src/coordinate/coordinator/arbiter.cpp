@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "coordinate/coordinator/expected_waits.hpp"
+
 namespace halcyon::coordinate {
 
 namespace {
 
 constexpr size_t most_holders_told = 8;
-constexpr double assumed_left_s = 1;  ///< of a phase of which nothing is known
 
 /// Present ones that share storage with `id`, directly or through others.
 std::vector<const policy::application*> group_of(const std::vector<policy::application>& seen, uint64_t id) {
@@ -35,7 +36,7 @@ bool arbiter::see(const registry& all, const users& by_user, bool barred_ones, d
     for (const uint64_t id : all.active()) {
         const job& one = all.jobs().at(id);
         const bool in_phase = one.in_phase();
-        if ((!in_phase && !one.next) || (!one.connected() && !one.has.any())) continue;
+        if ((!in_phase && !one.expects_phase()) || (!one.connected() && !one.has.any())) continue;
         const bool starves = one.proven && now_s - one.since_s >= how_.bounds.starvation_s;
         if (!barred_ones && !starves && !one.has.any() && by_user.barred(one, now_s)) continue;
         present = present || in_phase;
@@ -161,41 +162,24 @@ void arbiter::log(const registry& all, phases& of, const policy::decision& what,
     }
 }
 
-double arbiter::expected_wait_s(const registry& all, const job& of, double now_s) const {
-    double sum_s = 0;
-    policy::application self;
-    policy::application other;
-    of.describe(self, now_s);
-    for (const uint64_t id : all.active()) {
-        const job& one = all.jobs().at(id);
-        if (id == of.id || !one.in_phase()) continue;
-        const bool before =
-            one.has.any() || one.arrived_s < of.arrived_s || (one.arrived_s == of.arrived_s && id < of.id);
-        if (!before) continue;
-        one.describe(other, now_s);
-        if (policy::share_targets(self, other)) sum_s += other.left_s >= 0 ? other.left_s : assumed_left_s;
-    }
-    const double bound_s = std::max(0.0, how_.bounds.starvation_s - (now_s - of.since_s));
-    return std::clamp(std::max(sum_s, of.barred_until_s - now_s), 0.0, std::max(bound_s, 0.0));
-}
-
 void arbiter::tell_waits(registry& all, bool all_of_them, moment at, outbox& out) const {
-    std::vector<std::string> holders;
-    bool holders_known = false;
+    std::vector<job*> untold;
     for (const uint64_t id : all.active()) {
         job& of = *all.find_job(id);
         if (of.has.any() || !of.in_phase()) continue;
-        const bool untold =
+        const bool is_untold =
             std::ranges::any_of(of.agents, [](const agent& one) { return one.phase && one.wait_told_s < 0; });
-        if (!untold && !all_of_them) continue;
-        if (!holders_known) {
-            holders_known = true;
-            for (const uint64_t other : all.active())
-                if (const job& one = all.jobs().at(other); one.moves() && holders.size() < most_holders_told)
-                    holders.push_back(one.name);
-        }
-        const double expected_s = expected_wait_s(all, of, at.now_s);
-        for (agent& one : of.agents) {
+        if (is_untold || all_of_them) untold.push_back(&of);
+    }
+    if (untold.empty()) return;
+    std::vector<std::string> holders;
+    for (const uint64_t id : all.active())
+        if (const job& one = all.jobs().at(id); one.moves() && holders.size() < most_holders_told)
+            holders.push_back(one.name);
+    const expected_waits waits(all, how_.bounds.starvation_s, at.now_s);
+    for (job* const of : untold) {
+        const double expected_s = waits.of(of->id);
+        for (agent& one : of->agents) {
             if (!one.phase || one.connection == 0) continue;
             const double told_s = std::max(0.0, one.wait_told_s - (at.now_s - one.wait_told_at_s));
             if (one.wait_told_s >= 0 && std::abs(expected_s - told_s) <= std::max(0.25 * std::abs(told_s), 0.1))

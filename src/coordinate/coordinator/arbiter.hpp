@@ -23,9 +23,6 @@ class arbiter {
     /// As decisions take it.
     [[nodiscard]] double interruption_s() const { return interruption_.or_at_least(how_.bounds.interruption_s); }
 
-    /// Until its turn, if those before it need what they said. At most what nobody waits longer than.
-    [[nodiscard]] double expected_wait_s(const registry& all, const job& of, double now_s) const;
-
   private:
     /// Nothing of a decision outlives it, so a copy has one of its own.
     struct own_decider {

@@ -4,10 +4,23 @@
 #include <utility>
 
 #include "coordinate/coordinator/coordinator_parts.hpp"
+#include "coordinate/coordinator/expected_waits.hpp"
+#include "coordinate/coordinator/refusals.hpp"
 #include "coordinate/protocol/json.hpp"
 #include "coordinate/protocol/plain_text.hpp"
 
 namespace halcyon::coordinate {
+
+namespace {
+
+/// A list of targets takes as long to read as several messages.
+double weight_of(const to_coordinator& message) {
+    constexpr double targets_of_a_message = 32;
+    const auto* const said = std::get_if<inform>(&message);
+    return said == nullptr ? 1 : 1 + static_cast<double>(said->targets.size()) / targets_of_a_message;
+}
+
+}  // namespace
 
 moment coordinator::parts::look(double now_s) {
     const double pause_s = clock.look(now_s);
@@ -52,7 +65,7 @@ void coordinator::parts::admit(peer& from, const registration& what) {
             return refuse(from, out.counted.refused_claims,
                           "job '" + what.job + "' is registered already, with another secret or from this connection");
         case registry::admission::too_many:
-            return refuse(from, out.counted.refused_registrations, "too many applications are registered");
+            return refuse(from, out.counted.refused_registrations, refusals::too_many_applications(from.user, how));
         case registry::admission::new_application:
             ++out.counted.registrations;
             all.find_job(from.job)->since_s = clock.clock_s();
@@ -96,6 +109,15 @@ void coordinator::parts::answer_top(const peer& to) {
     out.send(to.id, end{});
 }
 
+/// Decisions compare the targets of applications: one user may not make that take long.
+bool coordinator::parts::may_list(const job& of, size_t targets) const {
+    if (targets == 0) return true;
+    size_t listed = targets;
+    for (const uint64_t id : all.active())
+        if (const job& one = all.jobs().at(id); one.user == of.user) listed += one.targets.size();
+    return listed <= how.per_user.targets;
+}
+
 void coordinator::parts::understand(peer& from, const to_coordinator& message, moment at) {
     if (const auto* const what = std::get_if<registration>(&message)) return admit(from, *what);
     const auto* const explained = std::get_if<explain>(&message);
@@ -103,7 +125,7 @@ void coordinator::parts::understand(peer& from, const to_coordinator& message, m
     const auto* const over = std::get_if<ended>(&message);
     if (explained != nullptr || held != nullptr || over != nullptr || std::holds_alternative<top>(message)) {
         if (!from.administrator)
-            return refuse(from, out.counted.refused_operators, "only administrators may ask for this");
+            return refuse(from, out.counted.refused_operators, refusals::for_administrators(from.user));
         if (held != nullptr) return reserve_job(from, *held, at);
         if (over != nullptr) return end_job(from, *over, at);
         if (explained == nullptr) return answer_top(from);
@@ -115,11 +137,17 @@ void coordinator::parts::understand(peer& from, const to_coordinator& message, m
     job* const of = all.find_job(from.job);
     if (of == nullptr) {
         ++out.counted.refused_unregistered;
-        return out.send(from.id, error_report{"register first"});
+        return out.send(from.id, error_report{refusals::not_registered(message)});
     }
     agent& by = *registry::find_agent(*of, from.agent);
-    if (const auto* const said = std::get_if<inform>(&message)) return phase.informed(all, *of, by, *said, at, out);
-    if (const auto* const said = std::get_if<expect>(&message)) return phase.expects(all, *of, *said, at);
+    if (const auto* const said = std::get_if<inform>(&message)) {
+        if (may_list(*of, said->targets.size())) return phase.informed(all, *of, by, *said, at, out);
+        ++out.counted.dropped_targets;
+        inform of_all = *said;
+        of_all.targets.clear();
+        return phase.informed(all, *of, by, of_all, at, out);
+    }
+    if (const auto* const said = std::get_if<expect>(&message)) return phase.expects(all, *of, by, *said, at);
     if (const auto* const said = std::get_if<progress>(&message)) return phase.progressed(all, *of, by, *said, at, out);
     if (const auto* const said = std::get_if<stopping>(&message)) return phase.answered(all, *of, by, *said, at, out);
     if (const auto* const said = std::get_if<stopped>(&message)) return phase.stopped(all, *of, by, *said, at, out);
@@ -152,6 +180,7 @@ snapshot coordinator::parts::state() const {
     now.interruption_s = judge.interruption_s();
     now.connections = static_cast<uint32_t>(all.peers().size());
     now.decisions_by_reason = phase.log().by_reason();
+    const expected_waits waits(all, how.bounds.starvation_s, now_s);
     for (const auto& [id, one] : all.jobs()) {
         application_state as;
         as.application = id;
@@ -166,7 +195,7 @@ snapshot coordinator::parts::state() const {
         as.bytes_left = one.bytes_left();
         as.left_s = one.left_s(now_s);
         as.in_state_s = now_s - one.since_s;
-        if (one.in_phase() && !one.has.any()) as.expected_wait_s = judge.expected_wait_s(all, one, now_s);
+        as.expected_wait_s = waits.of(id);
         as.lease = one.has.lease();
         now.applications.push_back(std::move(as));
         if (one.moves())
@@ -190,7 +219,7 @@ void coordinator::connected(connection_id connection, uint32_t user, bool admini
     const moment at = parts_->look(now_s);
     if (!parts_->by_user.connect(user, at.now_s)) {
         ++parts_->out.counted.refused_connections;
-        parts_->out.todo.messages.push_back({connection, refused{"this user has too many connections"}});
+        parts_->out.todo.messages.push_back({connection, refused{refusals::too_many_connections(user, parts_->how)}});
         parts_->out.todo.close.push_back(connection);
         return;
     }
@@ -218,8 +247,8 @@ void coordinator::received(connection_id connection, std::string_view line, doub
     }
     const moment at = parts_->look(now_s);
     from->heard_s = at.heard_s;
-    if (!parts_->by_user.message(from->user, at.now_s))
-        return parts_->refuse(*from, counted.refused_rate, "this user sends too many messages");
+    if (!parts_->by_user.message(from->user, 1, at.now_s))
+        return parts_->refuse(*from, counted.refused_rate, refusals::too_many_messages(from->user, parts_->how));
     parts_->out.send(connection, error_report{wrong.text()});
 }
 
@@ -229,8 +258,9 @@ void coordinator::received(connection_id connection, const to_coordinator& messa
     if (from == nullptr) return;
     ++parts_->out.counted.messages;
     from->heard_s = at.heard_s;
-    if (!parts_->by_user.message(from->user, at.now_s))
-        return parts_->refuse(*from, parts_->out.counted.refused_rate, "this user sends too many messages");
+    if (!parts_->by_user.message(from->user, weight_of(message), at.now_s))
+        return parts_->refuse(*from, parts_->out.counted.refused_rate,
+                              refusals::too_many_messages(from->user, parts_->how));
     parts_->understand(*from, message, at);
 }
 
@@ -251,7 +281,7 @@ const effects& coordinator::advance(double now_s) {
     if (cares) p.care(at);
     p.judge.decide(p.all, p.phase, p.watch, p.by_user, at, p.out);
     p.judge.tell_waits(p.all, cares, at, p.out);
-    p.phase.tell_company(p.all, at, p.out);
+    p.phase.tell_company(p.all, p.out);
     for (const effects::outgoing& one : p.out.todo.messages)
         if (peer* const to = p.all.find_peer(one.to)) to->sent_s = at.now_s;
     if (cares)

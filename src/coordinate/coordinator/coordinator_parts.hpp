@@ -24,6 +24,7 @@ struct coordinator::parts {
     void close(connection_id id, bool at_once);
     void refuse(const peer& from, uint64_t& count, std::string reason);
     void understand(peer& from, const to_coordinator& message, moment at);
+    [[nodiscard]] bool may_list(const job& of, size_t targets) const;
     void admit(peer& from, const registration& what);
     void answer_top(const peer& to);
     void reserve_job(const peer& from, const reserve& what, moment at);

@@ -34,6 +34,7 @@ struct counts {
     uint64_t dropped_releases = 0;  ///< of no such phase
     uint64_t dropped_progress = 0;  ///< of no such phase
     uint64_t dropped_leases = 0;    ///< shown, but not accepted
+    uint64_t dropped_targets = 0;   ///< lists of targets beyond a user's limit
     uint64_t unasked_progress = 0;  ///< bytes moved without a lease, or under a void one
     // Timed out.
     uint64_t lost_connections = 0;  ///< without `withdraw`
@@ -73,6 +74,7 @@ void each_count(const counts& c, Visitor&& visit) {
     visit("dropped_releases", c.dropped_releases, "Releases dropped: no such phase");
     visit("dropped_progress", c.dropped_progress, "Progress dropped: no such phase");
     visit("dropped_leases", c.dropped_leases, "Leases shown by agents and not accepted");
+    visit("dropped_targets", c.dropped_targets, "Lists of storage targets dropped: user lists too many");
     visit("unasked_progress", c.unasked_progress, "Reports of bytes moved without a valid lease");
     visit("lost_connections", c.lost_connections, "Connections lost");
     visit("lost_holders", c.lost_holders, "Turns ended: application gone");

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "coordinate/protocol/fields.hpp"
+#include "coordinate/protocol/plain_text.hpp"
+
 namespace halcyon::coordinate {
 
 namespace {
@@ -25,7 +28,7 @@ std::string sentence(const decision_log::entry& one) {
     text +=
         ": " + std::string(policy::name_of(one.why)) + ", of " + std::to_string(one.present) + " that want the storage";
     if (one.expected > 0) text += " and " + std::to_string(one.expected) + " expected";
-    return text.substr(0, 1000);
+    return std::string(begin_of(text, longest_reason));
 }
 
 }  // namespace

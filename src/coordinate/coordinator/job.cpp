@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "policy/sound_values.hpp"
+
 namespace halcyon::coordinate {
 
 namespace {
@@ -9,8 +11,6 @@ namespace {
 /// A phase that goes on has something left, or decisions would take it for over: behind its forecast end as much again
 /// as it is late.
 constexpr double least_left_s = 1e-3;
-/// Where nothing is known, decisions assume this.
-constexpr double unknown_left_s = 1;
 
 double left_after(double left_s, double moved_s) {
     const double still_s = left_s - moved_s;
@@ -37,6 +37,10 @@ bool job::calls_under_way() const {
     return std::ranges::any_of(agents, [](const agent& one) { return one.under_way > 0; });
 }
 
+bool job::expects_phase() const {
+    return std::ranges::any_of(agents, [](const agent& one) { return one.next.has_value(); });
+}
+
 bool job::has_lease_out() const {
     return std::ranges::any_of(agents, [](const agent& one) { return one.lease != 0; });
 }
@@ -47,7 +51,7 @@ policy::movement job::state_now() const {
         if (has.stage() == turn_stage::held) return policy::movement::moving;
         return moved_bytes > 0 ? policy::movement::interrupted : policy::movement::waiting;
     }
-    return next ? policy::movement::expected : policy::movement::computing;
+    return expects_phase() ? policy::movement::expected : policy::movement::computing;
 }
 
 /// Where no speed was reported, all that move are taken to be equally fast.
@@ -94,8 +98,25 @@ double job::left_s(double now_s) const {
         longest_s = std::max(longest_s, left_s);
     }
     // Of which nothing is known: what has gone on for some time goes on for as long again.
-    if (longest_s < 0 && worked_s > unknown_left_s) longest_s = worked_s;
+    if (longest_s < 0 && worked_s > policy::sound::unknown_s) longest_s = worked_s;
     return trust.left_s(longest_s, worked_s);
+}
+
+/// It begins with the first agent, and takes as long as the longest.
+void job::describe_next(policy::application& into, double now_s) const {
+    if (!expects_phase()) return;
+    into.arrived_s = never;
+    into.probability = 0;
+    into.weight = 1;
+    for (const agent& one : agents) {
+        if (!one.next) continue;
+        into.arrived_s = std::min(into.arrived_s, std::max(now_s, one.next_told_s + one.next->in_s));
+        into.probability = std::max(into.probability, one.next->probability);
+        into.alone_s = std::max(into.alone_s, one.next->alone_s);
+        into.demand = std::min(1.0, into.demand + one.next->demand);
+        into.bytes_left = std::min(most_bytes_together, into.bytes_left + one.next->bytes);
+    }
+    into.left_s = trust.factor() * into.alone_s;
 }
 
 void job::describe(policy::application& into, double now_s) const {
@@ -114,31 +135,16 @@ void job::describe(policy::application& into, double now_s) const {
     into.expected_end_s = 0;
     into.alone_s = into.demand = into.weight = into.between_starts_s = 0;
     into.targets.clear();
-    if (!in_phase()) {
-        if (!next) return;
-        into.arrived_s = std::max(now_s, next_told_s + next->in_s);
-        into.probability = next->probability;
-        into.alone_s = next->alone_s;
-        into.left_s = trust.factor() * next->alone_s;
-        into.demand = next->demand;
-        into.bytes_left = next->bytes;
-        into.weight = 1;
-        return;
-    }
-    bool all_targets = false;
+    if (!in_phase()) return describe_next(into, now_s);
+    into.targets = targets;
     for (const agent& one : agents) {
         if (!one.phase) continue;
         into.alone_s = std::max(into.alone_s, one.phase->alone_s);
         into.demand = std::min(1.0, into.demand + one.phase->demand);
         into.weight += one.phase->weight;
         into.between_starts_s = std::max(into.between_starts_s, one.phase->between_starts_s);
-        all_targets = all_targets || one.phase->targets.empty();
-        into.targets.insert(into.targets.end(), one.phase->targets.begin(), one.phase->targets.end());
     }
     if (into.left_s >= 0) into.alone_s = std::max(into.alone_s, worked_s + into.left_s);
-    if (all_targets) into.targets.clear();
-    std::ranges::sort(into.targets);
-    into.targets.erase(std::unique(into.targets.begin(), into.targets.end()), into.targets.end());
 }
 
 }  // namespace halcyon::coordinate

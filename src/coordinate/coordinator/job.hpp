@@ -37,6 +37,9 @@ struct agent {
     int64_t unused_bytes = 0;  ///< of them
     int64_t under_way = 0;     ///< calls, as told last
 
+    std::optional<expect> next;  ///< its next phase
+    double next_told_s = 0;
+
     void end_phase();
 
     double wait_told_s = -1;  ///< `wait::expected_s`; negative: none told
@@ -67,8 +70,9 @@ struct job {
     double turn_heard_s = 0;       ///< when the turn began
     double charged_s = 0;          ///< up to when its turn is in the ledgers
     bool counted_mover = false;    ///< moves(), as learning knows it
-    std::optional<expect> next;
-    double next_told_s = 0;
+    int64_t others = 0;            ///< movers that share storage with it, while it is one
+    /// That its agents have told in this phase, in ascending order; none: all targets. Agents keep no lists.
+    std::vector<uint32_t> targets;
 
     forecast_trust trust;
     double worked_s = 0;     ///< in this phase
@@ -84,6 +88,8 @@ struct job {
     /// An agent may move, or begin to, under the turn.
     [[nodiscard]] bool has_lease_out() const;
     [[nodiscard]] bool calls_under_way() const;
+    /// A phase of an agent is forecast.
+    [[nodiscard]] bool expects_phase() const;
     /// Has a turn and a phase, also while it is being stopped.
     [[nodiscard]] bool moves() const { return has.any() && in_phase(); }
     /// Work done counts up to now. `movers`: that move at present.
@@ -97,6 +103,9 @@ struct job {
     [[nodiscard]] double left_s(double now_s) const;
     /// As a decision sees it. Clears and fills `into`, so that its memory is used again.
     void describe(policy::application& into, double now_s) const;
+
+  private:
+    void describe_next(policy::application& into, double now_s) const;
 };
 
 }  // namespace halcyon::coordinate

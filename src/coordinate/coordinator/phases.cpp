@@ -15,17 +15,22 @@ double cost_now(const job& of, policy::metric metric, double now_s) {
     return policy::cost_per_s(as, metric, now_s) * (now_s - of.arrived_s);
 }
 
-bool somebody_moves_beside(const registry& all, const job& of, double now_s) {
-    policy::application self;
-    policy::application other;
-    of.describe(self, now_s);
-    for (const uint64_t id : all.active()) {
+bool somebody_has_turn_beside(const registry& all, const job& of) {
+    return std::ranges::any_of(all.active(), [&](uint64_t id) {
         const job& one = all.jobs().at(id);
-        if (id == of.id || !one.has.any()) continue;
-        one.describe(other, now_s);
-        if (policy::share_targets(self, other)) return true;
+        return id != of.id && one.has.any() && policy::share_targets(of.targets, one.targets);
+    });
+}
+
+/// How many others each mover has beside it, where `of` is one more, or one less.
+void count_beside(registry& all, job& of, int64_t more) {
+    of.others = 0;
+    for (const uint64_t id : all.active()) {
+        job& one = *all.find_job(id);
+        if (id == of.id || !one.counted_mover || !policy::share_targets(of.targets, one.targets)) continue;
+        one.others += more;
+        of.others += more > 0 ? 1 : 0;
     }
-    return false;
 }
 
 }  // namespace
@@ -55,13 +60,35 @@ const std::vector<policy::application>& phases::movers(const registry& all, doub
     return movers_;
 }
 
+void phases::set_targets(registry& all, job& of, std::vector<uint32_t> targets, double now_s) {
+    if (targets == of.targets) return;
+    if (of.counted_mover) {
+        count_beside(all, of, -1);
+        movers_changed(now_s);
+    }
+    of.targets = std::move(targets);
+    if (of.counted_mover) count_beside(all, of, 1);
+}
+
+/// What an application uses only grows until its phase is over.
+void phases::add_targets(registry& all, job& of, bool begins, std::vector<uint32_t> more, double now_s) {
+    std::ranges::sort(more);
+    more.erase(std::unique(more.begin(), more.end()), more.end());
+    if (begins) return set_targets(all, of, std::move(more), now_s);
+    std::vector<uint32_t> both;
+    if (!of.targets.empty() && !more.empty()) std::ranges::set_union(of.targets, more, std::back_inserter(both));
+    set_targets(all, of, std::move(both), now_s);
+}
+
 /// Behind every change of a job's turn or phases.
 void phases::settle(registry& all, job& of, double now_s) {
     all.note_state(of, now_s);
     if (of.moves() != of.counted_mover) {
         of.counted_mover = of.moves();
+        count_beside(all, of, of.counted_mover ? 1 : -1);
         movers_changed(now_s);
     }
+    if (!of.in_phase()) set_targets(all, of, {}, now_s);
     changed_ = true;
 }
 
@@ -71,7 +98,7 @@ bool phases::show_lease(registry& all, job& of, const inform& what, moment at, o
     if (of.has.any()) {
         if (of.has.lease() == what.lease) return true;
     } else if (relearning(at) && fences::epoch_of(what.lease) < turns_.numbers().epoch() &&
-               (how_.rule == policy::rule::interfere || !somebody_moves_beside(all, of, at.now_s))) {
+               (how_.rule == policy::rule::interfere || !somebody_has_turn_beside(all, of))) {
         turns_.take_over(of, what.lease, at.now_s, at.heard_s);
         place(of, how_.rule != policy::rule::interrupt, at);
         return true;
@@ -98,17 +125,19 @@ void phases::begin(job& of, const inform& what, moment at, outbox& out) {
     of.worked_s = 0;
     of.worked_at_s = at.now_s;
     of.speed = 0;
-    of.next.reset();
+    for (agent& one : of.agents) one.next.reset();
     of.trust.begin(what.alone_s);
 }
 
 void phases::informed(registry& all, job& of, agent& by, const inform& what, moment at, outbox& out) {
     of.work(at.now_s, movers(all, at.now_s).size());
-    if (!of.in_phase()) begin(of, what, at, out);
+    const bool begins = !of.in_phase();
+    if (begins) begin(of, what, at, out);
     if (!by.phase) by.reported_s = at.now_s;
     if (what.lease == 0) by.lease = 0;  // what it was told of was lost with a connection, or is told again below
-    const bool other_use = by.phase && (by.phase->targets != what.targets || by.phase->demand != what.demand);
+    const bool other_use = by.phase && by.phase->demand != what.demand;
     by.phase = what;
+    add_targets(all, of, begins, std::exchange(by.phase->targets, {}), at.now_s);
     by.left_told_s = at.now_s;
     by.stale_by_heard_s = never;
     by.wait_told_s = -1;
@@ -122,9 +151,10 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     settle(all, of, at.now_s);
 }
 
-void phases::expects(registry& all, job& of, const expect& what, moment at) {
-    of.next = what;
-    of.next_told_s = at.now_s;
+void phases::expects(registry& all, job& of, agent& by, const expect& what, moment at) {
+    by.next.reset();
+    if (what.probability > 0) by.next = what;
+    by.next_told_s = at.now_s;
     settle(all, of, at.now_s);
 }
 
@@ -236,7 +266,10 @@ void phases::leaves(registry& all, job& of, agent& by, moment at, outbox& out, u
     }
     by_user.remove_application(of.user);
     learned_.forget(of.id);
-    if (of.counted_mover) movers_changed(at.now_s);
+    if (of.counted_mover) {
+        count_beside(all, of, -1);
+        movers_changed(at.now_s);
+    }
     all.remove_job(of.id);
     changed_ = true;
 }
@@ -251,15 +284,10 @@ void phases::recall(registry& all, job& from, moment at, outbox& out) {
     settle(all, from, at.now_s);
 }
 
-void phases::tell_company(registry& all, moment at, outbox& out) {
+void phases::tell_company(registry& all, outbox& out) {
     if (std::exchange(company_told_, true)) return;
-    const auto& moving = movers(all, at.now_s);
-    for (const policy::application& one : moving) {
-        const auto others = std::ranges::count_if(moving, [&](const policy::application& other) {
-            return other.id != one.id && policy::share_targets(one, other);
-        });
-        turn_keeper::tell_company(*all.find_job(one.id), others, out);
-    }
+    for (const uint64_t id : all.active())
+        if (job& one = *all.find_job(id); one.counted_mover) turn_keeper::tell_company(one, out);
 }
 
 void phases::offer_standing(registry& all, job& to, moment at, outbox& out) {

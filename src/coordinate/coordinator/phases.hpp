@@ -27,7 +27,7 @@ class phases {
     phases(const settings& how, uint64_t epoch, moment begin);
 
     void informed(registry& all, job& of, agent& by, const inform& what, moment at, outbox& out);
-    void expects(registry& all, job& of, const expect& what, moment at);
+    void expects(registry& all, job& of, agent& by, const expect& what, moment at);
     void progressed(registry& all, job& of, agent& by, const progress& what, moment at, outbox& out);
     void answered(registry& all, job& of, agent& by, const stopping& what, moment at, outbox& out);
     void stopped(registry& all, job& of, agent& by, const coordinate::stopped& what, moment at, outbox& out);
@@ -55,7 +55,7 @@ class phases {
     void recall(registry& all, job& from, moment at, outbox& out);
     void offer_standing(registry& all, job& to, moment at, outbox& out);
     /// To all that move, how many move beside them.
-    void tell_company(registry& all, moment at, outbox& out);
+    void tell_company(registry& all, outbox& out);
     /// After the start, while applications of the coordinator before this one come back.
     [[nodiscard]] bool relearning(moment at) const { return at.heard_s < relearn_until_heard_s_; }
     /// Something has changed since this was asked last: a decision is due.
@@ -70,6 +70,8 @@ class phases {
 
   private:
     friend struct coordinator_digest;
+    void set_targets(registry& all, job& of, std::vector<uint32_t> targets, double now_s);
+    void add_targets(registry& all, job& of, bool begins, std::vector<uint32_t> more, double now_s);
     void settle(registry& all, job& of, double now_s);
     void place(job& of, bool before_all, moment at);
     void begin(job& of, const inform& what, moment at, outbox& out);

@@ -12,7 +12,8 @@ namespace halcyon::coordinate {
 struct user_limits {
     uint32_t connections = 8192;
     uint32_t applications = 1024;   ///< registered at a time
-    double messages_per_s = 20000;  ///< over a longer time
+    uint32_t targets = 65536;       ///< listed at a time; beyond, an application counts as using all
+    double messages_per_s = 20000;  ///< over a longer time; up to five times as many for large jobs (users.cpp)
     double messages_at_once = 40000;
     bool operator==(const user_limits&) const = default;
 };
@@ -31,7 +32,7 @@ struct settings {
     double relearn_s = 0.6;  ///< after the start: only who shows a lease moves on; agents try every 0.25 s to connect
 
     double lease_s = 0.2;                          ///< a lease is as many bytes as the link moves in it
-    int64_t most_lease_bytes = int64_t{64} << 20;  ///< of an application, divided among its agents in a phase
+    int64_t most_lease_bytes = int64_t{64} << 20;  ///< of an agent
     int64_t first_lease_bytes = int64_t{4} << 20;  ///< of an agent whose link is not known yet
     int64_t least_lease_bytes = int64_t{64} << 10;
 

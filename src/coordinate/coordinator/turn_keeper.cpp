@@ -20,10 +20,8 @@ void begin(job& of, double now_s, double heard_s) {
 
 turn_keeper::turn_keeper(const settings& how, uint64_t epoch) : how_(how), fences_(epoch) {}
 
-int64_t turn_keeper::lease_bytes(const job& of, const agent& one) const {
-    const auto sharing = std::ranges::count_if(of.agents, [&](const agent& each) { return each.phase.has_value(); });
-    const int64_t most = std::max<int64_t>(1, how_.most_lease_bytes / std::max<int64_t>(1, sharing));
-    return one.speed.lease(how_.lease_s, how_.first_lease_bytes, how_.least_lease_bytes, most);
+int64_t turn_keeper::lease_bytes(const agent& one) const {
+    return one.speed.lease(how_.lease_s, how_.first_lease_bytes, how_.least_lease_bytes, how_.most_lease_bytes);
 }
 
 void turn_keeper::grant(job& to, double now_s, double heard_s, outbox& out) {
@@ -39,7 +37,7 @@ void turn_keeper::renew(job& of, agent& one, outbox& out) {
     one.wait_told_s = -1;
     if (one.connection == 0) return;
     one.lease = of.has.lease();
-    one.granted_bytes = one.unused_bytes = lease_bytes(of, one);
+    one.granted_bytes = one.unused_bytes = lease_bytes(one);
     out.send(one.connection, coordinate::grant{one.phase->phase, one.lease, one.granted_bytes, fences_.take()});
 }
 
@@ -55,7 +53,7 @@ void turn_keeper::offer_standing(job& to, outbox& out) {
 void turn_keeper::tell_standing(job& of, agent& to, outbox& out) {
     if (to.connection == 0) return;
     to.lease = of.has.lease();
-    to.granted_bytes = to.unused_bytes = lease_bytes(of, to);
+    to.granted_bytes = to.unused_bytes = lease_bytes(to);
     out.send(to.connection, standing{to.lease, to.granted_bytes, fences_.take()});
 }
 
@@ -121,9 +119,9 @@ void turn_keeper::repeat(job& of, agent& to, outbox& out) {
     }
 }
 
-void turn_keeper::tell_company(job& of, int64_t others, outbox& out) {
-    if (std::exchange(of.others_told, others) == others) return;
-    out.send_all(of, company{of.has.lease(), others});
+void turn_keeper::tell_company(job& of, outbox& out) {
+    if (std::exchange(of.others_told, of.others) == of.others) return;
+    out.send_all(of, company{of.has.lease(), of.others});
 }
 
 void turn_keeper::void_lease(job& of, const char* reason, outbox& out) {

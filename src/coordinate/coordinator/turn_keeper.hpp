@@ -30,14 +30,14 @@ class turn_keeper {
     /// What an agent has missed that is new or came back.
     void repeat(job& of, agent& to, outbox& out);
     /// How many others move, if that has changed.
-    static void tell_company(job& of, int64_t others, outbox& out);
+    static void tell_company(job& of, outbox& out);
     /// Ends the turn with the phases of all agents that have the lease: these must be informed anew.
     void void_lease(job& of, const char* reason, outbox& out);
 
     [[nodiscard]] const fences& numbers() const { return fences_; }
 
   private:
-    [[nodiscard]] int64_t lease_bytes(const job& of, const agent& one) const;
+    [[nodiscard]] int64_t lease_bytes(const agent& one) const;
     void tell_standing(job& of, agent& to, outbox& out);
     static void end(job& of);
 

@@ -7,17 +7,12 @@ namespace halcyon::coordinate {
 namespace {
 
 /// When the first of those that wait for the storage of `of` came; `never`: nobody waits for it.
-double first_waiter_heard_s(const registry& all, const job& of, double now_s) {
+double first_waiter_heard_s(const registry& all, const job& of) {
     double first_s = never;
-    policy::application self;
-    policy::application other;
-    of.describe(self, now_s);
     for (const uint64_t id : all.active()) {
         const job& one = all.jobs().at(id);
         if (one.has.any() || !one.in_phase() || !one.connected() || one.arrived_heard_s >= first_s) continue;
-        one.describe(other, now_s);
-        // A turn without a phase is in everybody's way.
-        if (!of.in_phase() || policy::share_targets(self, other)) first_s = one.arrived_heard_s;
+        if (policy::share_targets(of.targets, one.targets)) first_s = one.arrived_heard_s;
     }
     return first_s;
 }
@@ -60,7 +55,7 @@ void turn_watch::punish(registry& all, phases& of, job& one, users& by_user, mom
     const double stalled_s = suspect ? std::min(how_.stalled_s, 2 * how_.heartbeat_s) : how_.stalled_s;
     const double early_s = suspect ? how_.stop_s - std::min(how_.stop_s, 2 * how_.heartbeat_s) : 0;
     if (one.has.stage() == turn_stage::held && at.heard_s - one.moved_heard_s > stalled_s) {
-        const double waits_since_s = first_waiter_heard_s(all, one, at.now_s);
+        const double waits_since_s = first_waiter_heard_s(all, one);
         double since_s = std::max(one.moved_heard_s, busy_heard_s(one));
         if (one.calls_under_way()) since_s = std::max(since_s, waits_since_s);
         if (waits_since_s == never || at.heard_s - since_s <= stalled_s) return;

@@ -18,8 +18,8 @@ class users {
     void disconnect(uint32_t user);
     bool register_application(uint32_t user);
     void remove_application(uint32_t user);
-    /// False: too many lately.
-    bool message(uint32_t user, double now_s);
+    /// False: too many lately. A message may weigh as much as several.
+    bool message(uint32_t user, double weight, double now_s);
 
     /// An application of the user lost its turn by its own fault: those of its applications that have proven nothing
     /// yet wait `base_s` if anybody else wants the storage, twice as long the next time, and so on.

@@ -40,11 +40,19 @@ bool is_plain_text(std::string_view text) {
     return true;
 }
 
+std::string_view begin_of(std::string_view text, size_t longest) {
+    if (text.size() <= longest) return text;
+    size_t end = longest;
+    while (end > 0 && (byte_at(text, end) & 0xc0U) == 0x80) --end;
+    return text.substr(0, end);
+}
+
 std::string excerpt(std::string_view text, size_t longest) {
     const bool cut = text.size() > longest;
     std::string plain(text.substr(0, cut && longest > 3 ? longest - 3 : longest));
+    // `char` has a sign on some processors, and none on others.
     std::ranges::replace_if(
-        plain, [](char c) { return c < 0x20 || c == 0x7f; }, '?');
+        plain, [](unsigned char c) { return c < 0x20 || c >= 0x7f; }, '?');
     return cut && longest > 3 ? plain + "..." : plain;
 }
 

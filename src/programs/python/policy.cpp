@@ -4,6 +4,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "policy/decide.hpp"
@@ -59,7 +61,12 @@ void add_application(nb::module_& m) {
         .def_rw("arrived_s", &policy::application::arrived_s)
         .def_rw("probability", &policy::application::probability)
         .def_rw("expected_end_s", &policy::application::expected_end_s)
-        .def_rw("targets", &policy::application::targets)
+        .def_prop_rw(
+            "targets", [](const policy::application& of) { return of.targets; },
+            [](policy::application& of, std::vector<uint32_t> targets) {
+                std::ranges::sort(targets);
+                of.targets = std::move(targets);
+            })
         .def_rw("demand", &policy::application::demand)
         .def_rw("weight", &policy::application::weight)
         .def_rw("since_s", &policy::application::since_s)

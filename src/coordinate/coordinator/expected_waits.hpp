@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "coordinate/coordinator/registry.hpp"
+
+namespace halcyon::coordinate {
+
+/// How long those that wait will, if those before them need what they said, and at most what nobody waits longer than.
+/// Looks at every phase once: those that share storage over others count as sharing it.
+class expected_waits {
+  public:
+    expected_waits(const registry& all, double starvation_s, double now_s);
+    /// 0 of one that does not wait.
+    [[nodiscard]] double of(uint64_t job) const;
+
+  private:
+    struct wait {
+        uint64_t job = 0;
+        double expected_s = 0;
+    };
+    std::vector<wait> waits_;  ///< by number of the job
+};
+
+}  // namespace halcyon::coordinate

@@ -1,0 +1,116 @@
+// Large numbers: of those that wait, of targets, of a job's nodes. Work that grows with their square does not come to
+// an end within the time that this program may take.
+#include <algorithm>
+
+#include "coordinate/conversation.hpp"
+#include "coordinate/protocol/fields.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+/// `count` applications that each have a phase and tell that they live.
+class crowd {
+  public:
+    explicit crowd(const settings& how) : told(how, 1, 0) {}
+
+    void add(uint32_t user, const inform& phase) {
+        const connection_id id = ++last_;
+        told.connected(id, user, false, now_s);
+        told.received(id, conversation::registration_of("job" + std::to_string(id)), now_s);
+        told.received(id, phase, now_s);
+    }
+    void pass(int heartbeats) {
+        for (int i = 0; i < heartbeats; ++i) {
+            now_s += 0.25;
+            for (connection_id id = 1; id <= last_; ++id) told.received(id, heartbeat{}, now_s);
+            told.advance(now_s);
+        }
+    }
+
+    coordinator told;
+    double now_s = 0;
+
+  private:
+    connection_id last_ = 0;
+};
+
+settings all_may_come() {
+    settings how = conversation::quick(policy::rule::fcfs);
+    how.per_user.applications = 1U << 20U;
+    how.per_user.messages_at_once = how.per_user.messages_per_s = 1e12;
+    how.bounds.starvation_s = 1e6;
+    how.stalled_s = 1e6;
+    return how;
+}
+
+TEST(many, wait_and_are_told_how_long) {
+    crowd all(all_may_come());
+    for (int i = 0; i < 4096; ++i) all.add(1000, phase_of(1, 1));
+    for (int i = 0; i < 50; ++i) {
+        all.pass(4);
+        const snapshot now = all.told.state();
+        ASSERT_EQ(now.applications.size(), 4096U);
+        ASSERT_NEAR(now.applications.back().expected_wait_s, 4095, 60);
+    }
+}
+
+TEST(many, use_disjoint_targets_that_are_listed_at_length) {
+    settings how = all_may_come();
+    crowd all(how);
+    for (uint32_t i = 0; i < 64; ++i) {
+        inform what = phase_of(1);
+        for (uint32_t k = 0; k < most_targets; ++k) what.targets.push_back(i + 64 * k);
+        all.add(1000 + i, what);
+        all.pass(1);
+    }
+    const snapshot now = all.told.state();
+    EXPECT_EQ(std::ranges::count(now.applications, turn_stage::held, &application_state::turn), 64);
+}
+
+TEST(many, targets_of_one_user_are_listed_up_to_a_limit) {
+    settings how = all_may_come();
+    how.per_user.targets = 100;
+    crowd all(how);
+    for (uint32_t i = 0; i < 3; ++i) {
+        inform what = phase_of(1);
+        for (uint32_t k = 0; k < 40; ++k) what.targets.push_back(1000 * i + k);
+        all.add(1000, what);
+    }
+    all.pass(1);
+    EXPECT_EQ(all.told.counted().dropped_targets, 1U);
+    EXPECT_EQ(all.told.state().applications.back().turn, turn_stage::none) << "it uses what the others use, too";
+}
+
+TEST(many, nodes_of_one_job_move_under_leases_of_a_fifth_of_a_second_and_are_not_closed) {
+    settings how = conversation::quick(policy::rule::fcfs);
+    conversation c(how);
+    constexpr int nodes = 1000;
+    constexpr int64_t moved_each = 10'000'000;  // in 0.1 s
+    const auto name = [](int i) { return "n" + std::to_string(i); };
+    for (int i = 0; i < nodes; ++i) {
+        c.connect(name(i));
+        c.say(name(i), conversation::registration_of("A", name(i)));
+        c.now_s += 0.001;
+    }
+    for (int i = 0; i < nodes; ++i) {
+        inform what = phase_of(1);
+        what.lease = c.lease[name(i)];
+        c.say(name(i), what);
+    }
+    for (int step = 0; step < 30; ++step) {
+        c.now_s += 0.1;
+        for (int i = 0; i < nodes; ++i) {
+            progress what;
+            what.lease = c.lease[name(i)];
+            what.bytes_moved = moved_each;
+            for (int repeat = 0; repeat < 3; ++repeat) c.say(name(i), heartbeat{});
+            c.say(name(i), what);
+        }
+        c.lines.clear();
+    }
+    EXPECT_EQ(c.told.counted().refused_rate, 0U);
+    EXPECT_NEAR(static_cast<double>(c.grants[name(nodes / 2)].back().bytes), 2 * moved_each, 1e5);
+}
+
+}  // namespace
+}  // namespace halcyon::coordinate
