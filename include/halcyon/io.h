@@ -126,7 +126,8 @@ HALCYON_API int halcyon_io_prepare(halcyon_io_handle h, const halcyon_io_info* i
 HALCYON_API int halcyon_io_complete(halcyon_io_handle h);
 
 /** A phase begins: asks for the turn, and tells what is prepared. Once a phase has begun, tells only what is known now.
- * Ask when the I/O could begin: an application that gets the turn and moves nothing for 4.5 s loses it. Blocks: never.
+ * Ask when the I/O could begin: an application that gets the turn and moves nothing for 4.5 s loses it to others that
+ * wait. Blocks: never.
  * @retval HALCYON_ERROR_USAGE the handle is not open */
 HALCYON_API int halcyon_io_inform(halcyon_io_handle h);
 
@@ -138,9 +139,9 @@ HALCYON_API int halcyon_io_check(halcyon_io_handle h, int* authorized);
 
 /** Waits for our turn, and holds it. While it is held, between two accesses: gives way if others are to have the turn,
  * and waits until it is ours again; otherwise returns at once. A program that calls this between its accesses, at least
- * every 4 s, can be interrupted; one that holds the turn for 5 s after it was called back loses the turn, and must wait
- * longer for the next. Blocks: until it is our turn, for 30 s at most (`starvation`), and no longer than 1 s
- * without a sign of life of the agent or the coordinator.
+ * every 4 s, can be interrupted; one that holds the turn for 5 s after it was called back loses the turn. Blocks: until
+ * it is our turn, for 30 s at most (`starvation`), and no longer than 1 s without a sign of life of the agent or the
+ * coordinator.
  * @retval HALCYON_ERROR_USAGE no phase was announced: call halcyon_io_inform first */
 HALCYON_API int halcyon_io_wait(halcyon_io_handle h);
 

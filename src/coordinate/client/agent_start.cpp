@@ -30,7 +30,7 @@ struct program {
     const char* path;
     const char* arguments[2];
     const char* environment[most_variables + 1];
-    char own[6][longest_variable];
+    char own[7][longest_variable];
     int ready;  ///< end of the pipe
     int error;  ///< errno of the step that failed
 
@@ -51,10 +51,13 @@ void program::describe(const settings& wanted) {
     snprintf(own[count++], longest_variable, "HALCYON_AGENT_NODES=%lld", static_cast<long long>(job.nodes));
     snprintf(own[count++], longest_variable, "HALCYON_COORDINATORS=%s", wanted.mounts);
     snprintf(own[count++], longest_variable, "HALCYON_TRACE_DIR=%s", wanted.facts);
+    const bool has_sockets = *wanted.munge_sockets != '\0';
+    if (has_sockets) snprintf(own[count++], longest_variable, "HALCYON_MUNGE_SOCKETS=%s", wanted.munge_sockets);
     for (size_t i = 0; i < count; ++i) environment[i] = own[i];
     for (char** e = environ; e != nullptr && *e != nullptr && count < most_variables; ++e) {
         const std::string_view entry(*e);
-        const bool given = entry.starts_with("HALCYON_COORDINATORS=") || entry.starts_with("HALCYON_TRACE_DIR=");
+        const bool given = entry.starts_with("HALCYON_COORDINATORS=") || entry.starts_with("HALCYON_TRACE_DIR=") ||
+                           (has_sockets && entry.starts_with("HALCYON_MUNGE_SOCKETS="));
         if (!given && !stays_behind(entry)) environment[count++] = *e;
     }
     environment[count] = nullptr;

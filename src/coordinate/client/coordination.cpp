@@ -15,6 +15,7 @@
 #include "calls/state/mpi_launch.hpp"
 #include "coordinate/client/page_access.hpp"
 #include "coordinate/configuration/coordinators.hpp"
+#include "coordinate/layer/agent_ring.hpp"
 #include "coordinate/page/process_life.hpp"
 #include "coordinate/page/slot_claim.hpp"
 
@@ -42,13 +43,18 @@ result<coordination> read_file(const std::string& path) {
     const auto known = read_coordinators(path);
     if (!known) return known.why();
     coordination found;
-    for (const coordinator_entry& one : known->entries)
-        for (const std::string& root : one.paths) found.mounts += real_path(root) + "=" + text_of(one.addresses) + "\n";
+    for (const coordinator_entry& one : known->entries) {
+        for (const std::string& named : one.paths) {
+            const std::string root = real_path(named);
+            found.mounts += root + "=" + text_of(one.addresses) + "\n";
+            if (!one.reached.munge_socket.empty()) found.munge_sockets += root + "=" + one.reached.munge_socket + "\n";
+        }
+    }
     return found;
 }
 
 /// As the launcher or `halcyon run` names the job. A program that was started by neither is a job of its own.
-job_identity find_job(uint64_t start) {
+job_identity find_job() {
     job_identity job = job_identity::of_environment();
     if (job.name[0] != '\0') return job;
     const uint64_t launch = calls::mpi_launch::name();
@@ -56,7 +62,7 @@ job_identity find_job(uint64_t start) {
         std::snprintf(job.name, sizeof job.name, "launch-%016llx", static_cast<unsigned long long>(launch));
     else
         std::snprintf(job.name, sizeof job.name, "%.60s.%d.%llu", host_name().c_str(), ::getpid(),
-                      static_cast<unsigned long long>(start));
+                      static_cast<unsigned long long>(start_of_process(::getpid())));
     if (variable_or_nothing("HALCYON_JOB_SECRET").empty())
         std::snprintf(job.secret, sizeof job.secret, "unset-%.60s", job.name);
     return job;
@@ -77,28 +83,25 @@ void let_layers_start() {
 }  // namespace
 
 result<coordination> find_coordination(const std::string& config) {
-    const std::string by_run = variable_or_nothing("HALCYON_COORDINATORS");
-    if (!by_run.empty()) return coordination{by_run, {}};
+    coordination found;
+    found.mounts = variable_or_nothing("HALCYON_COORDINATORS");
+    found.munge_sockets = variable_or_nothing("HALCYON_MUNGE_SOCKETS");
+    if (!found.mounts.empty()) return found;
     const std::string named = config.empty() ? variable_or_nothing("HALCYON_COORDINATORS_FILE") : config;
     if (!named.empty()) return read_file(named);
     std::error_code none;
-    if (!fs::exists(file_of_machine, none))
-        return coordination{{},
-                            std::string("no coordinator is known: there is no ") + file_of_machine +
-                                ", HALCYON_COORDINATORS_FILE is not set, and no file was given"};
-    auto found = read_file(file_of_machine);
-    if (!found) return coordination{{}, found.why().message};
+    if (!fs::exists(file_of_machine, none)) {
+        found.why = std::string("no coordinator is known: there is no ") + file_of_machine +
+                    ", HALCYON_COORDINATORS_FILE is not set, and no file was given";
+        return found;
+    }
+    auto of_machine = read_file(file_of_machine);
+    if (of_machine) return of_machine;
+    found.why = of_machine.why().message;
     return found;
 }
 
-program_place take_place(const coordination& by, const void* within) {
-    static program_place taken;
-    static int taken_by = 0;
-    if (by.mounts.empty()) return {nullptr, nullptr, by.why};
-    if (taken.slot != nullptr && taken_by == ::getpid()) return taken;
-    let_layers_start();
-    const int pid = ::getpid();
-    const uint64_t start = start_of_process(pid);
+program_place take_place(const job_identity& job, const coordination& by, const void* within) {
     const auto agent = find_installed("halcyon-agent", variable_or_nothing("HALCYON_AGENT"), within);
     if (!agent)
         return {nullptr, nullptr,
@@ -108,18 +111,34 @@ program_place take_place(const coordination& by, const void* within) {
     page* shared = nullptr;
     {
         const calls::held_signals no_harm;
-        shared = page_access::open({find_job(start), agent->c_str(), by.mounts.c_str(), facts.c_str(), patience_ms()},
-                                   complaint.data(), complaint.size());
+        shared = page_access::open(
+            {job, agent->c_str(), by.mounts.c_str(), facts.c_str(), patience_ms(), by.munge_sockets.c_str()},
+            complaint.data(), complaint.size());
     }
     if (shared == nullptr) return {nullptr, nullptr, complaint.data()};
-    process_slot* const slot = claim_slot(*shared, process_slot::owner_of(pid, start));
+    const int pid = ::getpid();
+    process_slot* const slot = claim_slot(*shared, process_slot::owner_of(pid, start_of_process(pid)));
     if (slot == nullptr)
         return {nullptr, nullptr,
                 "the job has more than " + std::to_string(page::most_processes) + " processes on this node"};
-    if (slot->by_itself.layer.load() == 0)
-        for (size_t i = 0; i < shared->file_systems; ++i) forget_program_before(*slot, i);
-    taken_by = pid;
-    return taken = {shared, slot, {}};
+    return {shared, slot, {}};
+}
+
+program_place take_place_of_program(const coordination& by, const void* within) {
+    static program_place taken;
+    static int taken_by = 0;
+    if (by.mounts.empty()) return {nullptr, nullptr, by.why};
+    if (taken.slot != nullptr && taken_by == ::getpid()) return taken;
+    let_layers_start();
+    program_place found = take_place(find_job(), by, within);
+    if (found.slot == nullptr) return found;
+    if (found.slot->by_itself.layer.load() == 0) {
+        for (size_t i = 0; i < found.shared->file_systems; ++i) forget_program_before(*found.slot, i);
+        found.slot->told.store(1, std::memory_order_release);  // there is no file of facts to wait for
+        ring_agent(*found.shared);
+    }
+    taken_by = ::getpid();
+    return taken = found;
 }
 
 }  // namespace halcyon::coordinate

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "coordinate/agent/job_identity.hpp"
 #include "coordinate/page/page.hpp"
 
 /// How a program that takes turns by itself comes to a coordinator. May throw bad_alloc only.
@@ -10,8 +11,9 @@ namespace halcyon::coordinate {
 
 /// Who coordinates what, for a program.
 struct coordination {
-    std::string mounts;  ///< lines PATH=ADDRESS; "": nobody
-    std::string why;     ///< where there are none
+    std::string mounts;         ///< as HALCYON_COORDINATORS; "": nobody
+    std::string munge_sockets;  ///< as HALCYON_MUNGE_SOCKETS
+    std::string why;            ///< where there are no mounts
 };
 
 /// HALCYON_COORDINATORS, which `halcyon run --coordinate` sets; else coordinators.yaml: `config`, or, where that is
@@ -28,8 +30,12 @@ struct program_place {
 };
 
 /// Takes it, and before that starts the job's agent, where there is none: HALCYON_AGENT, or the one that is installed
-/// with the library that holds `within`. A process has one for good. Takes as long as the patience that
-/// HALCYON_COORDINATE_PATIENCE_MS sets (1 s) at most. Not for two threads at once.
-program_place take_place(const coordination& by, const void* within);
+/// with the library that holds `within`. Takes as long as the patience that HALCYON_COORDINATE_PATIENCE_MS sets (1 s)
+/// at most.
+program_place take_place(const job_identity& job, const coordination& by, const void* within);
+
+/// Likewise, of a program that takes its turns by itself: under the name of its job, or as a job of its own. A process
+/// has one for good. Not for two threads at once.
+program_place take_place_of_program(const coordination& by, const void* within);
 
 }  // namespace halcyon::coordinate

@@ -16,6 +16,7 @@ struct settings {
     const char* mounts = "";  ///< HALCYON_COORDINATORS
     const char* facts = "";   ///< HALCYON_TRACE_DIR
     int64_t patience_ms = 1000;
+    const char* munge_sockets = "";  ///< HALCYON_MUNGE_SOCKETS; "": as the environment says
 };
 
 /// The page; null, and `complaint` says why. Where no agent of the job runs on this node, one is started; of processes

@@ -4,6 +4,7 @@
 #include "calls/state/direct_call.hpp"
 #include "coordinate/client/turn_waiting.hpp"
 #include "coordinate/layer/agent_ring.hpp"
+#include "coordinate/layer/held_locks.hpp"
 #include "coordinate/page/process_life.hpp"
 
 namespace halcyon::coordinate {
@@ -100,7 +101,7 @@ void program_turn::hold(passage how) {
 
 /// Whether one that waits goes on although it is not its turn.
 bool program_turn::goes_out_of_turn(uint32_t word, int64_t now_ns) {
-    if (slot_->locks.load() != 0 || somebody_holds_a_lock(*shared_)) {
+    if (held_locks::may_anybody_hold_any(*shared_)) {
         part_->let_locks.fetch_add(1, relaxed);
         return true;
     }

@@ -51,14 +51,6 @@ bool let_go_if_silent(const page& shared, shared_file_system& here, process_part
     return true;
 }
 
-bool somebody_holds_a_lock(const page& shared) {
-    const uint32_t tried = std::min<uint32_t>(shared.tried.load(), page::most_processes);
-    for (uint32_t i = 0; i < tried; ++i) {
-        if (shared.slots[i].locks.load() != 0) return true;
-    }
-    return false;
-}
-
 void sleep_on_turn(const page& shared, std::atomic<uint32_t>& turn, uint32_t word, int64_t waited_ns) {
     const int64_t ns = std::min({longest_sleep_ns, shared.patience_ns / 4, shared.starvation_ns - waited_ns});
     const timespec limit{ns / 1'000'000'000, ns % 1'000'000'000};

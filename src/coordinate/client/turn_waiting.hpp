@@ -17,10 +17,6 @@ bool draw_from_lease(page& shared, shared_file_system& here, process_part& part,
 /// replaces the turn `word`, and counts.
 bool let_go_if_silent(const page& shared, shared_file_system& here, process_part& part, uint32_t word, int64_t now_ns);
 
-/// Whether a process of the job on this node may hold a file lock. Whoever does may need the others to come to where it
-/// gives that back.
-[[nodiscard]] bool somebody_holds_a_lock(const page& shared);
-
 /// Sleeps while the turn is `word`, until the starvation limit of one who has waited for `waited_ns` at most. Wakes now
 /// and then, for looks at locks and beats.
 void sleep_on_turn(const page& shared, std::atomic<uint32_t>& turn, uint32_t word, int64_t waited_ns);

@@ -76,7 +76,7 @@ result<halcyon_io_turns*> halcyon_io_turns::open(const std::string& config, cons
     static std::mutex one_at_a_time;
     static std::vector<std::unique_ptr<halcyon_io_turns>> all;
     const std::lock_guard lock(one_at_a_time);
-    const program_place place = take_place(*by, reinterpret_cast<const void*>(&halcyon_io_init));
+    const program_place place = take_place_of_program(*by, reinterpret_cast<const void*>(&halcyon_io_init));
     const std::string real = real_path(path);
     const size_t at = place.slot == nullptr ? no_mount : mount_of(*place.shared, real);
     if (at != no_mount) {

@@ -280,6 +280,23 @@ def test_a_wrong_file_is_refused_and_named(run: Run, prepare: Start, scratch: Pa
         run(of, "A")
 
 
+def variables_of_agent(job: str) -> set[str]:
+    for process in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            found = set(process.read_bytes().decode(errors="replace").split("\0"))
+        except OSError:
+            continue  # it has ended, or is another user's
+        if f"HALCYON_AGENT_JOB={job}" in found:
+            return found
+    return set()
+
+
+def test_the_agent_is_told_of_the_munged_that_the_named_file_says(prepare: Start, run: Run, scratch: Path) -> None:
+    of = prepare(paths=[str(scratch)], munge_socket="/run/other/munge.socket")
+    a = run(of, "A", patience_ms=200)
+    assert f"HALCYON_MUNGE_SOCKETS={scratch}=/run/other/munge.socket\n" in variables_of_agent(a.job)
+
+
 def test_a_job_has_one_agent_whoever_asks(start: Start, run: Run, scratch: Path) -> None:
     of = start(paths=[str(scratch)], times=PATIENT)
     a = run(of, "A")
