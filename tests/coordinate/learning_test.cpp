@@ -71,6 +71,14 @@ TEST(learning, learns_the_speed_of_calls_that_take_longer_than_the_time_between_
     EXPECT_NEAR(of.ahead_s(), 0, 0.3);
 }
 
+TEST(learning, learns_no_speed_from_a_moment) {
+    link_speed of;
+    of.observe(25'000'000, 1e-6, false);
+    EXPECT_EQ(of.bytes_per_s(), 0);
+    of.observe(25'000'000, 0.5, false);
+    EXPECT_NEAR(of.bytes_per_s(), 1e8, 1e3);
+}
+
 TEST(learning, takes_speeds_only_while_exactly_the_known_ones_moved) {
     side_by_side learned({.pairs = 64});
     const std::vector<policy::application> both = {mover(1), mover(2)};

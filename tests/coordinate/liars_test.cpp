@@ -95,6 +95,19 @@ TEST_P(liars, who_take_the_turn_and_do_nothing) {
     expect_within(0.1, honest_slow_down(GetParam(), {one}), honest_slow_down(GetParam(), {}));
 }
 
+TEST_P(liars, who_take_the_turn_and_say_that_a_call_is_under_way) {
+    simulated one = liar();
+    one.stalls = one.says_calls = true;
+    expect_within(0.1, honest_slow_down(GetParam(), {one}), honest_slow_down(GetParam(), {}));
+}
+
+TEST_P(liars, who_show_leases_that_they_have_invented) {
+    simulated one = liar();
+    const double truth = honest_slow_down(GetParam(), {one});
+    one.invents_leases = true;
+    expect_within(0.1, honest_slow_down(GetParam(), {one}), truth);
+}
+
 TEST_P(liars, of_whom_one_user_has_registered_hundreds) {
     std::vector<simulated> many;
     for (int i = 0; i < 100; ++i) {

@@ -83,8 +83,8 @@ TEST_F(long_calls, of_any_number_of_bytes_keep_others_waiting_no_longer_than_any
     c.say("B", phase_of(1));
     pass(28);
     EXPECT_TRUE(c.has_turn("A"));
-    pass(3);
-    EXPECT_FALSE(c.has_turn("A") && c.of("A").turn == turn_stage::held);
+    pass(9);  // the stop that is due then included
+    EXPECT_TRUE(c.has_turn("B"));
 }
 
 TEST_F(long_calls, that_were_never_seen_to_move_anything_are_a_fault) {
@@ -148,7 +148,7 @@ TEST(barred, applications_that_have_moved_before_wait_no_longer_than_anybody) {
     // It takes the turn, and does nothing.
     for (uint64_t stalls = 1; stalls <= 8; ++stalls) {
         c.say("A", phase_of(++phase));
-        c.pass(400, {"A", "B"});
+        c.pass(5, {"A", "B"});
         ASSERT_TRUE(c.has_turn("A"));
         c.say("B", phase_of(stalls));
         c.pass(6, {"A", "B"});
@@ -157,12 +157,8 @@ TEST(barred, applications_that_have_moved_before_wait_no_longer_than_anybody) {
     }
     c.say("A", phase_of(++phase));
     c.say("B", phase_of(100));
-    c.now_s += 0.001;
-    ASSERT_FALSE(c.has_turn("A") && c.has_turn("B"));
-    if (c.has_turn("A")) {
-        c.pass(6, {"A", "B"});
-        c.say("A", phase_of(++phase));
-    }
+    c.pass(1, {"A", "B"});  // nobody is patient with it any more
+    c.say("A", phase_of(++phase));
     ASSERT_TRUE(c.has_turn("B"));
     progress goes_on;
     goes_on.phase = 100;

@@ -43,10 +43,15 @@ void simulated_storage::begin(running& one) {
     one.begun_s = now_s_;
     one.left_s = one.what.alone_s;
     one.moved_s = 0;
+    ask(one);
+}
+
+void simulated_storage::ask(running& one) {
     inform what;
     what.phase = ++one.phase;
     what.alone_s = what.left_s = said_left_s(one);
     what.bytes_left = static_cast<int64_t>(said_left_s(one) * bytes_per_s);
+    what.lease = one.what.invents_leases ? one.phase : 0;
     told_.received(one.connection, what, now_s_);
 }
 
@@ -67,12 +72,11 @@ void simulated_storage::hear(running& one, const from_coordinator& message) {
         if (one.what.stalls) return;
         one.may_move = false;
         told_.received(one.connection, stopped{back->lease}, now_s_);
-    } else if (std::holds_alternative<voided>(message) && one.in_phase) {
+    } else if (const auto* const lost = std::get_if<voided>(&message)) {
+        // What it has invented is void while its phase waits as it would have without.
+        if (!one.in_phase || lost->lease != one.lease) return;
         one.may_move = false;
-        inform what;
-        what.phase = ++one.phase;
-        what.alone_s = what.left_s = said_left_s(one);
-        told_.received(one.connection, what, now_s_);
+        ask(one);
     }
 }
 
@@ -102,7 +106,7 @@ void simulated_storage::run(double seconds) {
             if (one.in_phase && one.left_s <= 1e-9) end(one);
             if (step % steps_of_report != 0) continue;
             told_.received(one.connection, heartbeat{}, now_s_);
-            if (!one.in_phase || !one.may_move || !(one.moved_s > 0)) continue;
+            if (!one.in_phase || !one.may_move || !(one.moved_s > 0 || one.what.says_calls)) continue;
             progress report;
             report.phase = one.phase;
             report.lease = one.lease;
@@ -110,6 +114,7 @@ void simulated_storage::run(double seconds) {
             report.left_s = said_left_s(one);
             report.bytes_left = static_cast<int64_t>(said_left_s(one) * bytes_per_s);
             report.speed = 1 / static_cast<double>(std::max<size_t>(1, movers.size()));
+            report.under_way = one.what.says_calls ? 1 : 0;
             one.moved_s = 0;
             told_.received(one.connection, report, now_s_);
         }

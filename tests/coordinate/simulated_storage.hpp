@@ -14,11 +14,13 @@ namespace halcyon::coordinate {
 struct simulated {
     std::string name;
     uint32_t user = 1000;
-    double alone_s = 1;       ///< duration of a phase without others
-    double computes_s = 10;   ///< between phases, on average
-    double said = 1;          ///< times what is true is what it forecasts
-    bool never_ends = false;  ///< says all the time that it has 0.1 s left
-    bool stalls = false;      ///< never moves anything
+    double alone_s = 1;           ///< duration of a phase without others
+    double computes_s = 10;       ///< between phases, on average
+    double said = 1;              ///< times what is true is what it forecasts
+    bool never_ends = false;      ///< says all the time that it has 0.1 s left
+    bool stalls = false;          ///< never moves anything
+    bool says_calls = false;      ///< that one of its calls is under way, also where it moves nothing
+    bool invents_leases = false;  ///< shows one whenever it asks
 };
 
 /// Applications with one agent each at a storage whose bandwidth they share equally, coordinated by a real coordinator.
@@ -52,6 +54,7 @@ class simulated_storage {
     void hear(running& one, const from_coordinator& message);
     void settle();
     void begin(running& one);
+    void ask(running& one);
     void end(running& one);
     [[nodiscard]] double said_left_s(const running& one) const;
 
