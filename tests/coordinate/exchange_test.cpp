@@ -208,6 +208,31 @@ TEST(exchange, a_standing_turn_stands_on_behind_the_phase_of_one_of_two_agents) 
     EXPECT_EQ(c.told.counted().recalls, 0U);
 }
 
+TEST(exchange, a_release_gives_no_standing_turn_back_of_which_the_agent_has_not_heard) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    c.join("A");  // `standing` is on its way
+    inform asks = phase_of(1);
+    asks.fence = 1;  // seen before: it has not heard of `standing`
+    c.say("A", asks);
+    c.join("B");
+    c.say("B", phase_of(1));
+    c.say("A", release{1});
+    EXPECT_FALSE(c.has_turn("B")) << "A hears of it now, and may begin without asking";
+    c.say("A", stopped{c.lease["A"]});
+    EXPECT_TRUE(c.has_turn("B"));
+}
+
+TEST(exchange, an_agent_that_has_come_back_keeps_the_standing_turn_that_it_is_told_of) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    c.join("A");
+    c.break_off("A");
+    c.join("A");
+    c.pass(2, {"A"});
+    EXPECT_EQ(c.of("A").turn, turn_stage::standing);
+    EXPECT_EQ(c.of("A").lease, c.lease["A"]);
+    EXPECT_EQ(c.told.counted().standing, 1U);
+}
+
 TEST(exchange, the_only_application_begins_without_asking_until_another_one_registers) {
     conversation c(conversation::quick(policy::rule::fcfs));
     c.join("A");

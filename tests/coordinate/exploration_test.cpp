@@ -192,6 +192,18 @@ TEST(exploration, of_a_coordinator_that_is_restarted) {
     expect_sound(of);
 }
 
+TEST(exploration, of_a_coordinator_that_is_restarted_under_interruptions) {
+    scenario of = applications(policy::rule::interrupt, {phase_at(0, 1), phase_at(0, 1)}, {1, 1});
+    of.restarts = 1;
+    expect_sound(of);
+}
+
+TEST(exploration, of_an_application_that_comes_while_two_nodes_of_another_one_have_a_standing_turn) {
+    scenario of = applications(policy::rule::fcfs, {phase_at(0, 1), phase_at(0, 1)}, {2, 1});
+    of.first_late = 1;
+    expect_sound(of);
+}
+
 /// A holds its turn at one storage when it needs the other one, B the other way round.
 scenario two_storages(bool hand_back) {
     const auto nested = [](uint8_t outer, uint8_t inner) {

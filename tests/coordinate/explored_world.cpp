@@ -43,8 +43,9 @@ world::world(const scenario& of)
             agents_.push_back(one);
         }
     for (application_agent& one : agents_)
-        for (size_t storage = 0; storage < of.storages; ++storage) connect(one, storage);
-    // All are registered, and relearning is over.
+        for (size_t storage = 0; storage < of.storages && one.application < of.first_late; ++storage)
+            connect(one, storage);
+    // They are registered, and relearning is over.
     for (bool more = true; more;) {
         more = false;
         for (const action& each : possible())
@@ -149,7 +150,7 @@ void world::act(application_agent& of) {
                 for (size_t other = 0; other < of.links.size(); ++other) {
                     link& each = of.links[other];
                     if (other == next.storage || !each.in_phase || !each.may_move) continue;
-                    if (each.connection != 0) each.out.push_back(stopped{each.lease});
+                    if (each.connection != 0) each.out.push_back(release{each.phase});
                     each.in_phase = false;
                     drop_turn(each);
                 }
@@ -304,6 +305,8 @@ void world::apply(const action& which) {
                 each.links[storage].in.clear();
                 each.links[storage].out.clear();
                 each.links[storage].standing = false;
+                each.links[storage].stop_before = 0;  // the new one knows of no recall
+                each.links[storage].stop_known = false;
             }
         }
         return;
@@ -346,6 +349,19 @@ void world::apply(const action& which) {
     }
 }
 
+/// Of a lease that has ended: what says so is under way, or the agent is about to show the lease to a new coordinator.
+bool world::is_about_to_know(const link& by) const {
+    const auto ends_it = [&](const from_coordinator& message) {
+        const auto* const lost = std::get_if<voided>(&message);
+        return lost != nullptr && lost->lease == by.lease;
+    };
+    const auto shows_it = [&](const to_coordinator& message) {
+        const auto* const said = std::get_if<inform>(&message);
+        return said != nullptr && said->lease == by.lease;
+    };
+    return by.connection == 0 || std::ranges::any_of(by.in, ends_it) || std::ranges::any_of(by.out, shows_it);
+}
+
 std::string world::violation() const {
     if (!violation_.empty()) return violation_;
     for (size_t storage = 0; storage < told_.size(); ++storage) {
@@ -353,12 +369,16 @@ std::string world::violation() const {
         for (const application_state& one : told_[storage].state().applications)
             if (one.turn != turn_stage::none) valid.push_back(one.lease);
         if (valid.size() > 1) return "two applications have the turn";
-        // What agents believe, apart from leases that were declared void and of which they have not heard yet.
+        // What agents believe.
         size_t mover = how_->programs.size();
         for (const application_agent& each : agents_) {
             const link& by = each.links[storage];
-            const bool moves = by.may_move && by.in_phase;
-            if (!moves || std::ranges::find(valid, by.lease) == valid.end()) continue;
+            if (!by.may_move && !by.standing) continue;
+            if (std::ranges::find(valid, by.lease) == valid.end()) {
+                if (!is_about_to_know(by))
+                    return "an agent goes on under a lease that has ended, and nothing tells it so";
+                continue;
+            }
             if (mover != how_->programs.size() && mover != each.application) return "two applications move";
             mover = each.application;
         }

@@ -23,6 +23,7 @@ struct scenario {
     size_t storages = 1;
     std::vector<std::vector<step>> programs;  ///< of each application
     std::vector<uint8_t> agents;  ///< of each application; all of them run its program, rounds are collective
+    size_t first_late = 255;      ///< applications from this one on connect at any time, the others before all
     int disconnects = 0;
     size_t first_to_lose = 0;   ///< number of the first agent whose connection may break
     size_t last_to_lose = 255;  ///< and of the last
@@ -36,7 +37,8 @@ struct scenario {
 /// coordinators are the real ones. Agents are as the protocol has them:
 /// - a round begins only with the turn and below the round of a `stop`, and in a collective only when all others have
 ///   ended theirs before; it ends only when all have begun it;
-/// - who is connected no more believes in its lease for as long as the coordinator does, and not longer;
+/// - who is connected no more believes in its lease for as long as the coordinator does, and not longer (the agent of
+///   src/coordinate/agent measures that with its own patience);
 /// - a lower fencing number than one seen is refused.
 class world {
   public:
@@ -97,6 +99,7 @@ class world {
     void connect(application_agent& of, size_t storage);
     void settle(size_t storage);
     void tick();
+    [[nodiscard]] bool is_about_to_know(const link& by) const;
 
     const scenario* how_;
     std::vector<coordinator> told_;

@@ -87,7 +87,7 @@ struct coordinator_digest {
                 into.put_ranked(each.connection);
                 into.put_time(each.stale_by_heard_s - heard_s);
                 into.put(each.phase ? each.phase->phase : 0);
-                into.put(each.lease != 0 ? 1 : 0);
+                into.put(each.lease == 0 ? 0 : each.unheard_fence != 0 ? 2 : 1);
                 into.put(each.under_way > 0 ? 1 : 0);
             }
             for (const auto& answer : one.has.answers_) {

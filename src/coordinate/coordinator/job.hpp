@@ -33,6 +33,9 @@ struct agent {
     double reported_s = 0;        ///< begin of the interval that its next `progress` is about
     link_speed speed;
     uint64_t lease = 0;  ///< that it was told of, and has not given back
+    /// Of the latest `standing`, unless it is known that the agent has heard it; else 0. A release may have been sent
+    /// before that: then it does not give that lease back.
+    uint64_t unheard_fence = 0;
     int64_t granted_bytes = 0;
     int64_t unused_bytes = 0;  ///< of them
     int64_t under_way = 0;     ///< calls, as told last

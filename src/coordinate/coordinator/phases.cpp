@@ -135,6 +135,7 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     if (begins) begin(of, what, at, out);
     if (!by.phase) by.reported_s = at.now_s;
     if (what.lease == 0) by.lease = 0;  // what it was told of was lost with a connection, or is told again below
+    if (what.fence > 0 ? what.fence >= by.unheard_fence : what.lease == of.has.lease()) by.unheard_fence = 0;
     const bool other_use = by.phase && by.phase->demand != what.demand;
     by.phase = what;
     add_targets(all, of, begins, std::exchange(by.phase->targets, {}), at.now_s);
@@ -220,7 +221,10 @@ void phases::answered(registry& all, job& of, agent& by, const stopping& what, m
 /// Unasked, it hands the turn back: the agent waits somewhere else, and will inform anew.
 void phases::stopped(registry& all, job& of, agent& by, const coordinate::stopped& what, moment at, outbox& out) {
     const bool mine = of.has.any() && what.lease == of.has.lease();
-    if (mine) by.under_way = 0;
+    if (mine) {
+        by.under_way = 0;
+        by.unheard_fence = 0;
+    }
     if (mine && of.has.ending() && of.has.stopped(by.id))
         proceed(all, of, at, out);
     else if (mine && !of.has.ending() && (by.phase || by.lease != 0))
@@ -236,9 +240,11 @@ void phases::finish(registry& all, job& of, agent& by, moment at, outbox& out) {
     const double cost = cost_now(of, how_.metric, at.now_s);
     const bool had_phase = by.phase.has_value();
     by.end_phase();
-    by.lease = 0;
     by.wait_told_s = -1;
-    if (of.has.ending()) of.has.stopped(by.id);
+    if (by.unheard_fence == 0) {
+        by.lease = 0;
+        if (of.has.ending()) of.has.stopped(by.id);
+    }
     if (had_phase && !of.in_phase()) {
         of.trust.ended(of.worked_s);
         log_.phase_ended({of.id, of.arrived_s}, cost);
@@ -257,6 +263,7 @@ void phases::released(registry& all, job& of, agent& by, const release& what, mo
 }
 
 void phases::leaves(registry& all, job& of, agent& by, moment at, outbox& out, users& by_user) {
+    by.unheard_fence = 0;
     if (by.phase || by.lease != 0) finish(all, of, by, at, out);
     all.remove_agent(of, by.id);
     if (!of.agents.empty()) {
@@ -316,7 +323,7 @@ void phases::forget_stale(registry& all, job& of, moment at, outbox& out) {
         had_.charge(of, at.now_s);
         const bool had_phase = one.phase.has_value();
         one.end_phase();
-        one.lease = 0;
+        if (one.connection == 0) one.lease = 0;
         of.has.gone(one.id);
         if (had_phase && !of.in_phase()) log_.phase_broken({of.id, of.arrived_s});
         if (of.has.any() && !of.has.ending() && !of.in_phase()) turn_keeper::rest(of);

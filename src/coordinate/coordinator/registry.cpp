@@ -67,6 +67,7 @@ registry::admitted registry::join(peer& from, job& to, const registration& what,
         if (peer* const before = find_peer(one.connection)) before->job = before->agent = 0;
         one.stale_by_heard_s = one.phase || to.has.any() ? stale_by_heard_s : never;
         one.wait_told_s = -1;
+        one.lease = one.unheard_fence = 0;  // it shows what it still has
     }
     one.connection = from.id;
     one.processes = what.processes;

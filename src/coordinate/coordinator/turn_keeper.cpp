@@ -53,8 +53,9 @@ void turn_keeper::offer_standing(job& to, outbox& out) {
 void turn_keeper::tell_standing(job& of, agent& to, outbox& out) {
     if (to.connection == 0) return;
     to.lease = of.has.lease();
+    to.unheard_fence = fences_.take();
     to.granted_bytes = to.unused_bytes = lease_bytes(to);
-    out.send(to.connection, standing{to.lease, to.granted_bytes, fences_.take()});
+    out.send(to.connection, standing{to.lease, to.granted_bytes, to.unheard_fence});
 }
 
 void turn_keeper::hold_standing(job& of, double now_s, double heard_s) {
