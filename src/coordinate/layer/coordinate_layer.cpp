@@ -1,5 +1,6 @@
 #include "coordinate/layer/coordinate_layer.hpp"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/utsname.h>
 
@@ -51,6 +52,12 @@ operation operation_of(kind does) {
 
 int64_t known(int64_t bytes) {
     return std::max<int64_t>(bytes, 0);
+}
+
+/// Of call_role::duplicate: fcntl has many commands that do not.
+bool makes_descriptor(const calls::call_record& record) {
+    return record.function != static_cast<uint16_t>(calls::call_id::fcntl) || record.argument == F_DUPFD ||
+           record.argument == F_DUPFD_CLOEXEC;
 }
 
 }  // namespace
@@ -179,7 +186,7 @@ void coordinate_layer::invoke_other(call_role role, calls::call_record& record, 
             return;
         case call_role::duplicate:
             next(record);
-            if (record.error == 0) locks_.duplicated(descriptor);
+            if (record.error == 0 && makes_descriptor(record)) locks_.duplicated(descriptor);
             return;
         case call_role::none:
             return next(record);

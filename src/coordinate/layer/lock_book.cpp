@@ -99,6 +99,18 @@ void lock_book::taken(const calls::call_record& record, int descriptor) {
     shared_->locks.fetch_add(1);
 }
 
+/// Of flock: no lock was taken by this descriptor, and of the duplicated ones on the file there is one, which it is.
+bool lock_book::is_by_a_duplicate(const entry& range) {
+    const calls::patient_lock::guard here(held_);
+    if (!here) return false;
+    const auto locks_by = [&](int descriptor) {
+        return std::count_if(entries_.begin(), entries_.end(), [&](const entry& one) {
+            return one.used && one.whole && one.file == range.file && one.descriptor == descriptor;
+        });
+    };
+    return locks_by(range.descriptor) == 0 && locks_by(-1) == 1;
+}
+
 template <class Which>
 void lock_book::remove(Which which) {
     const calls::patient_lock::guard here(held_);
@@ -112,7 +124,8 @@ void lock_book::remove(Which which) {
 }
 
 void lock_book::given_back(const calls::call_record& record, int descriptor) {
-    const entry range = of(record, descriptor);
+    entry range = of(record, descriptor);
+    if (range.whole && is_by_a_duplicate(range)) range.descriptor = -1;
     remove([&](const entry& one) { return covers(range, one); });
 }
 

@@ -15,7 +15,8 @@ namespace halcyon::coordinate {
 /// for its locks. Counts in process_slot::locks, for the other processes of the job.
 ///
 /// A lock is gone when a range that covers it was unlocked, or when the descriptor by which it was taken was closed and
-/// never duplicated. (fcntl's locks go with any descriptor of their file; those that go so are still counted.)
+/// never duplicated. flock's may be given back by a duplicate; where several locks of a file could be meant, they go on
+/// to count. (fcntl's locks go with any descriptor of their file; those that go so are still counted.)
 class lock_book {
   public:
     /// In a new process, or in a forked child. That has those of its parent's locks that belong to open file
@@ -47,6 +48,7 @@ class lock_book {
     [[nodiscard]] static bool belongs_to_child(entry& lock);
     void inherit(entry& lock);
     static entry of(const calls::call_record& record, int descriptor);
+    [[nodiscard]] bool is_by_a_duplicate(const entry& range);
     [[nodiscard]] static bool covers(const entry& range, const entry& lock);
     void lose_count();
     template <class Which>

@@ -128,6 +128,17 @@ TEST_F(waiting_calls, go_on_when_another_process_of_the_job_takes_a_lock) {
     EXPECT_EQ(process_.part().unasked, 4096);
 }
 
+TEST_F(waiting_calls, know_a_lock_by_its_descriptor_whatever_else_fcntl_does_with_that) {
+    waits({.function = call_id::flock, .bytes = 0, .moved = calls::none});
+    waits({.function = call_id::fcntl, .bytes = 0, .moved = calls::none, .argument = F_GETFD});
+    waits({.function = call_id::close, .bytes = 0, .moved = calls::none});
+    EXPECT_EQ(process_.slot().locks, 0U);
+    waits({.function = call_id::flock, .bytes = 0, .moved = calls::none});
+    waits({.function = call_id::fcntl, .bytes = 0, .moved = calls::none, .argument = F_DUPFD_CLOEXEC});
+    waits({.function = call_id::close, .bytes = 0, .moved = calls::none});
+    EXPECT_EQ(process_.slot().locks, 1U);  // the duplicate has it
+}
+
 TEST_F(waiting_calls, wait_before_they_take_a_lock_and_not_while_they_hold_it) {
     EXPECT_TRUE(waits({.function = call_id::fcntl_lock, .bytes = 0, .moved = calls::none}));
     EXPECT_EQ(process_.slot().locks, 1U);

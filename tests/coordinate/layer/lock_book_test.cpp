@@ -66,6 +66,24 @@ TEST_F(locks, of_flock_are_no_locks_of_ranges) {
     EXPECT_EQ(held_, 0U);
 }
 
+TEST_F(locks, of_flock_are_given_back_by_a_duplicate) {
+    const call_record lock = of(call_id::flock, 1, calls::none, calls::none);
+    const call_record unlock = of(call_id::flock_unlock, 1, calls::none, calls::none);
+    book_.taken(lock, 5);
+    book_.duplicated(5);
+    book_.given_back(unlock, 6);
+    EXPECT_EQ(held_, 0U);
+    book_.taken(lock, 5);
+    book_.duplicated(5);
+    book_.taken(lock, 7);
+    book_.given_back(unlock, 7);
+    EXPECT_EQ(held_, 1U);  // its own, not the duplicated one
+    book_.taken(lock, 8);
+    book_.duplicated(8);
+    book_.given_back(unlock, 6);
+    EXPECT_EQ(held_, 2U);  // one of two, and nobody knows which
+}
+
 TEST_F(locks, go_with_their_descriptor_unless_that_was_duplicated) {
     take(1, 0, 0, 5);
     book_.closed(6);
