@@ -25,17 +25,18 @@ constexpr int64_t chunks_each = 4, least_processes = 8;
 bool draw_from_lease(page& shared, shared_file_system& here, process_part& part, int64_t bytes, bool must) {
     const int64_t missing = part.moved.load(relaxed) - part.limit.load(relaxed);
     if (missing <= 0) return true;
-    const int64_t left = here.pool.load(relaxed);
     const int64_t sharing = std::max<int64_t>(shared.tried.load(relaxed), least_processes);
-    const int64_t chunk = std::max(missing, std::clamp(left / (chunks_each * sharing), least_chunk, most_chunk));
-    const int64_t before = here.pool.fetch_sub(chunk);
+    int64_t left = here.pool.load(relaxed), chunk = 0;
+    // In one step: the agent may put another lease into the pool meanwhile, to which nothing may be given back.
+    do {
+        if (left <= 0 && !must && bytes > 0) {
+            ring_agent(shared);
+            return false;
+        }
+        chunk = std::max(missing, std::clamp(left / (chunks_each * sharing), least_chunk, most_chunk));
+    } while (!here.pool.compare_exchange_weak(left, left - chunk));
     const int64_t half = here.ring_below.load(relaxed);
-    if (before > half && before - chunk <= half) ring_agent(shared);
-    if (before <= 0 && !must && bytes > 0) {
-        here.pool.fetch_add(chunk);
-        ring_agent(shared);
-        return false;
-    }
+    if (left > half && left - chunk <= half) ring_agent(shared);
     part.limit.fetch_add(chunk, relaxed);
     return true;
 }
