@@ -7,8 +7,8 @@
 
 #include "base/node_identity.hpp"
 #include "base/replace_file.hpp"
+#include "coordinate/client/mount_of.hpp"
 #include "coordinate/layer/agent_ring.hpp"
-#include "coordinate/client/lies_below.hpp"
 #include "coordinate/page/process_facts.hpp"
 
 namespace halcyon::coordinate {
@@ -69,15 +69,11 @@ job_turn::job_turn(page& shared, process_slot& slot, const std::string& facts) :
     ring_agent(shared_);
 }
 
-/// That of the longest path that the directory lies below; null: none.
+/// Null: the directory lies at none.
 job_turn::place* job_turn::find(const std::string& directory) {
     std::error_code none;
-    const std::string path = std::filesystem::weakly_canonical(directory, none).string();
-    place* found = nullptr;
-    for (const auto& one : places_)
-        if (lies_below(path, one->path) && (found == nullptr || one->path.size() > found->path.size()))
-            found = one.get();
-    return found;
+    const size_t at = mount_of(shared_, std::filesystem::weakly_canonical(directory, none).string());
+    return at == no_mount ? nullptr : places_[at].get();
 }
 
 std::unique_ptr<turn::stay> job_turn::begin(const std::string& directory, int64_t bytes) {
