@@ -9,7 +9,7 @@ struct agent_counts {
     uint64_t phases = 0;
     uint64_t grants = 0;
     uint64_t recalls = 0;
-    uint64_t refused_fences = 0;  ///< grants with a fencing number below one that was seen
+    uint64_t refused_fences = 0;  ///< grants, or coordinators, with a fencing number below one that was seen
     uint64_t stale_grants = 0;    ///< of phases that are over
     uint64_t voided = 0;          ///< leases that the coordinator took away
     uint64_t silences = 0;        ///< times that the coordinator was not heard for too long

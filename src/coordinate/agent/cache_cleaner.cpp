@@ -8,15 +8,36 @@
 namespace halcyon::coordinate {
 
 void cache_cleaner::begin() {
-    if (thread_.joinable()) thread_.join();
-    thread_ = std::thread([this] {
+    const std::lock_guard here(mutex_);
+    ++asked_;
+    if (runs_) return;
+    if (thread_.joinable()) thread_.join();  // it has ended
+    runs_ = true;
+    thread_ = std::thread([this] { clean(); });
+}
+
+bool cache_cleaner::take_done() {
+    const std::lock_guard here(mutex_);
+    if (done_until_ < asked_ || taken_ == asked_) return false;
+    taken_ = asked_;
+    return true;
+}
+
+void cache_cleaner::clean() {
+    for (uint64_t asked = 0;;) {
+        {
+            const std::lock_guard here(mutex_);
+            done_until_ = asked;
+            runs_ = asked != asked_;
+            if (!runs_) break;
+            asked = asked_;
+        }
         // A file system that cannot be synced has no cache that could be waited for.
         const descriptor folder(::open(mount_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (folder) ::syncfs(folder.get());
-        is_done_ = true;
-        const uint64_t one = 1;
-        static_cast<void>(::write(done_, &one, sizeof one) == sizeof one);
-    });
+    }
+    const uint64_t one = 1;
+    static_cast<void>(::write(done_, &one, sizeof one) == sizeof one);
 }
 
 }  // namespace halcyon::coordinate

@@ -1,6 +1,7 @@
 #pragma once
 
-#include <atomic>
+#include <cstdint>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -12,7 +13,9 @@ namespace halcyon::coordinate {
 /// syncfs(2), which waits for other jobs' bytes on this node, too: the system keeps no account by job. What lies in
 /// the caches of servers counts as moved.
 ///
-/// Threads: syncfs takes its time, so a thread does that, one at a time; it writes the eventfd when it is done.
+/// Threads: syncfs takes its time, so a thread does that, one at a time; it writes the eventfd when it is done. Who
+/// asks again meanwhile waits for nothing: the same thread begins once more behind that. Under the mutex: how often it
+/// was asked, and which of these it has done.
 class cache_cleaner {
   public:
     /// `done`: an eventfd, the caller's.
@@ -24,14 +27,18 @@ class cache_cleaner {
     cache_cleaner& operator=(const cache_cleaner&) = delete;
 
     void begin();
-    /// Once for each begin().
-    [[nodiscard]] bool take_done() { return is_done_.exchange(false); }
+    /// Whether what was in the caches at the last begin() has reached the storage; true once.
+    [[nodiscard]] bool take_done();
 
   private:
     std::string mount_;
     int done_;
+    void clean();
+
     std::thread thread_;
-    std::atomic<bool> is_done_{false};
+    std::mutex mutex_;
+    bool runs_ = false;
+    uint64_t asked_ = 0, done_until_ = 0, taken_ = 0;
 };
 
 }  // namespace halcyon::coordinate

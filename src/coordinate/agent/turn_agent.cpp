@@ -24,8 +24,10 @@ void turn_agent::disconnected(double now_s) {
 
 void turn_agent::received(const from_coordinator& message, double now_s) {
     now_s_ = std::max(now_s_, now_s);
-    // One that refuses this agent coordinates nothing for it.
-    if (!std::holds_alternative<refused>(message)) {
+    // One that refuses this agent, or that another one has replaced, coordinates nothing for it.
+    const auto* const joined = std::get_if<registered>(&message);
+    const bool is_old = joined != nullptr && joined->epoch < fence_ >> 32U;
+    if (!std::holds_alternative<refused>(message) && !is_old) {
         note_stale();
         heard_s_ = now_s_;
     }
@@ -37,6 +39,7 @@ void turn_agent::observed(const node_state& now) {
 }
 
 void turn_agent::caches_clean() {
+    cleaned_bytes_ = cleaning_bytes_;
     stop_.cleaned();
 }
 
@@ -49,6 +52,13 @@ void turn_agent::note_stale() {
 }
 
 void turn_agent::heard(const registered& what) {
+    // All its grants would be refused: it is left, and the job does not wait for it.
+    if (what.epoch < fence_ >> 32U) {
+        ++counted_.refused_fences;
+        registered_ = false;
+        todo_.close = true;
+        return;
+    }
     registered_ = true;
     if (what.heartbeat_s > 0) heartbeat_s_ = what.heartbeat_s;
     if (!std::exchange(comes_back_, false)) return;  // it is told of more processes
@@ -308,7 +318,7 @@ void turn_agent::stop_calls() {
         // What was clean and has not changed since is clean.
         todo_.clean_caches = cleaned_bytes_ != seen_bytes_;
         if (!todo_.clean_caches) stop_.cleaned();
-        cleaned_bytes_ = seen_bytes_;
+        cleaning_bytes_ = seen_bytes_;
     }
     // Behind a phase, nothing else tells that the stop goes on.
     if (stop_.is_cleaning() && !in_phase_ && phase_ > 0 && registered_ && now_s_ - told_s_ >= heartbeat_s_) {

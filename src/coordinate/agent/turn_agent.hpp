@@ -143,8 +143,9 @@ class turn_agent {
     double moved_s_ = 0;   ///< to move
     double asked_s_ = 0;   ///< of the last `inform`
     int64_t phase_moved_ = 0;
-    int64_t seen_bytes_ = 0;     ///< moved and unasked, ever
-    int64_t cleaned_bytes_ = 0;  ///< likewise, when the caches were clean last
+    int64_t seen_bytes_ = 0;      ///< moved and unasked, ever
+    int64_t cleaned_bytes_ = 0;   ///< likewise, of which nothing is in the caches any more
+    int64_t cleaning_bytes_ = 0;  ///< likewise, when they were last asked to be cleaned
     uint64_t seen_begun_ = 0;
     std::optional<expect> expected_;
     // What was told of its rest last.

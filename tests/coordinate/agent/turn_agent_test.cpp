@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -271,6 +272,49 @@ TEST_F(turn_agents, refuse_a_grant_with_a_lower_fence_than_they_have_seen) {
     EXPECT_EQ(agent->counted().refused_fences, 1U);
     hear(grant{1, 9, 1000, 201});
     EXPECT_EQ(look(), transcript{"page allowed, 1000 bytes"});
+}
+
+/// Its clock was set back, or it is one that was replaced: it would be heard for ever, and its grants refused.
+TEST_F(turn_agents, leave_a_coordinator_of_an_epoch_before_one_that_they_have_seen) {
+    join();
+    begin();
+    hear(grant{1, 7, 1000, (uint64_t{5} << 32U) + 1});
+    agent->disconnected(now_s);
+    agent->connected(now_s);
+    for (int second = 0; second < 3; ++second) {
+        agent->received(registered{1, 0.25, 0.2, 4}, now_s);
+        advance();
+        EXPECT_TRUE(last.close);
+        advance(0.5);
+    }
+    EXPECT_FALSE(agent->is_registered());
+    EXPECT_EQ(agent->counted().refused_fences, 3U);
+    EXPECT_EQ(agent->counted().silences, 1U);
+    look();
+    hear(registered{1, 0.25, 0.2, 5});
+    EXPECT_TRUE(agent->is_registered());
+}
+
+TEST_F(turn_agents, clean_caches_once_more_when_the_last_time_did_not_come_to_its_end) {
+    join();
+    begin();
+    node.moved = 500;
+    node.under_way = 0;
+    hear(recall{7});
+    hear(stop{7, 1});
+    advance(0.001);
+    look();
+    hear(voided{7, "did not stop in time"});
+    node.waiting = 1;
+    advance();
+    hear(grant{2, 8, 1000, 101});
+    node.waiting = 0;
+    hear(recall{8});
+    hear(stop{8, 1});
+    advance(0.001);
+    const transcript told = look();
+    EXPECT_EQ(std::count(told.begin(), told.end(), "clean caches"), 1);
+    EXPECT_EQ(std::count(told.begin(), told.end(), "stopped lease 8"), 0);
 }
 
 TEST_F(turn_agents, take_no_grant_of_a_phase_that_is_over) {

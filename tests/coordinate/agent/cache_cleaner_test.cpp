@@ -1,0 +1,81 @@
+// Cleaning of caches that takes long. syncfs is this file's, in the whole program.
+#include "coordinate/agent/cache_cleaner.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <mutex>
+
+namespace {
+
+std::mutex mutex;
+std::condition_variable changed;
+int begun = 0, may_end = -1;  // -1: all
+
+}  // namespace
+
+extern "C" int syncfs(int fd) noexcept {
+    std::unique_lock here(mutex);
+    const int mine = ++begun;
+    changed.notify_all();
+    changed.wait(here, [&] { return may_end < 0 || mine <= may_end; });
+    here.unlock();
+    return static_cast<int>(::syscall(SYS_syncfs, fd));
+}
+
+namespace halcyon::coordinate {
+namespace {
+
+class cleaning : public testing::Test {
+  protected:
+    cleaning() {
+        const std::lock_guard here(mutex);
+        begun = may_end = 0;
+    }
+    ~cleaning() override { let(-1); }
+    static void let(int many) {
+        const std::lock_guard here(mutex);
+        may_end = many;
+        changed.notify_all();
+    }
+    static void await_begun(int many) {
+        std::unique_lock here(mutex);
+        changed.wait(here, [&] { return begun >= many; });
+    }
+    void await_event() const {
+        uint64_t count = 0;
+        EXPECT_EQ(::read(done_.get(), &count, sizeof count), static_cast<ssize_t>(sizeof count));
+    }
+
+    descriptor done_{::eventfd(0, EFD_CLOEXEC)};
+    cache_cleaner cleaner_{"/tmp", done_.get()};
+};
+
+TEST_F(cleaning, is_asked_for_again_without_a_wait_and_is_done_when_the_last_one_is) {
+    cleaner_.begin();
+    await_begun(1);
+    cleaner_.begin();  // would hang if it waited
+    EXPECT_FALSE(cleaner_.take_done());
+    let(1);
+    await_begun(2);
+    EXPECT_FALSE(cleaner_.take_done());  // what came between the two is not in the storage yet
+    let(2);
+    await_event();
+    EXPECT_TRUE(cleaner_.take_done());
+    EXPECT_FALSE(cleaner_.take_done());
+}
+
+TEST_F(cleaning, can_be_asked_for_when_the_one_before_has_ended) {
+    let(-1);
+    for (int i = 0; i < 3; ++i) {
+        cleaner_.begin();
+        await_event();
+        EXPECT_TRUE(cleaner_.take_done());
+    }
+}
+
+}  // namespace
+}  // namespace halcyon::coordinate
