@@ -1,11 +1,11 @@
 #include "base/munge.hpp"
 
-#include <dlfcn.h>
-
 #include <cerrno>
 #include <cstdlib>
 #include <memory>
 #include <utility>
+
+#include "base/loaded_library.hpp"
 
 namespace halcyon {
 
@@ -30,27 +30,16 @@ struct loaded {
     std::string why_not;  ///< empty: loaded
 };
 
-template <class Function>
-void find(void* library, const char* name, Function& function, std::string& why_not) {
-    function = reinterpret_cast<Function>(::dlsym(library, name));
-    if (function == nullptr) why_not = std::string(library_name) + " has no " + name;
-}
-
-/// Never unloaded.
 loaded load_once() {
     loaded l;
-    void* const library = ::dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-        const char* const why = ::dlerror();
-        l.why_not = why != nullptr ? why : library_name;
-        return l;
-    }
-    find(library, "munge_ctx_create", l.functions.ctx_create, l.why_not);
-    find(library, "munge_ctx_destroy", l.functions.ctx_destroy, l.why_not);
-    find(library, "munge_ctx_set", l.functions.ctx_set, l.why_not);
-    find(library, "munge_ctx_strerror", l.functions.ctx_strerror, l.why_not);
-    find(library, "munge_encode", l.functions.encode, l.why_not);
-    find(library, "munge_decode", l.functions.decode, l.why_not);
+    loaded_library library(library_name);
+    library.find("munge_ctx_create", l.functions.ctx_create);
+    library.find("munge_ctx_destroy", l.functions.ctx_destroy);
+    library.find("munge_ctx_set", l.functions.ctx_set);
+    library.find("munge_ctx_strerror", l.functions.ctx_strerror);
+    library.find("munge_encode", l.functions.encode);
+    library.find("munge_decode", l.functions.decode);
+    l.why_not = library.why_not();
     return l;
 }
 

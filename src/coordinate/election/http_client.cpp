@@ -1,13 +1,12 @@
 #include "coordinate/election/http_client.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
 
 #include "base/closest_name.hpp"
+#include "base/loaded_library.hpp"
 
 namespace halcyon::coordinate {
 
@@ -40,30 +39,19 @@ struct loaded {
     std::string why_not;  ///< empty: loaded
 };
 
-template <class Function>
-void find(void* library, const char* name, Function& function, std::string& why_not) {
-    function = reinterpret_cast<Function>(::dlsym(library, name));
-    if (function == nullptr) why_not = std::string(library_name) + " has no " + name;
-}
-
-/// Never unloaded.
 loaded load_once() {
     loaded l;
-    void* const library = ::dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
-    if (library == nullptr) {
-        const char* const why = ::dlerror();
-        l.why_not = why != nullptr ? why : library_name;
-        return l;
-    }
-    find(library, "curl_global_init", l.functions.global_init, l.why_not);
-    find(library, "curl_easy_init", l.functions.easy_init, l.why_not);
-    find(library, "curl_easy_cleanup", l.functions.easy_cleanup, l.why_not);
-    find(library, "curl_easy_setopt", l.functions.easy_setopt, l.why_not);
-    find(library, "curl_easy_perform", l.functions.easy_perform, l.why_not);
-    find(library, "curl_easy_getinfo", l.functions.easy_getinfo, l.why_not);
-    find(library, "curl_easy_strerror", l.functions.easy_strerror, l.why_not);
-    find(library, "curl_slist_append", l.functions.slist_append, l.why_not);
-    find(library, "curl_slist_free_all", l.functions.slist_free_all, l.why_not);
+    loaded_library library(library_name);
+    library.find("curl_global_init", l.functions.global_init);
+    library.find("curl_easy_init", l.functions.easy_init);
+    library.find("curl_easy_cleanup", l.functions.easy_cleanup);
+    library.find("curl_easy_setopt", l.functions.easy_setopt);
+    library.find("curl_easy_perform", l.functions.easy_perform);
+    library.find("curl_easy_getinfo", l.functions.easy_getinfo);
+    library.find("curl_easy_strerror", l.functions.easy_strerror);
+    library.find("curl_slist_append", l.functions.slist_append);
+    library.find("curl_slist_free_all", l.functions.slist_free_all);
+    l.why_not = library.why_not();
     if (l.why_not.empty() && l.functions.global_init(init_all) != 0) l.why_not = "libcurl does not start";
     return l;
 }
