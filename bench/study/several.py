@@ -4,15 +4,15 @@ file that runs are kept in."""
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from halcyon.delta.commands import Command, Place
-from halcyon.delta.data_file import command_of, known, told_of
+from halcyon.delta.data_file import RunFile, command_of, known, told_of
 from halcyon.delta.estimate import Estimate, estimate
 from halcyon.delta.measuring import HALF_WIDTH, of_key
-from halcyon.delta.row_file import Row, RowFile, read_rows
+from halcyon.delta.row_file import Row, read_rows
 from halcyon.delta.runs import Held, Limits, Told, Waiting, await_arrival, await_ends, run_folder
 from halcyon.delta.turns import UNCOORDINATED, coordinator
 from halcyon.testbed.links import Counted
@@ -61,26 +61,11 @@ class Run:
     wall_s: float
 
 
-class SeveralFile:
-    """A file that runs are added to, as halcyon.delta.data_file is one of two applications."""
+class SeveralFile(RunFile[Run]):
+    """That of several applications."""
 
     def __init__(self, path: Path, setup: Setup, bed: Mapping[str, Any]) -> None:
-        self._rows = RowFile(path, asdict(setup), bed)
-        try:
-            self.runs = [known(path, _run, row) for row in self._rows.found]
-        except BaseException:
-            self._rows.close()
-            raise
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._rows.close()
-
-    def add(self, run: Run) -> None:
-        self._rows.add(asdict(run))
-        self.runs.append(run)
+        super().__init__(path, setup, bed, _run)
 
 
 def read(path: Path) -> tuple[Setup, list[Run]]:

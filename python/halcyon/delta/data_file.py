@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 from halcyon.delta.commands import Command
 from halcyon.delta.io_time import Phase
@@ -11,7 +11,13 @@ from halcyon.delta.row_file import Row, RowFile, read_rows
 from halcyon.delta.runs import Key, Run, Setup, Told
 from halcyon.errors import ConfigError
 
+
+class _Dataclass(Protocol):
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+
 _Of = TypeVar("_Of")
+_Run = TypeVar("_Run", bound=_Dataclass)
 
 
 @dataclass(frozen=True)
@@ -31,15 +37,17 @@ def read(path: Path) -> Content:
     return Content(setup, rows.bed, [known(path, _run, row) for row in rows.runs], rows.dropped)
 
 
-class DataFile:
+class RunFile(Generic[_Run]):
     """A file that runs are added to. `dropped`: a line that a kill left unfinished is gone."""
 
-    def __init__(self, path: Path, setup: Setup, bed: Mapping[str, Any] | None) -> None:
+    def __init__(
+        self, path: Path, setup: _Dataclass, bed: Mapping[str, Any] | None, run_of: Callable[[Row], _Run]
+    ) -> None:
         """UsageError: the file is of another measurement, and says of which; or another process adds to it."""
         self._rows = RowFile(path, asdict(setup), bed)
         self.dropped = self._rows.dropped
         try:
-            self.runs = [known(path, _run, row) for row in self._rows.found]
+            self.runs = [known(path, run_of, row) for row in self._rows.found]
         except BaseException:
             self._rows.close()
             raise
@@ -50,10 +58,17 @@ class DataFile:
     def __exit__(self, *_: object) -> None:
         self._rows.close()
 
-    def add(self, run: Run) -> None:
+    def add(self, run: _Run) -> None:
         """HalcyonSystemError: it cannot be written."""
         self._rows.add(asdict(run))
         self.runs.append(run)
+
+
+class DataFile(RunFile[Run]):
+    """That of two applications."""
+
+    def __init__(self, path: Path, setup: Setup, bed: Mapping[str, Any] | None) -> None:
+        super().__init__(path, setup, bed, _run)
 
 
 def known(path: Path, convert: Callable[[Row], _Of], row: Row) -> _Of:
