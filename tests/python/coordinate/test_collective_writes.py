@@ -9,10 +9,8 @@ import pytest
 from coordinated_run import write
 from coordinator_process import LIMIT_S, PATIENT, CoordinatorProcess, wait_until
 
-from halcyon.errors import UnavailableError
 from halcyon.layers.agent_facts import read_agents
 from halcyon.layers.coordination import read_turns
-from halcyon.layers.preload import find_library
 
 Start = Callable[..., CoordinatorProcess]
 SOURCE = Path(__file__).resolve().parents[2] / "coordinate/programs/collective.c"
@@ -23,11 +21,7 @@ STOPS, MOST = 3, 30
 
 
 @pytest.fixture(autouse=True)
-def prepared(monkeypatch: pytest.MonkeyPatch) -> None:
-    try:
-        find_library()
-    except UnavailableError as why:
-        pytest.skip(str(why))
+def prepared(library: None, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "OMPI_MCA_rmaps_base_oversubscribe"):
         monkeypatch.setenv(name, "1")
 

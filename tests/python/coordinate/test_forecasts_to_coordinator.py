@@ -13,9 +13,6 @@ from coordinator_process import LIMIT_S, PATIENT, CoordinatorProcess, wait_until
 from overheard import Message, Overheard
 from scripted_agents import Agent, run_until
 
-from halcyon.errors import UnavailableError
-from halcyon.layers.preload import find_library
-
 Prepare = Callable[..., CoordinatorProcess]
 CALLS, CALL_BYTES = 64, 64 << 10
 PHASE_BYTES = CALLS * CALL_BYTES
@@ -35,12 +32,7 @@ def phases(count):
 """
 
 
-@pytest.fixture(autouse=True)
-def library() -> None:
-    try:
-        find_library()
-    except UnavailableError as why:
-        pytest.skip(str(why))
+pytestmark = pytest.mark.usefixtures("library")
 
 
 class Run:

@@ -11,18 +11,10 @@ import pytest
 from coordinated_run import write
 from coordinator_process import LIMIT_S, PATIENT, CoordinatorProcess, wait_until
 
-from halcyon.errors import UnavailableError
-from halcyon.layers.preload import find_library
-
 Start = Callable[..., CoordinatorProcess]
 
 
-@pytest.fixture(autouse=True)
-def library() -> None:
-    try:
-        find_library()
-    except UnavailableError as why:
-        pytest.skip(str(why))
+pytestmark = pytest.mark.usefixtures("library")
 
 
 HOLDS = """

@@ -13,18 +13,11 @@ from pathlib import Path
 import pytest
 from coordinator_process import LIMIT_S, PATIENT, CoordinatorProcess, wait_until
 
-from halcyon.errors import UnavailableError
-from halcyon.layers.preload import find_library
-
 Prepare = Callable[..., CoordinatorProcess]
 
 
 @pytest.fixture
-def munge_socket() -> Iterator[Path]:
-    try:
-        find_library()
-    except UnavailableError as why:
-        pytest.skip(str(why))
+def munge_socket(library: None) -> Iterator[Path]:
     program = shutil.which("munged") or "/usr/sbin/munged"
     if not Path(program).exists():
         pytest.skip("munged is not installed")

@@ -11,9 +11,6 @@ from munged_process import MUNGED, MungedProcess
 from scripted_agents import Agent, has_turn, run_until
 from told_program import BLOCK, ToldProgram, asks_and_waits, states, waits
 
-from halcyon.errors import UnavailableError
-from halcyon.layers.preload import find_library
-
 Prepare = Callable[..., CoordinatorProcess]
 PORT = 7410
 
@@ -23,12 +20,7 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(autouse=True)
-def library() -> None:
-    try:
-        find_library()
-    except UnavailableError as why:
-        pytest.skip(str(why))
+pytestmark = pytest.mark.usefixtures("library")
 
 
 @pytest.fixture

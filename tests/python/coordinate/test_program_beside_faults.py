@@ -10,18 +10,10 @@ from elected_pair import Pair, leads
 from scripted_agents import Agent, has_turn, run_until
 from told_program import BLOCK, ToldProgram, asks_and_waits
 
-from halcyon.errors import UnavailableError
-from halcyon.layers.preload import find_library
-
 Prepare = Callable[..., CoordinatorProcess]
 
 
-@pytest.fixture(autouse=True)
-def library() -> None:
-    try:
-        find_library()
-    except UnavailableError as why:
-        pytest.skip(str(why))
+pytestmark = pytest.mark.usefixtures("library")
 
 
 def begun(of: CoordinatorProcess, tmp_path: Path) -> ToldProgram:

@@ -11,7 +11,6 @@ from turn_programs import Program, RefusedError, ended
 
 from halcyon.compiled import load_compiled
 from halcyon.errors import UnavailableError
-from halcyon.layers.preload import find_library
 
 Start = Callable[..., CoordinatorProcess]
 Run = Callable[..., Program]
@@ -309,11 +308,8 @@ def test_a_job_has_one_agent_whoever_asks(start: Start, run: Run, scratch: Path)
     assert states(of)[a.job] == "moving"
 
 
+@pytest.mark.usefixtures("library")
 def test_calls_of_a_program_under_the_layer_do_not_wait_twice(start: Start, run: Run, scratch: Path) -> None:
-    try:
-        find_library()
-    except UnavailableError as why:
-        pytest.skip(str(why))
     of = start(paths=[str(scratch)], policy="interrupt", times=PATIENT | {"stop": "60 s"})
     halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--coordinators", str(of.config), "--"]
     a = run(of, "A", before=halcyon)

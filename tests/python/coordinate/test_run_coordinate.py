@@ -12,18 +12,10 @@ from coordinated_run import write
 from coordinator_process import LIMIT_S, PATIENT, CoordinatorProcess
 from scripted_agents import Agent, has_turn, run_until
 
-from halcyon.errors import UnavailableError
-from halcyon.layers.preload import find_library
-
 Prepare = Callable[..., CoordinatorProcess]
 
 
-@pytest.fixture(autouse=True)
-def library() -> None:
-    try:
-        find_library()
-    except UnavailableError as why:
-        pytest.skip(str(why))
+pytestmark = pytest.mark.usefixtures("library")
 
 
 FORKED = """

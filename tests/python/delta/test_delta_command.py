@@ -17,8 +17,6 @@ from measured_runs import SETUP, alone, both
 
 from halcyon.delta.data_file import DataFile
 from halcyon.delta.runs import Key
-from halcyon.errors import UnavailableError
-from halcyon.layers.preload import find_library
 
 LIMIT_S = 120
 
@@ -38,11 +36,7 @@ def delta(tmp_path: Path, words: list[str]) -> "subprocess.CompletedProcess[str]
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    try:
-        find_library()
-    except UnavailableError as why:
-        pytest.skip(str(why))
+def folder(library: None, tmp_path: Path) -> Path:
     made = tmp_path / "data"
     made.mkdir()
     return made

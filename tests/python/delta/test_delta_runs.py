@@ -23,12 +23,7 @@ LIMITS = Limits(run_s=60.0, arrival_s=30.0)
 SHORT = Limits(run_s=60.0, arrival_s=0.5)
 
 
-@pytest.fixture(autouse=True)
-def library() -> None:
-    try:
-        find_library()
-    except UnavailableError as why:
-        pytest.skip(str(why))
+pytestmark = pytest.mark.usefixtures("library")
 
 
 @pytest.fixture

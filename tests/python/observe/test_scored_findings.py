@@ -6,17 +6,12 @@ import pytest
 from observe.scored.scoring import Scored, judged, needed, precision, recall, score
 from observe.scored.truth import TRUTHS, Truth
 
-from halcyon.errors import UnavailableError
-from halcyon.layers.preload import find_library
 from halcyon.observe.findings import Finding
 
 
+@pytest.mark.usefixtures("library")
 @pytest.mark.parametrize("truth", [one for one in TRUTHS if one.certain], ids=lambda truth: truth.name)
 def test_a_run_whose_truth_is_known_is_judged_so(truth: Truth, tmp_path: Path) -> None:
-    try:
-        find_library()
-    except UnavailableError as why:
-        pytest.skip(str(why))
     if (missing := needed(truth)) is not None:
         pytest.skip(f"needs {missing}")
     one = score(truth, tmp_path / "scored")
