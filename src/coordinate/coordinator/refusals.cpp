@@ -33,8 +33,7 @@ std::string too_many_applications(uint32_t user, const settings& how) {
 std::string for_administrators(uint32_t user) {
     return "user " + std::to_string(user) +
            " is no administrator: ask as root or as the daemon's user, or have the user named under 'administrators' "
-           "of "
-           "coordinators.yaml";
+           "of coordinators.yaml";
 }
 
 std::string not_registered(const to_coordinator& message) {
