@@ -53,9 +53,12 @@ bool comes_true(const std::function<bool()>& condition) {
     return true;
 }
 
-calls::call_record record_at(int64_t offset) {
-    return {
-        calls::ticks() | 2, 2, 0, offset, 1, 1, 1, 0, 1, 0, 1, 0, static_cast<uint16_t>(calls::call_id::pwrite), 0, 0};
+int64_t start_now() {
+    return calls::ticks() | 2;
+}
+
+calls::call_record record_at(int64_t offset, int64_t start = start_now()) {
+    return {start, 2, 0, offset, 1, 1, 1, 0, 1, 0, 1, 0, static_cast<uint16_t>(calls::call_id::pwrite), 0, 0};
 }
 
 enum class flushed { after, meanwhile, never };  ///< never: it is killed
@@ -71,7 +74,7 @@ class subject {
         append_many(0, before_);
         std::thread victim([&] {
             ptrace(PTRACE_TRACEME, 0, 0, 0);
-            const calls::call_record record = record_at(offset_of_victim);
+            const calls::call_record record = record_at(offset_of_victim, before_first_anchor_);
             shared_.victim = static_cast<int>(syscall(SYS_gettid));
             syscall(SYS_tgkill, getpid(), shared_.victim.load(), SIGSTOP);
             buffer_->append(record);
@@ -92,6 +95,7 @@ class subject {
         if (!file_->create(folder_.file(""), "stalled") || !file_->publish()) return false;
         const process_section process{1, 1, anchor_now(), 2, 0};
         file_->append(section_kind::process, bytes_of(process), std::string("n\0p\0c\0b\0", 8));
+        before_first_anchor_ = start_now();
         if (!buffer_->create(folder_.file("stalled.ring").c_str(), buffer_bytes, *file_, 2, error)) return false;
         const auto& entry = calls::entry_of(static_cast<uint16_t>(calls::call_id::pwrite));
         const function_section section{static_cast<uint16_t>(calls::call_id::pwrite), static_cast<uint8_t>(entry.at),
@@ -112,6 +116,8 @@ class subject {
     told& shared_;
     int64_t before_;
     flushed when_;
+    /// The victim's: its append takes the same instructions every time, and never refreshes the anchor.
+    int64_t before_first_anchor_ = 0;
     std::unique_ptr<trace_file> file_ = std::make_unique<trace_file>();
     std::unique_ptr<record_buffer> buffer_ = std::make_unique<record_buffer>();
 };
