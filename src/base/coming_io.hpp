@@ -25,7 +25,7 @@ struct forecast {
     static constexpr size_t most = 4096;
 
     size_t count = 0;
-    bool cut_off = false;       ///< there are more than have room here
+    bool cut_off = false;       ///< more come than were looked at: the last of these is no end of anything
     io_forecast::answer whole;  ///< of the process; without numbers of accesses
     access accesses[most];
 };

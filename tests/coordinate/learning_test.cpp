@@ -198,6 +198,31 @@ TEST(learning, expects_a_phase_of_which_nothing_is_known_to_go_on_for_as_long_ag
     EXPECT_EQ(one.left_s(100), 3);
 }
 
+TEST(learning, takes_the_speed_of_others_for_that_of_an_application_of_which_only_the_bytes_are_known) {
+    conversation c(conversation::quick(policy::rule::dynamic));
+    c.join("A");
+    c.join("B");
+    inform begun = phase_of(1, 0, 1'000'000'000);
+    begun.alone_s = 0;
+    c.say("A", begun);
+    for (int i = 0; i < 4; ++i) {
+        c.now_s += 0.25;
+        c.say("A", moved_in(0.25, 25'000'000, c.lease["A"]));
+    }
+    EXPECT_NEAR(c.of("A").left_s, 9, 0.01);
+    c.say("B", begun);
+    EXPECT_NEAR(c.of("B").left_s, 10, 0.01);
+}
+
+TEST(learning, takes_no_speed_of_few_bytes_in_little_time) {
+    link_speed of;
+    for (int i = 0; i < 20; ++i) {  // two writers, whose calls take 1 s: one begins behind the other
+        of.observe(1'000'000, 0.01, true);
+        of.observe(1'000'000, 0.99, true);
+    }
+    EXPECT_NEAR(of.bytes_per_s(), 2e6, 2e5);
+}
+
 TEST(learning, expects_phases_to_be_as_much_longer_as_those_before) {
     forecast_trust trust;
     for (int i = 0; i < 8; ++i) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "coordinate/page/begun_bytes.hpp"
+#include "coordinate/agent/speed_window.hpp"
 #include "coordinate/page/recent_mean.hpp"
 
 namespace halcyon::coordinate {
@@ -16,23 +16,21 @@ class phase_history {
         began_s_ = now_s;
     }
     void ended(int64_t bytes) {
-        begun_.clear();
+        window_.clear();
         if (bytes > 0) bytes_.add(static_cast<double>(bytes));
     }
-    /// `bytes` moved in `duration_s`; `alone`: no other application moved meanwhile. The fastest of many times is taken
-    /// for the speed alone: whatever else happens makes I/O slower. It fades, so that one lucky time does not stand for
-    /// ever, but not while others move: in a long time of interference it would come down to the speed beside them.
-    /// `under_way`: calls have begun in it that have not ended. Returns the speed of the interval of which it is now
-    /// known what moved; 0: of none.
-    double moved(int64_t bytes, double duration_s, bool alone, bool under_way = false) {
-        constexpr double least_s = 0.02, kept = 0.995;
-        all_alone_ = all_alone_ && alone;
-        const auto known = begun_.add(bytes, duration_s, under_way);
-        if (!known) return 0;
-        const double seen = static_cast<double>(known->bytes) / known->seconds;
-        if (known->seconds >= least_s) fastest_ = std::max(fastest_ * (all_alone_ ? kept : 1), seen);
-        all_alone_ = alone;
-        return seen;
+    /// `bytes` moved in `duration_s`; `alone`: no other application moved meanwhile. The fastest of many windows is
+    /// taken for the speed alone: whatever else happens makes I/O slower. It fades, so that one lucky time does not
+    /// stand for ever, but not while others move: in a long time of interference it would come down to the speed beside
+    /// them. `under_way`: calls that have begun in it or before, and have not ended. Returns the window of which it is
+    /// now known what moved; none: seconds of 0.
+    speed_window::moved moved(int64_t bytes, double duration_s, bool alone, int64_t under_way = 0) {
+        constexpr double kept = 0.995;
+        if (alone != window_alone_) window_.change();
+        window_alone_ = alone;
+        const speed_window::moved known = window_.add(bytes, duration_s, under_way);
+        if (known.seconds > 0) fastest_ = std::max(fastest_ * (alone ? kept : 1), known.bytes_per_s());
+        return known;
     }
 
     // 0: not known.
@@ -42,8 +40,8 @@ class phase_history {
 
   private:
     recent_mean starts_, bytes_;
-    begun_bytes begun_;
-    bool all_alone_ = true;  ///< in the intervals of which it is not known yet what moved
+    speed_window window_;
+    bool window_alone_ = true;
     double began_s_ = -1;
     double fastest_ = 0;
 };

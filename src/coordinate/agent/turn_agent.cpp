@@ -258,8 +258,11 @@ void turn_agent::say_progress() {
     const double alone = history_.bytes_per_s_alone();
     what.over_s = std::clamp(until_s - told_s_, 0.0, 1e9);
     what.under_way = state_.under_way + (stop_.is_cleaning() ? 1 : 0);
-    const double bytes_per_s = history_.moved(what.bytes_moved, what.over_s, was_alone_, what.under_way > 0);
-    if (alone > 0) what.speed = std::min(bytes_per_s / alone, 1e3);
+    const speed_window::moved known = history_.moved(what.bytes_moved, what.over_s, was_alone_, what.under_way);
+    if (alone > 0 && known.seconds > 0) {
+        what.speed = std::min(known.bytes_per_s() / alone, 1e3);
+        what.speed_s = std::min(known.begun_ago_s, 1e9);
+    }
     was_alone_ = is_alone();
     say(what);
     told_moved_ = std::max(told_moved_, state_.moved);

@@ -58,10 +58,10 @@ result<coordinator_entry> choose(const coordinators& all, std::string_view name,
     for (const coordinator_entry& one : all.entries) known.push_back(one.name);
     const std::string in(file_name);
     if (name.empty())
-        return failure{
-            error_kind::usage,
-            in + " has " + std::to_string(known.size()) + " coordinators: " + list_names(known) + "; name one of them with --name",
-            0};
+        return failure{error_kind::usage,
+                       in + " has " + std::to_string(known.size()) + " coordinators: " + list_names(known) +
+                           "; name one of them with --name",
+                       0};
     return failure{error_kind::usage,
                    in + ": no coordinator '" + printable(name) + "'; known coordinators: " + list_names(known), 0};
 }

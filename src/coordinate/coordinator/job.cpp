@@ -82,19 +82,34 @@ int64_t job::bytes_left() const {
     return sum;
 }
 
+double job::bytes_per_s() const {
+    double sum = 0;
+    for (const agent& one : agents) {
+        if (!one.phase) continue;
+        if (!(one.speed.bytes_per_s() > 0)) return 0;
+        sum += one.speed.bytes_per_s();
+    }
+    return sum;
+}
+
 double job::left_s(double now_s) const {
     double longest_s = -1;
     for (const agent& one : agents) {
         if (!one.phase) continue;
-        double left_s = -1;
-        if (one.phase->left_s > 0)
+        double left_s = -1, told_s = one.left_told_s;
+        if (one.phase->left_s > 0) {
             left_s = one.phase->left_s;
-        else if (one.phase->bytes_left > 0 && one.speed.bytes_per_s() > 0)
+        } else if (one.phase->bytes_left > 0 && one.speed.bytes_per_s() > 0) {
             left_s = static_cast<double>(one.phase->bytes_left) / one.speed.bytes_per_s();
-        else if (one.phase->alone_s > 0)
+            told_s = one.reported_s;
+        } else if (one.phase->alone_s > 0) {
             left_s = one.phase->alone_s;
+        } else if (one.phase->bytes_left > 0 && storage_bytes_per_s > 0) {
+            left_s = static_cast<double>(bytes_left()) / storage_bytes_per_s;
+            told_s = one.reported_s;
+        }
         if (left_s < 0) continue;
-        if (has.any()) left_s = left_after(left_s, std::max(0.0, now_s - one.left_told_s) * (speed > 0 ? speed : 1));
+        if (has.any()) left_s = left_after(left_s, std::max(0.0, now_s - told_s) * (speed > 0 ? speed : 1));
         longest_s = std::max(longest_s, left_s);
     }
     // Of which nothing is known: what has gone on for some time goes on for as long again.

@@ -20,11 +20,8 @@ class link_speed {
         const auto moved = begun_.add(bytes, seconds, under_way);
         if (!moved) return moved;
         if (mean() == 0) ahead_bytes_ = std::max(0.0, ahead_bytes_ - static_cast<double>(moved->bytes));
-        const double seen = static_cast<double>(moved->bytes) / moved->seconds;
-        bytes_per_s_ += (seen - bytes_per_s_) * (bytes_per_s_ > 0 ? latest_weight : 1);
-        const double kept = std::exp2(-moved->seconds / half_life_s);
-        bytes_ = bytes_ * kept + static_cast<double>(moved->bytes);
-        seconds_ = seconds_ * kept + moved->seconds;
+        latest_.add(*moved, latest_half_life_s);
+        long_.add(*moved, long_half_life_s);
         return moved;
     }
     void phase_ended() {
@@ -32,7 +29,7 @@ class link_speed {
         ahead_bytes_ = 0;
     }
     /// 0: not known yet.
-    [[nodiscard]] double bytes_per_s() const { return bytes_per_s_; }
+    [[nodiscard]] double bytes_per_s() const { return latest_.mean(); }
     /// Until what was begun has moved at the mean speed of a longer time, in which the time of syncs counts, too: what
     /// was written into caches moves then. Infinite where no speed is known.
     [[nodiscard]] double ahead_s() const {
@@ -41,20 +38,29 @@ class link_speed {
     }
     /// Bytes of a lease that lasts `seconds`; `first` where the speed is not known.
     [[nodiscard]] int64_t lease(double seconds, int64_t first, int64_t least, int64_t most) const {
-        const double wanted = bytes_per_s_ > 0 ? bytes_per_s_ * seconds : static_cast<double>(first);
-        return static_cast<int64_t>(
-            std::clamp(wanted, static_cast<double>(std::min(least, most)), static_cast<double>(most)));
+        const double wanted = bytes_per_s() > 0 ? bytes_per_s() * seconds : static_cast<double>(first);
+        return std::llround(std::clamp(wanted, static_cast<double>(std::min(least, most)), static_cast<double>(most)));
     }
 
   private:
-    [[nodiscard]] double mean() const { return seconds_ > 0 ? bytes_ / seconds_ : 0; }
+    /// Of all bytes by all time, so that a report of few calls in little time counts for little.
+    struct mean_speed {
+        double bytes = 0, seconds = 0;
 
-    static constexpr double latest_weight = 0.25;
-    static constexpr double half_life_s = 60;
+        void add(const begun_bytes::moved& more, double half_life_s) {
+            const double kept = std::exp2(-more.seconds / half_life_s);
+            bytes = bytes * kept + static_cast<double>(more.bytes);
+            seconds = seconds * kept + more.seconds;
+        }
+        [[nodiscard]] double mean() const { return seconds > 0 ? bytes / seconds : 0; }
+    };
+    [[nodiscard]] double mean() const { return long_.mean(); }
+
+    static constexpr double latest_half_life_s = 1;
+    static constexpr double long_half_life_s = 60;
     begun_bytes begun_;
-    double bytes_per_s_ = 0;
-    double bytes_ = 0, seconds_ = 0;  ///< of the longer time
-    double ahead_bytes_ = 0;          ///< that have begun, but cannot have moved yet at the mean speed
+    mean_speed latest_, long_;
+    double ahead_bytes_ = 0;  ///< that have begun, but cannot have moved yet at the mean speed
 };
 
 }  // namespace halcyon::coordinate

@@ -136,6 +136,7 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     if (!by.phase) by.reported_s = at.now_s;
     if (what.lease == 0) by.lease = 0;  // what it was told of was lost with a connection, or is told again below
     if (what.fence > 0 ? what.fence >= by.unheard_fence : what.lease == of.has.lease()) by.unheard_fence = 0;
+    of.storage_bytes_per_s = storage_speed_.bytes_per_s();
     const bool other_use = by.phase && by.phase->demand != what.demand;
     by.phase = what;
     add_targets(all, of, begins, std::exchange(by.phase->targets, {}), at.now_s);
@@ -190,7 +191,8 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     const double over_s = what.over_s > 0 ? what.over_s : at.now_s - by.reported_s;
     const auto moved = by.speed.observe(what.bytes_moved, over_s, what.under_way > 0);
     if (what.under_way > 0 && by.speed.ahead_s() > 0) of.busy_heard_s = at.heard_s;
-    const double began_s = at.now_s - std::max(over_s, moved ? moved->begun_ago_s : 0);
+    const double began_s = at.now_s - std::max({over_s, what.speed_s, moved ? moved->begun_ago_s : 0});
+    if (moved && movers(all, at.now_s).size() == 1) storage_speed_.moved(of.bytes_per_s(), moved->seconds);
     learned_.report(of.id, movers(all, at.now_s), what.speed, std::min(began_s, by.reported_s), at.now_s);
     by.reported_s = at.now_s;
     by.unused_bytes -= std::min(by.unused_bytes, what.bytes_moved);

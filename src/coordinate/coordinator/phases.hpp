@@ -8,6 +8,7 @@
 #include "coordinate/coordinator/registry.hpp"
 #include "coordinate/coordinator/shares.hpp"
 #include "coordinate/coordinator/side_by_side.hpp"
+#include "coordinate/coordinator/storage_speed.hpp"
 #include "coordinate/coordinator/turn_keeper.hpp"
 #include "coordinate/coordinator/users.hpp"
 
@@ -84,6 +85,7 @@ class phases {
     settings how_;
     turn_keeper turns_;
     side_by_side learned_;
+    storage_speed storage_speed_;
     shares had_;
     decision_log log_;
     std::vector<policy::application> movers_;

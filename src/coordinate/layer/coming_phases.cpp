@@ -38,6 +38,7 @@ coming_phases::said coming_phases::at(size_t file_system, bool begins, bool unkn
     const part &now = found.phases[0], &next = found.phases[1];
     const io_forecast::answer& whole = coming_.whole;
     said all{.complete = found.complete[0], .next_complete = found.complete[1]};
+    all.endless = coming_.cut_off && !found.complete[0];
     all.confidence = whole.next_phase_confidence;
     phase_forecast& what = all.what;
     // Whatever is expected later comes earlier by as much as the phase does.

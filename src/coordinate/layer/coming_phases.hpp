@@ -24,6 +24,7 @@ class coming_phases {
         phase_forecast what = {};
         bool complete = false;  ///< the end of the phase is within the forecast
         bool next_complete = false;
+        bool endless = false;    ///< as far as anybody looked, the phase goes on
         double ns_per_byte = 0;  ///< without others, in phases; 0: not known
         double confidence = 0;   ///< in the begins of phases
     };

@@ -209,6 +209,8 @@ phase_forecast forecaster::judge(size_t file_system, const coming_phases::said& 
     said.told_bytes = moved;
     if (begins) here.habit.walk_says(said.bytes_left);
     here.habit.walk_says_of_next(said.next_bytes);
+    // A loop that has never ended goes on for as long as one cares to look.
+    if (by_walk.endless && !habit.is_known()) said.bytes_left = said.left_ns = 0;
     const auto alone_ns = [&](int64_t bytes) {
         const double pace = habit.ns_per_byte() > 0 ? habit.ns_per_byte() : by_walk.ns_per_byte;
         return static_cast<int64_t>(pace * static_cast<double>(bytes));

@@ -76,6 +76,7 @@ void each_field(Visitor& v, M& m) {
     v.whole("bytes_left", m.bytes_left, 0, most_bytes, need::optional);
     v.number("left_s", m.left_s, 0, longest_s, need::optional);
     v.number("speed", m.speed, 0, 1e3, need::optional);
+    v.number("speed_s", m.speed_s, 0, longest_s, need::optional);
     v.number("over_s", m.over_s, 0, longest_s, need::optional);
     v.whole("under_way", m.under_way, 0, most_processes, need::optional);
 }

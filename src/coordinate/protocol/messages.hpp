@@ -78,6 +78,7 @@ struct progress {
     int64_t bytes_left = 0;   ///< ? 0: not known
     double left_s = 0;        ///< ? without others; 0: not known
     double speed = 0;         ///< ? relative to the speed alone; 0: not known
+    double speed_s = 0;       ///< ? so long ago began the time that `speed` is about; 0: with `over_s`
     double over_s = 0;        ///< ? time that `bytes_moved` is about, by the agent's clock; 0: not known
     int64_t under_way =
         0;  ///< ? calls that have begun, their bytes told, and not ended; 1 more while caches are cleaned

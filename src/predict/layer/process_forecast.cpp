@@ -75,16 +75,16 @@ process_forecast::course process_forecast::walk_ahead(model& of, int64_t elapsed
         const std::span<forecast> rest(pages_->walk + gone.steps, room - gone.steps);
         gone.steps += gone.steps == 0 ? of.ahead(rest) : of.further_ahead(rest);
         find_pauses(gone, of.bursts().pause_ns());
-        if (room == most || gone.steps < room) {
-            cut_off_ = cut_off_ || gone.steps == most;
-            return gone;
-        }
+        if (gone.steps < room) return gone;
         // One that never paused will hardly do so now.
         const bool has_pauses = gone.second_end != npos || of.bursts().completed() == 0;
         const bool has_window =
             asked_.window_ns < 0 || pages_->walk[room - 1].access.begins_ns > asked_.window_ns + elapsed;
         const bool has_most = phases_alone_ || room >= asked_.most;
-        if (has_most && has_pauses && has_window) return gone;
+        if (room == most || (has_most && has_pauses && has_window)) {
+            cut_off_ = true;
+            return gone;
+        }
     }
 }
 

@@ -78,7 +78,7 @@ class process_forecast {
     unsigned kept_in_ = 0;
     int64_t known_until_ = INT64_MAX;  // behind it, accesses of some thread are not known
     bool window_is_known_ = true;
-    bool cut_off_ = false;  // there was no room for all accesses
+    bool cut_off_ = false;  // a walk was ended before what it knows
 };
 
 }  // namespace halcyon::predict

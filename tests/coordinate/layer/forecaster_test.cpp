@@ -16,6 +16,7 @@ struct made_up {
     int64_t next_phase_ns = io_forecast::not_known;
     double confidence = 1;
     bool known = true;
+    bool cut_off = false;
 };
 std::mutex guards;  // of all below
 made_up said;
@@ -29,6 +30,7 @@ bool tell(coming_io::forecast& found) {
     found.whole.threads = 1;
     found.whole.next_phase_ns = said.next_phase_ns;
     found.whole.next_phase_confidence = said.confidence;
+    found.cut_off = said.cut_off;
     found.count = said.accesses.size();
     std::copy(said.accesses.begin(), said.accesses.end(), found.accesses);
     ++asked;
@@ -84,6 +86,13 @@ TEST_F(forecasts, are_asked_for_once_when_a_phase_begins_by_a_thread_of_ours) {
     process_.call({});
     process_.call({});
     EXPECT_EQ(asked, 1U);
+}
+
+TEST_F(forecasts, of_a_loop_that_has_never_ended_are_none) {
+    say({.accesses = {write_of(mib, 0, ms), write_of(mib, ms, ms)}, .cut_off = true});
+    begin();
+    EXPECT_EQ(told().bytes_left, 0);
+    EXPECT_EQ(told().left_ns, 0);
 }
 
 TEST_F(forecasts, tell_the_agent_by_its_bell) {
@@ -226,6 +235,14 @@ TEST_F(coming, a_phase_that_begins_is_the_next_one_however_early_it_is) {
     EXPECT_EQ(at(all, true).what.left_ns, 3 * ms);
     EXPECT_EQ(at(all, true).what.next_in_ns, 100 * ms);
     EXPECT_FALSE(at(all, true).next_complete);
+}
+
+TEST_F(coming, a_phase_is_endless_where_the_walk_was_cut_off_before_a_pause) {
+    found_->cut_off = true;
+    EXPECT_TRUE(at({write_of(1, 0, ms)}, false).endless);
+    EXPECT_FALSE(at({write_of(1, 0, ms), write_of(1, 50 * ms, ms)}, false).endless);
+    found_->cut_off = false;
+    EXPECT_FALSE(at({write_of(1, 0, ms)}, false).endless) << "the program may end there";
 }
 
 TEST_F(coming, calls_that_move_nothing_are_no_part_of_a_phase) {
