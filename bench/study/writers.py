@@ -1,10 +1,8 @@
 """Applications of the studies of Δ-graphs: commands on a test bed, each as simple as IOR's."""
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
 
 from halcyon.delta.commands import Command
 from halcyon.testbed.place import MOUNTS, mount_point
@@ -31,40 +29,53 @@ class Application:
 @dataclass(frozen=True)
 class Writers:
     """One writer on each mount, of `files` files of `file_bytes`, one after the other, in calls of `call_bytes`; the
-    writers are spread evenly over the storage hosts."""
+    writers are spread evenly over the storage hosts. `tells`: they say beforehand how much they write
+    (told_writer.py); else they are fio's, which says nothing."""
 
     mounts: Sequence[Mount]
     file_bytes: int
     files: int = 1
     call_bytes: int = MIB
+    tells: bool = True
 
     def application(self, name: str, plan: Plan) -> Application:
         hosts = list(dict.fromkeys(host for host, _ in self.mounts))
         cases = "".join(self._case(host) for host in hosts)
-        fio = (
-            f"fio --thread --name={name}-$(hostname) --directory=$at --numjobs=$jobs --nrfiles={self.files} "
-            f"--size={self.files * self.file_bytes} --bs={self.call_bytes} --file_service_type=sequential --rw=write "
-            "--direct=1 --fallocate=none --create_on_open=1 --group_reporting --output=/dev/null"
-        )
+        command = self._told(name) if self.tells else self._fio(name)
         names = [
             f"{name}-{host}.{job}.{file}"
             for host in hosts for job in range(sum(one == host for one, _ in self.mounts)) for file in range(self.files)
         ]  # fmt: skip
         servers = [host.name for host in plan.storage_hosts]
         placed = tuple((file, servers[i // self.files % len(servers)]) for i, file in enumerate(names))
-        command = Command(name, ("sh", "-c", f'case "$(hostname)" in {cases} esac; exec {fio}'), tuple(hosts))
+        words = ("sh", "-c", f'case "$(hostname)" in {cases} esac; exec {command}')
         writers = len(self.mounts)
-        return Application(command, placed, writers, writers, _demand(plan, len(hosts), writers), len(hosts))
+        demand = _demand(plan, len(hosts), writers)
+        return Application(Command(name, words, tuple(hosts)), placed, writers, writers, demand, len(hosts))
 
     def smaller(self, factor: float) -> "Writers":
         """The same with less data, in whole calls of 1 MiB."""
         file_bytes = max(MIB, round(self.file_bytes / factor / MIB) * MIB)
         whole = self.call_bytes == self.file_bytes
-        return Writers(self.mounts, file_bytes, self.files, file_bytes if whole else self.call_bytes)
+        return replace(self, file_bytes=file_bytes, call_bytes=file_bytes if whole else self.call_bytes)
+
+    def _told(self, name: str) -> str:
+        return (
+            f'"$HALCYON_PYTHON" "$HALCYON_ROOT/bench/study/told_writer.py" {name}-$(hostname) {self.call_bytes} '
+            f"{self.file_bytes} {self.files} $at"
+        )
+
+    def _fio(self, name: str) -> str:
+        return (
+            f"fio --thread --name={name}-$(hostname) --directory=$(echo $at | tr ' ' :) --numjobs=$jobs "
+            f"--nrfiles={self.files} --size={self.files * self.file_bytes} --bs={self.call_bytes} "
+            "--file_service_type=sequential --rw=write --direct=1 --fallocate=none --create_on_open=1 "
+            "--group_reporting --output=/dev/null"
+        )
 
     def _case(self, host: str) -> str:
         at = [str(mount_point(host, i)) for one, i in self.mounts if one == host]
-        return f"{host}) at={':'.join(at)} jobs={len(at)} ;;"
+        return f"{host}) at='{' '.join(at)}' jobs={len(at)} ;;"
 
 
 @dataclass(frozen=True)
@@ -79,11 +90,25 @@ class Ranks:
     calls: int
 
     def application(self, name: str, plan: Plan) -> Application:
-        program = Path(os.environ["HALCYON_BUILD"]) / "apps/interleaved/interleaved_writes"
+        program = '"$HALCYON_BUILD/apps/interleaved/interleaved_writes"'
         ranks = self.per_host * len(self.hosts)
         at = ",".join(f"{host}:{self.per_host}" for host in self.hosts)
         write = f"exec {program} {MOUNTS}/$(hostname)/0/{name} {self.block_bytes} {self.blocks} {self.calls} collective"
-        words = ("mpirun.openmpi", "--host", at, "-n", str(ranks), "--mca", "io", "romio321", "sh", "-c", write)
+        words = (
+            "mpirun.openmpi",
+            "--host",
+            at,
+            "-n",
+            str(ranks),
+            "-x",
+            "HALCYON_BUILD",
+            "--mca",
+            "io",
+            "romio321",
+            "sh",
+            "-c",
+            write,
+        )
         command = Command(name, words, (self.hosts[0],))
         # One rank opens the file, and is held there; the others wait for it.
         return Application(command, ((name, plan.storage_hosts[0].name),), ranks, len(self.hosts), 1.0, 1)
@@ -107,10 +132,11 @@ class Lammps:
     def application(self, name: str, plan: Plan) -> Application:
         file = mount_point(self.host, 0) / name
         told = {"dump": file, "cells": self.cells, "dumps": self.dumps, "every": self.every}
+        variables = " ".join(f"-var {key} {value}" for key, value in told.items())
+        run = f'exec lmp -log none -in "$HALCYON_ROOT/bench/study/liquid.lammps" {variables}'
         words = (
-            "mpirun.openmpi", "--host", f"{self.host}:{self.ranks}", "-n", str(self.ranks),
-            "lmp", "-log", "none", "-in", str(Path(__file__).parent / "liquid.lammps"),
-            *(word for key, value in told.items() for word in ("-var", key, str(value))),
+            "mpirun.openmpi", "--host", f"{self.host}:{self.ranks}", "-n", str(self.ranks), "-x", "HALCYON_ROOT",
+            "sh", "-c", run,
         )  # fmt: skip
         command = Command(name, words, (self.host,))
         return Application(command, ((name, plan.storage_hosts[0].name),), self.ranks, 1, _demand(plan, 1, 1), 1)

@@ -214,6 +214,38 @@ TEST(learning, takes_the_speed_of_others_for_that_of_an_application_of_which_onl
     EXPECT_NEAR(c.of("B").left_s, 10, 0.01);
 }
 
+TEST(learning, takes_nodes_that_have_not_told_of_the_phase_for_such_that_do_in_a_moment) {
+    job one;
+    one.storage_bytes_per_s = 100;
+    one.arrived_s = 10;
+    for (int i = 0; i < 2; ++i) one.agents.emplace_back();
+    one.agents[0].phase = inform{.bytes_left = 1000};
+    EXPECT_EQ(one.left_s(10.01), 20);
+    EXPECT_EQ(one.left_s(10.5), 10) << "they take no part";
+    one.agents[1].phase = inform{.bytes_left = 500};
+    EXPECT_EQ(one.left_s(10.01), 15);
+}
+
+TEST(learning, expects_a_phase_that_has_moved_what_it_told_to_end_and_doubts_it_the_later_it_is) {
+    conversation c(conversation::quick(policy::rule::dynamic));
+    c.join("A");
+    inform begun = phase_of(1, 0, 100'000'000);
+    begun.alone_s = 0;
+    c.say("A", begun);
+    for (int i = 0; i < 20; ++i) {
+        c.now_s += 0.2;
+        c.say("A", moved_in(0.2, 5'000'000, c.lease["A"]));
+    }
+    EXPECT_NEAR(c.of("A").left_s, 0.001, 1e-6);
+    begun.bytes_left = 0;
+    begun.lease = c.lease["A"];
+    c.say("A", begun);
+    EXPECT_NEAR(c.of("A").left_s, 0.001, 1e-6) << "nothing left is something else than nothing known";
+    c.now_s += 0.5;
+    c.say("A", moved_in(0.5, 5'000'000, c.lease["A"], 1));
+    EXPECT_NEAR(c.of("A").left_s, 0.5, 0.01);
+}
+
 TEST(learning, takes_no_speed_of_few_bytes_in_little_time) {
     link_speed of;
     for (int i = 0; i < 20; ++i) {  // two writers, whose calls take 1 s: one begins behind the other

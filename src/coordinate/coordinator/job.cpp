@@ -11,6 +11,7 @@ namespace {
 /// A phase that goes on has something left, or decisions would take it for over: behind its forecast end as much again
 /// as it is late.
 constexpr double least_left_s = 1e-3;
+constexpr double all_begin_within_s = 0.1;
 
 double left_after(double left_s, double moved_s) {
     const double still_s = left_s - moved_s;
@@ -27,8 +28,19 @@ bool job::connected() const {
     return std::ranges::any_of(agents, [](const agent& one) { return one.connection != 0; });
 }
 
+void agent::note_left(double now_s) {
+    const bool any_left = phase && (phase->bytes_left > 0 || phase->left_s > 0);
+    size_told = size_told || any_left;
+    if (any_left || !size_told)
+        ran_out_s = never;
+    else
+        ran_out_s = std::min(ran_out_s, now_s);
+}
+
 void agent::end_phase() {
     phase.reset();
+    size_told = false;
+    ran_out_s = never;
     under_way = 0;
     speed.phase_ended();
 }
@@ -92,6 +104,14 @@ double job::bytes_per_s() const {
     return sum;
 }
 
+/// The nodes of an application begin within moments; until then, those that have not told of the phase are taken to be
+/// like those that have: times as many bytes.
+double job::not_told(double now_s) const {
+    if (now_s - arrived_s > all_begin_within_s) return 1;
+    const auto told = std::ranges::count_if(agents, [](const agent& one) { return one.phase.has_value(); });
+    return told > 0 ? static_cast<double>(nodes()) / static_cast<double>(told) : 1;
+}
+
 double job::left_s(double now_s) const {
     double longest_s = -1;
     for (const agent& one : agents) {
@@ -102,15 +122,18 @@ double job::left_s(double now_s) const {
         } else if (one.phase->bytes_left > 0 && one.speed.bytes_per_s() > 0) {
             left_s = static_cast<double>(one.phase->bytes_left) / one.speed.bytes_per_s();
             told_s = one.reported_s;
+        } else if (one.ran_out_s < never) {
+            left_s = 0;
+            told_s = one.ran_out_s;
         } else if (one.phase->alone_s > 0) {
             left_s = one.phase->alone_s;
         } else if (one.phase->bytes_left > 0 && storage_bytes_per_s > 0) {
-            left_s = static_cast<double>(bytes_left()) / storage_bytes_per_s;
+            left_s = static_cast<double>(bytes_left()) * not_told(now_s) / storage_bytes_per_s;
             told_s = one.reported_s;
         }
         if (left_s < 0) continue;
         if (has.any()) left_s = left_after(left_s, std::max(0.0, now_s - told_s) * (speed > 0 ? speed : 1));
-        longest_s = std::max(longest_s, left_s);
+        longest_s = std::max({longest_s, left_s, least_left_s});
     }
     // Of which nothing is known: what has gone on for some time goes on for as long again.
     if (longest_s < 0 && worked_s > policy::sound::unknown_s) longest_s = worked_s;

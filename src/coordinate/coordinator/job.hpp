@@ -30,6 +30,8 @@ struct agent {
 
     std::optional<inform> phase;  ///< as told last, progress included
     double left_told_s = 0;       ///< when its left_s was told
+    bool size_told = false;       ///< bytes or time that were left of the phase, once at least
+    double ran_out_s = never;     ///< when nothing was left any more of what was told
     double reported_s = 0;        ///< begin of the interval that its next `progress` is about
     link_speed speed;
     uint64_t lease = 0;  ///< that it was told of, and has not given back
@@ -43,6 +45,8 @@ struct agent {
     std::optional<expect> next;  ///< its next phase
     double next_told_s = 0;
 
+    /// After the phase has changed: whether anything is left of what was told.
+    void note_left(double now_s);
     void end_phase();
 
     double wait_told_s = -1;  ///< `wait::expected_s`; negative: none told
@@ -112,6 +116,7 @@ struct job {
     void describe(policy::application& into, double now_s) const;
 
   private:
+    [[nodiscard]] double not_told(double now_s) const;
     void describe_next(policy::application& into, double now_s) const;
 };
 

@@ -141,6 +141,7 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     by.phase = what;
     add_targets(all, of, begins, std::exchange(by.phase->targets, {}), at.now_s);
     by.left_told_s = at.now_s;
+    by.note_left(at.now_s);
     by.stale_by_heard_s = never;
     by.wait_told_s = -1;
     if (what.left_s > 0) of.trust.told(of.worked_s, what.left_s);
@@ -181,6 +182,7 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
         by.left_told_s = at.now_s;
         of.trust.told(of.worked_s, what.left_s);
     }
+    by.note_left(at.now_s);
     if (!asked) {
         ++out.counted.unasked_progress;
         all.note_state(of, at.now_s);
