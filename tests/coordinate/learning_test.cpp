@@ -214,6 +214,18 @@ TEST(learning, takes_the_speed_of_others_for_that_of_an_application_of_which_onl
     EXPECT_NEAR(c.of("B").left_s, 10, 0.01);
 }
 
+TEST(learning, tells_small_phases_from_large_ones_before_any_speed_is_known) {
+    conversation c(conversation::quick(policy::rule::dynamic));
+    c.join("A");
+    c.join("B");
+    for (const auto& [who, bytes] : {std::pair{"A", 1'000'000'000}, std::pair{"B", 1'000'000}}) {
+        inform begun = phase_of(1, 0, bytes);
+        begun.alone_s = 0;
+        c.say(who, begun);
+    }
+    EXPECT_EQ(c.of("A").turn, turn_stage::recalled);
+}
+
 TEST(learning, takes_nodes_that_have_not_told_of_the_phase_for_such_that_do_in_a_moment) {
     job one;
     one.storage_bytes_per_s = 100;

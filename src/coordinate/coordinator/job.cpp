@@ -12,6 +12,8 @@ namespace {
 /// as it is late.
 constexpr double least_left_s = 1e-3;
 constexpr double all_begin_within_s = 0.1;
+/// Of a storage that nobody has used yet: any will do to tell small phases from large ones.
+constexpr double first_bytes_per_s = 1e8;
 
 double left_after(double left_s, double moved_s) {
     const double still_s = left_s - moved_s;
@@ -127,8 +129,9 @@ double job::left_s(double now_s) const {
             told_s = one.ran_out_s;
         } else if (one.phase->alone_s > 0) {
             left_s = one.phase->alone_s;
-        } else if (one.phase->bytes_left > 0 && storage_bytes_per_s > 0) {
-            left_s = static_cast<double>(bytes_left()) * not_told(now_s) / storage_bytes_per_s;
+        } else if (one.phase->bytes_left > 0) {
+            const double bytes_per_s = storage_bytes_per_s > 0 ? storage_bytes_per_s : first_bytes_per_s;
+            left_s = static_cast<double>(bytes_left()) * not_told(now_s) / bytes_per_s;
             told_s = one.reported_s;
         }
         if (left_s < 0) continue;
