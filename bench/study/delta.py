@@ -17,6 +17,7 @@ from pathlib import Path
 from delta_studies import LEAST_LARGER_S, MOST_LARGER_S, STUDIES, Pair, Study, stem
 from quiet_bed import QuietBed
 from rounds import count, unmet
+from writers import bandwidth
 
 from halcyon.delta.data_file import DataFile
 from halcyon.delta.delays import Delays, parse_delays
@@ -71,8 +72,9 @@ def main() -> int:
 def measure_pair(bed: Bed, study: Study, study_name: str, name: str, pair: Pair, smaller: float, folder: Path) -> None:
     a, b = study.applications(pair, smaller)
     setup = Setup(
-        a.command, b.command, str(MOUNTS), a.arrive, b.arrive, placed=(*a.placed, *b.placed), metric=study.metric
-    )
+        a.command, b.command, str(MOUNTS), a.arrive, b.arrive, placed=(*a.placed, *b.placed), metric=study.metric,
+        bandwidth=bandwidth(study.plan),
+    )  # fmt: skip
     place = QuietBed(bed, 0.0 if smaller > 1 else 300.0)
     data = folder / f"{stem(study_name, name)}.jsonl"
     with DataFile(data, setup, asdict(bed.plan)) as file:

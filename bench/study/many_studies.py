@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from several import Key, Setup
-from writers import MIB, Application, Writers, mounts
+from writers import MIB, Application, Writers, bandwidth, mounts
 
 from halcyon.testbed.place import MOUNTS
 from halcyon.testbed.plan import Plan
@@ -40,7 +40,7 @@ class Case:
         each = self.applications(smaller)
         return Setup(
             tuple(one.command for one in each), tuple(one.arrive for one in each), tuple(one.cores for one in each),
-            str(MOUNTS), tuple(placed for one in each for placed in one.placed),
+            str(MOUNTS), tuple(placed for one in each for placed in one.placed), bandwidth(self.plan),
         )  # fmt: skip
 
     def keys(self, a_alone_s: float) -> list[Key]:

@@ -31,7 +31,7 @@ class Setup:
     cores: tuple[float, ...]
     path: str
     placed: tuple[tuple[str, str], ...] = ()
-    metric: str | None = None
+    bandwidth: int | None = None
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def run_several(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
     with run_folder() as folder, ExitStack() as stack:
         turns = None
         if key.policy != UNCOORDINATED:
-            turns = stack.enter_context(coordinator(key.policy, setup.metric, setup.path, folder))
+            turns = stack.enter_context(coordinator(key.policy, setup.path, folder, bandwidth=setup.bandwidth))
         held = [Held(one, folder, turns, limits.arrival_s, stack) for one, _ in waiting]
         for one in held:
             one.start(place, stack)
@@ -156,7 +156,7 @@ def _link_share(place: Place, looks: Sequence[Counted], told: Sequence[Told]) ->
 def _setup(row: Row) -> Setup:
     return Setup(
         tuple(command_of(one) for one in row["commands"]), tuple(row["arrive"]), tuple(row["cores"]), row["path"],
-        tuple((file, host) for file, host in row["placed"]), row["metric"],
+        tuple((file, host) for file, host in row["placed"]), row["bandwidth"],
     )  # fmt: skip
 
 

@@ -9,6 +9,8 @@ from halcyon.testbed.place import MOUNTS, mount_point
 from halcyon.testbed.plan import Plan
 
 MIB = 1 << 20
+PAYLOAD = 0.95
+"""Share of a link's rate that is data."""
 Mount = tuple[str, int]
 """Host, and which of its mounts."""
 
@@ -162,3 +164,8 @@ def _demand(plan: Plan, hosts: int, writers: int) -> float:
         min(writers, plan.storage) * plan.storage_link_bits_per_s,
     )
     return min(1.0, min(rates) / (plan.storage * plan.storage_link_bits_per_s))
+
+
+def bandwidth(plan: Plan) -> int:
+    """Bytes/s of data that the storage links carry together."""
+    return round(plan.storage * plan.storage_link_bits_per_s / 8 * PAYLOAD)

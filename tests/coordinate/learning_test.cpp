@@ -214,6 +214,27 @@ TEST(learning, takes_the_speed_of_others_for_that_of_an_application_of_which_onl
     EXPECT_NEAR(c.of("B").left_s, 10, 0.01);
 }
 
+TEST(learning, lets_applications_move_side_by_side_that_are_seen_not_to_use_the_storage_up) {
+    for (const double storage_bytes_per_s : {0.0, 2e8, 1.05e8}) {
+        SCOPED_TRACE(storage_bytes_per_s);
+        settings how = conversation::quick(policy::rule::dynamic);
+        how.storage_bytes_per_s = storage_bytes_per_s;
+        conversation c(how);
+        c.join("A");
+        inform begun = phase_of(1, 0, 1'000'000'000);
+        begun.alone_s = 0;
+        c.say("A", begun);
+        for (int i = 0; i < 8; ++i) {
+            c.now_s += 0.25;
+            c.say("A", moved_in(0.25, 25'000'000, c.lease["A"]));
+        }
+        c.join("B");
+        c.say("B", begun);
+        EXPECT_TRUE(c.has_turn("A"));
+        EXPECT_EQ(c.has_turn("B"), storage_bytes_per_s == 2e8);
+    }
+}
+
 TEST(learning, tells_small_phases_from_large_ones_before_any_speed_is_known) {
     conversation c(conversation::quick(policy::rule::dynamic));
     c.join("A");
@@ -228,7 +249,7 @@ TEST(learning, tells_small_phases_from_large_ones_before_any_speed_is_known) {
 
 TEST(learning, takes_nodes_that_have_not_told_of_the_phase_for_such_that_do_in_a_moment) {
     job one;
-    one.storage_bytes_per_s = 100;
+    one.storage.alone_bytes_per_s = 100;
     one.arrived_s = 10;
     for (int i = 0; i < 2; ++i) one.agents.emplace_back();
     one.agents[0].phase = inform{.bytes_left = 1000};

@@ -4,7 +4,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -54,6 +54,8 @@ class Setup:
     placed: tuple[tuple[str, str], ...] = ()
     """On a test bed: files that are made anew before each run, each on a storage host."""
     metric: str | None = None
+    bandwidth: int | None = None
+    """Of the file system, in bytes/s, as in coordinators.yaml."""
     pause_s: float = PAUSE_S
 
 
@@ -123,7 +125,7 @@ def run_once(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
     with run_folder() as folder, ExitStack() as stack:
         turns = None
         if key.policy != UNCOORDINATED:
-            turns = stack.enter_context(coordinator(key.policy, setup.metric, setup.path, folder))
+            turns = stack.enter_context(_coordinator(setup, key.policy, folder))
         held = [Held(one, folder, turns, limits.arrival_s, stack) for one in wanted]
         for one in held:
             one.start(place, stack)
@@ -196,6 +198,10 @@ class Held:
         if told.unasked_bytes > UNASKED_AT_MOST * max(told.bytes, 1):
             return f"{self.name}: {told.unasked_bytes / max(told.bytes, 1):.0%} of its bytes moved out of turn"
         return None
+
+
+def _coordinator(setup: Setup, policy: str, folder: Path) -> AbstractContextManager[str]:
+    return coordinator(policy, setup.path, folder, metric=setup.metric, bandwidth=setup.bandwidth)
 
 
 def _prepare(place: Place, setup: Setup) -> None:

@@ -39,11 +39,15 @@ def _known(option: str, name: str, names: tuple[str, ...]) -> str:
 
 
 @contextmanager
-def coordinator(policy: str, metric: str | None, path: str, folder: Path) -> Iterator[str]:
-    """Runs a coordinator of `path`, with its socket and its log in `folder`; gives `PATH=ADDRESS`. HalcyonSystemError:
-    it does not come up; the message quotes its log."""
+def coordinator(
+    policy: str, path: str, folder: Path, *, metric: str | None = None, bandwidth: int | None = None
+) -> Iterator[str]:
+    """Runs a coordinator of `path`, with its socket and its log in `folder`; gives `PATH=ADDRESS`. `bandwidth`: of the
+    file system, in bytes/s. None: the coordinator's defaults. HalcyonSystemError: it does not come up; the message
+    quotes its log."""
     address = Address(str(folder / "socket"))
-    settings = {"paths": [path], "address": str(address), "policy": policy} | ({"metric": metric} if metric else {})
+    settings: dict[str, object] = {"paths": [path], "address": str(address), "policy": policy}
+    settings |= {key: value for key, value in (("metric", metric), ("bandwidth", bandwidth)) if value is not None}
     lines = "".join(f"    {key}: {value}\n" for key, value in settings.items())
     config = folder / "coordinators.yaml"
     config.write_text(f"halcyon: 1\ncoordinators:\n  delta:\n{lines}", encoding="utf-8")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from halcyon.errors import UsageError
 from halcyon.quantities import plural
-from halcyon.verbs.model.option_types import above_zero, count, duration, percent, share, time_above_zero
+from halcyon.verbs.model.option_types import above_zero, count, duration, percent, share, size, time_above_zero
 from halcyon.verbs.two_commands import two_commands
 
 if TYPE_CHECKING:
@@ -85,6 +85,9 @@ def _add_delays(parser: argparse.ArgumentParser) -> None:
         "none)")  # fmt: skip
     add("--metric", metavar="NAME", help="what `dynamic` makes least, as in coordinators.yaml; an unknown name lists "
         "all (default: the coordinator's)")  # fmt: skip
+    add("--bandwidth", metavar="SIZE", type=size, help="bytes a second that the servers of the file system move "
+        "together, as in coordinators.yaml: by it, `dynamic` and `delay` know commands that do not use it up alone "
+        "(default: each does)")  # fmt: skip
 
 
 def _add_accuracy(parser: argparse.ArgumentParser) -> None:
@@ -190,7 +193,8 @@ def _setup(arguments: argparse.Namespace) -> "Setup":
     a_words, b_words = two_commands(one.commands, "halcyon delta")
     return Setup(
         Command("A", a_words, a_hosts), Command("B", b_words, b_hosts), path, one.a_arrive, one.b_arrive, one.before,
-        tuple(_placed(word) for word in one.place), one.metric, one.pause,
+        tuple(_placed(word) for word in one.place), one.metric, one.bandwidth,
+        one.pause,
     )  # fmt: skip
 
 

@@ -172,6 +172,7 @@ void parse_settings(const config_value& from, settings& how) {
     if (const auto v = from.find("bounds")) parse_bounds(*v, how.bounds);
     if (const auto v = from.find("times")) parse_times(*v, how);
     if (const auto v = from.find("lease")) parse_lease(*v, how);
+    if (const auto v = from.find("bandwidth")) how.storage_bytes_per_s = static_cast<double>(size(*v, 1'000'000));
     if (const auto v = from.find("watts-per-node")) how.watts_per_node = v->number();
     if (const auto v = from.find("decisions-kept")) how.decisions_kept = static_cast<uint32_t>(v->integer());
     if (const auto accounts = from.find("accounts"))

@@ -60,7 +60,11 @@ void arbiter::decide(registry& all, phases& of, const turn_watch& watch, users& 
     if (!of.take_changed() && at.now_s < decide_at_s_) return;
     care_for_standing(all, of, at, out);
     watch.hurry_suspects(all, of, by_user, at, out);
-    for (const uint64_t id : all.active()) of.had().charge(*all.find_job(id), at.now_s);
+    for (const uint64_t id : all.active()) {
+        job& one = *all.find_job(id);
+        of.describe_storage(one);
+        of.had().charge(one, at.now_s);
+    }
     if (!see(all, by_user, false, at.now_s)) see(all, by_user, true, at.now_s);
     policy::situation now;
     now.applications = seen_;

@@ -106,6 +106,19 @@ double job::bytes_per_s() const {
     return sum;
 }
 
+double job::most_demand() const {
+    constexpr double known_after_s = 0.5;
+    constexpr double all = 0.9;  // above, it takes all: no speed is as exact
+    if (!(storage.bytes_per_s > 0)) return 1;
+    double usual = alone.bytes_per_s();
+    if (alone.seconds() < known_after_s) {
+        // What it moves beside others is a part of it, of a new one at least.
+        usual = std::max(storage.alone_bytes_per_s, worked_s > known_after_s ? bytes_per_s() : 0);
+    }
+    const double share = usual / storage.bytes_per_s;
+    return share > 0 && share < all ? share : 1;
+}
+
 /// The nodes of an application begin within moments; until then, those that have not told of the phase are taken to be
 /// like those that have: times as many bytes.
 double job::not_told(double now_s) const {
@@ -130,7 +143,7 @@ double job::left_s(double now_s) const {
         } else if (one.phase->alone_s > 0) {
             left_s = one.phase->alone_s;
         } else if (one.phase->bytes_left > 0) {
-            const double bytes_per_s = storage_bytes_per_s > 0 ? storage_bytes_per_s : first_bytes_per_s;
+            const double bytes_per_s = storage.alone_bytes_per_s > 0 ? storage.alone_bytes_per_s : first_bytes_per_s;
             left_s = static_cast<double>(bytes_left()) * not_told(now_s) / bytes_per_s;
             told_s = one.reported_s;
         }
@@ -157,6 +170,7 @@ void job::describe_next(policy::application& into, double now_s) const {
         into.demand = std::min(1.0, into.demand + one.next->demand);
         into.bytes_left = std::min(most_bytes_together, into.bytes_left + one.next->bytes);
     }
+    into.demand = std::min(into.demand, most_demand());
     into.left_s = trust.factor() * into.alone_s;
 }
 
@@ -185,6 +199,7 @@ void job::describe(policy::application& into, double now_s) const {
         into.weight += one.phase->weight;
         into.between_starts_s = std::max(into.between_starts_s, one.phase->between_starts_s);
     }
+    into.demand = std::min(into.demand, most_demand());
     if (into.left_s >= 0) into.alone_s = std::max(into.alone_s, worked_s + into.left_s);
 }
 

@@ -9,6 +9,7 @@
 #include "coordinate/coordinator/effects.hpp"
 #include "coordinate/coordinator/forecast_trust.hpp"
 #include "coordinate/coordinator/link_speed.hpp"
+#include "coordinate/coordinator/mean_speed.hpp"
 #include "coordinate/coordinator/turn.hpp"
 #include "coordinate/protocol/messages.hpp"
 #include "policy/application.hpp"
@@ -85,10 +86,13 @@ struct job {
     double worked_s = 0;     ///< in this phase
     double worked_at_s = 0;  ///< up to when that counts
     double speed = 0;        ///< by the latest report; 0: not known
-    /// Of others that had the storage for themselves, as known when it informed last; 0: not known.
-    double storage_bytes_per_s = 0;
-    bool proven = false;   ///< has moved bytes in a turn that ended well
-    uint32_t strikes = 0;  ///< turns that it lost by its own fault
+    mean_speed alone{60};    ///< while nobody else moved
+    struct {
+        double alone_bytes_per_s = 0;  ///< of others that had it for themselves
+        double bytes_per_s = 0;        ///< that it can bear
+    } storage;                         ///< as known at the latest decision; 0: not known
+    bool proven = false;               ///< has moved bytes in a turn that ended well
+    uint32_t strikes = 0;              ///< turns that it lost by its own fault
     double struck_s = 0;
     double barred_until_s = 0;  ///< waits until then if anybody else wants the storage
 
@@ -110,6 +114,8 @@ struct job {
     [[nodiscard]] int64_t bytes_left() const;
     /// Of all its nodes; 0: not known of all of them.
     [[nodiscard]] double bytes_per_s() const;
+    /// At most the share of the storage that it takes alone, by its speeds; 1: nobody knows.
+    [[nodiscard]] double most_demand() const;
     /// Time that the phase still needs without others, as believed; negative: not known.
     [[nodiscard]] double left_s(double now_s) const;
     /// As a decision sees it. Clears and fills `into`, so that its memory is used again.

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "coordinate/coordinator/mean_speed.hpp"
 #include "coordinate/page/begun_bytes.hpp"
 
 namespace halcyon::coordinate {
@@ -20,8 +21,7 @@ class link_speed {
         const auto moved = begun_.add(bytes, seconds, under_way);
         if (!moved) return moved;
         if (mean() == 0) ahead_bytes_ = std::max(0.0, ahead_bytes_ - static_cast<double>(moved->bytes));
-        latest_.add(*moved, latest_half_life_s);
-        long_.add(*moved, long_half_life_s);
+        for (mean_speed* const one : {&latest_, &long_}) one->add(static_cast<double>(moved->bytes), moved->seconds);
         return moved;
     }
     void phase_ended() {
@@ -29,7 +29,7 @@ class link_speed {
         ahead_bytes_ = 0;
     }
     /// 0: not known yet.
-    [[nodiscard]] double bytes_per_s() const { return latest_.mean(); }
+    [[nodiscard]] double bytes_per_s() const { return latest_.bytes_per_s(); }
     /// Until what was begun has moved at the mean speed of a longer time, in which the time of syncs counts, too: what
     /// was written into caches moves then. Infinite where no speed is known.
     [[nodiscard]] double ahead_s() const {
@@ -43,23 +43,10 @@ class link_speed {
     }
 
   private:
-    /// Of all bytes by all time, so that a report of few calls in little time counts for little.
-    struct mean_speed {
-        double bytes = 0, seconds = 0;
+    [[nodiscard]] double mean() const { return long_.bytes_per_s(); }
 
-        void add(const begun_bytes::moved& more, double half_life_s) {
-            const double kept = std::exp2(-more.seconds / half_life_s);
-            bytes = bytes * kept + static_cast<double>(more.bytes);
-            seconds = seconds * kept + more.seconds;
-        }
-        [[nodiscard]] double mean() const { return seconds > 0 ? bytes / seconds : 0; }
-    };
-    [[nodiscard]] double mean() const { return long_.mean(); }
-
-    static constexpr double latest_half_life_s = 1;
-    static constexpr double long_half_life_s = 60;
     begun_bytes begun_;
-    mean_speed latest_, long_;
+    mean_speed latest_{1}, long_{60};
     double ahead_bytes_ = 0;  ///< that have begun, but cannot have moved yet at the mean speed
 };
 

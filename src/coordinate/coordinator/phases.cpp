@@ -136,7 +136,6 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     if (!by.phase) by.reported_s = at.now_s;
     if (what.lease == 0) by.lease = 0;  // what it was told of was lost with a connection, or is told again below
     if (what.fence > 0 ? what.fence >= by.unheard_fence : what.lease == of.has.lease()) by.unheard_fence = 0;
-    of.storage_bytes_per_s = storage_speed_.bytes_per_s();
     const bool other_use = by.phase && by.phase->demand != what.demand;
     by.phase = what;
     add_targets(all, of, begins, std::exchange(by.phase->targets, {}), at.now_s);
@@ -194,7 +193,9 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     const auto moved = by.speed.observe(what.bytes_moved, over_s, what.under_way > 0);
     if (what.under_way > 0 && by.speed.ahead_s() > 0) of.busy_heard_s = at.heard_s;
     const double began_s = at.now_s - std::max({over_s, what.speed_s, moved ? moved->begun_ago_s : 0});
-    if (moved && movers(all, at.now_s).size() == 1) storage_speed_.moved(of.bytes_per_s(), moved->seconds);
+    if (const double together = of.bytes_per_s(); moved && together > 0 && movers(all, at.now_s).size() == 1) {
+        for (mean_speed* const one : {&alone_, &of.alone}) one->add(together * moved->seconds, moved->seconds);
+    }
     learned_.report(of.id, movers(all, at.now_s), what.speed, std::min(began_s, by.reported_s), at.now_s);
     by.reported_s = at.now_s;
     by.unused_bytes -= std::min(by.unused_bytes, what.bytes_moved);

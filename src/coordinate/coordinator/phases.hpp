@@ -4,11 +4,11 @@
 #include <vector>
 
 #include "coordinate/coordinator/decision_log.hpp"
+#include "coordinate/coordinator/mean_speed.hpp"
 #include "coordinate/coordinator/outbox.hpp"
 #include "coordinate/coordinator/registry.hpp"
 #include "coordinate/coordinator/shares.hpp"
 #include "coordinate/coordinator/side_by_side.hpp"
-#include "coordinate/coordinator/storage_speed.hpp"
 #include "coordinate/coordinator/turn_keeper.hpp"
 #include "coordinate/coordinator/users.hpp"
 
@@ -63,6 +63,10 @@ class phases {
     bool take_changed() { return std::exchange(changed_, false); }
 
     [[nodiscard]] double last_arrival_s() const { return last_arrival_s_; }
+    /// What an application is about to need is told by what others did.
+    void describe_storage(job& to) const {
+        to.storage = {.alone_bytes_per_s = alone_.bytes_per_s(), .bytes_per_s = how_.storage_bytes_per_s};
+    }
     shares& had() { return had_; }
     decision_log& log() { return log_; }
     [[nodiscard]] const decision_log& log() const { return log_; }
@@ -85,7 +89,8 @@ class phases {
     settings how_;
     turn_keeper turns_;
     side_by_side learned_;
-    storage_speed storage_speed_;
+    /// Of applications that had the storage for themselves, in the last seconds of that.
+    mean_speed alone_{10};
     shares had_;
     decision_log log_;
     std::vector<policy::application> movers_;

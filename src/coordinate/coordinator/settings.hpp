@@ -36,6 +36,7 @@ struct settings {
     int64_t first_lease_bytes = int64_t{4} << 20;  ///< of an agent whose link is not known yet
     int64_t least_lease_bytes = int64_t{64} << 10;
 
+    double storage_bytes_per_s = 0;  ///< of all servers together; 0: not known
     double watts_per_node = 1;
     std::map<std::string, double, std::less<>> account_weights;  ///< accounts that are not named: by user, 1
     int64_t most_processes = 1'000'000'000;                      ///< that are believed of one application

@@ -5,7 +5,7 @@ import math
 from collections.abc import Callable
 
 from halcyon.errors import UsageError
-from halcyon.quantities import parse_seconds
+from halcyon.quantities import parse_bytes, parse_seconds
 
 
 def count(text: str) -> int:
@@ -21,6 +21,14 @@ def counts(text: str) -> list[int]:
 def duration(text: str) -> float:
     try:
         return parse_seconds(text, "")
+    except UsageError as why:
+        raise argparse.ArgumentTypeError(str(why).removeprefix(": ")) from why
+
+
+def size(text: str) -> int:
+    """`40 GB`: in bytes."""
+    try:
+        return parse_bytes(text, "")
     except UsageError as why:
         raise argparse.ArgumentTypeError(str(why).removeprefix(": ")) from why
 
