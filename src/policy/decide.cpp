@@ -196,8 +196,10 @@ uint64_t decider::workspace::decide_group(const group& of, rule by, const circum
         relieve_starving(of, in, chosen);
         if (in.how.alternatives) forecast_costs(of, by, in);
     }
+    uint64_t least_id = UINT64_MAX;
+    for (const contender& one : of.present) least_id = std::min(least_id, one.of->id);
     out.groups.push_back({chosen.why, static_cast<uint32_t>(of.present.size()),
-                          static_cast<uint32_t>(of.expected.size()), of.present.front().of->id, first_alternative,
+                          static_cast<uint32_t>(of.expected.size()), least_id, first_alternative,
                           static_cast<uint32_t>(out.alternatives.size())});
     out.ask_again_s = std::min(out.ask_again_s, chosen.until_s);
     return of.present.size() > 1 && by == rule::dynamic ? search.positions() : 0;

@@ -401,6 +401,24 @@ TEST(operators, are_explained_decisions_with_what_they_were_to_cost_and_what_the
         }
 }
 
+TEST(operators, are_explained_decisions_about_applications_whose_phases_began_in_another_order_than_they_came) {
+    conversation c(conversation::quick(policy::rule::dynamic));
+    c.join("A", 1000);
+    c.join("B", 1001);
+    c.say("A", stopped{c.lease["A"]});
+    c.say("B", phase_of(1, 10));
+    c.say("A", phase_of(1, 1));
+    c.connect("root", 0, true);
+    c.say("root", explain{});
+    const auto recalled = std::ranges::find_if(c.answers["root"], [](const from_coordinator& answer) {
+        const auto* const one = std::get_if<decided>(&answer);
+        return one != nullptr && !one->stop.empty();
+    });
+    ASSERT_NE(recalled, c.answers["root"].end());
+    EXPECT_NE(std::get<decided>(*recalled).text.find("of 2 that want"), std::string::npos);
+    EXPECT_FALSE(std::get<decided>(*recalled).costs.empty());
+}
+
 TEST(operators, are_explained_decisions_about_jobs_with_long_names) {
     std::vector<std::string> names;
     for (int i = 0; i < 3; ++i) {

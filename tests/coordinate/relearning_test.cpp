@@ -22,7 +22,8 @@ inform shows(uint64_t lease) {
 }
 
 class relearning : public testing::TestWithParam<policy::rule> {};
-INSTANTIATE_TEST_SUITE_P(under, relearning, testing::Values(policy::rule::fcfs, policy::rule::interrupt),
+INSTANTIATE_TEST_SUITE_P(under, relearning,
+                         testing::Values(policy::rule::fcfs, policy::rule::interrupt),
                          [](const auto& info) { return std::string(policy::name_of(info.param)); });
 
 TEST_P(relearning, lets_who_moved_go_on_though_others_came_back_first) {
@@ -42,6 +43,19 @@ TEST_P(relearning, lets_who_moved_go_on_though_others_came_back_first) {
     c.say("A", release{1});
     EXPECT_FALSE(c.has_turn("A"));
     EXPECT_TRUE(c.has_turn("B") || c.has_turn("C"));
+}
+
+TEST(relearning_dynamic, stops_nobody_whose_turn_nobody_could_have_yet) {
+    conversation c(relearns(policy::rule::dynamic), 2);
+    c.join("A", 1000);
+    inform mine = shows(of_before + 7);
+    mine.left_s = mine.alone_s = 100;
+    c.say("A", mine);
+    c.join("B", 1001);
+    c.say("B", phase_of(1));
+    EXPECT_TRUE(c.has_turn("A"));
+    c.pass(relearns(policy::rule::dynamic).relearn_s + 0.5, {"A", "B"}, 1000);
+    EXPECT_EQ(c.of("A").turn, turn_stage::recalled) << "afterwards the shorter one is let pass";
 }
 
 TEST_P(relearning, waits_for_holders_whose_agents_try_four_times_a_second) {

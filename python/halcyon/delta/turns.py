@@ -46,7 +46,10 @@ def coordinator(
     file system, in bytes/s. None: the coordinator's defaults. HalcyonSystemError: it does not come up; the message
     quotes its log."""
     address = Address(str(folder / "socket"))
-    settings: dict[str, object] = {"paths": [path], "address": str(address), "policy": policy}
+    # There was none before it: it need not wait for those that come back.
+    settings: dict[str, object] = {
+        "paths": [path], "address": str(address), "policy": policy, "times": "{relearn: 0 s}",
+    }  # fmt: skip
     settings |= {key: value for key, value in (("metric", metric), ("bandwidth", bandwidth)) if value is not None}
     lines = "".join(f"    {key}: {value}\n" for key, value in settings.items())
     config = folder / "coordinators.yaml"

@@ -104,6 +104,7 @@ void arbiter::carry_out(registry& all, phases& of, const policy::decision& what,
     for (const uint64_t id : what.stop) {
         job* const one = all.find_job(id);
         if (one == nullptr || one->has.stage() != turn_stage::held) continue;
+        if (of.relearning(at)) continue;  // nobody could be given its turn yet
         of.recall(all, *one, at, out);
         recalled_.push_back(id);
     }
