@@ -235,6 +235,24 @@ TEST(learning, lets_applications_move_side_by_side_that_are_seen_not_to_use_the_
     }
 }
 
+TEST(learning, lets_one_that_waits_move_as_soon_as_that_is_seen) {
+    settings how = conversation::quick(policy::rule::dynamic);
+    how.storage_bytes_per_s = 2e8;
+    conversation c(how);
+    c.join("A");
+    inform begun = phase_of(1, 0, 1'000'000'000);
+    begun.alone_s = 0;
+    c.say("A", begun);
+    c.join("B");
+    c.say("B", begun);
+    EXPECT_FALSE(c.has_turn("B"));
+    for (int i = 0; i < 3; ++i) {
+        c.now_s += 0.25;
+        c.say("A", moved_in(0.25, 25'000'000, c.lease["A"]));
+    }
+    EXPECT_TRUE(c.has_turn("A") && c.has_turn("B"));
+}
+
 TEST(learning, tells_small_phases_from_large_ones_before_any_speed_is_known) {
     conversation c(conversation::quick(policy::rule::dynamic));
     c.join("A");
