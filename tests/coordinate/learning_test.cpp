@@ -297,6 +297,14 @@ TEST(learning, expects_a_phase_that_has_moved_what_it_told_to_end_and_doubts_it_
     EXPECT_NEAR(c.of("A").left_s, 0.5, 0.01);
 }
 
+TEST(learning, takes_no_speed_from_calls_that_all_begin_at_once) {
+    link_speed of;  // four writers, whose calls of 1 MB take 0.1 s
+    of.observe(4'000'000, 0.0001, true);
+    double now_s = 0;
+    for (; now_s < 0.45; now_s += 0.1) of.observe(4'000'000, 0.1, true);
+    EXPECT_NEAR(of.bytes_per_s(), 4e7, 4e6);
+}
+
 TEST(learning, takes_no_speed_of_few_bytes_in_little_time) {
     link_speed of;
     for (int i = 0; i < 20; ++i) {  // two writers, whose calls take 1 s: one begins behind the other

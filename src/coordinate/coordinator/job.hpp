@@ -91,6 +91,7 @@ struct job {
         double alone_bytes_per_s = 0;  ///< of others that had it for themselves
         double bytes_per_s = 0;        ///< that it can bear
     } storage;                         ///< as known at the latest decision; 0: not known
+    double demand_decided_by = 1;      ///< most_demand() then
     bool proven = false;               ///< has moved bytes in a turn that ended well
     uint32_t strikes = 0;              ///< turns that it lost by its own fault
     double struck_s = 0;

@@ -194,10 +194,9 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     if (what.under_way > 0 && by.speed.ahead_s() > 0) of.busy_heard_s = at.heard_s;
     const double began_s = at.now_s - std::max({over_s, what.speed_s, moved ? moved->begun_ago_s : 0});
     if (const double together = of.bytes_per_s(); moved && together > 0 && movers(all, at.now_s).size() == 1) {
-        const double demand = of.most_demand();
         for (mean_speed* const one : {&alone_, &of.alone}) one->add(together * moved->seconds, moved->seconds);
         // Others may be able to move, too.
-        if (std::abs(of.most_demand() - demand) > 0.1) changed_ = true;
+        if (std::abs(of.most_demand() - of.demand_decided_by) > 0.1) changed_ = true;
     }
     learned_.report(of.id, movers(all, at.now_s), what.speed, std::min(began_s, by.reported_s), at.now_s);
     by.reported_s = at.now_s;

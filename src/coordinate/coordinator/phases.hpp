@@ -66,6 +66,7 @@ class phases {
     /// What an application is about to need is told by what others did.
     void describe_storage(job& to) const {
         to.storage = {.alone_bytes_per_s = alone_.bytes_per_s(), .bytes_per_s = how_.storage_bytes_per_s};
+        to.demand_decided_by = to.most_demand();
     }
     shares& had() { return had_; }
     decision_log& log() { return log_; }

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 namespace halcyon::coordinate {
 
 /// Bytes per interval, of calls whose bytes are counted when they begin: those of one interval may move in the
 /// intervals behind it, too, as long as these begin nothing and a call is under way. So a speed is known one interval
-/// later. Very short intervals are joined with the next one.
+/// later. Very short intervals are joined with the next one. Of calls that all begin at once after a pause, as many
+/// bytes stay under way until nothing is: so long they do not count as moved.
 class begun_bytes {
   public:
     struct moved {
@@ -20,13 +22,16 @@ class begun_bytes {
     /// An interval. Returns what has moved, if that is known of anything.
     std::optional<moved> add(int64_t bytes, double seconds, bool under_way) {
         std::optional<moved> known;
+        if (!were_under_way_ && under_way && seconds < least_s && held_.bytes == 0) stay_ = std::exchange(bytes, 0);
+        if (!under_way) bytes += std::exchange(stay_, 0);
+        were_under_way_ = under_way;
         const bool others_follow = held_.bytes > 0 && held_.seconds >= least_s && bytes > 0 && under_way;
         if (others_follow) {
             known = held_;
             known->begun_ago_s = held_.seconds + seconds;
             held_ = {};
         }
-        if (held_.bytes > 0 || bytes > 0) held_.seconds += seconds;
+        if (held_.bytes > 0 || bytes > 0 || stay_ > 0) held_.seconds += seconds;
         held_.bytes += bytes;
         if (under_way || held_.bytes == 0 || held_.seconds < least_s) return known;
         known = held_;
@@ -34,10 +39,12 @@ class begun_bytes {
         held_ = {};
         return known;
     }
-    void clear() { held_ = {}; }
+    void clear() { *this = {}; }
 
   private:
-    moved held_;  ///< not known yet
+    moved held_;        ///< not known yet
+    int64_t stay_ = 0;  ///< under way
+    bool were_under_way_ = false;
 };
 
 }  // namespace halcyon::coordinate
