@@ -27,6 +27,7 @@ settings sound_settings(const settings& how) {
     made.interruption_s = how.interruption_s >= 0 && std::isfinite(how.interruption_s)
                               ? std::min(how.interruption_s, sound::longest_s)
                               : usual.interruption_s;
+    made.least_gain = how.least_gain > 0 && how.least_gain < 1 ? how.least_gain : 0;
     made.tolerated_factor = how.tolerated_factor >= 1 && std::isfinite(how.tolerated_factor) ? how.tolerated_factor
                                                                                              : usual.tolerated_factor;
     made.least_probability = how.least_probability >= 0 ? how.least_probability : usual.least_probability;

@@ -36,6 +36,9 @@ struct settings {
     /// Under dynamic, interrupting those that move counts as so much time in which all that are present wait: until the
     /// calls under way are over, the caches are clean and others have begun. Gains below that do not end a turn.
     double interruption_s = 0.01;
+    /// Under dynamic, for groups of up to 8: nor does a gain below this share of the cost that is left, since forecasts
+    /// are not as exact.
+    double least_gain = 0;
     /// Expected phases that are less probable do not count.
     double least_probability = 0.5;
     /// Positions that a decision of dynamic looks at, at most, in all groups of up to 8 applications: bounds its time

@@ -115,10 +115,23 @@ void dynamic::plan_head(uint64_t positions) {
     spared_ = interruption > 0 && head_.cost_of_first(best_.first) == 0;
 }
 
+/// The best plan that interrupts nobody now, unless the chosen one gains enough.
+void dynamic::keep_unless_gain(uint64_t positions, double least_gain) {
+    if (by_smith_ || head_.cost_of_first(best_.first) == 0) return;
+    // Costs more than any schedule.
+    const double usual = std::exchange(head_.interruption_cost, 1e3 * best_.cost);
+    plan kept = search_.solve(head_, speeds_, keep_moving(), positions - std::min(positions, best_.nodes));
+    head_.interruption_cost = usual;
+    if (head_.cost_of_first(kept.first) > 0 || kept.cost > best_.cost * (1 + least_gain)) return;
+    kept.nodes += best_.nodes;
+    best_ = kept;
+}
+
 void dynamic::choose(const group& of, const circumstances& in, turns& into) {
     look_at(of, in);
     const bool all = in_head_ == queue_.size();
     plan_head(all ? in.how.search_positions : head_positions(queue_.size()));
+    if (all && in.how.least_gain > 0) keep_unless_gain(in.how.search_positions, in.how.least_gain);
     for (members rest = best_.first; rest != 0; rest &= rest - 1)
         into.movers.push_back(queue_[static_cast<uint32_t>(std::countr_zero(rest))].index);
     if (by_smith_ && (all || (of.expected.empty() && all_saturate(of, *in.of)))) {

@@ -54,6 +54,7 @@ class dynamic {
     [[nodiscard]] plan keep_moving() const;
     void pick_head(const group& of, const circumstances& in);
     void plan_head(uint64_t positions);
+    void keep_unless_gain(uint64_t positions, double least_gain);
     void join_head(const group& of, const circumstances& in, turns& into);
 
     problem head_;

@@ -104,6 +104,24 @@ TEST(dynamic, does_not_let_two_alternate_that_need_about_the_same) {
     EXPECT_EQ(turns_of_two_alike(0.02), 0);
 }
 
+TEST(dynamic, interrupts_nobody_for_a_gain_that_forecasts_cannot_tell) {
+    application a = phase(1, 0, 10);
+    application b = phase(2, 0, 10);
+    a.state = movement::moving;
+    b.state = movement::waiting;
+    a.left_s = 5.5;
+    b.left_s = 5;
+    settings how;
+    const auto stopped = [&] {
+        return decide({{std::vector{a, b}}}, rule::dynamic, metric::sum_of_times, 0, how).stop;
+    };
+    EXPECT_EQ(stopped(), ids{1});  // 5 + 10.5 instead of 5.5 + 10.5, and 2 interruptions
+    how.least_gain = 0.03;
+    EXPECT_EQ(stopped(), ids{1}) << "0.48 of 15.52";
+    how.least_gain = 0.04;
+    EXPECT_EQ(stopped(), ids{});
+}
+
 TEST(dynamic, lets_one_of_many_go_on_for_a_gain_below_an_interruption) {
     std::mt19937_64 random(7);
     for (uint32_t k = 0; k < 20; ++k) {

@@ -115,6 +115,7 @@ class Bounds(Protocol):
     relief_s: float
     slice_s: float
     interruption_s: float
+    least_gain: float
     tolerated_factor: float
     least_probability: float
     search_positions: int

@@ -78,6 +78,7 @@ void parse_bounds(const config_value& from, policy::settings& bounds) {
     if (const auto v = from.find("relief")) bounds.relief_s = seconds(*v, 0.01, 3600, "10 ms", "60 min");
     if (const auto v = from.find("slice")) bounds.slice_s = seconds(*v, 0.01, 3600, "10 ms", "60 min");
     if (const auto v = from.find("interruption")) bounds.interruption_s = seconds(*v, 0, 60, "0", "60 s");
+    if (const auto v = from.find("least-gain")) bounds.least_gain = v->number();
     if (const auto v = from.find("ask-again")) bounds.ask_again_s = seconds(*v, 0.01, 60, "10 ms", "60 s");
     if (const auto v = from.find("tolerated-factor")) bounds.tolerated_factor = v->number();
     if (const auto v = from.find("least-probability")) bounds.least_probability = v->number();

@@ -135,7 +135,10 @@ double job::left_s(double now_s) const {
         if (one.phase->left_s > 0) {
             left_s = one.phase->left_s;
         } else if (one.phase->bytes_left > 0 && one.speed.bytes_per_s() > 0) {
-            left_s = static_cast<double>(one.phase->bytes_left) / one.speed.bytes_per_s();
+            // By all nodes until the speed of each is known well.
+            const double each_s = static_cast<double>(one.phase->bytes_left) / one.speed.bytes_per_s();
+            const bool by_all = alone.bytes_per_s() > 0 && !one.speed.is_settled();
+            left_s = by_all ? static_cast<double>(bytes_left()) / alone.bytes_per_s() : each_s;
             told_s = one.reported_s;
         } else if (one.ran_out_s < never) {
             left_s = 0;

@@ -30,6 +30,8 @@ class link_speed {
     }
     /// 0: not known yet.
     [[nodiscard]] double bytes_per_s() const { return latest_.bytes_per_s(); }
+    /// The latest bytes are those of a second or so.
+    [[nodiscard]] bool is_settled() const { return latest_.seconds() > 1.2; }
     /// Until what was begun has moved at the mean speed of a longer time, in which the time of syncs counts, too: what
     /// was written into caches moves then. Infinite where no speed is known.
     [[nodiscard]] double ahead_s() const {

@@ -22,7 +22,7 @@ struct user_limits {
 struct settings {
     policy::rule rule = policy::rule::dynamic;
     policy::metric metric = policy::metric::sum_of_interference_factors;
-    policy::settings bounds;
+    policy::settings bounds{.least_gain = 0.03};
     policy::interference::settings interference;
 
     double heartbeat_s = 0.25;  ///< either side says something at least so often
