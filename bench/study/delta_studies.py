@@ -83,9 +83,9 @@ def expected_of(a: Application, b: Application) -> Applications:
     return Applications(a.cores, b.cores, a.weight, b.weight, a.demand, b.demand)
 
 
-def _bed(compute: int, mounts_each: int, compute_link: int = 1000, storage_link: int = 200) -> Plan:
+def _bed(compute: int, mounts_each: int, compute_link: int = 1000, storage_link: int = 200, storage: int = 2) -> Plan:
     return Plan(
-        compute=compute, storage=2, mounts=compute * mounts_each, compute_link_bits_per_s=compute_link * MBIT,
+        compute=compute, storage=storage, mounts=compute * mounts_each, compute_link_bits_per_s=compute_link * MBIT,
         storage_link_bits_per_s=storage_link * MBIT,
     )  # fmt: skip
 
@@ -119,7 +119,9 @@ STUDIES = {
         ("none", "fcfs", "interrupt", "dynamic"), others=("delay", "fair-share", "set-10"),
     ),
     "small": Study(
-        "one writer beside 16", "6.12", _bed(5, 4),
+        # Three storage hosts: six of the 16 share the link with the one, and what they have under way when they are to
+        # stop is 6 MiB at most of the link's time, beside its 32.
+        "one writer beside 16", "6.12", _bed(5, 4, storage=3),
         {"": Pair(Writers(mounts(["c1", "c2", "c3", "c4"], 4), 26 * MIB), Writers([("c5", 0)], SMALL_BYTES),
                   ((1.0, 1.3), (LEAST_SMALL_FACTOR, 14.0)))},
         ("none", "fcfs", "interrupt", "dynamic"),
