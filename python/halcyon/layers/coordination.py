@@ -1,6 +1,7 @@
 """How the processes of a command find the coordinators of their file systems, and what they told of their turns."""
 
 import os
+import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -80,7 +81,7 @@ class Coordination:
     @property
     def coordinated(self) -> list[str]:
         """The paths. Errors as of `variables`."""
-        return [line.partition("=")[0] for line in self.lines]
+        return [_split(line)[0] for line in self.lines]
 
 
 @dataclass
@@ -164,9 +165,21 @@ def turns_in_words(turns: Turns, coordinated: Sequence[str] = ()) -> list[str]:
     return [*said, f"{who} took turns: {size(counts['bytes'])} in turn; waited for {waited}, all threads together"]
 
 
+_WHERE_ADDRESS_BEGINS = re.compile("=(?=unix:|tcp:)")
+"""Paths and names of sockets may hold `=`, too: the first such place counts, as for the agent (agent_loop.hpp)."""
+
+
+def _split(text: str) -> tuple[str, str]:
+    """The path and the address of PATH=ADDRESS; the address is "" where there is none."""
+    path, *address = _WHERE_ADDRESS_BEGINS.split(text, maxsplit=1)
+    return path, "".join(address)
+
+
 def _line(text: str) -> str:
-    path, equals, address = text.partition("=")
-    if not equals or not path.startswith("/") or "\n" in text:
+    path, address = _split(text)
+    if not address:
+        path, _, address = path.partition("=")  # parse_addresses says what is wrong with it
+    if not address or not path.startswith("/") or "\n" in text:
         raise UsageError(
             f"--coordinator {text}: expected PATH=ADDRESS, such as /scratch=unix:/run/halcyon/scratch.socket"
         )

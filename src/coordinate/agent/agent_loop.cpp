@@ -222,40 +222,45 @@ void running_agent::tell_facts(int64_t now_ns, bool is_end) {
     facts_.tell(untold, out.str(), is_end, now_ns);
 }
 
-/// Lines "PATH=VALUE" of a variable.
-result<std::vector<std::pair<std::string, std::string>>> parse_lines(const std::string& lines, const char* variable,
-                                                                     const char* value) {
-    std::vector<std::pair<std::string, std::string>> found;
-    size_t begin = 0;
-    while (begin < lines.size()) {
-        const size_t end = std::min(lines.find('\n', begin), lines.size());
-        const std::string line = lines.substr(begin, end - begin);
-        begin = end + 1;
+/// Of a variable, without empty ones; each must be PATH=`value`.
+result<std::vector<std::string>> lines_of(const std::string& text, const char* variable, const char* value) {
+    std::vector<std::string> found;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) {
         if (line.empty()) continue;
-        const size_t equals = line.rfind('=');
-        if (equals == std::string::npos || line.front() != '/' || equals + 1 == line.size())
+        if (line.front() != '/' || line.find('=') == std::string::npos || line.back() == '=')
             return failure{error_kind::config,
                            std::string(variable) + ": '" + line + "' is not PATH=" + value + " with an absolute path",
                            0};
-        std::string path = line.substr(0, equals);
-        while (path.size() > 1 && path.back() == '/') path.pop_back();
-        found.emplace_back(path, line.substr(equals + 1));
+        found.push_back(line);
     }
     return found;
+}
+
+std::string without_slashes_at_end(std::string path) {
+    while (path.size() > 1 && path.back() == '/') path.pop_back();
+    return path;
 }
 
 }  // namespace
 
 result<std::vector<coordinated_mount>> parse_mounts(const std::string& lines, const std::string& munge_sockets) {
-    const auto mounts = parse_lines(lines, "HALCYON_COORDINATORS", "ADDRESS");
+    const auto mounts = lines_of(lines, "HALCYON_COORDINATORS", "ADDRESS");
     if (!mounts) return mounts.why();
-    const auto sockets = parse_lines(munge_sockets, "HALCYON_MUNGE_SOCKETS", "SOCKET");
+    const auto sockets = lines_of(munge_sockets, "HALCYON_MUNGE_SOCKETS", "SOCKET");
     if (!sockets) return sockets.why();
     std::vector<coordinated_mount> found;
-    for (const auto& [path, address] : *mounts) {
-        found.push_back({path, address});
-        for (const auto& [of, socket] : *sockets)
-            if (of == path) found.back().munge_socket = socket;
+    for (const std::string& line : *mounts) {
+        // Paths and names of sockets may hold '=', too.
+        const size_t equals = std::min(line.find("=unix:"), line.find("=tcp:"));
+        if (equals == std::string::npos)
+            return failure{error_kind::config,
+                           "HALCYON_COORDINATORS: '" + line + "' names no address; expected PATH=unix:… or PATH=tcp:…",
+                           0};
+        found.push_back({without_slashes_at_end(line.substr(0, equals)), line.substr(equals + 1)});
+        const std::string begins = found.back().path + "=";
+        for (const std::string& one : *sockets)
+            if (one.starts_with(begins)) found.back().munge_socket = one.substr(begins.size());
     }
     return found;
 }

@@ -12,14 +12,14 @@
 namespace halcyon::coordinate {
 
 /// A mount and who coordinates it: "/scratch=unix:/run/halcyon/scratch.socket", as in HALCYON_COORDINATORS, where each
-/// is a line. Several addresses are separated by commas.
+/// is a line, split at the first `=unix:` or `=tcp:`. Several addresses are separated by commas.
 struct coordinated_mount {
     std::string path;
     std::string addresses;
     std::string munge_socket = {};  ///< of munged, for TCP; empty: its default
 };
 /// `munge_sockets`: of those mounts that have one, "/scratch=/run/munge/other.socket", as in HALCYON_MUNGE_SOCKETS.
-/// Failure (config): a line without '=', or a path that is not absolute.
+/// Failure (config): a line without an address, or with a path that is not absolute.
 result<std::vector<coordinated_mount>> parse_mounts(const std::string& lines, const std::string& munge_sockets = {});
 
 struct agent_loop_settings {

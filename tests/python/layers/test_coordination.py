@@ -30,6 +30,12 @@ def test_each_path_has_a_line_and_each_job_its_own_name_and_secret(tmp_path: Pat
         assert wanted[name] != again[name]
 
 
+def test_a_line_is_split_where_the_address_begins(tmp_path: Path) -> None:
+    of = Coordination((f"{tmp_path}/run=5=unix:/run/a=b.socket",))
+    assert of.coordinated == [f"{tmp_path}/run=5"]
+    assert of.lines == [f"{tmp_path}/run=5=unix:/run/a=b.socket"]
+
+
 @pytest.mark.parametrize("text", ["/scratch", "scratch=unix:/a", "=unix:/a", "/a\n/b=unix:/c"])
 def test_what_is_no_path_with_an_address_is_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"expected PATH=ADDRESS, such as /scratch=unix:/run/halcyon/scratch\.socket"):
