@@ -102,7 +102,11 @@ void prepare_tcp(int socket) {
     set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 30);
     set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 10);
     set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
-    set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 60'000);
+    break_when_unconfirmed(socket, std::chrono::minutes(1));
+}
+
+void break_when_unconfirmed(int socket, std::chrono::milliseconds after) {
+    set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(after.count()));
 }
 
 }  // namespace halcyon

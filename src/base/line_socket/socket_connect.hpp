@@ -16,4 +16,8 @@ result<descriptor> connect_stream(const socket_address& address, std::chrono::na
 /// minute.
 void prepare_tcp(int socket);
 
+/// Of a TCP connection over which something is sent all the time: it breaks when the peer has confirmed nothing of that
+/// for so long. The system would try again ever more seldom, and come back late after a cut of the network.
+void break_when_unconfirmed(int socket, std::chrono::milliseconds after);
+
 }  // namespace halcyon

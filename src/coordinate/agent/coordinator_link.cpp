@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "base/clock.hpp"
+#include "base/line_socket/socket_connect.hpp"
 #include "coordinate/protocol/json.hpp"
 
 namespace halcyon::coordinate {
@@ -14,6 +15,7 @@ namespace {
 
 constexpr int64_t between_tries_ns = 250'000'000;
 constexpr auto longest_connect = std::chrono::seconds(1);
+constexpr auto longest_unconfirmed = std::chrono::seconds(5);  // of heartbeats
 
 }  // namespace
 
@@ -70,6 +72,7 @@ void coordinator_link::take_connection() {
     }
     writes_ = false;
     heard_ns_ = monotonic_ns();
+    break_when_unconfirmed(connection_->fd(), longest_unconfirmed);  // no more than an error on a Unix socket
     auto watch = loop_.add(connection_->fd(), EPOLLIN, [this](uint32_t what) {
         if ((what & EPOLLOUT) != 0 && connection_ && !connection_->flush()) return close();
         read();

@@ -25,6 +25,14 @@ class Nodes:
     def mend(self) -> None:
         _ip("-n", self.client, "link", "set", "wire", "up")
 
+    def connections(self, port: int) -> int:
+        """Of the client to this port of the server, as long as the client believes in them."""
+        command = ["ip", "netns", "exec", self.client, "cat", "/proc/net/tcp"]
+        table = subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[1:]
+        established = "01"
+        rows = [row.split() for row in table]
+        return sum(row[2].endswith(f":{port:04X}") and row[3] == established for row in rows)
+
     def on_server(self) -> list[str]:
         """Words in front of a command."""
         return ["ip", "netns", "exec", self.server]

@@ -91,3 +91,22 @@ def test_one_that_waits_and_is_cut_off_goes_on_unasked_and_waits_again_later(
     in_turn, unasked = program.end()
     assert in_turn == pytest.approx(BLOCK, rel=0.01)
     assert unasked == pytest.approx((program.asked - 1) * BLOCK, rel=0.01)
+
+
+def test_an_agent_gives_up_a_connection_that_nothing_comes_through_and_is_back_after_the_cut(
+    cluster: tuple[CoordinatorProcess, node_network.Nodes, ToldProgram],
+) -> None:
+    of, nodes, program = cluster
+    program.ask()
+    wait_until(program.has_written, "the first block is written")
+    assert nodes.connections(PORT) == 1
+    nodes.cut()
+    wait_until(lambda: nodes.connections(PORT) == 0, "the agent gives the connection up")
+    nodes.mend()
+    other = Agent(of, "other")
+    other.begin()
+    run_until([other], has_turn(other), "another application has the turn")
+    run_until([other], lambda: asks_and_waits(program, of), "the program is back, and waits")
+    other.release()
+    run_until([other], program.has_written, "it has its turn")
+    program.end()
