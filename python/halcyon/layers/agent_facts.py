@@ -69,6 +69,10 @@ _WORDS = {
     "refused_fences": ("lease", "{} refused: older than one that the agent had seen"),
     "stops_behind": ("stop", "{} went on without a process that stayed inside a collective call"),
     "misunderstood": ("message", "{} of a coordinator not understood"),
+    "threads_missing": (
+        "time",
+        "an agent was refused a thread (ulimit -u), and answered later than usual: {}",
+    ),
 }
 """In the words of agent_counts.hpp."""
 

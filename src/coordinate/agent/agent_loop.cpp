@@ -58,6 +58,7 @@ class running_agent {
     event_loop::watch listening_watch_ = event_loop::watch::none;
     std::vector<std::unique_ptr<coordinated>> all_;
     std::unique_ptr<page_bell> ringer_;
+    uint64_t bells_missing_ = 0;
     int64_t started_ns_ = 0, empty_since_ns_ = 0, looked_for_dead_ns_ = 0;
     double wake_at_s_ = 0;
     bool had_processes_ = false;
@@ -194,9 +195,13 @@ result<void> running_agent::run() {
             listening_.reset();
             empty_since_ns_ = monotonic_ns();
         }
+        const bool rings = ringer_->start();
+        bells_missing_ += rings ? 0 : 1;
         ringer_->arm();
         turn();
-        const double wait_s = std::max(wake_at_s_ - seconds(monotonic_ns()), 0.0);
+        constexpr double between_looks_s = 0.01;  // at processes that cannot ring
+        double wait_s = std::max(wake_at_s_ - seconds(monotonic_ns()), 0.0);
+        if (!rings) wait_s = std::min(wait_s, between_looks_s);
         if (auto ran = loop_->run_once(static_cast<int64_t>(wait_s * 1e9)); !ran) return ran;
         ringer_->disarm();
     }
@@ -213,11 +218,13 @@ void running_agent::tell_facts(int64_t now_ns, bool is_end) {
     if (!is_end && !facts_.is_due(untold, now_ns)) return;
     std::ostringstream out;
     out << "without_place " << page_.shared().refused.load() << "\n";
+    out << "threads_missing " << bells_missing_ << "\n";
     for (size_t i = 0; i < all_.size(); ++i) {
         out << "mount " << with_.mounts[i].path << "\n";
         each_count(all_[i]->agent.counted(),
                    [&out](const char* name, uint64_t value) { out << name << " " << value << "\n"; });
         out << "misunderstood " << all_[i]->link->misunderstood() << "\n";
+        out << "threads_missing " << all_[i]->link->threads_missing() + all_[i]->cleaner.threads_missing() << "\n";
     }
     facts_.tell(untold, out.str(), is_end, now_ns);
 }

@@ -5,19 +5,27 @@
 
 #include <cstdint>
 
+#include "base/try_thread.hpp"
+
 namespace halcyon::coordinate {
 
 void cache_cleaner::begin() {
     const std::lock_guard here(mutex_);
     ++asked_;
+    run_thread();
+}
+
+/// With the mutex.
+void cache_cleaner::run_thread() {
     if (runs_) return;
     if (thread_.joinable()) thread_.join();  // it has ended
-    runs_ = true;
-    thread_ = std::thread([this] { clean(); });
+    runs_ = try_thread(thread_, [this] { clean(); });
+    threads_missing_ += runs_ ? 0 : 1;
 }
 
 bool cache_cleaner::take_done() {
     const std::lock_guard here(mutex_);
+    if (done_until_ < asked_) run_thread();
     if (done_until_ < asked_ || taken_ == asked_) return false;
     taken_ = asked_;
     return true;

@@ -14,8 +14,8 @@ namespace halcyon::coordinate {
 /// the caches of servers counts as moved.
 ///
 /// Threads: syncfs takes its time, so a thread does that, one at a time; it writes the eventfd when it is done. Who
-/// asks again meanwhile waits for nothing: the same thread begins once more behind that. Under the mutex: how often it
-/// was asked, and which of these it has done.
+/// asks again meanwhile waits for nothing: the same thread begins once more behind that. Where the system has no
+/// thread, take_done() tries again. Under the mutex: how often it was asked, and which of these it has done.
 class cache_cleaner {
   public:
     /// `done`: an eventfd, the caller's.
@@ -29,11 +29,15 @@ class cache_cleaner {
     void begin();
     /// Whether what was in the caches at the last begin() has reached the storage; true once.
     [[nodiscard]] bool take_done();
+    [[nodiscard]] uint64_t threads_missing() const { return threads_missing_; }
 
   private:
+    void run_thread();
+    void clean();
+
     std::string mount_;
     int done_;
-    void clean();
+    uint64_t threads_missing_ = 0;
 
     std::thread thread_;
     std::mutex mutex_;

@@ -7,6 +7,7 @@
 
 #include "base/clock.hpp"
 #include "base/line_socket/socket_connect.hpp"
+#include "base/try_thread.hpp"
 #include "coordinate/protocol/json.hpp"
 
 namespace halcyon::coordinate {
@@ -46,10 +47,9 @@ void coordinator_link::care(int64_t now_ns) {
     if (connecting_) return;
     if (connector_.joinable()) connector_.join();
     if (next_ == 0) tried_ns_ = now_ns;
-    connecting_ = true;
     const socket_address& address = addresses_[next_];
     next_ = (next_ + 1) % addresses_.size();
-    connector_ = std::thread([this, &address] {
+    connecting_ = try_thread(connector_, [this, &address] {
         auto client = line_client::connect(address, {.timeout = longest_connect, .munge_socket = munge_socket_});
         {
             const std::lock_guard inside(mutex_);
@@ -59,6 +59,9 @@ void coordinator_link::care(int64_t now_ns) {
         const uint64_t one = 1;
         static_cast<void>(::write(bell_.get(), &one, sizeof one) == sizeof one);
     });
+    if (connecting_) return;
+    ++threads_missing_;
+    next_ = 0;
 }
 
 void coordinator_link::take_connection() {

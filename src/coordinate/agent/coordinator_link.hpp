@@ -19,7 +19,8 @@ namespace halcyon::coordinate {
 /// `lease_silence_s` is left then, and nothing that comes from it later is believed: another one may have the lead.
 ///
 /// Threads: connecting may take its time (munged, a node that does not answer), so a thread does that, one at a time;
-/// it leaves what it got under the mutex and then writes the eventfd. All else is the loop's.
+/// it leaves what it got under the mutex and then writes the eventfd. All else is the loop's. Where the system has no
+/// thread, that is counted, and tried again with the next round.
 class coordinator_link {
   public:
     struct events {
@@ -39,6 +40,7 @@ class coordinator_link {
     void send(const to_coordinator& message);
     void close();
     [[nodiscard]] uint64_t misunderstood() const { return misunderstood_; }
+    [[nodiscard]] uint64_t threads_missing() const { return threads_missing_; }
 
   private:
     coordinator_link(event_loop& loop, std::vector<socket_address> addresses, std::string munge_socket, events on,
@@ -64,7 +66,7 @@ class coordinator_link {
     bool writes_ = false;
     int64_t tried_ns_ = 0;  ///< the first address
     int64_t heard_ns_ = 0;
-    uint64_t misunderstood_ = 0;
+    uint64_t misunderstood_ = 0, threads_missing_ = 0;
 
     std::thread connector_;
     std::mutex mutex_;

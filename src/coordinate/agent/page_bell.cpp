@@ -3,12 +3,16 @@
 #include <unistd.h>
 
 #include "base/futex.hpp"
+#include "base/try_thread.hpp"
 
 namespace halcyon::coordinate {
 
-page_bell::page_bell(agent_bell& bell, int ready) : bell_(bell), ready_(ready), thread_([this] { run(); }) {}
+bool page_bell::start() {
+    return thread_.joinable() || try_thread(thread_, [this] { run(); });
+}
 
 page_bell::~page_bell() {
+    if (!thread_.joinable()) return;
     ends_ = true;
     armed_.fetch_add(1);
     futex_wake(armed_);

@@ -3,10 +3,14 @@
 
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 
 namespace {
@@ -75,6 +79,38 @@ TEST_F(cleaning, can_be_asked_for_when_the_one_before_has_ended) {
         await_event();
         EXPECT_TRUE(cleaner_.take_done());
     }
+}
+
+/// In a process of a user who is not root: the number of the check that failed, or 0.
+int as_other_user(const std::function<int()>& checks) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+        if (::getuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) ::_exit(100);
+        ::prctl(PR_SET_DUMPABLE, 1);  // /proc/self/fd is this user's again
+        ::_exit(checks());
+    }
+    int status = 0;
+    ::waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+TEST_F(cleaning, is_tried_again_where_the_system_has_no_thread) {
+    let(-1);
+    EXPECT_EQ(as_other_user([&] {
+                  cache_cleaner cleaner("/tmp", done_.get());
+                  rlimit usual{};
+                  ::getrlimit(RLIMIT_NPROC, &usual);
+                  const rlimit none{0, usual.rlim_max};
+                  ::setrlimit(RLIMIT_NPROC, &none);
+                  cleaner.begin();
+                  if (cleaner.take_done()) return 1;
+                  if (cleaner.threads_missing() == 0) return 2;
+                  ::setrlimit(RLIMIT_NPROC, &usual);
+                  if (cleaner.take_done()) return 3;  // begins only
+                  await_event();
+                  return cleaner.take_done() ? 0 : 4;
+              }),
+              0);
 }
 
 }  // namespace
