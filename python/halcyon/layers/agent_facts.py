@@ -69,6 +69,7 @@ _WORDS = {
     "refused_fences": ("lease", "{} refused: older than one that the agent had seen"),
     "stops_behind": ("stop", "{} went on without a process that stayed inside a collective call"),
     "misunderstood": ("message", "{} of a coordinator not understood"),
+    "stops_uncleaned": ("stop", "{} did not clean the node's caches: the agent found nothing there that it could open"),
     "threads_missing": (
         "time",
         "an agent was refused a thread (ulimit -u), and answered later than usual: {}",

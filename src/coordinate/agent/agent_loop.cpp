@@ -145,7 +145,7 @@ void running_agent::advance(size_t at, int64_t now_ns) {
         page_.tell_company(at, todo.others_move);
         if (todo.page) page_.publish(at, todo.page->to, todo.page->stop_round, todo.page->bytes);
         if (todo.wait) page_.tell_wait(at, todo.wait->expected_s, todo.wait->holders);
-        if (todo.clean_caches) one.cleaner.begin();
+        if (todo.clean_caches) one.cleaner.begin(page_.process_ids());
         wake_at_s_ = std::min(wake_at_s_, todo.wake_at_s);
         again = todo.look_again;
         const bool closes = todo.close;
@@ -225,6 +225,7 @@ void running_agent::tell_facts(int64_t now_ns, bool is_end) {
                    [&out](const char* name, uint64_t value) { out << name << " " << value << "\n"; });
         out << "misunderstood " << all_[i]->link->misunderstood() << "\n";
         out << "threads_missing " << all_[i]->link->threads_missing() + all_[i]->cleaner.threads_missing() << "\n";
+        out << "stops_uncleaned " << all_[i]->cleaner.uncleaned() << "\n";
     }
     facts_.tell(untold, out.str(), is_end, now_ns);
 }

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/descriptor.hpp"
 
@@ -12,6 +13,9 @@ namespace halcyon::coordinate {
 /// Brings what the node's caches hold of a file system to the storage: bytes in a client's cache are still moving. By
 /// syncfs(2), which waits for other jobs' bytes on this node, too: the system keeps no account by job. What lies in
 /// the caches of servers counts as moved.
+///
+/// syncfs needs something open there: the mount; where this user may not read that (mode 0711), what a process of the
+/// job has open below it.
 ///
 /// Threads: syncfs takes its time, so a thread does that, one at a time; it writes the eventfd when it is done. Who
 /// asks again meanwhile waits for nothing: the same thread begins once more behind that. Where the system has no
@@ -26,9 +30,13 @@ class cache_cleaner {
     cache_cleaner(const cache_cleaner&) = delete;
     cache_cleaner& operator=(const cache_cleaner&) = delete;
 
-    void begin();
-    /// Whether what was in the caches at the last begin() has reached the storage; true once.
+    /// `processes`: numbers of those of the job.
+    void begin(std::vector<int> processes);
+    /// Whether what was in the caches at the last begin() has reached the storage, or cannot be brought there; true
+    /// once.
     [[nodiscard]] bool take_done();
+    /// How often nothing could be opened, so that bytes may have stayed in the caches.
+    [[nodiscard]] uint64_t uncleaned();
     [[nodiscard]] uint64_t threads_missing() const { return threads_missing_; }
 
   private:
@@ -42,7 +50,8 @@ class cache_cleaner {
     std::thread thread_;
     std::mutex mutex_;
     bool runs_ = false;
-    uint64_t asked_ = 0, done_until_ = 0, taken_ = 0;
+    std::vector<int> processes_;
+    uint64_t asked_ = 0, done_until_ = 0, taken_ = 0, uncleaned_ = 0;
 };
 
 }  // namespace halcyon::coordinate

@@ -250,4 +250,15 @@ size_t agent_page::processes() const {
     return count;
 }
 
+std::vector<int> agent_page::process_ids() const {
+    const page& all = shared();
+    const uint32_t tried = std::min<uint32_t>(all.tried.load(), page::most_processes);
+    std::vector<int> found;
+    for (uint32_t i = 0; i < tried; ++i) {
+        const uint64_t owner = all.slots[i].owner.load(relaxed);
+        if (owner != 0) found.push_back(process_slot::pid_of(owner));
+    }
+    return found;
+}
+
 }  // namespace halcyon::coordinate

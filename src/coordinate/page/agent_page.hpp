@@ -52,6 +52,8 @@ class agent_page {
     /// Processes that have not written their facts.
     [[nodiscard]] size_t untold() const;
     [[nodiscard]] size_t processes() const;
+    /// Their numbers.
+    [[nodiscard]] std::vector<int> process_ids() const;
 
   private:
     std::vector<uint32_t> published_;

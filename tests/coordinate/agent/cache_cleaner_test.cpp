@@ -1,10 +1,12 @@
 // Cleaning of caches that takes long. syncfs is this file's, in the whole program.
 #include "coordinate/agent/cache_cleaner.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +14,8 @@
 #include <condition_variable>
 #include <functional>
 #include <mutex>
+
+#include "temporary_folder.hpp"
 
 namespace {
 
@@ -59,9 +63,9 @@ class cleaning : public testing::Test {
 };
 
 TEST_F(cleaning, is_asked_for_again_without_a_wait_and_is_done_when_the_last_one_is) {
-    cleaner_.begin();
+    cleaner_.begin({});
     await_begun(1);
-    cleaner_.begin();  // would hang if it waited
+    cleaner_.begin({});  // would hang if it waited
     EXPECT_FALSE(cleaner_.take_done());
     let(1);
     await_begun(2);
@@ -75,7 +79,7 @@ TEST_F(cleaning, is_asked_for_again_without_a_wait_and_is_done_when_the_last_one
 TEST_F(cleaning, can_be_asked_for_when_the_one_before_has_ended) {
     let(-1);
     for (int i = 0; i < 3; ++i) {
-        cleaner_.begin();
+        cleaner_.begin({});
         await_event();
         EXPECT_TRUE(cleaner_.take_done());
     }
@@ -94,6 +98,43 @@ int as_other_user(const std::function<int()>& checks) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
+/// A mount that its users may pass, not read.
+class unreadable_mount : public cleaning {
+  protected:
+    unreadable_mount() {
+        ::chmod(folder_.path().c_str(), 0711);
+        descriptor(::open((folder_.path() / "file").c_str(), O_CREAT | O_WRONLY, 0666));
+        ::chmod((folder_.path() / "file").c_str(), 0666);
+        ::chmod(folder_.path().c_str(), 0111);
+        let(-1);
+    }
+    ~unreadable_mount() override { ::chmod(folder_.path().c_str(), 0700); }
+
+    [[nodiscard]] std::string mount() const { return folder_.path().string(); }
+    [[nodiscard]] uint64_t uncleaned_after_one() const {
+        cache_cleaner cleaner(mount(), done_.get());
+        cleaner.begin({::getpid()});
+        await_event();
+        return cleaner.take_done() ? cleaner.uncleaned() : 1000;
+    }
+
+    tests::temporary_folder folder_;
+};
+
+TEST_F(unreadable_mount, is_cleaned_through_what_a_process_has_open_there) {
+    EXPECT_EQ(as_other_user([&] {
+                  const descriptor file(::open((mount() + "/file").c_str(), O_WRONLY | O_CLOEXEC));
+                  if (!file) return 1;
+                  if (uncleaned_after_one() != 0) return 2;
+                  return begun == 1 ? 0 : 3;
+              }),
+              0);
+}
+
+TEST_F(unreadable_mount, is_counted_where_nothing_is_open_there) {
+    EXPECT_EQ(as_other_user([&] { return uncleaned_after_one() == 1 && begun == 0 ? 0 : 1; }), 0);
+}
+
 TEST_F(cleaning, is_tried_again_where_the_system_has_no_thread) {
     let(-1);
     EXPECT_EQ(as_other_user([&] {
@@ -102,7 +143,7 @@ TEST_F(cleaning, is_tried_again_where_the_system_has_no_thread) {
                   ::getrlimit(RLIMIT_NPROC, &usual);
                   const rlimit none{0, usual.rlim_max};
                   ::setrlimit(RLIMIT_NPROC, &none);
-                  cleaner.begin();
+                  cleaner.begin({});
                   if (cleaner.take_done()) return 1;
                   if (cleaner.threads_missing() == 0) return 2;
                   ::setrlimit(RLIMIT_NPROC, &usual);
