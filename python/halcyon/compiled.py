@@ -98,12 +98,20 @@ class SavedModels(Protocol):
 
 
 class CoordinatorWords(Protocol):
-    """In which a coordinator tells operators of its state."""
+    """In which a coordinator tells operators of its state, and limits of the jobs that ask it."""
 
     STATES: tuple[str, ...]
     """Of applications, in the order in which they are listed."""
     FAULTS: tuple[str, ...]
     """Names of counts of things that should not happen."""
+    MOST_PATHS: int
+    """Coordinated paths of a job."""
+    LONGEST_PATH: int
+    """Bytes of one of them."""
+    MOST_PROCESSES: int
+    """Of a job on a node, that can take turns."""
+    LONGEST_ACCOUNT: int
+    """Bytes."""
 
 
 class Core(Protocol):

@@ -26,13 +26,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What became of a program that is not ready. `said`: bytes that came from it, or -1; `status`: of what was spawned,
-/// as waitpid() gives it.
-failure why_not_up(const std::string& program, ssize_t said, int status, int patience_ms) {
+/// What became of a program that is not ready. `said`: bytes that came from it, or -1, and `reason` behind the mark;
+/// `status`: of what was spawned, as waitpid() gives it.
+failure why_not_up(const std::string& program, ssize_t said, const std::string& reason, int status, int patience_ms) {
     const auto failed = [&program](const std::string& how, int why) {
         return failure{error_kind::unavailable, program + how, why};
     };
-    if (said > 0) return failed(" cannot listen on its socket", 0);
+    if (said > 0) return failed(" cannot run: " + reason, 0);
     if (said < 0) return failed(" did not come up within " + std::to_string(patience_ms) + " ms", ETIMEDOUT);
     if (WIFSIGNALED(status))
         return failed(" was ended by signal " + std::to_string(WTERMSIG(status)) + " before it listened", ECONNRESET);
@@ -134,26 +134,32 @@ result<void> start_detached(const detached_program& what, int patience_ms, int s
     int polled = 0;
     do polled = ::poll(waits, 2, patience_ms);
     while (polled < 0 && errno == EINTR);
-    char answer = 0;
-    const ssize_t said = polled > 0 && waits[0].revents != 0 ? ::read(read_end.get(), &answer, 1) : -1;
-    const bool up = said == 1 && answer == '1';
+    std::array<char, 1 + longest_reason_to_starter> answer{};
+    const ssize_t said =
+        polled > 0 && waits[0].revents != 0 ? ::read(read_end.get(), answer.data(), answer.size()) : -1;
+    const bool up = said > 0 && answer[0] == '1';
     // Whatever it is that was named, it does not stay behind.
     if (!up) ::kill(-pid, SIGKILL);
     int status = 0;
     // End of file without a word: it ended, or is about to.
     while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
     }
-    if (!up) return why_not_up(what.path, said, status, patience_ms);
-    return {};
+    if (up) return {};
+    const std::string reason(answer.data() + 1, static_cast<size_t>(std::max<ssize_t>(said - 1, 0)));
+    return why_not_up(what.path, said, reason, status, patience_ms);
 }
 
 void detach_from_starter(const char* name) {
     // Descriptors would keep launchers waiting.
     ::syscall(SYS_close_range, ready_descriptor + 1, ~0U, 0);
     const pid_t child = ::fork();
+    if (child < 0) tell_starter(system_failure("fork", errno));
     if (child != 0) ::_exit(child > 0 ? 0 : 1);
     ::setsid();
-    if (::chdir("/") != 0) ::_exit(1);
+    if (::chdir("/") != 0) {
+        tell_starter(system_failure("/", errno));
+        ::_exit(1);
+    }
     // A terminal's or batch system's hang-up and interrupt are meant for the job: who stays ends by itself when the job
     // is over. A file that may not grow is an error of that file.
     for (const int s : {SIGHUP, SIGINT, SIGTERM, SIGPIPE, SIGXFSZ}) ::signal(s, SIG_IGN);
@@ -164,6 +170,13 @@ void detach_from_starter(const char* name) {
         ::setrlimit(RLIMIT_NOFILE, &files);
     }
     ::prctl(PR_SET_NAME, name);
+}
+
+bool tell_starter(const result<void>& is_ready) {
+    const std::string text = is_ready ? "1" : "0" + is_ready.why().message.substr(0, longest_reason_to_starter);
+    const bool told = ::write(ready_descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+    ::close(ready_descriptor);
+    return told;
 }
 
 }  // namespace halcyon

@@ -32,7 +32,10 @@ struct detached_program {
 result<void> start_detached(const detached_program& what, int patience_ms, int stop);
 
 /// For the program: forks, so that whoever started it has no child to reap later, and takes what belongs to a program
-/// that stays. `name`: as the system shows it.
+/// that stays. `name`: as the system shows it. Ends the process where the system has no other one, and says so.
 void detach_from_starter(const char* name);
+
+/// For the program: that it is ready, or why it cannot run. Once. False: nobody hears it.
+bool tell_starter(const result<void>& is_ready);
 
 }  // namespace halcyon

@@ -1,8 +1,6 @@
 // halcyon-agent: takes the turns of one job on one node. Started by the job's first process on the node, by
 // libhalcyon-io; ends when the job's processes are gone.
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 
@@ -14,12 +12,6 @@ using namespace halcyon;
 using namespace halcyon::coordinate;
 
 namespace {
-
-void tell_ready(bool is_ready) {
-    const char answer = is_ready ? '1' : '0';
-    static_cast<void>(::write(ready_descriptor, &answer, 1) == 1);
-    ::close(ready_descriptor);
-}
 
 /// Of a variable in milliseconds; `usual` where it makes no sense.
 double seconds_of(const char* name, double usual) {
@@ -41,6 +33,7 @@ int main() {
             "halcyon-agent takes the turns of one job on one node. It is started by `halcyon run --coordinate`, "
             "not by hand: %s\n",
             why.c_str());
+        tell_starter(failure{error_kind::config, why, 0});
         return 2;
     }
     with.mounts = *mounts;
@@ -51,5 +44,5 @@ int main() {
     with.page.patience_s = seconds_of("HALCYON_COORDINATE_PATIENCE_MS", with.page.patience_s);
     with.page.starvation_s = seconds_of("HALCYON_COORDINATE_STARVATION_MS", with.page.starvation_s);
     detach_from_starter("halcyon-agent");
-    return run_agent(with, tell_ready) ? 0 : 1;
+    return run_agent(with, [](const result<void>& is_ready) { tell_starter(is_ready); }) ? 0 : 1;
 }

@@ -1,8 +1,6 @@
 // halcyon-server: the process that serves the clients of one node. Started by the first client of the node, or by
 // another when it died; never calls MPI.
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -39,9 +37,7 @@ int main(int argc, char** argv) {
     detach_from_starter("halcyon-server");
     const auto number = static_cast<uint32_t>(std::strtoul(generation, nullptr, 10));
     auto listening = listen_abstract(socket_name(session, number), 4096);
-    const char answer = listening ? '1' : '0';
-    const bool told = ::write(ready_descriptor, &answer, 1) == 1;
-    ::close(ready_descriptor);
+    const bool told = tell_starter(listening ? result<void>() : listening.why());
     if (!listening || !told) return 1;
     return serve_node(std::move(*listening), number, nullptr, nullptr, turns_of_job);
 }

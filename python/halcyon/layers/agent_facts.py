@@ -6,10 +6,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from halcyon.compiled import core
 from halcyon.quantities import plural
 
-MOST_PROCESSES = 1024
-"""Of a job on a node; page.hpp has room for no more."""
 LIMIT_S = 2.0
 """An agent looks for dead processes twice a second."""
 
@@ -53,7 +52,7 @@ def agents_in_words(agents: Agents) -> list[str]:
     if without := counts["without_place"]:
         said.append(
             f"{plural(without, 'process', 'processes')} did I/O uncoordinated and uncounted: the job has more than "
-            f"{MOST_PROCESSES:,} of them on a node"
+            f"{core().coordinator.MOST_PROCESSES:,} of them on a node"
         )
     said += [words.format(plural(counts[key], noun)) for key, (noun, words) in _WORDS.items() if counts[key]]
     if agents.lost:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from halcyon.compiled import core
 from halcyon.coordinate.address import parse_addresses
 from halcyon.coordinate.configuration import Coordinator, default_file, read_coordinators
 from halcyon.errors import UnavailableError, UsageError
@@ -16,11 +17,6 @@ from halcyon.installed_program import find_installed
 from halcyon.layers.agent_facts import Agents, agents_in_words, await_agents, read_agents
 from halcyon.layers.job import Job
 from halcyon.quantities import plural, seconds, size
-
-MOST_PATHS = 8
-"""File systems of one job; page.hpp has room for no more."""
-LONGEST_ACCOUNT = 256
-"""Bytes; a coordinator refuses longer names."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +34,7 @@ class Coordination:
     def variables(self) -> dict[str, str]:
         """Of the command's processes. UsageError: a path or an address that is none, or too many; ConfigError: the
         file is wrong; UnavailableError: this installation lacks a program, or no coordinator is known."""
-        if len(self.lines) > MOST_PATHS:
-            raise UsageError(f"--coordinate: {len(self.lines)} coordinated paths; expected {MOST_PATHS} or fewer")
+        self._check_paths()
         return {
             "HALCYON_COORDINATORS": "\n".join(self.lines),
             "HALCYON_AGENT": str(find_installed("halcyon-agent", "HALCYON_AGENT")),
@@ -47,6 +42,22 @@ class Coordination:
             **self._account_variable(),
             **self._munge_variable(),
         }
+
+    def _check_paths(self) -> None:
+        """Whether an agent has room for them."""
+        limits = core().coordinator
+        if len(self.lines) > limits.MOST_PATHS:
+            raise UsageError(
+                f"--coordinate: {len(self.lines)} coordinated paths; expected {limits.MOST_PATHS} or fewer"
+            )
+        for path in self.coordinated:
+            if (length := len(os.fsencode(path))) > limits.LONGEST_PATH:
+                raise UsageError(
+                    f"--coordinate: {path[:40]}… has {length} bytes; expected {limits.LONGEST_PATH} or fewer. Name a "
+                    "folder above it"
+                )
+            if "\n" in path:
+                raise UsageError(f"--coordinate: the path {path!r} has a line break; name a folder above it")
 
     def _munge_variable(self) -> dict[str, str]:
         """Which sockets of munged coordinators.yaml names. Without the file, what the environment says stays."""
@@ -59,12 +70,9 @@ class Coordination:
         """Without an account of its own, that of Slurm counts."""
         if self.account is None:
             return {}
-        if (
-            not 1 <= len(self.account) <= LONGEST_ACCOUNT
-            or not self.account.isascii()
-            or not self.account.isprintable()
-        ):
-            raise UsageError(f"--account {self.account!r}: expected 1 to {LONGEST_ACCOUNT} characters of ASCII")
+        longest = core().coordinator.LONGEST_ACCOUNT
+        if not 1 <= len(self.account) <= longest or not self.account.isascii() or not self.account.isprintable():
+            raise UsageError(f"--account {self.account!r}: expected 1 to {longest} characters of ASCII")
         return {"HALCYON_ACCOUNT": self.account}
 
     @cached_property

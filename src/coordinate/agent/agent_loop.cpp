@@ -273,10 +273,11 @@ result<std::vector<coordinated_mount>> parse_mounts(const std::string& lines, co
     return found;
 }
 
-result<void> run_agent(const agent_loop_settings& with, const std::function<void(bool)>& ready) {
+result<void> run_agent(const agent_loop_settings& with, const std::function<void(const result<void>&)>& ready) {
     running_agent agent(with);
     auto started = agent.start();
-    ready(started.ok());
+    const bool is_there = !started && started.why().system_errno == EADDRINUSE;
+    ready(is_there ? result<void>() : started);
     return started ? agent.run() : started;
 }
 

@@ -34,8 +34,8 @@ struct agent_loop_settings {
 };
 
 /// Runs the agent of a job on this node, on the calling thread, until the job's processes are gone. Hands the page to
-/// each process of the same user that connects to the job's abstract socket. `ready(true)` is called when it listens;
-/// `ready(false)`, and a failure, when another agent does or it cannot.
-result<void> run_agent(const agent_loop_settings& with, const std::function<void(bool)>& ready);
+/// each process of the same user that connects to the job's abstract socket. `ready` is called when this agent listens
+/// or another one does, which is as good, and then with success; or with the failure for which it cannot.
+result<void> run_agent(const agent_loop_settings& with, const std::function<void(const result<void>&)>& ready);
 
 }  // namespace halcyon::coordinate

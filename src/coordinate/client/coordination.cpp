@@ -16,6 +16,7 @@
 #include "coordinate/client/page_access.hpp"
 #include "coordinate/configuration/coordinators.hpp"
 #include "coordinate/layer/agent_ring.hpp"
+#include "coordinate/page/mount_limits.hpp"
 #include "coordinate/page/process_life.hpp"
 #include "coordinate/page/slot_claim.hpp"
 
@@ -43,13 +44,16 @@ result<coordination> read_file(const std::string& path) {
     const auto known = read_coordinators(path);
     if (!known) return known.why();
     coordination found;
+    std::vector<std::string> roots;
     for (const coordinator_entry& one : known->entries) {
         for (const std::string& named : one.paths) {
-            const std::string root = real_path(named);
+            const std::string& root = roots.emplace_back(real_path(named));
             found.mounts += root + "=" + text_of(one.addresses) + "\n";
             if (!one.reached.munge_socket.empty()) found.munge_sockets += root + "=" + one.reached.munge_socket + "\n";
         }
     }
+    if (const auto fits = check_mounts(roots); !roots.empty() && !fits)
+        return failure{error_kind::config, path + ": " + fits.why().message, 0};
     return found;
 }
 
@@ -107,7 +111,7 @@ program_place take_place(const job_identity& job, const coordination& by, const 
         return {nullptr, nullptr,
                 "no halcyon-agent found; looked for " + agent.why().message + "; set HALCYON_AGENT to its path"};
     const std::string facts = variable_or_nothing("HALCYON_TRACE_DIR");
-    std::array<char, 400> complaint{};
+    std::array<char, 900> complaint{};
     page* shared = nullptr;
     {
         const calls::held_signals no_harm;

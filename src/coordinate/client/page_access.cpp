@@ -9,6 +9,7 @@
 #include "base/clock.hpp"
 #include "calls/state/direct_call.hpp"
 #include "coordinate/client/agent_start.hpp"
+#include "coordinate/client/failed_start.hpp"
 #include "coordinate/page/process_life.hpp"
 
 namespace halcyon::coordinate::page_access {
@@ -162,8 +163,14 @@ page* open(const settings& wanted, char* complaint, size_t complaint_bytes) {
         const own_socket starts;
         if (!tried && starts.bind({name, "-starts"})) {
             tried = true;
-            why = start_agent(wanted, until_ns);
+            why = failed_start::recent(wanted);
             if (why != nullptr) break;
+            why = start_agent(wanted, until_ns);
+            if (why != nullptr) {
+                failed_start::note(wanted, why);
+                break;
+            }
+            failed_start::forget(wanted);
             continue;
         }
         const timespec a_while{0, 2'000'000};

@@ -20,7 +20,8 @@ struct settings {
 };
 
 /// The page; null, and `complaint` says why. Where no agent of the job runs on this node, one is started; of processes
-/// that come together one does so. Takes no longer than its patience.
+/// that come together one does so. Takes no longer than its patience; and no time where the job's agent could not be
+/// started a short while ago (failed_start.hpp).
 page* open(const settings& wanted, char* complaint, size_t complaint_bytes);
 
 }  // namespace halcyon::coordinate::page_access

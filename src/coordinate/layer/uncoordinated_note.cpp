@@ -15,11 +15,11 @@ void note_uncoordinated(const char* folder, const char* why) {
     utsname node{};
     direct::call(SYS_uname, direct::address(&node));
     const int pid = direct::process_id();
-    static char path[1200], text[300];  // stacks may be small
+    static char path[1200], text[900];  // stacks may be small
     const int length = snprintf(path, sizeof path, "%.1000s/%.64s.%llu.%d.%llu.uncoordinated", folder, node.nodename,
                                 static_cast<unsigned long long>(own_pid_namespace()), pid,
                                 static_cast<unsigned long long>(start_of_process(pid)));
-    const int said = snprintf(text, sizeof text, "%.290s\n", why);
+    const int said = snprintf(text, sizeof text, "%.890s\n", why);
     if (length <= 0 || said <= 0) return;
     // What cannot be written here is on standard error all the same.
     const int fd = calls::descriptors::open_out_of_the_way(path, O_WRONLY | O_CREAT | O_TRUNC);

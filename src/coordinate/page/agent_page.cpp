@@ -6,6 +6,7 @@
 
 #include "base/futex.hpp"
 #include "base/node_identity.hpp"
+#include "coordinate/page/mount_limits.hpp"
 #include "coordinate/page/phase_forecast.hpp"
 #include "coordinate/page/process_life.hpp"
 #include "coordinate/page/rounds.hpp"
@@ -84,11 +85,7 @@ void clear(process_part& one) {
 }  // namespace
 
 result<agent_page> agent_page::create(const settings& wanted) {
-    if (wanted.mounts.empty() || wanted.mounts.size() > process_slot::most_file_systems)
-        return failure{error_kind::usage,
-                       std::to_string(wanted.mounts.size()) + " file systems to coordinate; from 1 to " +
-                           std::to_string(process_slot::most_file_systems) + " can be",
-                       0};
+    if (auto fits = check_mounts(wanted.mounts); !fits) return fits.why();
     auto memory = shared_memory::create("halcyon-coordinate", sizeof(page), false);
     if (!memory) return memory.why();
     agent_page made;
@@ -96,8 +93,6 @@ result<agent_page> agent_page::create(const settings& wanted) {
     page& shared = made.shared();
     for (size_t i = 0; i < wanted.mounts.size(); ++i) {
         const std::string& path = wanted.mounts[i];
-        if (path.empty() || path.size() >= shared_file_system::longest_path || path.front() != '/')
-            return failure{error_kind::usage, "'" + path + "' is not the absolute path of a mount", 0};
         path.copy(shared.file_system[i].path, path.size());
         shared.file_system[i].path_bytes = static_cast<uint32_t>(path.size());
     }

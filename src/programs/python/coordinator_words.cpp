@@ -5,6 +5,8 @@
 #include "coordinate/coordinator/counts.hpp"
 #include "coordinate/coordinator/fault_counts.hpp"
 #include "coordinate/coordinator/seen_state.hpp"
+#include "coordinate/page/page.hpp"
+#include "coordinate/protocol/fields.hpp"
 
 namespace nb = nanobind;
 
@@ -18,9 +20,14 @@ void add_coordinator_words(nb::module_& m) {
     coordinate::each_count(coordinate::counts{}, [&](const char* name, auto, const char*) {
         if (coordinate::is_fault(name)) faults.append(name);
     });
-    nb::module_ made = m.def_submodule("coordinator", "Words in which a coordinator tells operators of its state.");
+    nb::module_ made = m.def_submodule(
+        "coordinator", "Words in which a coordinator tells operators of its state, and limits of jobs.");
     made.attr("STATES") = nb::tuple(states);
     made.attr("FAULTS") = nb::tuple(faults);
+    made.attr("MOST_PATHS") = coordinate::process_slot::most_file_systems;
+    made.attr("LONGEST_PATH") = coordinate::shared_file_system::longest_path - 1;
+    made.attr("MOST_PROCESSES") = coordinate::page::most_processes;
+    made.attr("LONGEST_ACCOUNT") = coordinate::longest_name;
 }
 
 }  // namespace halcyon::python

@@ -1,7 +1,20 @@
-// What an agent is told by its variables.
+// What an agent is told by its variables, and what it does where its system does not help.
 #include "coordinate/agent/agent_loop.hpp"
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <fstream>
+#include <iterator>
+
+#include "coordinate/client/page_access.hpp"
+#include "temporary_folder.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -23,6 +36,95 @@ TEST(parse_mounts, refuses_lines_without_an_absolute_path_or_an_address) {
     for (const char* wrong : {"scratch=unix:/a", "/scratch", "/scratch=", "/scratch=/run/a.socket"})
         EXPECT_FALSE(parse_mounts(wrong)) << wrong;
     EXPECT_FALSE(parse_mounts("/scratch=unix:/a", "/scratch"));
+}
+
+/// An agent in a process of its own, which tells by a pipe that it is ready, or why not.
+class forked_agent {
+  public:
+    explicit forked_agent(
+        agent_loop_settings with, const std::function<void()>& before = [] {})
+        : with_(with) {
+        if (::pipe(told_.data()) != 0) throw std::runtime_error("pipe");
+        pid_ = ::fork();
+        if (pid_ != 0) {
+            ::close(told_[1]);
+            return;
+        }
+        before();
+        static_cast<void>(run_agent(with, [this](const result<void>& is_ready) {
+            const std::string text = is_ready ? "ready" : is_ready.why().message;
+            static_cast<void>(::write(told_[1], text.data(), text.size()) > 0);
+            ::close(told_[1]);
+        }));
+        ::_exit(0);
+    }
+    ~forked_agent() {
+        ::close(told_[0]);
+        ::kill(pid_, SIGKILL);
+        ::waitpid(pid_, nullptr, 0);
+    }
+    forked_agent(const forked_agent&) = delete;
+    forked_agent& operator=(const forked_agent&) = delete;
+
+    [[nodiscard]] pid_t pid() const { return pid_; }
+    /// "": nothing for a minute.
+    [[nodiscard]] std::string said() const {
+        pollfd one{told_[0], POLLIN, 0};
+        std::array<char, 300> text{};
+        if (::poll(&one, 1, 60'000) != 1) return "";
+        const ssize_t bytes = ::read(told_[0], text.data(), text.size());
+        return {text.data(), static_cast<size_t>(std::max<ssize_t>(bytes, 0))};
+    }
+    /// The page, as a process of the job gets it, whose agent must be there.
+    [[nodiscard]] page* open_page() const {
+        page_access::settings wanted;
+        wanted.job = with_.job;
+        wanted.patience_ms = 60'000;
+        std::array<char, 900> complaint{};
+        page* const found = page_access::open(wanted, complaint.data(), complaint.size());
+        EXPECT_NE(found, nullptr) << complaint.data();
+        return found;
+    }
+
+  private:
+    agent_loop_settings with_;
+    std::array<int, 2> told_{};
+    pid_t pid_ = 0;
+};
+
+class agents_of_a_job : public testing::Test {
+  protected:
+    agents_of_a_job() {
+        std::string("loop-" + folder_.path().filename().string()).copy(with_.job.name, sizeof with_.job.name - 1);
+        with_.node = "n1";
+        with_.mounts = {{"/scratch", "unix:" + folder_.file("no-socket")}};
+        with_.first_process_s = 600;
+    }
+    tests::temporary_folder folder_;
+    agent_loop_settings with_;
+};
+
+TEST_F(agents_of_a_job, run_without_threads_of_their_own) {
+    const forked_agent agent(with_, [] {
+        if (::getuid() == 0 && ::setresuid(65534, 65534, 65534) != 0) ::_exit(1);
+        const rlimit none{0, 0};
+        ::setrlimit(RLIMIT_NPROC, &none);
+    });
+    EXPECT_EQ(agent.said(), "ready");
+}
+
+TEST_F(agents_of_a_job, say_why_they_cannot_run) {
+    with_.mounts.assign(9, with_.mounts.front());
+    EXPECT_EQ(forked_agent(with_).said(), "9 coordinated paths; expected from 1 to 8");
+    with_.mounts.assign(1, {"/" + std::string(600, 'x'), with_.mounts.front().addresses});
+    EXPECT_EQ(forked_agent(with_).said(),
+              "coordinated path '/" + std::string(39, 'x') + "…' has 601 bytes; expected fewer than 512");
+}
+
+TEST_F(agents_of_a_job, take_another_one_that_listens_for_as_good) {
+    const forked_agent first(with_);
+    EXPECT_EQ(first.said(), "ready");
+    EXPECT_EQ(forked_agent(with_).said(), "ready");
 }
 
 }  // namespace

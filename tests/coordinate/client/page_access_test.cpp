@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,13 +11,16 @@
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "base/unix_socket.hpp"
 #include "coordinate/page/agent_page.hpp"
+#include "temporary_folder.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -123,6 +127,100 @@ TEST(page_access, starts_an_agent_where_nobody_listens) {
     char complaint[200] = {};
     EXPECT_EQ(page_access::open(wanted, complaint, sizeof complaint), nullptr);
     EXPECT_STREQ(complaint, "I/O is not coordinated: HALCYON_AGENT is not set: no agent can be started");
+}
+
+/// A job whose HALCYON_AGENT is a shell script, which leaves a line in a file for each start.
+class job_with_script : public testing::Test {
+  protected:
+    job_with_script() {
+        wanted_.patience_ms = 60'000;
+        job_.copy(wanted_.job.name, sizeof wanted_.job.name - 1);
+    }
+    void script(const std::string& lines) {
+        std::ofstream(agent_) << "#!/bin/sh\necho started >> " << starts_ << "\n" << lines << "\n";
+        std::filesystem::permissions(agent_, std::filesystem::perms::owner_all);
+        wanted_.agent = agent_.c_str();
+    }
+    /// The complaint, without what all of them begin with.
+    [[nodiscard]] std::string open() const {
+        char complaint[900] = {};
+        EXPECT_EQ(page_access::open(wanted_, complaint, sizeof complaint), nullptr);
+        const std::string begin = "I/O is not coordinated: ", text(complaint);
+        EXPECT_TRUE(text.starts_with(begin)) << text;
+        return text.substr(std::min(begin.size(), text.size()));
+    }
+    /// In another process of the job.
+    [[nodiscard]] std::string open_in_other() const {
+        const pid_t pid = ::fork();
+        if (pid == 0) {
+            std::ofstream(folder_.file("complaint")) << open();
+            ::_exit(0);
+        }
+        ::waitpid(pid, nullptr, 0);
+        return text_of(folder_.file("complaint"));
+    }
+    [[nodiscard]] static std::string text_of(const std::string& file) {
+        std::ifstream in(file);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+    [[nodiscard]] std::string starts() const { return text_of(starts_); }
+
+    tests::temporary_folder folder_;
+    std::string job_ = "script-" + folder_.path().filename().string();
+    std::string agent_ = folder_.file("agent"), starts_ = folder_.file("starts"), facts_ = folder_.path().string();
+    page_access::settings wanted_;
+};
+
+TEST_F(job_with_script, says_which_program_cannot_be_started_and_why) {
+    wanted_.agent = "/none/halcyon-agent";
+    EXPECT_EQ(open(), "the agent cannot be started: HALCYON_AGENT: /none/halcyon-agent: No such file or directory");
+}
+
+TEST_F(job_with_script, hears_why_the_agent_cannot_run) {
+    script("printf '0no room for 9 mounts' >&3; exec 3>&-; read _ < " + folder_.file("never"));
+    EXPECT_EQ(open(), "the agent cannot run: no room for 9 mounts");
+}
+
+TEST_F(job_with_script, does_not_wait_for_an_agent_that_has_ended) {
+    script("exit 1");
+    EXPECT_EQ(open(), "the agent " + agent_ +
+                          " ended before it was ready: does HALCYON_AGENT name halcyon-agent, and "
+                          "does `ldd` of it find all libraries?");
+}
+
+TEST_F(job_with_script, waits_for_a_mute_agent_once_for_all_processes) {
+    ASSERT_EQ(::mkfifo(folder_.file("fifo").c_str(), 0600), 0);
+    wanted_.facts = facts_.c_str();
+    script("read _ < " + folder_.file("fifo"));
+    wanted_.patience_ms = 500;  // longer than it takes the script to begin
+    const std::string mute = "the agent " + agent_ + " did not come up in time";
+    EXPECT_EQ(open_in_other(), mute);
+    wanted_.patience_ms = 600'000;
+    EXPECT_EQ(open_in_other(), mute);
+    EXPECT_EQ(open(), mute);
+    EXPECT_EQ(starts(), "started\n");
+    std::ofstream(folder_.file("fifo")) << "end\n";
+}
+
+TEST_F(job_with_script, remembers_without_a_folder_of_facts_what_the_process_itself_has_seen) {
+    script("exit 1");
+    EXPECT_EQ(open(), open());
+    EXPECT_EQ(starts(), "started\n");
+}
+
+TEST_F(job_with_script, starts_an_agent_again_where_the_failure_was_long_ago) {
+    wanted_.facts = facts_.c_str();
+    script("exit 1");
+    EXPECT_NE(open_in_other(), "");
+    bool found = false;
+    for (const std::string& name : folder_.names()) {
+        if (!name.ends_with(".no-agent")) continue;
+        found = true;
+        std::ofstream(folder_.file(name)) << "1 long ago";  // 1 ns after the node's start
+    }
+    EXPECT_TRUE(found);
+    EXPECT_NE(open_in_other(), "long ago");
+    EXPECT_EQ(starts(), "started\nstarted\n");
 }
 
 }  // namespace

@@ -210,10 +210,18 @@ def test_a_silent_coordinator_is_not_waited_for(prepare: Start, run: Run, scratc
 
 def test_without_an_agent_nothing_waits(prepare: Start, run: Run, scratch: Path) -> None:
     of = prepare(paths=[str(scratch)])
-    a = run(of, "A", patience_ms=200, HALCYON_AGENT="/bin/false")
+    a = run(of, "A", HALCYON_AGENT="/bin/false")
     assert a.status["coordination"] == "uncoordinated"
-    assert "agent" in a.status["reason"]
+    assert "/bin/false ended before it was ready" in a.status["reason"]
     a.hold()
+
+
+def test_a_file_with_more_paths_than_an_agent_has_room_for_is_refused(run: Run, tmp_path: Path) -> None:
+    config = tmp_path / "many.yaml"
+    paths = ", ".join(f"/many/{i}" for i in range(9))
+    config.write_text(f"halcyon: 1\ncoordinators:\n  other: {{paths: [{paths}], address: 'unix:/nowhere'}}\n")
+    with pytest.raises(RefusedError, match=r"many\.yaml: 9 coordinated paths; expected from 1 to 8"):
+        run(None, "A", HALCYON_COORDINATORS_FILE=str(config))
 
 
 @pytest.mark.parametrize(

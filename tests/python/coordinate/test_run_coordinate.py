@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from coordinated_run import write
 from coordinator_process import LIMIT_S, PATIENT, CoordinatorProcess
-from scripted_agents import Agent, has_turn, run_until
+from scripted_agents import Agent, has_turn, heard, run_until
 
 Prepare = Callable[..., CoordinatorProcess]
 
@@ -76,6 +76,21 @@ def test_an_account_is_named_by_an_option_a_variable_or_slurm(
     run_until([other], lambda: program.poll() is not None, "the program ends")
     said, _ = program.communicate(timeout=LIMIT_S)
     assert program.returncode == 0, said
+
+
+def test_processes_go_on_at_once_where_the_agent_cannot_run(prepare: Prepare, tmp_path: Path) -> None:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    agent = tmp_path / "agent"
+    agent.write_text(f"#!/bin/sh\necho started >> {tmp_path}/starts\nprintf '0this node has no memory' >&3\n")
+    agent.chmod(0o755)
+    shell = ["sh", "-c", f"for i in 1 2 3; do dd if=/dev/zero of={folder}/$i bs=1M count=1; done"]
+    variables = os.environ | {"HALCYON_AGENT": str(agent)}
+    program = write(prepare(paths=[str(folder)]), folder, command=shell, variables=variables)
+    said, _ = program.communicate(timeout=LIMIT_S)
+    assert program.returncode == 0, said
+    assert "I/O is not coordinated: the agent cannot run: this node has no memory" in said
+    assert (tmp_path / "starts").read_text() == "started\n"
 
 
 @pytest.mark.parametrize("tool", ["python", "fio"])

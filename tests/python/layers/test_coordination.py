@@ -52,6 +52,13 @@ def test_more_paths_than_a_process_has_room_for_are_refused() -> None:
         Coordination(tuple(f"/{i}=unix:/a" for i in range(9))).variables()
 
 
+def test_a_path_for_which_an_agent_has_no_room_is_refused() -> None:
+    longest = "/" + "x" * 510
+    assert Coordination((f"{longest}=unix:/a",)).variables()["HALCYON_COORDINATORS"] == f"{longest}=unix:/a"
+    with pytest.raises(UsageError, match=r"/x+… has 512 bytes; expected 511 or fewer"):
+        Coordination((f"{longest}x=unix:/a",)).variables()
+
+
 @pytest.mark.parametrize("account", ["", "a" * 257, "physiké", "a\nb"])
 def test_an_account_that_a_coordinator_would_refuse_is_refused(account: str) -> None:
     with pytest.raises(UsageError, match="expected 1 to 256 characters of ASCII"):
