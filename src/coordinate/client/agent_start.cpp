@@ -23,51 +23,102 @@ namespace direct = calls::direct;
 
 namespace {
 
-constexpr size_t most_variables = 2048, longest_variable = 4200;
-
 bool stays_behind(std::string_view entry) {
     return is_variable_of_job(entry) || entry.starts_with("HALCYON_LAYERS=") || entry.starts_with("HALCYON_AGENT_");
+}
+
+std::string_view name_of(std::string_view entry) {
+    return entry.substr(0, entry.find('='));
+}
+
+/// "NAME=value" for the agent, in place of what the environment says.
+struct given_variable {
+    const char* name;
+    const char* value;
+};
+
+/// The agent's environment, in memory of our own.
+class agent_environment {
+  public:
+    explicit agent_environment(const settings& wanted);
+    ~agent_environment() {
+        if (entries_ != nullptr) direct::call(SYS_munmap, direct::address(entries_), static_cast<long>(bytes_));
+    }
+    agent_environment(const agent_environment&) = delete;
+    agent_environment& operator=(const agent_environment&) = delete;
+
+    /// Null: there is no memory of `bytes()`.
+    [[nodiscard]] const char** entries() const { return entries_; }
+    [[nodiscard]] size_t bytes() const { return bytes_; }
+    /// Where it is too long for the system, most likely for this one.
+    [[nodiscard]] std::string_view longest() const { return longest_; }
+
+  private:
+    void add(const char* entry) {
+        entries_[count_++] = entry;
+        if (std::string_view(entry).size() > longest_.size()) longest_ = entry;
+    }
+
+    const char** entries_ = nullptr;
+    size_t bytes_ = 0, count_ = 0;
+    std::string_view longest_;
+};
+
+agent_environment::agent_environment(const settings& wanted) {
+    const job_identity& job = wanted.job;
+    char processes[24], nodes[24];
+    snprintf(processes, sizeof processes, "%lld", static_cast<long long>(job.processes));
+    snprintf(nodes, sizeof nodes, "%lld", static_cast<long long>(job.nodes));
+    const given_variable always[] = {{"HALCYON_AGENT_JOB", job.name},         {"HALCYON_AGENT_SECRET", job.secret},
+                                     {"HALCYON_AGENT_PROCESSES", processes},  {"HALCYON_AGENT_NODES", nodes},
+                                     {"HALCYON_COORDINATORS", wanted.mounts}, {"HALCYON_TRACE_DIR", wanted.facts}};
+    const given_variable where_set[] = {{"HALCYON_MUNGE_SOCKETS", wanted.munge_sockets},
+                                        {"HALCYON_ACCOUNT", wanted.account},
+                                        {"HALCYON_COORDINATE_PATIENCE_MS", wanted.patience},
+                                        {"HALCYON_COORDINATE_STARVATION_MS", wanted.starvation}};
+    const auto is_given = [&](std::string_view name) {
+        for (const given_variable& one : always)
+            if (name == one.name) return true;
+        for (const given_variable& one : where_set)
+            if (name == one.name && *one.value != '\0') return true;
+        return false;
+    };
+    size_t most = 1, text_bytes = 0;
+    const auto make_room = [&](const given_variable& one) {
+        ++most;
+        text_bytes += strlen(one.name) + strlen(one.value) + 2;
+    };
+    for (const given_variable& one : always) make_room(one);
+    for (const given_variable& one : where_set) make_room(one);
+    for (char** e = environ; e != nullptr && *e != nullptr; ++e) ++most;
+    bytes_ = most * sizeof(const char*) + text_bytes;
+    entries_ = static_cast<const char**>(direct::map_memory(bytes_));
+    if (entries_ == nullptr) return;
+    char* at = reinterpret_cast<char*>(entries_ + most);
+    const auto write = [&](const given_variable& one) {
+        const char* const begin = at;
+        at += snprintf(at, strlen(one.name) + strlen(one.value) + 2, "%s=%s", one.name, one.value) + 1;
+        add(begin);
+    };
+    for (const given_variable& one : always) write(one);
+    for (const given_variable& one : where_set)
+        if (*one.value != '\0') write(one);
+    for (char** e = environ; e != nullptr && *e != nullptr; ++e)
+        if (!stays_behind(*e) && !is_given(name_of(*e))) add(*e);
+    entries_[count_] = nullptr;
 }
 
 /// What the new program gets. One process starts an agent at a time, and a process one.
 struct program {
     const char* path;
     const char* arguments[2];
-    const char* environment[most_variables + 1];
-    char own[7][longest_variable];
+    const char** environment;
     int ready;         ///< end of the pipe
     const char* step;  ///< that failed; null: none
     int error;         ///< its errno
     char why[800];
-
-    void describe(const settings& wanted);
 };
 program what;
-
-void program::describe(const settings& wanted) {
-    path = wanted.agent;
-    arguments[0] = wanted.agent;
-    arguments[1] = nullptr;
-    step = nullptr;
-    size_t count = 0;
-    const job_identity& job = wanted.job;
-    snprintf(own[count++], longest_variable, "HALCYON_AGENT_JOB=%s", job.name);
-    snprintf(own[count++], longest_variable, "HALCYON_AGENT_SECRET=%s", job.secret);
-    snprintf(own[count++], longest_variable, "HALCYON_AGENT_PROCESSES=%lld", static_cast<long long>(job.processes));
-    snprintf(own[count++], longest_variable, "HALCYON_AGENT_NODES=%lld", static_cast<long long>(job.nodes));
-    snprintf(own[count++], longest_variable, "HALCYON_COORDINATORS=%s", wanted.mounts);
-    snprintf(own[count++], longest_variable, "HALCYON_TRACE_DIR=%s", wanted.facts);
-    const bool has_sockets = *wanted.munge_sockets != '\0';
-    if (has_sockets) snprintf(own[count++], longest_variable, "HALCYON_MUNGE_SOCKETS=%s", wanted.munge_sockets);
-    for (size_t i = 0; i < count; ++i) environment[i] = own[i];
-    for (char** e = environ; e != nullptr && *e != nullptr && count < most_variables; ++e) {
-        const std::string_view entry(*e);
-        const bool given = entry.starts_with("HALCYON_COORDINATORS=") || entry.starts_with("HALCYON_TRACE_DIR=") ||
-                           (has_sockets && entry.starts_with("HALCYON_MUNGE_SOCKETS="));
-        if (!given && !stays_behind(entry)) environment[count++] = *e;
-    }
-    environment[count] = nullptr;
-}
 
 /// In the second child, which becomes the agent.
 void become(void*) {
@@ -98,10 +149,15 @@ void start_second(void*) {
 }
 
 /// Why no program was started, or null.
-const char* why_not_started() {
+const char* why_not_started(const agent_environment& environment) {
     if (what.step == nullptr) return nullptr;
-    snprintf(what.why, sizeof what.why, "the agent cannot be started: %s: %.400s: %s", what.step, what.path,
-             strerrordesc_np(what.error));
+    const int used = snprintf(what.why, sizeof what.why, "the agent cannot be started: %s: %.400s: %s", what.step,
+                              what.path, strerrordesc_np(what.error));
+    const std::string_view longest = name_of(environment.longest());
+    if (what.error == E2BIG && used > 0 && static_cast<size_t>(used) < sizeof what.why)
+        snprintf(what.why + used, sizeof what.why - static_cast<size_t>(used),
+                 "; the longest variable is %.*s, of %zu bytes", static_cast<int>(std::min<size_t>(longest.size(), 60)),
+                 longest.data(), environment.longest().size());
     return what.why;
 }
 
@@ -136,12 +192,18 @@ const char* hear(int pipe, int64_t until_ns) {
 
 const char* start_agent(const settings& wanted, int64_t until_ns) {
     if (*wanted.agent == '\0') return "HALCYON_AGENT is not set: no agent can be started";
-    what.describe(wanted);
+    const agent_environment environment(wanted);
+    what = {wanted.agent, {wanted.agent, nullptr}, environment.entries(), -1, nullptr, 0, {}};
+    if (what.environment == nullptr) {
+        snprintf(what.why, sizeof what.why, "the agent cannot be started: no memory for its environment of %zu bytes",
+                 environment.bytes());
+        return what.why;
+    }
     int ends[2] = {-1, -1};
     if (const long made = direct::call(SYS_pipe2, direct::address(ends), O_CLOEXEC); made != 0) {
         what.step = "a pipe for its answer";
         what.error = static_cast<int>(-made);
-        return why_not_started();
+        return why_not_started(environment);
     }
     what.ready = direct::duplicate_high(ends[1], 16);
     direct::close(ends[1]);
@@ -156,7 +218,7 @@ const char* start_agent(const settings& wanted, int64_t until_ns) {
             what.error = -status;
         }
     }
-    const char* const why = what.step != nullptr ? why_not_started() : hear(ends[0], until_ns);
+    const char* const why = what.step != nullptr ? why_not_started(environment) : hear(ends[0], until_ns);
     direct::close(ends[0]);
     return why;
 }

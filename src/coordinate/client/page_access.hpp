@@ -16,7 +16,11 @@ struct settings {
     const char* mounts = "";  ///< HALCYON_COORDINATORS
     const char* facts = "";   ///< HALCYON_TRACE_DIR
     int64_t patience_ms = 1000;
-    const char* munge_sockets = "";  ///< HALCYON_MUNGE_SOCKETS; "": as the environment says
+    // For the agent; "": as the environment says.
+    const char* munge_sockets = "";  ///< HALCYON_MUNGE_SOCKETS
+    const char* account = "";        ///< HALCYON_ACCOUNT
+    const char* patience = "";       ///< HALCYON_COORDINATE_PATIENCE_MS
+    const char* starvation = "";     ///< HALCYON_COORDINATE_STARVATION_MS
 };
 
 /// The page; null, and `complaint` says why. Where no agent of the job runs on this node, one is started; of processes

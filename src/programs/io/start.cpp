@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "base/coordinated_job.hpp"
 #include "calls/record/recorded_note.hpp"
@@ -30,37 +31,38 @@ namespace halcyon {
 namespace {
 
 // Copies: an application may clear its environment before it starts others.
-constexpr size_t longest_setting = 4096;
 struct setting {
     const char* name;
-    char entry[longest_setting];  // "NAME=value", or "" when it is not set
+    const char* entry;  // "NAME=value"; null: not set
 };
-setting settings[] = {{"HALCYON_LAYERS", ""},
-                      {"HALCYON_TRACE_DIR", ""},
-                      {"HALCYON_TRACE_LOCAL", ""},
-                      {"HALCYON_TRACE_BUFFER", ""},
-                      {"HALCYON_TRACE_CONTEXTS", ""},
-                      {"HALCYON_PREDICT_MEMORY", ""},
-                      {"HALCYON_PREDICT_CUT_OFF", ""},
-                      {"HALCYON_PREDICT_LEAST_PAUSE_NS", ""},
-                      {"HALCYON_PREDICT_SAVE", ""},
-                      {"HALCYON_PREDICT_LOAD", ""},
-                      {"HALCYON_PREFETCH_BYTES", ""},
-                      {"HALCYON_PREFETCH_PERCENT", ""},
-                      {"HALCYON_PREFETCH_ALWAYS", ""},
-                      {"HALCYON_COORDINATORS", ""},
-                      {"HALCYON_MUNGE_SOCKETS", ""},
-                      {"HALCYON_AGENT", ""},
-                      {"HALCYON_JOB", ""},
-                      {"HALCYON_JOB_SECRET", ""},
-                      {"HALCYON_ACCOUNT", ""},
-                      {"HALCYON_COORDINATE_PATIENCE_MS", ""},
-                      {"HALCYON_COORDINATE_STARVATION_MS", ""},
-                      {"HALCYON_GATE", ""},
-                      {"HALCYON_GATE_PATH", ""}};
+setting settings[] = {{"HALCYON_LAYERS", nullptr},
+                      {"HALCYON_TRACE_DIR", nullptr},
+                      {"HALCYON_TRACE_LOCAL", nullptr},
+                      {"HALCYON_TRACE_BUFFER", nullptr},
+                      {"HALCYON_TRACE_CONTEXTS", nullptr},
+                      {"HALCYON_PREDICT_MEMORY", nullptr},
+                      {"HALCYON_PREDICT_CUT_OFF", nullptr},
+                      {"HALCYON_PREDICT_LEAST_PAUSE_NS", nullptr},
+                      {"HALCYON_PREDICT_SAVE", nullptr},
+                      {"HALCYON_PREDICT_LOAD", nullptr},
+                      {"HALCYON_PREFETCH_BYTES", nullptr},
+                      {"HALCYON_PREFETCH_PERCENT", nullptr},
+                      {"HALCYON_PREFETCH_ALWAYS", nullptr},
+                      {"HALCYON_COORDINATORS", nullptr},
+                      {"HALCYON_MUNGE_SOCKETS", nullptr},
+                      {"HALCYON_AGENT", nullptr},
+                      {"HALCYON_JOB", nullptr},
+                      {"HALCYON_JOB_SECRET", nullptr},
+                      {"HALCYON_ACCOUNT", nullptr},
+                      {"HALCYON_COORDINATE_PATIENCE_MS", nullptr},
+                      {"HALCYON_COORDINATE_STARVATION_MS", nullptr},
+                      {"HALCYON_GATE", nullptr},
+                      {"HALCYON_GATE_PATH", nullptr}};
+setting account_of_slurm{"SLURM_JOB_ACCOUNT", nullptr};  // children have it as they are given it
+const char* not_kept = nullptr;                          // the longest, where there was no memory for them
+size_t not_kept_bytes = 0;
 coordinate::job_identity job{};
 char rank[32] = "";  // of this process in its MPI job, as its launcher says it
-char preload[longest_setting] = "";
 const char* children[sizeof settings / sizeof settings[0] + 2] = {};
 
 // Calls come before constructors of libraries run, ours among them: nothing here may need one.
@@ -78,25 +80,79 @@ void complain(const char* text) {
     calls::standard_error::say(line, length);
 }
 
+const char* value_in(const setting& s) {
+    return s.entry == nullptr ? "" : s.entry + std::strlen(s.name) + 1;
+}
+
 const char* value_of(const char* name) {
-    for (const setting& s : settings) {
-        if (std::strcmp(s.name, name) == 0 && s.entry[0] != '\0') return s.entry + std::strlen(name) + 1;
-    }
+    for (const setting& s : settings)
+        if (std::strcmp(s.name, name) == 0) return value_in(s);
     return "";
 }
 
 /// The entry of LD_PRELOAD by which this library came here.
-void remember_preload(const char* list) {
+std::string_view own_preload(const char* list) {
     while (list != nullptr && *list != '\0') {
-        const size_t length = std::strcspn(list, ": ");
-        constexpr char ours[] = "libhalcyon-io.so";
-        if (memmem(list, length, ours, sizeof ours - 1) != nullptr && length + 12 < sizeof preload) {
-            snprintf(preload, sizeof preload, "LD_PRELOAD=%.*s", static_cast<int>(length), list);
-            return;
-        }
-        list += length;
+        const std::string_view one(list, std::strcspn(list, ": "));
+        if (one.find("libhalcyon-io.so") != std::string_view::npos) return one;
+        list += one.size();
         list += std::strspn(list, ": ");
     }
+    return {};
+}
+
+size_t bytes_of(const char* name, std::string_view value) {
+    return std::strlen(name) + value.size() + 2;
+}
+
+/// Memory for texts that are to be kept.
+class text_memory {
+  public:
+    void make_room(const char* name) {
+        const char* const value = getenv(name);
+        if (value == nullptr) return;
+        const size_t bytes = bytes_of(name, value);
+        bytes_ += bytes;
+        if (bytes <= not_kept_bytes) return;
+        not_kept = name;
+        not_kept_bytes = bytes;
+    }
+    /// False: there is none, and nothing is kept.
+    bool take() {
+        at_ = static_cast<char*>(calls::direct::map_memory(bytes_ + 1));
+        if (at_ != nullptr) not_kept = nullptr;
+        return at_ != nullptr;
+    }
+    /// "NAME=value".
+    const char* keep(const char* name, std::string_view value) {
+        const char* const entry = at_;
+        at_ += snprintf(at_, bytes_of(name, value), "%s=%.*s", name, static_cast<int>(value.size()), value.data()) + 1;
+        return entry;
+    }
+    void keep(setting& s) {
+        const char* const value = getenv(s.name);
+        if (value != nullptr) s.entry = keep(s.name, value);
+    }
+
+  private:
+    size_t bytes_ = 0;
+    char* at_ = nullptr;
+};
+
+void keep_settings() {
+    text_memory memory;
+    for (const setting& s : settings) memory.make_room(s.name);
+    memory.make_room(account_of_slurm.name);
+    memory.make_room("LD_PRELOAD");
+    if (!memory.take()) return;
+    size_t count = 0;
+    for (setting& s : settings) {
+        memory.keep(s);
+        if (s.entry != nullptr) children[count++] = s.entry;
+    }
+    memory.keep(account_of_slurm);
+    const std::string_view preload = own_preload(getenv("LD_PRELOAD"));
+    if (!preload.empty()) children[count] = memory.keep("LD_PRELOAD", preload);
 }
 
 bool remembered = false;
@@ -109,25 +165,13 @@ void remember_environment() {
         for (const char* name : {"LD_PRELOAD", "HALCYON_LAYERS"}) unsetenv(name);
         return;
     }
-    size_t count = 0;
-    for (setting& s : settings) {
-        const char* value = getenv(s.name);
-        if (value == nullptr) continue;
-        const int length = snprintf(s.entry, sizeof s.entry, "%s=%s", s.name, value);
-        if (static_cast<size_t>(length) < sizeof s.entry) {
-            children[count++] = s.entry;
-        } else {
-            s.entry[0] = '\0';
-        }
-    }
+    keep_settings();
     for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"}) {
         const char* value = getenv(name);
         if (value != nullptr && rank[0] == '\0' && std::strlen(value) < sizeof rank)
             std::memcpy(rank, value, std::strlen(value));
     }
     job = coordinate::job_identity::of_environment();
-    remember_preload(getenv("LD_PRELOAD"));
-    if (preload[0] != '\0') children[count++] = preload;
 }
 
 // Now, and not at the first call: `env -i` has cleared it by then.
@@ -199,11 +243,15 @@ void start_coordination(calls::layer_chain& layers, char* complaint, size_t comp
         return;
     }
     const char* const folder = value_of("HALCYON_TRACE_DIR");
-    coordinate::page* const page =
-        coordinate::page_access::open({job, value_of("HALCYON_AGENT"), value_of("HALCYON_COORDINATORS"), folder,
-                                       static_cast<int64_t>(std::min<unsigned long long>(
-                                           number_of("HALCYON_COORDINATE_PATIENCE_MS", 1000), 600'000))},
-                                      complaint, complaint_bytes);
+    const char* const account = value_of("HALCYON_ACCOUNT");
+    coordinate::page_access::settings wanted{job, value_of("HALCYON_AGENT"), value_of("HALCYON_COORDINATORS"), folder};
+    wanted.patience_ms =
+        static_cast<int64_t>(std::min<unsigned long long>(number_of("HALCYON_COORDINATE_PATIENCE_MS", 1000), 600'000));
+    wanted.munge_sockets = value_of("HALCYON_MUNGE_SOCKETS");
+    wanted.account = *account != '\0' ? account : value_in(account_of_slurm);
+    wanted.patience = value_of("HALCYON_COORDINATE_PATIENCE_MS");
+    wanted.starvation = value_of("HALCYON_COORDINATE_STARVATION_MS");
+    coordinate::page* const page = coordinate::page_access::open(wanted, complaint, complaint_bytes);
     if (page == nullptr) return coordinate::note_uncoordinated(folder, complaint);
     const int pid = calls::direct::process_id();
     coordinate::process_slot* const slot =
@@ -256,6 +304,12 @@ void start_layers(layer_chain& layers) {
     remember_environment();
     if (program_records_itself()) return;
     static char complaint[observe::trace::trace_file::longest_path + 160];  // stacks may be small
+    if (not_kept != nullptr) {
+        snprintf(complaint, sizeof complaint,
+                 "no memory to keep Halcyon's settings, of which %s is the longest, with %zu bytes: no layer is on",
+                 not_kept, not_kept_bytes);
+        complain(complaint);
+    }
     if (wants("gate")) {
         if (gate.start({value_of("HALCYON_GATE"), value_of("HALCYON_GATE_PATH")}, complaint, sizeof complaint))
             layers.add(gate);

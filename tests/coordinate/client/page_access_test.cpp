@@ -223,5 +223,34 @@ TEST_F(job_with_script, starts_an_agent_again_where_the_failure_was_long_ago) {
     EXPECT_EQ(starts(), "started\nstarted\n");
 }
 
+TEST_F(job_with_script, gives_the_agent_long_and_many_variables_and_its_own_settings) {
+    const std::string mounts = "/" + std::string(9000, 'm') + "=unix:/socket";
+    wanted_.mounts = mounts.c_str();
+    wanted_.account = "physics";
+    wanted_.patience = "250";
+    wanted_.starvation = "9000";
+    ::setenv("HALCYON_ACCOUNT", "of another one", 1);
+    std::vector<std::string> names;
+    for (int i = 0; i < 2500; ++i) ::setenv(names.emplace_back("HALCYON_TEST_" + std::to_string(i)).c_str(), "x", 1);
+    script("env > " + folder_.file("env"));
+    static_cast<void>(open());
+    for (const std::string& name : names) ::unsetenv(name.c_str());
+    ::unsetenv("HALCYON_ACCOUNT");
+    const std::string seen = "\n" + text_of(folder_.file("env"));
+    for (const std::string& line : {"HALCYON_COORDINATORS=" + mounts, std::string("HALCYON_ACCOUNT=physics"),
+                                    std::string("HALCYON_COORDINATE_PATIENCE_MS=250"),
+                                    std::string("HALCYON_COORDINATE_STARVATION_MS=9000"), names.back() + "=x"})
+        EXPECT_NE(seen.find("\n" + line + "\n"), std::string::npos) << line.substr(0, 80);
+    EXPECT_EQ(seen.find("of another one"), std::string::npos);
+}
+
+TEST_F(job_with_script, names_the_variable_that_is_too_long_for_the_system) {
+    const std::string mounts = "/" + std::string(200'000, 'm');
+    wanted_.mounts = mounts.c_str();
+    script("exit 1");
+    EXPECT_EQ(open(), "the agent cannot be started: HALCYON_AGENT: " + agent_ +
+                          ": Argument list too long; the longest variable is HALCYON_COORDINATORS, of 200022 bytes");
+}
+
 }  // namespace
 }  // namespace halcyon::coordinate

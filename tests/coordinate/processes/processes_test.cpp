@@ -11,6 +11,8 @@
 #include <fstream>
 #include <map>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "coordinate/processes/small_daemon.hpp"
 #include "temporary_folder.hpp"
@@ -49,19 +51,31 @@ class coordinated_programs : public testing::Test {
     }
     /// A shell command of a job, in the background.
     pid_t start(const std::string& job, const std::string& command) {
+        return start_program(job, {"/bin/sh", "-c", command});
+    }
+    /// A program of a job, likewise.
+    pid_t start_program(const std::string& job, std::vector<std::string> words) {
         const std::string facts_of_job = (facts() / job).string();
         fs::create_directory(facts_of_job);
         const std::string mounts = scratch().string() + "=" + address();
-        const std::map<std::string, std::string> variables = {
-            {"HALCYON_LAYERS", "coordinate"},      {"HALCYON_COORDINATORS", mounts},
-            {"HALCYON_AGENT", HALCYON_TEST_AGENT}, {"HALCYON_JOB", name_of(job)},
-            {"HALCYON_TRACE_DIR", facts_of_job},   {"HALCYON_JOB_SECRET", "a secret of the job " + job},
-            {"LD_PRELOAD", HALCYON_TEST_LIBRARY},  {"HALCYON_COORDINATE_PATIENCE_MS", patience_ms_},
+        std::map<std::string, std::string> variables = {
+            {"HALCYON_LAYERS", "coordinate"},
+            {"HALCYON_COORDINATORS", mounts},
+            {"HALCYON_AGENT", agent_},
+            {"HALCYON_JOB", name_of(job)},
+            {"HALCYON_TRACE_DIR", facts_of_job},
+            {"HALCYON_JOB_SECRET", "a secret of the job " + job},
+            {"LD_PRELOAD", HALCYON_TEST_LIBRARY},
+            {"HALCYON_COORDINATE_PATIENCE_MS", patience_ms_},
         };
+        variables.insert(more_variables_.begin(), more_variables_.end());
         const pid_t pid = ::fork();
         if (pid != 0) return pid;
         for (const auto& [name, value] : variables) ::setenv(name.c_str(), value.c_str(), 1);
-        ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+        std::vector<char*> arguments;
+        for (std::string& word : words) arguments.push_back(word.data());
+        arguments.push_back(nullptr);
+        ::execv(arguments.front(), arguments.data());
         ::_exit(127);
     }
     [[nodiscard]] std::string program(const std::string& words) const {
@@ -119,6 +133,8 @@ class coordinated_programs : public testing::Test {
     temporary_folder folder_;
     /// Of tests in which nobody is silent: this machine may be slow.
     std::string patience_ms_ = "20000";
+    std::string agent_ = HALCYON_TEST_AGENT;
+    std::map<std::string, std::string> more_variables_;
 };
 
 TEST_F(coordinated_programs, move_all_under_leases_and_have_one_agent) {
@@ -134,6 +150,25 @@ TEST_F(coordinated_programs, move_all_under_leases_and_have_one_agent) {
     EXPECT_EQ(facts_of("A", ".agent")["files"], 1);
     EXPECT_EQ(facts_of("A", ".agent")["silences"], 0);
     EXPECT_EQ(daemon.counted().bytes_moved, uint64_t{6 * 20} << 20U);
+}
+
+TEST_F(coordinated_programs, start_an_agent_with_their_settings_though_they_clear_their_environment) {
+    small_daemon daemon(by(policy::rule::fcfs), address());
+    agent_ = folder_.file("agent");
+    std::ofstream(agent_) << "#!/bin/sh\nenv > " << folder_.file("env") << "\nexec " << HALCYON_TEST_AGENT << "\n";
+    fs::permissions(agent_, fs::perms::owner_all);
+    more_variables_ = {{"SLURM_JOB_ACCOUNT", "physics"},
+                       {"HALCYON_COORDINATE_STARVATION_MS", "9000"},
+                       {"HALCYON_MUNGE_SOCKETS", "/" + std::string(5000, 'm') + "=/socket"}};
+    EXPECT_EQ(end_of(start_program("A", {HALCYON_TEST_CLEARED, (scratch() / "file").string()})), 0);
+    await_agents("A");
+    std::ifstream in(folder_.file("env"));
+    std::map<std::string, std::string> given;
+    for (std::string line; std::getline(in, line);) given[line.substr(0, line.find('='))] = line;
+    EXPECT_EQ(given["HALCYON_ACCOUNT"], "HALCYON_ACCOUNT=physics");
+    EXPECT_EQ(given["HALCYON_COORDINATE_PATIENCE_MS"], "HALCYON_COORDINATE_PATIENCE_MS=" + patience_ms_);
+    EXPECT_EQ(given["HALCYON_COORDINATE_STARVATION_MS"], "HALCYON_COORDINATE_STARVATION_MS=9000");
+    EXPECT_EQ(given["HALCYON_MUNGE_SOCKETS"], "HALCYON_MUNGE_SOCKETS=" + more_variables_["HALCYON_MUNGE_SOCKETS"]);
 }
 
 TEST_F(coordinated_programs, wait_for_each_other) {
