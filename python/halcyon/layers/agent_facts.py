@@ -18,6 +18,8 @@ class Agents:
     """The sum over agents."""
 
     counts: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    """Agents that were refused or not understood, by the reason that they heard last."""
     lost: int = 0
     """Agents that are gone and did not say that they ended."""
 
@@ -28,7 +30,9 @@ def read_agents(folder: Path) -> Agents:
     for path in sorted(folder.glob("*.agent")):
         lines = [line.partition(" ") for line in _lines(path)]
         for key, _, value in lines:
-            if value.isdigit():
+            if key == "last_reason":
+                total.reasons[value] += 1
+            elif value.isdigit():
                 total.counts[key] += int(value)
         total.lost += not any(key == "end" for key, _, _ in lines) and _is_gone(path)
     return total
@@ -55,6 +59,8 @@ def agents_in_words(agents: Agents) -> list[str]:
             f"{core().coordinator.MOST_PROCESSES:,} of them on a node"
         )
     said += [words.format(plural(counts[key], noun)) for key, (noun, words) in _WORDS.items() if counts[key]]
+    for reason, count in sorted(agents.reasons.items()):
+        said.append(f"{plural(count, 'agent')} heard last from a coordinator: {reason}")
     if agents.lost:
         said.append(f"{plural(agents.lost, 'agent')} died: later counts of that node are missing here")
     return said
@@ -64,6 +70,8 @@ _WORDS = {
     "silences": ("time", "a coordinator was silent for too long: {}"),
     "lost_connections": ("time", "the connection to a coordinator broke: {}"),
     "refusals": ("time", "a coordinator refused the job: {}"),
+    "errors": ("message", "{} not understood by a coordinator"),
+    "unsent": ("message", "{} to a coordinator could not be written"),
     "voided": ("lease", "{} lost: the coordinator took back the turn"),
     "refused_fences": ("lease", "{} refused: older than one that the agent had seen"),
     "stops_behind": ("stop", "{} went on without a process that stayed inside a collective call"),

@@ -14,7 +14,9 @@ struct agent_counts {
     uint64_t voided = 0;          ///< leases that the coordinator took away
     uint64_t silences = 0;        ///< times that the coordinator was not heard for too long
     uint64_t lost_connections = 0;
-    uint64_t refusals = 0;      ///< times that the coordinator refused this agent
+    uint64_t refusals = 0;      ///< times that the coordinator refused this agent; not of daemons that stand by
+    uint64_t errors = 0;        ///< messages that the coordinator did not understand
+    uint64_t unsent = 0;        ///< messages that could not be written: something in them is out of its range
     uint64_t stops_behind = 0;  ///< stops that did not wait any longer for an aggregator between rounds
     uint64_t handed_back = 0;   ///< turns given back since the application waited at another file system
     bool operator==(const agent_counts&) const = default;
@@ -31,6 +33,8 @@ void each_count(const agent_counts& of, Visitor visit) {
     visit("silences", of.silences);
     visit("lost_connections", of.lost_connections);
     visit("refusals", of.refusals);
+    visit("errors", of.errors);
+    visit("unsent", of.unsent);
     visit("stops_behind", of.stops_behind);
     visit("handed_back", of.handed_back);
 }

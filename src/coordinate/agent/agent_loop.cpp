@@ -145,13 +145,15 @@ void running_agent::advance(size_t at, int64_t now_ns) {
         page_.tell_company(at, todo.others_move);
         if (todo.page) page_.publish(at, todo.page->to, todo.page->stop_round, todo.page->bytes);
         if (todo.wait) page_.tell_wait(at, todo.wait->expected_s, todo.wait->holders);
+        page_.tell_trouble(at, one.agent.trouble());
         if (todo.clean_caches) one.cleaner.begin(page_.process_ids());
         wake_at_s_ = std::min(wake_at_s_, todo.wake_at_s);
         again = todo.look_again;
         const bool closes = todo.close;
         // The link may tell of a break meanwhile, which is for the next turn.
         const std::vector<to_coordinator> messages = todo.messages;
-        for (const to_coordinator& message : messages) one.link->send(message);
+        for (const to_coordinator& message : messages)
+            if (const auto sent = one.link->send(message); !sent) one.agent.not_sent(sent.why().message);
         if (closes) one.link->close();
     }
 }
@@ -223,6 +225,7 @@ void running_agent::tell_facts(int64_t now_ns, bool is_end) {
         out << "mount " << with_.mounts[i].path << "\n";
         each_count(all_[i]->agent.counted(),
                    [&out](const char* name, uint64_t value) { out << name << " " << value << "\n"; });
+        if (!all_[i]->agent.last_reason().empty()) out << "last_reason " << all_[i]->agent.last_reason() << "\n";
         out << "misunderstood " << all_[i]->link->misunderstood() << "\n";
         out << "threads_missing " << all_[i]->link->threads_missing() + all_[i]->cleaner.threads_missing() << "\n";
         out << "stops_uncleaned " << all_[i]->cleaner.uncleaned() << "\n";

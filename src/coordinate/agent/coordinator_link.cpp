@@ -3,18 +3,23 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/line_socket/socket_connect.hpp"
 #include "base/try_thread.hpp"
+#include "coordinate/protocol/fields.hpp"
 #include "coordinate/protocol/json.hpp"
+#include "coordinate/protocol/plain_text.hpp"
 
 namespace halcyon::coordinate {
 
 namespace {
 
 constexpr int64_t between_tries_ns = 250'000'000;
+constexpr double longest_refused_s = 300;
 constexpr auto longest_connect = std::chrono::seconds(1);
 constexpr auto longest_unconfirmed = std::chrono::seconds(5);  // of heartbeats
 
@@ -42,7 +47,8 @@ coordinator_link::~coordinator_link() {
 
 void coordinator_link::care(int64_t now_ns) {
     if (connection_ && was_silent(now_ns)) close();
-    if (connection_ || (next_ == 0 && now_ns - tried_ns_ < between_tries_ns)) return;
+    if (connection_ || now_ns < refused_until_ns_) return;
+    if (next_ == 0 && now_ns - tried_ns_ < between_tries_ns) return;
     const std::lock_guard here(mutex_);
     if (connecting_) return;
     if (connector_.joinable()) connector_.join();
@@ -54,7 +60,10 @@ void coordinator_link::care(int64_t now_ns) {
         {
             const std::lock_guard inside(mutex_);
             connecting_ = false;
-            if (client) made_.emplace(std::move(*client).release());
+            if (client)
+                made_.emplace(std::move(*client).release());
+            else if (client.why().kind == error_kind::usage)
+                refused_at_door_ = client.why().message;
         }
         const uint64_t one = 1;
         static_cast<void>(::write(bell_.get(), &one, sizeof one) == sizeof one);
@@ -67,6 +76,7 @@ void coordinator_link::care(int64_t now_ns) {
 void coordinator_link::take_connection() {
     uint64_t count = 0;
     static_cast<void>(::read(bell_.get(), &count, sizeof count) == sizeof count);
+    take_refusal();
     {
         const std::lock_guard here(mutex_);
         if (!made_ || connection_) return;
@@ -85,6 +95,28 @@ void coordinator_link::take_connection() {
     on_.connected();
 }
 
+void coordinator_link::take_refusal() {
+    std::string reason;
+    {
+        const std::lock_guard here(mutex_);
+        reason = std::exchange(refused_at_door_, {});
+    }
+    if (reason.empty()) return;
+    refused said{excerpt(reason, longest_reason)};
+    heed(said);
+    // The other addresses are still to be tried.
+    if (addresses_.size() > 1) refused_until_ns_ = 0;
+    on_.received(said);
+}
+
+void coordinator_link::heed(const from_coordinator& message) {
+    if (std::holds_alternative<registered>(message)) refused_for_s_ = 0;
+    const auto* const no = std::get_if<refused>(&message);
+    if (no == nullptr || no->again_s == 0) return;
+    refused_for_s_ = std::min(std::max(no->again_s, 2 * refused_for_s_), longest_refused_s);
+    refused_until_ns_ = monotonic_ns() + static_cast<int64_t>(refused_for_s_ * 1e9);
+}
+
 void coordinator_link::read() {
     if (!connection_) return;
     const int64_t now_ns = monotonic_ns();
@@ -92,10 +124,12 @@ void coordinator_link::read() {
     heard_ns_ = now_ns;
     const auto got = connection_->read_lines([this](std::string_view line) {
         const auto message = decode_from_coordinator(line);
-        if (const auto* const understood = std::get_if<from_coordinator>(&message))
+        if (const auto* const understood = std::get_if<from_coordinator>(&message)) {
+            heed(*understood);
             on_.received(*understood);
-        else
+        } else {
             ++misunderstood_;
+        }
         return connection_.has_value();
     });
     if (!got || *got == line_connection::input::ended) return close();
@@ -112,13 +146,15 @@ void coordinator_link::watch_output() {
     static_cast<void>(loop_.change(socket_watch_, writes_ ? EPOLLIN | EPOLLOUT : EPOLLIN));
 }
 
-void coordinator_link::send(const to_coordinator& message) {
-    if (!connection_) return;
+result<void> coordinator_link::send(const to_coordinator& message) {
+    if (!connection_) return {};
     const auto line = encode(message);
-    const auto* const text = std::get_if<std::string>(&line);
-    if (text == nullptr) return;
-    if (!connection_->send(*text)) return close();
-    watch_output();
+    if (const auto* const wrong = std::get_if<rejection>(&line)) return failure{error_kind::usage, wrong->text(), 0};
+    if (connection_->send(std::get<std::string>(line)))
+        watch_output();
+    else
+        close();
+    return {};
 }
 
 void coordinator_link::close() {

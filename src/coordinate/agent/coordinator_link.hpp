@@ -18,6 +18,10 @@ namespace halcyon::coordinate {
 /// addresses are tried one after the other, without a pause until all were. A daemon that was silent for
 /// `lease_silence_s` is left then, and nothing that comes from it later is believed: another one may have the lead.
 ///
+/// A coordinator that refuses this agent is asked again after the time that it names, and after twice as long with each
+/// further refusal, up to five minutes; a daemon that stands by names no time. A door that does not let this user in
+/// counts as a refusal, too.
+///
 /// Threads: connecting may take its time (munged, a node that does not answer), so a thread does that, one at a time;
 /// it leaves what it got under the mutex and then writes the eventfd. All else is the loop's. Where the system has no
 /// thread, that is counted, and tried again with the next round.
@@ -37,7 +41,8 @@ class coordinator_link {
 
     /// Begins to connect where there is no connection, and the last try was long enough ago.
     void care(int64_t now_ns);
-    void send(const to_coordinator& message);
+    /// Nothing where there is no connection. Failure (usage): the message cannot be written.
+    result<void> send(const to_coordinator& message);
     void close();
     [[nodiscard]] uint64_t misunderstood() const { return misunderstood_; }
     [[nodiscard]] uint64_t threads_missing() const { return threads_missing_; }
@@ -51,6 +56,8 @@ class coordinator_link {
           on_(std::move(on)),
           bell_(std::move(bell)) {}
     void take_connection();
+    void take_refusal();
+    void heed(const from_coordinator& message);
     void read();
     void watch_output();
     [[nodiscard]] bool was_silent(int64_t now_ns) const;
@@ -66,12 +73,15 @@ class coordinator_link {
     bool writes_ = false;
     int64_t tried_ns_ = 0;  ///< the first address
     int64_t heard_ns_ = 0;
+    double refused_for_s_ = 0;  ///< the last time; 0: not refused since it registered
+    int64_t refused_until_ns_ = 0;
     uint64_t misunderstood_ = 0, threads_missing_ = 0;
 
     std::thread connector_;
     std::mutex mutex_;
     bool connecting_ = false;
     std::optional<line_connection> made_;
+    std::string refused_at_door_;
 };
 
 }  // namespace halcyon::coordinate

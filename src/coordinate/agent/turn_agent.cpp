@@ -60,6 +60,7 @@ void turn_agent::heard(const registered& what) {
         return;
     }
     registered_ = true;
+    trouble_.clear();
     if (what.heartbeat_s > 0) heartbeat_s_ = what.heartbeat_s;
     if (!std::exchange(comes_back_, false)) return;  // it is told of more processes
     informed_ = false;
@@ -70,10 +71,32 @@ void turn_agent::heard(const registered& what) {
     if (standing_ || !in_phase_) end_lease();
 }
 
-void turn_agent::heard(const refused&) {
-    ++counted_.refusals;
-    registered_ = false;
+void turn_agent::heard(const refused& what) {
+    // That another daemon leads is no fault.
+    const bool stands_by = what.again_s == 0;
+    trouble_ = what.reason;
+    if (!stands_by) {
+        ++counted_.refusals;
+        last_reason_ = what.reason;
+    }
+    connected_ = registered_ = false;
     todo_.close = true;
+}
+
+void turn_agent::heard(const error_report& what) {
+    ++counted_.errors;
+    note_reason(what.reason);
+}
+
+void turn_agent::not_sent(const std::string& why) {
+    ++counted_.unsent;
+    note_reason(why);
+}
+
+/// Behind the registration, turns are given all the same.
+void turn_agent::note_reason(const std::string& reason) {
+    last_reason_ = reason;
+    if (!registered_) trouble_ = reason;
 }
 
 bool turn_agent::is_new(uint64_t fence) {

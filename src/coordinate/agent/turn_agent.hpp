@@ -66,6 +66,8 @@ class turn_agent {
     void disconnected(double now_s);
     void received(const from_coordinator& message, double now_s);
     void observed(const node_state& now);
+    /// A message of advance() that could not be written.
+    void not_sent(const std::string& why);
     void caches_clean();
     /// A process has replaced the turn in the page: it must be written anew.
     void page_was_replaced() { shown_.reset(); }
@@ -82,10 +84,15 @@ class turn_agent {
     [[nodiscard]] bool waits() const { return in_phase_ && lease_ == 0 && !silent_ && state_.waiting > 0; }
     [[nodiscard]] bool is_registered() const { return registered_; }
     [[nodiscard]] const agent_counts& counted() const { return counted_; }
+    /// Why no coordinator gives turns at present, as far as it was said; "": not known, or one does.
+    [[nodiscard]] const std::string& trouble() const { return trouble_; }
+    /// Of the last one of `refusals`, `errors` and `unsent`.
+    [[nodiscard]] const std::string& last_reason() const { return last_reason_; }
 
   private:
     void heard(const registered& what);
-    void heard(const refused&);
+    void heard(const refused& what);
+    void heard(const error_report& what);
     void heard(const grant& what);
     void heard(const recall& what);
     void heard(const stop& what);
@@ -96,6 +103,7 @@ class turn_agent {
     template <class Other>
     void heard(const Other&) {}
 
+    void note_reason(const std::string& reason);
     void note_stale();
     [[nodiscard]] bool is_new(uint64_t fence);
     void begin_lease(uint64_t lease, int64_t bytes, bool is_standing);
@@ -130,6 +138,7 @@ class turn_agent {
     bool comes_back_ = false;  ///< nothing was heard yet over this connection
     bool silent_ = false;
     bool withdraws_ = false;
+    std::string trouble_, last_reason_;
     double heard_s_;
     double sent_s_ = 0;
     double heartbeat_s_ = 0.25;

@@ -86,7 +86,7 @@ void daemon::send_on(connection_id id) {
     ++counted_.sent_on;
     const std::string where =
         elected_.leader.empty() ? "no daemon leads at present; try again" : "the coordinator is at " + elected_.leader;
-    say({id, refused{"this daemon stands by: " + where}});
+    say({id, refused{"this daemon stands by: " + where, 0}});
     clients_->finish(id);
 }
 

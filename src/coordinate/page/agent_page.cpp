@@ -11,6 +11,7 @@
 #include "coordinate/page/process_life.hpp"
 #include "coordinate/page/rounds.hpp"
 #include "coordinate/protocol/fields.hpp"
+#include "coordinate/protocol/plain_text.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -148,6 +149,18 @@ void agent_page::tell_wait(size_t file_system, double expected_s, const std::vec
     }
     one.holders[used] = '\0';
     one.told.store(told + 2, std::memory_order_release);
+}
+
+void agent_page::tell_trouble(size_t file_system, const std::string& why) {
+    shared_file_system& one = shared().file_system[file_system];
+    const std::string_view text = begin_of(why, sizeof one.trouble - 1);
+    if (text == one.trouble) return;
+    const uint32_t version = one.troubles.load(relaxed);
+    one.troubles.store(version + 1, relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
+    text.copy(one.trouble, text.size());
+    one.trouble[text.size()] = '\0';
+    one.troubles.store(version + 2, std::memory_order_release);
 }
 
 void agent_page::tell_company(size_t file_system, bool others) {

@@ -38,6 +38,8 @@ class agent_page {
     [[nodiscard]] bool was_replaced(size_t file_system) const;
     /// For people: who has the turn, and how long it may take.
     void tell_wait(size_t file_system, double expected_s, const std::vector<std::string>& holders);
+    /// Likewise: why the coordinator gives no turns; "": not known, or it does.
+    void tell_trouble(size_t file_system, const std::string& why);
     /// Whether other applications move there, too.
     void tell_company(size_t file_system, bool others);
     void heard(size_t file_system, int64_t now_ns);

@@ -27,7 +27,8 @@ struct alignas(64) shared_file_system {
     std::atomic<int64_t> wait_ns;      ///< expected wait of this application, for people
     std::atomic<uint32_t> told;        ///< version of `holders`: odd while the agent changes it
     std::atomic<uint32_t> company;     ///< odd while other applications move, too; rises with each change
-    uint32_t unused_[4];
+    std::atomic<uint32_t> troubles;    ///< version of `trouble`, likewise
+    uint32_t unused_[3];
 
     alignas(64) std::atomic<int64_t> pool;  ///< bytes of the lease that no process has taken; may be below 0
 
@@ -40,6 +41,7 @@ struct alignas(64) shared_file_system {
     static constexpr size_t longest_path = 512;
     char path[longest_path];  ///< of the mount; constant once processes see the page
     char holders[512];        ///< jobs that have the turn, one a line, for people
+    char trouble[256];        ///< why the coordinator gives no turns, for people; "": not known, or it does
 };
 
 /// What a process is about to do, by forecast (phase_forecast.hpp). Bytes and times of 0: not known.
@@ -132,7 +134,7 @@ struct alignas(64) process_slot {
 ///
 /// `beat_ns` and what is above it are the agent's, written before processes see the page but for `beat_ns` itself.
 struct page {
-    static constexpr uint64_t expected_magic = 0x3374'6567'6170'6863;  // "chpaget3"
+    static constexpr uint64_t expected_magic = 0x3474'6567'6170'6863;  // "chpaget4"
     static constexpr size_t most_processes = 1024;
 
     uint64_t magic;
@@ -155,12 +157,12 @@ struct page {
 };
 
 static_assert(are_shared_atomics<uint32_t, uint64_t, int64_t>);
-static_assert(has_shared_layout<shared_file_system, 1216, 64>());
+static_assert(has_shared_layout<shared_file_system, 1472, 64>());
 static_assert(has_shared_layout<shared_forecast, 80, 8>());
 static_assert(has_shared_layout<process_part, 192, 64>());
 static_assert(has_shared_layout<program_turns, 64 + 8 * 16, 64>());
 static_assert(has_shared_layout<process_slot, 64 + 8 * 192 + 192, 64>());
-static_assert(offsetof(page, file_system) == 128 && offsetof(page, slots) == 128 + 8 * 1216);
-static_assert(has_shared_layout<page, 128 + 8 * 1216 + 1024 * 1792, 64>());
+static_assert(offsetof(page, file_system) == 128 && offsetof(page, slots) == 128 + 8 * 1472);
+static_assert(has_shared_layout<page, 128 + 8 * 1472 + 1024 * 1792, 64>());
 
 }  // namespace halcyon::coordinate

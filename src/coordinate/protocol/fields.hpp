@@ -135,6 +135,7 @@ void each_field(Visitor& v, M& m) {
 template <class Visitor, message_of<refused> M>
 void each_field(Visitor& v, M& m) {
     v.text("reason", m.reason, 0, longest_reason, need::required);
+    v.number("again_s", m.again_s, 0, longest_s, need::optional);
 }
 
 template <class Visitor, message_of<error_report> M>

@@ -169,10 +169,12 @@ struct registered {
     bool operator==(const registered&) const = default;
 };
 
-/// The connection is closed behind it. Asking again at once will not help.
+/// The connection is closed behind it. Only a daemon that stands by, of several that are elected, may be asked again at
+/// once: any may have the lead by then.
 struct refused {
     static constexpr std::string_view type = "refused";
     std::string reason = {};
+    double again_s = 10;  ///< ? an agent asks again after so long, and doubles that with each refusal; 0: at once
     bool operator==(const refused&) const = default;
 };
 

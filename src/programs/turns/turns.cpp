@@ -56,12 +56,13 @@ void put(char (&into)[room], std::string_view text) {
     into[bytes] = '\0';
 }
 
-/// What the agent tells of others, for people; "" while it changes that.
-std::string holders_of(const shared_file_system& here) {
-    const uint32_t told = here.told.load(std::memory_order_acquire);
-    std::string text(here.holders, ::strnlen(here.holders, sizeof here.holders));
+/// What the agent tells people, in a text of this version; "" while it changes that.
+template <size_t room>
+std::string told_in(const char (&shared)[room], const std::atomic<uint32_t>& version) {
+    const uint32_t told = version.load(std::memory_order_acquire);
+    std::string text(shared, ::strnlen(shared, room));
     std::atomic_thread_fence(std::memory_order_acquire);
-    if (told % 2 != 0 || here.told.load(relaxed) != told) return {};
+    if (told % 2 != 0 || version.load(relaxed) != told) return {};
     while (!text.empty() && text.back() == '\n') text.pop_back();
     return text;
 }
@@ -212,7 +213,10 @@ void halcyon_io_turns::describe_turn(halcyon_io_status_t& into) const {
                           now_ns - here.heard_ns.load(std::memory_order_acquire) <= shared_->patience_ns;
     if ((word & (turn_word::holds | turn_word::leased)) == 0 || !is_heard) {
         into.coordination = HALCYON_IO_SILENT;
-        put(into.reason, "nothing is heard of the coordinator or of this node's agent: I/O goes on without asking");
+        const std::string trouble = told_in(here.trouble, here.troubles);
+        put(into.reason, trouble.empty()
+                             ? "nothing is heard of the coordinator or of this node's agent: I/O goes on without asking"
+                             : "the coordinator gives no turns: " + trouble);
         return;
     }
     into.our_turn = turn_word::goes_under_lease(word) ? 1 : 0;
@@ -222,7 +226,7 @@ void halcyon_io_turns::describe_turn(halcyon_io_status_t& into) const {
     const bool is_new = here.told.load(std::memory_order_acquire) != told_before_;
     const bool knows = at() != stage::idle && is_new;
     into.expected_wait_s = knows ? seconds(here.wait_ns.load(relaxed)) : -1;
-    if (knows) put(into.holders, holders_of(here));
+    if (knows) put(into.holders, told_in(here.holders, here.told));
     into.others_move = into.holders[0] != '\0' ? 1 : 0;
 }
 

@@ -216,6 +216,14 @@ def test_without_an_agent_nothing_waits(prepare: Start, run: Run, scratch: Path)
     a.hold()
 
 
+def test_the_status_says_why_a_coordinator_gives_no_turns(start: Start, run: Run, scratch: Path) -> None:
+    of = start(paths=[str(scratch)], times=PATIENT)
+    a = run(of, "A", patience_ms=200, HALCYON_ACCOUNT="a" * 257)
+    a.hold()
+    wait_until(lambda: "register.account: 257 bytes" in a.status["reason"], "the status says why")
+    assert a.status["coordination"] == "silent"
+
+
 def test_a_file_with_more_paths_than_an_agent_has_room_for_is_refused(run: Run, tmp_path: Path) -> None:
     config = tmp_path / "many.yaml"
     paths = ", ".join(f"/many/{i}" for i in range(9))

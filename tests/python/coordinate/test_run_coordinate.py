@@ -78,6 +78,19 @@ def test_an_account_is_named_by_an_option_a_variable_or_slurm(
     assert program.returncode == 0, said
 
 
+def test_a_refusal_is_in_the_summary_with_its_reason(start: Prepare, tmp_path: Path) -> None:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    of = start(paths=[str(folder)], limits={"applications": 1})
+    other = Agent(of, "other")
+    run_until([other], heard(other, "registered"), "another application has the only place")
+    program = write(of, folder, patience_ms="3000")
+    said, _ = program.communicate(timeout=LIMIT_S)
+    assert program.returncode == 0, said
+    assert "a coordinator refused the job: 1 time\n" in said
+    assert "1 agent heard last from a coordinator: too many applications: user" in said
+
+
 def test_processes_go_on_at_once_where_the_agent_cannot_run(prepare: Prepare, tmp_path: Path) -> None:
     folder = tmp_path / "scratch"
     folder.mkdir()

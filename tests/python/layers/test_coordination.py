@@ -125,6 +125,20 @@ def test_facts_of_agents_are_summed_and_said_before_the_turns(tmp_path: Path) ->
     ]
 
 
+def test_why_a_coordinator_refused_an_agent_is_said(tmp_path: Path) -> None:
+    (tmp_path / "n.7.agent").write_text(
+        "untold 0\nthreads_missing 2\nmount /a\nrefusals 3\nerrors 1\nunsent 1\nlast_reason 12\nstops_uncleaned 1\n"
+    )
+    assert turns_in_words(read_turns(tmp_path))[:6] == [
+        "a coordinator refused the job: 3 times",
+        "1 message not understood by a coordinator",
+        "1 message to a coordinator could not be written",
+        "1 stop did not clean the node's caches: the agent found nothing there that it could open",
+        "an agent was refused a thread (ulimit -u), and answered later than usual: 2 times",
+        "1 agent heard last from a coordinator: 12",
+    ]
+
+
 def test_processes_that_could_not_take_turns_are_counted_by_their_reason(tmp_path: Path) -> None:
     for name, why in [("n.4.1.9", "no agent"), ("n.4.2.9", "no agent"), ("n.5.1.9", "another one")]:
         (tmp_path / f"{name}.uncoordinated").write_text(f"I/O is not coordinated: {why}\n")

@@ -1,0 +1,89 @@
+// When an agent asks a coordinator again that has refused it.
+#include "coordinate/agent/coordinator_link.hpp"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/line_socket/listening_socket.hpp"
+#include "coordinate/protocol/json.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+constexpr int64_t second_ns = 1'000'000'000;
+constexpr int limit_ms = 60'000;
+
+/// A link, and a daemon of the test's that accepts and refuses.
+class refused_links : public testing::Test {
+  protected:
+    refused_links() {
+        link_ = coordinator_link::start(*loop_, name_, "",
+                                        {[this] { connected_ = true; },
+                                         [this](const from_coordinator& message) {
+                                             refusals_ += std::holds_alternative<refused>(message) ? 1 : 0;
+                                         },
+                                         [this] { connected_ = false; }})
+                    .value();
+    }
+
+    [[nodiscard]] bool somebody_asks(int within_ms) const {
+        pollfd one{door_.fd(), POLLIN, 0};
+        return ::poll(&one, 1, within_ms) == 1;
+    }
+    template <class Condition>
+    void run_until(Condition holds) {
+        const int64_t until = monotonic_ns() + limit_ms * 1'000'000LL;
+        while (!holds() && monotonic_ns() < until) ASSERT_TRUE(loop_->run_once(second_ns / 100));
+        ASSERT_TRUE(holds());
+    }
+    /// The one that asks gets this answer, and its agent closes the connection.
+    void refuse(double again_s) {
+        ASSERT_TRUE(somebody_asks(limit_ms));
+        const descriptor peer = std::move(door_.accept().value().socket);
+        run_until([&] { return connected_; });
+        const std::string line = std::get<std::string>(encode(from_coordinator(refused{"no", again_s}))) + "\n";
+        ASSERT_EQ(::write(peer.get(), line.data(), line.size()), static_cast<ssize_t>(line.size()));
+        run_until([&, before = refusals_] { return refusals_ > before; });
+        link_->close();
+    }
+    /// As if so much time had passed since now.
+    void care(double later_s) { link_->care(monotonic_ns() + static_cast<int64_t>(later_s * 1e9)); }
+    [[nodiscard]] bool asks_after(double later_s, int within_ms) {
+        care(later_s);
+        return somebody_asks(within_ms);
+    }
+
+    std::string name_ = "unix:@halcyon-link-test-" + std::to_string(::getpid());
+    listening_socket door_ = listening_socket::open(parse_socket_address(name_).value(), {}).value();
+    std::unique_ptr<event_loop> loop_ = event_loop::start().value();
+    std::unique_ptr<coordinator_link> link_;
+    bool connected_ = false;
+    int refusals_ = 0;
+    static constexpr int moment_ms = 50;  // in which somebody would have asked
+};
+
+TEST_F(refused_links, ask_again_after_the_time_that_is_named_and_twice_as_long_after_the_next) {
+    care(0);
+    for (const double waits_s : {10, 20, 40, 80, 160, 300}) {  // no longer than five minutes
+        refuse(10);
+        EXPECT_FALSE(asks_after(waits_s - 1, moment_ms)) << waits_s;
+        care(waits_s + 1);
+    }
+    refuse(10);
+}
+
+TEST_F(refused_links, ask_a_daemon_that_stands_by_again_with_the_next_round) {
+    care(0);
+    for (int i = 0; i < 4; ++i) {
+        refuse(0);
+        care(1 + i);
+    }
+    EXPECT_TRUE(somebody_asks(limit_ms));
+}
+
+}  // namespace
+}  // namespace halcyon::coordinate
