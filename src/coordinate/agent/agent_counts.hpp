@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace halcyon::coordinate {
 
@@ -21,6 +22,11 @@ struct agent_counts {
     uint64_t handed_back = 0;   ///< turns given back since the application waited at another file system
     bool operator==(const agent_counts&) const = default;
 };
+
+/// Of each_count: what belongs to any run.
+constexpr bool is_ordinary(std::string_view count) {
+    return count == "phases" || count == "grants" || count == "recalls" || count == "handed_back";
+}
 
 template <class Visitor>
 void each_count(const agent_counts& of, Visitor visit) {

@@ -3,10 +3,8 @@
 #include <unistd.h>
 
 #include <array>
-#include <string_view>
 #include <utility>
 
-#include "base/replace_file.hpp"
 #include "coordinate/page/process_facts.hpp"
 
 namespace halcyon::coordinate {
@@ -23,22 +21,24 @@ bool agent_facts::is_due(size_t untold, int64_t now_ns) const {
 
 /// The agent has nobody to complain to: a file that cannot be written is tried again, and whoever reads the folder sees
 /// that the last line is missing.
-void agent_facts::tell(size_t untold, const std::string& text, bool is_end, int64_t now_ns) {
+void agent_facts::tell(size_t untold, const std::string& text, const std::string& faults, bool is_end, int64_t now_ns) {
+    const bool counts = is_end || faults != told_faults_ || (untold == 0) != (told_untold_ == 0);
     told_ns_ = now_ns;
     told_untold_ = untold;
-    const std::string now = "untold " + std::to_string(untold) + "\n" + text + (is_end ? "end done\n" : "");
-    if (path_.empty() || now == told_ || !replace_file(path_, now)) return;
-    told_ = now;
+    if (path_.empty()) return;
+    if (!counts) return writer_.try_again();
+    told_faults_ = faults;
+    writer_.write(path_, "untold " + std::to_string(untold) + "\n" + text + (is_end ? "end done\n" : ""));
 }
 
-void agent_facts::tell_of_dead(const page& shared, const process_slot& slot) const {
+void agent_facts::tell_of_dead(const page& shared, const process_slot& slot) {
     std::array<char, 4096> path{};
     std::array<char, process_facts::longest_text> text{};
     if (directory_.empty() ||
         !process_facts::name_file(path.data(), path.size(), directory_, host_.c_str(), slot.owner.load()))
         return;
     const size_t bytes = process_facts::describe(text.data(), text.size(), shared, slot, "died");
-    if (bytes > 0) static_cast<void>(replace_file(path.data(), std::string_view(text.data(), bytes)));
+    if (bytes > 0) writer_.write(path.data(), std::string(text.data(), bytes));
 }
 
 }  // namespace halcyon::coordinate

@@ -218,19 +218,23 @@ void running_agent::tell_facts(int64_t now_ns, bool is_end) {
     // Until then, the one that started this agent is about to come.
     const size_t untold = had_processes_ || is_end ? page_.untold() : 1;
     if (!is_end && !facts_.is_due(untold, now_ns)) return;
-    std::ostringstream out;
-    out << "without_place " << page_.shared().refused.load() << "\n";
-    out << "threads_missing " << bells_missing_ << "\n";
+    std::ostringstream text, faults;
+    const auto add = [&](std::string_view name, const auto& value) {
+        text << name << " " << value << "\n";
+        if (!is_ordinary(name)) faults << name << " " << value << "\n";
+    };
+    add("without_place", page_.shared().refused.load());
+    add("threads_missing", bells_missing_ + facts_.threads_missing());
     for (size_t i = 0; i < all_.size(); ++i) {
-        out << "mount " << with_.mounts[i].path << "\n";
-        each_count(all_[i]->agent.counted(),
-                   [&out](const char* name, uint64_t value) { out << name << " " << value << "\n"; });
-        if (!all_[i]->agent.last_reason().empty()) out << "last_reason " << all_[i]->agent.last_reason() << "\n";
-        out << "misunderstood " << all_[i]->link->misunderstood() << "\n";
-        out << "threads_missing " << all_[i]->link->threads_missing() + all_[i]->cleaner.threads_missing() << "\n";
-        out << "stops_uncleaned " << all_[i]->cleaner.uncleaned() << "\n";
+        coordinated& one = *all_[i];
+        add("mount", with_.mounts[i].path);
+        each_count(one.agent.counted(), add);
+        if (!one.agent.last_reason().empty()) add("last_reason", one.agent.last_reason());
+        add("misunderstood", one.link->misunderstood());
+        add("threads_missing", one.link->threads_missing() + one.cleaner.threads_missing());
+        add("stops_uncleaned", one.cleaner.uncleaned());
     }
-    facts_.tell(untold, out.str(), is_end, now_ns);
+    facts_.tell(untold, text.str(), faults.str(), is_end, now_ns);
 }
 
 /// Of a variable, without empty ones; each must be PATH=`value`.

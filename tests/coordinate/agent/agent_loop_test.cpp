@@ -100,9 +100,36 @@ class agents_of_a_job : public testing::Test {
         with_.mounts = {{"/scratch", "unix:" + folder_.file("no-socket")}};
         with_.first_process_s = 600;
     }
+    static bool await_beats(const page& shared, int many) {
+        int64_t before = shared.beat_ns.load();
+        for (int waited_ms = 0; many > 0 && waited_ms < 60'000; ++waited_ms, ::usleep(1000)) {
+            const int64_t now = shared.beat_ns.load();
+            many -= now != before ? 1 : 0;
+            before = now;
+        }
+        return many == 0;
+    }
+
     tests::temporary_folder folder_;
     agent_loop_settings with_;
 };
+
+TEST_F(agents_of_a_job, go_on_while_their_file_of_facts_cannot_be_written) {
+    with_.facts_directory = folder_.path().string();
+    std::string blocked;
+    const forked_agent agent(with_, [&] {
+        blocked = folder_.file("n1." + std::to_string(::getpid()) + ".agent.tmp");
+        ::mkfifo(blocked.c_str(), 0600);  // whoever opens it for writing waits for a reader
+    });
+    EXPECT_EQ(agent.said(), "ready");
+    const page* const shared = agent.open_page();
+    ASSERT_NE(shared, nullptr);
+    EXPECT_TRUE(await_beats(*shared, 10));
+    std::ifstream reader(folder_.file("n1." + std::to_string(agent.pid()) + ".agent.tmp"));
+    std::string line;
+    std::getline(reader, line);
+    EXPECT_EQ(line, "untold 1");
+}
 
 TEST_F(agents_of_a_job, run_without_threads_of_their_own) {
     const forked_agent agent(with_, [] {
