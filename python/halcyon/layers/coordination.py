@@ -18,6 +18,8 @@ from halcyon.quantities import plural, seconds, size
 
 MOST_PATHS = 8
 """File systems of one job; page.hpp has room for no more."""
+LONGEST_PATH = 511
+"""Bytes of a file system's real path, as page.hpp."""
 LONGEST_ACCOUNT = 256
 """Bytes; a coordinator refuses longer names."""
 
@@ -39,6 +41,9 @@ class Coordination:
         file is wrong; UnavailableError: this installation lacks a program, or no coordinator is known."""
         if len(self.lines) > MOST_PATHS:
             raise UsageError(f"--coordinate: {len(self.lines)} coordinated paths; expected {MOST_PATHS} or fewer")
+        for path in (line.rpartition("=")[0] for line in self.lines):
+            if (length := len(os.fsencode(path))) > LONGEST_PATH:
+                raise UsageError(f"--coordinate: {path}: {length} bytes; expected {LONGEST_PATH} or fewer")
         return {
             "HALCYON_COORDINATORS": "\n".join(self.lines),
             "HALCYON_AGENT": str(find_installed("halcyon-agent", "HALCYON_AGENT")),

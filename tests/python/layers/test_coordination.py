@@ -46,6 +46,11 @@ def test_more_paths_than_a_process_has_room_for_are_refused() -> None:
         Coordination(tuple(f"/{i}=unix:/a" for i in range(9))).variables()
 
 
+def test_a_path_that_a_page_has_no_room_for_is_refused() -> None:
+    with pytest.raises(UsageError, match=r"/ä+: 513 bytes; expected 511 or fewer"):
+        Coordination((f"/{'ä' * 256}=unix:/a",)).variables()
+
+
 @pytest.mark.parametrize("account", ["", "a" * 257, "physiké", "a\nb"])
 def test_an_account_that_a_coordinator_would_refuse_is_refused(account: str) -> None:
     with pytest.raises(UsageError, match="expected 1 to 256 characters of ASCII"):
