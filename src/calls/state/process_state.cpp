@@ -8,6 +8,7 @@
 #include "calls/state/descriptors.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/known_files.hpp"
+#include "calls/state/left_calls.hpp"
 
 namespace halcyon::calls {
 namespace {
@@ -114,8 +115,12 @@ bool may_record(thread_state& thread) {
     return false;
 }
 
+constinit std::atomic<left_calls_teller> tell_of_left_calls = nullptr;
+
 void leave_calls() {
     thread_state& thread = this_thread_state;
+    const left_calls_teller tell = tell_of_left_calls.load(std::memory_order_acquire);
+    if (thread.current != 0 && tell != nullptr) tell();
     if (thread.current != 0) process_page.state.left.fetch_add(1, std::memory_order_relaxed);
     thread.current = 0;
     thread.function = 0;

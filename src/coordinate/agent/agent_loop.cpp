@@ -71,6 +71,7 @@ result<void> running_agent::add_mount(size_t at, double now_s) {
     how.job.processes = with_.job.processes;
     how.job.nodes = with_.job.nodes;
     how.job.node = with_.node;
+    how.job.mount = at;
     how.job.account = with_.account;
     how.patience_s = with_.page.patience_s;
     how.pause_s = with_.page.pause_s;

@@ -15,6 +15,7 @@
 #include "base/yaml/schema.hpp"
 #include "coordinate/configuration/coordinators.hpp"
 #include "coordinate/configuration/coordinators_schema.hpp"
+#include "coordinate/page/page.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -36,9 +37,16 @@ int64_t size(const config_value& value, int64_t least) {
     return given;
 }
 
+bool is_line(const std::string& text) {
+    return std::ranges::none_of(text, [](unsigned char c) { return c < ' ' || c == 127; });
+}
+
+/// Processes of jobs hear of paths and addresses in lines PATH=ADDRESS.
 socket_address address_of(const config_value& value) {
     auto parsed = parse_socket_address(value.text());
     if (!parsed) value.refuse(parsed.why().message);
+    if (!is_line(value.text()) || value.text().find('=') != std::string::npos)
+        value.refuse("'" + printable(value.text()) + "'; expected no control characters, and no '='");
     return *parsed;
 }
 
@@ -47,6 +55,10 @@ std::string path_of(const config_value& value) {
     if (!given.is_absolute()) value.refuse("'" + printable(value.text()) + "'; expected an absolute path");
     std::string path = given.lexically_normal().string();
     while (path.size() > 1 && path.ends_with('/')) path.pop_back();
+    if (!is_line(path)) value.refuse("'" + printable(path) + "'; expected no control characters");
+    if (path.size() >= shared_file_system::longest_path)
+        value.refuse("a path of " + std::to_string(path.size()) + " bytes; expected fewer than " +
+                     std::to_string(shared_file_system::longest_path));
     return path;
 }
 

@@ -1,6 +1,7 @@
 #include "coordinate/coordinator/job.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "policy/sound_values.hpp"
 
@@ -84,7 +85,9 @@ int64_t job::processes() const {
 }
 
 int64_t job::nodes() const {
-    auto most = static_cast<int64_t>(agents.size());
+    std::array<int64_t, most_mounts> of_mount{};
+    for (const agent& one : agents) ++of_mount[one.mount];
+    int64_t most = *std::ranges::max_element(of_mount);
     for (const agent& one : agents) most = std::max(most, one.nodes);
     return most;
 }

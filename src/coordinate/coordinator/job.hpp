@@ -20,10 +20,12 @@ inline constexpr double never = std::numeric_limits<double>::infinity();
 /// Sums of bytes stop here.
 inline constexpr int64_t most_bytes_together = int64_t{1} << 61U;
 
-/// One node of a job. Where a time is one of hearing, its name says so: see hearing_clock.
+/// One node of a job, or one of several mounts of that node. Where a time is one of hearing, its name says so: see
+/// hearing_clock.
 struct agent {
     uint64_t id = 0;  ///< never used again; stays when the agent comes back by another connection
     std::string node;
+    uint64_t mount = 0;
     connection_id connection = 0;  ///< 0: lost
     int64_t processes = 1;
     int64_t nodes = 1;

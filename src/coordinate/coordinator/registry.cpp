@@ -48,7 +48,8 @@ job& registry::add_job(const registration& what, uint32_t user) {
 }
 
 registry::admitted registry::join(peer& from, job& to, const registration& what, double stale_by_heard_s) {
-    const auto same_node = std::ranges::find(to.agents, what.node, &agent::node);
+    const auto same_node = std::ranges::find_if(
+        to.agents, [&](const agent& one) { return one.node == what.node && one.mount == what.mount; });
     if (from.agent != 0 && (same_node == to.agents.end() || same_node->id != from.agent))
         return {admission::wrong_token};
     admitted done{admission::new_agent};
@@ -57,6 +58,7 @@ registry::admitted registry::join(peer& from, job& to, const registration& what,
         agent made;
         made.id = next_id_++;
         made.node = what.node;
+        made.mount = what.mount;
         to.agents.push_back(std::move(made));
     } else {
         done.how = from.agent != 0 ? admission::same_agent : admission::agent_back;

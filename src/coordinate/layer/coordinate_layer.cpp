@@ -1,6 +1,7 @@
 #include "coordinate/layer/coordinate_layer.hpp"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <sys/utsname.h>
 
@@ -13,6 +14,7 @@
 #include "calls/state/descriptors.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/held_signals.hpp"
+#include "calls/state/left_calls.hpp"
 #include "calls/state/process_state.hpp"
 #include "calls/state/standard_error.hpp"
 #include "coordinate/layer/agent_ring.hpp"
@@ -27,11 +29,39 @@ namespace {
 
 constinit thread_local own_calls own_of_thread __attribute__((tls_model("initial-exec"))) = {};
 
+coordinate_layer* layer_of_process = nullptr;
+
+/// Calls of a thread end with it, if it was cancelled or a jump has left them. Handlers of signals make calls, too, so
+/// that nothing may be allocated: the C library does so only for later keys than these.
+constexpr pthread_key_t keys_of_thread = 32;  // PTHREAD_KEY_2NDLEVEL_SIZE
+pthread_key_t key_of_end = keys_of_thread;
+
+void forget_calls_of_thread() {
+    // In a child that was forked within the call, its counts are the parent's.
+    if (layer_of_process != nullptr && own_of_thread.generation == calls::this_process().generation)
+        layer_of_process->forget_calls(own_of_thread);
+}
+
+void notice_ends(coordinate_layer& layer) {
+    layer_of_process = &layer;
+    calls::tell_of_left_calls.store(forget_calls_of_thread, std::memory_order_release);
+    pthread_key_t made = 0;
+    if (key_of_end == keys_of_thread && pthread_key_create(&made, [](void*) { forget_calls_of_thread(); }) == 0)
+        key_of_end = made;
+}
+
 own_calls& own() {
     const uint32_t generation = calls::this_process().generation;
-    if (own_of_thread.generation != generation) [[unlikely]]
-        own_of_thread = {
-            .generation = generation, .left = 0, .inside = 0, .transfers = 0, .burst_at = 0, .beside = 0, .depth = {}};
+    if (own_of_thread.generation != generation) [[unlikely]] {
+        own_of_thread = {.generation = generation,
+                         .inside = 0,
+                         .transfers = 0,
+                         .burst_at = 0,
+                         .beside = 0,
+                         .depth = {},
+                         .waits = {}};
+        if (key_of_end < keys_of_thread) pthread_setspecific(key_of_end, &own_of_thread);
+    }
     return own_of_thread;
 }
 
@@ -79,6 +109,7 @@ bool coordinate_layer::start(const settings& wanted, char* complaint, size_t com
     asks_.start(*shared_, *slot_, files_, wanted.forecasts, wanted.forecasting);
     for (size_t i = 0; i < shared_->file_systems; ++i) takers_[i].start(*shared_, *slot_, i, ns_per_tick, asks_);
     locks_.start(*slot_);
+    notice_ends(*this);
     slot_->by_itself.layer.store(1);
     told_forecasts_ = told_left_out_ = 0;
     slot_->told.store(0, std::memory_order_release);
@@ -239,6 +270,10 @@ void coordinate_layer::lock(size_t at, calls::call_record& record, const calls::
     next(record);
     const bool asks = record.function == static_cast<uint16_t>(calls::call_id::lockf) && record.argument == F_TEST;
     if (record.error == 0 && !asks) locks_.taken(record, descriptor);
+}
+
+void coordinate_layer::forget_calls(own_calls& of_thread) {
+    for (size_t i = 0; i < shared_->file_systems; ++i) takers_[i].forget_calls(of_thread);
 }
 
 void coordinate_layer::on_absence(std::string_view, uint64_t) {}

@@ -81,6 +81,9 @@ class coordinate_layer final : public calls::layer {
     void on_absence(std::string_view subject, uint64_t count) override;
     void on_end(calls::ending how) override;
 
+    /// Of a thread of which none will return; anywhere in it.
+    void forget_calls(own_calls& of_thread);
+
     /// Whether other applications moved bytes at the same file system while this call of the thread did, which is over;
     /// true also where nobody knows.
     [[nodiscard]] bool moved_beside_others(const calls::call_record& record) const;

@@ -59,14 +59,14 @@ void turn_taker::begin_round(own_calls& own) {
     }
 }
 
-/// A jump left calls of this thread that have been counted. A handler's call inside another one looks the same where
-/// another thread jumped meanwhile: then the outer one is no longer counted, and does not count itself out.
-void turn_taker::repair(own_calls& own) {
-    const auto left = static_cast<uint32_t>(calls::this_process().left.load(relaxed));
-    if (left == own.left) return;
-    own.left = left;
+/// A handler that jumps within itself looks the same: then the outer call is no longer counted, and does not count
+/// itself out.
+void turn_taker::forget_calls(own_calls& own) {
+    if (own.depth[file_system_] == 0 && own.waits[file_system_] == 0) return;
     part_->under_way.fetch_sub(own.depth[file_system_]);
-    own.depth[file_system_] = 0;
+    part_->waiting.fetch_sub(own.waits[file_system_]);
+    own.depth[file_system_] = own.waits[file_system_] = 0;
+    ring();
 }
 
 turn_taker::verdict turn_taker::judge(const own_calls& own, uint32_t word, int64_t bytes) {
@@ -107,8 +107,9 @@ bool turn_taker::is_exempt(const own_calls& own, const calls::call_circumstances
 }
 
 void turn_taker::step_back(own_calls& own, int64_t bytes) {
-    if (own.depth[file_system_] > 0) --own.depth[file_system_];
     part_->moved.fetch_sub(bytes, relaxed);
+    if (own.depth[file_system_] == 0) return;
+    --own.depth[file_system_];
     part_->under_way.fetch_sub(1);
 }
 
@@ -150,13 +151,17 @@ passage turn_taker::pass(own_calls& own, int64_t bytes, calls::call_record& reco
         }
         if (let_go_if_silent(*shared_, *here_, *part_, word, now_ns)) continue;
         part_->waiting.fetch_add(1);  // before it is taken out of those under way: never neither
+        ++own.waits[file_system_];
         step_back(own, bytes);
         ring();
         sleep_on_turn(*shared_, here_->turn, word, now_ns - began_ns);
         if (is_forked_since(process)) [[unlikely]]
             return passage::unasked;  // the counts are the parent's, thread.inside is begun anew
         step_forward(own, bytes);
-        part_->waiting.fetch_sub(1);
+        if (own.waits[file_system_] > 0) {
+            --own.waits[file_system_];
+            part_->waiting.fetch_sub(1);
+        }
     }
     --thread.inside;
     if (began_ns != 0) {

@@ -24,12 +24,12 @@ enum class passage : uint8_t {
 /// What a thread knows of its own calls. One for each thread, initial-exec and without destructor.
 struct own_calls {
     uint32_t generation;                             ///< of the process that it is of
-    uint32_t left;                                   ///< jumps of the process when it was looked at last
     uint64_t inside;                                 ///< collective call that it is in, as a round; 0: none
     uint64_t transfers;                              ///< under that one
     uint32_t burst_at;                               ///< file system of its last metadata call, and 1
     uint64_t beside;                                 ///< number of its last call that moved bytes beside others, and 1
     uint8_t depth[process_slot::most_file_systems];  ///< of its calls, in process_part::under_way
+    uint8_t waits[process_slot::most_file_systems];  ///< likewise, in process_part::waiting
 };
 
 /// A call was interrupted by a handler that forked, and this is the child, which comes back to where its parent was:
@@ -56,8 +56,6 @@ class turn_taker {
             begin_phase(now);
         if (part_->operation.load(std::memory_order_relaxed) != static_cast<uint32_t>(what)) [[unlikely]]
             part_->operation.store(static_cast<uint32_t>(what), std::memory_order_relaxed);
-        if (own.depth[file_system_] != 0) [[unlikely]]
-            repair(own);
         ++own.depth[file_system_];
         if (own.inside != rounds::none) [[unlikely]]
             begin_round(own);
@@ -87,6 +85,9 @@ class turn_taker {
         }
         last_end_.store(end, std::memory_order_relaxed);
     }
+
+    /// Calls of this thread that are under way or wait will never end: a jump leaves them, or the thread ends.
+    void forget_calls(own_calls& own);
 
     /// For a call that must not begin before its turn, but moves nothing: waits, and counts the wait.
     void wait_only(own_calls& own, calls::call_record& record, const calls::next_call& next) {
@@ -121,7 +122,6 @@ class turn_taker {
 
     void begin_phase(int64_t now);
     void begin_round(own_calls& own);
-    void repair(own_calls& own);
     [[nodiscard]] bool draw(int64_t bytes, bool must) { return draw_from_lease(*shared_, *here_, *part_, bytes, must); }
     /// The program has taken the turn by itself, and gives it back by itself: its calls must come to there.
     [[nodiscard]] bool is_held_by_program() const {

@@ -37,6 +37,7 @@ void each_field(Visitor& v, M& m) {
     v.whole("processes", m.processes, 1, most_processes, need::required);
     v.whole("nodes", m.nodes, 1, most_processes, need::required);
     v.text("node", m.node, 1, longest_name, need::required);
+    v.whole("mount", m.mount, 0, most_mounts - 1, need::optional);
     v.text("account", m.account, 0, longest_name, need::optional);
     v.text("secret", m.secret, 16, longest_name, need::required);
 }

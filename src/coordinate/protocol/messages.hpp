@@ -20,6 +20,8 @@ inline constexpr int64_t protocol_version = 1;
 inline constexpr double lease_silence_s = 1;
 /// Of a line, without its end.
 inline constexpr size_t longest_line = size_t{64} << 10U;
+/// Of a node, at one coordinator.
+inline constexpr uint64_t most_mounts = 64;
 
 // Agent to coordinator.
 
@@ -31,6 +33,7 @@ struct registration {
     int64_t processes = 1;  ///< of the whole job as far as the agent knows: the largest number of its agents counts
     int64_t nodes = 1;      ///< likewise
     std::string node = {};
+    uint64_t mount = 0;        ///< ? of those of the node: a coordinator of several hears of each by a connection
     std::string account = {};  ///< ? who pays
     std::string secret = {};   ///< a random token of the job: an agent that does not show it is none of this job's
     bool operator==(const registration&) const = default;

@@ -1,7 +1,11 @@
 // Which calls wait for a turn, and what ends the wait.
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
 #include <sys/wait.h>
 
 #include "calls/state/known_files.hpp"
+#include "calls/state/left_calls.hpp"
 #include "coordinate/layer/called_layer.hpp"
 #include "coordinate/stepped_process.hpp"
 
@@ -272,19 +276,50 @@ TEST_F(starving_layer, goes_on_for_the_rest_of_a_phase_that_waited_for_too_long)
     EXPECT_EQ(process.part().unasked, 8192);
 }
 
-TEST_F(layer_test, does_not_count_a_call_that_a_jump_left_for_ever) {
+struct jumped {};
+
+TEST_F(layer_test, counts_a_call_no_more_that_a_jump_left) {
     allow();
     called_process process(page_, 1);
-    struct jumped {};
-    try {
-        process.call({.meanwhile = [] { throw jumped(); }});
-    } catch (const jumped&) {
-        calls::leave_calls();
-        ++calls::this_process().left;
-    }
-    EXPECT_EQ(state().under_way, 1);
-    process.call({});
+    const auto jump = [] {
+        calls::tell_of_left_calls.load()();
+        throw jumped();
+    };
+    EXPECT_THROW(process.call({.meanwhile = jump}), jumped);
     EXPECT_EQ(state().under_way, 0);
+    process.call({.meanwhile = [&] { EXPECT_EQ(state().under_way, 1); }});
+    EXPECT_EQ(state().under_way, 0);
+}
+
+TEST_F(layer_test, counts_a_call_no_more_whose_thread_was_cancelled) {
+    allow();
+    called_process process(page_, 1);
+    ++calls::this_process().generation;  // it is not 0 in a process that records
+    std::thread([&] { process.call({.meanwhile = [] { pthread_exit(nullptr); }}); }).join();
+    --calls::this_process().generation;
+    EXPECT_EQ(state().under_way, 0);
+}
+
+TEST_F(waiting_calls, are_no_more_counted_when_a_jump_leaves_them) {
+    struct sigaction jumps {};
+    struct sigaction before {};
+    static sigjmp_buf out;
+    jumps.sa_handler = [](int) {
+        calls::tell_of_left_calls.load()();
+        siglongjmp(out, 1);
+    };
+    ASSERT_EQ(::sigaction(SIGUSR1, &jumps, &before), 0);
+    std::atomic<bool> left{false};
+    std::thread caller([&] {
+        if (sigsetjmp(out, 1) == 0) process_.call({});
+        left = true;
+    });
+    wait_until([&] { return state().waiting == 1; });
+    ::pthread_kill(caller.native_handle(), SIGUSR1);
+    wait_until([&] { return left.load(); });
+    EXPECT_EQ(state().waiting + state().under_way, 0);
+    caller.join();
+    ::sigaction(SIGUSR1, &before, nullptr);
 }
 
 /// A handler forked within the call; the child comes back out of it before it has made a call of its own.

@@ -52,6 +52,35 @@ def test_a_program_waits_until_the_turn_is_given_back(start: Prepare, tmp_path: 
     assert (folder / "file").stat().st_size == 8 << 20
 
 
+WRITES_TO_BOTH = """
+import os, sys
+files = [os.open(f"{folder}/file", os.O_CREAT | os.O_WRONLY) for folder in sys.argv[1:]]
+for i in range(64):
+    os.pwrite(files[i % 2], bytes(1 << 16), i << 16)
+"""
+
+
+def test_all_paths_of_a_coordinator_have_one_turn(start: Prepare, tmp_path: Path) -> None:
+    folders = [tmp_path / "scratch", tmp_path / "projects"]
+    for folder in folders:
+        folder.mkdir()
+    of = start(paths=[str(folder) for folder in folders], times=PATIENT)
+    other = Agent(of, "other")
+    other.begin()
+    run_until([other], has_turn(other), "the other one has the turn")
+    program = write(of, folders[0], command=[sys.executable, "-c", WRITES_TO_BOTH, *map(str, folders)])
+    own = lambda: [(one.state, one.nodes) for one in of.top().applications if one.job != "other"]  # noqa: E731
+    run_until([other], lambda: own() == [("waiting", 1)], "the program waits")
+    assert all((folder / "file").stat().st_size == 0 for folder in folders)
+    other.release()
+    run_until([other], lambda: program.poll() is not None, "the program ends")
+    said, _ = program.communicate(timeout=LIMIT_S)
+    assert program.returncode == 0, said
+    assert "1 process took turns: 4.19 MB in turn" in said
+    assert "broke" not in said
+    assert "out of turn" not in said
+
+
 @pytest.mark.parametrize(
     ("options", "variables", "account"),
     [

@@ -24,6 +24,8 @@ VERSION = 1
 NAME = "recording.json"
 DATA = "data"
 """The data set's folder within that of a recorded run."""
+_MOST_RUNS = 9_999
+"""Of one program, beside each other."""
 NO_PROCESS = (
     "no process was recorded. Static programs and those that change their user (setuid) cannot be; neither can "
     "processes on nodes that do not see this folder"
@@ -131,17 +133,28 @@ def _changes_io(name: str) -> bool:
 
 def new_folder(wanted: Path | None, command: list[str]) -> Path:
     """Makes the folder of a run; by default `<program>.halcyon`, or with a number where that exists."""
-    if wanted is None:
-        stem = Path(program_of(command)).name
-        names = (f"{stem}.halcyon" if n == 1 else f"{stem}.{n}.halcyon" for n in range(1, 10_000))
-        wanted = next(Path(name) for name in names if not Path(name).exists())
-    elif wanted.exists() and any(wanted.iterdir()):
+    if wanted is not None and wanted.exists() and any(wanted.iterdir()):
         raise UsageError(f"{wanted}: exists already; name a folder that does not, or remove it")
+    place = wanted or _first_free(Path(program_of(command)).name)
     try:
-        (wanted / "trace").mkdir(parents=True)
+        (place / "trace").mkdir(parents=True)
     except OSError as why:
-        raise HalcyonSystemError.of(why, wanted) from why
-    return wanted.resolve()
+        raise HalcyonSystemError.of(why, place) from why
+    return place.resolve()
+
+
+def _first_free(stem: str) -> Path:
+    """Makes a folder. Other runs may look for a name at the same time: whoever makes the folder has the name."""
+    for n in range(1, _MOST_RUNS + 1):
+        place = Path(f"{stem}.halcyon" if n == 1 else f"{stem}.{n}.halcyon")
+        try:
+            place.mkdir()
+        except FileExistsError:
+            continue
+        except OSError as why:
+            raise HalcyonSystemError.of(why, place) from why
+        return place
+    raise UsageError(f"{stem}.{_MOST_RUNS}.halcyon: exists already, like all names before it; remove some, or name one")
 
 
 def drop_folder(place: Path, *, is_new: bool) -> None:
