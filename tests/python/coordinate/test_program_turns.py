@@ -350,6 +350,33 @@ def test_calls_of_a_program_under_the_layer_do_not_wait_twice(start: Start, run:
     assert "out of turn" not in said
 
 
+# The place of the first process is free again when the shell becomes the program. While it waits for that, it starts no
+# process, which would take that place.
+BECOMES_ANOTHER = """
+cd "$1"; shift
+sh -c 'printf %1048576d 0 > first; : > ../first.done; kill -STOP $$' &
+until [ -e ../first.done ]; do :; done
+sh -c '
+    printf %1048576d 0 > own
+    kill -9 $1
+    until set -- "$2"/*."$1".*.coordinate "$@" && [ -e "$1" ]; do shift; done
+    shift 3; exec "$@"
+' sh $! "$HALCYON_TRACE_DIR" "$@"
+exit $?
+"""
+
+
+@pytest.mark.usefixtures("library")
+def test_a_process_that_becomes_another_program_keeps_its_place(start: Start, run: Run, scratch: Path) -> None:
+    of = start(paths=[str(scratch)], times=PATIENT)
+    halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--no-predict", "--coordinators", str(of.config)]
+    a = run(of, "A", before=[*halcyon, "--", "sh", "-c", BECOMES_ANOTHER, "sh", str(scratch)])
+    a.hold()
+    a.do("write", file=str(scratch / "a"), mib=4)
+    a.do("release")
+    assert "6.29 MB in turn" in a.end()  # those of both programs are told, and those of the killed process
+
+
 def test_a_phase_gives_its_turn_back_at_its_end(start: Start, run: Run, scratch: Path) -> None:
     a = run(start(paths=[str(scratch)], times=PATIENT), "A")
     a.do("in_phase", file=str(scratch / "a"), mib=2, nbytes=2 << 20)
