@@ -270,7 +270,7 @@ void turn_agent::say_progress() {
     if (!registered_ || !in_phase_) return;
     const int64_t moved = state_.moved - told_moved_, unasked = state_.unasked - told_unasked_;
     if (unasked > 0) say(progress{.phase = phase_, .lease = 0, .bytes_moved = unasked});
-    told_unasked_ = state_.unasked;
+    told_unasked_ = std::max(told_unasked_, state_.unasked);
     if (!informed_) return;
     progress what{.phase = phase_, .lease = lease_ != 0 ? lease_ : stop_.lease()};
     if (what.lease == 0) return;

@@ -165,16 +165,16 @@ void program_turn::step() {
     take();
 }
 
-/// What moved since the turn was taken counts, and does so no more.
+/// What moved since the turn was taken counts, and does so no more. It is added first: the agent, which asks the system
+/// for it as long as the turn is held, may see it twice for a moment, but never less than before.
 void program_turn::settle() {
     const int64_t from = own_->counted_from.load();
-    const bool was_last = own_->held.fetch_sub(1) == 1;
-    const int64_t moved = was_last && slot_->by_itself.layer.load() == 0 && from >= 0 ? own_bytes() - from : 0;
-    if (how_ != passage::under_lease) {
-        part_->unasked.fetch_add(moved > 0 ? moved : 0, relaxed);
-        return;
-    }
-    part_->moved.fetch_add(moved > 0 ? moved : 0, relaxed);
+    const bool is_last = own_->held.load() == 1;
+    const int64_t moved = is_last && slot_->by_itself.layer.load() == 0 && from >= 0 ? own_bytes() - from : 0;
+    const bool leased = how_ == passage::under_lease;
+    (leased ? part_->moved : part_->unasked).fetch_add(moved > 0 ? moved : 0, relaxed);
+    own_->held.fetch_sub(1);
+    if (!leased) return;
     static_cast<void>(draw_from_lease(*shared_, *here_, *part_, 0, true));
     part_->under_way.fetch_sub(1, std::memory_order_release);
 }

@@ -435,6 +435,22 @@ TEST_F(turn_agents, let_io_go_on_after_a_second_of_silence_and_not_again_until_t
     EXPECT_EQ(agent->counted().silences, 1U);
 }
 
+TEST_F(turn_agents, tell_once_what_moved_unasked_though_the_account_is_behind_for_a_moment) {
+    join();
+    node.begun = 1;
+    node.waiting = 1;
+    int64_t told = 0;
+    for (const int64_t unasked : {100, 100, 40, 100, 130}) {
+        node.unasked = unasked;
+        agent->received(heartbeat{}, now_s);
+        advance(0.3);
+        for (const to_coordinator& message : last.messages)
+            if (const auto* const one = std::get_if<progress>(&message); one != nullptr && one->lease == 0)
+                told += one->bytes_moved;
+    }
+    EXPECT_EQ(told, 130);
+}
+
 TEST_F(turn_agents, show_a_lease_behind_a_second_of_silence_and_use_it_only_with_the_next_grant) {
     join();
     begin();
