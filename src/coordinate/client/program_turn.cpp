@@ -105,7 +105,7 @@ bool program_turn::goes_out_of_turn(uint32_t word, int64_t now_ns) {
         part_->let_locks.fetch_add(1, relaxed);
         return true;
     }
-    if (now_ns - asked_ns_ >= shared_->starvation_ns) {
+    if (now_ns - asked_ns_ >= here_->starvation_ns.load(relaxed)) {
         part_->let_starving.fetch_add(1, relaxed);
         ++starving_;
         return true;
@@ -134,7 +134,7 @@ void program_turn::wait_until_taken(bool follows, int64_t most_ns) {
             break;
         }
         const uint32_t word = here_->turn.load(std::memory_order_seq_cst);
-        if (!may_begin(word)) sleep_on_turn(*shared_, here_->turn, word, now_ns - asked_ns_);
+        if (!may_begin(word)) sleep_on_turn(*shared_, *here_, word, now_ns - asked_ns_);
         now_ns = monotonic_ns();
     }
     waited_ns_ += monotonic_ns() - began_ns;

@@ -33,7 +33,8 @@ class program_turn {
 
     /// Takes the turn if that can be done at once. A load where it cannot; no system call but to wake the agent.
     bool try_take();
-    /// Waits for it: until it is this application's; nobody answers for page::patience_ns; or for page::starvation_ns.
+    /// Waits for it: until it is this application's; nobody answers for page::patience_ns; or for
+    /// shared_file_system::starvation_ns.
     void take();
     /// Takes part in a turn that another process of the application has: waits for page::patience_ns at most.
     void join();

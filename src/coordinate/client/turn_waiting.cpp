@@ -52,10 +52,11 @@ bool let_go_if_silent(const page& shared, shared_file_system& here, process_part
     return true;
 }
 
-void sleep_on_turn(const page& shared, std::atomic<uint32_t>& turn, uint32_t word, int64_t waited_ns) {
-    const int64_t ns = std::min({longest_sleep_ns, shared.patience_ns / 4, shared.starvation_ns - waited_ns});
+void sleep_on_turn(const page& shared, shared_file_system& here, uint32_t word, int64_t waited_ns) {
+    const int64_t left_ns = std::max<int64_t>(here.starvation_ns.load(relaxed) - waited_ns, 0);
+    const int64_t ns = std::min({longest_sleep_ns, shared.patience_ns / 4, left_ns});
     const timespec limit{ns / 1'000'000'000, ns % 1'000'000'000};
-    direct::call(SYS_futex, direct::address(&turn), FUTEX_WAIT, word, direct::address(&limit));
+    direct::call(SYS_futex, direct::address(&here.turn), FUTEX_WAIT, word, direct::address(&limit));
 }
 
 }  // namespace halcyon::coordinate

@@ -19,6 +19,6 @@ bool let_go_if_silent(const page& shared, shared_file_system& here, process_part
 
 /// Sleeps while the turn is `word`, until the starvation limit of one who has waited for `waited_ns` at most. Wakes now
 /// and then, for looks at locks and beats.
-void sleep_on_turn(const page& shared, std::atomic<uint32_t>& turn, uint32_t word, int64_t waited_ns);
+void sleep_on_turn(const page& shared, shared_file_system& here, uint32_t word, int64_t waited_ns);
 
 }  // namespace halcyon::coordinate

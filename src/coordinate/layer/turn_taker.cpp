@@ -30,7 +30,7 @@ void turn_taker::start(page& shared, process_slot& slot, size_t file_system, dou
     pause_ticks_ = static_cast<int64_t>(static_cast<double>(shared.pause_ns) / ns_per_tick);
     last_end_ = last_metadata_ = long_ago;
     collectives_ = 0;
-    let_phase_ = no_phase;
+    let_go_ = no_wait;
     burst_ = 0;
 }
 
@@ -93,7 +93,7 @@ bool turn_taker::is_exempt(const own_calls& own, const calls::call_circumstances
         part_->let_others.fetch_add(1, relaxed);
         return true;
     }
-    if (let_phase_.load(relaxed) == part_->begun.load(relaxed)) {
+    if (let_go_.load(relaxed) == current_wait()) {
         part_->let_starving.fetch_add(1, relaxed);
         return true;
     }
@@ -144,15 +144,15 @@ passage turn_taker::pass(own_calls& own, int64_t bytes, calls::call_record& reco
             began_ns = now_ns;
             began = calls::ticks();
         }
-        if (now_ns - began_ns >= shared_->starvation_ns) {
-            let_phase_.store(part_->begun.load(relaxed), relaxed);
+        if (now_ns - began_ns >= here_->starvation_ns.load(relaxed)) {
+            let_go_.store(current_wait(), relaxed);
             continue;
         }
         if (let_go_if_silent(*shared_, *here_, *part_, word, now_ns)) continue;
         part_->waiting.fetch_add(1);  // before it is taken out of those under way: never neither
         step_back(own, bytes);
         ring();
-        sleep_on_turn(*shared_, here_->turn, word, now_ns - began_ns);
+        sleep_on_turn(*shared_, *here_, word, now_ns - began_ns);
         if (is_forked_since(process)) [[unlikely]]
             return passage::unasked;  // the counts are the parent's, thread.inside is begun anew
         step_forward(own, bytes);

@@ -115,10 +115,15 @@ class turn_taker {
     void end_collective(own_calls& own, uint64_t outer);
 
   private:
-    static constexpr uint64_t no_phase = UINT64_MAX;
+    static constexpr uint64_t no_wait = UINT64_MAX;
     static constexpr int64_t long_ago = INT64_MIN / 2;
     enum class verdict : uint8_t { goes, waits, exempt, unasked };
 
+    /// Calls of one phase that have waited since the application had its turn last.
+    [[nodiscard]] uint64_t current_wait() const {
+        const auto phase = static_cast<uint32_t>(part_->begun.load(std::memory_order_relaxed));
+        return uint64_t{here_->given.load(std::memory_order_relaxed)} << 32U | phase;
+    }
     void begin_phase(int64_t now);
     void begin_round(own_calls& own);
     void repair(own_calls& own);
@@ -142,7 +147,7 @@ class turn_taker {
     int64_t pause_ticks_ = 0;
     std::atomic<int64_t> last_end_{long_ago};  ///< of a transfer, in ticks
     std::atomic<uint64_t> collectives_{0};
-    std::atomic<uint64_t> let_phase_{no_phase};  ///< that has waited for long enough
+    std::atomic<uint64_t> let_go_{no_wait};  ///< the one that has taken as long as any may
     std::atomic<int64_t> last_metadata_{long_ago};
     std::atomic<uint32_t> burst_{0};  ///< metadata calls without a pause in between
 };

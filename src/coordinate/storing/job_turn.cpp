@@ -20,8 +20,7 @@ constexpr size_t longest_path = 4096;
 
 class job_turn::coordinated_stay final : public stay {
   public:
-    coordinated_stay(job_turn& of, place& at, int64_t bytes)
-        : of_(of), at_(at), bytes_(bytes), may_wait_ns_(at.seat.starvation_ns()) {
+    coordinated_stay(job_turn& of, place& at, int64_t bytes) : of_(of), at_(at), bytes_(bytes) {
         of_.begin_file();
         at_.seat.expect(bytes_);
         take(0);
@@ -40,12 +39,12 @@ class job_turn::coordinated_stay final : public stay {
         moved_ += bytes;
         if (how_ != turn_seat::passage::under_lease) unasked_ += bytes;
     }
-    [[nodiscard]] int64_t waited_ns() const override { return at_.seat.starvation_ns() - may_wait_ns_; }
+    [[nodiscard]] int64_t waited_ns() const override { return waited_ns_; }
     [[nodiscard]] int64_t unasked_bytes() const override { return unasked_; }
 
   private:
     void take(int64_t bytes) {
-        how_ = at_.seat.take(bytes, may_wait_ns_);
+        how_ = at_.seat.take(bytes, waited_ns_);
         piece_ = bytes;
         of_.note(at_, how_);
     }
@@ -53,7 +52,7 @@ class job_turn::coordinated_stay final : public stay {
     job_turn& of_;
     place& at_;
     int64_t bytes_;
-    int64_t may_wait_ns_;  ///< the whole file no longer than any call may
+    int64_t waited_ns_ = 0;  ///< the whole file no longer than any call may
     int64_t piece_ = 0;
     turn_seat::passage how_ = turn_seat::passage::under_lease;
     int64_t moved_ = 0;

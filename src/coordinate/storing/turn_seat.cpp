@@ -56,13 +56,13 @@ bool turn_seat::sit_down(int64_t bytes) {
     return turn_word::goes_under_lease(word) && before + bytes <= part_->limit.load(relaxed);
 }
 
-turn_seat::passage turn_seat::take(int64_t bytes, int64_t& may_wait_ns) {
+turn_seat::passage turn_seat::take(int64_t bytes, int64_t& waited_ns) {
     begin_phase();
     part_->operation.store(static_cast<uint32_t>(operation::write), relaxed);
     bool goes = sit_down(bytes);
     const bool waits = !goes;
     passage how = passage::under_lease;
-    const int64_t began_ns = monotonic_ns(), may_ns = may_wait_ns;
+    const int64_t began_ns = monotonic_ns();
     while (!goes) {
         const uint32_t word = here_->turn.load(std::memory_order_seq_cst);
         if (turn_word::goes_under_lease(word)) {
@@ -72,7 +72,7 @@ turn_seat::passage turn_seat::take(int64_t bytes, int64_t& may_wait_ns) {
         const int64_t now_ns = monotonic_ns();
         if ((word & (turn_word::holds | turn_word::leased)) == 0) {
             how = passage::silence;
-        } else if (now_ns - began_ns >= may_ns) {
+        } else if (waited_ns + now_ns - began_ns >= here_->starvation_ns.load(relaxed)) {
             how = passage::starvation;
             part_->let_starving.fetch_add(1, relaxed);
         } else if (held_locks::may_anybody_hold_any(*shared_)) {
@@ -89,14 +89,14 @@ turn_seat::passage turn_seat::take(int64_t bytes, int64_t& may_wait_ns) {
         part_->moved.fetch_sub(bytes, relaxed);
         part_->under_way.fetch_sub(1);
         ring_agent(*shared_);
-        sleep_on_turn(*shared_, here_->turn, word, shared_->starvation_ns - (may_ns - (now_ns - began_ns)));
+        sleep_on_turn(*shared_, *here_, word, waited_ns + now_ns - began_ns);
         goes = sit_down(bytes);
         part_->waiting.fetch_sub(1);
     }
     if (waits) {
-        const int64_t waited_ns = monotonic_ns() - began_ns;
-        may_wait_ns = std::max<int64_t>(may_ns - waited_ns, 0);
-        part_->waited_ns.fetch_add(waited_ns, relaxed);
+        const int64_t this_time_ns = monotonic_ns() - began_ns;
+        waited_ns += this_time_ns;
+        part_->waited_ns.fetch_add(this_time_ns, relaxed);
     }
     const std::lock_guard one(telling_);
     if (foretold_) tell(false);

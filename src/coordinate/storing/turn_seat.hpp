@@ -27,12 +27,10 @@ class turn_seat {
 
     /// So many bytes more are to come, from now on; fewer than 0: they are not. The agent hears of it.
     void expect(int64_t bytes);
-    /// A piece begins; waits until it may. `may_wait_ns`: no longer; shrinks by what it has waited.
-    passage take(int64_t bytes, int64_t& may_wait_ns);
+    /// A piece begins; waits until it may. `waited_ns`: what its file has waited before; grows by what this one waits.
+    passage take(int64_t bytes, int64_t& waited_ns);
     /// The piece is moved.
     void give(int64_t bytes, passage how);
-
-    [[nodiscard]] int64_t starvation_ns() const { return shared_->starvation_ns; }
 
   private:
     void begin_phase();

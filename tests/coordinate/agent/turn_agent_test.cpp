@@ -108,6 +108,18 @@ TEST_F(turn_agents, hold_everybody_back_until_they_know_more) {
     EXPECT_EQ(look(), transcript{"register processes 2"});
 }
 
+TEST_F(turn_agents, let_calls_wait_for_as_long_as_the_coordinator_and_a_stop_take_and_longer) {
+    agent->connected(now_s);
+    advance();
+    EXPECT_FALSE(last.longest_wait_s);
+    hear(registered{1, 0.25, 0.2, 1});  // of a coordinator that does not say it
+    EXPECT_FALSE(last.longest_wait_s);
+    hear(registered{1, 0.25, 0.2, 1, 60, 5});
+    EXPECT_EQ(last.longest_wait_s, 60 + 5 + turn_agent::late_turn_s);
+    advance();
+    EXPECT_FALSE(last.longest_wait_s);
+}
+
 TEST_F(turn_agents, register_once_more_when_there_are_more_processes) {
     join();
     node.processes = 3;

@@ -152,6 +152,21 @@ def test_the_next_program_goes_on_when_the_holder_is_killed(start: Start, run: R
     assert b.status["steps_unasked"] == b.status["steps_starving"] == 0
 
 
+def test_a_program_that_starves_gets_its_turn_from_the_coordinator(start: Start, run: Run, scratch: Path) -> None:
+    of = start(paths=[str(scratch)], bounds={"starvation": "1 s"}, times=PATIENT | {"stop": "60 s"})
+    other = Agent(of, "other")
+    other.begin()  # a phase without end
+    run_until([other], has_turn(other), "the other one has the turn")
+    b = run(of, "B")
+    b.do("inform")
+    b.begin("wait")
+    run_until([other], lambda: b.has_answered, "B goes on")
+    b.answer()
+    assert states(of)[b.job] == "moving"
+    assert b.status["waited_s"] > 0.5
+    assert b.status["steps_unasked"] == b.status["steps_starving"] == 0
+
+
 def test_a_program_gives_way_between_two_accesses(start: Start, run: Run, scratch: Path) -> None:
     of = start(paths=[str(scratch)], policy="interrupt", times=PATIENT | {"stop": "60 s"})
     a = run(of, "A")
