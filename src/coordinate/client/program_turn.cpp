@@ -3,8 +3,8 @@
 #include "base/clock.hpp"
 #include "calls/state/direct_call.hpp"
 #include "coordinate/client/turn_waiting.hpp"
-#include "coordinate/layer/agent_ring.hpp"
-#include "coordinate/layer/held_locks.hpp"
+#include "coordinate/page/agent_ring.hpp"
+#include "coordinate/page/held_locks.hpp"
 #include "coordinate/page/process_life.hpp"
 
 namespace halcyon::coordinate {

@@ -6,7 +6,7 @@
 #include <ctime>
 
 #include "calls/state/direct_call.hpp"
-#include "coordinate/layer/agent_ring.hpp"
+#include "coordinate/page/agent_ring.hpp"
 
 namespace halcyon::coordinate {
 namespace direct = calls::direct;

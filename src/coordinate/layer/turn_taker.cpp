@@ -1,8 +1,8 @@
 #include "coordinate/layer/turn_taker.hpp"
 
 #include "base/clock.hpp"
-#include "coordinate/layer/agent_ring.hpp"
-#include "coordinate/layer/held_locks.hpp"
+#include "coordinate/page/agent_ring.hpp"
+#include "coordinate/page/held_locks.hpp"
 #include "coordinate/page/slot_claim.hpp"
 
 namespace halcyon::coordinate {

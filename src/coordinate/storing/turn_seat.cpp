@@ -4,8 +4,8 @@
 
 #include "base/clock.hpp"
 #include "coordinate/client/turn_waiting.hpp"
-#include "coordinate/layer/agent_ring.hpp"
-#include "coordinate/layer/held_locks.hpp"
+#include "coordinate/page/agent_ring.hpp"
+#include "coordinate/page/held_locks.hpp"
 #include "coordinate/page/phase_forecast.hpp"
 #include "coordinate/protocol/operation.hpp"
 
