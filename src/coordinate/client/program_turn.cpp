@@ -2,9 +2,7 @@
 
 #include "base/clock.hpp"
 #include "calls/state/direct_call.hpp"
-#include "coordinate/client/turn_waiting.hpp"
 #include "coordinate/page/agent_ring.hpp"
-#include "coordinate/page/held_locks.hpp"
 #include "coordinate/page/process_life.hpp"
 
 namespace halcyon::coordinate {
@@ -74,7 +72,7 @@ bool program_turn::enter(bool follows) {
     const bool has_it = own_->held.load() != 0;
     const auto passage_by = [&](uint32_t word) {
         if ((word & turn_word::leased) != 0 || is_being_called_back(word)) return passage::under_lease;
-        return (word & turn_word::holds) != 0 ? passage::exempt : passage::unasked;
+        return (word & turn_word::holds) != 0 ? passage::needed : passage::unasked;
     };
     const auto may = [&](uint32_t word) {
         return may_begin(word) || has_it || (follows && is_being_called_back(word));
@@ -85,60 +83,57 @@ bool program_turn::enter(bool follows) {
     const passage how = passage_by(word);
     if (!may(word) || how != passage::under_lease) part_->under_way.fetch_sub(1);
     if (!may(word)) return false;
-    if (how == passage::under_lease) static_cast<void>(draw_from_lease(*shared_, *here_, *part_, 0, true));
-    if (how == passage::unasked) ++unasked_;
+    if (how == passage::under_lease) static_cast<void>(draw_from_lease(place(), 0, true));
     hold(how);
     return true;
 }
 
 void program_turn::hold(passage how) {
     how_ = how;
+    unasked_ += how == passage::unasked ? 1 : 0;
+    starving_ += how == passage::starving ? 1 : 0;
     if (own_->held.load() == 0) own_->counted_from.store(counted_at_announcement_);
     own_->held.fetch_add(1);
     stage_ = stage::holding;
     part_->waiting.fetch_sub(1);  // after it came to be under way: never neither
 }
 
-/// Whether one that waits goes on although it is not its turn.
-bool program_turn::goes_out_of_turn(uint32_t word, int64_t now_ns) {
-    if (held_locks::may_anybody_hold_any(*shared_)) {
-        part_->let_locks.fetch_add(1, relaxed);
-        return true;
+/// One that waits for its turn: it counts as one that waits from its announcement on.
+class program_turn::waiting_phase {
+  public:
+    /// `follows`: as of enter(). `until_ns`: others need it then at the latest.
+    waiting_phase(program_turn& of, bool follows, int64_t until_ns) : of_(of), follows_(follows), until_ns_(until_ns) {}
+
+    std::optional<passage> try_to_go(uint32_t /*word*/) {
+        if (!of_.enter(follows_)) return {};
+        return of_.how_;
     }
-    if (now_ns - asked_ns_ >= here_->starvation_ns.load(relaxed)) {
-        part_->let_starving.fetch_add(1, relaxed);
-        ++starving_;
-        return true;
+    waiter_facts facts(int64_t now_ns) {
+        return {.waited_ns = now_ns - of_.asked_ns_, .is_needed = now_ns >= until_ns_};
     }
-    static_cast<void>(let_go_if_silent(*shared_, *here_, *part_, word, now_ns));
-    return false;
-}
+    void go_out_of_turn(passage why) { of_.hold(why); }
+    void leave_for_wait(int64_t) {}
+    bool come_back() { return true; }
+
+  private:
+    program_turn& of_;
+    bool follows_;
+    int64_t until_ns_;
+};
 
 bool program_turn::try_take() {
-    if (enter(false)) return true;
-    const uint32_t word = here_->turn.load(std::memory_order_seq_cst);
-    if (may_begin(word)) return enter(false);
-    if (!goes_out_of_turn(word, monotonic_ns())) return enter(false);
-    hold(passage::exempt);
-    return true;
+    waiting_phase one(*this, false, INT64_MAX);
+    return wait_for_turn(place(), one, false).has_value();
 }
 
-/// `follows`: as of enter(); then, and after `most_ns`, out of turn.
+/// `follows`: as of enter(). After `most_ns` out of turn.
 void program_turn::wait_until_taken(bool follows, int64_t most_ns) {
     const int64_t began_ns = monotonic_ns();
-    int64_t now_ns = began_ns;
-    while (!(follows && enter(true)) && !try_take()) {
-        if (now_ns - began_ns >= most_ns) {
-            part_->let_others.fetch_add(1, relaxed);
-            hold(passage::exempt);
-            break;
-        }
-        const uint32_t word = here_->turn.load(std::memory_order_seq_cst);
-        if (!may_begin(word)) sleep_on_turn(*shared_, *here_, word, now_ns - asked_ns_);
-        now_ns = monotonic_ns();
-    }
-    waited_ns_ += monotonic_ns() - began_ns;
-    part_->waited_ns.fetch_add(monotonic_ns() - began_ns, relaxed);
+    waiting_phase one(*this, follows, most_ns == INT64_MAX ? INT64_MAX : began_ns + most_ns);
+    static_cast<void>(wait_for_turn(place(), one));
+    const int64_t waited_ns = monotonic_ns() - began_ns;
+    waited_ns_ += waited_ns;
+    part_->waited_ns.fetch_add(waited_ns, relaxed);
     if (own_->held.load() == 1) own_->counted_from.store(own_bytes());
 }
 
@@ -151,7 +146,7 @@ void program_turn::join() {
 }
 
 bool program_turn::is_kept() const {
-    if (how_ == passage::exempt) return true;
+    if (is_out_of_turn(how_)) return true;
     return (here_->turn.load(std::memory_order_acquire) & turn_word::holds) == 0;
 }
 
@@ -175,7 +170,7 @@ void program_turn::settle() {
     (leased ? part_->moved : part_->unasked).fetch_add(moved > 0 ? moved : 0, relaxed);
     own_->held.fetch_sub(1);
     if (!leased) return;
-    static_cast<void>(draw_from_lease(*shared_, *here_, *part_, 0, true));
+    static_cast<void>(draw_from_lease(place(), 0, true));
     part_->under_way.fetch_sub(1, std::memory_order_release);
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "coordinate/client/turn_waiting.hpp"
 #include "coordinate/page/page.hpp"
 #include "coordinate/page/phase_forecast.hpp"
 #include "coordinate/protocol/operation.hpp"
@@ -53,13 +54,13 @@ class program_turn {
     [[nodiscard]] int64_t asked_ns() const { return asked_ns_; }
 
   private:
-    enum class passage : uint8_t { under_lease, unasked, exempt };
+    class waiting_phase;
 
     void ask();
     [[nodiscard]] bool enter(bool follows);
     void hold(passage how);
     void settle();
-    [[nodiscard]] bool goes_out_of_turn(uint32_t word, int64_t now_ns);
+    [[nodiscard]] turn_place place() const { return {*shared_, *here_, *part_}; }
     void wait_until_taken(bool follows, int64_t most_ns);
 
     page* shared_ = nullptr;

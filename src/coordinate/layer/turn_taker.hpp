@@ -14,13 +14,6 @@
 
 namespace halcyon::coordinate {
 
-/// How a call comes to go on.
-enum class passage : uint8_t {
-    under_lease,  ///< counted in process_part::moved and under_way
-    unasked,      ///< nobody gives turns, or nobody answers
-    exempt,       ///< it is not the application's turn, but this call must not be held back
-};
-
 /// What a thread knows of its own calls. One for each thread, initial-exec and without destructor.
 struct own_calls {
     uint32_t generation;                             ///< of the process that it is of
@@ -117,7 +110,7 @@ class turn_taker {
   private:
     static constexpr uint64_t no_wait = UINT64_MAX;
     static constexpr int64_t long_ago = INT64_MIN / 2;
-    enum class verdict : uint8_t { goes, waits, exempt, unasked };
+    class waiting_call;
 
     /// Calls of one phase that have waited since the application had its turn last.
     [[nodiscard]] uint64_t current_wait() const {
@@ -127,14 +120,12 @@ class turn_taker {
     void begin_phase(int64_t now);
     void begin_round(own_calls& own);
     void repair(own_calls& own);
-    [[nodiscard]] bool draw(int64_t bytes, bool must) { return draw_from_lease(*shared_, *here_, *part_, bytes, must); }
+    [[nodiscard]] turn_place place() const { return {*shared_, *here_, *part_}; }
     /// The program has taken the turn by itself, and gives it back by itself: its calls must come to there.
     [[nodiscard]] bool is_held_by_program() const {
         return slot_->by_itself.at[file_system_].held.load(std::memory_order_relaxed) != 0;
     }
-    [[nodiscard]] verdict judge(const own_calls& own, uint32_t word, int64_t bytes);
-    [[nodiscard]] bool is_exempt(const own_calls& own, const calls::call_circumstances& about,
-                                 const calls::call_record& record);
+    [[nodiscard]] std::optional<passage> judge(const own_calls& own, uint32_t word, int64_t bytes);
     void step_forward(own_calls& own, int64_t bytes);
     void ring();
 

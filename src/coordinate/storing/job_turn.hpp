@@ -40,7 +40,7 @@ class job_turn final : public turn {
     };
 
     [[nodiscard]] place* find(const std::string& directory);
-    void note(place& at, turn_seat::passage how);
+    void note(place& at, passage how);
     void remark_once(const std::string& text);
     void begin_file();
     void end_file();

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "coordinate/client/turn_waiting.hpp"
 #include "coordinate/page/page.hpp"
 
 namespace halcyon::coordinate {
@@ -14,14 +15,6 @@ namespace halcyon::coordinate {
 /// forks.)
 class turn_seat {
   public:
-    /// How a piece comes to go on.
-    enum class passage : uint8_t {
-        under_lease,
-        silence,     ///< nobody gives turns, or nobody answers
-        starvation,  ///< it has waited for as long as anything may
-        lock,        ///< a process of the job on this node holds a file lock, for which others may wait
-    };
-
     turn_seat(page& shared, process_slot& slot, size_t file_system)
         : shared_(&shared), here_(&shared.file_system[file_system]), part_(&slot.at[file_system]) {}
 
@@ -33,9 +26,12 @@ class turn_seat {
     void give(int64_t bytes, passage how);
 
   private:
+    [[nodiscard]] turn_place place() const { return {*shared_, *here_, *part_}; }
     void begin_phase();
     void tell(bool of_next);
-    bool sit_down(int64_t bytes);
+    class waiting_piece;
+    void sit_down(int64_t bytes);
+    void stand_up(int64_t bytes);
 
     page* shared_;
     shared_file_system* here_;
