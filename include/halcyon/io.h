@@ -21,6 +21,12 @@
  * once, and halcyon_io_status says that and why. When the coordinator or the agent falls silent,
  * halcyon_io_wait returns after 1 s (HALCYON_COORDINATE_PATIENCE_MS), and no later one waits until they are back.
  *
+ * A program that needs turns at two file systems releases the one before it waits for the other. No turn that is held
+ * is given back by itself while the program waits for another one, since I/O may be under way there. Two programs that
+ * each hold a turn for which the other one waits stand still until a coordinator takes one of these turns away: after
+ * 4.5 s in which nothing moved (`stalled`), at the latest when somebody has waited for 30 s (`starvation`) and 5 s more
+ * have passed (`stop`). What the program does there afterwards goes on beside the others' I/O.
+ *
  * In a program that `halcyon run --coordinate` started, calls on the file system go on without waiting while the
  * process holds a turn of its own; at other times each of them waits for the job's turn as before.
  *

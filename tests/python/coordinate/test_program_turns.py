@@ -36,8 +36,8 @@ def run(scratch: Path) -> Iterator[Run]:
     """Starts a program, which takes turns at `scratch`."""
     programs: list[Program] = []
 
-    def started(of: CoordinatorProcess | None, job: str, **more: object) -> Program:
-        programs.append(Program(scratch, of.config if of else None, job, **more))  # type: ignore[arg-type]
+    def started(of: CoordinatorProcess | None, job: str, at: Path = scratch, **more: object) -> Program:
+        programs.append(Program(at, of.config if of else None, job, **more))  # type: ignore[arg-type]
         return programs[-1]
 
     with ended(programs):
@@ -183,6 +183,31 @@ def test_a_program_gives_way_between_two_accesses(start: Start, run: Run, scratc
     other.release()
     a.answer()
     assert a.status["our_turn"]
+
+
+def test_programs_that_hold_one_turn_each_and_wait_for_the_other_one_lose_what_they_do_not_use(
+    start: Start, run: Run, scratch: Path, tmp_path: Path
+) -> None:
+    burst = tmp_path / "burst"
+    burst.mkdir()
+    bounds = {"starvation": "2 s"}
+    of_scratch, of_burst = (start(paths=[str(one)], bounds=bounds) for one in (scratch, burst))
+    known = {"HALCYON_COORDINATORS": f"{scratch}={of_scratch.address}\n{burst}={of_burst.address}\n"}
+    a, b = run(None, "A", **known), run(None, "B", **known)
+    a_at_burst = run(None, "A", job_of=a, at=burst, **known)
+    b_at_burst = run(None, "B", job_of=b, at=burst, **known)
+    hold(of_scratch, a)
+    hold(of_burst, b_at_burst)
+    for one in (a_at_burst, b):
+        one.do("inform")
+        one.begin("wait")
+    wait_until(lambda: states(of_scratch).get(b.job) == states(of_burst).get(a.job) == "waiting", "both wait")
+    for one in (a_at_burst, b):
+        one.answer()
+        assert one.status["our_turn"]
+        assert one.status["steps_unasked"] == one.status["steps_starving"] == 0
+    for of in (of_scratch, of_burst):
+        assert of.count("stalled_holders") + of.count("overdue_stops") == 1
 
 
 def test_without_a_coordinator_nothing_waits_and_the_status_says_why(run: Run, tmp_path: Path) -> None:
