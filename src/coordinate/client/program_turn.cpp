@@ -39,7 +39,7 @@ void program_turn::start(page& shared, process_slot& slot, size_t file_system) {
 
 void program_turn::announce(operation what, const std::optional<phase_forecast>& coming) {
     const int64_t now_ns = monotonic_ns();
-    counted_at_announcement_ = own_bytes();
+    counted_before_ = own_bytes();
     part_->operation.store(static_cast<uint32_t>(what), relaxed);
     const bool is_new = part_->under_way.load(relaxed) == 0 && part_->waiting.load(relaxed) == 0;
     if (is_new) part_->begun_ns.store(now_ns, relaxed);
@@ -92,7 +92,7 @@ void program_turn::hold(passage how) {
     how_ = how;
     unasked_ += how == passage::unasked ? 1 : 0;
     starving_ += how == passage::starving ? 1 : 0;
-    if (own_->held.load() == 0) own_->counted_from.store(counted_at_announcement_);
+    if (own_->held.load() == 0) own_->counted_from.store(counted_before_);
     own_->held.fetch_add(1);
     stage_ = stage::holding;
     part_->waiting.fetch_sub(1);  // after it came to be under way: never neither
@@ -113,7 +113,11 @@ class program_turn::waiting_phase {
     }
     void go_out_of_turn(passage why) { of_.hold(why); }
     void leave_for_wait(int64_t) {}
-    bool come_back() { return true; }
+    /// What moves in the wait, in other parts of the program, is none of the turn's.
+    bool come_back() {
+        of_.counted_before_ = own_bytes();
+        return true;
+    }
 
   private:
     program_turn& of_;
@@ -129,12 +133,12 @@ bool program_turn::try_take() {
 /// `follows`: as of enter(). After `most_ns` out of turn.
 void program_turn::wait_until_taken(bool follows, int64_t most_ns) {
     const int64_t began_ns = monotonic_ns();
+    counted_before_ = own_bytes();
     waiting_phase one(*this, follows, most_ns == INT64_MAX ? INT64_MAX : began_ns + most_ns);
     static_cast<void>(wait_for_turn(place(), one));
     const int64_t waited_ns = monotonic_ns() - began_ns;
     waited_ns_ += waited_ns;
     part_->waited_ns.fetch_add(waited_ns, relaxed);
-    if (own_->held.load() == 1) own_->counted_from.store(own_bytes());
 }
 
 void program_turn::take() {

@@ -304,6 +304,35 @@ TEST_F(program_turn_test, shows_bytes_that_only_rise_while_it_gives_the_turn_bac
     }
 }
 
+/// Takes the turn, step by step; it moved bytes when it had asked.
+class stepped_take : public stepped_process {
+  public:
+    explicit stepped_take(agent_page& with)
+        : stepped_process(
+              [&] {
+                  of_.emplace(with, this_process());
+                  of_->begin();
+                  move(mib);
+              },
+              [&] { of_->take(); }) {}
+
+  private:
+    std::optional<program> of_;
+};
+
+TEST_F(program_turn_test, never_shows_bytes_that_moved_before_it_was_taken) {
+    give(permission::allowed);
+    stepped_take one(page_);
+    int64_t now_ns = monotonic_ns();
+    bool was_held = false;
+    for (int instructions = 0; one.step(1); ++instructions) {
+        const node_state seen = page_.observe(0, 0, now_ns += 1'000'000'000);
+        ASSERT_LT(seen.moved, mib) << "after " << instructions << " instructions";
+        was_held = was_held || page_.shared().slots[0].by_itself.at[0].held != 0;
+    }
+    EXPECT_TRUE(was_held);
+}
+
 TEST_F(program_turn_test, leaves_counting_to_the_layer_where_there_is_one) {
     give(permission::allowed);
     called_process layer(page_, this_process());
