@@ -21,6 +21,12 @@
  * once, and halcyon_io_status says that and why. When the coordinator or the agent falls silent,
  * halcyon_io_wait returns after 1 s (HALCYON_COORDINATE_PATIENCE_MS), and no later one waits until they are back.
  *
+ * A program that needs turns at two file systems releases the one before it waits for the other. No turn that is held
+ * is given back by itself while the program waits for another one, since I/O may be under way there. Two programs that
+ * each hold a turn for which the other one waits stand still until a coordinator takes one of these turns away: after
+ * 4.5 s in which nothing moved (`stalled`), at the latest when somebody has waited for 30 s (`starvation`) and 5 s more
+ * have passed (`stop`). What the program does there afterwards goes on beside the others' I/O.
+ *
  * In a program that `halcyon run --coordinate` started, calls on the file system go on without waiting while the
  * process holds a turn of its own; at other times each of them waits for the job's turn as before.
  *
@@ -94,7 +100,7 @@ typedef struct halcyon_io_status_t {
     int64_t bytes;         /**< that this process moved there in its turns */
     int64_t bytes_unasked; /**< that it moved out of turn */
     uint64_t steps_unasked;  /**< times that it went on since nobody gives turns, or nobody answered */
-    uint64_t steps_starving; /**< times that it went on since it had waited for longer than anybody has to (30 s) */
+    uint64_t steps_starving; /**< times that it went on since it had waited for as long as anybody may (36 s) */
     char holders[HALCYON_IO_MAX_HOLDERS]; /**< jobs that have the turn, one a line; "": this one, or not known */
     char reason[HALCYON_IO_MAX_REASON];   /**< not coordinated, or silent: why */
 } halcyon_io_status_t;
@@ -140,8 +146,9 @@ HALCYON_API int halcyon_io_check(halcyon_io_handle h, int* authorized);
 /** Waits for our turn, and holds it. While it is held, between two accesses: gives way if others are to have the turn,
  * and waits until it is ours again; otherwise returns at once. A program that calls this between its accesses, at least
  * every 4 s, can be interrupted; one that holds the turn for 5 s after it was called back loses the turn. Blocks: until
- * it is our turn, for 30 s at most (`starvation`), and no longer than 1 s without a sign of life of the agent or the
- * coordinator.
+ * it is our turn. After 30 s (`starvation`) the coordinator stops the others, which have 5 s for that (`stop`); where
+ * no turn has come 1 s later, the call goes on out of turn. HALCYON_COORDINATE_STARVATION_MS sets another limit.
+ * Without a sign of life of the agent or the coordinator the call blocks for 1 s at most.
  * @retval HALCYON_ERROR_USAGE no phase was announced: call halcyon_io_inform first */
 HALCYON_API int halcyon_io_wait(halcyon_io_handle h);
 

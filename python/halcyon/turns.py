@@ -155,30 +155,36 @@ class Turns:
         """A phase of I/O: prepares, informs and waits; releases and completes at the end of the block.
 
         With `comm`, a communicator of mpi4py, the block is collective I/O: the first rank waits, all others join its
-        turn, and it gives the turn back when all have ended the block. An exception that leaves the block on one of
-        several ranks leaves the others waiting for it, as in any collective call.
+        turn, and it gives the turn back when all others have given back theirs. An exception that leaves the block on
+        one of several ranks leaves the others waiting for it, as in any collective call.
 
         Raises:
             UsageError: as of prepare; a phase was announced already.
         """
         if (stage := self.status().stage) != "idle":
             raise UsageError(f"a phase begins while another one is {stage}: release that one first")
+        joins = comm is not None and comm.Get_rank() != 0
         self.prepare(nbytes=nbytes, files=files, access=access, alone_s=alone_s, period_s=period_s)
         try:
             self.inform()
-            if comm is None or comm.Get_rank() == 0:
+            if not joins:
                 self.wait()
             if comm is not None:
                 comm.Barrier()
-                if comm.Get_rank() != 0:
-                    self.join()
+            if joins:
+                self.join()
             yield self
+            if joins:
+                self._release_once()
             if comm is not None:
-                comm.Barrier()
+                comm.Barrier()  # the rank that waited comes last
         finally:
-            if self.status().stage != "idle":
-                self.release()
+            self._release_once()
             self.complete()
+
+    def _release_once(self) -> None:
+        if self.status().stage != "idle":
+            self.release()
 
     def finalize(self) -> None:
         """Gives back what is held.

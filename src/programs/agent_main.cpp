@@ -42,7 +42,9 @@ int main() {
     if (with.account.empty()) with.account = variable_or_nothing("SLURM_JOB_ACCOUNT");
     with.facts_directory = variable_or_nothing("HALCYON_TRACE_DIR");
     with.page.patience_s = seconds_of("HALCYON_COORDINATE_PATIENCE_MS", with.page.patience_s);
-    with.page.starvation_s = seconds_of("HALCYON_COORDINATE_STARVATION_MS", with.page.starvation_s);
+    const double longest_wait_s = seconds_of("HALCYON_COORDINATE_STARVATION_MS", 0);
+    with.asks_for_starvation = longest_wait_s == 0;
+    if (!with.asks_for_starvation) with.page.starvation_s = longest_wait_s;
     detach_from_starter("halcyon-agent");
     return run_agent(with, [](const result<void>& is_ready) { tell_starter(is_ready); }) ? 0 : 1;
 }

@@ -28,9 +28,10 @@ struct agent_loop_settings {
     std::string account;
     std::vector<coordinated_mount> mounts;
     agent_page::settings page;
-    std::string facts_directory;  ///< where its counts go at its end; "": nowhere
-    double first_process_s = 10;  ///< it ends when no process came for so long
-    double linger_s = 1;          ///< and when the last one has been gone for so long
+    bool asks_for_starvation = true;  ///< page.starvation_s is only until a coordinator has said its limit
+    std::string facts_directory;      ///< where its counts go at its end; "": nowhere
+    double first_process_s = 10;      ///< it ends when no process came for so long
+    double linger_s = 1;              ///< and when the last one has been gone for so long
 };
 
 /// Runs the agent of a job on this node, on the calling thread, until the job's processes are gone. Hands the page to

@@ -62,6 +62,7 @@ void turn_agent::heard(const registered& what) {
     registered_ = true;
     trouble_.clear();
     if (what.heartbeat_s > 0) heartbeat_s_ = what.heartbeat_s;
+    if (what.starvation_s > 0) todo_.longest_wait_s = what.starvation_s + what.stop_s + late_turn_s;
     if (!std::exchange(comes_back_, false)) return;  // it is told of more processes
     informed_ = false;
     stop_ = {};
@@ -270,7 +271,7 @@ void turn_agent::say_progress() {
     if (!registered_ || !in_phase_) return;
     const int64_t moved = state_.moved - told_moved_, unasked = state_.unasked - told_unasked_;
     if (unasked > 0) say(progress{.phase = phase_, .lease = 0, .bytes_moved = unasked});
-    told_unasked_ = state_.unasked;
+    told_unasked_ = std::max(told_unasked_, state_.unasked);
     if (!informed_) return;
     progress what{.phase = phase_, .lease = lease_ != 0 ? lease_ : stop_.lease()};
     if (what.lease == 0) return;

@@ -28,6 +28,7 @@ struct agent_effects {
     };
     std::optional<page_change> page;
     std::optional<told_wait> wait;         ///< for people
+    std::optional<double> longest_wait_s;  ///< that a call may wait: it has become known, or has changed
     bool others_move = false;              ///< or may: for the page, whether or not that has changed
     std::vector<to_coordinator> messages;  ///< none while nobody is connected
     /// The processes must be looked at once more, now that the page has changed, and advance() be called again.
@@ -53,6 +54,10 @@ struct agent_effects {
 /// aggregator can begin one (or has not for `settings::behind_s`), and the caches are clean.
 class turn_agent {
   public:
+    /// One that has waited for as long as any may gets its turn from the coordinator: it goes on by itself only when
+    /// this has not come so long after the time that others have to stop.
+    static constexpr double late_turn_s = 1;
+
     struct settings {
         registration job;            ///< what to say at first; the counts grow with the processes
         double patience_s = 1;       ///< silence of the coordinator after which I/O goes on unasked

@@ -15,7 +15,7 @@
 #include "calls/state/mpi_launch.hpp"
 #include "coordinate/client/page_access.hpp"
 #include "coordinate/configuration/coordinators.hpp"
-#include "coordinate/layer/agent_ring.hpp"
+#include "coordinate/page/agent_ring.hpp"
 #include "coordinate/page/mount_limits.hpp"
 #include "coordinate/page/process_life.hpp"
 #include "coordinate/page/slot_claim.hpp"

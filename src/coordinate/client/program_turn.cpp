@@ -2,9 +2,7 @@
 
 #include "base/clock.hpp"
 #include "calls/state/direct_call.hpp"
-#include "coordinate/client/turn_waiting.hpp"
-#include "coordinate/layer/agent_ring.hpp"
-#include "coordinate/layer/held_locks.hpp"
+#include "coordinate/page/agent_ring.hpp"
 #include "coordinate/page/process_life.hpp"
 
 namespace halcyon::coordinate {
@@ -41,7 +39,7 @@ void program_turn::start(page& shared, process_slot& slot, size_t file_system) {
 
 void program_turn::announce(operation what, const std::optional<phase_forecast>& coming) {
     const int64_t now_ns = monotonic_ns();
-    counted_at_announcement_ = own_bytes();
+    counted_before_ = own_bytes();
     part_->operation.store(static_cast<uint32_t>(what), relaxed);
     const bool is_new = part_->under_way.load(relaxed) == 0 && part_->waiting.load(relaxed) == 0;
     if (is_new) part_->begun_ns.store(now_ns, relaxed);
@@ -74,7 +72,7 @@ bool program_turn::enter(bool follows) {
     const bool has_it = own_->held.load() != 0;
     const auto passage_by = [&](uint32_t word) {
         if ((word & turn_word::leased) != 0 || is_being_called_back(word)) return passage::under_lease;
-        return (word & turn_word::holds) != 0 ? passage::exempt : passage::unasked;
+        return (word & turn_word::holds) != 0 ? passage::needed : passage::unasked;
     };
     const auto may = [&](uint32_t word) {
         return may_begin(word) || has_it || (follows && is_being_called_back(word));
@@ -85,61 +83,62 @@ bool program_turn::enter(bool follows) {
     const passage how = passage_by(word);
     if (!may(word) || how != passage::under_lease) part_->under_way.fetch_sub(1);
     if (!may(word)) return false;
-    if (how == passage::under_lease) static_cast<void>(draw_from_lease(*shared_, *here_, *part_, 0, true));
-    if (how == passage::unasked) ++unasked_;
+    if (how == passage::under_lease) static_cast<void>(draw_from_lease(place(), 0, true));
     hold(how);
     return true;
 }
 
 void program_turn::hold(passage how) {
     how_ = how;
-    if (own_->held.load() == 0) own_->counted_from.store(counted_at_announcement_);
+    unasked_ += how == passage::unasked ? 1 : 0;
+    starving_ += how == passage::starving ? 1 : 0;
+    if (own_->held.load() == 0) own_->counted_from.store(counted_before_);
     own_->held.fetch_add(1);
     stage_ = stage::holding;
     part_->waiting.fetch_sub(1);  // after it came to be under way: never neither
 }
 
-/// Whether one that waits goes on although it is not its turn.
-bool program_turn::goes_out_of_turn(uint32_t word, int64_t now_ns) {
-    if (held_locks::may_anybody_hold_any(*shared_)) {
-        part_->let_locks.fetch_add(1, relaxed);
+/// One that waits for its turn: it counts as one that waits from its announcement on.
+class program_turn::waiting_phase {
+  public:
+    /// `follows`: as of enter(). `until_ns`: others need it then at the latest.
+    waiting_phase(program_turn& of, bool follows, int64_t until_ns) : of_(of), follows_(follows), until_ns_(until_ns) {}
+
+    std::optional<passage> try_to_go(uint32_t /*word*/) {
+        if (!of_.enter(follows_)) return {};
+        return of_.how_;
+    }
+    waiter_facts facts(int64_t now_ns) {
+        return {.waited_ns = now_ns - of_.asked_ns_, .is_needed = now_ns >= until_ns_};
+    }
+    void go_out_of_turn(passage why) { of_.hold(why); }
+    void leave_for_wait(int64_t) {}
+    /// What moves in the wait, in other parts of the program, is none of the turn's.
+    bool come_back() {
+        of_.counted_before_ = own_bytes();
         return true;
     }
-    if (now_ns - asked_ns_ >= shared_->starvation_ns) {
-        part_->let_starving.fetch_add(1, relaxed);
-        ++starving_;
-        return true;
-    }
-    static_cast<void>(let_go_if_silent(*shared_, *here_, *part_, word, now_ns));
-    return false;
-}
+
+  private:
+    program_turn& of_;
+    bool follows_;
+    int64_t until_ns_;
+};
 
 bool program_turn::try_take() {
-    if (enter(false)) return true;
-    const uint32_t word = here_->turn.load(std::memory_order_seq_cst);
-    if (may_begin(word)) return enter(false);
-    if (!goes_out_of_turn(word, monotonic_ns())) return enter(false);
-    hold(passage::exempt);
-    return true;
+    waiting_phase one(*this, false, INT64_MAX);
+    return wait_for_turn(place(), one, false).has_value();
 }
 
-/// `follows`: as of enter(); then, and after `most_ns`, out of turn.
+/// `follows`: as of enter(). After `most_ns` out of turn.
 void program_turn::wait_until_taken(bool follows, int64_t most_ns) {
     const int64_t began_ns = monotonic_ns();
-    int64_t now_ns = began_ns;
-    while (!(follows && enter(true)) && !try_take()) {
-        if (now_ns - began_ns >= most_ns) {
-            part_->let_others.fetch_add(1, relaxed);
-            hold(passage::exempt);
-            break;
-        }
-        const uint32_t word = here_->turn.load(std::memory_order_seq_cst);
-        if (!may_begin(word)) sleep_on_turn(*shared_, here_->turn, word, now_ns - asked_ns_);
-        now_ns = monotonic_ns();
-    }
-    waited_ns_ += monotonic_ns() - began_ns;
-    part_->waited_ns.fetch_add(monotonic_ns() - began_ns, relaxed);
-    if (own_->held.load() == 1) own_->counted_from.store(own_bytes());
+    counted_before_ = own_bytes();
+    waiting_phase one(*this, follows, most_ns == INT64_MAX ? INT64_MAX : began_ns + most_ns);
+    static_cast<void>(wait_for_turn(place(), one));
+    const int64_t waited_ns = monotonic_ns() - began_ns;
+    waited_ns_ += waited_ns;
+    part_->waited_ns.fetch_add(waited_ns, relaxed);
 }
 
 void program_turn::take() {
@@ -151,7 +150,7 @@ void program_turn::join() {
 }
 
 bool program_turn::is_kept() const {
-    if (how_ == passage::exempt) return true;
+    if (is_out_of_turn(how_)) return true;
     return (here_->turn.load(std::memory_order_acquire) & turn_word::holds) == 0;
 }
 
@@ -165,17 +164,17 @@ void program_turn::step() {
     take();
 }
 
-/// What moved since the turn was taken counts, and does so no more.
+/// What moved since the turn was taken counts, and does so no more. It is added first: the agent, which asks the system
+/// for it as long as the turn is held, may see it twice for a moment, but never less than before.
 void program_turn::settle() {
     const int64_t from = own_->counted_from.load();
-    const bool was_last = own_->held.fetch_sub(1) == 1;
-    const int64_t moved = was_last && slot_->by_itself.layer.load() == 0 && from >= 0 ? own_bytes() - from : 0;
-    if (how_ != passage::under_lease) {
-        part_->unasked.fetch_add(moved > 0 ? moved : 0, relaxed);
-        return;
-    }
-    part_->moved.fetch_add(moved > 0 ? moved : 0, relaxed);
-    static_cast<void>(draw_from_lease(*shared_, *here_, *part_, 0, true));
+    const bool is_last = own_->held.load() == 1;
+    const int64_t moved = is_last && slot_->by_itself.layer.load() == 0 && from >= 0 ? own_bytes() - from : 0;
+    const bool leased = how_ == passage::under_lease;
+    (leased ? part_->moved : part_->unasked).fetch_add(moved > 0 ? moved : 0, relaxed);
+    own_->held.fetch_sub(1);
+    if (!leased) return;
+    static_cast<void>(draw_from_lease(place(), 0, true));
     part_->under_way.fetch_sub(1, std::memory_order_release);
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "coordinate/client/turn_waiting.hpp"
 #include "coordinate/page/page.hpp"
 #include "coordinate/page/phase_forecast.hpp"
 #include "coordinate/protocol/operation.hpp"
@@ -33,7 +34,8 @@ class program_turn {
 
     /// Takes the turn if that can be done at once. A load where it cannot; no system call but to wake the agent.
     bool try_take();
-    /// Waits for it: until it is this application's; nobody answers for page::patience_ns; or for page::starvation_ns.
+    /// Waits for it: until it is this application's; nobody answers for page::patience_ns; or for
+    /// shared_file_system::starvation_ns.
     void take();
     /// Takes part in a turn that another process of the application has: waits for page::patience_ns at most.
     void join();
@@ -52,13 +54,13 @@ class program_turn {
     [[nodiscard]] int64_t asked_ns() const { return asked_ns_; }
 
   private:
-    enum class passage : uint8_t { under_lease, unasked, exempt };
+    class waiting_phase;
 
     void ask();
     [[nodiscard]] bool enter(bool follows);
     void hold(passage how);
     void settle();
-    [[nodiscard]] bool goes_out_of_turn(uint32_t word, int64_t now_ns);
+    [[nodiscard]] turn_place place() const { return {*shared_, *here_, *part_}; }
     void wait_until_taken(bool follows, int64_t most_ns);
 
     page* shared_ = nullptr;
@@ -69,7 +71,7 @@ class program_turn {
     stage stage_ = stage::idle;
     passage how_ = passage::under_lease;
     int64_t asked_ns_ = 0;
-    int64_t counted_at_announcement_ = -1;
+    int64_t counted_before_ = -1;  ///< bytes of the process, as of when it began to ask or last looked at the turn
     int64_t waited_ns_ = 0;
     uint64_t unasked_ = 0, starving_ = 0;
 };

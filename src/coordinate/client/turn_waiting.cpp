@@ -6,7 +6,8 @@
 #include <ctime>
 
 #include "calls/state/direct_call.hpp"
-#include "coordinate/layer/agent_ring.hpp"
+#include "coordinate/page/agent_ring.hpp"
+#include "coordinate/page/held_locks.hpp"
 
 namespace halcyon::coordinate {
 namespace direct = calls::direct;
@@ -22,7 +23,8 @@ constexpr int64_t chunks_each = 4, least_processes = 8;
 
 }  // namespace
 
-bool draw_from_lease(page& shared, shared_file_system& here, process_part& part, int64_t bytes, bool must) {
+bool draw_from_lease(const turn_place& at, int64_t bytes, bool must) {
+    const auto& [shared, here, part] = at;
     const int64_t missing = part.moved.load(relaxed) - part.limit.load(relaxed);
     if (missing <= 0) return true;
     const int64_t sharing = std::max<int64_t>(shared.tried.load(relaxed), least_processes);
@@ -41,7 +43,24 @@ bool draw_from_lease(page& shared, shared_file_system& here, process_part& part,
     return true;
 }
 
-bool let_go_if_silent(const page& shared, shared_file_system& here, process_part& part, uint32_t word, int64_t now_ns) {
+std::optional<passage> reason_to_go_on(const turn_place& at, const waiter_facts& of) {
+    if (of.is_needed) {
+        at.part.let_others.fetch_add(1, relaxed);
+        return passage::needed;
+    }
+    if (of.has_starved || of.waited_ns >= at.here.starvation_ns.load(relaxed)) {
+        at.part.let_starving.fetch_add(1, relaxed);
+        return passage::starving;
+    }
+    const bool locked =
+        of.locks_of != nullptr ? held_locks::may_hold_any(*of.locks_of) : held_locks::may_anybody_hold_any(at.shared);
+    if (!locked) return {};
+    at.part.let_locks.fetch_add(1, relaxed);
+    return passage::locked;
+}
+
+bool let_go_if_silent(const turn_place& at, uint32_t word, int64_t now_ns) {
+    const auto& [shared, here, part] = at;
     const bool no_agent = now_ns - shared.beat_ns.load(std::memory_order_acquire) > shared.patience_ns;
     const bool silent = now_ns - here.heard_ns.load(std::memory_order_acquire) > shared.patience_ns;
     if (!no_agent && !silent) return false;
@@ -52,10 +71,11 @@ bool let_go_if_silent(const page& shared, shared_file_system& here, process_part
     return true;
 }
 
-void sleep_on_turn(const page& shared, std::atomic<uint32_t>& turn, uint32_t word, int64_t waited_ns) {
-    const int64_t ns = std::min({longest_sleep_ns, shared.patience_ns / 4, shared.starvation_ns - waited_ns});
+void sleep_on_turn(const turn_place& at, uint32_t word, int64_t waited_ns) {
+    const int64_t left_ns = std::max<int64_t>(at.here.starvation_ns.load(relaxed) - waited_ns, 0);
+    const int64_t ns = std::min({longest_sleep_ns, at.shared.patience_ns / 4, left_ns});
     const timespec limit{ns / 1'000'000'000, ns % 1'000'000'000};
-    direct::call(SYS_futex, direct::address(&turn), FUTEX_WAIT, word, direct::address(&limit));
+    direct::call(SYS_futex, direct::address(&at.here.turn), FUTEX_WAIT, word, direct::address(&limit));
 }
 
 }  // namespace halcyon::coordinate

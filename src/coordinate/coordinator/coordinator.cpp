@@ -78,7 +78,8 @@ void coordinator::parts::admit(peer& from, const registration& what) {
         close(done.displaced, false);
     }
     job& of = *all.find_job(from.job);
-    out.send(from.id, registered{of.id, how.heartbeat_s, how.lease_s, phase.numbers().epoch()});
+    out.send(from.id, registered{of.id, how.heartbeat_s, how.lease_s, phase.numbers().epoch(), how.bounds.starvation_s,
+                                 how.stop_s});
     if (done.how != registry::admission::same_agent) phase.joins(of, *registry::find_agent(of, from.agent), out);
 }
 

@@ -17,8 +17,8 @@
 #include "calls/state/left_calls.hpp"
 #include "calls/state/process_state.hpp"
 #include "calls/state/standard_error.hpp"
-#include "coordinate/layer/agent_ring.hpp"
-#include "coordinate/layer/held_locks.hpp"
+#include "coordinate/page/agent_ring.hpp"
+#include "coordinate/page/held_locks.hpp"
 #include "coordinate/page/process_facts.hpp"
 
 namespace halcyon::coordinate {

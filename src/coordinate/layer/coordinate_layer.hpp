@@ -27,7 +27,7 @@ namespace halcyon::coordinate {
 /// transfer under a collective call of MPI-IO below the round at which all processes stop; calls of signal handlers
 /// that interrupted a wait; children of vfork. Calls of MPI-IO and HDF5 wait in the calls of POSIX that they
 /// make. A wait ends after page::patience_ns without a beat of the agent or the coordinator, and after
-/// page::starvation_ns.
+/// shared_file_system::starvation_ns.
 ///
 /// Children of fork are processes like any other: the first call of one finds that its process records nothing yet
 /// (process_state), starts this layer anew, and takes a place of its own in the page. What could go wrong there:

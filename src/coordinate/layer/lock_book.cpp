@@ -5,7 +5,7 @@
 
 #include "calls/record/call_table.hpp"
 #include "calls/state/direct_call.hpp"
-#include "coordinate/layer/held_locks.hpp"
+#include "coordinate/page/held_locks.hpp"
 
 namespace halcyon::coordinate {
 using calls::call_id;

@@ -1,8 +1,7 @@
 #include "coordinate/layer/turn_taker.hpp"
 
 #include "base/clock.hpp"
-#include "coordinate/layer/agent_ring.hpp"
-#include "coordinate/layer/held_locks.hpp"
+#include "coordinate/page/agent_ring.hpp"
 #include "coordinate/page/slot_claim.hpp"
 
 namespace halcyon::coordinate {
@@ -30,7 +29,7 @@ void turn_taker::start(page& shared, process_slot& slot, size_t file_system, dou
     pause_ticks_ = static_cast<int64_t>(static_cast<double>(shared.pause_ns) / ns_per_tick);
     last_end_ = last_metadata_ = long_ago;
     collectives_ = 0;
-    let_phase_ = no_phase;
+    let_go_ = no_wait;
     burst_ = 0;
 }
 
@@ -69,41 +68,24 @@ void turn_taker::forget_calls(own_calls& own) {
     ring();
 }
 
-turn_taker::verdict turn_taker::judge(const own_calls& own, uint32_t word, int64_t bytes) {
+/// How the call goes on if the turn is `word`; nothing: it waits.
+std::optional<passage> turn_taker::judge(const own_calls& own, uint32_t word, int64_t bytes) {
     const bool held = is_held_by_program();
-    if (turn_word::goes_under_lease(word)) return draw(bytes, held) ? verdict::goes : verdict::waits;
-    if ((word & turn_word::holds) == 0) return verdict::unasked;
-    if (held && turn_word::state(word) == permission::waiting) return verdict::exempt;
-    if (held) {
-        static_cast<void>(draw(bytes, true));
-        return verdict::goes;
+    const auto goes = [&] {
+        static_cast<void>(draw_from_lease(place(), bytes, true));
+        return passage::under_lease;
+    };
+    if (turn_word::goes_under_lease(word)) {
+        if (!draw_from_lease(place(), bytes, held)) return {};
+        return passage::under_lease;
     }
-    if (turn_word::state(word) != permission::stop || own.inside == rounds::none) return verdict::waits;
+    if ((word & turn_word::holds) == 0) return passage::unasked;
+    if (held) return turn_word::state(word) == permission::waiting ? passage::needed : goes();
+    if (turn_word::state(word) != permission::stop || own.inside == rounds::none) return {};
     const uint64_t round = here_->stop_round.load(std::memory_order_acquire);
-    if (here_->turn.load(std::memory_order_seq_cst) != word) return verdict::waits;  // it sleeps for no time
-    if (own.inside + own.transfers >= round) return verdict::waits;
-    static_cast<void>(draw(bytes, true));
-    return verdict::goes;
-}
-
-bool turn_taker::is_exempt(const own_calls& own, const calls::call_circumstances& about,
-                           const calls::call_record& record) {
-    const bool others = !about.may_block || (record.parent != 0 && moves_in_background(about.parent_function));
-    if (others) {
-        part_->let_others.fetch_add(1, relaxed);
-        return true;
-    }
-    if (let_phase_.load(relaxed) == part_->begun.load(relaxed)) {
-        part_->let_starving.fetch_add(1, relaxed);
-        return true;
-    }
-    // Whoever holds a lock may need this process to come to where it gives that back. Within a collective call the
-    // others need nothing of it but that call.
-    const bool locked =
-        held_locks::may_hold_any(*slot_) || (own.inside == rounds::none && held_locks::may_anybody_hold_any(*shared_));
-    if (!locked) return false;
-    part_->let_locks.fetch_add(1, relaxed);
-    return true;
+    if (here_->turn.load(std::memory_order_seq_cst) != word) return {};  // it sleeps for no time
+    if (own.inside + own.transfers >= round) return {};
+    return goes();
 }
 
 void turn_taker::step_back(own_calls& own, int64_t bytes) {
@@ -119,54 +101,81 @@ void turn_taker::step_forward(own_calls& own, int64_t bytes) {
     part_->moved.fetch_add(bytes, relaxed);
 }
 
+/// One that waits for its turn: it has entered, except while it sleeps.
+class turn_taker::waiting_call {
+  public:
+    waiting_call(turn_taker& of, own_calls& own, int64_t bytes, const calls::call_record& record,
+                 const calls::next_call& next)
+        : of_(of), own_(own), bytes_(bytes), record_(record), next_(next), process_(own.generation) {}
+
+    std::optional<passage> try_to_go(uint32_t word) {
+        const auto how = of_.judge(own_, word, bytes_);
+        if (how && how != passage::under_lease) of_.step_back(own_, bytes_);
+        return how;
+    }
+    waiter_facts facts(int64_t now_ns) {
+        const calls::call_circumstances about = next_.circumstances(record_);
+        waiter_facts known;
+        known.waited_ns = began_ns_ == 0 ? 0 : now_ns - began_ns_;
+        known.is_needed = !about.may_block || (record_.parent != 0 && moves_in_background(about.parent_function));
+        known.has_starved = of_.let_go_.load(relaxed) == of_.current_wait();
+        // Whoever holds a lock may need this process to come to where it gives that back. Within a collective call the
+        // others need nothing of it but that call.
+        if (own_.inside != rounds::none) known.locks_of = of_.slot_;
+        return known;
+    }
+    void go_out_of_turn(passage why) {
+        if (why == passage::starving) of_.let_go_.store(of_.current_wait(), relaxed);
+        of_.step_back(own_, bytes_);
+    }
+    void leave_for_wait(int64_t now_ns) {
+        if (began_ns_ == 0) {
+            began_ns_ = now_ns;
+            began_ = calls::ticks();
+        }
+        of_.part_->waiting.fetch_add(1);  // before it is taken out of those under way: never neither
+        ++own_.waits[of_.file_system_];
+        of_.step_back(own_, bytes_);
+        of_.ring();
+    }
+    bool come_back() {
+        if (is_forked_since(process_)) [[unlikely]]
+            return false;
+        of_.step_forward(own_, bytes_);
+        if (uint8_t& waits = own_.waits[of_.file_system_]; waits > 0) {
+            --waits;
+            of_.part_->waiting.fetch_sub(1);
+        }
+        return true;
+    }
+
+    [[nodiscard]] bool has_waited() const { return began_ns_ != 0; }
+    [[nodiscard]] int64_t began_ns() const { return began_ns_; }
+    [[nodiscard]] int64_t began() const { return began_; }  ///< in ticks
+
+  private:
+    turn_taker& of_;
+    own_calls& own_;
+    int64_t bytes_;
+    const calls::call_record& record_;
+    const calls::next_call& next_;
+    uint32_t process_;
+    int64_t began_ns_ = 0, began_ = 0;
+};
+
 passage turn_taker::pass(own_calls& own, int64_t bytes, calls::call_record& record, const calls::next_call& next) {
-    int64_t began_ns = 0, began = 0;
-    passage how = passage::under_lease;
     if (asks_ != nullptr) asks_->moved(file_system_, part_->moved.load(relaxed) + part_->unasked.load(relaxed));
     const uint32_t process = own.generation;
     calls::thread_state& thread = calls::this_thread();
     ++thread.inside;  // calls of a handler that interrupts us pass untouched
-    for (;;) {
-        const uint32_t word = here_->turn.load(std::memory_order_seq_cst);
-        const verdict found = judge(own, word, bytes);
-        if (found == verdict::goes) break;
-        if (found == verdict::unasked) {
-            step_back(own, bytes);
-            how = passage::unasked;
-            break;
-        }
-        if (found == verdict::exempt || is_exempt(own, next.circumstances(record), record)) {
-            step_back(own, bytes);
-            how = passage::exempt;
-            break;
-        }
-        const int64_t now_ns = monotonic_ns();
-        if (began_ns == 0) {
-            began_ns = now_ns;
-            began = calls::ticks();
-        }
-        if (now_ns - began_ns >= shared_->starvation_ns) {
-            let_phase_.store(part_->begun.load(relaxed), relaxed);
-            continue;
-        }
-        if (let_go_if_silent(*shared_, *here_, *part_, word, now_ns)) continue;
-        part_->waiting.fetch_add(1);  // before it is taken out of those under way: never neither
-        ++own.waits[file_system_];
-        step_back(own, bytes);
-        ring();
-        sleep_on_turn(*shared_, here_->turn, word, now_ns - began_ns);
-        if (is_forked_since(process)) [[unlikely]]
-            return passage::unasked;  // the counts are the parent's, thread.inside is begun anew
-        step_forward(own, bytes);
-        if (own.waits[file_system_] > 0) {
-            --own.waits[file_system_];
-            part_->waiting.fetch_sub(1);
-        }
-    }
+    waiting_call one(*this, own, bytes, record, next);
+    const passage how = *wait_for_turn(place(), one);
+    if (is_forked_since(process)) [[unlikely]]
+        return how;  // the counts are the parent's, thread.inside is begun anew
     --thread.inside;
-    if (began_ns != 0) {
-        record.wait += calls::ticks() - began;
-        part_->waited_ns.fetch_add(monotonic_ns() - began_ns, relaxed);
+    if (one.has_waited()) {
+        record.wait += calls::ticks() - one.began();
+        part_->waited_ns.fetch_add(monotonic_ns() - one.began_ns(), relaxed);
     }
     return how;
 }

@@ -14,13 +14,6 @@
 
 namespace halcyon::coordinate {
 
-/// How a call comes to go on.
-enum class passage : uint8_t {
-    under_lease,  ///< counted in process_part::moved and under_way
-    unasked,      ///< nobody gives turns, or nobody answers
-    exempt,       ///< it is not the application's turn, but this call must not be held back
-};
-
 /// What a thread knows of its own calls. One for each thread, initial-exec and without destructor.
 struct own_calls {
     uint32_t generation;                             ///< of the process that it is of
@@ -116,20 +109,23 @@ class turn_taker {
     void end_collective(own_calls& own, uint64_t outer);
 
   private:
-    static constexpr uint64_t no_phase = UINT64_MAX;
+    static constexpr uint64_t no_wait = UINT64_MAX;
     static constexpr int64_t long_ago = INT64_MIN / 2;
-    enum class verdict : uint8_t { goes, waits, exempt, unasked };
+    class waiting_call;
 
+    /// Calls of one phase that have waited since the application had its turn last.
+    [[nodiscard]] uint64_t current_wait() const {
+        const auto phase = static_cast<uint32_t>(part_->begun.load(std::memory_order_relaxed));
+        return uint64_t{here_->given.load(std::memory_order_relaxed)} << 32U | phase;
+    }
     void begin_phase(int64_t now);
     void begin_round(own_calls& own);
-    [[nodiscard]] bool draw(int64_t bytes, bool must) { return draw_from_lease(*shared_, *here_, *part_, bytes, must); }
+    [[nodiscard]] turn_place place() const { return {*shared_, *here_, *part_}; }
     /// The program has taken the turn by itself, and gives it back by itself: its calls must come to there.
     [[nodiscard]] bool is_held_by_program() const {
         return slot_->by_itself.at[file_system_].held.load(std::memory_order_relaxed) != 0;
     }
-    [[nodiscard]] verdict judge(const own_calls& own, uint32_t word, int64_t bytes);
-    [[nodiscard]] bool is_exempt(const own_calls& own, const calls::call_circumstances& about,
-                                 const calls::call_record& record);
+    [[nodiscard]] std::optional<passage> judge(const own_calls& own, uint32_t word, int64_t bytes);
     void step_forward(own_calls& own, int64_t bytes);
     void ring();
 
@@ -142,7 +138,7 @@ class turn_taker {
     int64_t pause_ticks_ = 0;
     std::atomic<int64_t> last_end_{long_ago};  ///< of a transfer, in ticks
     std::atomic<uint64_t> collectives_{0};
-    std::atomic<uint64_t> let_phase_{no_phase};  ///< that has waited for long enough
+    std::atomic<uint64_t> let_go_{no_wait};  ///< the one that has taken as long as any may
     std::atomic<int64_t> last_metadata_{long_ago};
     std::atomic<uint32_t> burst_{0};  ///< metadata calls without a pause in between
 };

@@ -100,12 +100,12 @@ result<agent_page> agent_page::create(const settings& wanted) {
     shared.bytes = sizeof(page);
     shared.pid_namespace = pid_namespace();
     shared.patience_ns = nanoseconds(wanted.patience_s);
-    shared.starvation_ns = nanoseconds(wanted.starvation_s);
     shared.pause_ns = nanoseconds(wanted.pause_s);
     shared.file_systems = static_cast<uint32_t>(wanted.mounts.size());
     shared.least_burst = wanted.least_burst;
     shared.magic = page::expected_magic;
     made.published_.resize(wanted.mounts.size());
+    for (size_t i = 0; i < wanted.mounts.size(); ++i) made.limit_waits(i, wanted.starvation_s);
     return made;
 }
 
@@ -116,7 +116,8 @@ void agent_page::publish(size_t file_system, permission to, uint64_t stop_round,
         one.pool.store(*bytes, std::memory_order_release);
     }
     const auto change = [&](permission state) {
-        const uint32_t word = turn_word::next(one.turn.load(relaxed), state);
+        const uint32_t before = one.turn.load(relaxed), word = turn_word::next(before, state);
+        if (turn_word::goes_under_lease(word) && !turn_word::goes_under_lease(before)) one.given.fetch_add(1, relaxed);
         one.turn.store(word, std::memory_order_seq_cst);
         published_[file_system] = word;
     };
@@ -161,6 +162,10 @@ void agent_page::tell_trouble(size_t file_system, const std::string& why) {
     text.copy(one.trouble, text.size());
     one.trouble[text.size()] = '\0';
     one.troubles.store(version + 2, std::memory_order_release);
+}
+
+void agent_page::limit_waits(size_t file_system, double longest_s) {
+    shared().file_system[file_system].starvation_ns.store(nanoseconds(longest_s), relaxed);
 }
 
 void agent_page::tell_company(size_t file_system, bool others) {

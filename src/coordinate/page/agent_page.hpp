@@ -20,7 +20,7 @@ class agent_page {
     struct settings {
         std::vector<std::string> mounts;  ///< absolute, without a slash at the end
         double patience_s = 1;
-        double starvation_s = 30;
+        double starvation_s = 36;  ///< the usual 30 s of coordinators, their usual 5 s for a stop, and 1 s
         double pause_s = 0.01;
         uint32_t least_burst = 64;
     };
@@ -40,6 +40,8 @@ class agent_page {
     void tell_wait(size_t file_system, double expected_s, const std::vector<std::string>& holders);
     /// Likewise: why the coordinator gives no turns; "": not known, or it does.
     void tell_trouble(size_t file_system, const std::string& why);
+    /// No call waits longer.
+    void limit_waits(size_t file_system, double longest_s);
     /// Whether other applications move there, too.
     void tell_company(size_t file_system, bool others);
     void heard(size_t file_system, int64_t now_ns);

@@ -19,16 +19,17 @@ namespace halcyon::coordinate {
 /// `stop_round` belongs to `permission::stop` alone. The agent writes `permission::hold`, then `stop_round`, then
 /// `permission::stop`; a process reads the word, the round, and the word once more.
 struct alignas(64) shared_file_system {
-    std::atomic<uint32_t> turn;        ///< turn_word; processes that wait sleep on it
-    uint32_t path_bytes;               ///< constant once processes see the page; 0: there is no such file system
-    std::atomic<uint64_t> stop_round;  ///< calls of this round and above wait
-    std::atomic<int64_t> ring_below;   ///< who takes the pool to this or below wakes the agent: half is used
-    std::atomic<int64_t> heard_ns;     ///< when the coordinator said something last, CLOCK_MONOTONIC
-    std::atomic<int64_t> wait_ns;      ///< expected wait of this application, for people
-    std::atomic<uint32_t> told;        ///< version of `holders`: odd while the agent changes it
-    std::atomic<uint32_t> company;     ///< odd while other applications move, too; rises with each change
-    std::atomic<uint32_t> troubles;    ///< version of `trouble`, likewise
-    uint32_t unused_[3];
+    std::atomic<uint32_t> turn;          ///< turn_word; processes that wait sleep on it
+    uint32_t path_bytes;                 ///< constant once processes see the page; 0: there is no such file system
+    std::atomic<uint64_t> stop_round;    ///< calls of this round and above wait
+    std::atomic<int64_t> ring_below;     ///< who takes the pool to this or below wakes the agent: half is used
+    std::atomic<int64_t> heard_ns;       ///< when the coordinator said something last, CLOCK_MONOTONIC
+    std::atomic<int64_t> wait_ns;        ///< expected wait of this application, for people
+    std::atomic<uint32_t> told;          ///< version of `holders`: odd while the agent changes it
+    std::atomic<uint32_t> company;       ///< odd while other applications move, too; rises with each change
+    std::atomic<int64_t> starvation_ns;  ///< no call waits longer
+    std::atomic<uint32_t> given;         ///< turns of the application: rises with each
+    std::atomic<uint32_t> troubles;      ///< version of `trouble`, as of `holders`
 
     alignas(64) std::atomic<int64_t> pool;  ///< bytes of the lease that no process has taken; may be below 0
 
@@ -134,14 +135,13 @@ struct alignas(64) process_slot {
 ///
 /// `beat_ns` and what is above it are the agent's, written before processes see the page but for `beat_ns` itself.
 struct page {
-    static constexpr uint64_t expected_magic = 0x3474'6567'6170'6863;  // "chpaget4"
+    static constexpr uint64_t expected_magic = 0x3574'6567'6170'6863;  // "chpaget5"
     static constexpr size_t most_processes = 1024;
 
     uint64_t magic;
     uint64_t bytes;          ///< of the whole page
     uint64_t pid_namespace;  ///< in which numbers of processes are
     int64_t patience_ns;     ///< silence of the agent or the coordinator after which I/O goes on
-    int64_t starvation_ns;   ///< no call waits longer
     int64_t pause_ns;        ///< shorter times without transfers do not begin a new phase
     uint32_t file_systems;
     uint32_t least_burst;          ///< metadata calls without a pause in between, from which on they take turns
@@ -150,7 +150,7 @@ struct page {
     agent_bell bell;                ///< processes ring it; the agent sleeps on it
     std::atomic<uint32_t> refused;  ///< processes that found no free place
     std::atomic<uint32_t> tried;    ///< places below this one may be taken; raised before one is
-    uint32_t unused_[13];
+    uint32_t unused_[15];
 
     shared_file_system file_system[process_slot::most_file_systems];
     process_slot slots[most_processes];

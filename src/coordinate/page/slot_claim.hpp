@@ -1,20 +1,31 @@
 #pragma once
 
+#include <algorithm>
+
 #include "coordinate/page/page.hpp"
 #include "coordinate/page/rounds.hpp"
 
 namespace halcyon::coordinate {
 
+/// The place that the process `owner` has taken before; null: none. It may lie above places that are free by now.
+inline process_slot* find_slot(page& shared, uint64_t owner) {
+    const uint32_t tried = std::min<uint32_t>(shared.tried.load(), page::most_processes);
+    for (uint32_t i = 0; i < tried; ++i)
+        if (shared.slots[i].owner.load(std::memory_order_acquire) == owner) return &shared.slots[i];
+    return nullptr;
+}
+
 /// Takes a place for the process `owner` (process_slot::owner_of); null, and counted: all are taken. May be called
 /// inside applications, and several times by one process that forgot its place in between: it then finds the same.
+/// Not for two threads of one process at once.
 ///
 /// A process killed at any step leaves a page that others can use: before the compare-and-swap it has changed `tried`
 /// at most, which only says how far to look; after it, the agent finds that the owner is dead.
 inline process_slot* claim_slot(page& shared, uint64_t owner) {
+    if (process_slot* const own = find_slot(shared, owner); own != nullptr) return own;
     for (uint32_t i = 0; i < page::most_processes; ++i) {
         process_slot& one = shared.slots[i];
         uint64_t before = one.owner.load(std::memory_order_acquire);
-        if (before == owner) return &one;
         if (before != 0) continue;
         uint32_t tried = shared.tried.load(std::memory_order_relaxed);
         while (tried <= i && !shared.tried.compare_exchange_weak(tried, i + 1)) {

@@ -131,6 +131,8 @@ void each_field(Visitor& v, M& m) {
     v.number("heartbeat_s", m.heartbeat_s, 0, longest_s, need::required);
     v.number("lease_s", m.lease_s, 0, longest_s, need::required);
     v.whole("epoch", m.epoch, 0, any_number >> 32U, need::required);
+    v.number("starvation_s", m.starvation_s, 0, longest_s, need::optional);
+    v.number("stop_s", m.stop_s, 0, longest_s, need::optional);
 }
 
 template <class Visitor, message_of<refused> M>

@@ -167,8 +167,10 @@ struct registered {
     static constexpr std::string_view type = "registered";
     uint64_t application = 0;
     double heartbeat_s = 0;
-    double lease_s = 0;  ///< leases are as many bytes as move in this time
-    uint64_t epoch = 0;  ///< of this coordinator: the upper half of its fencing numbers
+    double lease_s = 0;       ///< leases are as many bytes as move in this time
+    uint64_t epoch = 0;       ///< of this coordinator: the upper half of its fencing numbers
+    double starvation_s = 0;  ///< after so long a wait it stops others for the application; 0: it does not say
+    double stop_s = 0;        ///< and these have so long to stop
     bool operator==(const registered&) const = default;
 };
 

@@ -8,7 +8,7 @@
 #include "base/node_identity.hpp"
 #include "base/replace_file.hpp"
 #include "coordinate/client/mount_of.hpp"
-#include "coordinate/layer/agent_ring.hpp"
+#include "coordinate/page/agent_ring.hpp"
 #include "coordinate/page/process_facts.hpp"
 
 namespace halcyon::coordinate {
@@ -20,8 +20,7 @@ constexpr size_t longest_path = 4096;
 
 class job_turn::coordinated_stay final : public stay {
   public:
-    coordinated_stay(job_turn& of, place& at, int64_t bytes)
-        : of_(of), at_(at), bytes_(bytes), may_wait_ns_(at.seat.starvation_ns()) {
+    coordinated_stay(job_turn& of, place& at, int64_t bytes) : of_(of), at_(at), bytes_(bytes) {
         of_.begin_file();
         at_.seat.expect(bytes_);
         take(0);
@@ -38,14 +37,14 @@ class job_turn::coordinated_stay final : public stay {
         at_.seat.give(piece_, how_);
         take(bytes);
         moved_ += bytes;
-        if (how_ != turn_seat::passage::under_lease) unasked_ += bytes;
+        if (how_ != passage::under_lease) unasked_ += bytes;
     }
-    [[nodiscard]] int64_t waited_ns() const override { return at_.seat.starvation_ns() - may_wait_ns_; }
+    [[nodiscard]] int64_t waited_ns() const override { return waited_ns_; }
     [[nodiscard]] int64_t unasked_bytes() const override { return unasked_; }
 
   private:
     void take(int64_t bytes) {
-        how_ = at_.seat.take(bytes, may_wait_ns_);
+        how_ = at_.seat.take(bytes, waited_ns_);
         piece_ = bytes;
         of_.note(at_, how_);
     }
@@ -53,9 +52,9 @@ class job_turn::coordinated_stay final : public stay {
     job_turn& of_;
     place& at_;
     int64_t bytes_;
-    int64_t may_wait_ns_;  ///< the whole file no longer than any call may
+    int64_t waited_ns_ = 0;  ///< the whole file no longer than any call may
     int64_t piece_ = 0;
-    turn_seat::passage how_ = turn_seat::passage::under_lease;
+    passage how_ = passage::under_lease;
     int64_t moved_ = 0;
     int64_t unasked_ = 0;
 };
@@ -86,22 +85,24 @@ std::unique_ptr<turn::stay> job_turn::begin(const std::string& directory, int64_
     return std::make_unique<turns_not_taken::unasked_stay>();
 }
 
-void job_turn::note(place& at, turn_seat::passage how) {
+void job_turn::note(place& at, passage how) {
     const std::lock_guard lock(remarking_);
     switch (how) {
-        case turn_seat::passage::under_lease:
+        case passage::under_lease:
             if (std::exchange(at.silent, false))
                 remarks_.push_back("the coordinator of " + at.path + " answers again: files are stored in turn");
             return;
-        case turn_seat::passage::silence:
+        case passage::unasked:
             if (!std::exchange(at.silent, true))
                 remarks_.push_back("the coordinator of " + at.path +
                                    " does not answer: until it does, files are stored without their turn");
             return;
-        case turn_seat::passage::starvation:
+        case passage::starving:
             return remark_once("a file waited for its turn at " + at.path +
                                " for as long as any may, and was stored without it");
-        case turn_seat::passage::lock:
+        case passage::needed:  // nobody waits for a piece
+            return;
+        case passage::locked:
             return remark_once("a file was stored at " + at.path +
                                " without its turn, since a process of the job on this node held a file lock");
     }

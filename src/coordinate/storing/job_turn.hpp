@@ -15,8 +15,8 @@ namespace halcyon::coordinate {
 
 /// The turn of a program that stores for its job: that of the application among all that use the file system. It
 /// announces the bytes of each file before it stores it, and gives the turn back between two pieces when the
-/// coordinator asks for it. Where nobody answers, or the wait has taken page::starvation_ns, the file is stored all the
-/// same: counted, and said in a remark.
+/// coordinator asks for it. Where nobody answers, or the wait has taken shared_file_system::starvation_ns, the file is
+/// stored all the same: counted, and said in a remark.
 class job_turn final : public turn {
   public:
     /// `facts`: the folder of the process' file of facts (page/process_facts.hpp); "": nowhere. Page and place in it
@@ -40,7 +40,7 @@ class job_turn final : public turn {
     };
 
     [[nodiscard]] place* find(const std::string& directory);
-    void note(place& at, turn_seat::passage how);
+    void note(place& at, passage how);
     void remark_once(const std::string& text);
     void begin_file();
     void end_file();

@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "base/clock.hpp"
-#include "coordinate/client/turn_waiting.hpp"
-#include "coordinate/layer/agent_ring.hpp"
-#include "coordinate/layer/held_locks.hpp"
+#include "coordinate/page/agent_ring.hpp"
 #include "coordinate/page/phase_forecast.hpp"
 #include "coordinate/protocol/operation.hpp"
 
@@ -49,56 +47,60 @@ void turn_seat::begin_phase() {
 }
 
 /// As the protocol of process_part has it: first the piece is counted, then the turn is read.
-bool turn_seat::sit_down(int64_t bytes) {
+void turn_seat::sit_down(int64_t bytes) {
     part_->under_way.fetch_add(1, std::memory_order_seq_cst);
-    const uint32_t word = here_->turn.load(std::memory_order_seq_cst);
-    const int64_t before = part_->moved.fetch_add(bytes, relaxed);
-    return turn_word::goes_under_lease(word) && before + bytes <= part_->limit.load(relaxed);
+    part_->moved.fetch_add(bytes, relaxed);
 }
 
-turn_seat::passage turn_seat::take(int64_t bytes, int64_t& may_wait_ns) {
+void turn_seat::stand_up(int64_t bytes) {
+    part_->moved.fetch_sub(bytes, relaxed);
+    part_->under_way.fetch_sub(1);
+}
+
+/// One that waits for its turn: it sits, except while it sleeps.
+class turn_seat::waiting_piece {
+  public:
+    waiting_piece(turn_seat& of, int64_t bytes, int64_t waited_ns) : of_(of), bytes_(bytes), before_ns_(waited_ns) {}
+
+    std::optional<passage> try_to_go(uint32_t word) {
+        if (turn_word::goes_under_lease(word) && draw_from_lease(of_.place(), bytes_, false))
+            return passage::under_lease;
+        if ((word & (turn_word::holds | turn_word::leased)) != 0) return {};
+        of_.stand_up(bytes_);
+        return passage::unasked;
+    }
+    waiter_facts facts(int64_t now_ns) { return {.waited_ns = before_ns_ + waited_ns(now_ns)}; }
+    void go_out_of_turn(passage) { of_.stand_up(bytes_); }
+    void leave_for_wait(int64_t now_ns) {
+        if (began_ns_ == 0) began_ns_ = now_ns;
+        of_.part_->waiting.fetch_add(1);  // before it is taken out of those under way: never neither
+        of_.stand_up(bytes_);
+        ring_agent(*of_.shared_);
+    }
+    bool come_back() {
+        of_.sit_down(bytes_);
+        of_.part_->waiting.fetch_sub(1);
+        return true;
+    }
+    [[nodiscard]] int64_t waited_ns(int64_t now_ns) const { return began_ns_ == 0 ? 0 : now_ns - began_ns_; }
+
+  private:
+    turn_seat& of_;
+    int64_t bytes_;
+    int64_t before_ns_;
+    int64_t began_ns_ = 0;
+};
+
+passage turn_seat::take(int64_t bytes, int64_t& waited_ns) {
     begin_phase();
     part_->operation.store(static_cast<uint32_t>(operation::write), relaxed);
-    bool goes = sit_down(bytes);
-    const bool waits = !goes;
-    passage how = passage::under_lease;
-    const int64_t began_ns = monotonic_ns(), may_ns = may_wait_ns;
-    while (!goes) {
-        const uint32_t word = here_->turn.load(std::memory_order_seq_cst);
-        if (turn_word::goes_under_lease(word)) {
-            goes = draw_from_lease(*shared_, *here_, *part_, bytes, false);
-            if (goes) break;
-        }
-        const int64_t now_ns = monotonic_ns();
-        if ((word & (turn_word::holds | turn_word::leased)) == 0) {
-            how = passage::silence;
-        } else if (now_ns - began_ns >= may_ns) {
-            how = passage::starvation;
-            part_->let_starving.fetch_add(1, relaxed);
-        } else if (held_locks::may_anybody_hold_any(*shared_)) {
-            how = passage::lock;
-            part_->let_locks.fetch_add(1, relaxed);
-        }
-        if (how != passage::under_lease) {
-            part_->moved.fetch_sub(bytes, relaxed);
-            part_->under_way.fetch_sub(1);
-            break;
-        }
-        if (let_go_if_silent(*shared_, *here_, *part_, word, now_ns)) continue;
-        part_->waiting.fetch_add(1);  // before it is taken out of those under way: never neither
-        part_->moved.fetch_sub(bytes, relaxed);
-        part_->under_way.fetch_sub(1);
-        ring_agent(*shared_);
-        sleep_on_turn(*shared_, here_->turn, word, shared_->starvation_ns - (may_ns - (now_ns - began_ns)));
-        goes = sit_down(bytes);
-        part_->waiting.fetch_sub(1);
-    }
-    if (waits) {
-        const int64_t waited_ns = monotonic_ns() - began_ns;
-        may_wait_ns = std::max<int64_t>(may_ns - waited_ns, 0);
-        part_->waited_ns.fetch_add(waited_ns, relaxed);
-    }
-    const std::lock_guard one(telling_);
+    sit_down(bytes);
+    waiting_piece one(*this, bytes, waited_ns);
+    const passage how = *wait_for_turn(place(), one);
+    const int64_t this_time_ns = one.waited_ns(monotonic_ns());
+    waited_ns += this_time_ns;
+    part_->waited_ns.fetch_add(this_time_ns, relaxed);
+    const std::lock_guard lock(telling_);
     if (foretold_) tell(false);
     return how;
 }

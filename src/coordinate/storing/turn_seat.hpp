@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 
+#include "coordinate/client/turn_waiting.hpp"
 #include "coordinate/page/page.hpp"
 
 namespace halcyon::coordinate {
@@ -14,30 +15,23 @@ namespace halcyon::coordinate {
 /// forks.)
 class turn_seat {
   public:
-    /// How a piece comes to go on.
-    enum class passage : uint8_t {
-        under_lease,
-        silence,     ///< nobody gives turns, or nobody answers
-        starvation,  ///< it has waited for as long as anything may
-        lock,        ///< a process of the job on this node holds a file lock, for which others may wait
-    };
-
     turn_seat(page& shared, process_slot& slot, size_t file_system)
         : shared_(&shared), here_(&shared.file_system[file_system]), part_(&slot.at[file_system]) {}
 
     /// So many bytes more are to come, from now on; fewer than 0: they are not. The agent hears of it.
     void expect(int64_t bytes);
-    /// A piece begins; waits until it may. `may_wait_ns`: no longer; shrinks by what it has waited.
-    passage take(int64_t bytes, int64_t& may_wait_ns);
+    /// A piece begins; waits until it may. `waited_ns`: what its file has waited before; grows by what this one waits.
+    passage take(int64_t bytes, int64_t& waited_ns);
     /// The piece is moved.
     void give(int64_t bytes, passage how);
 
-    [[nodiscard]] int64_t starvation_ns() const { return shared_->starvation_ns; }
-
   private:
+    [[nodiscard]] turn_place place() const { return {*shared_, *here_, *part_}; }
     void begin_phase();
     void tell(bool of_next);
-    bool sit_down(int64_t bytes);
+    class waiting_piece;
+    void sit_down(int64_t bytes);
+    void stand_up(int64_t bytes);
 
     page* shared_;
     shared_file_system* here_;

@@ -108,6 +108,18 @@ TEST_F(turn_agents, hold_everybody_back_until_they_know_more) {
     EXPECT_EQ(look(), transcript{"register processes 2"});
 }
 
+TEST_F(turn_agents, let_calls_wait_for_as_long_as_the_coordinator_and_a_stop_take_and_longer) {
+    agent->connected(now_s);
+    advance();
+    EXPECT_FALSE(last.longest_wait_s);
+    hear(registered{1, 0.25, 0.2, 1});  // of a coordinator that does not say it
+    EXPECT_FALSE(last.longest_wait_s);
+    hear(registered{1, 0.25, 0.2, 1, 60, 5});
+    EXPECT_EQ(last.longest_wait_s, 60 + 5 + turn_agent::late_turn_s);
+    advance();
+    EXPECT_FALSE(last.longest_wait_s);
+}
+
 TEST_F(turn_agents, register_once_more_when_there_are_more_processes) {
     join();
     node.processes = 3;
@@ -433,6 +445,22 @@ TEST_F(turn_agents, let_io_go_on_after_a_second_of_silence_and_not_again_until_t
     hear(heartbeat{});
     EXPECT_EQ(look(), transcript{"page waiting"});
     EXPECT_EQ(agent->counted().silences, 1U);
+}
+
+TEST_F(turn_agents, tell_once_what_moved_unasked_though_the_account_is_behind_for_a_moment) {
+    join();
+    node.begun = 1;
+    node.waiting = 1;
+    int64_t told = 0;
+    for (const int64_t unasked : {100, 100, 40, 100, 130}) {
+        node.unasked = unasked;
+        agent->received(heartbeat{}, now_s);
+        advance(0.3);
+        for (const to_coordinator& message : last.messages)
+            if (const auto* const one = std::get_if<progress>(&message); one != nullptr && one->lease == 0)
+                told += one->bytes_moved;
+    }
+    EXPECT_EQ(told, 130);
 }
 
 TEST_F(turn_agents, show_a_lease_behind_a_second_of_silence_and_use_it_only_with_the_next_grant) {

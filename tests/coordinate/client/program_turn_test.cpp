@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <optional>
 #include <thread>
 
 #include "coordinate/layer/called_layer.hpp"
+#include "coordinate/stepped_process.hpp"
 #include "temporary_folder.hpp"
 
 namespace halcyon::tests {
@@ -264,6 +266,71 @@ TEST_F(program_turn_test, counts_apart_what_moved_unasked) {
     one.give_back();
     EXPECT_GE(state().unasked, mib);
     EXPECT_EQ(state().moved, 0);
+}
+
+/// Gives its turn back, step by step.
+class stepped_release : public stepped_process {
+  public:
+    explicit stepped_release(agent_page& with)
+        : stepped_process(
+              [&] {
+                  of_.emplace(with, this_process());
+                  of_->begin();
+                  of_->take();
+                  move(mib);
+              },
+              [&] { of_->give_back(); }) {}
+
+  private:
+    std::optional<program> of_;
+};
+
+TEST_F(program_turn_test, shows_bytes_that_only_rise_while_it_gives_the_turn_back) {
+    for (const permission by : {permission::closed, permission::allowed}) {
+        give(by);
+        stepped_release one(page_);
+        int64_t now_ns = monotonic_ns();
+        const auto bytes = [&] {
+            const node_state seen = page_.observe(0, 0, now_ns += 1'000'000'000);  // looks at the account each time
+            return by == permission::closed ? seen.unasked : seen.moved;
+        };
+        const int64_t first = bytes();
+        ASSERT_GE(first, mib);
+        int instructions = 0;
+        for (; one.step(1); ++instructions) ASSERT_GE(bytes(), first) << "after " << instructions << " instructions";
+        EXPECT_GT(instructions, 100);
+        one.kill();
+        page_.free_dead();
+    }
+}
+
+/// Takes the turn, step by step; it moved bytes when it had asked.
+class stepped_take : public stepped_process {
+  public:
+    explicit stepped_take(agent_page& with)
+        : stepped_process(
+              [&] {
+                  of_.emplace(with, this_process());
+                  of_->begin();
+                  move(mib);
+              },
+              [&] { of_->take(); }) {}
+
+  private:
+    std::optional<program> of_;
+};
+
+TEST_F(program_turn_test, never_shows_bytes_that_moved_before_it_was_taken) {
+    give(permission::allowed);
+    stepped_take one(page_);
+    int64_t now_ns = monotonic_ns();
+    bool was_held = false;
+    for (int instructions = 0; one.step(1); ++instructions) {
+        const node_state seen = page_.observe(0, 0, now_ns += 1'000'000'000);
+        ASSERT_LT(seen.moved, mib) << "after " << instructions << " instructions";
+        was_held = was_held || page_.shared().slots[0].by_itself.at[0].held != 0;
+    }
+    EXPECT_TRUE(was_held);
 }
 
 TEST_F(program_turn_test, leaves_counting_to_the_layer_where_there_is_one) {

@@ -276,6 +276,32 @@ TEST_F(starving_layer, goes_on_for_the_rest_of_a_phase_that_waited_for_too_long)
     EXPECT_EQ(process.part().unasked, 8192);
 }
 
+TEST_F(starving_layer, waits_again_in_the_same_phase_once_the_turn_was_had) {
+    page_.publish(0, permission::waiting, 0, {});
+    called_process process(page_, 1);
+    EXPECT_GT(process.call({}), 0);
+    allow();
+    EXPECT_EQ(process.call({}), 0);
+    EXPECT_EQ(process.part().moved, 4096);
+    page_.publish(0, permission::waiting, 0, {});
+    EXPECT_GT(process.call({}), 0);
+    EXPECT_EQ(state().begun, 1U);
+}
+
+TEST_F(starving_layer, goes_by_the_limit_of_its_own_file_system) {
+    for (const size_t at : {0U, 1U}) page_.publish(at, permission::waiting, 0, {});
+    page_.limit_waits(0, 3600);
+    called_process process(page_, 1);
+    std::thread caller([&] { process.call({}); });
+    await_waiting(1);
+    EXPECT_GT(process.call({.file = another_mounts_file}), 0);
+    EXPECT_EQ(process.part(1).let_starving, 1U);
+    EXPECT_EQ(state().waiting, 1);
+    page_.limit_waits(0, 0.02);  // those that wait already, too
+    caller.join();
+    EXPECT_EQ(process.part(0).let_starving, 1U);
+}
+
 struct jumped {};
 
 TEST_F(layer_test, counts_a_call_no_more_that_a_jump_left) {

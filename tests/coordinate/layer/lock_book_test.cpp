@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "coordinate/layer/called_layer.hpp"
-#include "coordinate/layer/held_locks.hpp"
+#include "coordinate/page/held_locks.hpp"
 
 namespace halcyon::tests {
 namespace {

@@ -68,6 +68,15 @@ TEST(page, finds_the_place_of_a_process_that_comes_again) {
     EXPECT_EQ(one.processes(), 1U);
 }
 
+TEST(page, finds_the_place_of_a_process_that_comes_again_where_a_lower_one_is_free_now) {
+    agent_page one = page_of();
+    in_child([&] { claim_slot(one.shared(), own_name()); });
+    process_slot* const first = claim_slot(one.shared(), own_name());
+    EXPECT_EQ(one.free_dead(), 1U);
+    EXPECT_EQ(claim_slot(one.shared(), own_name()), first);
+    EXPECT_EQ(one.processes(), 1U);
+}
+
 TEST(page, refuses_and_counts_processes_when_it_is_full) {
     const agent_page one = page_of();
     for (uint64_t i = 1; i <= page::most_processes; ++i) ASSERT_NE(claim_slot(one.shared(), i), nullptr);

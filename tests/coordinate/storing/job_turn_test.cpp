@@ -217,7 +217,7 @@ class impatient_job_turn_test : public job_turn_test {
 TEST_F(impatient_job_turn_test, waits_for_a_whole_file_no_longer_than_the_starvation_limit) {
     store().join();
     EXPECT_EQ(unasked_, file_bytes);
-    EXPECT_GE(waited_ns_, page_.shared().starvation_ns);
+    EXPECT_GE(waited_ns_, page_.shared().file_system[0].starvation_ns);
     const auto said = turns_.take_remarks();
     ASSERT_EQ(said.size(), 1U);
     EXPECT_EQ(said[0], "a file waited for its turn at /scratch for as long as any may, and was stored without it");

@@ -36,8 +36,8 @@ def run(scratch: Path) -> Iterator[Run]:
     """Starts a program, which takes turns at `scratch`."""
     programs: list[Program] = []
 
-    def started(of: CoordinatorProcess | None, job: str, **more: object) -> Program:
-        programs.append(Program(scratch, of.config if of else None, job, **more))  # type: ignore[arg-type]
+    def started(of: CoordinatorProcess | None, job: str, at: Path = scratch, **more: object) -> Program:
+        programs.append(Program(at, of.config if of else None, job, **more))  # type: ignore[arg-type]
         return programs[-1]
 
     with ended(programs):
@@ -152,6 +152,21 @@ def test_the_next_program_goes_on_when_the_holder_is_killed(start: Start, run: R
     assert b.status["steps_unasked"] == b.status["steps_starving"] == 0
 
 
+def test_a_program_that_starves_gets_its_turn_from_the_coordinator(start: Start, run: Run, scratch: Path) -> None:
+    of = start(paths=[str(scratch)], bounds={"starvation": "1 s"}, times=PATIENT | {"stop": "60 s"})
+    other = Agent(of, "other")
+    other.begin()  # a phase without end
+    run_until([other], has_turn(other), "the other one has the turn")
+    b = run(of, "B")
+    b.do("inform")
+    b.begin("wait")
+    run_until([other], lambda: b.has_answered, "B goes on")
+    b.answer()
+    assert states(of)[b.job] == "moving"
+    assert b.status["waited_s"] > 0.5
+    assert b.status["steps_unasked"] == b.status["steps_starving"] == 0
+
+
 def test_a_program_gives_way_between_two_accesses(start: Start, run: Run, scratch: Path) -> None:
     of = start(paths=[str(scratch)], policy="interrupt", times=PATIENT | {"stop": "60 s"})
     a = run(of, "A")
@@ -168,6 +183,31 @@ def test_a_program_gives_way_between_two_accesses(start: Start, run: Run, scratc
     other.release()
     a.answer()
     assert a.status["our_turn"]
+
+
+def test_programs_that_hold_one_turn_each_and_wait_for_the_other_one_lose_what_they_do_not_use(
+    start: Start, run: Run, scratch: Path, tmp_path: Path
+) -> None:
+    burst = tmp_path / "burst"
+    burst.mkdir()
+    bounds = {"starvation": "2 s"}
+    of_scratch, of_burst = (start(paths=[str(one)], bounds=bounds) for one in (scratch, burst))
+    known = {"HALCYON_COORDINATORS": f"{scratch}={of_scratch.address}\n{burst}={of_burst.address}\n"}
+    a, b = run(None, "A", **known), run(None, "B", **known)
+    a_at_burst = run(None, "A", job_of=a, at=burst, **known)
+    b_at_burst = run(None, "B", job_of=b, at=burst, **known)
+    hold(of_scratch, a)
+    hold(of_burst, b_at_burst)
+    for one in (a_at_burst, b):
+        one.do("inform")
+        one.begin("wait")
+    wait_until(lambda: states(of_scratch).get(b.job) == states(of_burst).get(a.job) == "waiting", "both wait")
+    for one in (a_at_burst, b):
+        one.answer()
+        assert one.status["our_turn"]
+        assert one.status["steps_unasked"] == one.status["steps_starving"] == 0
+    for of in (of_scratch, of_burst):
+        assert of.count("stalled_holders") + of.count("overdue_stops") == 1
 
 
 def test_without_a_coordinator_nothing_waits_and_the_status_says_why(run: Run, tmp_path: Path) -> None:
@@ -348,6 +388,33 @@ def test_calls_of_a_program_under_the_layer_do_not_wait_twice(start: Start, run:
     said = a.end()
     assert "1 process took turns: 16.8 MB in turn" in said
     assert "out of turn" not in said
+
+
+# The place of the first process is free again when the shell becomes the program. While it waits for that, it starts no
+# process, which would take that place.
+BECOMES_ANOTHER = """
+cd "$1"; shift
+sh -c 'printf %1048576d 0 > first; : > ../first.done; kill -STOP $$' &
+until [ -e ../first.done ]; do :; done
+sh -c '
+    printf %1048576d 0 > own
+    kill -9 $1
+    until set -- "$2"/*."$1".*.coordinate "$@" && [ -e "$1" ]; do shift; done
+    shift 3; exec "$@"
+' sh $! "$HALCYON_TRACE_DIR" "$@"
+exit $?
+"""
+
+
+@pytest.mark.usefixtures("library")
+def test_a_process_that_becomes_another_program_keeps_its_place(start: Start, run: Run, scratch: Path) -> None:
+    of = start(paths=[str(scratch)], times=PATIENT)
+    halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--no-predict", "--coordinators", str(of.config)]
+    a = run(of, "A", before=[*halcyon, "--", "sh", "-c", BECOMES_ANOTHER, "sh", str(scratch)])
+    a.hold()
+    a.do("write", file=str(scratch / "a"), mib=4)
+    a.do("release")
+    assert "6.29 MB in turn" in a.end()  # those of both programs are told, and those of the killed process
 
 
 def test_a_phase_gives_its_turn_back_at_its_end(start: Start, run: Run, scratch: Path) -> None:

@@ -81,6 +81,22 @@ def test_all_paths_of_a_coordinator_have_one_turn(start: Prepare, tmp_path: Path
     assert "out of turn" not in said
 
 
+def test_a_program_that_starves_gets_its_turn_from_the_coordinator(start: Prepare, tmp_path: Path) -> None:
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    of = start(paths=[str(folder)], bounds={"starvation": "1 s"}, times=PATIENT | {"stop": "60 s"})
+    other = Agent(of, "other")
+    other.begin()  # a phase without end
+    run_until([other], has_turn(other), "the other one has the turn")
+    program = write(of, folder)
+    run_until([other], lambda: program.poll() is not None, "the program ends")
+    said, _ = program.communicate(timeout=LIMIT_S)
+    assert program.returncode == 0, said
+    assert "1 process took turns: 8.39 MB in turn" in said
+    assert "out of turn" not in said
+    assert heard(other, "stop")()
+
+
 @pytest.mark.parametrize(
     ("options", "variables", "account"),
     [

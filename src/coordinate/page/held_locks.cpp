@@ -1,4 +1,4 @@
-#include "coordinate/layer/held_locks.hpp"
+#include "coordinate/page/held_locks.hpp"
 
 #include <stdio.h>
 
