@@ -2,14 +2,16 @@
 
 A benchmark is a program in $HALCYON_BUILD/bench/<room>/ or an executable script in bench/<room>/; one of both with the
 same name is the script, which knows how to start the program, for example under MPI. A study is an executable script in
-bench/study/; one script may hold several: `delta-equal` is the script `delta`, started with the word `equal`. What they
-print becomes figures by rule.py; what is none of that goes to standard error.
+bench/study/; one script may hold several: `delta-equal` is the script `delta`, started with the word `equal`, a key of
+STUDIES in delta_studies.py beside it. What they print becomes figures by rule.py; what is none of that goes to
+standard error.
 """
 
 import os
 import subprocess
 import sys
 import tempfile
+from importlib import import_module
 from pathlib import Path
 
 from rule import NEEDED, Figures
@@ -48,12 +50,23 @@ def _benchmarks_of(names: list[str]) -> dict[str, list[str]]:
 
 
 def _study(names: list[str]) -> dict[str, list[str]]:
-    found = {file.stem: file for file in _executables(BENCH / STUDY, (".sh", ".py"))}
+    found: dict[str, list[str]] = {}
+    for file in _executables(BENCH / STUDY, (".sh", ".py")):
+        words = _words_of(file)
+        found |= {f"{file.stem}-{word}": [*_command(file), word] for word in words} or {file.stem: _command(file)}
     name = names[0] if names else ""
-    script, _, word = (name, "", "") if name in found else name.partition("-")
-    if script not in found:
-        raise SystemExit(f"error: no study '{name}'; studies: {' '.join(found) or 'none yet'}")
-    return {f"{STUDY}/{name}": [*_command(found[script]), *([word] if word else [])]}
+    if name not in found:
+        raise SystemExit(f"error: no study '{name}'; studies: {' '.join(sorted(found)) or 'none yet'}")
+    return {f"{STUDY}/{name}": found[name]}
+
+
+def _words_of(script: Path) -> list[str]:
+    """The studies that a script holds; none: it is a study by itself."""
+    table = script.with_name(f"{script.stem}_studies.py")
+    if not table.exists():
+        return []
+    sys.path.insert(0, str(table.parent))
+    return sorted(import_module(table.stem).STUDIES)
 
 
 def _executables(folder: Path, endings: tuple[str, ...]) -> list[Path]:

@@ -10,6 +10,7 @@ program turns
     type(halcyon_io_status_t) :: status
     type(MPI_File) :: file
     character(1024) :: path = "field", config
+    character(12) :: waited
     integer(MPI_OFFSET_KIND) :: place
     integer :: rank, ranks, i, phase, ierr
 
@@ -47,8 +48,9 @@ program turns
     call MPI_File_close(file)
 
     call halcyon_io_status(h, status)
-    print '(a, i0, 3a, f0.3, a, i0, a)', "rank ", rank, ": ", trim(names(status%coordination)), ", waited ", &
-        status%waited_s, " s, ", status%steps_unasked + status%steps_starving, " phases out of turn"
+    write (waited, '(f12.3)') status%waited_s
+    print '(a, i0, 5a, i0, a)', "rank ", rank, ": ", trim(names(status%coordination)), ", waited ", &
+        trim(adjustl(waited)), " s, ", status%steps_unasked + status%steps_starving, " phases out of turn"
     call halcyon_io_finalize(h)
     call MPI_Finalize()
 end program

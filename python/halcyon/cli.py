@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 it failed (or, for `diff`, the runs differ), 2 the command
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -32,10 +33,15 @@ class Verb(Protocol):
     def run(arguments: argparse.Namespace) -> int: ...
 
 
+_KINDS = (("int", "whole number"), ("float", "number"))
+
+
 class _Parser(argparse.ArgumentParser):
     """argparse with messages that begin like all others of the command."""
 
     def error(self, message: str) -> NoReturn:
+        for kind, noun in _KINDS:  # in argparse's words, the name of a type of Python
+            message = re.sub(rf"invalid {kind} value: ('.*')$", rf"\1 is no {noun}", message)
         self.exit(2, f"halcyon: {message}\ntry: {self.prog} --help\n")
 
 

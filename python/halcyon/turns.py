@@ -50,7 +50,8 @@ class Status:
 class Turns:
     """The turns of this process at the file system that `path` lies on.
 
-    `config` is a coordinators.yaml; by default what `halcyon run --coordinate` says, else what is usual on the machine.
+    `config` is a coordinators.yaml. Without it: under `halcyon run --coordinate`, the coordinators of that command;
+    else the file that the variable HALCYON_COORDINATORS_FILE names; else /etc/halcyon/coordinators.yaml.
     As a context manager it is finalized at the end of the block.
 
     Raises:

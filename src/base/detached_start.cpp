@@ -76,9 +76,10 @@ std::vector<std::string> environment_outside_job() {
 
 result<std::string> find_installed(const std::string& program, const std::string& named, const void* within) {
     std::vector<std::string> places;
-    if (!named.empty()) places.push_back(named);
     Dl_info about{};
-    if (::dladdr(within, &about) != 0 && about.dli_fname != nullptr) {
+    if (!named.empty()) {
+        places.push_back(named);
+    } else if (::dladdr(within, &about) != 0 && about.dli_fname != nullptr) {
         std::error_code none;
         const fs::path here = fs::canonical(about.dli_fname, none).parent_path();
         places.push_back((here / program).string());

@@ -9,8 +9,8 @@
 /// Programs that the first process of a job starts on a node to stay behind it: servers, agents.
 namespace halcyon {
 
-/// Finds an installed program: `named` if it is not empty; beside the library that holds `within`, or in the bin
-/// directory of the same prefix. Failure (unavailable): the message is the list of places where it was looked for.
+/// Finds an installed program: `named` alone if it is not empty; else beside the library that holds `within`, or in the
+/// bin directory of the same prefix. Failure (unavailable): the message is the list of places where it was looked for.
 result<std::string> find_installed(const std::string& program, const std::string& named, const void* within);
 
 /// The variables of this process but for those of its job (is_variable_of_job).

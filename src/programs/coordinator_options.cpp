@@ -1,5 +1,6 @@
 #include "programs/coordinator_options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string_view>
@@ -47,6 +48,37 @@ result<void> take_addresses(const coordinator_options& options, coordinator_entr
     }
     if (entry.addresses.empty()) entry.addresses = entry.reached.listen;
     return {};
+}
+
+std::string list_of(const std::vector<socket_address>& addresses) {
+    std::string all;
+    for (const socket_address& one : addresses) all += (all.empty() ? "" : ", ") + one.text();
+    return all;
+}
+
+/// Clients try the addresses of the file, so a daemon that leads elsewhere would lead nobody.
+result<void> check_is_found(const coordinator_options& options, const coordinator_entry& entry) {
+    const auto& listen = entry.reached.listen;
+    if (listen.empty())
+        return wrong(options.file + ": coordinator '" + entry.name + "' has " + std::to_string(entry.addresses.size()) +
+                     " addresses, each of another daemon; --address says which one is this daemon's: " +
+                     list_of(entry.addresses));
+    const bool is_found = std::ranges::find_first_of(listen, entry.addresses) != listen.end();
+    if (entry.by.servers.empty() || is_found) return {};
+    return wrong((options.addresses.empty() ? "'listen' of " + options.file + ": " : "--address ") + list_of(listen) +
+                 ": clients of coordinator '" + entry.name +
+                 "', whose daemons are elected, do not look there; expected "
+                 "one of " +
+                 list_of(entry.addresses));
+}
+
+/// "--policy fcsf: no such policy; did you mean 'fcfs'?; expected delay, …".
+failure unknown_word(const char* option, const std::string& word, const char* kind,
+                     std::span<const std::string> known) {
+    const auto near = closest_name(word, known);
+    return wrong(std::string(option) + " " + printable(word) + ": no such " + kind +
+                 (near ? "; did you mean '" + *near + "'?" : "") + "; expected " +
+                 list_names({known.begin(), known.end()}));
 }
 
 }  // namespace
@@ -104,17 +136,15 @@ result<coordinator_entry> configured(const coordinator_options& options) {
         entry = std::move(*chosen);
     }
     if (auto done = take_addresses(options, entry); !done) return done.why();
-    if (entry.reached.listen.empty())
-        return wrong(options.file + ": coordinator '" + entry.name + "' has " + std::to_string(entry.addresses.size()) +
-                     " addresses, each of another daemon; --address says which one is this daemon's");
+    if (auto done = check_is_found(options, entry); !done) return done.why();
     if (!options.policy.empty()) {
         const auto rule = rule_of(options.policy);
-        if (!rule) return wrong("--policy " + printable(options.policy) + ": no such policy; see --help");
+        if (!rule) return unknown_word("--policy", options.policy, "policy", rule_names());
         entry.how.rule = *rule;
     }
     if (!options.metric.empty()) {
         const auto metric = metric_of(options.metric);
-        if (!metric) return wrong("--metric " + printable(options.metric) + ": no such metric; see --help");
+        if (!metric) return unknown_word("--metric", options.metric, "metric", metric_names());
         entry.how.metric = *metric;
     }
     if (!options.metrics.empty()) {

@@ -312,6 +312,15 @@ TEST(faults, messages_before_registering_are_answered_with_an_error) {
         "under 'administrators' of coordinators.yaml");
 }
 
+TEST(faults, who_only_claims_to_be_root_is_told_where_root_may_ask) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    c.connect("A", 0);  // whoever is root for sure is an administrator
+    c.say("A", top{});
+    EXPECT_EQ(c.look()[1],
+              "A <- refused: claims over an insecure address never make an administrator: add `listen: unix:…` to "
+              "coordinators.yaml, and ask as root at that address");
+}
+
 TEST(faults, another_version_is_refused) {
     conversation c(conversation::quick(policy::rule::fcfs));
     c.connect("A");

@@ -87,8 +87,9 @@ TEST(reservations, a_job_that_ended_loses_its_turn_at_once) {
     EXPECT_EQ(known(c), std::vector<std::string>{"waits"});
     const std::vector<std::string> lines = c.look();
     ASSERT_GE(lines.size(), 4U);
-    EXPECT_EQ(lines[1], "slurm-12.0 <- refused: job 'slurm-12.0' has ended, says the batch system");
-    EXPECT_EQ(lines[2], "slurmd <- end");
+    EXPECT_EQ(lines[2], "slurm-12.0 <- refused: job 'slurm-12.0' has ended, says the batch system");
+    EXPECT_EQ(lines[1], "slurmd <- over");
+    EXPECT_EQ(lines[3], "slurmd <- end");
     EXPECT_EQ(lines.back(), "slurm-12.0 closed");
     EXPECT_EQ(c.told.counted().ended_jobs, 1U);
 }
@@ -123,6 +124,14 @@ TEST(reservations, the_name_of_a_job_that_ended_is_free) {
     c.say("slurmd", ended{"slurm-12"});
     c.join("slurm-12.0", other);
     EXPECT_EQ(known(c), std::vector<std::string>{"slurm-12.0"});
+}
+
+TEST(reservations, the_end_of_a_job_that_nobody_knows_is_answered_by_an_end_alone) {
+    conversation c = with_reserved("slurm-12");
+    c.say("slurmd", ended{"slurm-1"});
+    EXPECT_EQ(c.look(), (std::vector<std::string>{"slurmd -> ended slurm-1", "slurmd <- end"}));
+    c.say("slurmd", ended{"slurm-12"});
+    EXPECT_EQ(c.look(), (std::vector<std::string>{"slurmd -> ended slurm-12", "slurmd <- over", "slurmd <- end"}));
 }
 
 TEST(reservations, only_administrators_reserve_and_end) {

@@ -14,10 +14,12 @@ from halcyon.quantities import ABSENT, count, number, percent, plural, rate, sec
 def print_top(told: Top, name: str, console: Console, most: int) -> None:
     """Who has the turn and who waits; then everything that was refused or lost."""
     load = told.load
+    # As it was when somebody moved last: with nobody moving it says nothing.
+    others = f"; writers without Halcyon take {percent(load.unseen_share)} of the bandwidth" if load.moving else ""
     rule = f"policy {load.rule}" + (f", which minimises {load.metric}" if load.rule == "dynamic" else "")
     console.print(
         f"{name}: {rule}; {plural(load.applications, 'application')}, {load.moving} moving, {load.waiting} waiting; "
-        f"{rate(load.bytes_per_s)}; writers without Halcyon take {percent(load.unseen_share)} of the bandwidth",
+        f"{rate(load.bytes_per_s)}{others}",
         soft_wrap=True,
     )
     words = core().coordinator
@@ -26,7 +28,9 @@ def print_top(told: Top, name: str, console: Console, most: int) -> None:
         [
             one.job, one.state, _user(one.user), one.account, seconds(one.in_state_s),
             seconds(one.expected_wait_s) if one.state in ("waiting", "interrupted") else ABSENT,
-            seconds(one.left_s or None), size(one.bytes_left or None), count(one.nodes), count(one.processes),
+            *((ABSENT, ABSENT) if one.state in _BETWEEN_PHASES
+              else (seconds(one.left_s or None), size(one.bytes_left or None))),
+            count(one.nodes), count(one.processes),
         ]
         for one in ordered
     ]  # fmt: skip
@@ -38,12 +42,15 @@ def print_top(told: Top, name: str, console: Console, most: int) -> None:
             [one.job, _user(one.user), seconds(one.since_s), count(one.nodes or None), count(one.processes or None)]
             for one in told.reservations
         ]
-        console.print()
         columns = ["job", "user", "since", "nodes", "processes"]
         print_table(console, "reserved by the batch system", columns, held, words=2, most=most)
     amiss = [entry.replace("_", " ") for entry in load.counts if entry.split(" ")[0] in words.FAULTS]
     if amiss:
         console.print(f"\nsince the epoch began: {', '.join(amiss)}", soft_wrap=True)
+
+
+_BETWEEN_PHASES = ("may begin", "expected", "computing")
+"""Nothing is left of a phase then; what the coordinator tells is of the next one."""
 
 
 def _place(one: Application, states: Sequence[str]) -> int:

@@ -47,6 +47,7 @@ _LOOKS = (
 """Of policies, in their order."""
 _TITLES = {"none": "uncoordinated"}
 _COLUMNS = 3
+_KEY_HEIGHT = 0.1
 _OVER_LINES: dict[str, Any] = {"frameon": True, "framealpha": 0.9, "edgecolor": "none"}
 """Of legends, so that they can be read where lines are under them."""
 _DENSE = 400
@@ -60,15 +61,16 @@ def look_of(policy: str) -> Look:
 
 def draw_graph(graph: Graph, path: Path) -> None:
     """HalcyonSystemError: the file cannot be written."""
-    save_picture(lambda: _figure(graph), path)
+    save_picture(lambda: drawn(graph), path)
 
 
-def _figure(graph: Graph) -> Figure:
+def drawn(graph: Graph) -> Figure:
+    """The picture, not yet in a file."""
     names = graph.policies
     columns = 2 if len(names) == 4 else min(len(names), _COLUMNS)
     rows = -(-len(names) // columns)
     several = len(names) > 1
-    heights = [1.15] * rows + ([1.0, 0.16 + 0.09 * len(names)] if several else [])
+    heights = [1.15] * rows + ([_KEY_HEIGHT, 1.0, 0.16 + 0.09 * len(names)] if several else [])
     figure = Figure(figsize=(WIDTH_IN if several else 0.62 * WIDTH_IN, 0.4 + 2.6 * sum(heights)), layout="constrained")
     grid = figure.add_gridspec(len(heights), 2 * columns, height_ratios=heights)
     first: Axes | None = None
@@ -81,8 +83,9 @@ def _figure(graph: Graph) -> Figure:
     _limits(first, graph)
     _legend(first)
     if several:
-        _costs(figure, grid, rows, columns, graph)
-        best = figure.add_subplot(grid[rows + 1, :])
+        _policies(figure.add_subplot(grid[rows, :]), graph)
+        _costs(figure, grid, rows + 1, columns, graph)
+        best = figure.add_subplot(grid[rows + 2, :])
         best.set_xlim(first.get_xlim())
         _best(best, graph)
     first.xaxis.set_major_locator(_ticks(9 if columns == 1 else 14 // columns))
@@ -154,6 +157,17 @@ def _legend(axes: Axes) -> None:
     axes.legend(handles=handles, loc="upper right", fontsize=8.5, ncols=3, handlelength=1.8, **_OVER_LINES)
 
 
+def _policies(axes: Axes, graph: Graph) -> None:
+    """Their looks in the panels of sums, in a place without lines."""
+    axes.axis("off")
+    handles = [
+        Line2D([], [], color=look.colour, marker=look.mark, markersize=5, linestyle=look.line,
+               label=_TITLES.get(name, name))
+        for name in graph.policies for look in [look_of(name)]
+    ]  # fmt: skip
+    axes.legend(handles=handles, loc="center", fontsize=9, ncols=len(handles), handlelength=2.4, frameon=False)
+
+
 def _costs(figure: Figure, grid: GridSpec, row: int, columns: int, graph: Graph) -> None:
     parts = (
         (grid[row, :columns], "factors", "sum of interference factors"),
@@ -165,24 +179,10 @@ def _costs(figure: Figure, grid: GridSpec, row: int, columns: int, graph: Graph)
             points = graph.of(name)
             _with_intervals(axes, points, [getattr(one, what) for one in points], look_of(name))
         highest = max(getattr(one, what).high for one in graph.points)
-        axes.set_ylim(0, highest * 1.3)
+        axes.set_ylim(0, highest * 1.08)
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.12g}"))
         axes.axvline(0, color=MUTED, linewidth=0.7)
         axes.set_title(title)
-        handles = [
-            Line2D([], [], color=look.colour, marker=look.mark, markersize=5, linestyle=look.line,
-                   label=_TITLES.get(name, name))
-            for name in graph.policies for look in [look_of(name)]
-        ]  # fmt: skip
-        axes.legend(
-            handles=handles,
-            loc="upper right",
-            fontsize=8.5,
-            ncols=min(len(handles), 4),
-            handlelength=2.0,
-            columnspacing=1.2,
-            **_OVER_LINES,
-        )
         label_time(axes.xaxis, _reach(graph), "B's start after A's")
 
 

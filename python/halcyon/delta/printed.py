@@ -62,7 +62,8 @@ def _print_parts(graph: Graph, console: Console) -> None:
     ]  # fmt: skip
     print_table(
         console, f"Where the time in I/O went, in {unit.name}", columns, rows, words=1, most=len(rows),
-        note="at least one process transfers; none does, and waits for its turn; the rest: communication, opening",
+        note="at least one process transfers; none does, and waits for its turn; the rest: communication, opening "
+        "files, and computing in pauses shorter than --pause",
     )  # fmt: skip
 
 
@@ -80,7 +81,7 @@ def _print_costs(graph: Graph, console: Console) -> None:
     ]  # fmt: skip
     print_table(
         console, "Core seconds of both in I/O", columns, rows, words=0, most=len(rows),
-        note="the best policies: the least one, and those whose intervals reach it",
+        note="the best policies: the least one, and those whose intervals reach it; all: none is better than another",
     )  # fmt: skip
 
 
@@ -128,8 +129,13 @@ def not_met(graph: Graph) -> list[str]:
         if one.count < graph.repeat:
             said.append(f"not met: {name} alone: {plural(one.count, 'run')} of {graph.repeat} (--repeat)")
         elif one.relative > graph.half_width:
-            why = "one run has no interval" if one.half is None else f"an interval of ± {percent(one.relative)}"
-            said.append(f"not met: {name} alone: {why}, above ± {percent(graph.half_width)} (--half-width)")
+            wanted = f"± {percent(graph.half_width)} (--half-width)"
+            why = (
+                f"a single run, which has no interval; wanted {wanted}"
+                if one.half is None
+                else f"an interval of ± {percent(one.relative)}, above {wanted}"
+            )
+            said.append(f"not met: {name} alone: {why}")
     return said
 
 
@@ -173,8 +179,8 @@ def _time(value: Estimate) -> str:
 
 
 def _names(policies: list[str], graph: Graph) -> str:
-    """An en dash where none is better than another."""
-    return ABSENT if len(policies) == len(graph.policies) else ", ".join(policies)
+    """All: none is better than another."""
+    return "all" if len(policies) == len(graph.policies) else ", ".join(policies)
 
 
 def run_in_words(told: Progress) -> str:

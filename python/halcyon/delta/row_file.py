@@ -7,6 +7,7 @@ are runs. Nothing is ever changed in it: a measurement that was ended, by whatev
 import fcntl
 import json
 import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,12 +105,32 @@ class RowFile:
 def _require_same(path: Path, found: Rows, setup: Mapping[str, Any], bed: Mapping[str, Any] | None) -> None:
     # Through JSON, which knows no tuples.
     was, now = (json.loads(json.dumps(one)) for one in ({**found.setup, "bed": found.bed}, {**setup, "bed": bed}))
-    if differing := [name for name in now if was.get(name) != now[name]]:
-        name = differing[0]
+    if differing := _differing(was, now):
         raise UsageError(
-            f"{path}: holds runs of another measurement: {name} was {json.dumps(was.get(name), ensure_ascii=False)}, "
-            f"and is {json.dumps(now[name], ensure_ascii=False)}; name another file with --data"
+            f"{path}: holds runs of another measurement: {'; '.join(differing)}. Name another file with --data"
         )
+
+
+def _differing(was: Any, now: Any, where: str = "") -> list[str]:
+    """`a.hosts was "c1", is "c2"`: fields whose values differ, at any depth."""
+    if isinstance(was, dict) and isinstance(now, dict):
+        return [
+            said for name in now for said in _differing(was.get(name), now[name], f"{where}.{name}" if where else name)
+        ]
+    return [] if was == now else [f"{where} was {_short(was)}, is {_short(now)}"]
+
+
+_LONGEST_VALUE = 60
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+        text = shlex.join(value)
+    elif value is None:
+        text = "not given"
+    else:
+        text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}…"
 
 
 def _row(path: Path, number: int, line: str) -> Row:

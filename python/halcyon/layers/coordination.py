@@ -16,6 +16,7 @@ from halcyon.errors import UnavailableError, UsageError
 from halcyon.installed_program import find_installed
 from halcyon.layers.agent_facts import Agents, agents_in_words, await_agents, read_agents
 from halcyon.layers.job import Job
+from halcyon.layers.learnt import read_learnt
 from halcyon.quantities import plural, seconds, size
 
 
@@ -30,6 +31,8 @@ class Coordination:
     """None: a new one."""
     account: str | None = None
     """Who pays, for accounts of coordinators.yaml."""
+    way_out: str = "name one: --coordinator PATH=ADDRESS"
+    """What to do where the file is not there."""
 
     def variables(self) -> dict[str, str]:
         """Of the command's processes. UsageError: a path or an address that is none, or too many; ConfigError: the
@@ -84,7 +87,11 @@ class Coordination:
 
     @cached_property
     def _in_file(self) -> list[tuple[str, Coordinator]]:
-        return _in_file(self.file or default_file())
+        """Real paths with their coordinators."""
+        file = self.file or default_file()
+        if not file.exists():
+            raise UnavailableError(f"{file}: no such file, so that no coordinator is known; {self.way_out}")
+        return [(os.path.realpath(path), one) for one in read_coordinators(file) for path in one.paths]
 
     @property
     def coordinated(self) -> list[str]:
@@ -105,6 +112,9 @@ class Turns:
     agents: Agents = field(default_factory=Agents)
     uncoordinated: Counter[str] = field(default_factory=Counter)
     """Processes that could not take turns, by the message that each gave."""
+    past: Counter[str] = field(default_factory=Counter)
+    """Requests that no layer sees, so that they never wait, by their names in _PAST. Of processes that learnt their
+    calls."""
 
 
 _WHY = {
@@ -114,6 +124,11 @@ _WHY = {
     "calls_let_others": "{} must not wait (non-blocking calls, MPI-IO in the background)",
 }
 """Why calls went on out of turn, by the counts of coordinate_layer.cpp; `{}` is their number."""
+_PAST = {
+    "requests of io_submit": "requests of io_submit (libaio) that did not wait, on files anywhere: {}",
+    "io_uring": "rings of io_uring, whose reads and writes did not wait, on files anywhere: {}",
+}
+"""By the subjects of src/calls/state/unseen.cpp."""
 _NO_CALL_WAITED = "no coordinator answered, unless calls in the background (aio) moved them"
 """The agent knew before any call asked, or nobody asks for such calls."""
 
@@ -122,6 +137,7 @@ def read_turns(folder: Path) -> Turns:
     """From the files of facts in `folder`, one for each process and one for each agent."""
     total = Turns(agents=read_agents(folder))
     total.untold = total.agents.counts["untold"]
+    total.past = Counter({what: count for what, count in read_learnt(folder).absences.items() if what in _PAST})
     for path in folder.glob("*.uncoordinated"):
         total.uncoordinated[path.read_text(encoding="utf-8", errors="replace").strip()] += 1
     for path in sorted(folder.glob("*.coordinate")):
@@ -164,6 +180,7 @@ def turns_in_words(turns: Turns, coordinated: Sequence[str] = ()) -> list[str]:
         said.append(f"{plural(turns.died, 'process', 'processes')} died; {whose}")
     if turns.untold:
         said.append(f"{plural(turns.untold, 'process', 'processes')} did not tell of turns: still running, or lost")
+    said += [words.format(turns.past[what]) for what, words in _PAST.items() if turns.past[what]]
     if not turns.processes:
         where = f"below {', '.join(coordinated)}" if coordinated else "on a coordinated path"
         unseen = "static programs, and children that drop LD_PRELOAD, are not seen"
@@ -192,12 +209,3 @@ def _line(text: str) -> str:
             f"--coordinator {text}: expected PATH=ADDRESS, such as /scratch=unix:/run/halcyon/scratch.socket"
         )
     return f"{os.path.realpath(path)}={','.join(map(str, parse_addresses(address)))}"
-
-
-def _in_file(file: Path) -> list[tuple[str, Coordinator]]:
-    """Real paths with their coordinators."""
-    if not file.exists():
-        raise UnavailableError(
-            f"{file}: no such file, so that no coordinator is known; name one: --coordinator PATH=ADDRESS"
-        )
-    return [(os.path.realpath(path), one) for one in read_coordinators(file) for path in one.paths]

@@ -38,9 +38,9 @@ class Job:
             raise UsageError(
                 f"{found} is set, and {missing} is not; set both, alike for all commands of a job, or none"
             )
-        if len(name) > LONGEST_NAME or not _is_plain(name):
+        if len(name) > LONGEST_NAME or not is_plain(name):
             raise UsageError(f"{NAME}: {name!r}; expected 1 to {LONGEST_NAME} letters, digits or signs of ASCII")
-        if not LEAST_SECRET <= len(secret) <= LONGEST_SECRET or not _is_plain(secret):
+        if not LEAST_SECRET <= len(secret) <= LONGEST_SECRET or not is_plain(secret):
             raise UsageError(
                 f"{SECRET}: {len(secret)} characters; expected {LEAST_SECRET} to {LONGEST_SECRET} letters, digits or "
                 "signs of ASCII, such as `openssl rand -hex 16` prints"
@@ -51,5 +51,6 @@ class Job:
         return {NAME: self.name, SECRET: self.secret}
 
 
-def _is_plain(text: str) -> bool:
+def is_plain(text: str) -> bool:
+    """Letters, digits and signs of ASCII, without spaces."""
     return text.isascii() and text.isprintable() and " " not in text

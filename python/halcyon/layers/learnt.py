@@ -49,17 +49,20 @@ def read_learnt(folder: Path) -> Learnt:
     for path in sorted(folder.glob("*.predict")):
         total.processes += 1
         ended = False
+        counts: Counter[str] = Counter()
         for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
             key, _, value = line.partition(" ")
             if key == "absence":
                 count, _, subject = value.partition(" ")
                 total.absences[subject] += int(count)
             elif value.isdigit():
-                total.counts[key] += int(value)
+                counts[key] += int(value)
             else:
                 ended |= key == "end" and value != "none"
                 total.loaded += (key, value) == ("loaded", "yes")
                 total.unsaved += (key, value) == ("saved", "no")
+        if ended:  # else these are of the process' first call
+            total.counts.update(counts)
         total.untold += not ended
     return total
 
@@ -74,13 +77,15 @@ def say_what_was_learnt(folder: Path) -> None:
             file=sys.stderr,
         )
         return
-    processes, calls = _some(learnt.processes, "process", "processes"), _some(learnt.counts["calls_learnt"], "call")
-    print(f"halcyon: {processes} learnt {calls}{_began(learnt)}", file=sys.stderr)
+    if told := learnt.processes - learnt.untold:
+        processes, calls = _some(told, "process", "processes"), _some(learnt.counts["calls_learnt"], "call")
+        print(f"halcyon: {processes} learnt {calls}{_began(learnt)}", file=sys.stderr)
     if learnt.untold:
         ended = _some(learnt.untold, "process", "processes")
         it, its = ("it", "its") if learnt.untold == 1 else ("they", "their")
         print(
-            f"halcyon: {ended} ended without telling what {it} learnt: killed, or {its} facts could not be written",
+            f"halcyon: {ended} ended without saying how many calls {it} had learnt: killed, or {its} facts could not "
+            "be written",
             file=sys.stderr,
         )
     if learnt.unsaved:

@@ -56,7 +56,7 @@ def announce_end(job: Job, file: Path | None = None) -> list[str]:
     return _tell_all(file, lambda to: end_job(to, job.name))
 
 
-def _tell_all(file: Path | None, tell: Callable[[Connection], None]) -> list[str]:
+def _tell_all(file: Path | None, tell: Callable[[Connection], object]) -> list[str]:
     wrong = []
     for one in read_coordinators(file or default_file()):
         try:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from halcyon.coordinate.configuration import default_file, read_coordinators
 from halcyon.coordinate.connection import connect_to_any
-from halcyon.errors import HalcyonError, HalcyonSystemError, UsageError
+from halcyon.errors import HalcyonError, HalcyonSystemError
 from halcyon.installed_program import is_program
 from halcyon.slurm.announce import PATIENCE_S
-from halcyon.slurm.installation import PLUGIN
+from halcyon.slurm.installation import NAMES_COORDINATORS, PLUGIN
 
 _DEFAULT_FOLDER = Path("/etc/slurm")
 
@@ -32,10 +32,14 @@ def slurm_conf() -> Path:
 
 
 def check(conf: Path) -> list[Finding]:
-    """UsageError: there is no such slurm.conf."""
+    """HalcyonSystemError: a file cannot be read."""
+    if not conf.exists():
+        missing = Finding(f"{conf}: no such file", "name Slurm's configuration: --conf FILE, or SLURM_CONF")
+        return [missing, *_check_coordinators(default_file())]
     values = dict(_settings(conf))
     scripts = [_check_script(values, kind, conf) for kind in ("Prolog", "Epilog")]
-    return [_check_plug_stack(values, conf), *scripts, *_check_coordinators()]
+    stack = _plug_stack(values, conf)
+    return [_check_plug_stack(stack), *scripts, *_check_coordinators(_coordinators_of(stack) or default_file())]
 
 
 def _settings(conf: Path) -> Iterator[tuple[str, str]]:
@@ -52,30 +56,44 @@ def _lines_of(file: Path) -> list[str]:
     """Without comments."""
     try:
         text = file.read_text(encoding="utf-8", errors="replace")
-    except FileNotFoundError as why:
-        raise UsageError(f"{file}: no such file; name Slurm's configuration: --conf FILE, or SLURM_CONF") from why
     except OSError as why:
         raise HalcyonSystemError.of(why, file) from why
     return [line for each in text.splitlines() if (line := each.partition("#")[0].strip())]
 
 
-def _check_plug_stack(values: dict[str, str], conf: Path) -> Finding:
-    stack = Path(values.get("plugstackconfig", str(conf.parent / "plugstack.conf")))
+def _plug_stack(values: dict[str, str], conf: Path) -> Path:
+    return Path(values.get("plugstackconfig", str(conf.parent / "plugstack.conf")))
+
+
+def _check_plug_stack(stack: Path) -> Finding:
     way = f"add to it the line of the plugstack.conf that `halcyon slurm install` wrote: optional …/{PLUGIN} program=…"
     if not stack.exists():
         return Finding(f"{stack}: no such file, so that srun has no --halcyon", f"make it, and {way}")
-    for words in _plugins(stack):
-        if Path(words[1]).name != PLUGIN:
-            continue
+    for words in _lines_of_plugin(stack):
         if not Path(words[1]).is_file():
             return Finding(f"{stack}: {words[1]}: no such file", "build where slurm/spank.h is, then install again")
         if words[0] != "optional":
             return Finding(f"{stack}: the plugin is '{words[0]}'", "make it 'optional': no job fails for it then")
-        program = next((word.partition("=")[2] for word in words[2:] if word.startswith("program=")), "halcyon")
+        program = _value_of("program=", words) or "halcyon"
         if program.startswith("/") and not is_program(Path(program)):
             return Finding(f"{stack}: {program}: no such program", "run `halcyon slurm install` again")
         return Finding(f"{stack}: srun has the option --halcyon")
     return Finding(f"{stack}: without the plugin, so that srun has no --halcyon", way)
+
+
+def _coordinators_of(stack: Path) -> Path | None:
+    """The file that srun reads; None: plugstack.conf names none."""
+    named = (_value_of(NAMES_COORDINATORS, words) for words in _lines_of_plugin(stack))
+    return next((Path(file) for file in named if file), None)
+
+
+def _value_of(begin: str, words: list[str]) -> str:
+    return next((word.removeprefix(begin) for word in words[2:] if word.startswith(begin)), "")
+
+
+def _lines_of_plugin(stack: Path) -> Iterator[list[str]]:
+    if stack.exists():
+        yield from (words for words in _plugins(stack) if Path(words[1]).name == PLUGIN)
 
 
 def _plugins(stack: Path) -> Iterator[list[str]]:
@@ -112,8 +130,7 @@ def _check_script(values: dict[str, str], kind: str, conf: Path) -> Finding:
     )
 
 
-def _check_coordinators() -> Iterator[Finding]:
-    file = default_file()
+def _check_coordinators(file: Path) -> Iterator[Finding]:
     if not file.exists():
         yield Finding(f"{file}: no such file: jobs find no coordinator", "write it: see the coordinator's manual")
         return

@@ -11,6 +11,8 @@ from halcyon.layers.preload import find_library
 from halcyon.whole_file import whole_file
 
 PLUGIN = "halcyon_slurm.so"
+NAMES_COORDINATORS = "coordinators="
+"""In plugstack.conf, before the path of coordinators.yaml."""
 MARK = "# Made by `halcyon slurm install`."
 """In each file; others are not replaced."""
 
@@ -34,10 +36,17 @@ class Installed:
 
 
 def install(directory: Path, coordinators: Path | None = None) -> Installed:
-    """Writes the files; `coordinators`: their coordinators.yaml, if not this machine's. UnavailableError: this
-    installation lacks the plugin, or its program has no path; UsageError: a file there is not ours."""
+    """Writes the files; `coordinators`: the coordinators.yaml of prolog, epilog and srun, if not this machine's.
+    UnavailableError: this installation lacks the plugin, or its program has no path; UsageError: a file there is not
+    ours, or Slurm cannot read the path of `coordinators`."""
     plugin, halcyon = find_plugin(), find_halcyon()
-    settings = "" if coordinators is None else f"export HALCYON_COORDINATORS_FILE={shlex.quote(str(coordinators))}\n"
+    settings = of_plugin = ""
+    if coordinators is not None:
+        file = str(coordinators.absolute())
+        if any(sign.isspace() for sign in file):
+            raise UsageError(f"--coordinators {file}: plugstack.conf cannot name a path with spaces; use another path")
+        settings = f"export HALCYON_COORDINATORS_FILE={shlex.quote(file)}\n"
+        of_plugin = f" {NAMES_COORDINATORS}{file}"
     made = Installed(*(directory.resolve() / name for name in ("prolog", "epilog", "plugstack.conf")))
     fill = {"mark": MARK, "halcyon": shlex.quote(str(halcyon)), "settings": settings}
     begins = {"verb": "prolog", "does": "Announces a job of Slurm to the coordinators: its name is its user's alone"}
@@ -45,7 +54,7 @@ def install(directory: Path, coordinators: Path | None = None) -> Installed:
     texts = {
         made.prolog: _SCRIPT.format(**fill, **begins, fails="this job is not announced to the coordinators"),
         made.epilog: _SCRIPT.format(**fill, **ends, fails="the coordinators were not told of the end of this job"),
-        made.plug_stack: f"{MARK}\noptional {plugin} program={halcyon}\n",
+        made.plug_stack: f"{MARK}\noptional {plugin} program={halcyon}{of_plugin}\n",
     }
     for path in texts:
         if path.exists() and MARK not in path.read_text(encoding="utf-8", errors="replace"):

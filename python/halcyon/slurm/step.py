@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from halcyon.coordinate.configuration import VARIABLE
 from halcyon.errors import UsageError
 from halcyon.exit_status import Ended
 from halcyon.layers.coordination import Coordination
@@ -14,13 +15,20 @@ from halcyon.layers.record import PreparedRun, finish, prepare, say_what_was_rec
 from halcyon.observe.recording.folder import Recording
 from halcyon.offload.server_world import simulation_environment
 
+_WAY_OUT = "name one: HALCYON_COORDINATORS_FILE, or for all users `halcyon slurm install --coordinators FILE`"
+"""srun has no --coordinator."""
 
-def prepare_step(layers: Sequence[str], command: Sequence[str], output: Path | None = None) -> PreparedRun:
-    """The same as `halcyon run` with these layers would do before it starts `command`. Errors: as there."""
+
+def prepare_step(
+    layers: Sequence[str], command: Sequence[str], output: Path | None = None, coordinators: Path | None = None
+) -> PreparedRun:
+    """The same as `halcyon run` with these layers would do before it starts `command`. `coordinators`: the file of this
+    installation of the plugin; the user's variable comes first. Errors: as there."""
     if not command:
         raise UsageError("no command: halcyon slurm prepare --layers trace -- ./simulation")
     wanted = with_needed(layers)
-    coordination = Coordination(job=Job.given()) if "coordinate" in wanted else None
+    file = None if os.environ.get(VARIABLE) else coordinators
+    coordination = Coordination(file=file, job=Job.given(), way_out=_WAY_OUT) if "coordinate" in wanted else None
     run = prepare(command, wanted, output, coordination=coordination)
     around = {name: value for name, value in simulation_environment().items() if name not in os.environ}
     return replace(run, variables=around | run.variables)

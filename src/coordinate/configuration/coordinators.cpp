@@ -23,6 +23,13 @@ auto find_word(const Known& known, std::string_view word) -> std::optional<typen
     return std::nullopt;
 }
 
+template <class Known>
+std::vector<std::string> names_of(const Known& known) {
+    std::vector<std::string> names;
+    for (const auto one : known) names.emplace_back(policy::name_of(one));
+    return names;
+}
+
 bool lies_at(std::string_view path, std::string_view root) {
     if (root == "/") return path.starts_with('/');
     return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
@@ -72,6 +79,14 @@ std::optional<rule> rule_of(std::string_view word) {
 
 std::optional<metric> metric_of(std::string_view word) {
     return find_word(metrics, word);
+}
+
+std::vector<std::string> rule_names() {
+    return names_of(rules);
+}
+
+std::vector<std::string> metric_names() {
+    return names_of(metrics);
 }
 
 }  // namespace halcyon::coordinate

@@ -66,5 +66,8 @@ result<coordinator_entry> choose(const coordinators& all, std::string_view name,
 /// "dynamic" and so on. None: unknown.
 std::optional<policy::rule> rule_of(std::string_view word);
 std::optional<policy::metric> metric_of(std::string_view word);
+/// All words that they know.
+std::vector<std::string> rule_names();
+std::vector<std::string> metric_names();
 
 }  // namespace halcyon::coordinate

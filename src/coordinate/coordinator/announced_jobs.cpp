@@ -37,11 +37,12 @@ void coordinator::parts::reserve_job(const peer& from, const reserve& what, mome
 void coordinator::parts::end_job(const peer& from, const ended& what, moment at) {
     const connection_id asked_by = from.id;
     ++out.counted.ended_jobs;
-    reserved.end(what.job);
-    std::vector<job*> over;
+    const bool was_reserved = reserved.end(what.job);
+    std::vector<job*> of_it;
     for (auto& [id, one] : all.jobs())
-        if (is_of_job(one.name, what.job)) over.push_back(&one);
-    for (job* const one : over) turn_out(*one, "job '" + one->name + "' has ended, says the batch system", at);
+        if (is_of_job(one.name, what.job)) of_it.push_back(&one);
+    if (was_reserved || !of_it.empty()) out.send(asked_by, job_over{static_cast<int64_t>(of_it.size())});
+    for (job* const one : of_it) turn_out(*one, "job '" + one->name + "' has ended, says the batch system", at);
     out.send(asked_by, end{});
 }
 

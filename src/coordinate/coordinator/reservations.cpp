@@ -22,9 +22,11 @@ void reservations::add(const reserve& what, double now_s) {
     one = {what.job, what.user, what.processes, what.nodes, one.since_s};
 }
 
-void reservations::end(std::string_view job) {
+bool reservations::end(std::string_view job) {
     const auto at = by_job_.find(job);
-    if (at != by_job_.end()) by_job_.erase(at);
+    if (at == by_job_.end()) return false;
+    by_job_.erase(at);
+    return true;
 }
 
 const reservation* reservations::covering(std::string_view name) const {

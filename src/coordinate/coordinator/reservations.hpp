@@ -19,7 +19,8 @@ bool is_of_job(std::string_view name, std::string_view job);
 class reservations {
   public:
     void add(const reserve& what, double now_s);
-    void end(std::string_view job);
+    /// Whether it was reserved.
+    bool end(std::string_view job);
     /// Of this job, or the one that it is in; nullptr: nobody has reserved it.
     [[nodiscard]] const reservation* covering(std::string_view name) const;
     /// All, by name.

@@ -64,21 +64,19 @@ void write_counts(writer& to, const Counts& counted, const measured& what) {
 }
 
 void write_applications(writer& to, const snapshot& state) {
-    using policy::movement;
     std::map<std::string_view, int> by_state;
-    for (const movement one :
-         {movement::computing, movement::expected, movement::waiting, movement::moving, movement::interrupted})
-        by_state[name_of(turn_stage::none, one)] = 0;
+    for (uint8_t i = 0; i < static_cast<uint8_t>(seen_state::count); ++i)
+        by_state[name_of(static_cast<seen_state>(i))] = 0;
     double longest_s = 0, expected_s = 0;
     int turns = 0;
     for (const application_state& one : state.applications) {
-        ++by_state[name_of(turn_stage::none, one.state)];
+        ++by_state[name_of(one.turn, one.state)];
         turns += one.turn == turn_stage::none ? 0 : 1;
         if (one.state != policy::movement::waiting && one.state != policy::movement::interrupted) continue;
         longest_s = std::max(longest_s, one.in_state_s);
         expected_s = std::max(expected_s, one.expected_wait_s);
     }
-    to.family("applications", "gauge", "Registered applications by state");
+    to.family("applications", "gauge", "Registered applications by state, as top shows it");
     for (const auto& [name, count] : by_state) to.value(count, "state", name);
     to.gauge("turn_holders", "Applications that have the turn, standing turns included", turns);
     to.gauge("longest_wait_seconds", "Time that the application waits that has waited for longest", longest_s);

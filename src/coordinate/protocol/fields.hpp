@@ -243,6 +243,11 @@ void each_field(Visitor& v, M& m) {
     v.number("observed_cost", m.observed_cost, -1, 1e300, need::required);
 }
 
+template <class Visitor, message_of<job_over> M>
+void each_field(Visitor& v, M& m) {
+    v.whole("applications", m.applications, 0, most_bytes, need::required);
+}
+
 template <class Visitor, message_of<end> M>
 void each_field(Visitor&, M&) {}
 

@@ -151,7 +151,7 @@ struct reserve {
 };
 
 /// The batch system's job is over: its reservation, and all applications of its name or below, with their turns.
-/// Answered by `end`.
+/// Answered by `over`, if anything of it was known, and `end`.
 struct ended {
     static constexpr std::string_view type = "ended";
     std::string job = {};
@@ -315,6 +315,13 @@ struct decided {
     bool operator==(const decided&) const = default;
 };
 
+/// Of a job that the batch system has ended.
+struct job_over {
+    static constexpr std::string_view type = "over";
+    int64_t applications = 0;  ///< that it had
+    bool operator==(const job_over&) const = default;
+};
+
 /// Of an answer of several lines.
 struct end {
     static constexpr std::string_view type = "end";
@@ -322,6 +329,6 @@ struct end {
 };
 
 using from_coordinator = std::variant<registered, refused, error_report, grant, recall, stop, voided, standing, wait,
-                                      company, heartbeat, load, application_line, reservation, decided, end>;
+                                      company, heartbeat, load, application_line, reservation, decided, job_over, end>;
 
 }  // namespace halcyon::coordinate

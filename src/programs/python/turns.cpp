@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "halcyon/io.h"
 #include "programs/python/raise.hpp"
@@ -13,6 +14,16 @@
 namespace nb = nanobind;
 
 namespace {
+
+/// The interface's messages name its functions in C: "halcyon_io_wait: …" is "Turns.wait: …" here.
+std::string in_words_of_python(std::string message) {
+    static constexpr std::string_view in_c = "halcyon_io_", init = "halcyon_io_init";
+    for (size_t at = 0; (at = message.find(in_c, at)) != std::string::npos;) {
+        const bool makes = message.compare(at, init.size(), init) == 0;
+        message.replace(at, makes ? init.size() : in_c.size(), makes ? "Turns" : "Turns.");
+    }
+    return message;
+}
 
 /// Calls Halcyon without holding the interpreter, since a call may wait; raises what it returns.
 template <class Call>
@@ -22,7 +33,7 @@ void call(Call&& function) {
         const nb::gil_scoped_release others_run;
         code = function();
     }
-    if (code != HALCYON_OK) halcyon::python::raise(code, halcyon_io_error_message());
+    if (code != HALCYON_OK) halcyon::python::raise(code, in_words_of_python(halcyon_io_error_message()).c_str());
 }
 
 class turns {

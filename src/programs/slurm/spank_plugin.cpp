@@ -31,6 +31,7 @@ namespace {
 constexpr std::string_view on_the_way = "HALCYON_STEP_";
 
 std::string program = "halcyon";  ///< `program=` in plugstack.conf
+std::string coordinators;         ///< `coordinators=` there; "": the file of this machine
 std::string layers;               ///< as the user gave them; "": the option was not given
 std::string output;
 std::string folder;  ///< of the step's run
@@ -79,6 +80,7 @@ void finish(int status, void*) {
 void prepare(spank_t step) {
     std::vector<std::string> arguments{"slurm", "prepare", "--layers", layers};
     if (!output.empty()) arguments.insert(arguments.end(), {"--output", output});
+    if (!coordinators.empty()) arguments.insert(arguments.end(), {"--coordinators", coordinators});
     arguments.emplace_back("--");
     const std::vector<std::string> command = command_of(step);
     arguments.insert(arguments.end(), command.begin(), command.end());
@@ -114,10 +116,11 @@ void take_out_variables(spank_t step) {
 
 HALCYON_SPANK int slurm_spank_init(spank_t context, int count, char* words[]) {
     using namespace halcyon::slurm;
-    constexpr std::string_view names_program = "program=";
+    constexpr std::string_view names_program = "program=", names_coordinators = "coordinators=";
     for (int i = 0; i < count; ++i) {
         const std::string_view word(words[i]);
         if (word.starts_with(names_program)) program = word.substr(names_program.size());
+        if (word.starts_with(names_coordinators)) coordinators = word.substr(names_coordinators.size());
     }
     if (spank_context() != S_CTX_LOCAL && spank_context() != S_CTX_REMOTE) return ESPANK_SUCCESS;
     // Slurm keeps copies of neither text.

@@ -132,6 +132,7 @@ class CoordinatorProcess:
         return body
 
     def http(self, request: str) -> tuple[str, str]:
+        wait_until(self.metrics_socket.exists, "the daemon opens it after the sockets of clients")
         with socket.socket(socket.AF_UNIX) as asked:
             asked.settimeout(LIMIT_S)
             asked.connect(str(self.metrics_socket))

@@ -240,7 +240,11 @@ def test_nobody_is_an_administrator_by_a_mere_claim(prepare: Callable[..., Coord
     assert port
     with Connection(Address("127.0.0.1", int(port[1]))) as claims:  # to be this user, which may be root
         claims.send({"type": "top"})
-        assert claims.receive()["type"] == "refused"
+        refused = claims.receive()
+        assert refused["type"] == "refused"
+        assert refused["reason"].startswith(
+            "claims over an insecure address never make an administrator: add `listen: unix:…`"
+        )
 
 
 def test_a_connection_that_breaks_at_once_is_forgotten(start: Start) -> None:

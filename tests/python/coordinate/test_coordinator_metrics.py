@@ -4,11 +4,15 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from coordinator_process import CoordinatorProcess
 from scripted_agents import Agent, has_turn, heard, run_until
 
+from halcyon.compiled import core
+
+ROOT = Path(__file__).resolve().parents[3]
 Start = Callable[..., CoordinatorProcess]
 
 
@@ -75,3 +79,21 @@ def test_a_request_that_does_not_end_is_refused(start: Start) -> None:
     head, _ = of.http("GET /metrics HTTP/1.1\r\n" + "X: y\r\n" * 1999 + "X")
     assert head.split()[1] == "431"
     assert of.count("refused_metrics") == 1
+
+
+def test_states_are_those_of_top(start: Start) -> None:
+    states = re.findall(r'^halcyon_coordinator_applications{.*,state="([^"]+)"}', start().metrics(), re.MULTILINE)
+    assert sorted(states) == sorted(core().coordinator.STATES)
+
+
+def test_every_metric_is_in_the_manual_and_all_that_went_wrong_on_the_board(start: Start) -> None:
+    names = re.findall(r"^# TYPE halcyon_coordinator_(\w+)", start().metrics(), re.MULTILINE)
+    manual = (ROOT / "docs/coordinator.md").read_text()
+    table = manual[manual.index("| metric | meaning |") : manual.index("Prometheus' configuration")]
+    told = [one.partition("{")[0].replace("…", r"\w+") for one in re.findall(r"`([^`]+)`", table)]
+    unknown = [name for name in names if not any(re.fullmatch(one, name) for one in told)]
+    assert unknown == [], "not in docs/coordinator.md"
+    board = (ROOT / "share/grafana/coordinator.json").read_text()
+    amiss = [name for name in names if name.startswith(("refused_", "dropped_", "closed_", "lost_"))]
+    assert len(amiss) > 20
+    assert [name for name in amiss if f"halcyon_coordinator_{name}{{" not in board] == []

@@ -9,6 +9,7 @@ from coordinator_process import LIMIT_S, CoordinatorProcess
 from scripted_agents import Agent, has_turn, heard, run_until
 
 from halcyon.cli import main
+from halcyon.policy.functions import metric_names, rule_names
 
 Start = Callable[..., CoordinatorProcess]
 
@@ -86,9 +87,40 @@ def test_explain_predicts_what_alternatives_cost(start: Start, capfd: pytest.Cap
         (["top", "--address", "nowhere"], "halcyon: address 'nowhere'; expected unix:/path/to/socket"),
         (["top", "--address", "unix:@x", "--watch", "0"], "halcyon: --watch 0: expected a time above 0"),
         (["explain", "-n", "0"], "halcyon: -n 0: expected 1 to 4096"),
-        (["top", "--config", "/nowhere.yaml"], "halcyon: /nowhere.yaml: No such file or directory"),
     ],
 )
 def test_what_cannot_be_is_said(capfd: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
     assert main(["coordinator", *arguments]) in (1, 2)
     assert capfd.readouterr().err.startswith(message)
+
+
+@pytest.mark.parametrize("command", [["top"], ["explain"], ["run"], ["end", "x"], ["reserve", "x", "--user", "0"]])
+def test_without_a_file_the_ways_to_name_a_coordinator_are_said(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    way_out = "No such file or directory; name a coordinator: --address ADDRESS, or another file: --config FILE\n"
+    assert main(["coordinator", *command, "--config", "/nowhere.yaml"]) == 1
+    assert capfd.readouterr().err == f"halcyon: /nowhere.yaml: {way_out}"
+    monkeypatch.setenv("HALCYON_COORDINATORS_FILE", "/none.yaml")
+    assert main(["coordinator", *command]) == 1
+    assert capfd.readouterr().err == f"halcyon: /none.yaml: {way_out}"
+
+
+def test_a_word_where_a_number_belongs_is_named(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["coordinator", "explain", "-n", "x"])
+    assert ended.value.code == 2
+    assert capfd.readouterr().err.startswith("halcyon: argument -n: 'x' is no whole number\n")
+    with pytest.raises(SystemExit):
+        main(["coordinator", "top", "--watch", "often"])
+    assert "argument --watch: 'often' is no number\n" in capfd.readouterr().err
+
+
+def test_the_help_of_run_lists_every_policy_and_metric(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    with pytest.raises(SystemExit):
+        main(["coordinator", "run", "--help"])
+    told = re.findall(r"[a-z0-9-]+", capfd.readouterr().out)
+    assert {*rule_names(), *metric_names()} <= set(told)

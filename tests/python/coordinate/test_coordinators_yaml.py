@@ -114,6 +114,24 @@ def test_daemons_that_are_elected_have_an_address_each(tmp_path: Path, capfd: py
     assert choose(file, "home").addresses == [Address("@a"), Address("login2", 7410)]
 
 
+def test_an_elected_daemon_leads_only_where_its_clients_look(tmp_path: Path) -> None:
+    two = "address: [unix:@a, unix:@b]\n    elect: {etcd: ['http://127.0.0.1:1']}"
+    file = written(tmp_path, GOOD.replace("address: unix:@home", two))
+
+    def said(*options: str) -> str:
+        command = [find_program(), "--config", file, "--name", "home", *options]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 2
+        return done.stderr
+
+    assert "home' has 2 addresses, each of another daemon; --address says which one is this daemon's: " in said()
+    refused = said("--address", "unix:@c")
+    assert "--address unix:@c: clients of coordinator 'home', whose daemons are elected, do not look there" in refused
+    assert "expected one of unix:@a, unix:@b\n" in refused
+    file = written(tmp_path, GOOD.replace("address: unix:@home", f"{two}\n    listen: [unix:@c]"))
+    assert f"'listen' of {file}: unix:@c: clients of coordinator 'home'" in said()
+
+
 def test_the_schema_and_the_daemon_know_the_same_words(tmp_path: Path) -> None:
     schema = json.loads((ROOT / "schema/coordinators.schema.json").read_text())
     known = schema["definitions"]["coordinator"]["properties"]
@@ -133,7 +151,11 @@ def test_the_schema_and_the_daemon_know_the_same_words(tmp_path: Path) -> None:
         (["--adress", "unix:@x"], "unknown option --adress; did you mean --address?"),
         ([], "neither --config nor --address is given"),
         (["--address"], "--address needs a value"),
-        (["--address=unix:@x", "--policy=best"], "--policy best: no such policy"),
+        (
+            ["--address=unix:@x", "--policy=fcsf"],
+            "--policy fcsf: no such policy; did you mean 'fcfs'?; expected delay,",
+        ),
+        (["--address=unix:@x", "--metric=best"], "--metric best: no such metric; expected cpu-hours, energy, sum-of-"),
         (["--address=nowhere"], "expected unix:/path/to/socket"),
     ],
 )

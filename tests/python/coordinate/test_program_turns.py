@@ -272,18 +272,25 @@ def test_a_file_with_more_paths_than_an_agent_has_room_for_is_refused(run: Run, 
         run(None, "A", HALCYON_COORDINATORS_FILE=str(config))
 
 
+def test_an_agent_that_was_named_counts_alone(prepare: Start, run: Run, scratch: Path) -> None:
+    of = prepare(paths=[str(scratch)])
+    a = run(of, "A", HALCYON_AGENT="/nope")
+    assert a.status["coordination"] == "uncoordinated"
+    assert "no halcyon-agent found; looked for /nope; set HALCYON_AGENT to its path" in a.status["reason"]
+
+
 @pytest.mark.parametrize(
     ("calls", "message"),
     [
-        (["wait"], "halcyon_io_wait: no phase was announced; call halcyon_io_inform first"),
-        (["check"], "halcyon_io_check: no phase was announced; call halcyon_io_inform first"),
-        (["join"], "halcyon_io_join: no phase was announced; call halcyon_io_inform first"),
-        (["inform", "wait", "join"], "halcyon_io_join: the turn is held already"),
-        (["release"], "halcyon_io_release: no phase was announced"),
-        (["inform", "release", "release"], "halcyon_io_release: no phase was announced"),
-        (["complete"], "halcyon_io_complete: nothing is prepared"),
-        (["prepare"] * 65, "halcyon_io_prepare: 64 levels are prepared"),
-        (["finalize", "inform"], "halcyon_io_inform: the handle is null; call halcyon_io_init first"),
+        (["wait"], "Turns.wait: no phase was announced; call Turns.inform first"),
+        (["check"], "Turns.check: no phase was announced; call Turns.inform first"),
+        (["join"], "Turns.join: no phase was announced; call Turns.inform first"),
+        (["inform", "wait", "join"], "Turns.join: the turn is held already"),
+        (["release"], "Turns.release: no phase was announced"),
+        (["inform", "release", "release"], "Turns.release: no phase was announced"),
+        (["complete"], "Turns.complete: nothing is prepared"),
+        (["prepare"] * 65, "Turns.prepare: 64 levels are prepared"),
+        (["finalize", "inform"], "Turns.inform: the handle is null; call Turns first"),
         (["inform", "in_phase"], "a phase begins while another one is asking"),
     ],
 )
@@ -301,10 +308,10 @@ def test_misuse_is_named(start: Start, run: Run, scratch: Path, calls: list[str]
 @pytest.mark.parametrize(
     ("known", "message"),
     [
-        ({"nbytes": -1}, "halcyon_io_prepare: bytes is -1; expected a number from 0"),
-        ({"files": -1}, "halcyon_io_prepare: files is -1; expected a number from 0"),
-        ({"alone_s": float("nan")}, "halcyon_io_prepare: alone_s is nan; expected a number from 0"),
-        ({"period_s": -2}, "halcyon_io_prepare: period_s is -2.0"),
+        ({"nbytes": -1}, "Turns.prepare: bytes is -1; expected a number from 0"),
+        ({"files": -1}, "Turns.prepare: files is -1; expected a number from 0"),
+        ({"alone_s": float("nan")}, "Turns.prepare: alone_s is nan; expected a number from 0"),
+        ({"period_s": -2}, "Turns.prepare: period_s is -2.0"),
         ({"access": "append"}, "access is 'append'; expected one of write, read, metadata"),
     ],
 )

@@ -68,3 +68,25 @@ def test_users_who_are_no_administrators_are_refused(start: Start, ask: Callable
 def test_what_cannot_be_reserved_is_said(capfd: pytest.CaptureFixture[str], arguments: list[str], message: str) -> None:
     assert main(["coordinator", "reserve", "pbs-7", *arguments]) in (1, 2)
     assert message in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["bad name", "", "x" * 65, "phys\u00e9"])
+def test_a_name_that_no_application_can_have_is_not_reserved(
+    start: Start, capfd: pytest.CaptureFixture[str], name: str
+) -> None:
+    of = start()
+    assert main(["coordinator", "reserve", name, "--user", "1", "--config", str(of.config)]) == 2
+    assert "expected 1 to 64 letters, digits or signs of ASCII, no spaces" in capfd.readouterr().err
+    assert of.top().reservations == []
+
+
+def test_the_end_of_a_job_that_nobody_knows_is_said(start: Start, capfd: pytest.CaptureFixture[str]) -> None:
+    of = start()
+    end = ["coordinator", "end", "pbs-7", "--config", str(of.config)]
+    assert main(end) == 1
+    assert capfd.readouterr().err.startswith("halcyon: no such job 'pbs-7' at scratch; ")
+    assert main(["coordinator", "reserve", "pbs-7", "--user", "1", "--config", str(of.config)]) == 0
+    assert main(end) == 0
+    agent = Agent(of, "pbs-7.0")
+    run_until([agent], heard(agent, "registered"), "it is registered, though not reserved")
+    assert main(end) == 0

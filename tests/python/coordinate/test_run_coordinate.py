@@ -12,6 +12,8 @@ from coordinated_run import write
 from coordinator_process import LIMIT_S, PATIENT, CoordinatorProcess
 from scripted_agents import Agent, has_turn, heard, run_until
 
+from halcyon.cli import main
+
 Prepare = Callable[..., CoordinatorProcess]
 
 
@@ -225,3 +227,30 @@ def test_options_that_contradict_each_other_are_refused(words: list[str], messag
     done = subprocess.run(line, capture_output=True, text=True, timeout=LIMIT_S, check=False)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_requests_of_libaio_are_said_not_to_have_waited(start: Prepare, tmp_path: Path) -> None:
+    if shutil.which("fio") is None:
+        pytest.skip("fio is not installed")
+    folder = tmp_path / "scratch"
+    folder.mkdir()
+    of = start(paths=[str(folder)])
+    fio = ["fio", "--name=j", "--rw=write", "--bs=4k", "--size=64k", f"--directory={folder}", "--thread",
+           "--output=/dev/null", "--ioengine=libaio", "--fallocate=none"]  # fmt: skip
+    said, _ = write(of, folder, command=fio).communicate(timeout=LIMIT_S)
+    assert "halcyon: requests of io_submit (libaio) that did not wait, on files anywhere: 16\n" in said, said
+
+
+def test_a_folder_that_cannot_be_made_is_said_with_the_option_that_names_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("HALCYON_AGENT", "/bin/true")
+    monkeypatch.chdir("/proc")  # where nobody makes folders
+    asked = ["run", "--coordinate", "--coordinator", f"{tmp_path}=unix:@x"]
+    assert main([*asked, "--", "true"]) == 1
+    assert capfd.readouterr().err == (
+        "halcyon: true.halcyon: No such file or directory (/proc); name a folder elsewhere: -o DIR, of srun "
+        "--halcyon-output=DIR\n"
+    )
+    assert main([*asked, "-o", "/proc/x", "--", "true"]) == 1
+    assert capfd.readouterr().err == "halcyon: /proc/x: No such file or directory\n"

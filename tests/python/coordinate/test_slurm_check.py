@@ -110,8 +110,40 @@ def test_files_of_others_are_not_replaced(conf: Path, capfd: pytest.CaptureFixtu
 
 
 def test_a_configuration_that_is_not_there_is_said(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    assert main(["slurm", "check", "--conf", str(tmp_path / "none")]) == 2
-    assert "none: no such file; name Slurm's configuration: --conf FILE, or SLURM_CONF" in capfd.readouterr().err
+    assert main(["slurm", "check", "--conf", str(tmp_path / "none")]) == 1
+    first, *_ = capfd.readouterr().out.splitlines()
+    assert first == f"missing: {tmp_path}/none: no such file; name Slurm's configuration: --conf FILE, or SLURM_CONF"
+
+
+def test_srun_and_check_read_the_coordinators_that_install_was_given(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HALCYON_AGENT", "/bin/true")
+    named, users = tmp_path / "site.yaml", tmp_path / "coordinators.yaml"
+    named.write_text("halcyon: 1\ncoordinators:\n  named: {paths: [/named], address: 'unix:@nobody'}\n")
+    made = tmp_path / "made"
+    assert main(["slurm", "install", str(made), "--coordinators", str(named)]) == 0
+    assert (made / "plugstack.conf").read_text().endswith(f" coordinators={named}\n")
+    conf = tmp_path / "slurm.conf"
+    conf.write_text(f"Prolog={made}/prolog\nEpilog={made}/epilog\nPlugStackConfig={made}/plugstack.conf\n")
+    capfd.readouterr()
+    assert main(["slurm", "check", "--conf", str(conf)]) == 1
+    assert "missing: named: no coordinator at unix:@nobody" in capfd.readouterr().out
+
+    prepare = ["slurm", "prepare", "--layers", "coordinate", "--coordinators", str(named), "-o", str(tmp_path / "run")]
+    monkeypatch.delenv("HALCYON_COORDINATORS_FILE")
+    assert main([*prepare, "--", "true"]) == 0
+    assert "\0HALCYON_COORDINATORS=/named=unix:@nobody\0" in capfd.readouterr().out
+    monkeypatch.setenv("HALCYON_COORDINATORS_FILE", str(users))
+    assert main([*prepare[:-1], str(tmp_path / "other"), "--", "true"]) == 1
+    said = capfd.readouterr().err
+    assert f"{users}: no such file, so that no coordinator is known; name one: HALCYON_COORDINATORS_FILE, or" in said
+    assert "--coordinator PATH" not in said, "srun has no such option"
+
+
+def test_a_path_that_plugstack_cannot_name_is_refused(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["slurm", "install", str(tmp_path / "made"), "--coordinators", "/etc/a b.yaml"]) == 2
+    assert "--coordinators /etc/a b.yaml: plugstack.conf cannot name a path with spaces" in capfd.readouterr().err
 
 
 def test_scripts_outside_of_slurm_say_so(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -96,6 +96,13 @@ def test_a_step_keeps_the_name_and_secret_that_the_user_has_set(coordinated: Clu
     assert job.items() <= _variables(said).items()
 
 
+def test_srun_reads_the_coordinators_that_install_was_given(coordinated: Cluster) -> None:
+    step = ["srun", "--halcyon=coordinate", sys.executable, "-c", ALL_VARIABLES]
+    said = coordinated.said(*step, HALCYON_COORDINATORS_FILE="")
+    line = f"{coordinated.scratch}={coordinated.daemon.address}"
+    assert _variables(said)["HALCYON_COORDINATORS"] == line
+
+
 def _variables(said: str) -> dict[str, str]:
     [line] = [line for line in said.splitlines() if line.startswith("variables ")]
     everything: dict[str, str] = json.loads(line.removeprefix("variables "))

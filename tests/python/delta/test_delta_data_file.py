@@ -60,10 +60,13 @@ def test_a_file_that_a_kill_left_without_a_setup_begins_anew(path: Path) -> None
 
 
 def test_runs_of_another_measurement_are_not_mixed(path: Path) -> None:
-    with pytest.raises(UsageError, match=r'another measurement: path was "/data", and is "/other"'):
+    with pytest.raises(UsageError, match=r'another measurement: path was "/data", is "/other"\. Name'):
         DataFile(path, replace(SETUP, path="/other"), BED)
-    with pytest.raises(UsageError, match="another measurement: bed was"):
+    with pytest.raises(UsageError, match=r"another measurement: bed\.compute was \d+, is 3\. Name"):
         DataFile(path, SETUP, BED | {"compute": 3})
+    other = replace(SETUP, a=replace(SETUP.a, words=("fio", "a b", "x" * 100)), path=None)
+    with pytest.raises(UsageError, match=r"a\.words was .*, is fio 'a b' x{50}…; path was \S+, is not given\. Name"):
+        DataFile(path, other, BED)
     assert read(path).runs == RUNS
 
 

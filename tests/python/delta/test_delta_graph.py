@@ -9,7 +9,7 @@ from measured_runs import alone, both
 
 from halcyon.delta.estimate import Estimate, estimate
 from halcyon.delta.graph import Applications, Graph, graph_of
-from halcyon.delta.picture import draw_graph, look_of
+from halcyon.delta.picture import draw_graph, drawn, look_of
 from halcyon.delta.printed import as_dict, expected_at, not_met, print_graph
 from halcyon.delta.runs import Key, Run
 from halcyon.delta.turns import UNCOORDINATED, policies
@@ -108,6 +108,18 @@ def test_a_time_alone_that_is_not_known_well_enough_is_named() -> None:
     ]
 
 
+def test_a_single_run_alone_is_said_to_have_no_interval() -> None:
+    graph = graph_of([ALONE[0], *ALONE[2:], *twice(Key(), 6.0, 4.0)], Applications())
+    assert not_met(graph) == ["not met: A alone: a single run, which has no interval; wanted ± 5 % (--half-width)"]
+
+
+def test_policies_of_which_none_is_better_are_all_the_best(capsys: pytest.CaptureFixture[str]) -> None:
+    runs = [*ALONE, *twice(Key(), 4.0, 4.0), *twice(Key("fcfs"), 4.0, 4.0)]
+    print_graph(graph_of(runs, Applications()), console_for_tables())
+    [row] = [line for line in capsys.readouterr().out.splitlines() if line.split()[-2:] == ["all", "all"]]
+    assert row.split()[:2] == ["0", "s"]
+
+
 def test_many_reasons_are_counted_together_but_the_most_frequent(capsys: pytest.CaptureFixture[str]) -> None:
     late = [both(Key("fcfs"), 1.0, 1.0, f"{i} s late") for i in range(6)]
     runs = [*ALONE, *twice(Key(), 6.0, 4.0), *late, *[both(Key(), 1.0, 1.0, "not held")] * 2]
@@ -167,6 +179,15 @@ def test_every_policy_of_the_coordinator_is_drawn_in_a_look_of_its_own(tmp_path:
     graph = graph_of([*ALONE, *(run for name in names for run in twice(Key(name), 5.0, 4.0))], Applications())
     assert graph.policies == list(names)
     draw_graph(graph, tmp_path / "all.svg")
+
+
+def test_the_names_of_policies_lie_outside_of_the_panels_of_sums(graph: Graph) -> None:
+    panels = {axes.get_title(): axes.get_legend() for axes in drawn(graph).axes}
+    assert panels["sum of interference factors"] is None
+    assert panels["core seconds of both in I/O"] is None
+    key = panels[""]
+    assert key is not None
+    assert [text.get_text() for text in key.get_texts()] == ["uncoordinated", "fcfs", "interrupt"]
 
 
 @pytest.mark.parametrize("ending", ["png", "svg"])

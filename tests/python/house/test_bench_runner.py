@@ -140,9 +140,10 @@ def test_one_script_may_hold_several_studies(tree: Path) -> None:
     for name, body in (("pair", 'echo "room.of_${1:-none} 1 s"'), ("pair-own", "echo room.own 2 s")):
         (folder / f"{name}.sh").write_text(f"#!/bin/sh\n{body}\n")
         (folder / f"{name}.sh").chmod(0o755)
+    (folder / "pair_studies.py").write_text("STUDIES = {'small': 1, 'equal': 2}\n")
     assert study(tree, "pair-equal").stdout == "room.of_equal 1 s\n"
-    assert study(tree, "pair").stdout == "room.of_none 1 s\n"
     assert study(tree, "pair-own").stdout == "room.own 2 s\n"
-    refused = study(tree, "other-equal")
-    assert refused.returncode == 1
-    assert "no study 'other-equal'; studies: pair-own pair" in refused.stderr
+    for name in ("other-equal", "pair", "pair-nope"):
+        refused = study(tree, name)
+        assert refused.returncode == 1
+        assert f"no study '{name}'; studies: pair-equal pair-own pair-small\n" in refused.stderr

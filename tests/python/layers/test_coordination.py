@@ -149,6 +149,14 @@ def test_processes_that_could_not_take_turns_are_counted_by_their_reason(tmp_pat
     ]
 
 
+def test_requests_that_pass_every_layer_are_said_not_to_have_waited(tmp_path: Path) -> None:
+    (tmp_path / "n.1.2.predict").write_text("end exit\nabsence 30 requests of io_submit\nabsence 1 io_uring\n")
+    assert turns_in_words(read_turns(tmp_path))[:2] == [
+        "requests of io_submit (libaio) that did not wait, on files anywhere: 30",
+        "rings of io_uring, whose reads and writes did not wait, on files anywhere: 1",
+    ]
+
+
 def agent_of_this_node(folder: Path, process: int, text: str) -> Path:
     path = folder / f"{socket.gethostname()}.{process}.agent"
     path.write_text(text)

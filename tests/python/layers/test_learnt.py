@@ -19,8 +19,11 @@ def test_counts_of_processes_are_added_up(tmp_path: Path, capsys: pytest.Capture
     assert (learnt.processes, learnt.untold, learnt.loaded, learnt.unsaved) == (3, 1, 1, 1)
     say_what_was_learnt(tmp_path)
     assert capsys.readouterr().err.splitlines() == [
-        "halcyon: 3 processes learnt 201 calls; 1 process began with a saved model",
-        "halcyon: 1 process ended without telling what it learnt: killed, or its facts could not be written",
+        "halcyon: 2 processes learnt 200 calls; 1 process began with a saved model",
+        (
+            "halcyon: 1 process ended without saying how many calls it had learnt: killed, or its facts could not be "
+            "written"
+        ),
         "halcyon: 1 model was not saved",
         "halcyon: 5 calls were not learnt: their thread's memory was full (--predict-memory)",
         "halcyon: not seen: 5 rings",
@@ -43,9 +46,19 @@ def test_one_is_told_as_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     (tmp_path / "n3.1.1.predict").write_text("")  # on a full disk
     say_what_was_learnt(tmp_path)
     first, second, *_ = capsys.readouterr().err.splitlines()
-    assert first == "halcyon: 3 processes learnt 2 calls; 2 processes began with a saved model"
+    assert first == "halcyon: 1 process learnt 1 call; 2 processes began with a saved model"
     assert second == (
-        "halcyon: 2 processes ended without telling what they learnt: killed, or their facts could not be written"
+        "halcyon: 2 processes ended without saying how many calls they had learnt: killed, or their facts could not "
+        "be written"
+    )
+
+
+def test_of_a_killed_process_no_number_of_calls_is_invented(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "n1.1.1.predict").write_text("end none\ncalls_learnt 1\n")  # as its first call leaves it
+    say_what_was_learnt(tmp_path)
+    assert capsys.readouterr().err == (
+        "halcyon: 1 process ended without saying how many calls it had learnt: killed, or its facts could not be "
+        "written\n"
     )
 
 

@@ -152,7 +152,9 @@ def _first_free(stem: str) -> Path:
         except FileExistsError:
             continue
         except OSError as why:
-            raise HalcyonSystemError.of(why, place) from why
+            failed = HalcyonSystemError.of(why, place)
+            failed.message += f" ({Path.cwd()}); name a folder elsewhere: -o DIR, of srun --halcyon-output=DIR"
+            raise failed from why
         return place
     raise UsageError(f"{stem}.{_MOST_RUNS}.halcyon: exists already, like all names before it; remove some, or name one")
 

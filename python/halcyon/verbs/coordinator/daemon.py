@@ -4,6 +4,8 @@ import argparse
 import os
 from pathlib import Path
 
+from halcyon.verbs.coordinator import which
+
 SUMMARY = "run the coordinator of a file system"
 DESCRIPTION = (
     "Becomes the daemon halcyon-coordinator, in the foreground, until SIGTERM or SIGINT. SIGHUP: reads FILE again. "
@@ -21,16 +23,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="where to listen, instead of what FILE says: unix:/path, unix:@name or tcp:host:port; may be repeated",
     )
-    parser.add_argument("--policy", metavar="POLICY", help="instead of what FILE says (default: dynamic)")
-    parser.add_argument("--metric", metavar="METRIC", help="which dynamic minimises, instead of what FILE says")
+    parser.add_argument(
+        "--policy",
+        metavar="POLICY",
+        help="instead of what FILE says: interfere, fcfs, interrupt, delay, fair-share, set-10, dynamic (default)",
+    )
+    parser.add_argument(
+        "--metric",
+        metavar="METRIC",
+        help="which dynamic minimises, instead of what FILE says: sum-of-times, sum-of-interference-factors (default), "
+        "cpu-hours, energy",
+    )
     parser.add_argument("--metrics", metavar="ADDRESS", help="for Prometheus, instead of what FILE says")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from halcyon.coordinate.configuration import default_file, find_program
+    from halcyon.coordinate.configuration import find_program
     from halcyon.errors import HalcyonSystemError
 
-    config = arguments.config or (None if arguments.address else default_file())
+    config = None if arguments.address and not arguments.config else which.file_of(arguments)
     command = [str(find_program())]
     given = {
         "--config": config,

@@ -1,13 +1,14 @@
 """`halcyon coordinator end JOB`"""
 
 import argparse
+import sys
 
 from halcyon.verbs.coordinator import which
 
 SUMMARY = "say that a batch system's job has ended: it loses its turn at once"
 DESCRIPTION = (
     "Tells the coordinators that JOB, such as slurm-12, has ended. Its applications lose their turns at once, and its "
-    "name is free again. For administrators, as `halcyon coordinator top`."
+    "name is free again. Exit code 1: none of them knows such a job. For administrators, as `halcyon coordinator top`."
 )
 
 
@@ -19,7 +20,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.coordinate.jobs import end_job
 
-    for _, connection in which.connect_all(arguments):
+    asked, known = [], False
+    for name, connection in which.connect_all(arguments):
         with connection:
-            end_job(connection, arguments.job)
-    return 0
+            known |= end_job(connection, arguments.job)
+        asked.append(name)
+    if not known:
+        seen = "`halcyon coordinator top` shows jobs"
+        print(f"halcyon: no such job {arguments.job!r} at {', '.join(asked)}; {seen}", file=sys.stderr)
+    return 0 if known else 1

@@ -1,6 +1,7 @@
 """Which coordinator a command speaks to."""
 
 import argparse
+import errno
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,25 +23,37 @@ def add_arguments(parser: argparse.ArgumentParser, *, every: bool = False) -> No
     parser.add_argument("--address", metavar="ADDRESS", help="of the coordinator, instead of a file")
 
 
+def file_of(arguments: argparse.Namespace) -> Path:
+    """coordinators.yaml. HalcyonSystemError: it is not there."""
+    from halcyon.coordinate.configuration import default_file
+    from halcyon.errors import HalcyonSystemError
+
+    file: Path = arguments.config or default_file()
+    if not file.exists():
+        way_out = "name a coordinator: --address ADDRESS, or another file: --config FILE"
+        raise HalcyonSystemError(f"{file}: No such file or directory; {way_out}", errno.ENOENT, str(file))
+    return file
+
+
 def connect(arguments: argparse.Namespace) -> "tuple[str, Connection]":
     """Its name, and a connection to it."""
     from halcyon.coordinate.address import parse_addresses
-    from halcyon.coordinate.configuration import choose, default_file
+    from halcyon.coordinate.configuration import choose
     from halcyon.coordinate.connection import connect_to_any
 
     if arguments.address:
         return arguments.address, connect_to_any(parse_addresses(arguments.address))
-    chosen = choose(arguments.config or default_file(), arguments.name)
+    chosen = choose(file_of(arguments), arguments.name)
     return chosen.name, connect_to_any(chosen.addresses, chosen.munge_socket)
 
 
 def connect_all(arguments: argparse.Namespace) -> "Iterator[tuple[str, Connection]]":
     """As `connect`; to one after the other where none is named."""
-    from halcyon.coordinate.configuration import default_file, read_coordinators
+    from halcyon.coordinate.configuration import read_coordinators
     from halcyon.coordinate.connection import connect_to_any
 
     if arguments.address or arguments.name:
         yield connect(arguments)
         return
-    for one in read_coordinators(arguments.config or default_file()):
+    for one in read_coordinators(file_of(arguments)):
         yield one.name, connect_to_any(one.addresses, one.munge_socket)

@@ -16,7 +16,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--coordinators",
         metavar="FILE",
         type=Path,
-        help="coordinators.yaml that prolog and epilog read (default: /etc/halcyon/coordinators.yaml)",
+        help="coordinators.yaml that prolog, epilog and srun read (default: /etc/halcyon/coordinators.yaml)",
     )
 
 
