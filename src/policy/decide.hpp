@@ -60,8 +60,8 @@ struct situation {
     double unseen_share = 0;                    ///< of the bandwidth, taken by writers without Halcyon
 };
 
-/// The set of set-10: log10 of the mean time between the starts of an application's phases, rounded. Where that is not
-/// known yet, of the time alone, which is shorter.
+/// The set of set-10: log10 of the mean time between the starts of an application's phases, rounded, from -3 to 6. Where
+/// that is not known yet, of the time alone, which is shorter.
 int64_t set_of(const application& one);
 
 /// Why the turn is with those that have it.

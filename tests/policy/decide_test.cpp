@@ -218,6 +218,14 @@ TEST(set_10, divides_time_by_the_priorities_of_sets) {
     EXPECT_NEAR(times[0], 120, 1e-6);
 }
 
+TEST(set_10, knows_no_sets_that_phases_cannot_have) {
+    application one = phase(1, 0, 1);
+    one.between_starts_s = 1e-300;
+    EXPECT_EQ(set_of(one), -3);
+    one.between_starts_s = 1e300;
+    EXPECT_EQ(set_of(one), 6);
+}
+
 TEST(set_10, serves_one_of_a_set_after_the_other) {
     std::vector<application> all{phase(1, 0, 5), phase(2, 1, 5), phase(3, 2, 5)};
     for (application& one : all) one.between_starts_s = 50;

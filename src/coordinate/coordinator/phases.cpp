@@ -119,6 +119,8 @@ void phases::place(job& of, bool before_all, moment at) {
 /// `interrupt` it had the turn since it was the newest.
 void phases::begin(job& of, const inform& what, moment at, outbox& out) {
     ++out.counted.phases;
+    if (of.begun_s >= 0) of.between_starts.add(at.now_s - of.begun_s);
+    of.begun_s = at.now_s;
     place(of, relearning(at) && how_.rule == policy::rule::interrupt, at);
     of.arrived_heard_s = at.heard_s;
     of.moved_bytes = what.bytes_moved;
