@@ -151,6 +151,8 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     // Also if the agent asked before it heard of the standing turn.
     if (of.has.stage() == turn_stage::standing) turns_.hold_standing(of, at.now_s, at.heard_s);
     if (of.has.stage() == turn_stage::held) turns_.renew(of, by, out);
+    // It would have said `stopped` first, had it not forgotten the recall, or not heard of it yet.
+    if (of.has.ending()) turns_.repeat(of, by, out);
     if (other_use && of.moves()) movers_changed(at.now_s);
     settle(all, of, at.now_s);
 }
