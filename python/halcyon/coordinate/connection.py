@@ -16,6 +16,7 @@ Message = dict[str, Any]
 
 _CHALLENGE = "halcyon 1 munge "
 _INSECURE = "halcyon 1 insecure"
+_REFUSAL = "refused: "
 
 
 class Connection:
@@ -94,6 +95,8 @@ class Connection:
     def _prove(self, munge_socket: str) -> None:
         """Shows over TCP whose connection this is."""
         challenge = self.receive_line()
+        if challenge.startswith(_REFUSAL):
+            raise UnavailableError(f"{self._address}: the coordinator answers: {challenge}")
         if challenge == _INSECURE:
             answer = f"claim {os.geteuid()} {os.getegid()} {os.getpid()}"
         elif challenge.startswith(_CHALLENGE):
