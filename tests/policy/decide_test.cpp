@@ -284,7 +284,11 @@ TEST(decide, copes_with_numbers_that_make_no_sense) {
             all.push_back(one);
         }
         for (const application& one : all) learned.observe(one, all.front(), any());
-        settings how{any(), any(), any(), any(), any(), 1000, any(), k % 2 == 0};
+        settings how{any(), any(), any(), any(), any(), 1000};
+        how.search_positions = 1000;
+        how.search_budget = k % 3 == 0 ? 100 : UINT64_MAX;
+        how.ask_again_s = any();
+        how.alternatives = k % 2 == 0;
         for (const rule by : every_rule) {
             for (const metric minimise : every_metric) {
                 const decision& made = some.decide({all, &learned, nullptr, nullptr, any()}, by, minimise, any(), how);

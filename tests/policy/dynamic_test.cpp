@@ -171,6 +171,25 @@ TEST(dynamic, divides_the_positions_of_a_decision_among_its_groups) {
     EXPECT_EQ(std::ranges::count(whys(4, needed), reason::heuristic_cost), 4);
 }
 
+TEST(dynamic, says_when_the_decisions_before_have_left_it_too_few_positions) {
+    std::mt19937_64 random(5);
+    random_group hard = make_group(random, 8, 1);
+    for (application& one : hard.all) one.state = movement::waiting;
+    decider some;
+    settings how;
+    const auto decided = [&] { return some.decide({hard.all}, rule::dynamic, metric::cpu_hours, 0, how); };
+    const decision whole = decided();
+    EXPECT_EQ(whole.groups.at(0).why, reason::least_cost);
+    ASSERT_GT(whole.positions, 100U);
+    how.search_budget = whole.positions;
+    EXPECT_EQ(decided().groups.at(0).why, reason::least_cost);
+    how.search_budget = whole.positions / 2;
+    EXPECT_EQ(decided().groups.at(0).why, reason::search_budget);
+    EXPECT_LE(decided().positions, whole.positions / 2 + 1);
+    how.search_positions = whole.positions / 2;
+    EXPECT_EQ(decided().groups.at(0).why, reason::heuristic_cost);
+}
+
 TEST(dynamic, weighs_accounts_processes_and_energy) {
     application a = phase(1, 0, 4);
     application b = phase(2, 0, 3);
