@@ -19,7 +19,5 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.coordinate.jobs import end_job
 
-    for _, connection in which.connect_all(arguments):
-        with connection:
-            end_job(connection, arguments.job)
+    which.tell_all(arguments, lambda connection: end_job(connection, arguments.job))
     return 0

@@ -1,7 +1,7 @@
 """Which coordinator a command speaks to."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,13 +34,24 @@ def connect(arguments: argparse.Namespace) -> "tuple[str, Connection]":
     return chosen.name, connect_to_any(chosen.addresses, chosen.munge_socket)
 
 
-def connect_all(arguments: argparse.Namespace) -> "Iterator[tuple[str, Connection]]":
-    """As `connect`; to one after the other where none is named."""
+def tell_all(arguments: argparse.Namespace, tell: "Callable[[Connection], None]") -> None:
+    """To the one that is named, else to all of them: one that fails keeps nobody from telling the others. Then the
+    failures of all are raised, as the first of them."""
     from halcyon.coordinate.configuration import default_file, read_coordinators
     from halcyon.coordinate.connection import connect_to_any
+    from halcyon.errors import UnavailableError, UsageError
 
     if arguments.address or arguments.name:
-        yield connect(arguments)
+        _, connection = connect(arguments)
+        with connection:
+            tell(connection)
         return
+    failed: list[UnavailableError | UsageError] = []
     for one in read_coordinators(arguments.config or default_file()):
-        yield one.name, connect_to_any(one.addresses, one.munge_socket)
+        try:
+            with connect_to_any(one.addresses, one.munge_socket) as connection:
+                tell(connection)
+        except (UnavailableError, UsageError) as why:
+            failed.append(why)
+    if failed:
+        raise type(failed[0])("; ".join(map(str, failed))) from failed[0]
