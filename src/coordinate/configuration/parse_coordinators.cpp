@@ -105,6 +105,8 @@ void parse_times(const config_value& from, settings& how) {
     if (const auto v = from.find("dead")) how.dead_s = seconds(*v, 0.01, 600, "10 ms", "10 min");
     if (const auto v = from.find("stop")) how.stop_s = seconds(*v, 0.1, 600, "100 ms", "10 min");
     if (const auto v = from.find("relearn")) how.relearn_s = seconds(*v, 0, 60, "0", "60 s");
+    if (const auto v = from.find("reservation"))
+        how.reservation_s = seconds(*v, 60, 366 * 86400.0, "1 min", "527040 min");
     if (const auto v = from.find("stalled")) {
         how.stalled_s = seconds(*v, 0.1, 600, "100 ms", "10 min");
         if (how.stalled_s < 3 * how.heartbeat_s)

@@ -33,6 +33,9 @@ struct settings {
     double stop_s = 5;          ///< from `recall` to the last `stopped`; then the lease is void
     double relearn_s = 0.6;  ///< after the start: only who shows a lease moves on; agents try every 0.25 s to connect
 
+    /// A reserved job without applications, of which the batch system has said nothing for so long, is over.
+    double reservation_s = 30 * 86400.0;
+
     double lease_s = 0.2;                          ///< a lease is as many bytes as the link moves in it
     int64_t most_lease_bytes = int64_t{64} << 20;  ///< of an agent
     int64_t first_lease_bytes = int64_t{4} << 20;  ///< of an agent whose link is not known yet
