@@ -48,6 +48,7 @@ struct circumstances {
     const situation* of = nullptr;
     double now_s = 0;
     settings how;
+    bool ends_with_budget = false;  ///< a search of the decision does, rather than with settings::search_positions
 };
 
 void choose_all(const group& of, turns& into);

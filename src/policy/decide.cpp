@@ -226,17 +226,19 @@ decider& decider::operator=(decider&&) noexcept = default;
 
 const decision& decider::decide(const situation& of, rule by, metric minimise, double now_s, const settings& how) {
     workspace& w = *work_;
-    circumstances in{&of, std::clamp(sound::finite_or(now_s, 0), -1e15, 1e15), sound_settings(how)};
+    circumstances in{&of, std::clamp(sound::finite_or(now_s, 0), -1e15, 1e15), sound_settings(how), false};
     w.out.move.clear();
     w.out.stop.clear();
     w.out.groups.clear();
     w.out.alternatives.clear();
+    w.out.positions = 0;
     w.out.ask_again_s = in.now_s + in.how.ask_again_s;
     w.collect(of, minimise, in, by == rule::dynamic);
     w.make_groups();
     w.moves.assign(w.present.size(), 0);
     for (size_t i = 0; i < w.present.size(); ++i) w.moves[i] = static_cast<char>(w.present[i].left_s <= 0);
-    uint64_t positions = in.how.search_positions;
+    in.ends_with_budget = in.how.search_budget < in.how.search_positions;
+    uint64_t positions = std::min(in.how.search_positions, in.how.search_budget);
     size_t searches = w.count_searches();
     for (size_t begin = 0, end = 0; begin < w.numbers.size(); begin = end) {
         const uint32_t number = w.numbers[begin].group;
@@ -246,8 +248,10 @@ const decision& decider::decide(const situation& of, rule by, metric minimise, d
             if (w.expected_group[k] == number) w.group_expected.push_back(w.expected[k]);
         }
         if (end - begin > 1) in.how.search_positions = std::max(positions / searches--, dynamic::least_positions);
-        positions -= std::min(
-            positions, w.decide_group({std::span(w.grouped).subspan(begin, end - begin), w.group_expected}, by, in));
+        const uint64_t looked_at =
+            w.decide_group({std::span(w.grouped).subspan(begin, end - begin), w.group_expected}, by, in);
+        w.out.positions += looked_at;
+        positions -= std::min(positions, looked_at);
         for (const uint32_t i : w.chosen.movers) w.moves[w.numbers[begin + i].index] = 1;
     }
     w.report(in);

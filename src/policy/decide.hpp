@@ -44,6 +44,8 @@ struct settings {
     /// Positions that a decision of dynamic looks at, at most, in all groups of up to 8 applications: bounds its time
     /// where it is hard. Each group has an equal part of what those before it have left, and 16 in any case.
     uint64_t search_positions = 100'000;
+    /// Likewise, what is left of a bound for many decisions. A search that this one ends has a reason of its own.
+    uint64_t search_budget = UINT64_MAX;
     /// Asks again after so long at the latest, since forecasts change.
     double ask_again_s = 1;
     /// Whether to predict the cost of alternatives, for explanations.
@@ -60,8 +62,8 @@ struct situation {
     double unseen_share = 0;                    ///< of the bandwidth, taken by writers without Halcyon
 };
 
-/// The set of set-10: log10 of the mean time between the starts of an application's phases, rounded. Where that is not
-/// known yet, of the time alone, which is shorter.
+/// The set of set-10: log10 of the mean time between the starts of an application's phases, rounded, from -3 to 6.
+/// Where that is not known yet, of the time alone, which is shorter.
 int64_t set_of(const application& one);
 
 /// Why the turn is with those that have it.
@@ -77,6 +79,7 @@ enum class reason : uint8_t {
     smiths_rule,  ///< dynamic: overlaps never gain, all are there, no interruption costs; highest cost per second left
     least_cost,   ///< dynamic: the best of all orders, preemptions and overlaps
     heuristic_cost,  ///< dynamic, too many to look at all of them: the best of those looked at
+    search_budget,   ///< likewise, since the decisions before it have looked at too many (settings::search_budget)
     starving,        ///< somebody has waited for as long as anybody may
 };
 
@@ -108,6 +111,7 @@ struct decision {
     std::vector<uint64_t> move;  ///< may move from now on, in the order of arrival; includes those that do already
     std::vector<uint64_t> stop;  ///< move, and have to stop
     double ask_again_s = 0;      ///< decide again at this time at the latest, or when anything changes
+    uint64_t positions = 0;      ///< that searches looked at, of settings::search_positions
     std::vector<group_decision> groups;     ///< by their first arrival
     std::vector<alternative> alternatives;  ///< of all groups
 };

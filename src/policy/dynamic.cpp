@@ -138,7 +138,9 @@ void dynamic::choose(const group& of, const circumstances& in, turns& into) {
         into.why = reason::smiths_rule;
         return;
     }
-    into.why = all && best_.complete ? reason::least_cost : reason::heuristic_cost;
+    into.why = all && best_.complete        ? reason::least_cost
+               : all && in.ends_with_budget ? reason::search_budget
+                                            : reason::heuristic_cost;
     if (!all && !spared_) join_head(of, in, into);
 }
 

@@ -26,6 +26,8 @@ const char* name_of(reason why) {
             return "least-cost";
         case reason::heuristic_cost:
             return "heuristic-cost";
+        case reason::search_budget:
+            return "search-budget";
         case reason::starving:
             return "starving";
     }

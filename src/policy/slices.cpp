@@ -9,6 +9,9 @@ namespace halcyon::policy {
 
 namespace {
 
+/// Milliseconds to weeks: no application has earlier or later sets than its phases can have, whatever it says.
+constexpr int64_t least_set = -3, greatest_set = 6;
+
 /// `had(contender)`: what its kind had lately, over its weight. One that is within its slice goes on; then who had the
 /// least, and among equals who arrived first.
 template <class Had>
@@ -39,7 +42,7 @@ void choose_least_served(const group& of, const circumstances& in, const Had& ha
 
 int64_t set_of(const application& one) {
     const double between_s = sound::or_else(one.between_starts_s, sound::or_else(one.alone_s, 1));
-    return std::llround(std::log10(between_s));
+    return std::clamp(static_cast<int64_t>(std::llround(std::log10(between_s))), least_set, greatest_set);
 }
 
 void choose_least_served_account(const group& of, const circumstances& in, turns& into) {

@@ -98,6 +98,21 @@ TEST(faults, a_holder_that_does_not_stop_loses_its_lease) {
     EXPECT_GT(c.told.counted().dropped_progress, 0U);  // under the void lease
 }
 
+TEST(faults, an_agent_that_tells_its_phase_again_is_told_again_to_stop) {
+    conversation c = holder_and_waiter(conversation::quick(policy::rule::interrupt));
+    inform again = phase_of(1);
+    again.lease = c.lease["A"];
+    c.look();
+    c.say("A", again);
+    EXPECT_EQ(c.look(), (std::vector<std::string>{"A -> inform phase 1", "A <- recall lease 3"}));
+    c.say("A", stopping{c.lease["A"], 7});
+    c.look();
+    c.say("A", again);
+    EXPECT_EQ(c.look(), (std::vector<std::string>{"A -> inform phase 1", "A <- stop lease 3 round 8"}));
+    c.say("A", stopped{c.lease["A"]});
+    EXPECT_TRUE(c.has_turn("B"));
+}
+
 TEST(faults, an_agent_that_died_is_not_waited_for_when_the_others_stop) {
     conversation c(conversation::quick(policy::rule::interrupt));
     for (const char* node : {"n1", "n2"}) {

@@ -445,6 +445,22 @@ TEST(operators, are_explained_decisions_about_applications_whose_phases_began_in
     EXPECT_FALSE(std::get<decided>(*recalled).costs.empty());
 }
 
+TEST(operators, are_explained_decisions_about_thousands_by_some_of_their_names) {
+    decision_log log(4);
+    decision_log::entry one;
+    for (uint64_t i = 0; i < 5000; ++i) {
+        one.move.push_back("job" + std::to_string(i));
+        one.pending.push_back({i, 0});
+    }
+    log.add(one);
+    const decision_log::entry& kept = log.entries().front();
+    EXPECT_EQ(kept.move.capacity() + kept.pending.capacity(), decision_log::most_names);
+    const decided told = log.latest(1, 0).front();
+    EXPECT_TRUE(told.text.starts_with("job0, job1, job2 and 4997 more may move")) << told.text;
+    EXPECT_EQ(told.move.size(), decision_log::most_names);
+    EXPECT_EQ(told.observed_cost, -1);
+}
+
 TEST(operators, are_explained_decisions_about_jobs_with_long_names) {
     std::vector<std::string> names;
     for (int i = 0; i < 3; ++i) {

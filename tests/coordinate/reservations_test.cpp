@@ -134,6 +134,31 @@ TEST(reservations, the_end_of_a_job_that_nobody_knows_is_answered_by_an_end_alon
     EXPECT_EQ(c.look(), (std::vector<std::string>{"slurmd -> ended slurm-12", "slurmd <- over", "slurmd <- end"}));
 }
 
+TEST(reservations, whose_end_is_never_told_expire_when_their_jobs_have_no_applications) {
+    settings how = conversation::quick(policy::rule::fcfs);
+    how.reservation_s = 60;
+    conversation c(how);
+    c.connect("slurmd", 0, true);
+    for (const char* job : {"slurm-12", "slurm-13"}) c.say("slurmd", reserve{job, owner, 0, 0});
+    c.join("slurm-13.0", owner);
+    const auto reserved = [&] {
+        c.answers["slurmd"].clear();
+        c.say("slurmd", top{});
+        std::vector<std::string> jobs;
+        for (const from_coordinator& one : c.answers["slurmd"])
+            if (const auto* const held = std::get_if<reservation>(&one)) jobs.push_back(held->job);
+        return jobs;
+    };
+    c.pass(59, {"slurm-13.0"});
+    EXPECT_EQ(reserved(), (std::vector<std::string>{"slurm-12", "slurm-13"}));
+    c.pass(2, {"slurm-13.0"});
+    EXPECT_EQ(reserved(), std::vector<std::string>{"slurm-13"});
+    EXPECT_EQ(c.told.counted().expired_reservations, 1U);
+    c.say("slurm-13.0", withdraw{});
+    c.pass(61);
+    EXPECT_EQ(reserved(), std::vector<std::string>{});
+}
+
 TEST(reservations, only_administrators_reserve_and_end) {
     conversation c = with_reserved("slurm-12");
     c.join("slurm-12.0", owner);

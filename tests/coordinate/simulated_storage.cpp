@@ -40,6 +40,7 @@ double simulated_storage::said_left_s(const running& one) const {
 void simulated_storage::begin(running& one) {
     one.in_phase = true;
     one.may_move = false;
+    if (one.begun_s >= 0) one.between.add(now_s_ - one.begun_s);
     one.begun_s = now_s_;
     one.left_s = one.what.alone_s;
     one.moved_s = 0;
@@ -51,6 +52,7 @@ void simulated_storage::ask(running& one) {
     what.phase = ++one.phase;
     what.alone_s = what.left_s = said_left_s(one);
     what.bytes_left = static_cast<int64_t>(said_left_s(one) * bytes_per_s);
+    what.between_starts_s = one.what.between_s > 0 ? one.what.between_s : one.between.mean();
     what.lease = one.what.invents_leases ? one.phase : 0;
     told_.received(one.connection, what, now_s_);
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "coordinate/coordinator/coordinator.hpp"
+#include "coordinate/page/recent_mean.hpp"
 
 namespace halcyon::coordinate {
 
@@ -21,6 +22,7 @@ struct simulated {
     bool stalls = false;          ///< never moves anything
     bool says_calls = false;      ///< that one of its calls is under way, also where it moves nothing
     bool invents_leases = false;  ///< shows one whenever it asks
+    double between_s = 0;         ///< that it says to be between the starts of its phases; 0: what is true
 };
 
 /// Applications with one agent each at a storage whose bandwidth they share equally, coordinated by a real coordinator.
@@ -45,7 +47,8 @@ class simulated_storage {
         bool in_phase = false;
         bool may_move = false;
         uint64_t lease = 0;
-        double begun_s = 0;
+        double begun_s = -1;
+        recent_mean between;  ///< starts of its phases
         double left_s = 0;
         double moved_s = 0;  ///< since the last report
         double slow_downs = 0;

@@ -218,6 +218,14 @@ TEST(set_10, divides_time_by_the_priorities_of_sets) {
     EXPECT_NEAR(times[0], 120, 1e-6);
 }
 
+TEST(set_10, knows_no_sets_that_phases_cannot_have) {
+    application one = phase(1, 0, 1);
+    one.between_starts_s = 1e-300;
+    EXPECT_EQ(set_of(one), -3);
+    one.between_starts_s = 1e300;
+    EXPECT_EQ(set_of(one), 6);
+}
+
 TEST(set_10, serves_one_of_a_set_after_the_other) {
     std::vector<application> all{phase(1, 0, 5), phase(2, 1, 5), phase(3, 2, 5)};
     for (application& one : all) one.between_starts_s = 50;
@@ -276,7 +284,11 @@ TEST(decide, copes_with_numbers_that_make_no_sense) {
             all.push_back(one);
         }
         for (const application& one : all) learned.observe(one, all.front(), any());
-        settings how{any(), any(), any(), any(), any(), 1000, any(), k % 2 == 0};
+        settings how{any(), any(), any(), any(), any(), 1000};
+        how.search_positions = 1000;
+        how.search_budget = k % 3 == 0 ? 100 : UINT64_MAX;
+        how.ask_again_s = any();
+        how.alternatives = k % 2 == 0;
         for (const rule by : every_rule) {
             for (const metric minimise : every_metric) {
                 const decision& made = some.decide({all, &learned, nullptr, nullptr, any()}, by, minimise, any(), how);

@@ -171,6 +171,25 @@ TEST(dynamic, divides_the_positions_of_a_decision_among_its_groups) {
     EXPECT_EQ(std::ranges::count(whys(4, needed), reason::heuristic_cost), 4);
 }
 
+TEST(dynamic, says_when_the_decisions_before_have_left_it_too_few_positions) {
+    std::mt19937_64 random(5);
+    random_group hard = make_group(random, 8, 1);
+    for (application& one : hard.all) one.state = movement::waiting;
+    decider some;
+    settings how;
+    const auto decided = [&] { return some.decide({hard.all}, rule::dynamic, metric::cpu_hours, 0, how); };
+    const decision whole = decided();
+    EXPECT_EQ(whole.groups.at(0).why, reason::least_cost);
+    ASSERT_GT(whole.positions, 100U);
+    how.search_budget = whole.positions;
+    EXPECT_EQ(decided().groups.at(0).why, reason::least_cost);
+    how.search_budget = whole.positions / 2;
+    EXPECT_EQ(decided().groups.at(0).why, reason::search_budget);
+    EXPECT_LE(decided().positions, whole.positions / 2 + 1);
+    how.search_positions = whole.positions / 2;
+    EXPECT_EQ(decided().groups.at(0).why, reason::heuristic_cost);
+}
+
 TEST(dynamic, weighs_accounts_processes_and_energy) {
     application a = phase(1, 0, 4);
     application b = phase(2, 0, 3);
@@ -264,21 +283,23 @@ TEST(dynamic, reaches_the_least_cost_of_up_to_eight) {
     }
 }
 
-TEST(dynamic, is_within_two_percent_of_the_least_cost_of_nine_to_eleven) {
+TEST(dynamic, is_within_two_percent_of_the_least_cost_of_nine) {
     std::mt19937_64 random(4);
     constexpr uint32_t instances = 24;
     double sum = 0;
     uint32_t complete = 0;
     for (uint32_t k = 0; k < instances; ++k) {
-        const random_group some = make_group(random, 9 + k % 3, k / 3 % 8);
+        const random_group some = make_group(random, 9, k % 8);
         const double cost = cost_of_dynamic(some, metric::sum_of_times);
-        const plan best = least_cost(some, metric::sum_of_times, cost * (1 + 1e-9), 100'000);
+        const plan best = least_cost(some, metric::sum_of_times, cost * (1 + 1e-9), 200'000);
+        // One that is not complete has begun with the cost that it is to judge.
+        if (!best.complete) continue;
         EXPECT_LE(cost, 1.02 * best.cost) << k;
         sum += cost / best.cost - 1;
-        complete += best.complete ? 1 : 0;
+        ++complete;
     }
-    EXPECT_LE(sum / instances, 0.005);
-    EXPECT_GE(complete, instances / 4);
+    EXPECT_LE(sum / complete, 0.005);
+    EXPECT_GE(complete, instances / 2);
 }
 
 TEST(dynamic, decides_the_same_about_hundreds_in_any_order) {

@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "policy/bounded_enumeration.hpp"
 #include "policy/brute_force.hpp"
 #include "policy/random_problem.hpp"
 
@@ -57,6 +58,27 @@ TEST(exact_search, finds_what_brute_force_finds_for_five) {
 // Brute force takes seconds for each with arrivals: policy_campaign has time for that.
 TEST(exact_search, finds_what_brute_force_finds_for_six_that_are_present) {
     expect_equal(6, 1, 6, false);
+}
+
+/// Of each kind, with one arrival at most.
+void expect_equal_to_enumeration(uint32_t count, uint64_t seed) {
+    std::mt19937_64 random(seed);
+    exact_search search;
+    speed_table speeds;
+    for (uint32_t number = 0; number < 32; ++number) {
+        problem some = random_problem(random, count, kind_of(number));
+        for (uint32_t i = 0; i + 1 < count; ++i) some.arrives_s[i] = 0;
+        if (number % 3 == 1) some.cost_after_per_s = 0.5;
+        speeds.fill(some);
+        const plan found = search.solve(some, speeds, nothing_known);
+        const double least = bounded_enumeration(some).least_cost(found.cost * (1 + 1e-9));
+        ASSERT_TRUE(found.complete);
+        ASSERT_NEAR(found.cost, least, 1e-9 * least) << count << " applications, kind " << number;
+    }
+}
+
+TEST(exact_search, finds_what_an_enumeration_finds_for_five_to_seven) {
+    for (uint32_t count = 5; count <= 7; ++count) expect_equal_to_enumeration(count, count);
 }
 
 TEST(exact_search, improves_on_a_known_plan_only) {

@@ -16,6 +16,7 @@ Message = dict[str, Any]
 
 _CHALLENGE = "halcyon 1 munge "
 _INSECURE = "halcyon 1 insecure"
+_REFUSAL = "refused: "
 
 
 class Connection:
@@ -94,12 +95,15 @@ class Connection:
     def _prove(self, munge_socket: str) -> None:
         """Shows over TCP whose connection this is."""
         challenge = self.receive_line()
+        if challenge.startswith(_REFUSAL):
+            raise UnavailableError(f"{self._address}: the coordinator answers: {challenge}")
         if challenge == _INSECURE:
             answer = f"claim {os.geteuid()} {os.getegid()} {os.getpid()}"
         elif challenge.startswith(_CHALLENGE):
             ends = (_end(self._socket.getpeername()), _end(self._socket.getsockname()))
             nonce = challenge.removeprefix(_CHALLENGE)
-            answer = _credential("\n".join(("halcyon line socket 1", nonce, *ends, "")), munge_socket)
+            payload = "\n".join(("halcyon line socket 1", nonce, *ends, ""))
+            answer = _credential(payload, munge_socket, self._socket.gettimeout())
         else:
             raise UnavailableError(f"{self._address} is no coordinator: its first line is {challenge[:80]!r}")
         self.send_line(answer)
@@ -153,10 +157,14 @@ def _end(name: tuple[Any, ...]) -> str:
     return f"[{host}]:{name[1]}" if ":" in host else f"{host}:{name[1]}"
 
 
-def _credential(payload: str, munge_socket: str) -> str:
+def _credential(payload: str, munge_socket: str, timeout_s: float | None) -> str:
     command = ["munge", *(["--socket", munge_socket] if munge_socket else [])]
     try:
-        done = subprocess.run(command, input=payload, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, input=payload, capture_output=True, text=True, check=False, timeout=timeout_s)
+    except subprocess.TimeoutExpired as why:
+        raise UnavailableError(
+            f"the coordinator asks for MUNGE, and munged does not answer within {timeout_s} s"
+        ) from why
     except OSError as why:
         raise UnavailableError(f"the coordinator asks for MUNGE, and the command munge cannot be run: {why}") from why
     if done.returncode:

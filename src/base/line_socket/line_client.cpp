@@ -24,6 +24,8 @@ result<line_client> line_client::connect(const socket_address& address, const op
 result<void> line_client::authenticate(const options& o, int64_t deadline_ns) {
     const auto challenge = receive_until(deadline_ns);
     if (!challenge) return challenge.why();
+    if (challenge->starts_with(refusal_begin))
+        return about({error_kind::unavailable, "the server answers: " + std::string(*challenge), 0});
     const auto answer = answer_challenge(connection_.fd(), *challenge, o.munge_socket);
     if (!answer) return about(answer.why());
     if (auto sent = send_until(*answer, deadline_ns); !sent) return sent;

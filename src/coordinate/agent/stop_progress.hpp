@@ -43,6 +43,10 @@ class stop_progress {
         lease_ = lease;
         round_ = round;
     }
+    /// Calls went on unasked meanwhile, so they have to come to their end once more.
+    void start_over() {
+        if (is_stopping()) stage_ = stage::stopping;
+    }
     [[nodiscard]] bool is_stopping() const { return stage_ >= stage::stopping; }
     void clean() { stage_ = stage::cleaning; }
     [[nodiscard]] bool is_cleaning() const { return stage_ == stage::cleaning; }

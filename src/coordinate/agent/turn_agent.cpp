@@ -13,6 +13,7 @@ void turn_agent::connected(double now_s) {
     connected_ = true;
     registered_ = false;
     comes_back_ = true;
+    known_phase_ = 0;
     processes_told_ = 0;
 }
 
@@ -189,10 +190,9 @@ void turn_agent::say(to_coordinator message) {
 
 void turn_agent::note_silence() {
     const bool now = now_s_ - heard_s_ > how_.patience_s;
-    if (now && !silent_) {
-        ++counted_.silences;
-        stop_ = {};  // nobody waits for it any more
-    }
+    if (now && !silent_) ++counted_.silences;
+    // A coordinator that was silent waits for the stop that it asked for, if it is the same one.
+    if (silent_ && !now) stop_.start_over();
     silent_ = now;
 }
 
@@ -214,13 +214,13 @@ void turn_agent::note_phases() {
     seen_bytes_ = bytes;
     seen_begun_ = state_.begun;
     // A phase that is being stopped says so first.
-    if (in_phase_ && !active && !stop_.any() && now_s_ - active_s_ >= how_.pause_s) end_phase();
+    if (in_phase_ && !active && (silent_ || !stop_.any()) && now_s_ - active_s_ >= how_.pause_s) end_phase();
 }
 
 void turn_agent::end_phase() {
     say_progress();
     history_.ended(seen_bytes_ - phase_moved_);
-    if (registered_ && informed_) say(release{phase_});
+    if (registered_ && known_phase_ == phase_) say(release{phase_});
     in_phase_ = informed_ = false;
     expected_.reset();
     end_lease();
@@ -264,6 +264,7 @@ void turn_agent::say_phase() {
     say(what);
     asked_s_ = now_s_;
     informed_ = true;
+    known_phase_ = phase_;
     standing_ = false;
 }
 
@@ -327,6 +328,7 @@ void turn_agent::say_expected() {
 }
 
 void turn_agent::stop_calls() {
+    if (silent_) return;
     if (stop_.may_read()) {
         stop_.tell(state_.round);
         say(stopping{stop_.lease(), stop_.told()});
@@ -382,7 +384,7 @@ double turn_agent::next_look_s() const {
     if (lease_ != 0 && heard_s_ + lease_silence_s > now_s_) next_s = std::min(next_s, heard_s_ + lease_silence_s);
     if (connected_) next_s = std::min(next_s, sent_s_ + heartbeat_s_);
     if (in_phase_) next_s = std::min(next_s, now_s_ + how_.pause_s);
-    if (stop_.any()) next_s = std::min(next_s, now_s_ + how_.stop_look_s);
+    if (stop_.any() && !silent_) next_s = std::min(next_s, now_s_ + how_.stop_look_s);
     return std::max(next_s, now_s_ + how_.stop_look_s);
 }
 

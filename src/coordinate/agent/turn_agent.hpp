@@ -153,9 +153,10 @@ class turn_agent {
     bool in_phase_ = false;
     bool informed_ = false;
     uint64_t phase_ = 0;
-    double active_s_ = 0;  ///< when something was last seen to move or wait
-    double moved_s_ = 0;   ///< to move
-    double asked_s_ = 0;   ///< of the last `inform`
+    uint64_t known_phase_ = 0;  ///< that the coordinator was told of over this connection, up to date or not
+    double active_s_ = 0;       ///< when something was last seen to move or wait
+    double moved_s_ = 0;        ///< to move
+    double asked_s_ = 0;        ///< of the last `inform`
     int64_t phase_moved_ = 0;
     int64_t seen_bytes_ = 0;      ///< moved and unasked, ever
     int64_t cleaned_bytes_ = 0;   ///< likewise, of which nothing is in the caches any more

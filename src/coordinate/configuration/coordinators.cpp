@@ -30,26 +30,12 @@ std::vector<std::string> names_of(const Known& known) {
     return names;
 }
 
-bool lies_at(std::string_view path, std::string_view root) {
-    if (root == "/") return path.starts_with('/');
-    return path.starts_with(root) && (path.size() == root.size() || path[root.size()] == '/');
-}
-
 }  // namespace
 
 const coordinator_entry* coordinators::named(std::string_view name) const {
     for (const coordinator_entry& one : entries)
         if (one.name == name) return &one;
     return nullptr;
-}
-
-const coordinator_entry* coordinators::at(std::string_view path) const {
-    const coordinator_entry* found = nullptr;
-    size_t longest = 0;
-    for (const coordinator_entry& one : entries)
-        for (const std::string& root : one.paths)
-            if (root.size() > longest && lies_at(path, root)) found = &one, longest = root.size();
-    return found;
 }
 
 result<coordinators> read_coordinators(const std::string& path) {

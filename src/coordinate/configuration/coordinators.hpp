@@ -51,8 +51,6 @@ struct coordinators {
 
     /// Null: there is none of this name.
     [[nodiscard]] const coordinator_entry* named(std::string_view name) const;
-    /// The one with the longest path that `path` (absolute, normal) lies at or below. Null: nobody coordinates there.
-    [[nodiscard]] const coordinator_entry* at(std::string_view path) const;
 };
 
 /// Failures (kind config) as `file:line: key.path: …`, with the value seen and those expected.

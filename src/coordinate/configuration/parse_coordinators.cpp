@@ -85,7 +85,8 @@ uid_t user_of(const config_value& value) {
     return known->pw_uid;
 }
 
-void parse_bounds(const config_value& from, policy::settings& bounds) {
+void parse_bounds(const config_value& from, settings& how) {
+    policy::settings& bounds = how.bounds;
     if (const auto v = from.find("starvation")) bounds.starvation_s = seconds(*v, 0.1, 86400, "100 ms", "1440 min");
     if (const auto v = from.find("relief")) bounds.relief_s = seconds(*v, 0.01, 3600, "10 ms", "60 min");
     if (const auto v = from.find("slice")) bounds.slice_s = seconds(*v, 0.01, 3600, "10 ms", "60 min");
@@ -95,6 +96,7 @@ void parse_bounds(const config_value& from, policy::settings& bounds) {
     if (const auto v = from.find("tolerated-factor")) bounds.tolerated_factor = v->number();
     if (const auto v = from.find("least-probability")) bounds.least_probability = v->number();
     if (const auto v = from.find("search-positions")) bounds.search_positions = static_cast<uint64_t>(v->integer());
+    if (const auto v = from.find("search-positions-per-second")) how.search_positions_per_s = v->number();
 }
 
 void parse_times(const config_value& from, settings& how) {
@@ -103,6 +105,8 @@ void parse_times(const config_value& from, settings& how) {
     if (const auto v = from.find("dead")) how.dead_s = seconds(*v, 0.01, 600, "10 ms", "10 min");
     if (const auto v = from.find("stop")) how.stop_s = seconds(*v, 0.1, 600, "100 ms", "10 min");
     if (const auto v = from.find("relearn")) how.relearn_s = seconds(*v, 0, 60, "0", "60 s");
+    if (const auto v = from.find("reservation"))
+        how.reservation_s = seconds(*v, 60, 366 * 86400.0, "1 min", "527040 min");
     if (const auto v = from.find("stalled")) {
         how.stalled_s = seconds(*v, 0.1, 600, "100 ms", "10 min");
         if (how.stalled_s < 3 * how.heartbeat_s)
@@ -182,7 +186,7 @@ void parse_settings(const config_value& from, settings& how) {
     // The schema knows the words; a test compares them with those of the policies.
     if (const auto v = from.find("policy")) how.rule = rule_of(v->text()).value();
     if (const auto v = from.find("metric")) how.metric = metric_of(v->text()).value();
-    if (const auto v = from.find("bounds")) parse_bounds(*v, how.bounds);
+    if (const auto v = from.find("bounds")) parse_bounds(*v, how);
     if (const auto v = from.find("times")) parse_times(*v, how);
     if (const auto v = from.find("lease")) parse_lease(*v, how);
     if (const auto v = from.find("bandwidth")) how.storage_bytes_per_s = static_cast<double>(size(*v, 1'000'000));

@@ -74,8 +74,11 @@ void arbiter::decide(registry& all, phases& of, const turn_watch& watch, users& 
     now.unseen_share = of.learned().unseen_share();
     policy::settings bounds = how_.bounds;
     bounds.interruption_s = interruption_s();
+    bounds.search_budget = searches_.left(at.now_s);
     const policy::decision& what =
         decider_.asked.decide(now, how_.rule, how_.metric, std::max(at.now_s, of.last_arrival_s()), bounds);
+    searches_.spend(what.positions);
+    out.counted.positions += what.positions;
     ++out.counted.decisions;
     carry_out(all, of, what, at, out);
     of.take_changed();  // by what was just done

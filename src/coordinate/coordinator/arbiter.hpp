@@ -4,6 +4,7 @@
 
 #include "coordinate/coordinator/interruption_time.hpp"
 #include "coordinate/coordinator/phases.hpp"
+#include "coordinate/coordinator/search_budget.hpp"
 #include "coordinate/coordinator/turn_watch.hpp"
 #include "policy/decide.hpp"
 
@@ -13,7 +14,7 @@ namespace halcyon::coordinate {
 /// way have stopped.
 class arbiter {
   public:
-    explicit arbiter(const settings& how) : how_(how) {}
+    explicit arbiter(const settings& how) : how_(how), searches_(how.search_positions_per_s) {}
 
     /// Decides if anything has changed, or a decision is due.
     void decide(registry& all, phases& of, const turn_watch& watch, users& by_user, moment at, outbox& out);
@@ -49,6 +50,7 @@ class arbiter {
     std::vector<uint64_t> granted_;
     std::vector<uint64_t> recalled_;
     interruption_time interruption_;
+    search_budget searches_;
     double decide_at_s_ = 0;
 };
 

@@ -167,6 +167,9 @@ void coordinator::parts::care(moment at) {
         close(id, true);
     }
     watch.expire(all, phase, by_user, at, out);
+    out.counted.expired_reservations += reserved.expire(at.now_s, how.reservation_s, [&](const reservation& one) {
+        return std::ranges::any_of(all.jobs(), [&](const auto& each) { return is_of_job(each.second.name, one.job); });
+    });
     by_user.forget_idle(at.now_s);
     care_at_s = at.now_s + how.heartbeat_s;
 }

@@ -15,9 +15,11 @@ struct counts {
     uint64_t standing = 0;
     uint64_t recalls = 0;
     uint64_t decisions = 0;
+    uint64_t positions = 0;    ///< that their searches looked at
     uint64_t bytes_moved = 0;  ///< as agents told
     uint64_t reservations = 0;
     uint64_t ended_jobs = 0;  ///< by administrators
+    uint64_t expired_reservations = 0;
     // Refused.
     uint64_t refused_not_json = 0;
     uint64_t refused_unknown_type = 0;
@@ -57,9 +59,11 @@ void each_count(const counts& c, Visitor&& visit) {
     visit("standing", c.standing, "Standing leases given");
     visit("recalls", c.recalls, "Leases called back");
     visit("decisions", c.decisions, "Decisions made");
+    visit("search_positions", c.positions, "Positions that searches of decisions looked at");
     visit("bytes_moved", c.bytes_moved, "Bytes moved, as agents reported");
     visit("reservations", c.reservations, "Jobs reserved for their users");
     visit("ended_jobs", c.ended_jobs, "Jobs ended by administrators");
+    visit("expired_reservations", c.expired_reservations, "Jobs reserved whose end was never told");
     visit("refused_not_json", c.refused_not_json, "Messages refused: not JSON");
     visit("refused_unknown_type", c.refused_unknown_type, "Messages refused: unknown type");
     visit("refused_wrong_field", c.refused_wrong_field, "Messages refused: wrong field");

@@ -9,22 +9,23 @@ namespace halcyon::coordinate {
 
 namespace {
 
-constexpr size_t most_names = 16;
-
-std::vector<std::string> first_of(const std::vector<std::string>& names) {
-    return {names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most_names))};
+size_t shorten(std::vector<std::string>& names) {
+    const size_t more = names.size() - std::min(names.size(), decision_log::most_names);
+    names.resize(names.size() - more);
+    names.shrink_to_fit();
+    return more;
 }
 
-std::string list(const std::vector<std::string>& names) {
+std::string list(const std::vector<std::string>& names, size_t more) {
     std::string text;
     for (size_t i = 0; i < std::min<size_t>(names.size(), 3); ++i) text += (i > 0 ? ", " : "") + names[i];
-    return names.size() > 3 ? text + " and " + std::to_string(names.size() - 3) + " more" : text;
+    return names.size() > 3 ? text + " and " + std::to_string(names.size() - 3 + more) + " more" : text;
 }
 
 std::string sentence(const decision_log::entry& one) {
     std::string text;
-    if (!one.stop.empty()) text += list(one.stop) + (one.stop.size() > 1 ? " stop" : " stops");
-    if (!one.move.empty()) text += (text.empty() ? "" : "; ") + list(one.move) + " may move";
+    if (!one.stop.empty()) text += list(one.stop, one.more_stop) + (one.stop.size() > 1 ? " stop" : " stops");
+    if (!one.move.empty()) text += (text.empty() ? "" : "; ") + list(one.move, one.more_move) + " may move";
     text +=
         ": " + std::string(policy::name_of(one.why)) + ", of " + std::to_string(one.present) + " that want the storage";
     if (one.expected > 0) text += " and " + std::to_string(one.expected) + " expected";
@@ -35,6 +36,12 @@ std::string sentence(const decision_log::entry& one) {
 
 void decision_log::add(entry what) {
     ++by_reason_[what.why];
+    what.more_move = shorten(what.move);
+    what.more_stop = shorten(what.stop);
+    if (what.pending.size() > most_pending) {
+        what.pending = std::vector<participant>();
+        what.broken = true;
+    }
     entries_.push_back(std::move(what));
     while (entries_.size() > kept_) entries_.pop_front();
 }
@@ -61,8 +68,8 @@ std::vector<decided> decision_log::latest(size_t n, double now_s) const {
         d.ago_s = std::max(0.0, now_s - one.at_s);
         d.why = policy::name_of(one.why);
         d.text = sentence(one);
-        d.move = first_of(one.move);
-        d.stop = first_of(one.stop);
+        d.move = one.move;
+        d.stop = one.stop;
         for (const policy::alternative& way : one.alternatives) {
             d.ways.emplace_back(policy::name_of(way.way));
             d.costs.push_back(way.cost);

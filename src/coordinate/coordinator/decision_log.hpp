@@ -11,9 +11,14 @@
 
 namespace halcyon::coordinate {
 
-/// The latest decisions that changed anything, for `explain`.
+/// The latest decisions that changed anything, for `explain`. Of each, as much as is shown: not all of thousands of
+/// applications.
 class decision_log {
   public:
+    static constexpr size_t most_names = 16;
+    /// Of a decision about more, the observed cost is not told.
+    static constexpr size_t most_pending = 256;
+
     /// One application that was decided about.
     struct participant {
         uint64_t id = 0;
@@ -26,6 +31,8 @@ class decision_log {
         uint32_t expected = 0;
         std::vector<std::string> move;  ///< names of jobs that may begin to move
         std::vector<std::string> stop;
+        size_t more_move = 0;  ///< that are not named
+        size_t more_stop = 0;
         std::vector<policy::alternative> alternatives;
         std::vector<participant> pending;  ///< whose phases have not ended
         double observed_cost = 0;          ///< of those that have

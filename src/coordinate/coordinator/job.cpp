@@ -207,6 +207,9 @@ void job::describe(policy::application& into, double now_s) const {
     }
     into.demand = std::min(into.demand, most_demand());
     if (into.left_s >= 0) into.alone_s = std::max(into.alone_s, worked_s + into.left_s);
+    // Agents know more than was seen here, e.g. phases before a restart. But a short time is priority under set-10, so
+    // none is believed that is shorter than what was seen, or than the phase.
+    into.between_starts_s = std::max({into.between_starts_s, between_starts.mean(), into.alone_s});
 }
 
 }  // namespace halcyon::coordinate

@@ -11,6 +11,7 @@
 #include "coordinate/coordinator/link_speed.hpp"
 #include "coordinate/coordinator/mean_speed.hpp"
 #include "coordinate/coordinator/turn.hpp"
+#include "coordinate/page/recent_mean.hpp"
 #include "coordinate/protocol/messages.hpp"
 #include "policy/application.hpp"
 
@@ -73,6 +74,8 @@ struct job {
     double since_s = 0;            ///< in this state
     double arrived_s = 0;          ///< begin of the phase of the application
     double arrived_heard_s = 0;    ///< likewise
+    double begun_s = -1;           ///< when its latest phase was told; negative: none was yet
+    recent_mean between_starts;    ///< times from one of these to the next
     double waited_s = 0;           ///< before the turn that it has
     int64_t moved_bytes = 0;       ///< in this phase
     double moved_heard_s = 0;      ///< when bytes moved last, or the turn began

@@ -119,6 +119,8 @@ void phases::place(job& of, bool before_all, moment at) {
 /// `interrupt` it had the turn since it was the newest.
 void phases::begin(job& of, const inform& what, moment at, outbox& out) {
     ++out.counted.phases;
+    if (of.begun_s >= 0) of.between_starts.add(at.now_s - of.begun_s);
+    of.begun_s = at.now_s;
     place(of, relearning(at) && how_.rule == policy::rule::interrupt, at);
     of.arrived_heard_s = at.heard_s;
     of.moved_bytes = what.bytes_moved;
@@ -149,6 +151,8 @@ void phases::informed(registry& all, job& of, agent& by, const inform& what, mom
     // Also if the agent asked before it heard of the standing turn.
     if (of.has.stage() == turn_stage::standing) turns_.hold_standing(of, at.now_s, at.heard_s);
     if (of.has.stage() == turn_stage::held) turns_.renew(of, by, out);
+    // It would have said `stopped` first, had it not forgotten the recall, or not heard of it yet.
+    if (of.has.ending()) turns_.repeat(of, by, out);
     if (other_use && of.moves()) movers_changed(at.now_s);
     settle(all, of, at.now_s);
 }

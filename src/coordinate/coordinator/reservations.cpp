@@ -18,8 +18,8 @@ bool is_of_job(std::string_view name, std::string_view job) {
 
 /// A job that was announced before keeps its time.
 void reservations::add(const reserve& what, double now_s) {
-    reservation& one = by_job_.try_emplace(what.job, reservation{.since_s = now_s}).first->second;
-    one = {what.job, what.user, what.processes, what.nodes, one.since_s};
+    kept& one = by_job_.try_emplace(what.job, kept{{.since_s = now_s}, now_s}).first->second;
+    one = {{what.job, what.user, what.processes, what.nodes, one.made.since_s}, now_s};
 }
 
 bool reservations::end(std::string_view job) {
@@ -32,7 +32,7 @@ bool reservations::end(std::string_view job) {
 const reservation* reservations::covering(std::string_view name) const {
     while (true) {
         const auto at = by_job_.find(name);
-        if (at != by_job_.end()) return &at->second;
+        if (at != by_job_.end()) return &at->second.made;
         const size_t dot = name.rfind('.');
         if (dot == std::string_view::npos) return nullptr;
         name = name.substr(0, dot);
@@ -42,8 +42,8 @@ const reservation* reservations::covering(std::string_view name) const {
 std::vector<reservation> reservations::at(double now_s) const {
     std::vector<reservation> all;
     for (const auto& [job, one] : by_job_) {
-        all.push_back(one);
-        all.back().since_s = std::max(0.0, now_s - one.since_s);
+        all.push_back(one.made);
+        all.back().since_s = std::max(0.0, now_s - one.made.since_s);
     }
     return all;
 }

@@ -23,6 +23,8 @@ struct settings {
     policy::rule rule = policy::rule::dynamic;
     policy::metric metric = policy::metric::sum_of_interference_factors;
     policy::settings bounds{.least_gain = 0.03};
+    /// Of dynamic's searches, by the coordinator's clock; as many at once (search_budget). A tenth of one core's time.
+    double search_positions_per_s = 200'000;
     policy::interference::settings interference;
 
     double heartbeat_s = 0.25;  ///< either side says something at least so often
@@ -30,6 +32,9 @@ struct settings {
     double stalled_s = 4.5;     ///< nothing heard of an agent, or nothing moved by a holder: gone a heartbeat later
     double stop_s = 5;          ///< from `recall` to the last `stopped`; then the lease is void
     double relearn_s = 0.6;  ///< after the start: only who shows a lease moves on; agents try every 0.25 s to connect
+
+    /// A reserved job without applications, of which the batch system has said nothing for so long, is over.
+    double reservation_s = 30 * 86400.0;
 
     double lease_s = 0.2;                          ///< a lease is as many bytes as the link moves in it
     int64_t most_lease_bytes = int64_t{64} << 20;  ///< of an agent

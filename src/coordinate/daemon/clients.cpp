@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/line_socket/name_lookup.hpp"
 #include "coordinate/protocol/json.hpp"
 
 namespace halcyon::coordinate {
@@ -16,14 +17,22 @@ namespace {
 
 constexpr int64_t proving_ns = 10'000'000'000;  // munged may be slow
 constexpr int64_t finishing_ns = 1'000'000'000;
-constexpr size_t most_with_deadline = 1024;
+constexpr size_t most_leaving = 1024;
 constexpr size_t most_discarded = size_t{1} << 20U;
 constexpr size_t most_waiting = size_t{256} << 10U;
 /// `top` of many applications at once.
 constexpr size_t most_waiting_administrator = size_t{64} << 20U;
 
+constexpr std::string_view too_many_proving = "too many connections are being checked; try again";
+
 std::string refusal(std::string_view reason) {
     return std::get<std::string>(encode(from_coordinator(refused{std::string(reason)})));
+}
+
+/// Without the port.
+std::string address_of(int socket) {
+    const auto there = remote_end(socket);
+    return there ? there->text().substr(0, there->text().rfind(':')) : "";
 }
 
 }  // namespace
@@ -61,17 +70,27 @@ void clients::add(listening_socket::accepted from) {
     c.events = EPOLLIN;
     all_.emplace(id, std::move(made));
     if (from.peer) return open(id, c, *from.peer);
-    set_deadline(id, c, proving_ns);
+    if (!unproven_.add(id, address_of(c.connection.fd()))) {
+        ++counted_.refused_proving;
+        return refuse(id, c, refusal_line(too_many_proving));
+    }
+    prove_by_.set(id, monotonic_ns() + proving_ns);
     c.challenge = std::move(from.challenge);
     if (!c.connection.send(c.challenge->line)) drop(id);
 }
 
 void clients::open(connection_id id, client& c, const peer_identity& who) {
-    forget_deadline(id, c);
+    has_proven(id);
     c.at = stage::open;
     c.user = who.uid;
     c.administrator = heard_by_.came(id, who);
     charge(id, c);
+}
+
+/// Or is not asked to any more.
+void clients::has_proven(connection_id id) {
+    prove_by_.forget(id);
+    unproven_.remove(id);
 }
 
 void clients::ready(connection_id id, uint32_t events) {
@@ -121,8 +140,8 @@ bool clients::take(connection_id id, client& c, std::string_view line) {
     if (c.at != stage::proving) return false;
     c.at = stage::checking;
     if (checks_ == nullptr || !checks_->ask(id, *c.challenge, std::string(line))) {
-        ++counted_.refused_identities;
-        refuse(id, c, refusal_line("too many connections are being checked; try again"));
+        ++counted_.refused_proving;
+        refuse(id, c, refusal_line(too_many_proving));
         return false;
     }
     wait_for(id, c, 0);
@@ -175,7 +194,8 @@ void clients::finish(connection_id id) {
     if (found == all_.end() || found->second->at > stage::open) return;
     client& c = *found->second;
     c.at = stage::finishing;
-    set_deadline(id, c, finishing_ns);
+    has_proven(id);
+    leave_by_.set(id, monotonic_ns() + finishing_ns);
     if (!c.connection.wants_to_write()) linger(id, c);
 }
 
@@ -235,35 +255,21 @@ void clients::drop(connection_id id) {
     buffered_ -= c.charged_bytes;
     if (const auto user = charged_.find(c.user); user != charged_.end() && (user->second -= c.charged_bytes) <= 0)
         charged_.erase(user);
-    forget_deadline(id, c);
+    has_proven(id);
+    leave_by_.forget(id);
     all_.erase(found);
     if (known) heard_by_.went(id);
 }
 
-void clients::set_deadline(connection_id id, client& c, int64_t after_ns) {
-    forget_deadline(id, c);
-    c.until_ns = monotonic_ns() + after_ns;
-    deadlines_.emplace(c.until_ns, id);
-}
-
-void clients::forget_deadline(connection_id id, const client& c) {
-    const auto [begin, end] = deadlines_.equal_range(c.until_ns);
-    for (auto at = begin; at != end; ++at)
-        if (at->second == id) {
-            deadlines_.erase(at);
-            return;
-        }
-}
-
-/// Where there are too many, those whose time ends first have had enough of it.
+/// Where too many leave, those whose time ends first have had enough of it.
 void clients::expire(int64_t now_ns) {
     for (const connection_id id : std::exchange(broken_, {}))
         if (all_.contains(id)) drop(id);
-    while (!deadlines_.empty() && (deadlines_.begin()->first <= now_ns || deadlines_.size() > most_with_deadline)) {
-        const connection_id id = deadlines_.begin()->second;
-        if (all_.at(id)->at < stage::open) ++counted_.refused_identities;
-        drop(id);
+    while (const auto late = prove_by_.due(now_ns)) {
+        ++counted_.refused_identities;
+        drop(*late);
     }
+    while (const auto left = leave_by_.due(now_ns, most_leaving)) drop(*left);
 }
 
 }  // namespace halcyon::coordinate

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +14,8 @@
 #include "base/line_socket/peer_check.hpp"
 #include "coordinate/coordinator/effects.hpp"
 #include "coordinate/daemon/daemon_counts.hpp"
+#include "coordinate/daemon/deadlines.hpp"
+#include "coordinate/daemon/unproven.hpp"
 
 namespace halcyon::coordinate {
 
@@ -82,7 +83,6 @@ class clients {
         bool administrator = false;
         int64_t charged_bytes = 0;
         size_t discarded_bytes = 0;
-        int64_t until_ns = 0;  ///< of all but `open`
     };
 
     void ready(connection_id id, uint32_t events);
@@ -97,8 +97,7 @@ class clients {
     bool charge(connection_id id, client& c);
     void refuse(connection_id id, client& c, std::string_view last_line);
     void drop(connection_id id);
-    void set_deadline(connection_id id, client& c, int64_t after_ns);
-    void forget_deadline(connection_id id, const client& c);
+    void has_proven(connection_id id);
 
     event_loop& loop_;
     audience& heard_by_;
@@ -108,7 +107,9 @@ class clients {
     int64_t most_per_user_ = int64_t{64} << 20U;
     std::unordered_map<connection_id, std::unique_ptr<client>> all_;
     std::unordered_map<uid_t, int64_t> charged_;  ///< bytes of each user
-    std::multimap<int64_t, connection_id> deadlines_;
+    unproven unproven_;                           ///< `proving` and `checking`
+    deadlines prove_by_;
+    deadlines leave_by_;                 ///< `finishing` and `lingering`
     std::vector<connection_id> broken_;  ///< to be dropped
     int64_t buffered_ = 0;
     connection_id latest_ = 0;

@@ -13,6 +13,7 @@ struct daemon_counts {
     uint64_t reloads = 0;
     uint64_t refused_reloads = 0;
     uint64_t refused_identities = 0;
+    uint64_t refused_proving = 0;
     uint64_t refused_descriptors = 0;
     uint64_t refused_long_lines = 0;
     uint64_t closed_slow_readers = 0;
@@ -32,6 +33,7 @@ void each_count(const daemon_counts& c, Visitor&& visit) {
     visit("reloads", c.reloads, "Times the configuration was read again and taken over");
     visit("refused_reloads", c.refused_reloads, "Times a wrong configuration was refused and the old one kept");
     visit("refused_identities", c.refused_identities, "Connections refused: did not prove whose they are");
+    visit("refused_proving", c.refused_proving, "Connections refused: too many were being checked");
     visit("refused_descriptors", c.refused_descriptors, "Connections refused: no descriptor or memory left");
     visit("refused_long_lines", c.refused_long_lines, "Connections closed: message longer than 64 KiB");
     visit("closed_slow_readers", c.closed_slow_readers, "Connections closed: client did not read");

@@ -137,6 +137,42 @@ TEST(agents, let_io_go_on_when_the_coordinator_dies_and_take_turns_again_with_th
     }
 }
 
+/// A has the turn, and B comes: the daemon is stopped for 2 s, so many steps behind that. `slow`: for 1.5 s of that
+/// time, calls of A do not end, and its caches are not clean.
+void stop_daemon_in_a_stop(int steps, bool slow, int calls) {
+    simulated_jobs jobs(by(policy::rule::interrupt), static_cast<unsigned>(steps));
+    simulated_node& a1 = jobs.add("A", "n1", 2);
+    simulated_node& a2 = jobs.add("A", "n2", 1);
+    simulated_node& b = jobs.add("B", "n3", 1);
+    for (int i = 0; i < 1000; ++i) jobs.step();
+    for (simulated_process& one : a1.all) one.begin_phase(calls, 0);
+    a2.all[0].begin_phase(calls, 0);
+    for (int i = 0; i < 50; ++i) jobs.step();
+    b.all[0].begin_phase(100, 0);
+    for (int i = 0; i < steps; ++i) jobs.step();
+    if (slow) a1.slow_until_s = jobs.now_s + 1.5;
+    jobs.stop_daemon();
+    for (int i = 0; i < 2000; ++i) jobs.step();
+    jobs.continue_daemon();
+    run(jobs, [] {});
+    // The last ones say that they have ended.
+    for (int i = 0; i < 1000; ++i) jobs.step();
+    const counts& counted = jobs.daemon().counted();
+    EXPECT_EQ(counted.overdue_stops + counted.stalled_holders, 0U) << steps << " steps";
+    EXPECT_GT(counted.recalls, 0U) << steps << " steps";
+}
+
+TEST(agents, stop_all_the_same_when_the_daemon_was_stopped_meanwhile) {
+    for (int steps = 2; steps <= 20; ++steps)
+        for (const bool slow : {false, true}) stop_daemon_in_a_stop(steps, slow, 20'000);
+}
+
+// Those that have ended their phase meanwhile have nothing to show.
+TEST(agents, stop_all_the_same_when_their_phase_ended_while_the_daemon_was_stopped) {
+    for (int steps = 2; steps <= 20; ++steps)
+        for (const bool slow : {false, true}) stop_daemon_in_a_stop(steps, slow, 500);
+}
+
 TEST(agents, keep_their_lease_over_a_short_break_of_the_connection) {
     simulated_jobs jobs(by(policy::rule::fcfs), 1);
     simulated_node& a = jobs.add("A", "n1", 1);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "coordinate/agent/turn_agent.hpp"
@@ -126,6 +127,8 @@ struct simulated_node {
     std::vector<simulated_process> all;
     connection_id connection = 0;
     bool cleaning = false;
+    /// Calls under way and caches take until then.
+    double slow_until_s = 0;
 };
 
 class simulated_jobs {
@@ -153,6 +156,12 @@ class simulated_jobs {
         for (const auto& one : all_) cut(*one);
         daemon_.reset();
     }
+    /// It reads nothing and says nothing: what agents say lies in its sockets.
+    void stop_daemon() { daemon_is_stopped_ = true; }
+    void continue_daemon() {
+        daemon_is_stopped_ = false;
+        for (const auto& [from, line] : std::exchange(unread_, {})) daemon_->received(from, line, now_s);
+    }
     void start_daemon() {
         daemon_.emplace(how_, ++epoch_, now_s);
         for (const auto& one : all_) connect(*one);
@@ -163,9 +172,9 @@ class simulated_jobs {
         now_s += 0.001;
         for (const auto& one : all_)
             for (simulated_process& process : one->all)
-                if (chance(0.5)) process.end_call();
+                if (one->slow_until_s <= now_s && chance(0.5)) process.end_call();
         for (const auto& one : all_) run_agent(*one);
-        if (daemon_) run_daemon();
+        if (daemon_ && !daemon_is_stopped_) run_daemon();
         for (const auto& one : all_)
             for (simulated_process& process : one->all)
                 if (chance(0.8)) process.begin_call();
@@ -179,7 +188,7 @@ class simulated_jobs {
   private:
     void run_agent(simulated_node& one) {
         const auto now_ns = static_cast<int64_t>(now_s * 1e9);
-        if (one.cleaning && chance(0.3)) {
+        if (one.cleaning && one.slow_until_s <= now_s && chance(0.3)) {
             one.cleaning = false;
             one.agent.caches_clean();
         }
@@ -192,10 +201,16 @@ class simulated_jobs {
             for (simulated_process& process : one.all)
                 if (chance(0.2)) process.begin_call();
             if (one.connection != 0 && daemon_)
-                for (const to_coordinator& message : todo.messages)
-                    daemon_->received(one.connection, std::get<std::string>(encode(message)), now_s);
+                for (const to_coordinator& message : todo.messages) hear(one.connection, message);
             again = todo.look_again;
         }
+    }
+    void hear(connection_id from, const to_coordinator& message) {
+        const std::string line = std::get<std::string>(encode(message));
+        if (daemon_is_stopped_)
+            unread_.emplace_back(from, line);
+        else
+            daemon_->received(from, line, now_s);
     }
     void run_daemon() {
         const effects& todo = daemon_->advance(now_s);
@@ -210,6 +225,8 @@ class simulated_jobs {
     settings how_;
     std::mt19937 random_;
     std::optional<coordinator> daemon_;
+    bool daemon_is_stopped_ = false;
+    std::vector<std::pair<connection_id, std::string>> unread_;
     uint64_t epoch_ = 1;
     connection_id last_connection_ = 0;
     std::vector<std::unique_ptr<simulated_node>> all_;

@@ -12,17 +12,21 @@ from halcyon.errors import UnavailableError
 
 
 class Agent:
-    """One node of a job. While `moves`, it reports bytes as long as it has a lease."""
+    """One node of a job. While `moves`, it reports bytes as long as it has a lease; unless it `stops`, it keeps its
+    answers to recalls and stops to itself."""
 
-    def __init__(self, of: CoordinatorProcess, job: str, *, user: int | None = None, secret: str | None = None) -> None:
+    def __init__(
+        self, of: CoordinatorProcess, job: str, *, node: str = "n1", user: int | None = None, secret: str | None = None
+    ) -> None:
         self.of = of
         self.job = job
+        self.node = node
         self.user = user
         self.secret = secret or f"the secret of {job}, long enough"
         self.heard: list[Message] = []
         self.lease = 0
         self.fence = 0
-        self.moves = True
+        self.moves = self.stops = True
         self.phase = 0
         self.closed = False
         self._said_s = 0.0
@@ -31,7 +35,7 @@ class Agent:
     def _connect(self) -> Connection:
         with as_user(self.user):
             made = Connection(self.of.address, timeout_s=LIMIT_S)
-        register = {"type": "register", "version": 1, "job": self.job, "processes": 4, "nodes": 1, "node": "n1"}
+        register = {"type": "register", "version": 1, "job": self.job, "processes": 4, "nodes": 1, "node": self.node}
         made.send(register | {"secret": self.secret})
         return made
 
@@ -81,9 +85,14 @@ class Agent:
             self.lease, self.fence = message["lease"], message["fence"]
         elif message["type"] == "voided" and message["lease"] == self.lease:
             self.lease = 0
-        elif message["type"] == "recall":
+        elif message["type"] in ("recall", "stop") and self.stops:
+            self.answer(message)
+
+    def answer(self, message: Message) -> None:
+        """A recall or a stop."""
+        if message["type"] == "recall":
             self.say("stopping", lease=message["lease"], round=1)
-        elif message["type"] == "stop":
+        else:
             self.say("stopped", lease=message["lease"])
             self.lease = 0
 

@@ -8,7 +8,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,17 @@ def serves(of: CoordinatorProcess, *others: Agent) -> None:
     b.release()
     a.connection.close()
     b.connection.close()
+
+
+def tcp_of(of: CoordinatorProcess) -> int:
+    """The port of a daemon that believes everybody."""
+    of.configure(insecure=True, listen=[f"unix:{of.socket}", "tcp:127.0.0.1:0"], times=PATIENT)
+    of.start()
+    known = lambda: re.search(r"listens at tcp:127.0.0.1:(\d+)", of.log.read_text())  # noqa: E731
+    wait_until(known, "it listens at TCP")
+    port = known()
+    assert port
+    return int(port[1])
 
 
 def resident_bytes(of: CoordinatorProcess) -> int:
@@ -233,18 +245,62 @@ def test_only_administrators_may_ask(start: Start) -> None:
 
 def test_nobody_is_an_administrator_by_a_mere_claim(prepare: Callable[..., CoordinatorProcess]) -> None:
     of = prepare()
-    of.configure(insecure=True, listen=[f"unix:{of.socket}", "tcp:127.0.0.1:0"])
-    of.start()
-    wait_until(lambda: "is insecure" in of.log.read_text(), "it warns")
-    port = re.search(r"listens at tcp:127.0.0.1:(\d+)", of.log.read_text())
-    assert port
-    with Connection(Address("127.0.0.1", int(port[1]))) as claims:  # to be this user, which may be root
+    port = tcp_of(of)
+    assert "is insecure" in of.log.read_text()
+    with Connection(Address("127.0.0.1", port)) as claims:  # to be this user, which may be root
         claims.send({"type": "top"})
         refused = claims.receive()
         assert refused["type"] == "refused"
         assert refused["reason"].startswith(
             "claims over an insecure address never make an administrator: add `listen: unix:…`"
         )
+
+
+def nodes_that_connect(port: int, nodes: int, each: int, first: str = "127.0.1.1") -> Iterator[list[socket.socket]]:
+    """Connections that say nothing yet, of each node."""
+    for node in range(nodes):
+        source = (str(IPv4Address(first) + node), 0)
+        yield [socket.create_connection(("127.0.0.1", port), LIMIT_S, source) for _ in range(each)]
+
+
+def first_line(of: socket.socket) -> str:
+    return of.makefile().readline().strip()
+
+
+def is_welcome(one: socket.socket) -> bool:
+    one.sendall(b"claim 65534 65534 1\n")
+    lines = one.makefile()
+    return [lines.readline().strip() for _ in range(2)] == ["halcyon 1 insecure", "welcome"]
+
+
+def test_thousands_of_nodes_may_connect_at_once(prepare: Callable[..., CoordinatorProcess]) -> None:
+    of = prepare()
+    port = tcp_of(of)
+    opened = [one for of_node in nodes_that_connect(port, 500, 3) for one in of_node]
+    wait_until(lambda: of.count("accepted_connections") >= len(opened), "all are accepted")
+    assert all(map(is_welcome, opened))
+    assert of.count("refused_proving") + of.count("refused_identities") == 0
+    for one in opened:
+        one.close()
+
+
+def test_a_node_that_shows_no_identity_keeps_no_other_node_from_doing_so(
+    prepare: Callable[..., CoordinatorProcess],
+) -> None:
+    of = prepare()
+    port = tcp_of(of)
+    silent, honest = nodes_that_connect(port, 2, 200)
+    lines = list(map(first_line, silent))
+    assert lines[:128] == ["halcyon 1 insecure"] * 128
+    assert lines[128:] == ["refused: too many connections are being checked; try again"] * 72
+    assert all(map(is_welcome, honest[:128]))
+    assert is_welcome(socket.create_connection(("127.0.0.1", port), LIMIT_S, ("127.0.1.2", 0)))
+    assert of.count("refused_proving") == 72 + 72
+    (mine,) = nodes_that_connect(port, 1, 128, first="127.0.0.1")
+    with pytest.raises(UnavailableError, match="try again"):
+        Connection(Address("127.0.0.1", port))
+    for one in (*silent, *honest, *mine):
+        one.close()
 
 
 def test_a_connection_that_breaks_at_once_is_forgotten(start: Start) -> None:

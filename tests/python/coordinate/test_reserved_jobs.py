@@ -47,6 +47,23 @@ def test_all_coordinators_of_the_file_are_told(start: Start, tmp_path: Path) -> 
     assert [[one.job for one in of.top().reservations] for of in both] == [["pbs-7"], []]
 
 
+@pytest.mark.parametrize("words", [["reserve", "pbs-7", "--user", "1000"], ["end", "pbs-7"]])
+def test_a_coordinator_that_fails_keeps_nobody_from_telling_the_others(
+    start: Start, prepare: Start, tmp_path: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    all_of_them = [prepare(), start(), prepare()]
+    file = tmp_path / "coordinators.yaml"
+    lines = [
+        f'  {name}: {{paths: [/{name}], address: "{of.address}"}}' for name, of in zip("abc", all_of_them, strict=True)
+    ]
+    file.write_text("\n".join(["halcyon: 1", "coordinators:", *lines]) + "\n")
+    assert main(["coordinator", *words, "--config", str(file)]) != 0
+    said = capsys.readouterr().err
+    assert all(f"no coordinator at {of.address}" in said for of in (all_of_them[0], all_of_them[2]))
+    told = all_of_them[1]
+    assert told.count("reservations") + told.count("ended_jobs") == 1
+
+
 @pytest.mark.parametrize("ask", [lambda at: reserve_job(at, "pbs-7", OTHER_USER), lambda at: end_job(at, "pbs-7")])
 def test_users_who_are_no_administrators_are_refused(start: Start, ask: Callable[[Connection], None]) -> None:
     of = start()

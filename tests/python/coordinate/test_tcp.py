@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import socket
 from collections.abc import Callable, Iterator
 
@@ -12,6 +13,7 @@ from scripted_agents import Agent, has_turn, heard, run_until
 
 from halcyon.coordinate.address import Address
 from halcyon.coordinate.connection import Connection
+from halcyon.errors import UnavailableError
 
 Start = Callable[..., CoordinatorProcess]
 
@@ -44,6 +46,17 @@ def tcp_of(of: CoordinatorProcess) -> Address:
     port = known()
     assert port
     return Address("127.0.0.1", int(port[1]))
+
+
+def test_a_munged_that_does_not_answer_is_waited_for_as_long_as_the_coordinator(
+    reached: CoordinatorProcess, munged: MungedProcess
+) -> None:
+    munged.process.send_signal(signal.SIGSTOP)
+    try:
+        with pytest.raises(UnavailableError, match=r"munged does not answer within 0\.5 s"):
+            Connection(tcp_of(reached), 0.5, str(munged.socket))
+    finally:
+        munged.process.send_signal(signal.SIGCONT)
 
 
 def register(at: Connection, job: str, secret: str) -> dict[str, object]:

@@ -2,8 +2,12 @@
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from halcyon.verbs.coordinator import which
+
+if TYPE_CHECKING:
+    from halcyon.coordinate.connection import Connection
 
 SUMMARY = "say that a batch system's job has ended: it loses its turn at once"
 DESCRIPTION = (
@@ -20,12 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.coordinate.jobs import end_job
 
-    asked, known = [], False
-    for name, connection in which.connect_all(arguments):
-        with connection:
-            known |= end_job(connection, arguments.job)
-        asked.append(name)
-    if not known:
+    known = []
+
+    def end(at: "Connection") -> None:
+        known.append(end_job(at, arguments.job))
+
+    asked = which.tell_all(arguments, end)
+    if not any(known):
         seen = "`halcyon coordinator top` shows jobs"
         print(f"halcyon: no such job {arguments.job!r} at {', '.join(asked)}; {seen}", file=sys.stderr)
-    return 0 if known else 1
+    return 0 if any(known) else 1

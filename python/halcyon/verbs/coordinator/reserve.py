@@ -29,9 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
         if getattr(arguments, option) < 0:
             raise UsageError(f"--{option} {getattr(arguments, option)}: expected a number above 0")
     user = _number_of(arguments.user)
-    for _, connection in which.connect_all(arguments):
-        with connection:
-            reserve_job(connection, arguments.job, user, arguments.processes, arguments.nodes)
+    which.tell_all(arguments, lambda told: reserve_job(told, arguments.job, user, arguments.processes, arguments.nodes))
     return 0
 
 

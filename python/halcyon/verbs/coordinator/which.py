@@ -2,7 +2,7 @@
 
 import argparse
 import errno
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,13 +47,27 @@ def connect(arguments: argparse.Namespace) -> "tuple[str, Connection]":
     return chosen.name, connect_to_any(chosen.addresses, chosen.munge_socket)
 
 
-def connect_all(arguments: argparse.Namespace) -> "Iterator[tuple[str, Connection]]":
-    """As `connect`; to one after the other where none is named."""
+def tell_all(arguments: argparse.Namespace, tell: "Callable[[Connection], None]") -> list[str]:
+    """To the one that is named, else to all of them: one that fails keeps nobody from telling the others. Then the
+    failures of all are raised, as the first of them. Returns the names of those that were told."""
     from halcyon.coordinate.configuration import read_coordinators
     from halcyon.coordinate.connection import connect_to_any
+    from halcyon.errors import UnavailableError, UsageError
 
     if arguments.address or arguments.name:
-        yield connect(arguments)
-        return
+        name, connection = connect(arguments)
+        with connection:
+            tell(connection)
+        return [name]
+    told: list[str] = []
+    failed: list[UnavailableError | UsageError] = []
     for one in read_coordinators(file_of(arguments)):
-        yield one.name, connect_to_any(one.addresses, one.munge_socket)
+        try:
+            with connect_to_any(one.addresses, one.munge_socket) as connection:
+                tell(connection)
+            told.append(one.name)
+        except (UnavailableError, UsageError) as why:
+            failed.append(why)
+    if failed:
+        raise type(failed[0])("; ".join(map(str, failed))) from failed[0]
+    return told

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace halcyon::coordinate {
+
+/// Positions that decisions may look at in searches: so many a second of the coordinator's clock, and those of one
+/// second at once. So that hard situations, which each message may change, leave it time for everything else.
+class search_budget {
+  public:
+    explicit search_budget(double positions_per_s) : per_s_(positions_per_s), left_(positions_per_s) {}
+
+    uint64_t left(double now_s) {
+        left_ = std::min(per_s_, left_ + per_s_ * std::max(0.0, now_s - at_s_));
+        at_s_ = std::max(at_s_, now_s);
+        return static_cast<uint64_t>(left_);
+    }
+    /// A few more than were left, perhaps: each group of a decision has some in any case.
+    void spend(uint64_t positions) { left_ = std::max(0.0, left_ - static_cast<double>(positions)); }
+
+  private:
+    double per_s_;
+    double left_;
+    double at_s_ = 0;
+};
+
+}  // namespace halcyon::coordinate
