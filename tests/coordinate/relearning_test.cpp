@@ -22,8 +22,7 @@ inform shows(uint64_t lease) {
 }
 
 class relearning : public testing::TestWithParam<policy::rule> {};
-INSTANTIATE_TEST_SUITE_P(under, relearning,
-                         testing::Values(policy::rule::fcfs, policy::rule::interrupt),
+INSTANTIATE_TEST_SUITE_P(under, relearning, testing::Values(policy::rule::fcfs, policy::rule::interrupt),
                          [](const auto& info) { return std::string(policy::name_of(info.param)); });
 
 TEST_P(relearning, lets_who_moved_go_on_though_others_came_back_first) {
