@@ -15,6 +15,9 @@ constexpr uint32_t window = 16;
 /// Nothing is learnt to be slower than this, so that a stalled moment does not keep two apart for ever.
 constexpr double most_excess = 1e4;
 
+/// Shares of the bandwidth below are the rounding of a difference.
+constexpr double least_rate = 1e-9;
+
 uint64_t mixed(uint64_t id, uint64_t other) {
     uint64_t bits = id * 0x9e3779b97f4a7c15U ^ std::rotl(other * 0xc2b2ae3d27d4eb4fU, 31);
     bits ^= bits >> 29U;
@@ -46,7 +49,7 @@ slow_downs proportional(const application& first, const application& second) {
     // Where both are at their part: the same as rate over demand, without what is lost by 1 - part.
     if (rate <= part && demand == 1 && other_demand == 1)
         return {1 + sound::weight(second) / weight, 1 + weight / sound::weight(second)};
-    return {demand / rate, other_demand / other};
+    return {demand / std::max(rate, least_rate), other_demand / std::max(other, least_rate)};
 }
 
 interference::interference(const settings& how) : how_(how) {
@@ -106,7 +109,7 @@ void interference::observe(const application& one, std::span<const application* 
         if (other->id == one.id || !share_targets(one, *other)) continue;
         const double before = between(one, *other).first - 1;
         // Where none is expected, all are as likely to be the cause.
-        const double its = expected > 0 ? seen * (before / expected) : seen / sharing;
+        const double its = expected > 0 ? seen * std::min(before / expected, 1.0) : seen / sharing;
         pair& place = place_for(one.id, other->id);
         if (place.count != UINT32_MAX) ++place.count;
         place.age = clock_;

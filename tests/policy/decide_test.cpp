@@ -267,7 +267,7 @@ TEST(decide, copes_with_numbers_that_make_no_sense) {
     const std::array numbers{0.0, -1.0, 1e-300, 1e300, infinite, -infinite, std::nan(""), 1.0, 5.0};
     const auto any = [&] { return numbers[random() % numbers.size()]; };
     decider some;
-    for (int k = 0; k < 2000; ++k) {
+    for (int k = 0; k < 20000; ++k) {
         std::vector<application> all;
         interference learned;
         for (uint64_t id = 1; id <= 1 + random() % 11; ++id) {
@@ -284,10 +284,12 @@ TEST(decide, copes_with_numbers_that_make_no_sense) {
             all.push_back(one);
         }
         for (const application& one : all) learned.observe(one, all.front(), any());
-        settings how{any(), any(), any(), any(), any(), 1000};
+        settings how;
+        for (double* number : {&how.starvation_s, &how.relief_s, &how.slice_s, &how.tolerated_factor,
+                               &how.interruption_s, &how.least_gain, &how.least_probability, &how.ask_again_s})
+            *number = any();
         how.search_positions = 1000;
         how.search_budget = k % 3 == 0 ? 100 : UINT64_MAX;
-        how.ask_again_s = any();
         how.alternatives = k % 2 == 0;
         for (const rule by : every_rule) {
             for (const metric minimise : every_metric) {
