@@ -56,10 +56,8 @@ TEST(learning, takes_the_time_of_a_report_from_the_agent_for_several_may_arrive_
 
 TEST(learning, learns_the_speed_of_calls_that_take_longer_than_the_time_between_reports) {
     link_speed of;
-    EXPECT_TRUE(std::isinf([&] {
-        of.observe(1'000'000'000, 0.01, true);
-        return of.ahead_s();
-    }()));
+    of.observe(1'000'000'000, 0.01, true);
+    EXPECT_GT(of.ahead_s(), 100);
     for (int i = 0; i < 39; ++i) of.observe(0, 0.25, true);
     EXPECT_EQ(of.bytes_per_s(), 0);
     of.observe(1'000'000'000, 0.24, true);

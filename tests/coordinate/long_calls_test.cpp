@@ -133,6 +133,23 @@ TEST_F(interrupted_long_calls, may_be_caches_that_take_longer_than_a_stop_may_an
     EXPECT_EQ(c.of("B").turn, turn_stage::recalled) << "A is not barred: as the newest, it is to have the turn";
 }
 
+TEST(long_calls_of_few_bytes, keep_others_waiting_for_five_seconds_though_no_speed_is_known) {
+    conversation c(conversation::quick(policy::rule::fcfs));
+    c.join("A", 1000);
+    c.join("B", 1001);
+    c.say("A", stopped{c.lease["A"]});
+    c.say("A", phase_of(1));
+    c.say("A", progress{.lease = c.lease["A"], .bytes_moved = 116, .over_s = 0.01, .under_way = 1});
+    c.say("B", phase_of(1));
+    for (int i = 0; i < 21; ++i) {
+        EXPECT_TRUE(c.has_turn("A")) << i;
+        c.pass(0.2, {"A", "B"});
+        c.say("A", progress{.lease = c.lease["A"], .over_s = 0.2, .under_way = 1});
+    }
+    c.pass(1, {"A", "B"});
+    EXPECT_TRUE(c.has_turn("B"));
+}
+
 TEST(barred, applications_that_have_moved_before_wait_no_longer_than_anybody) {
     conversation c(conversation::quick(policy::rule::fcfs));
     c.join("A", 1000);

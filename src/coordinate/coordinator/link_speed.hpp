@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "coordinate/coordinator/mean_speed.hpp"
@@ -17,10 +16,10 @@ class link_speed {
   public:
     /// A report: in `seconds`, calls of so many bytes began. Returns the interval of which it is now known what moved.
     std::optional<begun_bytes::moved> observe(int64_t bytes, double seconds, bool under_way) {
-        ahead_bytes_ = std::max(0.0, ahead_bytes_ - mean() * seconds) + static_cast<double>(bytes);
+        ahead_bytes_ = std::max(0.0, ahead_bytes_ - assumed() * seconds) + static_cast<double>(bytes);
         const auto moved = begun_.add(bytes, seconds, under_way);
         if (!moved) return moved;
-        if (mean() == 0) ahead_bytes_ = std::max(0.0, ahead_bytes_ - static_cast<double>(moved->bytes));
+        if (mean() == 0) ahead_bytes_ = under_way ? static_cast<double>(bytes) : 0;
         for (mean_speed* const one : {&latest_, &long_}) one->add(static_cast<double>(moved->bytes), moved->seconds);
         return moved;
     }
@@ -33,11 +32,9 @@ class link_speed {
     /// The latest bytes are those of a second or so.
     [[nodiscard]] bool is_settled() const { return latest_.seconds() > 1.2; }
     /// Until what was begun has moved at the mean speed of a longer time, in which the time of syncs counts, too: what
-    /// was written into caches moves then. Infinite where no speed is known.
-    [[nodiscard]] double ahead_s() const {
-        if (!(ahead_bytes_ > 0)) return 0;
-        return mean() > 0 ? ahead_bytes_ / mean() : std::numeric_limits<double>::infinity();
-    }
+    /// was written into caches moves then. Where no speed is known yet, by the slowest link there is: calls of
+    /// few bytes are no excuse for long.
+    [[nodiscard]] double ahead_s() const { return ahead_bytes_ / assumed(); }
     /// Bytes of a lease that lasts `seconds`; `first` where the speed is not known.
     [[nodiscard]] int64_t lease(double seconds, int64_t first, int64_t least, int64_t most) const {
         const double wanted = bytes_per_s() > 0 ? bytes_per_s() * seconds : static_cast<double>(first);
@@ -46,7 +43,9 @@ class link_speed {
 
   private:
     [[nodiscard]] double mean() const { return long_.bytes_per_s(); }
+    [[nodiscard]] double assumed() const { return mean() > 0 ? mean() : slowest_bytes_per_s; }
 
+    static constexpr double slowest_bytes_per_s = 1e6;
     begun_bytes begun_;
     mean_speed latest_{1}, long_{60};
     double ahead_bytes_ = 0;  ///< that have begun, but cannot have moved yet at the mean speed
