@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Self
 
 from halcyon.coordinate.configuration import default_file, read_coordinators
-from halcyon.coordinate.connection import Connection, connect_to_any
-from halcyon.coordinate.jobs import end_job, reserve_job
-from halcyon.errors import HalcyonError, UsageError
+from halcyon.coordinate.connection import Connection
+from halcyon.coordinate.jobs import end_job, reserve_job, tell_each
+from halcyon.errors import UsageError
 
 PATIENCE_S = 2.0
 """For each step of talking with a coordinator: a job waits meanwhile."""
@@ -57,14 +57,8 @@ def announce_end(job: Job, file: Path | None = None) -> list[str]:
 
 
 def _tell_all(file: Path | None, tell: Callable[[Connection], object]) -> list[str]:
-    wrong = []
-    for one in read_coordinators(file or default_file()):
-        try:
-            with connect_to_any(one.addresses, one.munge_socket, PATIENCE_S) as connection:
-                tell(connection)
-        except HalcyonError as why:
-            wrong.append(f"{one.name}: {why}")
-    return wrong
+    told = tell_each(read_coordinators(file or default_file()), tell, PATIENCE_S)
+    return [f"{name}: {why}" for name, why in told.failed.items()]
 
 
 def _processors_in(text: str) -> int:

@@ -48,26 +48,18 @@ def connect(arguments: argparse.Namespace) -> "tuple[str, Connection]":
 
 
 def tell_all(arguments: argparse.Namespace, tell: "Callable[[Connection], None]") -> list[str]:
-    """To the one that is named, else to all of them: one that fails keeps nobody from telling the others. Then the
-    failures of all are raised, as the first of them. Returns the names of those that were told."""
+    """To the one that is named, else to all of them, whoever fails. Then the failures of all are raised, as the first
+    of them. Returns the names of those that were told."""
     from halcyon.coordinate.configuration import read_coordinators
-    from halcyon.coordinate.connection import connect_to_any
-    from halcyon.errors import UnavailableError, UsageError
+    from halcyon.coordinate.jobs import tell_each
 
     if arguments.address or arguments.name:
         name, connection = connect(arguments)
         with connection:
             tell(connection)
         return [name]
-    told: list[str] = []
-    failed: list[UnavailableError | UsageError] = []
-    for one in read_coordinators(file_of(arguments)):
-        try:
-            with connect_to_any(one.addresses, one.munge_socket) as connection:
-                tell(connection)
-            told.append(one.name)
-        except (UnavailableError, UsageError) as why:
-            failed.append(why)
-    if failed:
-        raise type(failed[0])("; ".join(map(str, failed))) from failed[0]
-    return told
+    told = tell_each(read_coordinators(file_of(arguments)), tell)
+    if told.failed:
+        first = next(iter(told.failed.values()))
+        raise type(first)("; ".join(map(str, told.failed.values()))) from first
+    return told.names
