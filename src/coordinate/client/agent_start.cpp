@@ -75,7 +75,8 @@ agent_environment::agent_environment(const settings& wanted) {
     const given_variable where_set[] = {{"HALCYON_MUNGE_SOCKETS", wanted.munge_sockets},
                                         {"HALCYON_ACCOUNT", wanted.account},
                                         {"HALCYON_COORDINATE_PATIENCE_MS", wanted.patience},
-                                        {"HALCYON_COORDINATE_STARVATION_MS", wanted.starvation}};
+                                        {"HALCYON_COORDINATE_STARVATION_MS", wanted.starvation},
+                                        {"HALCYON_COORDINATE_PAUSE_MS", wanted.pause}};
     const auto is_given = [&](std::string_view name) {
         for (const given_variable& one : always)
             if (name == one.name) return true;

@@ -10,6 +10,8 @@ from coordinator_process import CoordinatorProcess
 
 PATIENCE_MS = "20000"
 """Of processes where nobody is silent: this machine may be slow."""
+PAUSE_MS = "1000"
+"""Of processes that do not pause: they may lose their core for some time."""
 
 
 def write(
@@ -23,7 +25,10 @@ def write(
     variables: Mapping[str, str] = os.environ,
 ) -> "subprocess.Popen[str]":
     """`command`, or dd, which writes 8 MiB as `name`, in a coordinated folder. In a session of its own."""
-    environment = dict(variables) | {"HALCYON_COORDINATE_PATIENCE_MS": patience_ms}
+    environment = dict(variables) | {
+        "HALCYON_COORDINATE_PATIENCE_MS": patience_ms,
+        "HALCYON_COORDINATE_PAUSE_MS": PAUSE_MS,
+    }
     halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--coordinators", str(of.config), *options]
     command = command or ["dd", "if=/dev/zero", f"of={folder}/{name}", "bs=1M", "count=8"]
     return subprocess.Popen(

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,7 +50,9 @@ class Storage:
         return program
 
     def wait_for(self, state: str, count: int) -> None:
-        wait_until(lambda: self.states().count(state) == count, f"{count} {state}: {self.states()}")
+        limit = time.monotonic() + LIMIT_S
+        while (seen := self.states()).count(state) != count:
+            assert time.monotonic() < limit, f"expected {count} {state}: {seen}"
 
     def states(self) -> list[str]:
         return [one.state for one in self.of.top().applications]

@@ -33,6 +33,12 @@ for i in range(4):
 """
 
 
+def run_until_it_waits(program: "subprocess.Popen[str]", of: CoordinatorProcess, other: Agent) -> None:
+    waits = lambda: any(one.state == "waiting" for one in of.top().applications)  # noqa: E731
+    run_until([other], lambda: waits() or program.poll() is not None, "the program waits")
+    assert program.poll() is None, program.communicate()[0]
+
+
 def test_a_program_waits_until_the_turn_is_given_back(start: Prepare, tmp_path: Path) -> None:
     folder = tmp_path / "scratch"
     folder.mkdir()
@@ -41,8 +47,7 @@ def test_a_program_waits_until_the_turn_is_given_back(start: Prepare, tmp_path: 
     other.begin()
     run_until([other], has_turn(other), "the other one has the turn")
     program = write(of, folder)
-    waits = lambda: any(one.state == "waiting" for one in of.top().applications)  # noqa: E731
-    run_until([other], waits, "the program waits")
+    run_until_it_waits(program, of, other)
     assert program.poll() is None
     assert (folder / "file").stat().st_size == 0
     other.release()
@@ -169,8 +174,7 @@ def test_forked_writers_wait_until_the_turn_is_given_back(start: Prepare, tmp_pa
     other.begin()
     run_until([other], has_turn(other), "the other one has the turn")
     program = write(of, folder, command=commands[tool])
-    waits = lambda: any(one.state == "waiting" for one in of.top().applications)  # noqa: E731
-    run_until([other], waits, "the program waits")
+    run_until_it_waits(program, of, other)
     assert program.poll() is None
     other.release()
     run_until([other], lambda: program.poll() is not None, "the program ends")
