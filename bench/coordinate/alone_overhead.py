@@ -99,7 +99,7 @@ def coordinated(storage: Storage) -> AbstractContextManager[str]:
     """A coordinator of its own, as `PATH=ADDRESS`."""
     own = Path.cwd() / storage.figure
     own.mkdir()
-    return coordinator("dynamic", None, str(storage.folder), own)
+    return coordinator("dynamic", str(storage.folder), own)
 
 
 def measure(one: Rounds, storage: Storage, steps: int, turns_by: str) -> None:
