@@ -178,6 +178,7 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     of.moved_bytes = std::min(most_bytes_together, of.moved_bytes + what.bytes_moved);
     of.work(at.now_s, movers(all, at.now_s).size());
     if (what.speed > 0) of.speed = what.speed;
+    const bool beyond = what.bytes_left == 0 && what.bytes_moved > by.phase->bytes_left;
     by.phase->bytes_left =
         what.bytes_left > 0 ? what.bytes_left : std::max<int64_t>(0, by.phase->bytes_left - what.bytes_moved);
     if (what.left_s > 0) {
@@ -185,6 +186,7 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
         by.left_told_s = at.now_s;
         of.trust.told(of.worked_s, what.left_s);
     }
+    if (beyond) by.size_told = false;  // it told too little: nothing is known of the rest
     by.note_left(at.now_s);
     if (!asked) {
         ++out.counted.unasked_progress;
