@@ -127,7 +127,8 @@ double job::most_demand() const {
 double job::not_told(double now_s) const {
     if (now_s - arrived_s > all_begin_within_s) return 1;
     const auto told = std::ranges::count_if(agents, [](const agent& one) { return one.phase.has_value(); });
-    return told > 0 ? static_cast<double>(nodes()) / static_cast<double>(told) : 1;
+    // A node of several mounts tells of each.
+    return told > 0 ? std::max(1.0, static_cast<double>(nodes()) / static_cast<double>(told)) : 1;
 }
 
 double job::left_s(double now_s) const {
