@@ -13,13 +13,7 @@ namespace halcyon::coordinate {
 /// under way, or when so many calls have begun in it that those at its ends are few.
 class speed_window {
   public:
-    struct moved {
-        int64_t bytes = 0;
-        double seconds = 0;
-        double begun_ago_s = 0;  ///< when the first of them began to move
-
-        [[nodiscard]] double bytes_per_s() const { return seconds > 0 ? static_cast<double>(bytes) / seconds : 0; }
-    };
+    using moved = begun_bytes::moved;
     static constexpr double least_s = 0.02;
     /// Times the calls under way at once.
     static constexpr int64_t least_calls = 8;

@@ -15,7 +15,9 @@ class begun_bytes {
     struct moved {
         int64_t bytes = 0;
         double seconds = 0;
-        double begun_ago_s = 0;  ///< when they began to move
+        double begun_ago_s = 0;  ///< when the first of them began to move
+
+        [[nodiscard]] double bytes_per_s() const { return seconds > 0 ? static_cast<double>(bytes) / seconds : 0; }
     };
     static constexpr double least_s = 0.005;
 
