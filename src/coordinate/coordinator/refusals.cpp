@@ -34,8 +34,7 @@ std::string for_administrators(uint32_t user) {
     // Root always is one, unless the user is only claimed.
     if (user == 0)
         return "claims over an insecure address never make an administrator: add `listen: unix:…` to "
-               "coordinators.yaml, "
-               "and ask as root at that address";
+               "coordinators.yaml, and ask as root at that address";
     return "user " + std::to_string(user) +
            " is no administrator: ask as root or as the daemon's user, or have the user named under 'administrators' "
            "of coordinators.yaml";
