@@ -30,6 +30,14 @@ progress moved_in(double over_s, int64_t bytes, uint64_t lease, int64_t under_wa
     return what;
 }
 
+/// A moves 100 MB/s for so many quarters of a second.
+void move_a(conversation& c, int times) {
+    for (int i = 0; i < times; ++i) {
+        c.now_s += 0.25;
+        c.say("A", moved_in(0.25, 25'000'000, c.lease["A"]));
+    }
+}
+
 TEST(learning, takes_the_time_of_a_report_from_the_agent_for_several_may_arrive_at_once) {
     conversation c(conversation::quick(policy::rule::fcfs));
     const connection_id a = c.connect("A");
@@ -37,10 +45,7 @@ TEST(learning, takes_the_time_of_a_report_from_the_agent_for_several_may_arrive_
     inform begun = phase_of(1);
     begun.lease = c.lease["A"];
     c.say("A", begun);
-    for (int i = 0; i < 20; ++i) {
-        c.now_s += 0.25;
-        c.say("A", moved_in(0.25, 25'000'000, c.lease["A"]));
-    }
+    move_a(c, 20);
     c.now_s += 2;  // the coordinator was stopped
     for (int i = 0; i < 8; ++i) {
         c.now_s += 1e-6;
@@ -201,12 +206,8 @@ TEST(learning, takes_the_speed_of_others_for_that_of_an_application_of_which_onl
     c.join("A");
     c.join("B");
     inform begun = phase_of(1, 0, 1'000'000'000);
-    begun.alone_s = 0;
     c.say("A", begun);
-    for (int i = 0; i < 4; ++i) {
-        c.now_s += 0.25;
-        c.say("A", moved_in(0.25, 25'000'000, c.lease["A"]));
-    }
+    move_a(c, 4);
     EXPECT_NEAR(c.of("A").left_s, 9, 0.01);
     c.say("B", begun);
     EXPECT_NEAR(c.of("B").left_s, 10, 0.01);
@@ -220,12 +221,8 @@ TEST(learning, lets_applications_move_side_by_side_that_are_seen_not_to_use_the_
         conversation c(how);
         c.join("A");
         inform begun = phase_of(1, 0, 1'000'000'000);
-        begun.alone_s = 0;
         c.say("A", begun);
-        for (int i = 0; i < 8; ++i) {
-            c.now_s += 0.25;
-            c.say("A", moved_in(0.25, 25'000'000, c.lease["A"]));
-        }
+        move_a(c, 8);
         c.join("B");
         c.say("B", begun);
         EXPECT_TRUE(c.has_turn("A"));
@@ -239,15 +236,11 @@ TEST(learning, lets_one_that_waits_move_as_soon_as_that_is_seen) {
     conversation c(how);
     c.join("A");
     inform begun = phase_of(1, 0, 1'000'000'000);
-    begun.alone_s = 0;
     c.say("A", begun);
     c.join("B");
     c.say("B", begun);
     EXPECT_FALSE(c.has_turn("B"));
-    for (int i = 0; i < 3; ++i) {
-        c.now_s += 0.25;
-        c.say("A", moved_in(0.25, 25'000'000, c.lease["A"]));
-    }
+    move_a(c, 3);
     EXPECT_TRUE(c.has_turn("A") && c.has_turn("B"));
 }
 
@@ -257,7 +250,6 @@ TEST(learning, tells_small_phases_from_large_ones_before_any_speed_is_known) {
     c.join("B");
     for (const auto& [who, bytes] : {std::pair{"A", 1'000'000'000}, std::pair{"B", 1'000'000}}) {
         inform begun = phase_of(1, 0, bytes);
-        begun.alone_s = 0;
         c.say(who, begun);
     }
     EXPECT_EQ(c.of("A").turn, turn_stage::recalled);
@@ -279,7 +271,6 @@ TEST(learning, expects_a_phase_that_has_moved_what_it_told_to_end_unless_it_move
     conversation c(conversation::quick(policy::rule::dynamic));
     c.join("A");
     inform begun = phase_of(1, 0, 100'000'000);
-    begun.alone_s = 0;
     c.say("A", begun);
     for (int i = 0; i < 20; ++i) {
         c.now_s += 0.2;

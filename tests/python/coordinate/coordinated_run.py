@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from coordinator_process import CoordinatorProcess
+from coordinator_process import LIMIT_S, CoordinatorProcess
 
 PATIENCE_MS = "20000"
 """Of processes where nobody is silent: this machine may be slow."""
@@ -35,3 +35,10 @@ def write(
         [*halcyon, "--", *command], cwd=folder.parent, env=environment, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
     )  # fmt: skip
+
+
+def said_by(program: "subprocess.Popen[str]") -> str:
+    """All of it, when the program has ended well."""
+    said, _ = program.communicate(timeout=LIMIT_S)
+    assert program.returncode == 0, said
+    return said

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from coordinated_run import write
+from coordinated_run import said_by, write
 from coordinator_process import LIMIT_S, PATIENT, CoordinatorProcess, wait_until
 
 Start = Callable[..., CoordinatorProcess]
@@ -58,8 +58,7 @@ class Storage:
         return [one.state for one in self.of.top().applications]
 
     def expect_all_written(self, program: "subprocess.Popen[str]", name: str) -> None:
-        said, _ = program.communicate(timeout=LIMIT_S)
-        assert program.returncode == 0, said
+        said = said_by(program)
         assert "1 process took turns: 8.39 MB in turn" in said
         assert "out of turn" not in said
         assert (self.folder / name).stat().st_size == 8 << 20
@@ -94,7 +93,6 @@ def test_who_waits_behind_a_waiting_one_goes_on_when_that_is_killed(storage: Sto
     storage.wait_for("waiting", 1)
     storage.done.touch()
     storage.expect_all_written(waiter, "c")
-    said, _ = holder.communicate(timeout=LIMIT_S)
-    assert holder.returncode == 0, said
+    said = said_by(holder)
     assert "out of turn" not in said
     assert (storage.folder / "b").stat().st_size == 0

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from coordinated_run import write
+from coordinated_run import said_by, write
 from coordinator_process import LIMIT_S, PATIENT, CoordinatorProcess
 from scripted_agents import Agent, has_turn, heard, run_until
 
@@ -52,8 +52,7 @@ def test_a_program_waits_until_the_turn_is_given_back(start: Prepare, tmp_path: 
     assert (folder / "file").stat().st_size == 0
     other.release()
     run_until([other], lambda: program.poll() is not None, "the program ends")
-    said, _ = program.communicate(timeout=LIMIT_S)
-    assert program.returncode == 0, said
+    said = said_by(program)
     assert "1 process took turns: 8.39 MB in turn" in said
     assert "out of turn" not in said
     assert (folder / "file").stat().st_size == 8 << 20
@@ -81,8 +80,7 @@ def test_all_paths_of_a_coordinator_have_one_turn(start: Prepare, tmp_path: Path
     assert all((folder / "file").stat().st_size == 0 for folder in folders)
     other.release()
     run_until([other], lambda: program.poll() is not None, "the program ends")
-    said, _ = program.communicate(timeout=LIMIT_S)
-    assert program.returncode == 0, said
+    said = said_by(program)
     assert "1 process took turns: 4.19 MB in turn" in said
     assert "broke" not in said
     assert "out of turn" not in said
@@ -97,8 +95,7 @@ def test_a_program_that_starves_gets_its_turn_from_the_coordinator(start: Prepar
     run_until([other], has_turn(other), "the other one has the turn")
     program = write(of, folder)
     run_until([other], lambda: program.poll() is not None, "the program ends")
-    said, _ = program.communicate(timeout=LIMIT_S)
-    assert program.returncode == 0, said
+    said = said_by(program)
     assert "1 process took turns: 8.39 MB in turn" in said
     assert "out of turn" not in said
     assert heard(other, "stop")()
@@ -126,8 +123,7 @@ def test_an_account_is_named_by_an_option_a_variable_or_slurm(
     run_until([other], waits, "the program waits under its account")
     other.release()
     run_until([other], lambda: program.poll() is not None, "the program ends")
-    said, _ = program.communicate(timeout=LIMIT_S)
-    assert program.returncode == 0, said
+    said_by(program)
 
 
 def test_a_refusal_is_in_the_summary_with_its_reason(start: Prepare, tmp_path: Path) -> None:
@@ -137,8 +133,7 @@ def test_a_refusal_is_in_the_summary_with_its_reason(start: Prepare, tmp_path: P
     other = Agent(of, "other")
     run_until([other], heard(other, "registered"), "another application has the only place")
     program = write(of, folder, patience_ms="3000")
-    said, _ = program.communicate(timeout=LIMIT_S)
-    assert program.returncode == 0, said
+    said = said_by(program)
     assert "a coordinator refused the job: 1 time\n" in said
     assert "1 agent heard last from a coordinator: too many applications: user" in said
 
@@ -152,8 +147,7 @@ def test_processes_go_on_at_once_where_the_agent_cannot_run(prepare: Prepare, tm
     shell = ["sh", "-c", f"for i in 1 2 3; do dd if=/dev/zero of={folder}/$i bs=1M count=1; done"]
     variables = os.environ | {"HALCYON_AGENT": str(agent)}
     program = write(prepare(paths=[str(folder)]), folder, command=shell, variables=variables)
-    said, _ = program.communicate(timeout=LIMIT_S)
-    assert program.returncode == 0, said
+    said = said_by(program)
     assert "I/O is not coordinated: the agent cannot run: this node has no memory" in said
     assert (tmp_path / "starts").read_text() == "started\n"
 
@@ -178,8 +172,7 @@ def test_forked_writers_wait_until_the_turn_is_given_back(start: Prepare, tmp_pa
     assert program.poll() is None
     other.release()
     run_until([other], lambda: program.poll() is not None, "the program ends")
-    said, _ = program.communicate(timeout=LIMIT_S)
-    assert program.returncode == 0, said
+    said = said_by(program)
     assert "4 processes took turns: 8.39 MB in turn" in said
     assert "out of turn" not in said
     assert sum(one.stat().st_size for one in folder.iterdir()) == 8 << 20
@@ -193,8 +186,7 @@ def test_what_a_killed_process_moved_is_in_the_summary(start: Prepare, tmp_path:
     killed += "os.kill(os.getpid(), signal.SIGKILL)"
     shell = 'python="$1"; "$python" -c "$2" "$3/file"; dd if=/dev/zero of="$3/other" bs=1M count=7'
     program = write(of, folder, command=["sh", "-c", shell, "sh", sys.executable, killed, str(folder)])
-    said, _ = program.communicate(timeout=LIMIT_S)
-    assert program.returncode == 0, said
+    said = said_by(program)
     assert (
         "halcyon: 1 process died; its agent told of its turns\nhalcyon: 2 processes took turns: 8.39 MB in turn" in said
     )
@@ -204,8 +196,7 @@ def test_without_a_coordinator_a_program_goes_on_and_says_so(prepare: Prepare, t
     folder = tmp_path / "scratch"
     folder.mkdir()
     program = write(prepare(paths=[str(folder)]), folder, patience_ms="200")
-    said, _ = program.communicate(timeout=LIMIT_S)
-    assert program.returncode == 0, said
+    said = said_by(program)
     assert "8.39 MB moved out of turn: no coordinator answered" in said
     assert "a coordinator was silent for too long: 1 time" in said
     assert (folder / "file").stat().st_size == 8 << 20
