@@ -23,6 +23,7 @@ SMALL_AT_TA = 0.05
 DELTA = Delays((), parse_delay("-1TA", "-"), parse_delay("1TA", "-"), 9)
 OTHERS_AT = Delays(parse_delays("0,0.25TA,0.5TA,0.75TA"))
 FEW = Delays(parse_delays("-0.4TA,0,0.2TA,0.4TA,5s"))
+SAW = Delays((), parse_delay("-0.4TA", "-"), parse_delay("1.2TA", "-"), 9)
 
 
 @dataclass(frozen=True)
@@ -130,17 +131,22 @@ STUDIES = {
     ),
     "splits": Study(
         "32 writers, of which B has 1, 2, 4, 8 or 16", "6.4, 6.5, 6.9 and 6.12", _bed(4, 8),
-        {f"{n}": _split(n) for n in (1, 2, 4, 8, 16)}, ("none", "fcfs", "interrupt"), FEW, most=4,
+        {f"{n}": _split(n) for n in (1, 2, 4, 8, 16)}, ("none", "fcfs", "interrupt", "dynamic"), FEW,
     ),
     "strided": Study(
         "two jobs of collective, strided writes", "6.11", _bed(4, 1),
-        {"": Pair(_strided(["c1", "c2"]), _strided(["c3", "c4"]), ((1.2, 2.6), (1.2, 2.6)))}, ("none", "fcfs"),
+        {"": Pair(_strided(["c1", "c2"]), _strided(["c3", "c4"]), ((1.2, 2.6), (1.2, 2.6)))},
+        ("none", "fcfs", "interrupt", "dynamic"), others=("delay", "fair-share", "set-10"),
     ),
     "files": Study(
         "four files against one, interrupted between requests and between files", "6.13 and 6.14", _bed(4, 2),
         {"request": _four_files(MIB), "file": _four_files(20 * MIB)}, ("none", "fcfs", "interrupt", "dynamic"),
-        Delays((), parse_delay("-0.4TA", "-"), parse_delay("1.2TA", "-"), 9), metric="cpu-hours",
-        others=("set-10",), others_at=Delays(parse_delays("0,0.4TA")), most=4,
+        SAW, metric="cpu-hours", others=("set-10",), others_at=Delays(parse_delays("0,0.4TA")),
+    ),
+    "factors": Study(
+        "four files against one, as in `files`, where the factors are to be least", "6.14", _bed(4, 2),
+        {"": _four_files(MIB)}, ("none", "fcfs", "interrupt", "dynamic"), SAW,
+        others=("delay", "fair-share", "set-10"),
     ),
     "underload": Study(
         "two applications that take five eighths of the storage each", "6.10 b and 6.15", _bed(2, 4, 250),
