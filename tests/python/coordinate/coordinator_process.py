@@ -29,7 +29,7 @@ BASE: dict[str, Any] = {
     "times": {"heartbeat": "50 ms", "dead": "200 ms", "stalled": "2 s", "stop": "2 s", "relearn": "100 ms"},
 }
 
-PATIENT = {"heartbeat": "50 ms", "stalled": "10 min"}
+PATIENT = {"heartbeat": "50 ms", "dead": "10 s", "stalled": "10 min"}
 """For tests with clients that say nothing."""
 
 

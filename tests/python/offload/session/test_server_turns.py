@@ -159,15 +159,17 @@ def ear_waited(ear: Overheard) -> bool:
 
 
 def turns_of(ear: Overheard) -> list[tuple[float, float]]:
-    """From when the agent was given a turn to when it gave that back."""
-    begins = [(when, "begin") for when, one in ear.answered if one["type"] in ("grant", "standing")]
-    ends = [(when, "end") for when, one in ear.said if one["type"] in ("release", "stopped")]
-    turns, begun = [], None
-    for when, what in sorted(begins + ends):
-        if what == "begin" and begun is None:
-            begun = when
-        elif what == "end" and begun is not None:
-            turns.append((begun, when))
+    """From when the agent was given a turn to when it gave that back. Of a lease that it has given back already, a renewal
+    may still come, which was under way; an agent ignores it."""
+    begins = [(when, one["lease"]) for when, one in ear.answered if one["type"] in ("grant", "standing")]
+    ends = [(when, None) for when, one in ear.said if one["type"] in ("release", "stopped")]
+    turns, begun, ended = [], None, set()
+    for when, lease in sorted(begins + ends, key=lambda one: one[0]):
+        if lease is not None and lease not in ended and begun is None:
+            begun = (when, lease)
+        elif lease is None and begun is not None:
+            turns.append((begun[0], when))
+            ended.add(begun[1])
             begun = None
     assert turns, "it never had a turn"
     return turns
