@@ -85,14 +85,14 @@ double dynamic::cost_of(rule other) const {
 template <class Choose>
 plan dynamic::follow(const Choose& choose) const {
     const members first = choose(head_.arrived(), head_.left_s);
-    return {first, roll_out(head_, speeds_, choose) + head_.cost_of_first(first), 0, true};
+    return {first, roll_out(head_, speeds_, choose), 0, true};
 }
 
-/// Those that move go on until the next arrival or end; then Smith's rule.
+/// Those that move go on until the first of them ends; then Smith's rule.
 plan dynamic::keep_moving() const {
-    members first = head_.moving;
+    const members kept = head_.moving;
     const double cost = roll_out(head_, speeds_, [&](members here, const problem::values& left_s) {
-        return first != 0 ? std::exchange(first, 0) : by_smith(head_, here, left_s);
+        return kept != 0 && (kept & ~here) == 0 ? kept : by_smith(head_, here, left_s);
     });
     return {head_.moving, cost, 0, true};
 }

@@ -111,8 +111,7 @@ double exact_search::bound_by_pairs(const position& at) const {
 }
 
 /// Lets `set` move until the first of them ends, or somebody arrives.
-exact_search::turn exact_search::go(const position& from, members here, members set, uint32_t depth,
-                                    position& to) const {
+exact_search::turn exact_search::go(const position& from, members here, members set, position& to) const {
     const double* const speed = speeds_->of(set);
     double took_s = std::numeric_limits<double>::infinity();
     for (members rest = set; rest != 0; rest &= rest - 1) {
@@ -133,8 +132,12 @@ exact_search::turn exact_search::go(const position& from, members here, members 
     // An arrival is met exactly, so that it is not missed by rounding.
     to.at_s = arrival_s > 0 ? arrival_s : from.at_s + took_s;
     to.cost = from.cost + took_s * cost_per_s;
-    turn made{set, here, took_s, 0, of_->cost_of_first(set)};
-    if (depth == 0) to.cost += made.cost_of_first;
+    turn made{set, here, took_s, 0, from.unstopped};
+    if (from.unstopped) {
+        const double interruption = of_->cost_of_first(set);
+        to.cost += interruption;
+        to.unstopped = interruption == 0 && arrival_s > 0;
+    }
     for (members rest = set; rest != 0; rest &= rest - 1) {
         const uint32_t i = first_of(rest);
         to.left_s[i] = from.left_s[i] - took_s * speed[i];
@@ -236,9 +239,9 @@ double exact_search::bound_by_machine(position& at) const {
 
 /// Two turns without an arrival between them, of which the second's ends were not of the first: the other way round is
 /// possible, too, and leads to the same position. If it costs less, the two are no part of the best schedule.
-bool exact_search::better_the_other_way(const turn& before, const turn& made, members ended, uint32_t depth) const {
+bool exact_search::better_the_other_way(const turn& before, const turn& made, members ended) const {
     if (before.set == 0 || made.set == 0 || (ended & before.set) != 0 || (made.set & ~before.here) != 0) return false;
-    const double dearer = depth == 1 ? made.cost_of_first - before.cost_of_first : 0;
+    const double dearer = before.unstopped ? of_->cost_of_first(made.set) - of_->cost_of_first(before.set) : 0;
     return before.ended_cost_per_s * made.took_s + dearer < made.ended_cost_per_s * before.took_s * (1 - 1e-9);
 }
 
@@ -285,8 +288,8 @@ void exact_search::search(const position& at, const turn& before, uint32_t depth
     position next;
     // All subsets of `here`, the full one first.
     for (members set = here; set != 0; set = (set - 1) & here) {
-        const turn made = go(at, here, set, depth, next);
-        if (better_the_other_way(before, made, at.unfinished & ~next.unfinished, depth)) continue;
+        const turn made = go(at, here, set, next);
+        if (better_the_other_way(before, made, at.unfinished & ~next.unfinished)) continue;
         double least = bound_by_pairs(next);
         if (least < to_beat()) least = std::max(least, bound_by_machine(next));
         if (least < to_beat()) children.push_back({least, set});
@@ -297,7 +300,7 @@ void exact_search::search(const position& at, const turn& before, uint32_t depth
     for (const child& one : children) {
         if (one.bound >= to_beat()) break;
         if (depth == 0) first_ = one.set;
-        const turn made = go(at, here, one.set, depth, next);
+        const turn made = go(at, here, one.set, next);
         order_by_smith(next);
         search(next, made, depth + 1);
         if (!best_.complete) return;

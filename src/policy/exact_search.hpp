@@ -17,8 +17,8 @@ struct plan {
 };
 
 /// The least cost over all schedules that let a set of those present move from an arrival or an end to the next one:
-/// all orders, preemptions and overlaps. An interruption costs something where it is made now
-/// (problem::interruption_cost); later ones are free. Branch and bound, depth first.
+/// all orders, preemptions and overlaps. To stop one of those that move now costs something before the first end
+/// (problem::interruption_cost); later interruptions are free. Branch and bound, depth first.
 ///
 /// Two bounds. By machine: with rates r_i such that no set S takes more than 1 = sum of r_i speed_i(S), every schedule
 /// is one of a single machine on which i takes r_i left_i. There the mean busy times are least by Smith's rule, and an
@@ -37,6 +37,8 @@ class exact_search {
         double at_s = 0;
         double cost = 0;  ///< up to now, of all
         members unfinished = 0;
+        /// Those that move now have done so all the time, and nobody has ended: to stop one of them still costs.
+        bool unstopped = true;
         problem::values left_s{};
         /// The unfinished, about by Smith's rule; some that have ended since may be among them.
         std::array<uint8_t, problem::most> order{};
@@ -48,7 +50,7 @@ class exact_search {
         members here = 0;  ///< present at its begin
         double took_s = 0;
         double ended_cost_per_s = 0;  ///< of those that it brought to their ends
-        double cost_of_first = 0;     ///< that it has, or would have, as the first one
+        bool unstopped = false;       ///< position::unstopped at its begin
     };
     struct child {
         double bound = 0;
@@ -58,11 +60,11 @@ class exact_search {
     void tighten_rates();
     void weigh_pairs();
     void search(const position& at, const turn& before, uint32_t depth);
-    turn go(const position& from, members here, members set, uint32_t depth, position& to) const;
+    turn go(const position& from, members here, members set, position& to) const;
     [[nodiscard]] double bound_by_pairs(const position& at) const;
     [[nodiscard]] double bound_by_machine(position& at) const;
     [[nodiscard]] double bound_with_arrivals(const position& at) const;
-    [[nodiscard]] bool better_the_other_way(const turn& before, const turn& made, members ended, uint32_t depth) const;
+    [[nodiscard]] bool better_the_other_way(const turn& before, const turn& made, members ended) const;
     void order_by_smith(position& at) const;
     [[nodiscard]] double to_beat() const;
     void found(members first, double cost);

@@ -29,7 +29,7 @@ struct problem {
     members moving = 0;  ///< those that move now, which ties prefer
     /// Of a second more until the end of all: those wait who come after all of these.
     double cost_after_per_s = 0;
-    /// Of a first set that leaves out one of those that move now.
+    /// Of the first set that leaves out one of those that move now, before anybody has ended.
     double interruption_cost = 0;
 
     [[nodiscard]] double cost_of_first(members set) const { return (moving & ~set) != 0 ? interruption_cost : 0; }

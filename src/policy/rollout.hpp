@@ -31,6 +31,7 @@ double roll_out(const problem& of, const speed_table& speeds, const Choose& choo
     members unfinished = of.all();
     double at_s = 0;
     double cost = 0;
+    bool unstopped = true;  // as of exact_search's positions
     while (unfinished != 0) {
         members here = 0;
         double next_s = std::numeric_limits<double>::infinity();
@@ -45,6 +46,11 @@ double roll_out(const problem& of, const speed_table& speeds, const Choose& choo
             cost_per_s += of.cost_per_s[i];
         }
         const members set = here == 0 ? 0 : choose(here, left_s);
+        if (unstopped && here != 0) {
+            const double interruption = of.cost_of_first(set);
+            cost += interruption;
+            unstopped = interruption == 0;
+        }
         const double* const speed = speeds.of(set);
         double took_s = next_s - at_s;
         for (members rest = set; rest != 0; rest &= rest - 1) {
@@ -55,7 +61,9 @@ double roll_out(const problem& of, const speed_table& speeds, const Choose& choo
             const auto i = static_cast<uint32_t>(std::countr_zero(rest));
             const double before_s = left_s[i];
             left_s[i] -= took_s * speed[i];
-            if (left_s[i] <= before_s * tiny) unfinished &= ~(members{1} << i);
+            if (left_s[i] > before_s * tiny) continue;
+            unfinished &= ~(members{1} << i);
+            unstopped = false;
         }
         cost += took_s * cost_per_s;
         // An arrival is met exactly, so that it is not missed by rounding.

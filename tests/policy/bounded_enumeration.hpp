@@ -57,7 +57,7 @@ class bounded_enumeration {
         return std::max(alone, together) + of_.cost_after_per_s * all_left_s / fastest_;
     }
 
-    void go_on(double at_s, double cost, const problem::values& left_s, members unfinished, bool is_first) {
+    void go_on(double at_s, double cost, const problem::values& left_s, members unfinished, bool unstopped) {
         if (unfinished == 0) {
             if (cost < bound_) best_ = bound_ = cost;
             return;
@@ -74,7 +74,7 @@ class bounded_enumeration {
             else
                 next_s = std::min(next_s, of_.arrives_s[i]);
         }
-        if (here == 0) return go_on(next_s, cost + cost_per_s * (next_s - at_s), left_s, unfinished, false);
+        if (here == 0) return go_on(next_s, cost + cost_per_s * (next_s - at_s), left_s, unfinished, unstopped);
         for (members set = 1; set <= here; ++set) {
             if ((set & ~here) != 0) continue;
             double took_s = next_s - at_s;
@@ -87,9 +87,10 @@ class bounded_enumeration {
                 rest_s[i] -= took_s * speed_[set][i];
                 if (rest_s[i] <= 1e-12 * left_s[i]) rest &= ~(members{1} << i);
             }
-            const double turns = is_first && (of_.moving & ~set) != 0 ? of_.interruption_cost : 0;
+            const double turns = unstopped && (of_.moving & ~set) != 0 ? of_.interruption_cost : 0;
             const bool arrives = at_s + took_s >= next_s * (1 - 1e-12);
-            go_on(arrives ? next_s : at_s + took_s, cost + cost_per_s * took_s + turns, rest_s, rest, false);
+            go_on(arrives ? next_s : at_s + took_s, cost + cost_per_s * took_s + turns, rest_s, rest,
+                  unstopped && turns == 0 && rest == unfinished);
         }
     }
 

@@ -16,33 +16,34 @@ class brute_force {
 
     std::pair<double, members> best() { return from(0, of_.left_s, of_.all(), true); }
     /// Where `first` moves first.
-    double best_after(members first) { return after(0, of_.left_s, of_.all(), first) + interruption(first); }
+    double best_after(members first) { return after(0, of_.left_s, of_.all(), first, true); }
 
   private:
-    [[nodiscard]] double interruption(members first) const {
+    [[nodiscard]] double interruption(members set) const {
         for (uint32_t i = 0; i < of_.count; ++i)
-            if ((of_.moving >> i & 1) != 0 && (first >> i & 1) == 0) return of_.interruption_cost;
+            if ((of_.moving >> i & 1) != 0 && (set >> i & 1) == 0) return of_.interruption_cost;
         return 0;
     }
 
-    std::pair<double, members> from(double at_s, const problem::values& left_s, members unfinished,
-                                    bool is_first = false) {
+    /// `unstopped`: those that move now have gone on, and nobody has ended.
+    std::pair<double, members> from(double at_s, const problem::values& left_s, members unfinished, bool unstopped) {
         if (unfinished == 0) return {0, 0};
         std::pair<double, members> found{std::numeric_limits<double>::infinity(), 0};
         members here = 0;
         for (uint32_t i = 0; i < of_.count; ++i) {
             if ((unfinished >> i & 1) != 0 && of_.arrives_s[i] <= at_s) here |= members{1} << i;
         }
-        if (here == 0) return {after(at_s, left_s, unfinished, 0), 0};
+        if (here == 0) return {after(at_s, left_s, unfinished, 0, unstopped), 0};
         for (members set = 1; set <= here; ++set) {
             if ((set & ~here) != 0) continue;
-            const double cost = after(at_s, left_s, unfinished, set) + (is_first ? interruption(set) : 0);
-            found = std::min(found, {cost, set});
+            found = std::min(found, {after(at_s, left_s, unfinished, set, unstopped), set});
         }
         return found;
     }
 
-    double after(double at_s, const problem::values& left_s, members unfinished, members set) {
+    double after(double at_s, const problem::values& left_s, members unfinished, members set, bool unstopped) {
+        const double dearer = unstopped && set != 0 ? interruption(set) : 0;
+        const members before = unfinished;
         problem::values speed{};
         speeds_of(of_, set, speed);
         double took_s = std::numeric_limits<double>::infinity();
@@ -65,7 +66,8 @@ class brute_force {
             rest_s[i] -= took_s * speed[i];
             if (rest_s[i] <= 1e-12 * left_s[i]) unfinished &= ~(members{1} << i);
         }
-        return cost_per_s * took_s + from(end_s, rest_s, unfinished).first;
+        const bool still = unstopped && dearer == 0 && unfinished == before;
+        return dearer + cost_per_s * took_s + from(end_s, rest_s, unfinished, still).first;
     }
 
     const problem& of_;

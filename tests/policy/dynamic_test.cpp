@@ -122,6 +122,22 @@ TEST(dynamic, interrupts_nobody_for_a_gain_that_forecasts_cannot_tell) {
     EXPECT_EQ(stopped(), ids{});
 }
 
+// Else it would be free to stop A at the next moment at which anything is to happen, and that is put off again then.
+TEST(dynamic, does_not_put_off_an_interruption_to_an_arrival_that_is_expected) {
+    application a = phase(1, 0, 10);
+    application b = phase(2, 0, 1);
+    application c = phase(3, 0.001, 50);
+    a.state = movement::moving;
+    b.state = movement::waiting;
+    c.state = movement::expected;
+    settings how;
+    how.starvation_s = 1e6;
+    EXPECT_EQ(decide({{std::vector{a, b, c}}}, rule::dynamic, metric::sum_of_times, 0, how).stop, ids{1});
+    b.left_s = 9.99;
+    EXPECT_EQ(decide({{std::vector{a, b, c}}}, rule::dynamic, metric::sum_of_times, 0, how).stop, ids{})
+        << "0.01 s of gain for 2 times 0.01 s";
+}
+
 TEST(dynamic, lets_one_of_many_go_on_for_a_gain_below_an_interruption) {
     std::mt19937_64 random(7);
     for (uint32_t k = 0; k < 20; ++k) {
