@@ -159,8 +159,8 @@ def ear_waited(ear: Overheard) -> bool:
 
 
 def turns_of(ear: Overheard) -> list[tuple[float, float]]:
-    """From when the agent was given a turn to when it gave that back. Of a lease that it has given back already, a renewal
-    may still come, which was under way; an agent ignores it."""
+    """From when the agent was given a turn to when it gave that back. Renewals of a lease that it has given back, which
+    were under way, may still come; an agent ignores them."""
     begins = [(when, one["lease"]) for when, one in ear.answered if one["type"] in ("grant", "standing")]
     ends = [(when, None) for when, one in ear.said if one["type"] in ("release", "stopped")]
     turns, begun, ended = [], None, set()
