@@ -266,8 +266,10 @@ def test_the_status_says_why_a_coordinator_gives_no_turns(start: Start, run: Run
 
 def test_a_file_with_more_paths_than_an_agent_has_room_for_is_refused(run: Run, tmp_path: Path) -> None:
     config = tmp_path / "many.yaml"
-    paths = ", ".join(f"/many/{i}" for i in range(9))
-    config.write_text(f"halcyon: 1\ncoordinators:\n  other: {{paths: [{paths}], address: 'unix:/nowhere'}}\n")
+    paths = [f"/many/{i}" for i in range(9)]
+    each = {"one": ", ".join(paths[:8]), "other": paths[8]}
+    lines = [f"  {name}: {{paths: [{some}], address: 'unix:/{name}'}}\n" for name, some in each.items()]
+    config.write_text("halcyon: 1\ncoordinators:\n" + "".join(lines))
     with pytest.raises(RefusedError, match=r"many\.yaml: 9 coordinated paths; expected from 1 to 8"):
         run(None, "A", HALCYON_COORDINATORS_FILE=str(config))
 
