@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from coordinated_run import said_by, write
 from coordinator_process import PATIENT, CoordinatorProcess, wait_until
 from scripted_agents import Agent, has_turn, heard, run_until
 from turn_programs import Program, RefusedError, ended
@@ -397,6 +398,25 @@ def test_calls_of_a_program_under_the_layer_do_not_wait_twice(start: Start, run:
     said = a.end()
     assert "1 process took turns: 16.8 MB in turn" in said
     assert "out of turn" not in said
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("moved_mib", [0, 4])
+def test_a_program_that_computes_in_its_turn_loses_it_to_one_that_waits(
+    start: Start, run: Run, scratch: Path, moved_mib: int
+) -> None:
+    """After the time for which a holder may move nothing, also if it moved something before."""
+    of = start(paths=[str(scratch)], bounds={"starvation": "10 min"})
+    halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--coordinators", str(of.config), "--"]
+    a = run(of, "A", before=halcyon)
+    a.hold()
+    wait_until(lambda: "moving" in states(of).values(), "A moves")
+    a.do("write", file=str(scratch / "a"), mib=moved_mib)
+    said = said_by(write(of, scratch))
+    assert "1 process took turns: 8.39 MB in turn" in said
+    assert "out of turn" not in said
+    assert of.count("stalled_holders") >= 1  # more, if the other one pauses long enough to lose its turn again
+    assert of.count("overdue_stops") == 0
 
 
 # The place of the first process is free again when the shell becomes the program. While it waits for that, it starts no
