@@ -20,6 +20,7 @@
 #include "coordinate/page/agent_ring.hpp"
 #include "coordinate/page/held_locks.hpp"
 #include "coordinate/page/process_facts.hpp"
+#include "coordinate/page/slot_claim.hpp"
 
 namespace halcyon::coordinate {
 namespace direct = calls::direct;
@@ -108,6 +109,7 @@ bool coordinate_layer::start(const settings& wanted, char* complaint, size_t com
     const double ns_per_tick = measure_tick();
     asks_.start(*shared_, *slot_, files_, wanted.forecasts, wanted.forecasting);
     for (size_t i = 0; i < shared_->file_systems; ++i) takers_[i].start(*shared_, *slot_, i, ns_per_tick, asks_);
+    note_program(*slot_);
     locks_.start(*slot_);
     notice_ends(*this);
     slot_->by_itself.layer.store(1);

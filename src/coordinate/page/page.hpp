@@ -97,7 +97,11 @@ struct alignas(64) program_turns {
         std::atomic<int64_t> counted_from;  ///< bytes_of_process() when the first of these turns was taken
     };
     std::atomic<uint32_t> layer;  ///< 1: a layer counts what the process moves
-    uint32_t unused_[15];
+    uint32_t unused_;
+    /// Of the process, that counts in this place (process_life::program); 0: not known. A process may become another
+    /// one, which may not know of Halcyon.
+    std::atomic<uint64_t> program;
+    uint64_t unused_too_[6];
     part at[8];
 };
 
