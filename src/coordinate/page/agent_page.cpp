@@ -228,7 +228,7 @@ size_t agent_page::free_dead(const std::function<void(const process_slot&)>& unt
             replaced_.look(i, slot, now);
             continue;
         }
-        if (untold && slot.told.load() == 0) untold(slot);
+        if (untold && slot.told.load() != process_slot::itself) untold(slot);
         for (size_t at = 0; at < all.file_systems; ++at) {
             shared_file_system& here = all.file_system[at];
             process_part& part = slot.at[at];
@@ -255,7 +255,7 @@ size_t agent_page::untold() const {
     size_t count = 0;
     for (uint32_t i = 0; i < tried; ++i) {
         const process_slot& slot = all.slots[i];
-        count += slot.owner.load(std::memory_order_acquire) != 0 && slot.told.load() == 0 ? 1 : 0;
+        count += slot.owner.load(std::memory_order_acquire) != 0 && slot.told.load() != process_slot::itself ? 1 : 0;
     }
     return count;
 }

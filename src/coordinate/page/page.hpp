@@ -112,7 +112,7 @@ struct alignas(64) program_turns {
 struct alignas(64) process_slot {
     std::atomic<uint64_t> owner;  ///< owner_of()
     std::atomic<uint32_t> locks;  ///< file locks that it may hold
-    std::atomic<uint32_t> told;   ///< 1: it has written its file of facts (process_facts.hpp)
+    std::atomic<uint32_t> told;   ///< whether it has written its file of facts, as of `by_whom`
     std::atomic<uint64_t> forecasts;
     std::atomic<uint64_t> forecasts_left_out;
     /// Of `locks`, those that another process has taken and this one has a copy of the descriptor of (held_locks.hpp).
@@ -122,6 +122,12 @@ struct alignas(64) process_slot {
     static constexpr size_t most_inherited = 6;
     std::atomic<int32_t> inherited_from[most_inherited];  ///< their descriptors and 1; 0: none; below 0: not known
 
+    /// Who writes the file of facts of a process (process_facts.hpp).
+    enum by_whom : uint32_t {
+        nobody_yet,  ///< the agent, if the process dies like that
+        itself,      ///< it has done so
+        its_agent,   ///< it could not, perhaps since it had changed its user; once it is gone
+    };
     static constexpr size_t most_file_systems = 8;
     process_part at[most_file_systems];
     program_turns by_itself;

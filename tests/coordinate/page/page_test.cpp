@@ -229,18 +229,19 @@ TEST(page, forgets_what_a_killed_process_had_under_way_but_not_what_it_moved) {
     EXPECT_EQ(one.shared().slots[0].locks, 0U);
 }
 
-TEST(page, shows_processes_that_died_before_they_told) {
+TEST(page, shows_processes_that_died_before_they_told_or_could_not) {
     agent_page one = page_of();
-    for (const uint32_t told : {0, 1}) {
+    for (const uint32_t told : {process_slot::nobody_yet, process_slot::itself, process_slot::its_agent}) {
+        const size_t untold = told == process_slot::itself ? 0 : 1;
         in_child([&] {
             process_slot& slot = *claim_slot(one.shared(), own_name());
             slot.at[0].moved = 1000;
             slot.told = told;
         });
-        EXPECT_EQ(one.untold(), 1 - told);
+        EXPECT_EQ(one.untold(), untold);
         std::vector<int64_t> moved;
         one.free_dead([&](const process_slot& slot) { moved.push_back(slot.at[0].moved); });
-        EXPECT_EQ(moved, std::vector<int64_t>(1 - told, 1000));
+        EXPECT_EQ(moved, std::vector<int64_t>(untold, 1000));
         EXPECT_EQ(one.shared().slots[0].told, 0U);
     }
 }
