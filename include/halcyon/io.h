@@ -102,7 +102,7 @@ typedef struct halcyon_io_status_t {
     uint64_t steps_unasked;  /**< times that it went on since nobody gives turns, or nobody answered */
     uint64_t steps_starving; /**< times that it went on since it had waited for as long as anybody may (36 s) */
     char holders[HALCYON_IO_MAX_HOLDERS]; /**< jobs that have the turn, one a line; "": this one, or not known */
-    char reason[HALCYON_IO_MAX_REASON];   /**< not coordinated, or silent: why */
+    char reason[HALCYON_IO_MAX_REASON];   /**< not coordinated, or silent: why; else, if bytes do not count: why */
 } halcyon_io_status_t;
 
 /** The turns of one process at one file system. */

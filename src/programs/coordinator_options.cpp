@@ -151,6 +151,9 @@ result<coordinator_entry> configured(const coordinator_options& options) {
         auto address = parse_socket_address(options.metrics);
         if (!address) return address.why();
         entry.reached.metrics = *address;
+        const bool any_port = address->is_tcp() && address->port == 0;
+        if (!any_port && std::ranges::count(entry.reached.listen, *address) > 0)
+            return wrong("--metrics " + address->text() + ": clients connect there; expected another address");
     }
     return entry;
 }

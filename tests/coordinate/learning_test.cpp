@@ -201,6 +201,36 @@ TEST(learning, expects_a_phase_of_which_nothing_is_known_to_go_on_for_as_long_ag
     EXPECT_EQ(one.left_s(100), 3);
 }
 
+TEST(learning, believes_no_speed_near_0_by_which_a_phase_would_never_come_nearer_to_its_end) {
+    conversation c(conversation::quick(policy::rule::dynamic));
+    c.join("A");
+    inform begun = phase_of(1, 1, 0);  // the end is one second away
+    begun.lease = c.lease["A"];
+    c.say("A", begun);
+    for (int i = 0; i < 240; ++i) {
+        c.now_s += 0.25;
+        progress what = moved_in(0.25, 1'000'000, c.lease["A"]);
+        what.speed = 1e-9;
+        c.say("A", what);
+    }
+    EXPECT_GT(c.of("A").left_s, 2) << "after a minute, it is as late as that at least";
+}
+
+TEST(learning, believes_no_speed_above_1_by_which_the_end_of_a_phase_would_move_away) {
+    conversation c(conversation::quick(policy::rule::dynamic));
+    c.join("A");
+    inform begun = phase_of(1, 10, 0);
+    begun.lease = c.lease["A"];
+    c.say("A", begun);
+    c.now_s += 0.25;
+    progress what = moved_in(0.25, 25'000'000, c.lease["A"]);
+    what.speed = 1000;
+    c.say("A", what);
+    c.now_s += 1;
+    c.settle();
+    EXPECT_NEAR(c.of("A").left_s, 8.75, 0.1);
+}
+
 TEST(learning, takes_the_speed_of_others_for_that_of_an_application_of_which_only_the_bytes_are_known) {
     conversation c(conversation::quick(policy::rule::dynamic));
     c.join("A");

@@ -91,6 +91,14 @@ TEST_P(liars, who_are_about_to_end_all_the_time) {
     expect_within(0.1, honest_slow_down(GetParam(), {one}), truth);
 }
 
+TEST_P(liars, who_are_about_to_end_all_the_time_and_say_that_they_hardly_move) {
+    simulated one = liar();
+    const double truth = honest_slow_down(GetParam(), {one});
+    one.never_ends = true;
+    one.told_speed = 1e-9;
+    expect_within(0.1, honest_slow_down(GetParam(), {one}), truth);
+}
+
 TEST_P(liars, who_take_the_turn_and_do_nothing) {
     simulated one = liar();
     one.stalls = true;

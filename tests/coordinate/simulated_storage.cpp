@@ -116,6 +116,7 @@ void simulated_storage::run(double seconds) {
             report.left_s = said_left_s(one);
             report.bytes_left = static_cast<int64_t>(said_left_s(one) * bytes_per_s);
             report.speed = 1 / static_cast<double>(std::max<size_t>(1, movers.size()));
+            if (one.what.told_speed > 0) report.speed = one.what.told_speed;
             report.under_way = one.what.says_calls ? 1 : 0;
             one.moved_s = 0;
             told_.received(one.connection, report, now_s_);

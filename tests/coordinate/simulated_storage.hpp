@@ -19,6 +19,7 @@ struct simulated {
     double computes_s = 10;       ///< between phases, on average
     double said = 1;              ///< times what is true is what it forecasts
     bool never_ends = false;      ///< says all the time that it has 0.1 s left
+    double told_speed = 0;        ///< relative to alone; 0: what is true
     bool stalls = false;          ///< never moves anything
     bool says_calls = false;      ///< that one of its calls is under way, also where it moves nothing
     bool invents_leases = false;  ///< shows one whenever it asks

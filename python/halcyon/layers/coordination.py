@@ -183,7 +183,7 @@ def turns_in_words(turns: Turns, coordinated: Sequence[str] = ()) -> list[str]:
     said += [words.format(turns.past[what]) for what, words in _PAST.items() if turns.past[what]]
     if not turns.processes:
         where = f"below {', '.join(coordinated)}" if coordinated else "on a coordinated path"
-        unseen = "static programs, and children that drop LD_PRELOAD, are not seen"
+        unseen = "static programs, children that drop LD_PRELOAD, and those that become another user are not seen"
         return [*said, f"no process did I/O {where}; {unseen}"]
     who = plural(turns.processes, "process", "processes")
     waited = seconds(counts["waited_ns"] / 1e9)

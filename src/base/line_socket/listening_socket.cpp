@@ -39,7 +39,8 @@ result<void> listening_socket::listen_unix(const listen_options& options) {
     socket_ = descriptor(::socket(AF_UNIX, stream, 0));
     if (!socket_) return system_failure("socket", errno);
     if (address_.kind == socket_address::family::unix_path) {
-        auto file = socket_file::listen(socket_.get(), address_, options.permissions, options.backlog);
+        auto file =
+            socket_file::listen(socket_.get(), address_, options.permissions, options.backlog, options.lock_patience);
         if (!file) return file.why();
         file_ = std::move(*file);
         return {};

@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -19,6 +20,8 @@ struct listen_options {
     /// permissions: everybody of the network namespace may connect.
     mode_t permissions = 0600;
     int backlog = 512;
+    /// Others that open a socket in the same directory hold its lock for a few system calls.
+    std::chrono::milliseconds lock_patience{5000};
     /// TCP without MUNGE: believe each peer's claim of who it is, since everybody on that network is trusted.
     bool insecure = false;
     std::string munge_socket = {};  ///< of munged; empty: its default
@@ -42,6 +45,10 @@ class listening_socket {
 
     /// With the port that the system chose.
     [[nodiscard]] const socket_address& address() const { return address_; }
+    /// Whether clients come to this socket by its address. Not so where the file of a Unix socket was deleted, moved or
+    /// replaced, or another file system was mounted above it.
+    [[nodiscard]] bool is_in_place() const { return !file_ || file_.is_in_place(); }
+    [[nodiscard]] bool has_file() const { return static_cast<bool>(file_); }
     /// A sentence for the log, if whoever starts the server should know; else empty.
     [[nodiscard]] std::string warning() const;
     /// With which to check answers; none: not TCP, or insecure.

@@ -19,8 +19,7 @@
 namespace halcyon {
 namespace {
 
-/// Others hold the lock for a few system calls.
-constexpr std::chrono::milliseconds lock_patience{5000}, lock_interval{10};
+constexpr std::chrono::milliseconds lock_interval{10};
 
 failure in_use(const socket_address& address, const std::optional<peer_identity>& by) {
     std::string who = "by another process";
@@ -45,17 +44,16 @@ result<std::optional<failure>> live_listener(const socket_address& address) {
     return system_failure(address.text(), why);
 }
 
-result<directory_claim> claim(const socket_address& address) {
+result<directory_claim> claim(const socket_address& address, std::chrono::milliseconds patience) {
     const std::string directory = std::filesystem::path(address.name).parent_path();
-    const auto deadline = std::chrono::steady_clock::now() + lock_patience;
+    const auto deadline = std::chrono::steady_clock::now() + patience;
     while (true) {
         auto held = directory_claim::take(directory);
         if (held || held.why().kind != error_kind::usage) return held;
         if (std::chrono::steady_clock::now() >= deadline)
             return failure{error_kind::unavailable,
                            address.text() + ": directory " + directory + " has been locked by another process for " +
-                               std::to_string(std::chrono::duration_cast<std::chrono::seconds>(lock_patience).count()) +
-                               " s; choose a directory for sockets alone",
+                               std::to_string(patience.count()) + " ms; choose a directory for sockets alone",
                            0};
         std::this_thread::sleep_for(lock_interval);
     }
@@ -98,8 +96,9 @@ failure address_in_use(const socket_address& address) {
     return live && *live ? **live : in_use(address, std::nullopt);
 }
 
-result<socket_file> socket_file::listen(int socket, const socket_address& address, mode_t permissions, int backlog) {
-    const auto held = claim(address);
+result<socket_file> socket_file::listen(int socket, const socket_address& address, mode_t permissions, int backlog,
+                                        std::chrono::milliseconds patience) {
+    const auto held = claim(address, patience);
     if (!held) return held.why();
     if (auto free = remove_stale(address); !free) return free.why();
     // bind() takes the socket's own permissions, less the umask: at no moment may more users connect than asked for.
@@ -130,8 +129,12 @@ socket_file& socket_file::operator=(socket_file&& other) noexcept {
     return *this;
 }
 
+bool socket_file::is_in_place() const {
+    return leads_to(path_, file_.get());
+}
+
 void socket_file::remove() {
-    if (file_ && made_by_ == ::getpid() && leads_to(path_, file_.get())) ::unlink(path_.c_str());
+    if (file_ && made_by_ == ::getpid() && is_in_place()) ::unlink(path_.c_str());
     file_.reset();
 }
 

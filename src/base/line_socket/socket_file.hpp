@@ -2,6 +2,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <string>
 
 #include "base/descriptor.hpp"
@@ -21,10 +22,16 @@ class socket_file {
     ///
     /// Failure (unavailable): a live process listens there, which the message names. Usage: the path is something else
     /// than a socket. System: the directory or the old file refuses.
-    static result<socket_file> listen(int socket, const socket_address& address, mode_t permissions, int backlog);
+    /// Waits for that lock for `patience` at most.
+    static result<socket_file> listen(int socket, const socket_address& address, mode_t permissions, int backlog,
+                                      std::chrono::milliseconds patience);
     socket_file(socket_file&& other) noexcept;
     socket_file& operator=(socket_file&& other) noexcept;
     ~socket_file();
+
+    explicit operator bool() const { return static_cast<bool>(file_); }
+    /// False: the path leads to another file or to nothing, so that nobody finds the socket there.
+    [[nodiscard]] bool is_in_place() const;
 
   private:
     void remove();

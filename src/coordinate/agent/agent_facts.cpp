@@ -37,7 +37,8 @@ void agent_facts::tell_of_dead(const page& shared, const process_slot& slot) {
     if (directory_.empty() ||
         !process_facts::name_file(path.data(), path.size(), directory_, host_.c_str(), slot.owner.load()))
         return;
-    const size_t bytes = process_facts::describe(text.data(), text.size(), shared, slot, "died");
+    const char* const how = slot.told.load() == process_slot::its_agent ? "by_agent" : "died";
+    const size_t bytes = process_facts::describe(text.data(), text.size(), shared, slot, how);
     if (bytes > 0) writer_.write(path.data(), std::string(text.data(), bytes));
 }
 

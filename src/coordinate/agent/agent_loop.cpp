@@ -79,7 +79,8 @@ result<void> running_agent::add_mount(size_t at, double now_s) {
     all_.push_back(std::make_unique<coordinated>(mount, how, bell_.get(), now_s));
     coordinated& added = *all_.back();
     const auto now = [] { return seconds(monotonic_ns()); };
-    auto link = coordinator_link::start(*loop_, mount.addresses, mount.munge_socket,
+    const std::string name = how.job.job + '\n' + how.job.node + '\n' + mount.path;
+    auto link = coordinator_link::start(*loop_, mount.addresses, mount.munge_socket, name,
                                         {[&added, now] { added.agent.connected(now()); },
                                          [&added, now, at, this](const from_coordinator& message) {
                                              added.agent.received(message, now());

@@ -19,20 +19,20 @@ namespace halcyon::coordinate {
 namespace {
 
 constexpr int64_t between_tries_ns = 250'000'000;
-constexpr double longest_refused_s = 300;
 constexpr auto longest_connect = std::chrono::seconds(1);
 constexpr auto longest_unconfirmed = std::chrono::seconds(5);  // of heartbeats
 
 }  // namespace
 
 result<std::unique_ptr<coordinator_link>> coordinator_link::start(event_loop& loop, const std::string& addresses,
-                                                                  std::string munge_socket, events on) {
+                                                                  std::string munge_socket, std::string_view agent,
+                                                                  events on) {
     auto where = parse_socket_addresses(addresses);
     if (!where) return where.why();
     descriptor bell(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!bell) return system_failure("eventfd", errno);
     std::unique_ptr<coordinator_link> made(
-        new coordinator_link(loop, *std::move(where), std::move(munge_socket), std::move(on), std::move(bell)));
+        new coordinator_link(loop, *std::move(where), std::move(munge_socket), agent, std::move(on), std::move(bell)));
     auto watch = loop.add(made->bell_.get(), EPOLLIN, [link = made.get()](uint32_t) { link->take_connection(); });
     if (!watch) return watch.why();
     made->bell_watch_ = *watch;
@@ -110,11 +110,10 @@ void coordinator_link::take_refusal() {
 }
 
 void coordinator_link::heed(const from_coordinator& message) {
-    if (std::holds_alternative<registered>(message)) refused_for_s_ = 0;
+    if (std::holds_alternative<registered>(message)) pause_.over();
     const auto* const no = std::get_if<refused>(&message);
     if (no == nullptr || no->again_s == 0) return;
-    refused_for_s_ = std::min(std::max(no->again_s, 2 * refused_for_s_), longest_refused_s);
-    refused_until_ns_ = monotonic_ns() + static_cast<int64_t>(refused_for_s_ * 1e9);
+    refused_until_ns_ = monotonic_ns() + static_cast<int64_t>(pause_.next(no->again_s) * 1e9);
 }
 
 void coordinator_link::read() {

@@ -5,11 +5,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "base/event_loop.hpp"
 #include "base/line_socket/line_client.hpp"
+#include "coordinate/agent/refused_pause.hpp"
 #include "coordinate/protocol/messages.hpp"
 
 namespace halcyon::coordinate {
@@ -18,9 +20,8 @@ namespace halcyon::coordinate {
 /// addresses are tried one after the other, without a pause until all were. A daemon that was silent for
 /// `lease_silence_s` is left then, and nothing that comes from it later is believed: another one may have the lead.
 ///
-/// A coordinator that refuses this agent is asked again after the time that it names, and after twice as long with each
-/// further refusal, up to five minutes; a daemon that stands by names no time. A door that does not let this user in
-/// counts as a refusal, too.
+/// A coordinator that refuses this agent is left alone for a while (refused_pause.hpp); a daemon that stands by names
+/// no time for that. A door that does not let this user in counts as a refusal, too.
 ///
 /// Threads: connecting may take its time (munged, a node that does not answer), so a thread does that, one at a time;
 /// it leaves what it got under the mutex and then writes the eventfd. All else is the loop's. Where the system has no
@@ -32,9 +33,10 @@ class coordinator_link {
         std::function<void(const from_coordinator&)> received;
         std::function<void()> disconnected;
     };
-    /// `addresses`: separated by commas. Failure (config): an address. (system): no descriptors.
+    /// `addresses`: separated by commas. `agent`: a name that no other agent has. Failure (config): an address.
+    /// (system): no descriptors.
     static result<std::unique_ptr<coordinator_link>> start(event_loop& loop, const std::string& addresses,
-                                                           std::string munge_socket, events on);
+                                                           std::string munge_socket, std::string_view agent, events on);
     ~coordinator_link();
     coordinator_link(const coordinator_link&) = delete;
     coordinator_link& operator=(const coordinator_link&) = delete;
@@ -48,9 +50,10 @@ class coordinator_link {
     [[nodiscard]] uint64_t threads_missing() const { return threads_missing_; }
 
   private:
-    coordinator_link(event_loop& loop, std::vector<socket_address> addresses, std::string munge_socket, events on,
-                     descriptor bell)
-        : loop_(loop),
+    coordinator_link(event_loop& loop, std::vector<socket_address> addresses, std::string munge_socket,
+                     std::string_view agent, events on, descriptor bell)
+        : pause_(agent),
+          loop_(loop),
           addresses_(std::move(addresses)),
           munge_socket_(std::move(munge_socket)),
           on_(std::move(on)),
@@ -62,6 +65,7 @@ class coordinator_link {
     void watch_output();
     [[nodiscard]] bool was_silent(int64_t now_ns) const;
 
+    refused_pause pause_;
     event_loop& loop_;
     std::vector<socket_address> addresses_;
     size_t next_ = 0;  ///< address to be tried
@@ -73,7 +77,6 @@ class coordinator_link {
     bool writes_ = false;
     int64_t tried_ns_ = 0;  ///< the first address
     int64_t heard_ns_ = 0;
-    double refused_for_s_ = 0;  ///< the last time; 0: not refused since it registered
     int64_t refused_until_ns_ = 0;
     uint64_t misunderstood_ = 0, threads_missing_ = 0;
 

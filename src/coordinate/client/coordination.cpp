@@ -125,6 +125,7 @@ program_place take_place(const job_identity& job, const coordination& by, const 
     if (slot == nullptr)
         return {nullptr, nullptr,
                 "the job has more than " + std::to_string(page::most_processes) + " processes on this node"};
+    note_program(*slot);
     return {shared, slot, {}};
 }
 

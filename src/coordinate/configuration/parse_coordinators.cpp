@@ -62,6 +62,13 @@ std::string path_of(const config_value& value) {
     return path;
 }
 
+/// More than a process has room for in the page of its node, nobody could take turns at.
+void check_count(const config_value& paths) {
+    constexpr size_t most = process_slot::most_file_systems;
+    if (const size_t count = paths.items().size(); count > most)
+        paths.refuse(std::to_string(count) + " paths; expected " + std::to_string(most) + " at most");
+}
+
 mode_t permissions_of(const config_value& value) {
     const std::string& text = value.text();
     unsigned number = 0;
@@ -135,6 +142,17 @@ void parse_limits(const config_value& from, settings& how, service& reached) {
     if (const auto v = from.find("buffer")) reached.most_buffered_bytes_per_user = size(*v, int64_t{1} << 20U);
 }
 
+/// The daemon listens there for Prometheus alone. A port that the system chooses is another one each time.
+socket_address metrics_of(const config_value& value, const coordinator_entry& entry) {
+    const socket_address given = address_of(value);
+    const bool any_port = given.is_tcp() && given.port == 0;
+    for (const auto* const of_clients : {&entry.addresses, &entry.reached.listen})
+        if (!any_port && std::ranges::find(*of_clients, given) != of_clients->end())
+            value.refuse("'" + given.text() + "' is an address of this coordinator's clients ('" +
+                         (of_clients == &entry.addresses ? "address" : "listen") + "'); expected another one");
+    return given;
+}
+
 void parse_service(const config_value& from, coordinator_entry& entry) {
     service& reached = entry.reached;
     if (const auto v = from.find("listen"))
@@ -145,7 +163,7 @@ void parse_service(const config_value& from, coordinator_entry& entry) {
     if (const auto v = from.find("munge-socket")) reached.munge_socket = v->text();
     if (const auto v = from.find("administrators"))
         for (const config_value& each : v->items()) reached.administrators.push_back(user_of(each));
-    if (const auto v = from.find("metrics")) reached.metrics = address_of(*v);
+    if (const auto v = from.find("metrics")) reached.metrics = metrics_of(*v, entry);
     if (const auto v = from.find("epoch-file")) reached.epoch_file = path_of(*v);
 }
 
@@ -203,7 +221,9 @@ coordinators build(const config_value& root) {
         coordinator_entry entry;
         entry.name = name;
         value.check_name("coordinator", name);
-        for (const config_value& each : value.find("paths")->items()) {
+        const config_value paths = *value.find("paths");
+        check_count(paths);
+        for (const config_value& each : paths.items()) {
             entry.paths.push_back(path_of(each));
             const auto [known, added] = owner_of.emplace(entry.paths.back(), name);
             if (!added) each.refuse("'" + entry.paths.back() + "' is coordinated by '" + known->second + "' already");

@@ -13,8 +13,20 @@ namespace {
 /// as it is late.
 constexpr double least_left_s = 1e-3;
 constexpr double all_begin_within_s = 0.1;
+/// Below its part of the storage, by whatever else slows an application down: as much as a forecast may be short by
+/// (forecast_trust.cpp).
+constexpr double most_slow_down = 16;
+/// Agents know more exactly which bytes moved when. But of the speed that the bytes of a second or so have, relative to
+/// those of times alone, no less than this is believed.
+constexpr double least_of_measured = 0.5;
+/// Moved alone, until the speed alone is known.
+constexpr double known_after_s = 0.5;
 /// Of a storage that nobody has used yet: any will do to tell small phases from large ones.
 constexpr double first_bytes_per_s = 1e8;
+
+double part_of_each(size_t movers) {
+    return 1.0 / static_cast<double>(std::max<size_t>(1, movers));
+}
 
 double left_after(double left_s, double moved_s) {
     const double still_s = left_s - moved_s;
@@ -73,9 +85,18 @@ policy::movement job::state_now() const {
 void job::work(double now_s, size_t movers) {
     const double passed_s = std::max(0.0, now_s - worked_at_s);
     worked_at_s = now_s;
-    if (moves())
-        worked_s +=
-            passed_s * (speed > 0 ? std::min(speed, 1.0) : 1.0 / static_cast<double>(std::max<size_t>(1, movers)));
+    if (moves()) worked_s += passed_s * (speed > 0 ? speed : part_of_each(movers));
+}
+
+/// Work is counted by it, and forecasts run out by it. None near 0 is believed: who tells one would have a phase that
+/// never goes on, so that its end would be believed to be as near as ever, and no forecast would be found to be short.
+/// Nor one much below what the bytes say, nor above 1: the end would move away while the phase goes on.
+void job::hear_speed(double told, size_t movers) {
+    if (!(told > 0)) return;
+    double least = part_of_each(movers) / most_slow_down;
+    if (alone.seconds() > known_after_s && alone.bytes_per_s() > 0)
+        least = std::max(least, std::min(1.0, bytes_per_s() / alone.bytes_per_s()) * least_of_measured);
+    speed = std::clamp(told, least, 1.0);
 }
 
 int64_t job::processes() const {
@@ -110,7 +131,6 @@ double job::bytes_per_s() const {
 }
 
 double job::most_demand() const {
-    constexpr double known_after_s = 0.5;
     constexpr double all = 0.9;  // above, it takes all: no speed is as exact
     if (!(storage.bytes_per_s > 0)) return 1;
     double usual = alone.bytes_per_s();

@@ -90,7 +90,7 @@ struct job {
     forecast_trust trust;
     double worked_s = 0;     ///< in this phase
     double worked_at_s = 0;  ///< up to when that counts
-    double speed = 0;        ///< by the latest report; 0: not known
+    double speed = 0;        ///< by the latest report, as far as that is believed (hear_speed); 0: not known
     mean_speed alone{60};    ///< while nobody else moved
     struct {
         double alone_bytes_per_s = 0;  ///< of others that had it for themselves
@@ -113,6 +113,8 @@ struct job {
     [[nodiscard]] bool moves() const { return has.any() && in_phase(); }
     /// Work done counts up to now. `movers`: that move at present.
     void work(double now_s, size_t movers);
+    /// That its agent tells, relative to the speed alone, beside others: `movers`, itself among them.
+    void hear_speed(double told, size_t movers);
     /// Computed from turn and phases.
     [[nodiscard]] policy::movement state_now() const;
     [[nodiscard]] int64_t processes() const;

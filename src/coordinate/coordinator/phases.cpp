@@ -176,8 +176,9 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     }
     out.counted.bytes_moved += static_cast<uint64_t>(what.bytes_moved);
     of.moved_bytes = std::min(most_bytes_together, of.moved_bytes + what.bytes_moved);
-    of.work(at.now_s, movers(all, at.now_s).size());
-    if (what.speed > 0) of.speed = what.speed;
+    const size_t moving = movers(all, at.now_s).size();
+    of.work(at.now_s, moving);
+    of.hear_speed(what.speed, moving);
     const bool beyond = what.bytes_left == 0 && what.bytes_moved > by.phase->bytes_left;
     by.phase->bytes_left =
         what.bytes_left > 0 ? what.bytes_left : std::max<int64_t>(0, by.phase->bytes_left - what.bytes_moved);

@@ -14,6 +14,7 @@ namespace {
 
 constexpr int64_t reading_ns = 20'000'000;
 constexpr size_t events_a_round = 128;  // of the loop
+constexpr int64_t between_looks_at_doors_ns = 250'000'000;
 
 double now_s() {
     return static_cast<double>(monotonic_ns()) * 1e-9;
@@ -205,10 +206,23 @@ void daemon::went(connection_id id) {
         machine_->disconnected(id, now_s());
 }
 
+void daemon::look_after_doors(int64_t now_ns) {
+    if (now_ns - looked_after_doors_ns_ < between_looks_at_doors_ns) return;
+    looked_after_doors_ns_ = now_ns;
+    has_files_ = false;
+    const auto look_after = [this](door& one) {
+        has_files_ = has_files_ || one.has_file();
+        if (const std::string news = one.look_after(); !news.empty()) log_.line(news);
+    };
+    for (const auto& one : doors_) look_after(*one);
+    if (metrics_) look_after(metrics_->at());
+}
+
 /// Until there is nothing to read any more, or for some time, in which each client that has sent anything was read
 /// once.
 result<void> daemon::read_all() {
-    const double rest_s = std::clamp(wake_at_s_ - now_s(), 0.0, 60.0);
+    const double most_s = has_files_ ? static_cast<double>(between_looks_at_doors_ns) * 1e-9 : 60.0;
+    const double rest_s = std::clamp(wake_at_s_ - now_s(), 0.0, most_s);
     uint64_t handled = clients_->handled();
     if (auto done = loop_->run_once(static_cast<int64_t>(rest_s * 1e9)); !done) return done;
     const int64_t until_ns = monotonic_ns() + reading_ns;
@@ -255,6 +269,7 @@ result<void> daemon::run() {
             tell_gone();
         }
         const int64_t now_ns = monotonic_ns();
+        look_after_doors(now_ns);
         clients_->expire(now_ns);
         if (metrics_) metrics_->expire(now_ns);
         if (const std::string news = trouble_.news(counted(), counted_, now_ns); !news.empty())

@@ -27,6 +27,9 @@ namespace halcyon::coordinate {
 /// Each round reads whatever is there, from each client in turn, and only then has the state machine decide, so that
 /// nobody is taken for silent whose messages lie unread; a flood of messages delays a decision by 20 ms at most.
 ///
+/// Four times a second it looks whether the files of its Unix sockets are still there, and makes them anew where they
+/// are not.
+///
 /// SIGTERM and SIGINT end it. SIGHUP has it read its configuration again: a wrong one changes nothing; another one than
 /// before begins a new epoch, in which clients connect again and show their leases, as if the daemon had been
 /// restarted.
@@ -71,6 +74,7 @@ class daemon : audience {
     result<void> renew_epoch();
     [[nodiscard]] settings settings_within_limits();
 
+    void look_after_doors(int64_t now_ns);
     result<void> read_all();
     void tell_gone();
     void carry_out(const effects& todo);
@@ -104,7 +108,8 @@ class daemon : audience {
     std::vector<connection_id> gone_;          ///< while effects are carried out
     bool carrying_out_ = false;
     double wake_at_s_ = 0;
-    int64_t begin_ns_ = 0;
+    int64_t begin_ns_ = 0, looked_after_doors_ns_ = 0;
+    bool has_files_ = true;  ///< of sockets, that somebody may delete
 };
 
 }  // namespace halcyon::coordinate

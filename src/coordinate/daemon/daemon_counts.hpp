@@ -21,6 +21,7 @@ struct daemon_counts {
     uint64_t dropped_outgoing = 0;
     uint64_t dropped_log_lines = 0;
     uint64_t refused_metrics = 0;
+    uint64_t reopened_addresses = 0;
 };
 
 /// Every count with its name and meaning: the one list of them.
@@ -41,6 +42,7 @@ void each_count(const daemon_counts& c, Visitor&& visit) {
     visit("dropped_outgoing", c.dropped_outgoing, "Messages not sent: a value out of the protocol's range");
     visit("dropped_log_lines", c.dropped_log_lines, "Log lines that could not be written, or were too many");
     visit("refused_metrics", c.refused_metrics, "Requests for metrics refused");
+    visit("reopened_addresses", c.reopened_addresses, "Sockets whose file was gone and was made anew");
 }
 
 }  // namespace halcyon::coordinate

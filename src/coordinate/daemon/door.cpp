@@ -15,11 +15,42 @@ result<std::unique_ptr<door>> door::open(event_loop& loop, const socket_address&
                                          daemon_counts& counted, arrival arrived) {
     auto socket = listening_socket::open(address, options);
     if (!socket) return socket.why();
-    std::unique_ptr<door> made(new door(loop, std::move(*socket), address, counted, std::move(arrived)));
-    auto watch = loop.add(made->socket_.fd(), EPOLLIN, [one = made.get()](uint32_t) { one->accept_some(); });
+    std::unique_ptr<door> made(new door(loop, std::move(*socket), address, options, counted, std::move(arrived)));
+    auto watch = made->watch(made->socket_);
     if (!watch) return watch.why();
     made->watch_ = *watch;
     return made;
+}
+
+result<event_loop::watch> door::watch(const listening_socket& socket) {
+    return loop_.add(socket.fd(), EPOLLIN, [this](uint32_t) { accept_some(); });
+}
+
+std::string door::look_after() {
+    if (socket_.is_in_place()) {
+        obstacle_.clear();
+        return {};
+    }
+    const auto done = open_again();
+    const std::string before = std::exchange(obstacle_, done ? "" : done.why().message);
+    if (!done && before == obstacle_) return {};
+    if (!done) return "warning: clients do not find the socket any more, and it cannot be made anew: " + obstacle_;
+    ++counted_.reopened_addresses;
+    return "listens at " + socket_.address().text() + " again: the file of its socket was gone";
+}
+
+result<void> door::open_again() {
+    listen_options at_once = options_;
+    at_once.lock_patience = {};
+    auto opened = listening_socket::open(asked_for_, at_once);
+    if (!opened) return opened.why();
+    auto added = watch(*opened);
+    if (!added) return added.why();
+    accept_some();  // who came before the file was gone
+    loop_.remove(watch_);
+    watch_ = *added;
+    socket_ = std::move(*opened);
+    return {};
 }
 
 void door::accept_some() {

@@ -25,6 +25,7 @@ class metrics_door {
     ~metrics_door();
 
     [[nodiscard]] const door& at() const { return *door_; }
+    [[nodiscard]] door& at() { return *door_; }
     void expire(int64_t now_ns);
 
   private:

@@ -20,6 +20,7 @@
 #include "coordinate/page/agent_ring.hpp"
 #include "coordinate/page/held_locks.hpp"
 #include "coordinate/page/process_facts.hpp"
+#include "coordinate/page/slot_claim.hpp"
 
 namespace halcyon::coordinate {
 namespace direct = calls::direct;
@@ -108,6 +109,7 @@ bool coordinate_layer::start(const settings& wanted, char* complaint, size_t com
     const double ns_per_tick = measure_tick();
     asks_.start(*shared_, *slot_, files_, wanted.forecasts, wanted.forecasting);
     for (size_t i = 0; i < shared_->file_systems; ++i) takers_[i].start(*shared_, *slot_, i, ns_per_tick, asks_);
+    note_program(*slot_);
     locks_.start(*slot_);
     notice_ends(*this);
     slot_->by_itself.layer.store(1);
@@ -281,28 +283,32 @@ void coordinate_layer::on_absence(std::string_view, uint64_t) {}
 void coordinate_layer::on_end(calls::ending how) {
     const calls::own_work ours;
     constexpr const char* names[] = {"exit", "exec", "abort"};
-    write_facts(names[static_cast<int>(how)]);
+    const bool written = write_facts(names[static_cast<int>(how)]);
     // The agent waits for that, to tell whoever started the job that all is told.
-    slot_->told.store(1, std::memory_order_release);
+    slot_->told.store(written ? process_slot::itself : process_slot::its_agent, std::memory_order_release);
     ring_agent(*shared_);
 }
 
-[[gnu::noinline]] void coordinate_layer::write_facts(const char* ending) {
+/// False: they cannot be written by this process.
+[[gnu::noinline]] bool coordinate_layer::write_facts(const char* ending) {
     const uint64_t made = asks_.made(), left_out = asks_.left_out();
     slot_->forecasts.fetch_add(made - std::exchange(told_forecasts_, made));
     slot_->forecasts_left_out.fetch_add(left_out - std::exchange(told_left_out_, left_out));
     static char text[process_facts::longest_text];
     const size_t used = process_facts::describe(text, sizeof text, *shared_, *slot_, ending);
-    if (facts_path_[0] == '\0' || used == 0) return;
+    if (facts_path_[0] == '\0' || used == 0) return true;
     const calls::held_signals no_harm;
     const int fd = calls::descriptors::open_out_of_the_way(facts_path_, O_WRONLY | O_CREAT | O_TRUNC);
     const long written = fd < 0 ? fd : direct::pwrite(fd, text, used, 0);
     if (fd >= 0) direct::close(fd);
-    if (written == static_cast<long>(used)) return;
-    static char complaint[longest_path + 100];
-    const int said = snprintf(complaint, sizeof complaint, "halcyon: %s: cannot say here how I/O waited: %s\n",
-                              facts_path_, strerrordesc_np(written < 0 ? static_cast<int>(-written) : ENOSPC));
+    if (written == static_cast<long>(used)) return true;
+    static char complaint[longest_path + 160];
+    const int said = snprintf(
+        complaint, sizeof complaint,
+        "halcyon: %s: process of user %ld cannot say here how I/O waited: %s; its agent tries to\n", facts_path_,
+        direct::call(SYS_geteuid), strerrordesc_np(written < 0 ? static_cast<int>(-written) : ENOSPC));
     calls::standard_error::say(complaint, said);
+    return false;
 }
 
 }  // namespace halcyon::coordinate

@@ -110,7 +110,7 @@ class coordinate_layer final : public calls::layer {
     void collective(size_t at, calls::call_record& record, const calls::next_call& next);
     void lock(size_t at, calls::call_record& record, const calls::next_call& next);
     bool name_facts(std::string_view directory);
-    void write_facts(const char* ending);
+    bool write_facts(const char* ending);
 
     std::array<call_role, static_cast<size_t>(calls::call_id::count)> roles_{};
     file_mounts files_;

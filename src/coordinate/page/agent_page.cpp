@@ -62,6 +62,7 @@ void clear(std::atomic<Number>& one) {
 
 void clear(program_turns& one) {
     clear(one.layer);
+    clear(one.program);
     for (program_turns::part& part : one.at) {
         clear(part.held);
         clear(part.forecasts);
@@ -192,13 +193,14 @@ node_state agent_page::observe(size_t file_system, uint64_t stop_round, int64_t 
         const process_slot& slot = all.slots[i];
         if (slot.owner.load(std::memory_order_acquire) == 0) continue;
         const process_part& part = slot.at[file_system];
-        const uint32_t under_way = part.under_way.load(), waits = part.waiting.load();
         ++found.processes;
-        found.under_way += under_way;
-        found.waiting += waits;
         found.begun += part.begun.load(relaxed);
         found.moved += part.moved.load(relaxed);
         found.unasked += part.unasked.load(relaxed);
+        if (replaced_.contains(i, slot)) continue;
+        const uint32_t under_way = part.under_way.load(), waits = part.waiting.load();
+        found.under_way += under_way;
+        found.waiting += waits;
         const int64_t in_step = moved_in_step_.of(i, slot, file_system, now_ns);
         (under_way > 0 ? found.moved : found.unasked) += in_step;
         found.round = std::max(found.round, part.round.load());
@@ -221,9 +223,12 @@ size_t agent_page::free_dead(const std::function<void(const process_slot&)>& unt
         process_slot& slot = all.slots[i];
         const uint64_t owner = slot.owner.load(std::memory_order_acquire);
         if (owner == 0) continue;
-        const uint64_t start = start_of_process(process_slot::pid_of(owner));
-        if (start != 0 && static_cast<uint32_t>(start) == process_slot::start_of(owner)) continue;
-        if (untold && slot.told.load() == 0) untold(slot);
+        const process_life now = life_of_process(process_slot::pid_of(owner));
+        if (now.start != 0 && static_cast<uint32_t>(now.start) == process_slot::start_of(owner)) {
+            replaced_.look(i, slot, now);
+            continue;
+        }
+        if (untold && slot.told.load() != process_slot::itself) untold(slot);
         for (size_t at = 0; at < all.file_systems; ++at) {
             shared_file_system& here = all.file_system[at];
             process_part& part = slot.at[at];
@@ -250,7 +255,7 @@ size_t agent_page::untold() const {
     size_t count = 0;
     for (uint32_t i = 0; i < tried; ++i) {
         const process_slot& slot = all.slots[i];
-        count += slot.owner.load(std::memory_order_acquire) != 0 && slot.told.load() == 0 ? 1 : 0;
+        count += slot.owner.load(std::memory_order_acquire) != 0 && slot.told.load() != process_slot::itself ? 1 : 0;
     }
     return count;
 }

@@ -11,6 +11,7 @@
 #include "coordinate/page/moved_in_step.hpp"
 #include "coordinate/page/node_state.hpp"
 #include "coordinate/page/page.hpp"
+#include "coordinate/page/replaced_programs.hpp"
 
 namespace halcyon::coordinate {
 
@@ -50,8 +51,9 @@ class agent_page {
     /// What the processes do there now. `stop_round`: as published.
     [[nodiscard]] node_state observe(size_t file_system, uint64_t stop_round, int64_t now_ns) const;
 
-    /// Gives back the places of processes that are dead; how many. `untold` sees those that died before they had
-    /// written their facts.
+    /// Looks which processes live, and which have become another program: what that one has left in the middle of calls
+    /// counts no more. Gives back the places of processes that are dead; how many. `untold` sees those that died before
+    /// they had written their facts.
     size_t free_dead(const std::function<void(const process_slot&)>& untold = {});
     /// Processes that have not written their facts.
     [[nodiscard]] size_t untold() const;
@@ -62,6 +64,7 @@ class agent_page {
   private:
     std::vector<uint32_t> published_;
     mutable moved_in_step moved_in_step_;
+    replaced_programs replaced_;
     shared_memory memory_;
 };
 

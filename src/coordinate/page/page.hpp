@@ -97,7 +97,11 @@ struct alignas(64) program_turns {
         std::atomic<int64_t> counted_from;  ///< bytes_of_process() when the first of these turns was taken
     };
     std::atomic<uint32_t> layer;  ///< 1: a layer counts what the process moves
-    uint32_t unused_[15];
+    uint32_t unused_;
+    /// Of the process, that counts in this place (process_life::program); 0: not known. A process may become another
+    /// one, which may not know of Halcyon.
+    std::atomic<uint64_t> program;
+    uint64_t unused_too_[6];
     part at[8];
 };
 
@@ -108,7 +112,7 @@ struct alignas(64) program_turns {
 struct alignas(64) process_slot {
     std::atomic<uint64_t> owner;  ///< owner_of()
     std::atomic<uint32_t> locks;  ///< file locks that it may hold
-    std::atomic<uint32_t> told;   ///< 1: it has written its file of facts (process_facts.hpp)
+    std::atomic<uint32_t> told;   ///< whether it has written its file of facts, as of `by_whom`
     std::atomic<uint64_t> forecasts;
     std::atomic<uint64_t> forecasts_left_out;
     /// Of `locks`, those that another process has taken and this one has a copy of the descriptor of (held_locks.hpp).
@@ -118,6 +122,12 @@ struct alignas(64) process_slot {
     static constexpr size_t most_inherited = 6;
     std::atomic<int32_t> inherited_from[most_inherited];  ///< their descriptors and 1; 0: none; below 0: not known
 
+    /// Who writes the file of facts of a process (process_facts.hpp).
+    enum by_whom : uint32_t {
+        nobody_yet,  ///< the agent, if the process dies like that
+        itself,      ///< it has done so
+        its_agent,   ///< it could not, perhaps since it had changed its user; once it is gone
+    };
     static constexpr size_t most_file_systems = 8;
     process_part at[most_file_systems];
     program_turns by_itself;

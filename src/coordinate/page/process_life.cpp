@@ -43,24 +43,33 @@ uint64_t number_at(std::string_view text) {
 
 }  // namespace
 
-uint64_t start_of_process(int pid) {
-    constexpr int field_of_state = 3, field_of_threads = 20, field_of_start = 22;
+process_life life_of_process(int pid) {
+    constexpr int field_of_state = 3, field_of_threads = 20, field_of_start = 22, field_of_code = 26,
+                  field_of_stack = 28;
     char text[1024];
     std::string_view rest = read_whole(path_of_process(pid, "/stat"), text);
     const size_t name_ends = rest.rfind(") ");  // "12 (name) S 1 …": the name may hold anything
-    if (name_ends == std::string_view::npos) return 0;
+    process_life found;
+    if (name_ends == std::string_view::npos) return found;
     rest.remove_prefix(name_ends + 2);
     bool ended = false;
+    uint64_t code = 0;
     for (int field = field_of_state; !rest.empty(); ++field) {
         if (field == field_of_state) ended = rest[0] == 'Z' || rest[0] == 'X';
         // A first thread that has ended is shown like that although others go on.
         if (field == field_of_threads && number_at(rest) > 1) ended = false;
-        if (field == field_of_start) return ended ? 0 : number_at(rest);
+        if (field == field_of_start && !ended) found.start = number_at(rest);
+        if (field == field_of_code) code = number_at(rest);
+        if (field == field_of_stack) {
+            const uint64_t stack = number_at(rest);
+            found.program = stack == 0 ? 0 : stack ^ (code << 16U);
+            break;
+        }
         const size_t space = rest.find(' ');
         if (space == std::string_view::npos) break;
         rest.remove_prefix(space + 1);
     }
-    return 0;
+    return found;
 }
 
 uint64_t own_pid_namespace() {

@@ -4,9 +4,19 @@
 
 namespace halcyon::coordinate {
 
-/// When the process began, in ticks since the node's start; 0: there is none of this number, or it is dead and nobody
-/// has waited for it yet. Makes system calls only, none of which is the C library's.
-uint64_t start_of_process(int pid);
+/// What the system tells of a process; by system calls only, none of which is the C library's.
+struct process_life {
+    /// When the process began, in ticks since the node's start; 0: there is none of this number, or it is dead and
+    /// nobody has waited for it yet.
+    uint64_t start = 0;
+    /// Tells the program that it runs from those that it ran before: by where its code and its stack begin, which the
+    /// system chooses anew for each. 0: this process may not know.
+    uint64_t program = 0;
+};
+process_life life_of_process(int pid);
+inline uint64_t start_of_process(int pid) {
+    return life_of_process(pid).start;
+}
 
 /// The PID namespace of this process; 0: not known. Likewise.
 uint64_t own_pid_namespace();

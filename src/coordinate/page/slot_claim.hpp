@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "coordinate/page/page.hpp"
+#include "coordinate/page/process_life.hpp"
 #include "coordinate/page/rounds.hpp"
 
 namespace halcyon::coordinate {
@@ -42,6 +43,12 @@ inline void forget_program_before(process_slot& slot, size_t file_system) {
     part.under_way = part.waiting = 0;
     part.inside = rounds::none;
     slot.by_itself.at[file_system].held = slot.by_itself.at[file_system].forecasts = 0;
+}
+
+/// The program that the process runs now counts in its place, from which what was left there is gone.
+inline void note_program(process_slot& slot) {
+    const uint64_t runs = life_of_process(process_slot::pid_of(slot.owner.load(std::memory_order_relaxed))).program;
+    slot.by_itself.program.store(runs, std::memory_order_release);
 }
 
 }  // namespace halcyon::coordinate

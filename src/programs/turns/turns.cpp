@@ -1,5 +1,7 @@
 #include "programs/turns/turns.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -13,6 +15,7 @@
 #include "base/sized_struct.hpp"
 #include "coordinate/client/coordination.hpp"
 #include "coordinate/client/mount_of.hpp"
+#include "coordinate/page/process_life.hpp"
 
 using namespace halcyon;
 using namespace halcyon::coordinate;
@@ -219,6 +222,12 @@ void halcyon_io_turns::describe_turn(halcyon_io_status_t& into) const {
                              : "the coordinator gives no turns: " + trouble);
         return;
     }
+    // A process that changed its user after its start may not know: the coordinator takes the turn of one that seems to
+    // move nothing.
+    if (slot_->by_itself.layer.load(relaxed) == 0 && bytes_of_process(::getpid()) < 0)
+        put(into.reason,
+            "what this process moves does not count, since it may not read /proc/self/io: has it changed "
+            "its user? prctl(PR_SET_DUMPABLE, 1) lets it");
     into.our_turn = turn_word::goes_under_lease(word) ? 1 : 0;
     into.others_move = here.company.load(relaxed) % 2 != 0 ? 1 : 0;
     if (into.our_turn != 0) return;

@@ -21,7 +21,7 @@ constexpr int limit_ms = 60'000;
 class refused_links : public testing::Test {
   protected:
     refused_links() {
-        link_ = coordinator_link::start(*loop_, name_, "",
+        link_ = coordinator_link::start(*loop_, name_, "", "A",
                                         {[this] { connected_ = true; },
                                          [this](const from_coordinator& message) {
                                              refusals_ += std::holds_alternative<refused>(message) ? 1 : 0;
@@ -71,7 +71,7 @@ TEST_F(refused_links, ask_again_after_the_time_that_is_named_and_twice_as_long_a
     for (const double waits_s : {10, 20, 40, 80, 160, 300}) {  // no longer than five minutes
         refuse(10);
         EXPECT_FALSE(asks_after(waits_s - 1, moment_ms)) << waits_s;
-        care(waits_s + 1);
+        care(waits_s * (1 + refused_pause::most_spread) + 1);
     }
     refuse(10);
 }

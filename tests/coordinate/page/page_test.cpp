@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <set>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "coordinate/page/agent_page.hpp"
@@ -84,6 +87,79 @@ TEST(page, refuses_and_counts_processes_when_it_is_full) {
     EXPECT_EQ(one.shared().refused, 1U);
 }
 
+/// A process in the middle of a call, while another one waits, that becomes another program when `go` says so.
+class becoming_another {
+  public:
+    explicit becoming_another(page& shared) {
+        EXPECT_EQ(::pipe(go_), 0);
+        pid_ = ::fork();
+        if (pid_ != 0) return;
+        process_slot* const slot = claim_slot(shared, own_name());
+        note_program(*slot);
+        slot->at[0].moved = 10;
+        slot->at[0].under_way = 1;
+        slot->at[0].waiting = 1;
+        char byte = 0;
+        static_cast<void>(::read(go_[0], &byte, 1) == 1);
+        ::execl("/bin/sleep", "sleep", "600", nullptr);
+        ::_exit(1);
+    }
+    ~becoming_another() {
+        ::kill(pid_, SIGKILL);
+        ::waitpid(pid_, nullptr, 0);
+        for (const int fd : go_) ::close(fd);
+    }
+    void go() const { EXPECT_EQ(::write(go_[1], "x", 1), 1); }
+    [[nodiscard]] bool is_another() const {
+        char name[16] = {};
+        const std::string path = "/proc/" + std::to_string(pid_) + "/comm";
+        FILE* const from = ::fopen(path.c_str(), "r");
+        if (from == nullptr) return false;
+        const bool read = ::fgets(name, sizeof name, from) != nullptr;
+        ::fclose(from);
+        return read && std::string_view(name) == "sleep\n";
+    }
+
+  private:
+    int go_[2] = {-1, -1};
+    pid_t pid_ = -1;
+};
+
+TEST(page, does_not_count_the_calls_of_a_program_that_became_another_one) {
+    agent_page one = page_of();
+    const becoming_another process(one.shared());
+    const auto now = [&] { return one.observe(0, 0, 0); };
+    while (now().waiting == 0) ::usleep(100);
+    one.free_dead();
+    EXPECT_EQ(now().under_way, 1);
+    process.go();
+    while (!process.is_another()) ::usleep(100);
+    one.free_dead();
+    EXPECT_EQ(now().under_way, 0);
+    EXPECT_EQ(now().waiting, 0);
+    EXPECT_EQ(now().active, 0);
+    EXPECT_EQ(now().moved, 10);
+    EXPECT_EQ(now().processes, 1);
+}
+
+TEST(page, counts_the_calls_of_the_next_program_from_its_first_one) {
+    process_slot slot{};
+    slot.owner = process_slot::owner_of(5, 7);
+    slot.by_itself.program = 1;
+    replaced_programs gone;
+    gone.look(3, slot, {.start = 7, .program = 1});
+    EXPECT_FALSE(gone.contains(3, slot));
+    gone.look(3, slot, {.start = 7, .program = 0});  // of another user by now: nobody may know
+    EXPECT_FALSE(gone.contains(3, slot));
+    gone.look(3, slot, {.start = 7, .program = 2});
+    EXPECT_TRUE(gone.contains(3, slot));
+    EXPECT_FALSE(gone.contains(2, slot));
+    slot.by_itself.program = 2;
+    EXPECT_FALSE(gone.contains(3, slot)) << "whether it was looked at again or not";
+    gone.look(3, slot, {.start = 7, .program = 2});
+    EXPECT_FALSE(gone.contains(3, slot));
+}
+
 /// It takes a place, step by step.
 class stepped_claim : public tests::stepped_process {
   public:
@@ -153,18 +229,19 @@ TEST(page, forgets_what_a_killed_process_had_under_way_but_not_what_it_moved) {
     EXPECT_EQ(one.shared().slots[0].locks, 0U);
 }
 
-TEST(page, shows_processes_that_died_before_they_told) {
+TEST(page, shows_processes_that_died_before_they_told_or_could_not) {
     agent_page one = page_of();
-    for (const uint32_t told : {0, 1}) {
+    for (const uint32_t told : {process_slot::nobody_yet, process_slot::itself, process_slot::its_agent}) {
+        const size_t untold = told == process_slot::itself ? 0 : 1;
         in_child([&] {
             process_slot& slot = *claim_slot(one.shared(), own_name());
             slot.at[0].moved = 1000;
             slot.told = told;
         });
-        EXPECT_EQ(one.untold(), 1 - told);
+        EXPECT_EQ(one.untold(), untold);
         std::vector<int64_t> moved;
         one.free_dead([&](const process_slot& slot) { moved.push_back(slot.at[0].moved); });
-        EXPECT_EQ(moved, std::vector<int64_t>(1 - told, 1000));
+        EXPECT_EQ(moved, std::vector<int64_t>(untold, 1000));
         EXPECT_EQ(one.shared().slots[0].told, 0U);
     }
 }

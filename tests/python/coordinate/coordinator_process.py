@@ -132,10 +132,11 @@ class CoordinatorProcess:
         return body
 
     def http(self, request: str) -> tuple[str, str]:
-        wait_until(self.metrics_socket.exists, "the daemon opens it after the sockets of clients")
         with socket.socket(socket.AF_UNIX) as asked:
             asked.settimeout(LIMIT_S)
-            asked.connect(str(self.metrics_socket))
+            # The daemon opens it after the sockets of clients, and its file is there before it listens.
+            listens = lambda: asked.connect_ex(str(self.metrics_socket)) == 0  # noqa: E731
+            wait_until(listens, "the daemon opens the socket of its metrics")
             asked.sendall(request.encode())
             answer = b""
             while some := asked.recv(1 << 16):

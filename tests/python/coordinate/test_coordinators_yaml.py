@@ -68,6 +68,21 @@ def test_a_configuration_is_checked_and_its_coordinators_are_said(
         ("paths: [/home]", "paths: [/gpfs]", "'/gpfs' is coordinated by 'scratch' already"),
         ("paths: [/home]", 'paths: ["/home\\nb"]', ":14: coordinators.home.paths[0]: '/home\\nb'; expected no control"),
         ("paths: [/home]", f"paths: [/{'h' * 511}]", ":14: coordinators.home.paths[0]: a path of 512 bytes; expected"),
+        (
+            "paths: [/home]",
+            f"paths: [{', '.join(f'/{i}' for i in range(9))}]",
+            ":14: coordinators.home.paths: 9 paths; expected 8 at most",
+        ),
+        (
+            "unix:@home",
+            "unix:@home\n    metrics: unix:@home",
+            ":16: coordinators.home.metrics: 'unix:@home' is an address of this coordinator's clients ('address'); ",
+        ),
+        (
+            "unix:@home",
+            "unix:@home\n    listen: [unix:@other]\n    metrics: unix:@other",
+            ":17: coordinators.home.metrics: 'unix:@other' is an address of this coordinator's clients ('listen'); ",
+        ),
         ("unix:@home", "unix:/home=b", ":15: coordinators.home.address: 'unix:/home=b'; expected no control "),
         ("unix:@home", "home", ":15: coordinators.home.address: "),
         ("root, 1000", "nobody-of-that-name", "no user 'nobody-of-that-name' on this machine"),
@@ -84,6 +99,12 @@ def test_mistakes_are_told_with_their_place(
     told = capfd.readouterr().err
     assert told.startswith(f"halcyon-coordinator: {file}:")
     assert said in told
+
+
+def test_metrics_may_have_any_free_port_of_the_clients_host(tmp_path: Path) -> None:
+    free = "listen: ['tcp:127.0.0.1:0']\n    metrics: tcp:127.0.0.1:0"
+    file = written(tmp_path, GOOD.replace("address: unix:@home", f"address: unix:@home\n    {free}"))
+    assert main(["coordinator", "check", str(file)]) == 0
 
 
 def test_heartbeats_must_fit_into_the_time_that_is_silence(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -157,6 +178,7 @@ def test_the_schema_and_the_daemon_know_the_same_words(tmp_path: Path) -> None:
         ),
         (["--address=unix:@x", "--metric=best"], "--metric best: no such metric; expected cpu-hours, energy, sum-of-"),
         (["--address=nowhere"], "expected unix:/path/to/socket"),
+        (["--address=unix:@x", "--metrics=unix:@x"], "--metrics unix:@x: clients connect there; expected another"),
     ],
 )
 def test_a_command_line_that_makes_no_sense_is_refused(arguments: list[str], said: str) -> None:

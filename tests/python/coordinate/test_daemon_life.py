@@ -2,6 +2,8 @@
 
 import os
 import signal
+import socket
+import stat
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -39,6 +41,55 @@ def test_a_killed_daemon_leaves_a_socket_that_the_next_one_replaces(start: Prepa
     assert of.socket.exists()
     of.start()
     assert of.top().load.applications == 0
+
+
+def test_the_files_of_its_sockets_are_made_anew_when_somebody_has_deleted_them(start: Prepare) -> None:
+    of = start()
+    a = Agent(of, "A")
+    a.begin()
+    run_until([a], has_turn(a), "A has the turn")
+    of.socket.unlink()
+    of.metrics_socket.unlink()
+    for at in (of.address, f"unix:{of.metrics_socket}"):
+        said = f"listens at {at} again: the file of its socket was gone\n"
+        run_until([a], lambda: said in of.log.read_text(), f"it listens at {at}")  # noqa: B023
+    assert of.count("reopened_addresses") == 2
+    b = Agent(of, "B")
+    b.begin()
+    run_until([a, b], heard(b, "wait"), "B waits")
+    assert not a.closed
+    assert of.end() == 0
+    assert not of.socket.exists()
+    assert not of.metrics_socket.exists()
+
+
+def test_the_file_of_a_socket_that_was_moved_away_is_made_anew_with_its_permissions(start: Prepare) -> None:
+    of = start(socket_permissions="0622")
+    of.socket.rename(of.folder / "elsewhere")
+    wait_until(lambda: f"listens at {of.address} again" in of.log.read_text(), "it is there again")
+    assert stat.S_IMODE(of.socket.stat().st_mode) == 0o622
+    assert of.top().load.applications == 0
+
+
+def test_a_file_in_the_place_of_its_socket_is_left_alone_and_said(start: Prepare) -> None:
+    of = start()
+    foreign = of.folder / "foreign"
+    foreign.write_text("of somebody else")
+    foreign.rename(of.socket)
+    wait_until(lambda: "the file is there and is no socket" in of.log.read_text(), "it says so")
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind(str(foreign))
+        other.listen()
+        foreign.rename(of.socket)
+        wait_until(lambda: f"in use by process {os.getpid()}" in of.log.read_text(), "it says who listens there")
+        assert of.socket.is_socket()
+        other.accept()[0].close()  # the daemon has looked whether anybody does
+        of.socket.unlink()
+        wait_until(lambda: f"listens at {of.address} again" in of.log.read_text(), "it listens")
+    assert of.top().load.applications == 0
+    said = of.log.read_text()
+    assert said.count("the file is there and is no socket") == 1, "once, not four times a second"
+    assert said.count("clients do not find the socket any more, and it cannot be made anew: ") == 2
 
 
 def test_a_second_daemon_at_the_same_address_is_refused(start: Prepare) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from coordinated_run import said_by, write
 from coordinator_process import PATIENT, CoordinatorProcess, wait_until
 from scripted_agents import Agent, has_turn, heard, run_until
 from turn_programs import Program, RefusedError, ended
@@ -266,8 +267,10 @@ def test_the_status_says_why_a_coordinator_gives_no_turns(start: Start, run: Run
 
 def test_a_file_with_more_paths_than_an_agent_has_room_for_is_refused(run: Run, tmp_path: Path) -> None:
     config = tmp_path / "many.yaml"
-    paths = ", ".join(f"/many/{i}" for i in range(9))
-    config.write_text(f"halcyon: 1\ncoordinators:\n  other: {{paths: [{paths}], address: 'unix:/nowhere'}}\n")
+    paths = [f"/many/{i}" for i in range(9)]
+    each = {"one": ", ".join(paths[:8]), "other": paths[8]}
+    lines = [f"  {name}: {{paths: [{some}], address: 'unix:/{name}'}}\n" for name, some in each.items()]
+    config.write_text("halcyon: 1\ncoordinators:\n" + "".join(lines))
     with pytest.raises(RefusedError, match=r"many\.yaml: 9 coordinated paths; expected from 1 to 8"):
         run(None, "A", HALCYON_COORDINATORS_FILE=str(config))
 
@@ -395,6 +398,25 @@ def test_calls_of_a_program_under_the_layer_do_not_wait_twice(start: Start, run:
     said = a.end()
     assert "1 process took turns: 16.8 MB in turn" in said
     assert "out of turn" not in said
+
+
+@pytest.mark.usefixtures("library")
+@pytest.mark.parametrize("moved_mib", [0, 4])
+def test_a_program_that_computes_in_its_turn_loses_it_to_one_that_waits(
+    start: Start, run: Run, scratch: Path, moved_mib: int
+) -> None:
+    """After the time for which a holder may move nothing, also if it moved something before."""
+    of = start(paths=[str(scratch)], bounds={"starvation": "10 min"})
+    halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--coordinators", str(of.config), "--"]
+    a = run(of, "A", before=halcyon)
+    a.hold()
+    wait_until(lambda: "moving" in states(of).values(), "A moves")
+    a.do("write", file=str(scratch / "a"), mib=moved_mib)
+    said = said_by(write(of, scratch))
+    assert "1 process took turns: 8.39 MB in turn" in said
+    assert "out of turn" not in said
+    assert of.count("stalled_holders") >= 1  # more, if the other one pauses long enough to lose its turn again
+    assert of.count("overdue_stops") == 0
 
 
 # The place of the first process is free again when the shell becomes the program. While it waits for that, it starts no

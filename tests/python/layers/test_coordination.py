@@ -14,6 +14,8 @@ from halcyon.errors import UnavailableError, UsageError
 from halcyon.layers.agent_facts import Agents, await_agents, read_agents
 from halcyon.layers.coordination import Coordination, Turns, read_turns, turns_in_words
 
+NOT_SEEN = "static programs, children that drop LD_PRELOAD, and those that become another user are not seen"
+
 
 @pytest.fixture(autouse=True)
 def agent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +147,7 @@ def test_processes_that_could_not_take_turns_are_counted_by_their_reason(tmp_pat
     assert turns_in_words(read_turns(tmp_path)) == [
         "1 process: I/O is not coordinated: another one",
         "2 processes: I/O is not coordinated: no agent",
-        "no process did I/O on a coordinated path; static programs, and children that drop LD_PRELOAD, are not seen",
+        f"no process did I/O on a coordinated path; {NOT_SEEN}",
     ]
 
 
@@ -213,7 +215,6 @@ def test_a_reason_is_said_only_where_it_is_one(counts: Counter[str], line: str) 
 
 
 def test_where_no_io_was_done_is_said_with_the_paths(tmp_path: Path) -> None:
-    not_seen = "; static programs, and children that drop LD_PRELOAD, are not seen"
     of = Coordination((f"{tmp_path}=unix:/a", "/scratch=unix:/b"))
-    assert turns_in_words(Turns(), of.coordinated) == [f"no process did I/O below {tmp_path}, /scratch{not_seen}"]
-    assert turns_in_words(Turns()) == [f"no process did I/O on a coordinated path{not_seen}"]
+    assert turns_in_words(Turns(), of.coordinated) == [f"no process did I/O below {tmp_path}, /scratch; {NOT_SEEN}"]
+    assert turns_in_words(Turns()) == [f"no process did I/O on a coordinated path; {NOT_SEEN}"]

@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,6 +77,15 @@ def watcher_of(client: int) -> str:
     """The number of the thread that looks whether the server is there."""
     tasks = Path(f"/proc/{client}/task").iterdir()
     return next(task.name for task in tasks if (task / "comm").read_text().strip() == "halcyon-watch")
+
+
+def watches(client: int) -> bool:
+    """Whether it has that thread, which ends when the client knows that no server comes any more."""
+    for task in Path(f"/proc/{client}/task").iterdir():
+        with suppress(FileNotFoundError):  # the thread has just ended
+            if (task / "comm").read_text().strip() == "halcyon-watch":
+                return True
+    return False
 
 
 @contextmanager

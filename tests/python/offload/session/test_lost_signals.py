@@ -1,8 +1,9 @@
 """Signals and phases of a run whose servers die: each is dealt with, written down, or counted as lost."""
 
 import pytest
+from appointing import watches
 from running import BUILDS, Case, check_complete, finish, processes_of, stop_server, stopped_server, wait_for
-from segment import Word, is_abandoned, words
+from segment import Word, words
 from stored import total
 
 GATED = """\
@@ -67,7 +68,8 @@ def test_signals_and_phases_do_not_vanish_with_the_last_server(openmpi_case: Cas
         # As if the server had not come to write the last lines.
         records.write_text("".join(records.read_text().splitlines(keepends=True)[: 1 + 4 - lines_lost]))
         stop_server(server)
-        wait_for(lambda: is_abandoned(processes_of(run)[0]), what="the clients know that there is no server")
+        # One of them finds out for all, but each knows only when its own watch has come to that.
+        wait_for(lambda: not any(map(watches, processes_of(run))), what="the clients know that there is no server")
     case.open_gate(4)
     outcome = finish(run)
     assert outcome.status == 0, outcome.text
