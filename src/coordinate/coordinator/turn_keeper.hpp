@@ -1,8 +1,8 @@
 #pragma once
 
-#include "coordinate/coordinator/fences.hpp"
 #include "coordinate/coordinator/outbox.hpp"
 #include "coordinate/coordinator/settings.hpp"
+#include "coordinate/fencing/fences.hpp"
 
 namespace halcyon::coordinate {
 

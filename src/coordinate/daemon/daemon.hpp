@@ -11,13 +11,13 @@
 #include "coordinate/coordinator/coordinator.hpp"
 #include "coordinate/daemon/clients.hpp"
 #include "coordinate/daemon/door.hpp"
-#include "coordinate/daemon/epoch.hpp"
 #include "coordinate/daemon/log.hpp"
 #include "coordinate/daemon/metrics_door.hpp"
 #include "coordinate/daemon/metrics_text.hpp"
 #include "coordinate/daemon/signals.hpp"
 #include "coordinate/daemon/trouble.hpp"
 #include "coordinate/election/election.hpp"
+#include "coordinate/fencing/epoch.hpp"
 
 namespace halcyon::coordinate {
 

@@ -10,7 +10,7 @@
 #include <limits>
 #include <utility>
 
-#include "coordinate/daemon/epoch.hpp"
+#include "coordinate/fencing/epoch.hpp"
 
 namespace halcyon::coordinate {
 namespace {
