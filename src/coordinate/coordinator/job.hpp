@@ -11,7 +11,7 @@
 #include "coordinate/coordinator/link_speed.hpp"
 #include "coordinate/coordinator/mean_speed.hpp"
 #include "coordinate/coordinator/turn.hpp"
-#include "coordinate/page/recent_mean.hpp"
+#include "coordinate/estimates/recent_mean.hpp"
 #include "coordinate/protocol/messages.hpp"
 #include "policy/application.hpp"
 
