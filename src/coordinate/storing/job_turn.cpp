@@ -7,8 +7,8 @@
 
 #include "base/node_identity.hpp"
 #include "base/replace_file.hpp"
-#include "coordinate/client/mount_of.hpp"
 #include "coordinate/page/agent_ring.hpp"
+#include "coordinate/page/mount_of.hpp"
 #include "coordinate/page/process_facts.hpp"
 
 namespace halcyon::coordinate {

@@ -12,7 +12,7 @@
 #include "base/clock.hpp"
 #include "base/sized_struct.hpp"
 #include "coordinate/client/coordination.hpp"
-#include "coordinate/client/mount_of.hpp"
+#include "coordinate/page/mount_of.hpp"
 
 using namespace halcyon;
 using namespace halcyon::coordinate;
