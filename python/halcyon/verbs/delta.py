@@ -152,8 +152,8 @@ def _report(arguments: argparse.Namespace, wanted: "list[Key]") -> int:
     from halcyon.delta.data_file import read
     from halcyon.delta.graph import Applications, graph_of
     from halcyon.delta.printed import as_dict, print_graph
-    from halcyon.observe.printed.plain import as_json
-    from halcyon.observe.printed.tables import console_for_tables
+    from halcyon.printed.plain import as_json
+    from halcyon.printed.tables import console_for_tables
 
     one = arguments
     content = read(one.data)
