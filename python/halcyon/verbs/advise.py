@@ -114,7 +114,7 @@ def _measure(arguments: argparse.Namespace, command: list[str]) -> int:
     import sys
 
     from halcyon.errors import HalcyonError, HalcyonSystemError
-    from halcyon.observe.advise.trial import ended_in_order
+    from halcyon.process_session import ended_in_order
 
     with ended_in_order():
         try:

@@ -126,7 +126,7 @@ def _measure(arguments: argparse.Namespace) -> "list[Key]":
     from halcyon.delta.data_file import DataFile
     from halcyon.delta.measuring import measure, points
     from halcyon.delta.runs import Limits
-    from halcyon.observe.advise.trial import ended_in_order
+    from halcyon.process_session import ended_in_order
 
     wanted, setup = _wanted(arguments), _setup(arguments)
     limits = Limits(arguments.limit, arguments.arrive_within)

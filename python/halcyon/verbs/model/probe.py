@@ -86,7 +86,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _probe(arguments: argparse.Namespace) -> "Probe":
     from halcyon.models.probe.probing import probe
-    from halcyon.observe.advise.trial import ended_in_order
+    from halcyon.process_session import ended_in_order
     from halcyon.quantities import parse_bytes
 
     with ended_in_order():
