@@ -1,4 +1,4 @@
-#include "coordinate/daemon/door.hpp"
+#include "coordinate/daemon/listener.hpp"
 
 #include <sys/epoll.h>
 
@@ -11,18 +11,19 @@ constexpr int most_a_round = 256;
 
 }  // namespace
 
-result<std::unique_ptr<door>> door::open(event_loop& loop, const socket_address& address, const listen_options& options,
-                                         daemon_counts& counted, arrival arrived) {
+result<std::unique_ptr<listener>> listener::open(event_loop& loop, const socket_address& address,
+                                                 const listen_options& options, daemon_counts& counted,
+                                                 arrival arrived) {
     auto socket = listening_socket::open(address, options);
     if (!socket) return socket.why();
-    std::unique_ptr<door> made(new door(loop, std::move(*socket), address, counted, std::move(arrived)));
+    std::unique_ptr<listener> made(new listener(loop, std::move(*socket), address, counted, std::move(arrived)));
     auto watch = loop.add(made->socket_.fd(), EPOLLIN, [one = made.get()](uint32_t) { one->accept_some(); });
     if (!watch) return watch.why();
     made->watch_ = *watch;
     return made;
 }
 
-void door::accept_some() {
+void listener::accept_some() {
     for (int i = 0; i < most_a_round; ++i) {
         auto from = socket_.accept();
         if (!from) {
