@@ -98,8 +98,8 @@ struct job {
     } storage;                         ///< as known at the latest decision; 0: not known
     double demand_decided_by = 1;      ///< most_demand() then
     bool proven = false;               ///< has moved bytes in a turn that ended well
-    uint32_t strikes = 0;              ///< turns that it lost by its own fault
-    double struck_s = 0;
+    uint32_t penalties = 0;            ///< turns that it lost by its own fault
+    double penalized_s = 0;
     double barred_until_s = 0;  ///< waits until then if anybody else wants the storage
 
     [[nodiscard]] bool in_phase() const;
