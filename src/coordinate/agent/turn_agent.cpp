@@ -61,7 +61,7 @@ void turn_agent::heard(const registered& what) {
         return;
     }
     registered_ = true;
-    trouble_.clear();
+    no_turn_reason_.clear();
     if (what.heartbeat_s > 0) heartbeat_s_ = what.heartbeat_s;
     if (what.starvation_s > 0) todo_.longest_wait_s = what.starvation_s + what.stop_s + late_turn_s;
     if (!std::exchange(comes_back_, false)) return;  // it is told of more processes
@@ -76,7 +76,7 @@ void turn_agent::heard(const registered& what) {
 void turn_agent::heard(const refused& what) {
     // That another daemon leads is no fault.
     const bool stands_by = what.again_s == 0;
-    trouble_ = what.reason;
+    no_turn_reason_ = what.reason;
     if (!stands_by) {
         ++counted_.refusals;
         last_reason_ = what.reason;
@@ -98,7 +98,7 @@ void turn_agent::not_sent(const std::string& why) {
 /// Behind the registration, turns are given all the same.
 void turn_agent::note_reason(const std::string& reason) {
     last_reason_ = reason;
-    if (!registered_) trouble_ = reason;
+    if (!registered_) no_turn_reason_ = reason;
 }
 
 bool turn_agent::is_new(uint64_t fence) {

@@ -90,7 +90,7 @@ class turn_agent {
     [[nodiscard]] bool is_registered() const { return registered_; }
     [[nodiscard]] const agent_counts& counted() const { return counted_; }
     /// Why no coordinator gives turns at present, as far as it was said; "": not known, or one does.
-    [[nodiscard]] const std::string& trouble() const { return trouble_; }
+    [[nodiscard]] const std::string& no_turn_reason() const { return no_turn_reason_; }
     /// Of the last one of `refusals`, `errors` and `unsent`.
     [[nodiscard]] const std::string& last_reason() const { return last_reason_; }
 
@@ -143,7 +143,7 @@ class turn_agent {
     bool comes_back_ = false;  ///< nothing was heard yet over this connection
     bool silent_ = false;
     bool withdraws_ = false;
-    std::string trouble_, last_reason_;
+    std::string no_turn_reason_, last_reason_;
     double heard_s_;
     double sent_s_ = 0;
     double heartbeat_s_ = 0.25;

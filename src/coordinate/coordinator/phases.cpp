@@ -46,7 +46,7 @@ phases::phases(const settings& how, uint64_t epoch, moment begin)
 
 void phases::movers_changed(double now_s) {
     learned_.movers_changed(now_s);
-    movers_known_ = company_told_ = false;
+    movers_known_ = others_told_ = false;
 }
 
 const std::vector<policy::application>& phases::movers(const registry& all, double now_s) {
@@ -304,10 +304,10 @@ void phases::recall(registry& all, job& from, moment at, outbox& out) {
     settle(all, from, at.now_s);
 }
 
-void phases::tell_company(registry& all, outbox& out) {
-    if (std::exchange(company_told_, true)) return;
+void phases::tell_others(registry& all, outbox& out) {
+    if (std::exchange(others_told_, true)) return;
     for (const uint64_t id : all.active())
-        if (job& one = *all.find_job(id); one.counted_mover) turn_keeper::tell_company(one, out);
+        if (job& one = *all.find_job(id); one.counted_mover) turn_keeper::tell_others(one, out);
 }
 
 void phases::offer_standing(registry& all, job& to, moment at, outbox& out) {

@@ -37,7 +37,7 @@ class phases {
     void joins(job& of, agent& by, outbox& out) {
         turns_.repeat(of, by, out);
         changed_ = true;
-        company_told_ = false;
+        others_told_ = false;
     }
     /// The agent leaves for good. `of` and `by` may be gone behind this.
     void leaves(registry& all, job& of, agent& by, moment at, outbox& out, users& by_user);
@@ -56,7 +56,7 @@ class phases {
     void recall(registry& all, job& from, moment at, outbox& out);
     void offer_standing(registry& all, job& to, moment at, outbox& out);
     /// To all that move, how many move beside them.
-    void tell_company(registry& all, outbox& out);
+    void tell_others(registry& all, outbox& out);
     /// After the start, while applications of the coordinator before this one come back.
     [[nodiscard]] bool relearning(moment at) const { return at.heard_s < relearn_until_heard_s_; }
     /// Something has changed since this was asked last: a decision is due.
@@ -96,7 +96,7 @@ class phases {
     decision_log log_;
     std::vector<policy::application> movers_;
     bool movers_known_ = false;
-    bool company_told_ = true;  ///< since the set of movers has changed
+    bool others_told_ = true;  ///< since the set of movers has changed
     bool changed_ = true;
     double relearn_until_heard_s_;
     double before_all_s_;    ///< before all phases that have begun

@@ -96,14 +96,14 @@ class coordinate_layer final : public calls::layer {
     static constexpr int64_t metadata_bytes = 4096;
 
     /// What enter() returns of calls that are none of the coordinator's business; and of others, with the process in
-    /// the lower half, and who was beside it (turn_taker::company, but for its highest bit) in the upper.
+    /// the lower half, and who was beside it (turn_taker::others_move_version, but for its highest bit) in the upper.
     static constexpr uint64_t untouched = 1, entered_bit = uint64_t{1} << 63U;
 
     void transfer(turn_taker& at, calls::call_record& record, const calls::next_call& next);
     [[gnu::noinline]] void invoke_other(call_role role, calls::call_record& record, const calls::next_call& next);
     void take_turn(turn_taker& at, int64_t bytes, operation what, calls::call_record& record,
                    const calls::next_call& next);
-    void end_turn(turn_taker& at, own_calls& mine, passage how, uint32_t company, int64_t bytes, int64_t moved,
+    void end_turn(turn_taker& at, own_calls& mine, passage how, uint32_t others, int64_t bytes, int64_t moved,
                   const calls::call_record& record);
     void stream(size_t at, calls::call_record& record, const calls::next_call& next);
     void metadata(calls::call_record& record, const calls::next_call& next);

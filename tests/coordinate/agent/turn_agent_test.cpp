@@ -501,16 +501,16 @@ TEST_F(turn_agents, do_not_take_a_refusal_for_an_answer) {
     EXPECT_EQ(look().back(), "page unasked");
 }
 
-TEST_F(turn_agents, keep_why_they_were_refused_and_forget_it_as_trouble_once_they_are_registered) {
+TEST_F(turn_agents, keep_why_they_were_refused_and_forget_it_once_they_are_registered) {
     agent->connected(now_s);
     advance();
     hear(refused{"too many connections"});
     agent->disconnected(now_s);
-    EXPECT_EQ(agent->trouble(), "too many connections");
+    EXPECT_EQ(agent->no_turn_reason(), "too many connections");
     EXPECT_EQ(agent->counted().refusals, 1U);
     EXPECT_EQ(agent->counted().lost_connections, 0U);  // it is counted once
     join();
-    EXPECT_EQ(agent->trouble(), "");
+    EXPECT_EQ(agent->no_turn_reason(), "");
     EXPECT_EQ(agent->last_reason(), "too many connections");
 }
 
@@ -522,20 +522,20 @@ TEST_F(turn_agents, do_not_count_daemons_that_stand_by_as_faults) {
     agent->disconnected(now_s);
     EXPECT_EQ(agent->counted(), agent_counts{});
     EXPECT_EQ(agent->last_reason(), "");
-    EXPECT_EQ(agent->trouble(), "this daemon stands by: no daemon leads at present");
+    EXPECT_EQ(agent->no_turn_reason(), "this daemon stands by: no daemon leads at present");
 }
 
 TEST_F(turn_agents, count_what_the_coordinator_did_not_understand_and_what_could_not_be_written) {
     agent->connected(now_s);
     advance();
     agent->not_sent("register.account: 300 bytes");
-    EXPECT_EQ(agent->trouble(), "register.account: 300 bytes");
+    EXPECT_EQ(agent->no_turn_reason(), "register.account: 300 bytes");
     join();
     hear(error_report{"inform.phase: 0"});
     EXPECT_EQ(agent->counted().unsent, 1U);
     EXPECT_EQ(agent->counted().errors, 1U);
     EXPECT_EQ(agent->last_reason(), "inform.phase: 0");
-    EXPECT_EQ(agent->trouble(), "");  // it has its turns all the same
+    EXPECT_EQ(agent->no_turn_reason(), "");  // it has its turns all the same
 }
 
 TEST_F(turn_agents, show_the_lease_of_their_phase_when_they_come_back) {
