@@ -28,7 +28,7 @@ STUDENT_T = {7: 2.447, 8: 2.365, 9: 2.306, 10: 2.262}
 
 def main() -> None:
     if reason := unavailable(PLAN):
-        for name in ("link_share", "small_factor", "small_factor_one_mount", "repeatability"):
+        for name in ("link_share", "interference_factor", "interference_factor_one_mount", "repeatability"):
             unmet("testbed", name, reason)
         return
     with raised(PLAN) as bed:
@@ -56,14 +56,14 @@ def measure(bed: Bed) -> None:
             f"{measured.beside_computing:.3f} of the speed alone",
         )
         one.require("the large application outlasts the small one", measured.covered, f"{measured.large_s:.2f} s")
-        one.value("small_factor", measured.factor, "ratio")
-        one.value("small_factor_one_mount", naive.factor, "ratio")
+        one.value("interference_factor", measured.factor, "ratio")
+        one.value("interference_factor_one_mount", naive.factor, "ratio")
         one.value("overlap_share", measured.overlap_share, "share")
         one.value("beside_computing", measured.beside_computing, "ratio")
         times.append(alone.seconds)
         factors.append(measured.factor)
     count("testbed", "repeatability", spread(times), "ratio")
-    count("testbed", "small_factor_half_width", half_width(factors), "ratio")
+    count("testbed", "interference_factor_half_width", half_width(factors), "ratio")
 
 
 def spread(values: Sequence[float]) -> float:

@@ -1,15 +1,9 @@
-// What a coordinator learns of those that it coordinates, and what it tells about itself.
-#include <algorithm>
-#include <cmath>
-
+// What a coordinator learns of those that it coordinates.
 #include "coordinate/conversation.hpp"
-#include "coordinate/coordinator/decision_log.hpp"
 #include "coordinate/coordinator/forecast_trust.hpp"
 #include "coordinate/coordinator/interruption_time.hpp"
 #include "coordinate/coordinator/job.hpp"
 #include "coordinate/coordinator/side_by_side.hpp"
-#include "coordinate/protocol/fields.hpp"
-#include "coordinate/protocol/plain_text.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -382,123 +376,6 @@ TEST(learning, expects_of_an_application_what_its_agents_expect_together) {
     one.agents.pop_back();  // it is gone, and what it expected with it
     one.describe(as, 11);
     EXPECT_EQ(as.arrived_s, 17);
-}
-
-TEST(operators, are_told_who_has_the_turn_and_what_was_refused) {
-    conversation c(conversation::quick(policy::rule::fcfs));
-    c.join("A", 1000);
-    c.join("B", 1001);
-    c.say("A", stopped{c.lease["A"]});
-    c.say("A", phase_of(1));
-    c.say("B", phase_of(1, 3));
-    c.connect("thief", 1002);
-    c.say("thief", conversation::registration_of("A"));
-    c.connect("root", 0, true);
-    c.say("root", top{});
-    const load* total = nullptr;
-    std::vector<application_line> lines;
-    for (const auto& answer : c.answers["root"]) {
-        if (const auto* const one = std::get_if<load>(&answer)) total = one;
-        if (const auto* const one = std::get_if<application_line>(&answer)) lines.push_back(*one);
-    }
-    ASSERT_NE(total, nullptr);
-    EXPECT_EQ(total->rule, "fcfs");
-    EXPECT_EQ(total->moving, 1);
-    EXPECT_EQ(total->waiting, 1);
-    EXPECT_NE(std::ranges::find(total->counts, "refused_claims 1"), total->counts.end());
-    ASSERT_EQ(lines.size(), 2U);
-    EXPECT_EQ(lines[0].job + " " + lines[0].state, "A moving");
-    EXPECT_EQ(lines[1].job + " " + lines[1].state, "B waiting");
-    EXPECT_NEAR(lines[1].expected_wait_s, 1, 0.01);
-}
-
-TEST(operators, are_explained_decisions_with_what_they_were_to_cost_and_what_they_did) {
-    settings how = conversation::quick(policy::rule::dynamic);
-    how.metric = policy::metric::sum_of_times;
-    conversation c(how);
-    c.join("A", 1000);
-    c.join("B", 1001);
-    c.say("A", stopped{c.lease["A"]});
-    c.say("A", phase_of(1, 10));
-    c.say("B", phase_of(1, 1));
-    c.say("A", stopped{c.lease["A"]});  // A, asked to, or of its own: B is shorter
-    c.connect("root", 0, true);
-    c.say("root", explain{});
-    std::vector<decided> decisions;
-    for (const auto& answer : c.answers["root"])
-        if (const auto* const one = std::get_if<decided>(&answer)) decisions.push_back(*one);
-    ASSERT_GE(decisions.size(), 2U);
-    const auto recalled = std::ranges::find_if(decisions, [](const decided& one) { return !one.stop.empty(); });
-    ASSERT_NE(recalled, decisions.end());
-    EXPECT_EQ(recalled->stop, (std::vector<std::string>{"A"}));
-    ASSERT_EQ(recalled->ways.back(), "dynamic");
-    // 1 + 11, and the interruption for both; one after the other would be 10 + 11.
-    EXPECT_NEAR(recalled->costs.back(), 12 + 2 * how.bounds.interruption_s, 0.01);
-    EXPECT_NEAR(recalled->costs[1], 21, 0.01);
-    EXPECT_EQ(recalled->observed_cost, -1);
-
-    c.pass(1, {"B"}, 1000);
-    c.say("B", release{1});
-    c.pass(10, {"A"}, 1000);
-    c.say("A", release{1});
-    c.answers["root"].clear();
-    c.say("root", explain{});
-    for (const auto& answer : c.answers["root"])
-        if (const auto* const one = std::get_if<decided>(&answer); one != nullptr && !one->stop.empty()) {
-            EXPECT_NEAR(one->observed_cost, 12, 0.1);
-        }
-}
-
-TEST(operators, are_explained_decisions_about_applications_whose_phases_began_in_another_order_than_they_came) {
-    conversation c(conversation::quick(policy::rule::dynamic));
-    c.join("A", 1000);
-    c.join("B", 1001);
-    c.say("A", stopped{c.lease["A"]});
-    c.say("B", phase_of(1, 10));
-    c.say("A", phase_of(1, 1));
-    c.connect("root", 0, true);
-    c.say("root", explain{});
-    const auto recalled = std::ranges::find_if(c.answers["root"], [](const from_coordinator& answer) {
-        const auto* const one = std::get_if<decided>(&answer);
-        return one != nullptr && !one->stop.empty();
-    });
-    ASSERT_NE(recalled, c.answers["root"].end());
-    EXPECT_NE(std::get<decided>(*recalled).text.find("of 2 that want"), std::string::npos);
-    EXPECT_FALSE(std::get<decided>(*recalled).costs.empty());
-}
-
-TEST(operators, are_explained_decisions_about_thousands_by_some_of_their_names) {
-    decision_log log(4);
-    decision_log::entry one;
-    for (uint64_t i = 0; i < 5000; ++i) {
-        one.move.push_back("job" + std::to_string(i));
-        one.pending.push_back({i, 0});
-    }
-    log.add(one);
-    const decision_log::entry& kept = log.entries().front();
-    EXPECT_EQ(kept.move.capacity() + kept.pending.capacity(), decision_log::most_names);
-    const decided told = log.latest(1, 0).front();
-    EXPECT_TRUE(told.text.starts_with("job0, job1, job2 and 4997 more may move")) << told.text;
-    EXPECT_EQ(told.move.size(), decision_log::most_names);
-    EXPECT_EQ(told.observed_cost, -1);
-}
-
-TEST(operators, are_explained_decisions_about_jobs_with_long_names) {
-    std::vector<std::string> names;
-    for (int i = 0; i < 3; ++i) {
-        names.push_back(std::to_string(i));
-        while (names.back().size() + 2 <= longest_name) names.back() += "é";
-    }
-    decision_log log(4);
-    for (int bytes = 0; bytes < 4; ++bytes) {  // wherever the text is cut
-        decision_log::entry one;
-        one.move = one.stop = {names[0] + std::string(static_cast<size_t>(bytes), 'x'), names[1], names[2]};
-        log.add(one);
-    }
-    for (const decided& one : log.latest(4, 0)) {
-        EXPECT_LE(one.text.size(), longest_reason);
-        EXPECT_TRUE(is_plain_text(one.text));
-    }
 }
 
 }  // namespace

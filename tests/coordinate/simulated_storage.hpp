@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "coordinate/coordinator/coordinator.hpp"
-#include "coordinate/page/recent_mean.hpp"
+#include "coordinate/estimates/recent_mean.hpp"
 
 namespace halcyon::coordinate {
 

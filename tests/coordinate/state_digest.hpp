@@ -76,12 +76,12 @@ struct coordinator_digest {
             into.put(one.moved_bytes > 0 ? 1 : 0);
             if (one.has.any()) into.put_time(std::min(p.how.stalled_s + 1, heard_s - one.moved_heard_s));
             if (one.has.any()) into.put_time(std::min(p.how.stalled_s + 1, heard_s - one.turn_heard_s));
-            into.put(p.by_user.suspect(one, now_s) ? 1 : 0);
+            into.put(p.by_user.is_on_probation(one, now_s) ? 1 : 0);
             into.put_time(std::max(0.0, one.barred_until_s - now_s));
             into.put_time(one.has.ending() ? one.has.overdue_at_s() - heard_s : 0);
             into.put(one.has.ending() ? one.has.round() : 0);
             into.put(one.proven ? 1 : 0);
-            into.put(one.strikes);
+            into.put(one.penalties);
             for (const agent& each : one.agents) {
                 into.put(std::hash<std::string>()(each.node));
                 into.put_ranked(each.connection);

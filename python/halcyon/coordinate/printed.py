@@ -7,7 +7,7 @@ from rich.console import Console
 
 from halcyon.compiled import core
 from halcyon.coordinate.state import Application, Decision, Top
-from halcyon.observe.printed.tables import print_table
+from halcyon.printed.tables import print_table
 from halcyon.quantities import ABSENT, count, number, percent, plural, rate, seconds, size
 
 

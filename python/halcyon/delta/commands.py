@@ -10,8 +10,8 @@ from typing import IO, Protocol
 
 from halcyon.errors import HalcyonSystemError
 from halcyon.mpi_launcher import is_launcher, launcher_of
-from halcyon.observe.advise.trial import end_session
 from halcyon.offload.server_world import simulation_environment
+from halcyon.process_session import end_session
 from halcyon.testbed.bed import Bed
 from halcyon.testbed.links import Counted, count, shares_of_storage_links
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from halcyon.compiled import TraceReader, core
 from halcyon.errors import HalcyonSystemError
-from halcyon.observe.analysis.intervals import merge
+from halcyon.intervals import merge
 from halcyon.observe.schema import Kind, Level
 
 PAUSE_S = 1.0

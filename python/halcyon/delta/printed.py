@@ -9,7 +9,7 @@ from halcyon.delta.estimate import Estimate
 from halcyon.delta.graph import Graph, Measured
 from halcyon.delta.measuring import Progress
 from halcyon.models.interference import Point
-from halcyon.observe.printed.tables import print_table
+from halcyon.printed.tables import print_table
 from halcyon.quantities import ABSENT, number, percent, plural, seconds, time_unit
 
 

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from halcyon.observe.printed.plain import as_json, plain
 from halcyon.predict.learnt import Learnt, Run
 from halcyon.predict.rule_costs import rule_costs
+from halcyon.printed.plain import as_json, plain
 
 
 def as_machine(learnt: Learnt) -> str:

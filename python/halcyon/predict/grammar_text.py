@@ -7,7 +7,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from halcyon.observe.printed.tables import console_for_tables, print_lines
 from halcyon.predict.grammar_names import (
     Names,
     count_text,
@@ -21,6 +20,7 @@ from halcyon.predict.grammar_names import (
 )
 from halcyon.predict.learnt import Learnt, Rule, Run, Spread, Symbol
 from halcyon.predict.rule_costs import Cost, pause_text, rule_costs, run_cost
+from halcyon.printed.tables import console_for_tables, print_lines
 from halcyon.quantities import ABSENT, plural, rate, seconds, size
 
 BODY = 16

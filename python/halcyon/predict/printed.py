@@ -7,10 +7,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from halcyon.observe.printed.tables import console_for_tables, print_lines, print_table
 from halcyon.predict.accuracy import EVEN, LIKELY, Accuracy
 from halcyon.predict.scores import Detail, Prediction, Score, Stretch
 from halcyon.predict.words import contexts, left_out, level_note, name_of
+from halcyon.printed.tables import console_for_tables, print_lines, print_table
 from halcyon.quantities import ABSENT, number, plural, seconds, share, size
 
 FEW = 16

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
-from halcyon.observe.printed.tables import print_table
+from halcyon.printed.tables import print_table
 from halcyon.quantities import percent, plural, rate, seconds, size
 from halcyon.testbed import place
 from halcyon.testbed.bed import Bed, Daemon

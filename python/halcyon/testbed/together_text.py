@@ -5,7 +5,7 @@ from typing import Any
 
 from rich.console import Console
 
-from halcyon.observe.printed.tables import print_table
+from halcyon.printed.tables import print_table
 from halcyon.quantities import percent, seconds
 from halcyon.testbed.together import Compared, Round
 

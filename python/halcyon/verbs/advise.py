@@ -96,9 +96,9 @@ def _suggest(arguments: argparse.Namespace, path: Path) -> int:
     from halcyon.observe.advise.suggestions import advise
     from halcyon.observe.analysis.answers import Answers
     from halcyon.observe.open_run import open_run
-    from halcyon.observe.printed.plain import as_json
-    from halcyon.observe.printed.tables import console_for_tables
     from halcyon.observe.recording.folder import say_of_newer_run
+    from halcyon.printed.plain import as_json
+    from halcyon.printed.tables import console_for_tables
 
     say_of_newer_run(path)
     with open_run(path) as dataset:
@@ -114,7 +114,7 @@ def _measure(arguments: argparse.Namespace, command: list[str]) -> int:
     import sys
 
     from halcyon.errors import HalcyonError, HalcyonSystemError
-    from halcyon.observe.advise.trial import ended_in_order
+    from halcyon.process_session import ended_in_order
 
     with ended_in_order():
         try:
@@ -136,8 +136,8 @@ def _try(arguments: argparse.Namespace, command: list[str]) -> int:
     from halcyon.observe.advise.trial import Launch
     from halcyon.observe.advise.try_settings import try_settings
     from halcyon.observe.mpi_library import library_of
-    from halcyon.observe.printed.plain import as_json
-    from halcyon.observe.printed.tables import console_for_tables
+    from halcyon.printed.plain import as_json
+    from halcyon.printed.tables import console_for_tables
 
     progress = Console(stderr=True, highlight=False)
     wanted = [parse_settings(text) for text in arguments.setting]
@@ -169,8 +169,8 @@ def _sweep(arguments: argparse.Namespace, command: list[str]) -> int:
     from halcyon.observe.advise.sweep.striping import StripeCommand
     from halcyon.observe.advise.sweep.sweeping import record_of, sweep
     from halcyon.observe.advise.trial import Launch
-    from halcyon.observe.printed.plain import as_json
-    from halcyon.observe.printed.tables import console_for_tables
+    from halcyon.printed.plain import as_json
+    from halcyon.printed.tables import console_for_tables
 
     progress = Console(stderr=True, highlight=False)
     values = tuple(Parameter.parse(text) for text in arguments.values)

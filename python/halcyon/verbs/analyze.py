@@ -58,10 +58,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _one(arguments: argparse.Namespace) -> int:
     from halcyon.observe.open_run import open_run
-    from halcyon.observe.printed.plain import as_json
     from halcyon.observe.printed.run import print_run
     from halcyon.observe.recording.folder import say_of_newer_run
     from halcyon.observe.report_tables import report_tables
+    from halcyon.printed.plain import as_json
 
     say_of_newer_run(arguments.path)
     with open_run(arguments.path, arguments.engine) as dataset:
@@ -76,7 +76,7 @@ def _one(arguments: argparse.Namespace) -> int:
 def _many(arguments: argparse.Namespace) -> int:
     from halcyon.observe.analysis.machine import read_machine
     from halcyon.observe.printed.machine import print_machine, reading_runs
-    from halcyon.observe.printed.plain import as_json
+    from halcyon.printed.plain import as_json
 
     with reading_runs() as told:
         machine = read_machine(arguments.path, arguments.engine, told=told, keep=arguments.keep)

@@ -126,7 +126,7 @@ def _measure(arguments: argparse.Namespace) -> "list[Key]":
     from halcyon.delta.data_file import DataFile
     from halcyon.delta.measuring import measure, points
     from halcyon.delta.runs import Limits
-    from halcyon.observe.advise.trial import ended_in_order
+    from halcyon.process_session import ended_in_order
 
     wanted, setup = _wanted(arguments), _setup(arguments)
     limits = Limits(arguments.limit, arguments.arrive_within)
@@ -152,8 +152,8 @@ def _report(arguments: argparse.Namespace, wanted: "list[Key]") -> int:
     from halcyon.delta.data_file import read
     from halcyon.delta.graph import Applications, graph_of
     from halcyon.delta.printed import as_dict, print_graph
-    from halcyon.observe.printed.plain import as_json
-    from halcyon.observe.printed.tables import console_for_tables
+    from halcyon.printed.plain import as_json
+    from halcyon.printed.tables import console_for_tables
 
     one = arguments
     content = read(one.data)

@@ -99,9 +99,9 @@ def _only_one(path: Path) -> Path | None:
 
 
 def _list(arguments: argparse.Namespace) -> int:
-    from halcyon.observe.printed.plain import as_json
-    from halcyon.observe.printed.tables import console_for_tables, print_table
     from halcyon.predict.learnt import listed
+    from halcyon.printed.plain import as_json
+    from halcyon.printed.tables import console_for_tables, print_table
 
     if arguments.output is not None or arguments.thread is not None:
         raise UsageError(f"{arguments.model}: several models; name one of them: halcyon grammar {arguments.model}/NAME")

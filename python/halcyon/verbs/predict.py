@@ -69,10 +69,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.observe.open_run import open_run
-    from halcyon.observe.printed.plain import as_json, plain
     from halcyon.observe.recording.folder import say_of_newer_run
     from halcyon.predict.printed import print_prediction
     from halcyon.predict.streams import Streams
+    from halcyon.printed.plain import as_json, plain
 
     settings = _settings(arguments)
     say_of_newer_run(arguments.path)

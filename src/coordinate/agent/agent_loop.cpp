@@ -144,11 +144,11 @@ void running_agent::advance(size_t at, int64_t now_ns) {
     for (bool again = true; again;) {
         one.agent.observed(page_.observe(at, one.agent.stop_round(), now_ns));
         const agent_effects& todo = one.agent.advance(seconds(now_ns));
-        page_.tell_company(at, todo.others_move);
+        page_.tell_others_move(at, todo.others_move);
         if (todo.page) page_.publish(at, todo.page->to, todo.page->stop_round, todo.page->bytes);
         if (todo.longest_wait_s && with_.asks_for_starvation) page_.limit_waits(at, *todo.longest_wait_s);
         if (todo.wait) page_.tell_wait(at, todo.wait->expected_s, todo.wait->holders);
-        page_.tell_trouble(at, one.agent.trouble());
+        page_.tell_no_turn_reason(at, one.agent.no_turn_reason());
         if (todo.clean_caches) one.cleaner.begin(page_.process_ids());
         wake_at_s_ = std::min(wake_at_s_, todo.wake_at_s);
         again = todo.look_again;

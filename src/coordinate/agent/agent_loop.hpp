@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "coordinate/agent/job_identity.hpp"
 #include "coordinate/page/agent_page.hpp"
+#include "coordinate/page/job_identity.hpp"
 
 namespace halcyon::coordinate {
 

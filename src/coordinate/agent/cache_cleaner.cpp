@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/try_thread.hpp"
-#include "coordinate/client/lies_below.hpp"
+#include "coordinate/page/lies_below.hpp"
 
 namespace halcyon::coordinate {
 

@@ -63,7 +63,7 @@ void coordinator_link::care(int64_t now_ns) {
             if (client)
                 made_.emplace(std::move(*client).release());
             else if (client.why().kind == error_kind::usage)
-                refused_at_door_ = client.why().message;
+                connect_refusal_ = client.why().message;
         }
         const uint64_t one = 1;
         static_cast<void>(::write(bell_.get(), &one, sizeof one) == sizeof one);
@@ -99,7 +99,7 @@ void coordinator_link::take_refusal() {
     std::string reason;
     {
         const std::lock_guard here(mutex_);
-        reason = std::exchange(refused_at_door_, {});
+        reason = std::exchange(connect_refusal_, {});
     }
     if (reason.empty()) return;
     refused said{excerpt(reason, longest_reason)};

@@ -21,7 +21,7 @@ namespace halcyon::coordinate {
 /// `lease_silence_s` is left then, and nothing that comes from it later is believed: another one may have the lead.
 ///
 /// A coordinator that refuses this agent is left alone for a while (refused_pause.hpp); a daemon that stands by names
-/// no time for that. A door that does not let this user in counts as a refusal, too.
+/// no time for that. An address that does not let this user in counts as a refusal, too.
 ///
 /// Threads: connecting may take its time (munged, a node that does not answer), so a thread does that, one at a time;
 /// it leaves what it got under the mutex and then writes the eventfd. All else is the loop's. Where the system has no
@@ -84,7 +84,7 @@ class coordinator_link {
     std::mutex mutex_;
     bool connecting_ = false;
     std::optional<line_connection> made_;
-    std::string refused_at_door_;
+    std::string connect_refusal_;
 };
 
 }  // namespace halcyon::coordinate

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "coordinate/agent/speed_window.hpp"
-#include "coordinate/page/recent_mean.hpp"
+#include "coordinate/estimates/recent_mean.hpp"
 
 namespace halcyon::coordinate {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "coordinate/page/begun_bytes.hpp"
+#include "coordinate/estimates/begun_bytes.hpp"
 
 namespace halcyon::coordinate {
 

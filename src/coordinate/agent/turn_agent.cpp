@@ -1,7 +1,6 @@
 #include "coordinate/agent/turn_agent.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace halcyon::coordinate {
@@ -47,8 +46,8 @@ void turn_agent::caches_clean() {
 /// Another coordinator may have given the turn to others meanwhile: the lease is shown, and not used until a grant
 /// comes.
 void turn_agent::note_stale() {
-    if (lease_ == 0 || now_s_ - heard_s_ <= lease_silence_s) return;
-    stale_ = true;
+    if (!lease_.any() || now_s_ - heard_s_ <= lease_silence_s) return;
+    lease_.make_stale();
     informed_ = false;
 }
 
@@ -61,22 +60,22 @@ void turn_agent::heard(const registered& what) {
         return;
     }
     registered_ = true;
-    trouble_.clear();
+    no_turn_reason_.clear();
     if (what.heartbeat_s > 0) heartbeat_s_ = what.heartbeat_s;
     if (what.starvation_s > 0) todo_.longest_wait_s = what.starvation_s + what.stop_s + late_turn_s;
     if (!std::exchange(comes_back_, false)) return;  // it is told of more processes
     informed_ = false;
     stop_ = {};
-    others_ = 0;
-    expected_.reset();
+    lease_.note_others(0);
+    expected_.forget();
     // Whoever took the standing turn away meanwhile could not say so. That of a phase is shown.
-    if (standing_ || !in_phase_) end_lease();
+    if (lease_.is_standing() || !in_phase_) lease_.end();
 }
 
 void turn_agent::heard(const refused& what) {
     // That another daemon leads is no fault.
     const bool stands_by = what.again_s == 0;
-    trouble_ = what.reason;
+    no_turn_reason_ = what.reason;
     if (!stands_by) {
         ++counted_.refusals;
         last_reason_ = what.reason;
@@ -98,7 +97,7 @@ void turn_agent::not_sent(const std::string& why) {
 /// Behind the registration, turns are given all the same.
 void turn_agent::note_reason(const std::string& reason) {
     last_reason_ = reason;
-    if (!registered_) trouble_ = reason;
+    if (!registered_) no_turn_reason_ = reason;
 }
 
 bool turn_agent::is_new(uint64_t fence) {
@@ -112,24 +111,8 @@ bool turn_agent::is_new(uint64_t fence) {
 
 void turn_agent::begin_lease(uint64_t lease, int64_t bytes, bool is_standing) {
     if (stop_.any() && stop_.lease() != lease) stop_ = {};
-    if (lease_ != lease) {
-        others_ = 0;
-        told_s_ = now_s_;  // what is told next is not about the time of waiting
-    }
-    lease_ = lease;
-    stale_ = false;
-    standing_ = is_standing;
-    granted_ = bytes;
-    renewed_ = bytes;
-    half_told_ = false;
-}
-
-void turn_agent::end_lease() {
-    lease_ = 0;
-    stale_ = false;
-    standing_ = false;
-    granted_ = 0;
-    renewed_.reset();
+    if (lease_.id() != lease) told_s_ = now_s_;  // what is told next is not about the time of waiting
+    lease_.begin(lease, bytes, is_standing);
 }
 
 void turn_agent::heard(const grant& what) {
@@ -138,7 +121,7 @@ void turn_agent::heard(const grant& what) {
         ++counted_.stale_grants;
         return;
     }
-    if (lease_ != what.lease) ++counted_.grants;
+    if (lease_.id() != what.lease) ++counted_.grants;
     begin_lease(what.lease, what.bytes, false);
 }
 
@@ -160,9 +143,9 @@ void turn_agent::heard(const stop& what) {
 }
 
 void turn_agent::heard(const voided& what) {
-    if (what.lease != lease_ && what.lease != stop_.lease()) return;
+    if (what.lease != lease_.id() && what.lease != stop_.lease()) return;
     ++counted_.voided;
-    if (what.lease == lease_) end_lease();
+    if (what.lease == lease_.id()) lease_.end();
     stop_ = {};
     if (in_phase_) ++phase_;  // it asks anew
     informed_ = false;
@@ -173,11 +156,11 @@ void turn_agent::heard(const wait& what) {
 }
 
 void turn_agent::heard(const company& what) {
-    if (what.lease == lease_) others_ = what.others;
+    if (what.lease == lease_.id()) lease_.note_others(what.others);
 }
 
 void turn_agent::give_back_if_quiet() {
-    if (!in_phase_ || lease_ == 0 || stop_.any() || state_.under_way > 0 || state_.waiting > 0) return;
+    if (!in_phase_ || !lease_.any() || stop_.any() || state_.under_way > 0 || state_.waiting > 0) return;
     ++counted_.handed_back;
     end_phase();
 }
@@ -222,8 +205,8 @@ void turn_agent::end_phase() {
     history_.ended(seen_bytes_ - phase_moved_);
     if (registered_ && known_phase_ == phase_) say(release{phase_});
     in_phase_ = informed_ = false;
-    expected_.reset();
-    end_lease();
+    expected_.forget();
+    lease_.end();
 }
 
 /// By forecast, else as the last phases were.
@@ -234,21 +217,13 @@ void turn_agent::estimate(int64_t& bytes_left, double& left_s) {
     left_s = state_.left_s > 0 ? state_.left_s : (alone > 0 ? static_cast<double>(bytes_left) / alone : 0);
     bytes_left = std::clamp<int64_t>(bytes_left, 0, int64_t{1} << 60U);
     left_s = std::clamp(left_s, 0.0, 1e9);
-    estimated_s_ = now_s_;
-    told_left_ = bytes_left;
-    told_left_s_ = left_s;
-}
-
-/// A forecast has come since, and says something else by more than a quarter.
-bool turn_agent::is_off() const {
-    if (state_.forecasts <= estimated_s_ || now_s_ - asked_s_ < how_.pause_s) return false;
-    const auto differ = [](double told, double now) { return now > 0 && std::abs(told - now) > 0.25 * now; };
-    return differ(static_cast<double>(told_left_), static_cast<double>(state_.bytes_left)) ||
-           differ(told_left_s_, state_.left_s);
+    told_rest_.tell(bytes_left, left_s, now_s_);
 }
 
 void turn_agent::say_phase() {
-    if (!in_phase_ || (informed_ && !is_off()) || !registered_ || stop_.any()) return;
+    if (!in_phase_ || !registered_ || stop_.any()) return;
+    const bool is_off = told_rest_.is_off(state_) && now_s_ - asked_s_ >= how_.pause_s;
+    if (informed_ && !is_off) return;
     inform what;
     what.phase = phase_;
     what.operation = state_.operation;
@@ -259,13 +234,13 @@ void turn_agent::say_phase() {
     what.weight = static_cast<double>(std::max<int64_t>(state_.active, 1));
     what.between_starts_s = std::min(history_.between_starts_s(), 1e9);
     what.round = state_.round;
-    what.lease = lease_;
+    what.lease = lease_.id();
     what.fence = fence_;
     say(what);
     asked_s_ = now_s_;
     informed_ = true;
     known_phase_ = phase_;
-    standing_ = false;
+    lease_.hold();
 }
 
 void turn_agent::say_progress() {
@@ -274,7 +249,7 @@ void turn_agent::say_progress() {
     if (unasked > 0) say(progress{.phase = phase_, .lease = 0, .bytes_moved = unasked});
     told_unasked_ = std::max(told_unasked_, state_.unasked);
     if (!informed_) return;
-    progress what{.phase = phase_, .lease = lease_ != 0 ? lease_ : stop_.lease()};
+    progress what{.phase = phase_, .lease = lease_.any() ? lease_.id() : stop_.lease()};
     if (what.lease == 0) return;
     what.bytes_moved = std::max<int64_t>(moved, 0);
     estimate(what.bytes_left, what.left_s);
@@ -297,34 +272,17 @@ void turn_agent::say_progress() {
 /// Tells what was moved in time for the lease to be renewed.
 void turn_agent::keep_lease() {
     if (!in_phase_ || !registered_) return;
-    const bool half_used = lease_ != 0 && !renewed_ && state_.pool <= granted_ / 2;
-    if ((half_used && !half_told_) || now_s_ - told_s_ >= heartbeat_s_) say_progress();
-    half_told_ = half_used;
+    if (lease_.becomes_half_used(state_.pool) || now_s_ - told_s_ >= heartbeat_s_) say_progress();
     // Drawn by processes, but not moved: then only a new `inform` renews it.
-    if (!half_used || state_.pool > 0 || state_.waiting == 0 || now_s_ - asked_s_ < how_.pause_s) return;
+    if (!lease_.is_half_used(state_.pool) || state_.pool > 0 || state_.waiting == 0 || now_s_ - asked_s_ < how_.pause_s)
+        return;
     informed_ = false;
     say_phase();
 }
 
 void turn_agent::say_expected() {
     if (in_phase_ || !registered_) return;
-    if (state_.next_probability <= 0) {
-        // One that is expected no more.
-        if (std::exchange(expected_, std::nullopt)) say(expect{.in_s = 0, .probability = 0});
-        return;
-    }
-    const double in_s = now_s_ + state_.next_in_s;
-    // The same phase, as expected before: `in_s` is kept as a time here.
-    if (expected_ && std::abs(expected_->in_s - in_s) <= 0.25 * state_.next_in_s + 0.01) return;
-    expect what;
-    what.in_s = std::clamp(state_.next_in_s, 0.0, 1e9);
-    what.deviation_s = std::clamp(state_.next_deviation_s, 0.0, 1e9);
-    what.probability = std::clamp(state_.next_probability, 0.0, 1.0);
-    what.alone_s = std::clamp(state_.next_alone_s, 0.0, 1e9);
-    what.bytes = std::clamp<int64_t>(state_.next_bytes, 0, int64_t{1} << 60U);
-    say(what);
-    what.in_s = in_s;
-    expected_ = what;
+    if (const auto what = expected_.news(state_, now_s_)) say(*what);
 }
 
 void turn_agent::stop_calls() {
@@ -357,31 +315,31 @@ void turn_agent::stop_calls() {
     if (!stop_.is_clean()) return;
     say_progress();
     say(stopped{stop_.lease()});
-    if (lease_ == stop_.lease()) end_lease();
+    if (lease_.id() == stop_.lease()) lease_.end();
     stop_ = {};
 }
 
 permission turn_agent::wanted() const {
     if (silent_) return permission::unasked;
     if (stop_.any()) return stop_.wanted();
-    if (lease_ == 0 || stale_ || now_s_ - heard_s_ > lease_silence_s) return permission::waiting;
-    return standing_ && !in_phase_ ? permission::standing : permission::allowed;
+    if (!lease_.any() || lease_.is_stale() || now_s_ - heard_s_ > lease_silence_s) return permission::waiting;
+    return lease_.is_standing() && !in_phase_ ? permission::standing : permission::allowed;
 }
 
 void turn_agent::show() {
-    const agent_effects::page_change now{wanted(), stop_.any() ? stop_.round() : 0, renewed_};
+    const agent_effects::page_change now{wanted(), stop_.any() ? stop_.round() : 0, lease_.renewed()};
     todo_.others_move = !is_alone();
     was_alone_ = was_alone_ && is_alone();
     const bool same = shown_ && shown_->to == now.to && shown_->stop_round == now.stop_round;
-    if (same && !renewed_) return;
+    if (same && !lease_.renewed()) return;
     todo_.page = now;
     shown_ = now;
-    renewed_.reset();
+    lease_.renewal_shown();
 }
 
 double turn_agent::next_look_s() const {
     double next_s = std::min(now_s_ + heartbeat_s_, silent_ ? now_s_ + heartbeat_s_ : heard_s_ + how_.patience_s);
-    if (lease_ != 0 && heard_s_ + lease_silence_s > now_s_) next_s = std::min(next_s, heard_s_ + lease_silence_s);
+    if (lease_.any() && heard_s_ + lease_silence_s > now_s_) next_s = std::min(next_s, heard_s_ + lease_silence_s);
     if (connected_) next_s = std::min(next_s, sent_s_ + heartbeat_s_);
     if (in_phase_) next_s = std::min(next_s, now_s_ + how_.pause_s);
     if (stop_.any() && !silent_) next_s = std::min(next_s, now_s_ + how_.stop_look_s);

@@ -6,8 +6,11 @@
 #include <vector>
 
 #include "coordinate/agent/agent_counts.hpp"
+#include "coordinate/agent/held_lease.hpp"
 #include "coordinate/agent/phase_history.hpp"
 #include "coordinate/agent/stop_progress.hpp"
+#include "coordinate/agent/told_expectation.hpp"
+#include "coordinate/agent/told_rest.hpp"
 #include "coordinate/page/node_state.hpp"
 #include "coordinate/page/permission.hpp"
 #include "coordinate/protocol/messages.hpp"
@@ -86,11 +89,11 @@ class turn_agent {
 
     [[nodiscard]] uint64_t stop_round() const { return stop_.round(); }
     /// A phase waits for the turn.
-    [[nodiscard]] bool waits() const { return in_phase_ && lease_ == 0 && !silent_ && state_.waiting > 0; }
+    [[nodiscard]] bool waits() const { return in_phase_ && !lease_.any() && !silent_ && state_.waiting > 0; }
     [[nodiscard]] bool is_registered() const { return registered_; }
     [[nodiscard]] const agent_counts& counted() const { return counted_; }
     /// Why no coordinator gives turns at present, as far as it was said; "": not known, or one does.
-    [[nodiscard]] const std::string& trouble() const { return trouble_; }
+    [[nodiscard]] const std::string& no_turn_reason() const { return no_turn_reason_; }
     /// Of the last one of `refusals`, `errors` and `unsent`.
     [[nodiscard]] const std::string& last_reason() const { return last_reason_; }
 
@@ -112,7 +115,6 @@ class turn_agent {
     void note_stale();
     [[nodiscard]] bool is_new(uint64_t fence);
     void begin_lease(uint64_t lease, int64_t bytes, bool is_standing);
-    void end_lease();
     void note_silence();
     void note_phases();
     void end_phase();
@@ -126,8 +128,7 @@ class turn_agent {
     [[nodiscard]] permission wanted() const;
     [[nodiscard]] double next_look_s() const;
     void estimate(int64_t& bytes_left, double& left_s);
-    [[nodiscard]] bool is_off() const;
-    [[nodiscard]] bool is_alone() const { return lease_ != 0 && !silent_ && others_ == 0; }
+    [[nodiscard]] bool is_alone() const { return lease_.is_alone() && !silent_; }
 
     settings how_;
     node_state state_;  ///< of the processes
@@ -143,7 +144,7 @@ class turn_agent {
     bool comes_back_ = false;  ///< nothing was heard yet over this connection
     bool silent_ = false;
     bool withdraws_ = false;
-    std::string trouble_, last_reason_;
+    std::string no_turn_reason_, last_reason_;
     double heard_s_;
     double sent_s_ = 0;
     double heartbeat_s_ = 0.25;
@@ -162,22 +163,13 @@ class turn_agent {
     int64_t cleaned_bytes_ = 0;   ///< likewise, of which nothing is in the caches any more
     int64_t cleaning_bytes_ = 0;  ///< likewise, when they were last asked to be cleaned
     uint64_t seen_begun_ = 0;
-    std::optional<expect> expected_;
-    // What was told of its rest last.
-    double estimated_s_ = 0;
-    int64_t told_left_ = 0;
-    double told_left_s_ = 0;
+    told_expectation expected_;  ///< the next one
+    told_rest told_rest_;
 
     // The lease.
-    uint64_t lease_ = 0;
-    bool stale_ = false;  ///< its coordinator was silent for too long since
-    bool standing_ = false;
+    held_lease lease_;
     uint64_t fence_ = 0;
-    int64_t others_ = 0;      ///< that move beside this application
     bool was_alone_ = false;  ///< since progress was told last
-    int64_t granted_ = 0;
-    std::optional<int64_t> renewed_;  ///< bytes that are not in the page yet
-    bool half_told_ = false;
     int64_t told_moved_ = 0, told_unasked_ = 0;
     double told_s_ = 0;
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/error.hpp"
-#include "coordinate/agent/job_identity.hpp"
+#include "coordinate/page/job_identity.hpp"
 #include "coordinate/page/page.hpp"
 
 /// How a program that takes turns by itself comes to a coordinator. May throw bad_alloc only.

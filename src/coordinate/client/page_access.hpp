@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "coordinate/agent/job_identity.hpp"
+#include "coordinate/page/job_identity.hpp"
 #include "coordinate/page/page.hpp"
 
 /// How a process comes to the page of its job, within the application: by direct system calls, without memory of the

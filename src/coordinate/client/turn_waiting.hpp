@@ -9,7 +9,7 @@
 
 /// What those who wait for a turn do with the page, be it in a call or between two: within the application, by direct
 /// system calls. Calls of an application (layer/turn_taker.hpp), pieces of a file that is stored
-/// (storing/turn_seat.hpp) and phases of a program (client/program_turn.hpp) wait in the same loop.
+/// (storing/mount_turn.hpp) and phases of a program (client/program_turn.hpp) wait in the same loop.
 namespace halcyon::coordinate {
 
 /// How one that asks for the turn comes to go on.

@@ -59,7 +59,7 @@ const policy::application* arbiter::seen(uint64_t id) const {
 void arbiter::decide(registry& all, phases& of, const turn_watch& watch, users& by_user, moment at, outbox& out) {
     if (!of.take_changed() && at.now_s < decide_at_s_) return;
     care_for_standing(all, of, at, out);
-    watch.hurry_suspects(all, of, by_user, at, out);
+    watch.take_unused_turns(all, of, by_user, at, out);
     for (const uint64_t id : all.active()) {
         job& one = *all.find_job(id);
         of.describe_storage(one);

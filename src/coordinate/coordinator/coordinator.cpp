@@ -285,7 +285,7 @@ const effects& coordinator::advance(double now_s) {
     if (cares) p.care(at);
     p.judge.decide(p.all, p.phase, p.watch, p.by_user, at, p.out);
     p.judge.tell_waits(p.all, cares, at, p.out);
-    p.phase.tell_company(p.all, p.out);
+    p.phase.tell_others(p.all, p.out);
     for (const effects::outgoing& one : p.out.todo.messages)
         if (peer* const to = p.all.find_peer(one.to)) to->sent_s = at.now_s;
     if (cares)

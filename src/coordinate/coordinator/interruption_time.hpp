@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "coordinate/page/recent_mean.hpp"
+#include "coordinate/estimates/recent_mean.hpp"
 
 namespace halcyon::coordinate {
 

@@ -11,7 +11,7 @@
 #include "coordinate/coordinator/link_speed.hpp"
 #include "coordinate/coordinator/mean_speed.hpp"
 #include "coordinate/coordinator/turn.hpp"
-#include "coordinate/page/recent_mean.hpp"
+#include "coordinate/estimates/recent_mean.hpp"
 #include "coordinate/protocol/messages.hpp"
 #include "policy/application.hpp"
 
@@ -98,8 +98,8 @@ struct job {
     } storage;                         ///< as known at the latest decision; 0: not known
     double demand_decided_by = 1;      ///< most_demand() then
     bool proven = false;               ///< has moved bytes in a turn that ended well
-    uint32_t strikes = 0;              ///< turns that it lost by its own fault
-    double struck_s = 0;
+    uint32_t penalties = 0;            ///< turns that it lost by its own fault
+    double penalized_s = 0;
     double barred_until_s = 0;  ///< waits until then if anybody else wants the storage
 
     [[nodiscard]] bool in_phase() const;

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "coordinate/coordinator/mean_speed.hpp"
-#include "coordinate/page/begun_bytes.hpp"
+#include "coordinate/estimates/begun_bytes.hpp"
 
 namespace halcyon::coordinate {
 

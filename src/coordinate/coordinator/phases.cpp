@@ -22,17 +22,6 @@ bool somebody_has_turn_beside(const registry& all, const job& of) {
     });
 }
 
-/// How many others each mover has beside it, where `of` is one more, or one less.
-void count_beside(registry& all, job& of, int64_t more) {
-    of.others = 0;
-    for (const uint64_t id : all.active()) {
-        job& one = *all.find_job(id);
-        if (id == of.id || !one.counted_mover || !policy::share_targets(of.targets, one.targets)) continue;
-        one.others += more;
-        of.others += more > 0 ? 1 : 0;
-    }
-}
-
 }  // namespace
 
 phases::phases(const settings& how, uint64_t epoch, moment begin)
@@ -40,34 +29,22 @@ phases::phases(const settings& how, uint64_t epoch, moment begin)
       turns_(how, epoch),
       learned_(how.interference),
       log_(how.decisions_kept),
-      relearn_until_heard_s_(begin.heard_s + how.relearn_s),
-      before_all_s_(begin.now_s),
-      last_arrival_s_(begin.now_s) {}
+      arrivals_(begin.now_s),
+      relearn_until_heard_s_(begin.heard_s + how.relearn_s) {}
 
 void phases::movers_changed(double now_s) {
     learned_.movers_changed(now_s);
-    movers_known_ = company_told_ = false;
-}
-
-const std::vector<policy::application>& phases::movers(const registry& all, double now_s) {
-    if (movers_known_) return movers_;
-    movers_.clear();
-    for (const uint64_t id : all.active()) {
-        const job& one = all.jobs().at(id);
-        if (one.moves()) one.describe(movers_.emplace_back(), now_s);
-    }
-    movers_known_ = true;
-    return movers_;
+    movers_.change();
 }
 
 void phases::set_targets(registry& all, job& of, std::vector<uint32_t> targets, double now_s) {
     if (targets == of.targets) return;
     if (of.counted_mover) {
-        count_beside(all, of, -1);
+        movers::count(all, of, -1);
         movers_changed(now_s);
     }
     of.targets = std::move(targets);
-    if (of.counted_mover) count_beside(all, of, 1);
+    if (of.counted_mover) movers::count(all, of, 1);
 }
 
 /// What an application uses only grows until its phase is over.
@@ -85,7 +62,7 @@ void phases::settle(registry& all, job& of, double now_s) {
     all.note_state(of, now_s);
     if (of.moves() != of.counted_mover) {
         of.counted_mover = of.moves();
-        count_beside(all, of, of.counted_mover ? 1 : -1);
+        movers::count(all, of, of.counted_mover ? 1 : -1);
         movers_changed(now_s);
     }
     if (!of.in_phase()) set_targets(all, of, {}, now_s);
@@ -109,10 +86,7 @@ bool phases::show_lease(registry& all, job& of, const inform& what, moment at, o
 
 /// Its place in the order of arrival: before all others, or behind them.
 void phases::place(job& of, bool before_all, moment at) {
-    if (before_all)
-        of.arrived_s = before_all_s_ = std::nextafter(before_all_s_, -never);
-    else
-        of.arrived_s = last_arrival_s_ = std::max(at.now_s, std::nextafter(last_arrival_s_, never));
+    of.arrived_s = before_all ? arrivals_.before_all() : arrivals_.behind_all(at.now_s);
 }
 
 /// Who had the turn before a restart had it before those that waited, in whatever order they come back. Under
@@ -132,7 +106,7 @@ void phases::begin(job& of, const inform& what, moment at, outbox& out) {
 }
 
 void phases::informed(registry& all, job& of, agent& by, const inform& what, moment at, outbox& out) {
-    of.work(at.now_s, movers(all, at.now_s).size());
+    of.work(at.now_s, movers_.list(all, at.now_s).size());
     const bool begins = !of.in_phase();
     if (begins) begin(of, what, at, out);
     if (!by.phase) by.reported_s = at.now_s;
@@ -176,7 +150,7 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     }
     out.counted.bytes_moved += static_cast<uint64_t>(what.bytes_moved);
     of.moved_bytes = std::min(most_bytes_together, of.moved_bytes + what.bytes_moved);
-    const size_t moving = movers(all, at.now_s).size();
+    const size_t moving = movers_.list(all, at.now_s).size();
     of.work(at.now_s, moving);
     of.hear_speed(what.speed, moving);
     const bool beyond = what.bytes_left == 0 && what.bytes_moved > by.phase->bytes_left;
@@ -200,12 +174,12 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
     const auto moved = by.speed.observe(what.bytes_moved, over_s, what.under_way > 0);
     if (what.under_way > 0 && by.speed.ahead_s() > 0) of.busy_heard_s = at.heard_s;
     const double began_s = at.now_s - std::max({over_s, what.speed_s, moved ? moved->begun_ago_s : 0});
-    if (const double together = of.bytes_per_s(); moved && together > 0 && movers(all, at.now_s).size() == 1) {
+    if (const double together = of.bytes_per_s(); moved && together > 0 && movers_.list(all, at.now_s).size() == 1) {
         for (mean_speed* const one : {&alone_, &of.alone}) one->add(together * moved->seconds, moved->seconds);
         // Others may be able to move, too.
         if (std::abs(of.most_demand() - of.demand_decided_by) > 0.1) changed_ = true;
     }
-    learned_.report(of.id, movers(all, at.now_s), what.speed, std::min(began_s, by.reported_s), at.now_s);
+    learned_.report(of.id, movers_.list(all, at.now_s), what.speed, std::min(began_s, by.reported_s), at.now_s);
     by.reported_s = at.now_s;
     by.unused_bytes -= std::min(by.unused_bytes, what.bytes_moved);
     // An agent tells when half of its bytes are drawn: of them, processes may have moved no more than half so far.
@@ -219,7 +193,7 @@ void phases::progressed(registry& all, job& of, agent& by, const progress& what,
 void phases::proceed(registry& all, job& of, moment at, outbox& out) {
     if (!of.has.ending()) return;
     had_.charge(of, at.now_s);
-    of.work(at.now_s, movers(all, at.now_s).size());
+    of.work(at.now_s, movers_.list(all, at.now_s).size());
     if (!turns_.proceed(of, out)) return;
     of.proven = of.proven || of.moved_bytes > 0;
     settle(all, of, at.now_s);
@@ -249,7 +223,7 @@ void phases::stopped(registry& all, job& of, agent& by, const coordinate::stoppe
 
 /// The phase of one agent is over. That of the application is over with the last one, and with it the turn.
 void phases::finish(registry& all, job& of, agent& by, moment at, outbox& out) {
-    of.work(at.now_s, movers(all, at.now_s).size());
+    of.work(at.now_s, movers_.list(all, at.now_s).size());
     had_.charge(of, at.now_s);
     const double cost = cost_now(of, how_.metric, at.now_s);
     const bool had_phase = by.phase.has_value();
@@ -288,7 +262,7 @@ void phases::leaves(registry& all, job& of, agent& by, moment at, outbox& out, u
     by_user.remove_application(of.user);
     learned_.forget(of.id);
     if (of.counted_mover) {
-        count_beside(all, of, -1);
+        movers::count(all, of, -1);
         movers_changed(at.now_s);
     }
     all.remove_job(of.id);
@@ -303,12 +277,6 @@ void phases::grant(registry& all, job& to, moment at, outbox& out) {
 void phases::recall(registry& all, job& from, moment at, outbox& out) {
     turns_.recall(from, at.heard_s, out);
     settle(all, from, at.now_s);
-}
-
-void phases::tell_company(registry& all, outbox& out) {
-    if (std::exchange(company_told_, true)) return;
-    for (const uint64_t id : all.active())
-        if (job& one = *all.find_job(id); one.counted_mover) turn_keeper::tell_company(one, out);
 }
 
 void phases::offer_standing(registry& all, job& to, moment at, outbox& out) {

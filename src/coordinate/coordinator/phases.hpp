@@ -3,8 +3,10 @@
 #include <utility>
 #include <vector>
 
+#include "coordinate/coordinator/arrival_order.hpp"
 #include "coordinate/coordinator/decision_log.hpp"
 #include "coordinate/coordinator/mean_speed.hpp"
+#include "coordinate/coordinator/movers.hpp"
 #include "coordinate/coordinator/outbox.hpp"
 #include "coordinate/coordinator/registry.hpp"
 #include "coordinate/coordinator/shares.hpp"
@@ -37,7 +39,7 @@ class phases {
     void joins(job& of, agent& by, outbox& out) {
         turns_.repeat(of, by, out);
         changed_ = true;
-        company_told_ = false;
+        movers_.tell_again();
     }
     /// The agent leaves for good. `of` and `by` may be gone behind this.
     void leaves(registry& all, job& of, agent& by, moment at, outbox& out, users& by_user);
@@ -56,13 +58,13 @@ class phases {
     void recall(registry& all, job& from, moment at, outbox& out);
     void offer_standing(registry& all, job& to, moment at, outbox& out);
     /// To all that move, how many move beside them.
-    void tell_company(registry& all, outbox& out);
+    void tell_others(registry& all, outbox& out) { movers_.tell(all, out); }
     /// After the start, while applications of the coordinator before this one come back.
     [[nodiscard]] bool relearning(moment at) const { return at.heard_s < relearn_until_heard_s_; }
     /// Something has changed since this was asked last: a decision is due.
     bool take_changed() { return std::exchange(changed_, false); }
 
-    [[nodiscard]] double last_arrival_s() const { return last_arrival_s_; }
+    [[nodiscard]] double last_arrival_s() const { return arrivals_.last_s(); }
     /// What an application is about to need is told by what others did.
     void describe_storage(job& to) const {
         to.storage = {.alone_bytes_per_s = alone_.bytes_per_s(), .bytes_per_s = how_.storage_bytes_per_s};
@@ -85,7 +87,6 @@ class phases {
     void proceed(registry& all, job& of, moment at, outbox& out);
     bool show_lease(registry& all, job& of, const inform& what, moment at, outbox& out);
     void movers_changed(double now_s);
-    const std::vector<policy::application>& movers(const registry& all, double now_s);
 
     settings how_;
     turn_keeper turns_;
@@ -94,13 +95,10 @@ class phases {
     mean_speed alone_{10};
     shares had_;
     decision_log log_;
-    std::vector<policy::application> movers_;
-    bool movers_known_ = false;
-    bool company_told_ = true;  ///< since the set of movers has changed
+    movers movers_;
+    arrival_order arrivals_;
     bool changed_ = true;
     double relearn_until_heard_s_;
-    double before_all_s_;    ///< before all phases that have begun
-    double last_arrival_s_;  ///< no two phases begin at the same time: who came first stays first
 };
 
 }  // namespace halcyon::coordinate

@@ -120,7 +120,7 @@ void turn_keeper::repeat(job& of, agent& to, outbox& out) {
     }
 }
 
-void turn_keeper::tell_company(job& of, outbox& out) {
+void turn_keeper::tell_others(job& of, outbox& out) {
     if (std::exchange(of.others_told, of.others) == of.others) return;
     out.send_all(of, company{of.has.lease(), of.others});
 }

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "coordinate/coordinator/fences.hpp"
 #include "coordinate/coordinator/outbox.hpp"
 #include "coordinate/coordinator/settings.hpp"
+#include "coordinate/fencing/fences.hpp"
 
 namespace halcyon::coordinate {
 
@@ -30,7 +30,7 @@ class turn_keeper {
     /// What an agent has missed that is new or came back.
     void repeat(job& of, agent& to, outbox& out);
     /// How many others move, if that has changed.
-    static void tell_company(job& of, outbox& out);
+    static void tell_others(job& of, outbox& out);
     /// Ends the turn with the phases of all agents that have the lease: these must be informed anew.
     void void_lease(job& of, const char* reason, outbox& out);
 

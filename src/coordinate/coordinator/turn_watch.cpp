@@ -24,19 +24,19 @@ void turn_watch::take_away(registry& all, phases& of, job& from, const char* rea
     const bool no_fault = from.calls_under_way() && (from.proven || from.moved_bytes > 0);
     of.void_turn(all, from, reason, at, out);
     if (no_fault) return;
-    from.barred_until_s = at.now_s + bar_s(from.strikes, from.struck_s, how_.stalled_s, at.now_s);
-    by_user.strike(from.user, how_.stalled_s, at.now_s);
+    from.barred_until_s = at.now_s + bar_s(from.penalties, from.penalized_s, how_.stalled_s, at.now_s);
+    by_user.penalize(from.user, how_.stalled_s, at.now_s);
 }
 
 /// The first bytes come as soon as a writer has woken up.
-void turn_watch::hurry_suspects(registry& all, phases& of, users& by_user, moment at, outbox& out) const {
+void turn_watch::take_unused_turns(registry& all, phases& of, users& by_user, moment at, outbox& out) const {
     constexpr double first_bytes_s = 0.05;
     job* idle = nullptr;
     bool anybody_waits = false;
     for (const uint64_t id : all.active()) {
         job& one = *all.find_job(id);
         const bool nothing_yet = one.moved_heard_s <= one.turn_heard_s && at.heard_s - one.turn_heard_s > first_bytes_s;
-        if (one.has.stage() == turn_stage::held && nothing_yet && by_user.suspect(one, at.now_s)) idle = &one;
+        if (one.has.stage() == turn_stage::held && nothing_yet && by_user.is_on_probation(one, at.now_s)) idle = &one;
         anybody_waits = anybody_waits || (one.in_phase() && !one.has.any() && !by_user.barred(one, at.now_s));
     }
     if (idle == nullptr || !anybody_waits) return;
@@ -49,11 +49,11 @@ double turn_watch::busy_heard_s(const job& one) const {
     return std::min(one.busy_heard_s, one.moved_heard_s + std::max(0.0, how_.bounds.starvation_s - how_.stalled_s));
 }
 
-/// Suspects have two heartbeats where others have seconds.
+/// On probation there are two heartbeats where others have seconds.
 void turn_watch::punish(registry& all, phases& of, job& one, users& by_user, moment at, outbox& out) const {
-    const bool suspect = by_user.suspect(one, at.now_s);
-    const double stalled_s = suspect ? std::min(how_.stalled_s, 2 * how_.heartbeat_s) : how_.stalled_s;
-    const double early_s = suspect ? how_.stop_s - std::min(how_.stop_s, 2 * how_.heartbeat_s) : 0;
+    const bool on_probation = by_user.is_on_probation(one, at.now_s);
+    const double stalled_s = on_probation ? std::min(how_.stalled_s, 2 * how_.heartbeat_s) : how_.stalled_s;
+    const double early_s = on_probation ? how_.stop_s - std::min(how_.stop_s, 2 * how_.heartbeat_s) : 0;
     if (one.has.stage() == turn_stage::held && at.heard_s - one.moved_heard_s > stalled_s) {
         const double waits_since_s = first_waiter_heard_s(all, one);
         double since_s = std::max(one.moved_heard_s, busy_heard_s(one));

@@ -5,10 +5,10 @@
 namespace halcyon::coordinate {
 
 /// Takes turns from applications that move nothing or do not stop while others wait, and forgets agents that are gone.
-/// Whoever loses a turn by its own fault has a strike, and waits longer for the next one.
+/// Whoever loses a turn by its own fault has a penalty, and waits longer for the next one.
 ///
 /// A call under way moves, but its bytes are told when it begins, and a sync has none. So an application that tells of
-/// calls under way has more time, as their bytes need at its mean speed, and no strike if it has moved bytes before.
+/// calls under way has more time, as their bytes need at its mean speed, and no penalty if it has moved bytes before.
 /// That can be a lie, but the bytes that are told can be as well: nothing is gained by it.
 class turn_watch {
   public:
@@ -16,8 +16,8 @@ class turn_watch {
 
     /// Looks at everybody.
     void expire(registry& all, phases& of, users& by_user, moment at, outbox& out) const;
-    /// Takes the turn from suspects that have moved nothing yet, where anybody else waits.
-    void hurry_suspects(registry& all, phases& of, users& by_user, moment at, outbox& out) const;
+    /// Takes the turn from applications on probation that have moved nothing yet, where anybody else waits.
+    void take_unused_turns(registry& all, phases& of, users& by_user, moment at, outbox& out) const;
 
   private:
     void take_away(registry& all, phases& of, job& from, const char* reason, users& by_user, moment at,

@@ -8,29 +8,29 @@ namespace halcyon::coordinate {
 namespace {
 
 constexpr double longest_bar_s = 300;
-constexpr double strike_forgotten_s = 600;
-constexpr uint32_t most_strikes = 32;
+constexpr double penalty_forgotten_s = 600;
+constexpr uint32_t most_penalties = 32;
 /// The limits of messages are for so many connections, and grow with their number up to so many times as much. An agent
 /// says some 14 a second where its leases last for a fifth of a second, and 300 where its node moves 10 GB/s.
 constexpr double usual_connections = 50, most_times = 5;
 
 }  // namespace
 
-uint32_t strikes_left(uint32_t strikes, double struck_s, double now_s) {
-    const double forgotten = std::floor(std::max(0.0, now_s - struck_s) / strike_forgotten_s);
-    return strikes - static_cast<uint32_t>(std::min<double>(forgotten, strikes));
+uint32_t penalties_left(uint32_t penalties, double penalized_s, double now_s) {
+    const double forgotten = std::floor(std::max(0.0, now_s - penalized_s) / penalty_forgotten_s);
+    return penalties - static_cast<uint32_t>(std::min<double>(forgotten, penalties));
 }
 
-double bar_s(uint32_t& strikes, double& struck_s, double base_s, double now_s) {
-    strikes = std::min(strikes_left(strikes, struck_s, now_s) + 1, most_strikes);
-    struck_s = now_s;
-    return std::min(longest_bar_s, base_s * std::exp2(strikes - 1));
+double bar_s(uint32_t& penalties, double& penalized_s, double base_s, double now_s) {
+    penalties = std::min(penalties_left(penalties, penalized_s, now_s) + 1, most_penalties);
+    penalized_s = now_s;
+    return std::min(longest_bar_s, base_s * std::exp2(penalties - 1));
 }
 
-bool users::suspect(const job& one, double now_s) const {
-    if (strikes_left(one.strikes, one.struck_s, now_s) > 0) return true;
+bool users::is_on_probation(const job& one, double now_s) const {
+    if (penalties_left(one.penalties, one.penalized_s, now_s) > 0) return true;
     const auto at = users_.find(one.user);
-    return !one.proven && at != users_.end() && strikes_left(at->second.strikes, at->second.struck_s, now_s) > 0;
+    return !one.proven && at != users_.end() && penalties_left(at->second.penalties, at->second.penalized_s, now_s) > 0;
 }
 
 bool users::connect(uint32_t user, double now_s) {
@@ -66,9 +66,9 @@ bool users::message(uint32_t user, double weight, double now_s) {
     return true;
 }
 
-void users::strike(uint32_t user, double base_s, double now_s) {
+void users::penalize(uint32_t user, double base_s, double now_s) {
     auto& one = users_[user];
-    one.barred_until_s = now_s + bar_s(one.strikes, one.struck_s, base_s, now_s);
+    one.barred_until_s = now_s + bar_s(one.penalties, one.penalized_s, base_s, now_s);
 }
 
 double users::barred_until_s(uint32_t user) const {
@@ -79,9 +79,9 @@ double users::barred_until_s(uint32_t user) const {
 void users::forget_idle(double now_s) {
     std::erase_if(users_, [&](const auto& entry) {
         const user& one = entry.second;
-        const double forgiven_s = one.struck_s + strike_forgotten_s * one.strikes;
+        const double forgiven_s = one.penalized_s + penalty_forgotten_s * one.penalties;
         const bool rested = one.messages + (now_s - one.at_s) * limits_.messages_per_s >= limits_.messages_at_once;
-        return one.connections == 0 && one.applications == 0 && rested && (one.strikes == 0 || forgiven_s < now_s);
+        return one.connections == 0 && one.applications == 0 && rested && (one.penalties == 0 || forgiven_s < now_s);
     });
 }
 

@@ -23,7 +23,7 @@ class users {
 
     /// An application of the user lost its turn by its own fault: those of its applications that have proven nothing
     /// yet wait `base_s` if anybody else wants the storage, twice as long the next time, and so on.
-    void strike(uint32_t user, double base_s, double now_s);
+    void penalize(uint32_t user, double base_s, double now_s);
     [[nodiscard]] double barred_until_s(uint32_t user) const;
     /// It waits if anybody else wants the storage.
     [[nodiscard]] bool barred(const job& one, double now_s) const {
@@ -31,7 +31,7 @@ class users {
     }
     /// Lost a turn by its own fault lately, or has proven nothing yet and is of a user of whom that is true: nobody is
     /// patient with it.
-    [[nodiscard]] bool suspect(const job& one, double now_s) const;
+    [[nodiscard]] bool is_on_probation(const job& one, double now_s) const;
     void forget_idle(double now_s);
 
   private:
@@ -40,8 +40,8 @@ class users {
         uint32_t applications = 0;
         double messages = 0;  ///< that may be sent now
         double at_s = 0;      ///< when that was so
-        uint32_t strikes = 0;
-        double struck_s = 0;
+        uint32_t penalties = 0;
+        double penalized_s = 0;
         double barred_until_s = 0;
     };
     user_limits limits_;
@@ -49,8 +49,8 @@ class users {
 };
 
 /// Those that are not forgotten; they are one by one.
-uint32_t strikes_left(uint32_t strikes, double struck_s, double now_s);
-/// One strike more, and how long it bars: twice as long as the one before. Of users and of applications.
-double bar_s(uint32_t& strikes, double& struck_s, double base_s, double now_s);
+uint32_t penalties_left(uint32_t penalties, double penalized_s, double now_s);
+/// One penalty more, and how long it bars: twice as long as the one before. Of users and of applications.
+double bar_s(uint32_t& penalties, double& penalized_s, double base_s, double now_s);
 
 }  // namespace halcyon::coordinate

@@ -37,8 +37,8 @@ std::string address_of(int socket) {
 
 }  // namespace
 
-clients::clients(event_loop& loop, audience& heard_by, daemon_counts& counted)
-    : loop_(loop), heard_by_(heard_by), counted_(counted) {}
+clients::clients(event_loop& loop, client_handler& handler, daemon_counts& counted)
+    : loop_(loop), handler_(handler), counted_(counted) {}
 
 clients::~clients() {
     for (const auto& [id, c] : all_) loop_.remove(c->watch);
@@ -83,7 +83,7 @@ void clients::open(connection_id id, client& c, const peer_identity& who) {
     has_proven(id);
     c.at = stage::open;
     c.user = who.uid;
-    c.administrator = heard_by_.came(id, who);
+    c.administrator = handler_.came(id, who);
     charge(id, c);
 }
 
@@ -115,7 +115,7 @@ void clients::read(connection_id id, client& c) {
         return;
     }
     const auto got = c.connection.read_lines([&](std::string_view line) { return take(id, c, line); });
-    // An audience only sends and finishes; neither destroys a client that is being read.
+    // A handler only sends and finishes; neither destroys a client that is being read.
     if (got && *got == line_connection::input::open) {
         if (c.at == stage::open) charge(id, c);
         return;
@@ -124,7 +124,7 @@ void clients::read(connection_id id, client& c) {
     const bool was_open = c.at == stage::open;
     if (!got && got.why().system_errno == EMSGSIZE && was_open) {
         ++counted_.refused_long_lines;
-        heard_by_.said_too_much(id);
+        handler_.said_too_much(id);
         return refuse(id, c, refusal("a message is longer than " + std::to_string(longest_line) + " bytes"));
     }
     if (!was_open) ++counted_.refused_identities;
@@ -134,7 +134,7 @@ void clients::read(connection_id id, client& c) {
 /// Whether to go on reading.
 bool clients::take(connection_id id, client& c, std::string_view line) {
     if (c.at == stage::open) {
-        heard_by_.said(id, line);
+        handler_.said(id, line);
         return c.at == stage::open;
     }
     if (c.at != stage::proving) return false;
@@ -223,7 +223,7 @@ void clients::refuse(connection_id id, client& c, std::string_view last_line) {
     const bool known = c.at == stage::open;
     static_cast<void>(c.connection.send(last_line));
     finish(id);
-    if (known) heard_by_.went(id);
+    if (known) handler_.went(id);
 }
 
 bool clients::charge(connection_id id, client& c) {
@@ -258,7 +258,7 @@ void clients::drop(connection_id id) {
     has_proven(id);
     leave_by_.forget(id);
     all_.erase(found);
-    if (known) heard_by_.went(id);
+    if (known) handler_.went(id);
 }
 
 /// Where too many leave, those whose time ends first have had enough of it.

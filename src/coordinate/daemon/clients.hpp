@@ -13,25 +13,12 @@
 #include "base/line_socket/listening_socket.hpp"
 #include "base/line_socket/peer_check.hpp"
 #include "coordinate/coordinator/effects.hpp"
+#include "coordinate/daemon/client_handler.hpp"
 #include "coordinate/daemon/daemon_counts.hpp"
 #include "coordinate/daemon/deadlines.hpp"
 #include "coordinate/daemon/unproven.hpp"
 
 namespace halcyon::coordinate {
-
-/// Whoever hears what clients say.
-class audience {
-  public:
-    audience() = default;
-    audience(const audience&) = delete;
-    audience& operator=(const audience&) = delete;
-    virtual ~audience() = default;
-    /// Returns whether the client is an administrator.
-    virtual bool came(connection_id id, const peer_identity& who) = 0;
-    virtual void said(connection_id id, std::string_view line) = 0;
-    virtual void said_too_much(connection_id id) = 0;  ///< of a line beyond the bound; went() follows
-    virtual void went(connection_id id) = 0;           ///< not called for those that finish() closes
-};
 
 /// All connections of clients on one event loop: proves whose they are, reads lines, sends lines, and bounds what each
 /// may take. Nothing here waits for a client.
@@ -41,7 +28,7 @@ class audience {
 /// take more memory than a user may.
 class clients {
   public:
-    clients(event_loop& loop, audience& heard_by, daemon_counts& counted);
+    clients(event_loop& loop, client_handler& handler, daemon_counts& counted);
     ~clients();
     clients(const clients&) = delete;
     clients& operator=(const clients&) = delete;
@@ -100,7 +87,7 @@ class clients {
     void has_proven(connection_id id);
 
     event_loop& loop_;
-    audience& heard_by_;
+    client_handler& handler_;
     daemon_counts& counted_;
     std::unique_ptr<peer_check> checks_;
     event_loop::watch checks_watch_ = event_loop::watch::none;

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t reading_ns = 20'000'000;
 constexpr size_t events_a_round = 128;  // of the loop
-constexpr int64_t between_looks_at_doors_ns = 250'000'000;
+constexpr int64_t between_looks_at_listeners_ns = 250'000'000;
 
 double now_s() {
     return static_cast<double>(monotonic_ns()) * 1e-9;
@@ -64,9 +64,9 @@ result<std::unique_ptr<daemon>> daemon::start(source configuration, int log_to) 
     auto taken = signals::take(*made->loop_);
     if (!taken) return taken.why();
     made->signals_ = std::move(*taken);
-    audience& heard_by = *made;
-    made->clients_ = std::make_unique<clients>(*made->loop_, heard_by, made->counted_);
-    if (auto done = made->open_doors(*entry); !done) return done.why();
+    client_handler& handler = *made;
+    made->clients_ = std::make_unique<clients>(*made->loop_, handler, made->counted_);
+    if (auto done = made->open_listeners(*entry); !done) return done.why();
     if (!entry->by.servers.empty()) {
         if (auto done = made->start_election(); !done) return done.why();
         return made;
@@ -79,30 +79,30 @@ result<std::unique_ptr<daemon>> daemon::start(source configuration, int log_to) 
     return made;
 }
 
-result<void> daemon::open_doors(const coordinator_entry& entry) {
+result<void> daemon::open_listeners(const coordinator_entry& entry) {
     const service& reached = entry.reached;
     const service& before = entry_.reached;
     const bool same_options = reached.permissions == before.permissions && reached.insecure == before.insecure &&
                               reached.munge_socket == before.munge_socket;
     const auto stands_at = [this](const socket_address& address) {
-        return std::ranges::find_if(doors_, [&](const auto& one) { return one->asked_for() == address; });
+        return std::ranges::find_if(listeners_, [&](const auto& one) { return one->asked_for() == address; });
     };
-    std::vector<std::unique_ptr<door>> added;
+    std::vector<std::unique_ptr<listener>> added;
     for (const socket_address& address : reached.listen) {
-        if (stands_at(address) != doors_.end()) {
+        if (stands_at(address) != listeners_.end()) {
             if (same_options) continue;
             return failure{
                 error_kind::usage,
                 address.text() + ": socket-permissions, insecure and munge-socket change with a restart of the daemon",
                 0};
         }
-        auto opened = door::open(*loop_, address, options_of(reached), counted_,
-                                 [this](listening_socket::accepted from) { clients_->add(std::move(from)); });
+        auto opened = listener::open(*loop_, address, options_of(reached), counted_,
+                                     [this](listening_socket::accepted from) { clients_->add(std::move(from)); });
         if (!opened) return opened.why();
         added.push_back(std::move(*opened));
     }
     const bool same_metrics = metrics_ && reached.metrics && metrics_->at().asked_for() == *reached.metrics;
-    std::unique_ptr<metrics_door> counting;
+    std::unique_ptr<metrics_server> counting;
     if (reached.metrics && !same_metrics) {
         auto opened = open_metrics(reached);
         if (!opened) return opened.why();
@@ -113,21 +113,21 @@ result<void> daemon::open_doors(const coordinator_entry& entry) {
             if (auto done = clients_->start_checks(one->socket().authority()); !done) return done;
     // Nothing fails from here on.
     if (!same_metrics) metrics_ = std::move(counting);
-    std::erase_if(doors_, [&](const auto& one) {
+    std::erase_if(listeners_, [&](const auto& one) {
         return std::ranges::find(reached.listen, one->asked_for()) == reached.listen.end();
     });
     for (auto& one : added) {
         log_.line("listens at " + one->socket().address().text());
         if (const std::string warning = one->socket().warning(); !warning.empty()) log_.line("warning: " + warning);
-        doors_.push_back(std::move(one));
+        listeners_.push_back(std::move(one));
     }
     clients_->bound_user(reached.most_buffered_bytes_per_user);
     return {};
 }
 
-result<std::unique_ptr<metrics_door>> daemon::open_metrics(const service& reached) {
+result<std::unique_ptr<metrics_server>> daemon::open_metrics(const service& reached) {
     auto opened =
-        metrics_door::open(*loop_, *reached.metrics, reached.permissions, counted_, [this] { return metrics(); });
+        metrics_server::open(*loop_, *reached.metrics, reached.permissions, counted_, [this] { return metrics(); });
     if (!opened) return opened;
     const socket_address& at = (*opened)->at().socket().address();
     log_.line("metrics at " + at.text());
@@ -157,7 +157,7 @@ void daemon::end_epoch() {
         counted_before_[name] += static_cast<double>(value);
     });
     for (const auto& [reason, count] : machine_->state().decisions_by_reason) decided_before_[reason] += count;
-    trouble_.begin_epoch();
+    faults_.begin_epoch();
     gone_.clear();
     machine_.reset();
 }
@@ -174,7 +174,7 @@ void daemon::begin_epoch(const epoch_source::epoch& epoch) {
 
 std::vector<socket_address> daemon::addresses() const {
     std::vector<socket_address> all;
-    for (const auto& one : doors_) all.push_back(one->socket().address());
+    for (const auto& one : listeners_) all.push_back(one->socket().address());
     return all;
 }
 
@@ -207,21 +207,21 @@ void daemon::went(connection_id id) {
 }
 
 void daemon::look_after_doors(int64_t now_ns) {
-    if (now_ns - looked_after_doors_ns_ < between_looks_at_doors_ns) return;
-    looked_after_doors_ns_ = now_ns;
+    if (now_ns - looked_after_listeners_ns_ < between_looks_at_listeners_ns) return;
+    looked_after_listeners_ns_ = now_ns;
     has_files_ = false;
-    const auto look_after = [this](door& one) {
+    const auto look_after = [this](listener& one) {
         has_files_ = has_files_ || one.has_file();
         if (const std::string news = one.look_after(); !news.empty()) log_.line(news);
     };
-    for (const auto& one : doors_) look_after(*one);
+    for (const auto& one : listeners_) look_after(*one);
     if (metrics_) look_after(metrics_->at());
 }
 
 /// Until there is nothing to read any more, or for some time, in which each client that has sent anything was read
 /// once.
 result<void> daemon::read_all() {
-    const double most_s = has_files_ ? static_cast<double>(between_looks_at_doors_ns) * 1e-9 : 60.0;
+    const double most_s = has_files_ ? static_cast<double>(between_looks_at_listeners_ns) * 1e-9 : 60.0;
     const double rest_s = std::clamp(wake_at_s_ - now_s(), 0.0, most_s);
     uint64_t handled = clients_->handled();
     if (auto done = loop_->run_once(static_cast<int64_t>(rest_s * 1e9)); !done) return done;
@@ -272,7 +272,7 @@ result<void> daemon::run() {
         look_after_doors(now_ns);
         clients_->expire(now_ns);
         if (metrics_) metrics_->expire(now_ns);
-        if (const std::string news = trouble_.news(counted(), counted_, now_ns); !news.empty())
+        if (const std::string news = faults_.news(counted(), counted_, now_ns); !news.empty())
             log_.line("of late: " + news);
         if (!renew) continue;
         if (auto done = renew_epoch(); !done) return done;
@@ -306,7 +306,7 @@ result<void> daemon::take_over(coordinator_entry entry) {
         if (!next) return next.why();
         epoch = std::move(*next);
     }
-    if (auto done = open_doors(entry); !done) return done;
+    if (auto done = open_listeners(entry); !done) return done;
     epochs_ = std::move(epochs);
     entry_ = std::move(entry);
     if (!same_settings) begin_epoch(epoch);

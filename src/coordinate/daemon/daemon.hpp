@@ -10,14 +10,14 @@
 #include "coordinate/configuration/coordinators.hpp"
 #include "coordinate/coordinator/coordinator.hpp"
 #include "coordinate/daemon/clients.hpp"
-#include "coordinate/daemon/door.hpp"
-#include "coordinate/daemon/epoch.hpp"
+#include "coordinate/daemon/fault_report.hpp"
+#include "coordinate/daemon/listener.hpp"
 #include "coordinate/daemon/log.hpp"
-#include "coordinate/daemon/metrics_door.hpp"
+#include "coordinate/daemon/metrics_server.hpp"
 #include "coordinate/daemon/metrics_text.hpp"
 #include "coordinate/daemon/signals.hpp"
-#include "coordinate/daemon/trouble.hpp"
 #include "coordinate/election/election.hpp"
+#include "coordinate/fencing/epoch.hpp"
 
 namespace halcyon::coordinate {
 
@@ -36,7 +36,7 @@ namespace halcyon::coordinate {
 ///
 /// Where daemons are elected, one that does not lead has no state machine: it answers each client where to go. A term
 /// begins like a restart. One that ends leaves nothing behind.
-class daemon : audience {
+class daemon : client_handler {
   public:
     /// The configuration, read again at each call.
     using source = std::function<result<coordinator_entry>()>;
@@ -60,8 +60,8 @@ class daemon : audience {
     void went(connection_id id) override;
 
     /// Those of `entry`, of which some may be open already. Failure: nothing has changed.
-    result<void> open_doors(const coordinator_entry& entry);
-    result<std::unique_ptr<metrics_door>> open_metrics(const service& reached);
+    result<void> open_listeners(const coordinator_entry& entry);
+    result<std::unique_ptr<metrics_server>> open_metrics(const service& reached);
     void begin_epoch(const epoch_source::epoch& epoch);
     void end_epoch();
     result<void> start_election();
@@ -90,7 +90,7 @@ class daemon : audience {
     coordinator_entry entry_;
     daemon_counts counted_;
     log log_;
-    trouble trouble_;
+    fault_report faults_;
     std::unique_ptr<event_loop> loop_;
     std::unique_ptr<signals> signals_;
     std::unique_ptr<epoch_source> epochs_;  ///< null: elections give them
@@ -99,16 +99,16 @@ class daemon : audience {
     election::standing elected_;
     uint64_t led_epoch_ = 0;                ///< of the latest term that this daemon has taken up
     std::unique_ptr<coordinator> machine_;  ///< null: another daemon leads
-    std::unique_ptr<clients> clients_;      ///< before the doors: they hand over to it
-    std::vector<std::unique_ptr<door>> doors_;
-    std::unique_ptr<metrics_door> metrics_;
+    std::unique_ptr<clients> clients_;      ///< before the listeners: they hand over to it
+    std::vector<std::unique_ptr<listener>> listeners_;
+    std::unique_ptr<metrics_server> metrics_;
     std::map<std::string, double, std::less<>> counted_before_;
     std::map<policy::reason, uint64_t> decided_before_;
     std::vector<connection_id> came_in_vain_;  ///< while another daemon leads
     std::vector<connection_id> gone_;          ///< while effects are carried out
     bool carrying_out_ = false;
     double wake_at_s_ = 0;
-    int64_t begin_ns_ = 0, looked_after_doors_ns_ = 0;
+    int64_t begin_ns_ = 0, looked_after_listeners_ns_ = 0;
     bool has_files_ = true;  ///< of sockets, that somebody may delete
 };
 

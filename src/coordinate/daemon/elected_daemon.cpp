@@ -93,7 +93,7 @@ void daemon::send_on(connection_id id) {
 result<void> daemon::take_over_elected(coordinator_entry entry, bool same_settings) {
     if (entry.by != entry_.by || entry.addresses != entry_.addresses)
         return failure{error_kind::usage, "'elect' and 'address' change with a restart of the daemon", 0};
-    if (auto done = open_doors(entry); !done) return done;
+    if (auto done = open_listeners(entry); !done) return done;
     entry_ = std::move(entry);
     if (!same_settings && machine_) step_down("its configuration has changed", false);
     return {};

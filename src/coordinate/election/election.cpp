@@ -10,7 +10,7 @@
 #include <limits>
 #include <utility>
 
-#include "coordinate/daemon/epoch.hpp"
+#include "coordinate/fencing/epoch.hpp"
 
 namespace halcyon::coordinate {
 namespace {
@@ -112,7 +112,7 @@ int64_t election::hold() {
         return step_ns_ / 2;
     }
     const auto lasts_s = etcd_.renew(lease_);
-    const auto seen = lasts_s ? etcd_.look() : result<etcd_client::office>(lasts_s.why());
+    const auto seen = lasts_s ? etcd_.look() : result<etcd_client::leadership>(lasts_s.why());
     if (!seen) {
         say("the lease at etcd was not renewed: " + seen.why().message);
         return step_ns_ / 4;

@@ -91,7 +91,7 @@ void compare(json_writer& to, std::string_view key, const char* target, const ch
 }
 
 /// Of one key.
-result<void> read_into(etcd_client::office& all, const rapidjson::Value& one, const std::string& prefix) {
+result<void> read_into(etcd_client::leadership& all, const rapidjson::Value& one, const std::string& prefix) {
     const auto key = one.IsObject() ? bytes_in(one, "key") : std::nullopt;
     const auto value = one.IsObject() ? bytes_in(one, "value") : std::nullopt;
     if (!key || !value) return not_understood("a key that is none");
@@ -148,7 +148,7 @@ result<void> etcd_client::end(const lease& one) {
     return answer ? result<void>() : answer.why();
 }
 
-result<etcd_client::office> etcd_client::look() {
+result<etcd_client::leadership> etcd_client::look() {
     const auto answer = post("/v3/kv/range", object([&](json_writer& to) {
                                  bytes(to, "key", prefix_ + "/");
                                  bytes(to, "range_end", prefix_ + "0");  // behind '/' in ASCII
@@ -156,7 +156,7 @@ result<etcd_client::office> etcd_client::look() {
     if (!answer) return answer.why();
     const auto told = parsed(*answer);
     if (!told || !told->HasMember("header")) return not_understood(*answer);
-    office all;
+    leadership all;
     const auto keys = told->FindMember("kvs");
     if (keys == told->MemberEnd()) return all;
     if (!keys->value.IsArray()) return not_understood(*answer);
@@ -165,7 +165,7 @@ result<etcd_client::office> etcd_client::look() {
     return all;
 }
 
-result<bool> etcd_client::take(const office& seen, const lease& by, const std::string& leader, uint64_t epoch) {
+result<bool> etcd_client::take(const leadership& seen, const lease& by, const std::string& leader, uint64_t epoch) {
     const auto answer = post("/v3/kv/txn", object([&](json_writer& to) {
                                  to.Key("compare");
                                  to.StartArray();

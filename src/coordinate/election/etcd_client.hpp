@@ -30,15 +30,15 @@ class etcd_client {
     result<int64_t> renew(const lease& one);
     result<void> end(const lease& one);
 
-    struct office {
+    struct leadership {
         std::optional<std::string> leader;  ///< what it said of itself
         uint64_t epoch = 0;                 ///< of the latest term; 0: there was none
         int64_t epoch_revision = 0;         ///< at which it was written
     };
-    result<office> look();
+    result<leadership> look();
     /// Becomes the leader for as long as the lease lasts, in one transaction with the new epoch. False: somebody else
     /// was quicker, so that `seen` is true no more.
-    result<bool> take(const office& seen, const lease& by, const std::string& leader, uint64_t epoch);
+    result<bool> take(const leadership& seen, const lease& by, const std::string& leader, uint64_t epoch);
 
   private:
     result<std::string> post(const char* path, const std::string& body);

@@ -10,7 +10,7 @@
 #include "calls/state/direct_call.hpp"
 #include "calls/state/known_files.hpp"
 #include "calls/state/process_state.hpp"
-#include "coordinate/client/lies_below.hpp"
+#include "coordinate/page/lies_below.hpp"
 
 namespace halcyon::coordinate {
 namespace direct = calls::direct;

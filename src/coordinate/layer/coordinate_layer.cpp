@@ -139,16 +139,16 @@ inline void coordinate_layer::take_turn(turn_taker& at, int64_t bytes, operation
     passage how = passage::under_lease;
     if (!at.enter(mine, bytes, what, calls::ticks())) [[unlikely]]
         how = at.pass(mine, bytes, record, next);
-    const uint32_t company = at.company();
+    const uint32_t others = at.others_move_version();
     next(record);
     if (is_forked_since(process)) [[unlikely]]
         return;
-    end_turn(at, mine, how, company, bytes, what == operation::metadata ? bytes : known(record.moved), record);
+    end_turn(at, mine, how, others, bytes, what == operation::metadata ? bytes : known(record.moved), record);
 }
 
-inline void coordinate_layer::end_turn(turn_taker& at, own_calls& mine, passage how, uint32_t company, int64_t bytes,
+inline void coordinate_layer::end_turn(turn_taker& at, own_calls& mine, passage how, uint32_t others, int64_t bytes,
                                        int64_t moved, const calls::call_record& record) {
-    if (company % 2 != 0 || at.company() != company || how != passage::under_lease) [[unlikely]]
+    if (others % 2 != 0 || at.others_move_version() != others || how != passage::under_lease) [[unlikely]]
         mine.beside = uint64_t{record.number} + 1;
     at.leave(mine, how, bytes, moved, record.start + record.duration);
 }
@@ -170,7 +170,7 @@ uint64_t coordinate_layer::enter(calls::call_record& record) {
         return 0;
     }
     record.start = now;
-    return entered_bit | uint64_t{taker.company()} << 32U | mine.generation;
+    return entered_bit | uint64_t{taker.others_move_version()} << 32U | mine.generation;
 }
 
 void coordinate_layer::leave(const calls::call_record& record, uint64_t entered) {
@@ -178,15 +178,16 @@ void coordinate_layer::leave(const calls::call_record& record, uint64_t entered)
         return;
     turn_taker& taker = takers_[files_.find(record.file)];
     constexpr uint32_t highest = 1U << 31U;
-    const uint32_t company = (static_cast<uint32_t>(entered >> 32U) & ~highest) | (taker.company() & highest);
-    end_turn(taker, own(), passage::under_lease, company, known(record.bytes), known(record.moved), record);
+    const uint32_t others =
+        (static_cast<uint32_t>(entered >> 32U) & ~highest) | (taker.others_move_version() & highest);
+    end_turn(taker, own(), passage::under_lease, others, known(record.bytes), known(record.moved), record);
 }
 
 bool coordinate_layer::moved_beside_others(const calls::call_record& record) const {
     const size_t at = files_.find(record.file);
     if (at == file_mounts::nowhere) return false;
     if (roles_[record.function] == call_role::transfer) return own().beside == uint64_t{record.number} + 1;
-    return takers_[at].company() % 2 != 0;
+    return takers_[at].others_move_version() % 2 != 0;
 }
 
 void coordinate_layer::invoke_other(call_role role, calls::call_record& record, const calls::next_call& next) {

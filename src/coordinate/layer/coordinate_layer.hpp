@@ -8,7 +8,7 @@
 #include "calls/state/patient_lock.hpp"
 #include "coordinate/layer/call_roles.hpp"
 #include "coordinate/layer/file_mounts.hpp"
-#include "coordinate/layer/lock_book.hpp"
+#include "coordinate/layer/lock_table.hpp"
 #include "coordinate/layer/turn_taker.hpp"
 
 namespace halcyon::coordinate {
@@ -36,7 +36,7 @@ namespace halcyon::coordinate {
 ///   child has none of those threads, its place begins with zeros, and each thread forgets its calls (own_calls) since
 ///   the generation differs. It is in no collective call, and may wait at a stop for that reason.
 /// - A handler forked in the middle of a call: is_forked_since().
-/// - Locks: fcntl's are not inherited, those of descriptions are; lock_book::start() keeps these.
+/// - Locks: fcntl's are not inherited, those of descriptions are; lock_table::start() keeps these.
 /// - It must take what a child of a process with threads may: start() makes direct system calls, and no memory is
 ///   allocated from the application's.
 /// - Its parent may wait for it while it waits for its turn: so does the whole job, which the starvation limit bounds,
@@ -96,14 +96,14 @@ class coordinate_layer final : public calls::layer {
     static constexpr int64_t metadata_bytes = 4096;
 
     /// What enter() returns of calls that are none of the coordinator's business; and of others, with the process in
-    /// the lower half, and who was beside it (turn_taker::company, but for its highest bit) in the upper.
+    /// the lower half, and who was beside it (turn_taker::others_move_version, but for its highest bit) in the upper.
     static constexpr uint64_t untouched = 1, entered_bit = uint64_t{1} << 63U;
 
     void transfer(turn_taker& at, calls::call_record& record, const calls::next_call& next);
     [[gnu::noinline]] void invoke_other(call_role role, calls::call_record& record, const calls::next_call& next);
     void take_turn(turn_taker& at, int64_t bytes, operation what, calls::call_record& record,
                    const calls::next_call& next);
-    void end_turn(turn_taker& at, own_calls& mine, passage how, uint32_t company, int64_t bytes, int64_t moved,
+    void end_turn(turn_taker& at, own_calls& mine, passage how, uint32_t others, int64_t bytes, int64_t moved,
                   const calls::call_record& record);
     void stream(size_t at, calls::call_record& record, const calls::next_call& next);
     void metadata(calls::call_record& record, const calls::next_call& next);
@@ -116,7 +116,7 @@ class coordinate_layer final : public calls::layer {
     file_mounts files_;
     forecaster asks_;
     std::array<turn_taker, process_slot::most_file_systems> takers_;
-    lock_book locks_;
+    lock_table locks_;
     page* shared_ = nullptr;
     process_slot* slot_ = nullptr;
     uint64_t told_forecasts_ = 0, told_left_out_ = 0;  ///< of those that are in the slot

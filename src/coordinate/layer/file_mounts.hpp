@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "calls/state/direct_call.hpp"
-#include "coordinate/client/mount_of.hpp"
+#include "coordinate/page/mount_of.hpp"
 #include "coordinate/page/page.hpp"
 
 namespace halcyon::coordinate {

@@ -123,7 +123,7 @@ void forecaster::begin(size_t file_system, int64_t now_ns) {
     here.first_moved = here.moved_before.load(relaxed);
     here.first_waited_ns = slot_->at[file_system].waited_ns.load(relaxed);
     here.first_begun = here.begun.load(relaxed);
-    here.company = shared_->file_system[file_system].company.load(relaxed);
+    here.others_move_version = shared_->file_system[file_system].others_move_version.load(relaxed);
     here.patience_ns = shared_->pause_ns;
     here.beyond_bytes = least_beyond_bytes;
     here.looked_ns = now_ns;
@@ -135,8 +135,8 @@ void forecaster::end(size_t file_system, int64_t moved) {
     place& here = places_[file_system];
     here.in_phase = false;
     here.ask_above.store(INT64_MAX, relaxed);
-    const uint32_t company = shared_->file_system[file_system].company.load(relaxed);
-    const bool alone = company % 2 == 0 && company == here.company;
+    const uint32_t version = shared_->file_system[file_system].others_move_version.load(relaxed);
+    const bool alone = version % 2 == 0 && version == here.others_move_version;
     const double ns_per_tick = static_cast<double>(shared_->pause_ns) /
                                static_cast<double>(std::max<int64_t>(here.pause_ticks.load(relaxed), 1));
     const auto took_ticks = static_cast<double>(here.last_end.load(relaxed)->load(relaxed) - here.first_begun);

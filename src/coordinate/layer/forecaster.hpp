@@ -71,7 +71,7 @@ class forecaster {
         int64_t first_moved = 0;
         int64_t first_waited_ns = 0;
         int64_t first_begun = 0;
-        uint32_t company = 0;
+        uint32_t others_move_version = 0;
         int64_t looked_ns = 0;
     };
     static constexpr size_t most = process_slot::most_file_systems;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "coordinate/page/recent_mean.hpp"
+#include "coordinate/estimates/recent_mean.hpp"
 
 namespace halcyon::coordinate {
 

@@ -93,7 +93,9 @@ class turn_taker {
     }
 
     /// Odd while others move, too, or nobody knows; differs when that has changed since.
-    [[nodiscard]] uint32_t company() const { return here_->company.load(std::memory_order_relaxed); }
+    [[nodiscard]] uint32_t others_move_version() const {
+        return here_->others_move_version.load(std::memory_order_relaxed);
+    }
 
     /// Bytes that moved in the background of the process.
     void count(int64_t moved) {

@@ -153,25 +153,25 @@ void agent_page::tell_wait(size_t file_system, double expected_s, const std::vec
     one.told.store(told + 2, std::memory_order_release);
 }
 
-void agent_page::tell_trouble(size_t file_system, const std::string& why) {
+void agent_page::tell_no_turn_reason(size_t file_system, const std::string& why) {
     shared_file_system& one = shared().file_system[file_system];
-    const std::string_view text = begin_of(why, sizeof one.trouble - 1);
-    if (text == one.trouble) return;
-    const uint32_t version = one.troubles.load(relaxed);
-    one.troubles.store(version + 1, relaxed);
+    const std::string_view text = begin_of(why, sizeof one.no_turn_reason - 1);
+    if (text == one.no_turn_reason) return;
+    const uint32_t version = one.no_turn_reason_version.load(relaxed);
+    one.no_turn_reason_version.store(version + 1, relaxed);
     std::atomic_thread_fence(std::memory_order_release);
-    text.copy(one.trouble, text.size());
-    one.trouble[text.size()] = '\0';
-    one.troubles.store(version + 2, std::memory_order_release);
+    text.copy(one.no_turn_reason, text.size());
+    one.no_turn_reason[text.size()] = '\0';
+    one.no_turn_reason_version.store(version + 2, std::memory_order_release);
 }
 
 void agent_page::limit_waits(size_t file_system, double longest_s) {
     shared().file_system[file_system].starvation_ns.store(nanoseconds(longest_s), relaxed);
 }
 
-void agent_page::tell_company(size_t file_system, bool others) {
-    std::atomic<uint32_t>& company = shared().file_system[file_system].company;
-    if ((company.load(relaxed) % 2 != 0) != others) company.fetch_add(1);
+void agent_page::tell_others_move(size_t file_system, bool others) {
+    std::atomic<uint32_t>& version = shared().file_system[file_system].others_move_version;
+    if ((version.load(relaxed) % 2 != 0) != others) version.fetch_add(1);
 }
 
 void agent_page::heard(size_t file_system, int64_t now_ns) {

@@ -40,11 +40,11 @@ class agent_page {
     /// For people: who has the turn, and how long it may take.
     void tell_wait(size_t file_system, double expected_s, const std::vector<std::string>& holders);
     /// Likewise: why the coordinator gives no turns; "": not known, or it does.
-    void tell_trouble(size_t file_system, const std::string& why);
+    void tell_no_turn_reason(size_t file_system, const std::string& why);
     /// No call waits longer.
     void limit_waits(size_t file_system, double longest_s);
     /// Whether other applications move there, too.
-    void tell_company(size_t file_system, bool others);
+    void tell_others_move(size_t file_system, bool others);
     void heard(size_t file_system, int64_t now_ns);
     void beat(int64_t now_ns) { shared().beat_ns.store(now_ns, std::memory_order_release); }
 

@@ -19,17 +19,17 @@ namespace halcyon::coordinate {
 /// `stop_round` belongs to `permission::stop` alone. The agent writes `permission::hold`, then `stop_round`, then
 /// `permission::stop`; a process reads the word, the round, and the word once more.
 struct alignas(64) shared_file_system {
-    std::atomic<uint32_t> turn;          ///< turn_word; processes that wait sleep on it
-    uint32_t path_bytes;                 ///< constant once processes see the page; 0: there is no such file system
-    std::atomic<uint64_t> stop_round;    ///< calls of this round and above wait
-    std::atomic<int64_t> ring_below;     ///< who takes the pool to this or below wakes the agent: half is used
-    std::atomic<int64_t> heard_ns;       ///< when the coordinator said something last, CLOCK_MONOTONIC
-    std::atomic<int64_t> wait_ns;        ///< expected wait of this application, for people
-    std::atomic<uint32_t> told;          ///< version of `holders`: odd while the agent changes it
-    std::atomic<uint32_t> company;       ///< odd while other applications move, too; rises with each change
-    std::atomic<int64_t> starvation_ns;  ///< no call waits longer
-    std::atomic<uint32_t> given;         ///< turns of the application: rises with each
-    std::atomic<uint32_t> troubles;      ///< version of `trouble`, as of `holders`
+    std::atomic<uint32_t> turn;        ///< turn_word; processes that wait sleep on it
+    uint32_t path_bytes;               ///< constant once processes see the page; 0: there is no such file system
+    std::atomic<uint64_t> stop_round;  ///< calls of this round and above wait
+    std::atomic<int64_t> ring_below;   ///< who takes the pool to this or below wakes the agent: half is used
+    std::atomic<int64_t> heard_ns;     ///< when the coordinator said something last, CLOCK_MONOTONIC
+    std::atomic<int64_t> wait_ns;      ///< expected wait of this application, for people
+    std::atomic<uint32_t> told;        ///< version of `holders`: odd while the agent changes it
+    std::atomic<uint32_t> others_move_version;     ///< odd while other applications move, too; rises with each change
+    std::atomic<int64_t> starvation_ns;            ///< no call waits longer
+    std::atomic<uint32_t> given;                   ///< turns of the application: rises with each
+    std::atomic<uint32_t> no_turn_reason_version;  ///< version of `no_turn_reason`, as of `holders`
 
     alignas(64) std::atomic<int64_t> pool;  ///< bytes of the lease that no process has taken; may be below 0
 
@@ -40,9 +40,9 @@ struct alignas(64) shared_file_system {
     uint64_t unused_past_[5];
 
     static constexpr size_t longest_path = 512;
-    char path[longest_path];  ///< of the mount; constant once processes see the page
-    char holders[512];        ///< jobs that have the turn, one a line, for people
-    char trouble[256];        ///< why the coordinator gives no turns, for people; "": not known, or it does
+    char path[longest_path];   ///< of the mount; constant once processes see the page
+    char holders[512];         ///< jobs that have the turn, one a line, for people
+    char no_turn_reason[256];  ///< why the coordinator gives no turns, for people; "": not known, or it does
 };
 
 /// What a process is about to do, by forecast (phase_forecast.hpp). Bytes and times of 0: not known.

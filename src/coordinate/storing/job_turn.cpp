@@ -7,8 +7,8 @@
 
 #include "base/node_identity.hpp"
 #include "base/replace_file.hpp"
-#include "coordinate/client/mount_of.hpp"
 #include "coordinate/page/agent_ring.hpp"
+#include "coordinate/page/mount_of.hpp"
 #include "coordinate/page/process_facts.hpp"
 
 namespace halcyon::coordinate {
@@ -22,19 +22,19 @@ class job_turn::coordinated_stay final : public stay {
   public:
     coordinated_stay(job_turn& of, place& at, int64_t bytes) : of_(of), at_(at), bytes_(bytes) {
         of_.begin_file();
-        at_.seat.expect(bytes_);
+        at_.mount.expect(bytes_);
         take(0);
     }
     ~coordinated_stay() override {
-        at_.seat.give(piece_, how_);
-        at_.seat.expect(-std::max<int64_t>(bytes_ - moved_, 0));
+        at_.mount.give(piece_, how_);
+        at_.mount.expect(-std::max<int64_t>(bytes_ - moved_, 0));
         of_.end_file();
     }
     coordinated_stay(const coordinated_stay&) = delete;
     coordinated_stay& operator=(const coordinated_stay&) = delete;
 
     void next(int64_t bytes) override {
-        at_.seat.give(piece_, how_);
+        at_.mount.give(piece_, how_);
         take(bytes);
         moved_ += bytes;
         if (how_ != passage::under_lease) unasked_ += bytes;
@@ -44,7 +44,7 @@ class job_turn::coordinated_stay final : public stay {
 
   private:
     void take(int64_t bytes) {
-        how_ = at_.seat.take(bytes, waited_ns_);
+        how_ = at_.mount.take(bytes, waited_ns_);
         piece_ = bytes;
         of_.note(at_, how_);
     }

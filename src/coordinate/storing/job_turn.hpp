@@ -9,7 +9,7 @@
 
 #include "base/turn.hpp"
 #include "coordinate/page/page.hpp"
-#include "coordinate/storing/turn_seat.hpp"
+#include "coordinate/storing/mount_turn.hpp"
 
 namespace halcyon::coordinate {
 
@@ -32,9 +32,9 @@ class job_turn final : public turn {
     class coordinated_stay;
     struct place {
         place(page& shared, process_slot& slot, size_t at)
-            : seat(shared, slot, at), path(shared.file_system[at].path, shared.file_system[at].path_bytes) {}
+            : mount(shared, slot, at), path(shared.file_system[at].path, shared.file_system[at].path_bytes) {}
 
-        turn_seat seat;
+        mount_turn mount;
         std::string path;
         bool silent = false;  ///< under remarking_
     };

@@ -14,7 +14,7 @@
 #include "base/clock.hpp"
 #include "base/sized_struct.hpp"
 #include "coordinate/client/coordination.hpp"
-#include "coordinate/client/mount_of.hpp"
+#include "coordinate/page/mount_of.hpp"
 #include "coordinate/page/process_life.hpp"
 
 using namespace halcyon;
@@ -216,10 +216,10 @@ void halcyon_io_turns::describe_turn(halcyon_io_status_t& into) const {
                           now_ns - here.heard_ns.load(std::memory_order_acquire) <= shared_->patience_ns;
     if ((word & (turn_word::holds | turn_word::leased)) == 0 || !is_heard) {
         into.coordination = HALCYON_IO_SILENT;
-        const std::string trouble = told_in(here.trouble, here.troubles);
-        put(into.reason, trouble.empty()
+        const std::string reason = told_in(here.no_turn_reason, here.no_turn_reason_version);
+        put(into.reason, reason.empty()
                              ? "nothing is heard of the coordinator or of this node's agent: I/O goes on without asking"
-                             : "the coordinator gives no turns: " + trouble);
+                             : "the coordinator gives no turns: " + reason);
         return;
     }
     // A process that changed its user after its start may not know: the coordinator takes the turn of one that seems to
@@ -229,7 +229,7 @@ void halcyon_io_turns::describe_turn(halcyon_io_status_t& into) const {
             "what this process moves does not count, since it may not read /proc/self/io: has it changed "
             "its user? prctl(PR_SET_DUMPABLE, 1) lets it");
     into.our_turn = turn_word::goes_under_lease(word) ? 1 : 0;
-    into.others_move = here.company.load(relaxed) % 2 != 0 ? 1 : 0;
+    into.others_move = here.others_move_version.load(relaxed) % 2 != 0 ? 1 : 0;
     if (into.our_turn != 0) return;
     // What was told of a phase before says nothing of this one.
     const bool is_new = here.told.load(std::memory_order_acquire) != told_before_;

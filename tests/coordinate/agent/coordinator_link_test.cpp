@@ -31,7 +31,7 @@ class refused_links : public testing::Test {
     }
 
     [[nodiscard]] bool somebody_asks(int within_ms) const {
-        pollfd one{door_.fd(), POLLIN, 0};
+        pollfd one{listener_.fd(), POLLIN, 0};
         return ::poll(&one, 1, within_ms) == 1;
     }
     template <class Condition>
@@ -43,7 +43,7 @@ class refused_links : public testing::Test {
     /// The one that asks gets this answer, and its agent closes the connection.
     void refuse(double again_s) {
         ASSERT_TRUE(somebody_asks(limit_ms));
-        const descriptor peer = std::move(door_.accept().value().socket);
+        const descriptor peer = std::move(listener_.accept().value().socket);
         run_until([&] { return connected_; });
         const std::string line = std::get<std::string>(encode(from_coordinator(refused{"no", again_s}))) + "\n";
         ASSERT_EQ(::write(peer.get(), line.data(), line.size()), static_cast<ssize_t>(line.size()));
@@ -58,7 +58,7 @@ class refused_links : public testing::Test {
     }
 
     std::string name_ = "unix:@halcyon-link-test-" + std::to_string(::getpid());
-    listening_socket door_ = listening_socket::open(parse_socket_address(name_).value(), {}).value();
+    listening_socket listener_ = listening_socket::open(parse_socket_address(name_).value(), {}).value();
     std::unique_ptr<event_loop> loop_ = event_loop::start().value();
     std::unique_ptr<coordinator_link> link_;
     bool connected_ = false;

@@ -291,9 +291,9 @@ TEST(phase_habits, are_not_believed_where_the_walk_knows_the_pattern) {
 
 // --- what others do meanwhile ---
 
-class company : public layer_test {
+class others_beside : public layer_test {
   protected:
-    company() { allow(); }
+    others_beside() { allow(); }
     /// A call that is over.
     bool beside_others(made_call made) {
         bool found = false;
@@ -303,30 +303,30 @@ class company : public layer_test {
     called_process process_{page_, 1};
 };
 
-TEST_F(company, is_known_of_each_call) {
+TEST_F(others_beside, are_known_of_each_call) {
     page_.publish(1, permission::allowed, 0, int64_t{1} << 40U);
     EXPECT_FALSE(beside_others({}));
-    page_.tell_company(0, true);
-    page_.tell_company(0, true);
+    page_.tell_others_move(0, true);
+    page_.tell_others_move(0, true);
     EXPECT_TRUE(beside_others({}));
     EXPECT_TRUE(beside_others({.function = call_id::close}));
     EXPECT_FALSE(beside_others({.file = other_file}));
     EXPECT_FALSE(beside_others({.file = another_mounts_file})) << "nobody moves there but this process";
-    page_.tell_company(0, false);
+    page_.tell_others_move(0, false);
     EXPECT_FALSE(beside_others({}));
 }
 
-TEST_F(company, that_comes_or_goes_during_a_call_counts) {
-    EXPECT_TRUE(beside_others({.meanwhile = [&] { page_.tell_company(0, true); }}));
-    EXPECT_TRUE(beside_others({.meanwhile = [&] { page_.tell_company(0, false); }}));
+TEST_F(others_beside, count_where_they_come_or_go_during_a_call) {
+    EXPECT_TRUE(beside_others({.meanwhile = [&] { page_.tell_others_move(0, true); }}));
+    EXPECT_TRUE(beside_others({.meanwhile = [&] { page_.tell_others_move(0, false); }}));
     EXPECT_TRUE(beside_others({.meanwhile = [&] {
-        page_.tell_company(0, true);
-        page_.tell_company(0, false);
+        page_.tell_others_move(0, true);
+        page_.tell_others_move(0, false);
     }}));
     EXPECT_FALSE(beside_others({}));
 }
 
-TEST_F(company, may_be_there_where_no_turn_was_given) {
+TEST_F(others_beside, may_be_there_where_no_turn_was_given) {
     page_.publish(0, permission::unasked, 0, {});
     EXPECT_TRUE(beside_others({}));
 }

@@ -6,7 +6,7 @@ import pytest
 
 from halcyon.coordinate.printed import print_top
 from halcyon.coordinate.state import Application, Load, Reservation, Top
-from halcyon.observe.printed.tables import console_for_tables
+from halcyon.printed.tables import console_for_tables
 
 LOAD = Load("fcfs", "energy", 1, 4, 1, 1, 0.0, 0.0, 0, [])
 

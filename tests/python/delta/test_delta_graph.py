@@ -14,8 +14,8 @@ from halcyon.delta.printed import as_dict, expected_at, not_met, print_graph
 from halcyon.delta.runs import Key, Run
 from halcyon.delta.turns import UNCOORDINATED, policies
 from halcyon.errors import UsageError
-from halcyon.observe.printed.tables import console_for_tables
 from halcyon.policy.functions import rule_names
+from halcyon.printed.tables import console_for_tables
 
 ALONE = [alone("A", 4.0), alone("A", 4.0), alone("B", 2.0), alone("B", 2.0)]
 

@@ -15,7 +15,6 @@ from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.times import TimeSpent
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.dataset_writer import DatasetWriter
-from halcyon.observe.printed.plain import as_json, names_of, plain
 from halcyon.observe.printed.run import DRAWN, print_run
 from halcyon.observe.report_tables import ReportTables, computed
 from halcyon.observe.result_columns import (
@@ -34,6 +33,7 @@ from halcyon.observe.schema import RunInfo
 from halcyon.observe.viewer import document_of
 from halcyon.observe.viewer.page import page_names
 from halcyon.observe.viewer.tables import TAKEN, page_types
+from halcyon.printed.plain import as_json, names_of, plain
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from rich.text import Text
 
-from halcyon.observe.printed.tables import print_table
+from halcyon.printed.tables import print_table
 from halcyon.terminal import VisibleConsole, visible, visible_lines
 
 HOSTILE = "a\nNo findings.\x1b[2Jb\x9b31m\u202ec"

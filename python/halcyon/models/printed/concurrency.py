@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from halcyon.models.interference import Concurrency, Constant, Probability, SizeShare
-from halcyon.observe.printed.tables import print_table
+from halcyon.printed.tables import print_table
 from halcyon.quantities import number, plural, seconds, share
 
 _TIMES = (0.05, 0.25, 0.5, 0.75, 0.95)

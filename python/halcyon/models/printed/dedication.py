@@ -5,7 +5,7 @@ import math
 from rich.console import Console
 
 from halcyon.models.dedication import Cost, Costs, Dedicated
-from halcyon.observe.printed.tables import print_table
+from halcyon.printed.tables import print_table
 from halcyon.quantities import ABSENT, number, percent, plural, seconds
 
 

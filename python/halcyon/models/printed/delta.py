@@ -3,7 +3,7 @@
 from rich.console import Console
 
 from halcyon.models.interference import POLICIES, DeltaGraph, Phase, Point
-from halcyon.observe.printed.tables import print_table
+from halcyon.printed.tables import print_table
 from halcyon.quantities import ABSENT, number, percent, plural, seconds, time_unit
 
 

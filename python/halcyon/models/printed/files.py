@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from halcyon.models.interference import Files
-from halcyon.observe.printed.tables import print_table
+from halcyon.printed.tables import print_table
 
 
 def print_files(rows: Sequence[Files], console: Console) -> None:

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from halcyon.models.logs_compared import Duel, LogsCompared
 from halcyon.models.stripes import Compared, Load, LoadTable, Logs
-from halcyon.observe.printed.tables import print_table
+from halcyon.printed.tables import print_table
 from halcyon.quantities import plural, rate
 
 

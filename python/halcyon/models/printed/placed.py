@@ -7,7 +7,7 @@ from halcyon.models.histogram import classes_of
 from halcyon.models.mix import Job, Mix
 from halcyon.models.placed import Placed
 from halcyon.models.printed.requests import targets_to_buy
-from halcyon.observe.printed.tables import print_table
+from halcyon.printed.tables import print_table
 from halcyon.quantities import plural
 
 _BUSIEST = 8

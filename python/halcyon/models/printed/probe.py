@@ -4,7 +4,7 @@ from rich.console import Console
 
 from halcyon.models.contention import Contention
 from halcyon.models.probe.probing import Probe
-from halcyon.observe.printed.tables import print_table
+from halcyon.printed.tables import print_table
 from halcyon.quantities import percent, plural, rate, size
 
 

@@ -6,7 +6,7 @@ from halcyon.models.measurements import MeasuredStriping
 from halcyon.models.printed.loads import print_compared
 from halcyon.models.stripes import Purchase, Recommendation
 from halcyon.models.sweep import Sweep
-from halcyon.observe.printed.tables import print_table
+from halcyon.printed.tables import print_table
 from halcyon.quantities import binary_size, percent, plural, rate
 
 

@@ -12,8 +12,8 @@ from halcyon.observe.advise.suggestions import Advice, Suggestion
 from halcyon.observe.advise.try_settings import Tried
 from halcyon.observe.advise.verdict import CONFIDENCE, Ratio, rounds_needed
 from halcyon.observe.mpi_library import Library
-from halcyon.observe.printed.tables import print_table
 from halcyon.observe.schema import Kind
+from halcyon.printed.tables import print_table
 from halcyon.quantities import ABSENT, number, plural, rate, seconds, size
 
 

@@ -1,16 +1,13 @@
 """One run of the command under some settings, recorded and timed, and what speaks against believing its time."""
 
 import errno
-import os
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FrameType
 
 from halcyon.errors import ConfigError, HalcyonSystemError, UsageError
 from halcyon.exit_status import Ended
@@ -19,6 +16,7 @@ from halcyon.mpi_launcher import is_launcher, launcher_of
 from halcyon.observe.advise.mpiio_time import MpiIo, read_mpiio
 from halcyon.observe.recording.folder import Recording, new_folder
 from halcyon.offload.server_world import simulation_environment
+from halcyon.process_session import end_session
 
 OUTPUT = "output.txt"
 """What the command printed, in the folder of its run."""
@@ -122,45 +120,6 @@ def _wait(process: "subprocess.Popen[bytes]", limit_s: float | None) -> int | No
     finally:
         if code != 0:
             end_session(process)
-
-
-def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 10) -> None:
-    """Asks the leader to end, and kills what it leaves: launchers put ranks into process groups of their own, and one
-    that was killed ends none of them."""
-    if process.poll() is None:
-        os.killpg(process.pid, signal.SIGTERM)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(patience_s)
-    for left in _session_of(process.pid):
-        with suppress(ProcessLookupError):
-            os.kill(left, signal.SIGKILL)
-    process.wait()
-
-
-def _session_of(leader: int) -> list[int]:
-    """Its processes. The leader, once waited for, is none, and while others are left nobody else gets its number."""
-    found = []
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # it ended meanwhile
-            # After the name, which may hold anything: state, parent, process group, session.
-            if int(status.read_text(errors="replace").rpartition(")")[2].split()[3]) == leader:
-                found.append(int(status.parent.name))
-    return found
-
-
-@contextmanager
-def ended_in_order() -> Iterator[None]:
-    """SIGTERM and SIGHUP (the end of a job, of a terminal) interrupt as Ctrl-C does: nothing is left running."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _judged(place: Path, code: int | None, wall_s: float, limit_s: float | None) -> Trial:

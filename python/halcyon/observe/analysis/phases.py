@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 from ibis import _
 
+from halcyon.intervals import Times, merge
 from halcyon.observe.analysis import passes
-from halcyon.observe.analysis.intervals import Times, merge
 from halcyon.observe.analysis.settings import Settings
 from halcyon.observe.analysis.survey import Survey
 from halcyon.observe.result_columns import Column, Unit, derived

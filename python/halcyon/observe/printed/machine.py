@@ -10,7 +10,7 @@ from rich.text import Text
 
 from halcyon.observe.analysis.machine import Grid, Machine, server_totals, totals, variability_grid
 from halcyon.observe.analysis.run_load import RunLoad
-from halcyon.observe.printed.tables import console_for_tables, print_table
+from halcyon.printed.tables import console_for_tables, print_table
 from halcyon.quantities import ABSENT, percent, plural, rate, seconds, size
 
 

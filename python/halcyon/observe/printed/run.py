@@ -10,11 +10,12 @@ from rich.text import Text
 from halcyon.observe.analysis.bandwidth import ALL, Bandwidth
 from halcyon.observe.analysis.phases import IO, Phase
 from halcyon.observe.printed.findings import many, print_findings, who
-from halcyon.observe.printed.paths import below, common_folder
+from halcyon.observe.printed.result import print_result
 from halcyon.observe.printed.sparkline import room_for_lines, sparkline, time_axis
-from halcyon.observe.printed.tables import console_for_tables, print_result, print_table
 from halcyon.observe.report_tables import MOST_ROWS, Absence, ReportTables
 from halcyon.observe.result_columns import Drawn, results_of
+from halcyon.printed.paths import below, common_folder
+from halcyon.printed.tables import console_for_tables, print_table
 from halcyon.quantities import ABSENT, count, number, percent, plural, rate, seconds, size
 
 

@@ -8,7 +8,6 @@ from typing import Any, get_origin
 
 from halcyon.errors import UnavailableError
 from halcyon.observe.dataset import Dataset
-from halcyon.observe.printed.plain import names_of, plain
 from halcyon.observe.report_tables import ReportTables
 from halcyon.observe.result_columns import columns_of
 from halcyon.observe.viewer import columns
@@ -16,6 +15,7 @@ from halcyon.observe.viewer.document import Document
 from halcyon.observe.viewer.tables import document_of, page_types
 from halcyon.observe.viewer.timeline import Calls, read_timeline
 from halcyon.predict.page import Predictability
+from halcyon.printed.plain import names_of, plain
 from halcyon.whole_file import whole_file
 
 TEMPLATE = "viewer.html"

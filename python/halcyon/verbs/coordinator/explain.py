@@ -23,8 +23,8 @@ def run(arguments: argparse.Namespace) -> int:
     from halcyon.coordinate.printed import print_decisions
     from halcyon.coordinate.state import ask_decisions
     from halcyon.errors import UsageError
-    from halcyon.observe.printed.plain import as_json
-    from halcyon.observe.printed.tables import console_for_tables
+    from halcyon.printed.plain import as_json
+    from halcyon.printed.tables import console_for_tables
 
     if not 1 <= arguments.n <= 4096:
         raise UsageError(f"-n {arguments.n}: expected 1 to 4096")

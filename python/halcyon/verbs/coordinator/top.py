@@ -32,8 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     from halcyon.coordinate.printed import print_top
     from halcyon.coordinate.state import ask_top
     from halcyon.errors import UsageError
-    from halcyon.observe.printed.plain import as_json
-    from halcyon.observe.printed.tables import console_for_tables
+    from halcyon.printed.plain import as_json
+    from halcyon.printed.tables import console_for_tables
 
     if arguments.watch is not None and arguments.watch <= 0:
         raise UsageError(f"--watch {arguments.watch:g}: expected a time above 0")

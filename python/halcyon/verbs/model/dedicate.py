@@ -55,8 +55,8 @@ def _efficiencies(text: str) -> tuple[float, float]:
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.models.dedication import Iteration, dedicate
     from halcyon.models.printed.dedication import print_dedicated
-    from halcyon.observe.printed.plain import as_json
-    from halcyon.observe.printed.tables import console_for_tables
+    from halcyon.printed.plain import as_json
+    from halcyon.printed.tables import console_for_tables
 
     if arguments.cores < 2:
         raise UsageError(f"--cores {arguments.cores}; expected 2 or more: one to dedicate, and others that compute")

@@ -48,8 +48,8 @@ def _add_phase(parser: argparse.ArgumentParser, name: str) -> None:
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.models.interference import Phase, delta_graph, deltas
     from halcyon.models.printed.delta import print_delta
-    from halcyon.observe.printed.plain import as_json
-    from halcyon.observe.printed.tables import console_for_tables
+    from halcyon.printed.plain import as_json
+    from halcyon.printed.tables import console_for_tables
 
     _check(arguments)
     one = arguments

@@ -52,8 +52,8 @@ _MOST = 100_000
 
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.models.printed.concurrency import print_answer
-    from halcyon.observe.printed.plain import as_json
-    from halcyon.observe.printed.tables import console_for_tables
+    from halcyon.printed.plain import as_json
+    from halcyon.printed.tables import console_for_tables
 
     _check(arguments)
     told = _answer(arguments)

@@ -49,8 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
     from halcyon.figures.picture_file import picture_path, save_picture
     from halcyon.models.contention import contention
     from halcyon.models.measurements import read_writers
-    from halcyon.observe.printed.plain import as_json
-    from halcyon.observe.printed.tables import console_for_tables
+    from halcyon.printed.plain import as_json
+    from halcyon.printed.tables import console_for_tables
 
     _check(arguments)
     picture = None if arguments.output is None else picture_path(arguments.output)
@@ -86,7 +86,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 def _probe(arguments: argparse.Namespace) -> "Probe":
     from halcyon.models.probe.probing import probe
-    from halcyon.observe.advise.trial import ended_in_order
+    from halcyon.process_session import ended_in_order
     from halcyon.quantities import parse_bytes
 
     with ended_in_order():

@@ -117,8 +117,8 @@ _GOES_WITH = {
 def run(arguments: argparse.Namespace) -> int:
     from halcyon.figures.picture_file import picture_path, save_picture
     from halcyon.models.printed import print_answer
-    from halcyon.observe.printed.plain import as_json
-    from halcyon.observe.printed.tables import console_for_tables
+    from halcyon.printed.plain import as_json
+    from halcyon.printed.tables import console_for_tables
 
     mode = _mode(arguments)
     _check(arguments, mode)

@@ -18,9 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    from halcyon.observe.advise.trial import ended_in_order
-    from halcyon.observe.printed.plain import as_json
-    from halcyon.observe.printed.tables import console_for_tables
+    from halcyon.printed.plain import as_json
+    from halcyon.printed.tables import console_for_tables
+    from halcyon.process_session import ended_in_order
     from halcyon.testbed.bed import Bed
     from halcyon.testbed.check import check
     from halcyon.testbed.status import print_checked

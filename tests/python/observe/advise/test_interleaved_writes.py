@@ -13,7 +13,7 @@ from halcyon.observe.advise.trial import Launch
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.analysis.settings import Settings
 from halcyon.observe.open_run import open_run
-from halcyon.observe.printed.tables import console_for_tables
+from halcyon.printed.tables import console_for_tables
 
 HOWEVER_LITTLE = Settings(worth_seconds=0, worth_share=0, worth_run_share=0, sieving_share=0, call_s=0)
 """Reports what a run did, whatever its cost: that depends on the machine."""

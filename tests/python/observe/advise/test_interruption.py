@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from halcyon.errors import HalcyonSystemError
-from halcyon.observe.advise.trial import Launch, Trial, end_session
+from halcyon.observe.advise.trial import Launch, Trial
+from halcyon.process_session import end_session
 
 pytestmark = pytest.mark.usefixtures("recorder", "interruptible")
 

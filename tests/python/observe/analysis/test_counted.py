@@ -14,9 +14,9 @@ from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.dataset import Dataset, DatasetWriter
 from halcyon.observe.findings import Finding, findings
 from halcyon.observe.open_run import open_run
-from halcyon.observe.printed.plain import as_json
 from halcyon.observe.report_tables import report_tables
 from halcyon.observe.schema import TABLES, RunInfo
+from halcyon.printed.plain import as_json
 
 PREFIX = {"POSIX": "POSIX", "STDIO": "STDIO", "MPI-IO": "MPIIO"}
 

@@ -11,8 +11,8 @@ from observe.analysis.random_trace import random_trace
 from halcyon.observe.analysis.answers import Answers
 from halcyon.observe.dataset import Dataset
 from halcyon.observe.engines import Engine
-from halcyon.observe.printed.plain import plain
 from halcyon.observe.report_tables import report_tables
+from halcyon.printed.plain import plain
 
 
 @pytest.fixture

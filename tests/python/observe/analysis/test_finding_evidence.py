@@ -10,7 +10,7 @@ from observe.analysis.conftest import FindingsOf
 
 from halcyon.observe.findings import Finding
 from halcyon.observe.findings.finding import Unit
-from halcyon.observe.printed.plain import as_json
+from halcyon.printed.plain import as_json
 
 
 @dataclass(frozen=True)

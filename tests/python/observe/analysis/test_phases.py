@@ -8,7 +8,7 @@ from observe.analysis import scenarios
 from observe.analysis.conftest import Ask
 from observe.synthetic import MIB, Trace
 
-from halcyon.observe.analysis.intervals import merge
+from halcyon.intervals import merge
 from halcyon.observe.analysis.phases import Phase, variability
 
 

@@ -7,7 +7,7 @@ from halcyon.observe.advise.recommendation_text import how_to_set
 from halcyon.observe.advise.sweep.space import AGGREGATORS, BUFFER_BYTES, STRIPE_COUNT, Point
 from halcyon.observe.advise.sweep.sweeping import Swept
 from halcyon.observe.advise.verdict import CONFIDENCE
-from halcyon.observe.printed.tables import print_table
+from halcyon.printed.tables import print_table
 from halcyon.quantities import ABSENT, number, percent, plural, rate
 
 

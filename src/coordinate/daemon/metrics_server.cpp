@@ -1,4 +1,4 @@
-#include "coordinate/daemon/metrics_door.hpp"
+#include "coordinate/daemon/metrics_server.hpp"
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -27,25 +27,26 @@ std::string response(const char* status, const char* type, const std::string& bo
 
 }  // namespace
 
-result<std::unique_ptr<metrics_door>> metrics_door::open(event_loop& loop, const socket_address& address,
-                                                         mode_t permissions, daemon_counts& counted,
-                                                         std::function<std::string()> text) {
-    std::unique_ptr<metrics_door> made(new metrics_door(loop, counted, std::move(text)));
+result<std::unique_ptr<metrics_server>> metrics_server::open(event_loop& loop, const socket_address& address,
+                                                             mode_t permissions, daemon_counts& counted,
+                                                             std::function<std::string()> text) {
+    std::unique_ptr<metrics_server> made(new metrics_server(loop, counted, std::move(text)));
     listen_options options;
     options.permissions = permissions;
     options.insecure = true;  // nobody is asked who they are
-    auto opened = door::open(loop, address, options, counted,
-                             [one = made.get()](listening_socket::accepted from) { one->add(std::move(from.socket)); });
+    auto opened = listener::open(loop, address, options, counted, [one = made.get()](listening_socket::accepted from) {
+        one->add(std::move(from.socket));
+    });
     if (!opened) return opened.why();
-    made->door_ = std::move(*opened);
+    made->listener_ = std::move(*opened);
     return made;
 }
 
-metrics_door::~metrics_door() {
+metrics_server::~metrics_server() {
     for (const auto& [number, r] : requests_) loop_.remove(r.watch);
 }
 
-void metrics_door::add(descriptor socket) {
+void metrics_server::add(descriptor socket) {
     if (requests_.size() >= most_requests) {
         ++counted_.refused_metrics;
         return;
@@ -59,7 +60,7 @@ void metrics_door::add(descriptor socket) {
     requests_.emplace(number, request{std::move(socket), *watch, {}, {}, 0, monotonic_ns() + patience_ns});
 }
 
-void metrics_door::ready(uint64_t number) {
+void metrics_server::ready(uint64_t number) {
     const auto found = requests_.find(number);
     if (found == requests_.end()) return;
     request& r = found->second;
@@ -69,7 +70,7 @@ void metrics_door::ready(uint64_t number) {
     if (!loop_.change(r.watch, EPOLLOUT)) end(number);
 }
 
-bool metrics_door::read(request& r) {
+bool metrics_server::read(request& r) {
     std::array<char, 4096> some;
     const ssize_t got = ::recv(r.socket.get(), some.data(), some.size(), MSG_DONTWAIT);
     if (got < 0 && would_wait()) return true;
@@ -84,7 +85,7 @@ bool metrics_door::read(request& r) {
     return true;
 }
 
-void metrics_door::answer(request& r) {
+void metrics_server::answer(request& r) {
     const std::string_view line = std::string_view(r.asked).substr(0, r.asked.find_first_of("\r\n"));
     const auto asks_for = [line](std::string_view what) {
         return line.starts_with(what) &&
@@ -100,7 +101,7 @@ void metrics_door::answer(request& r) {
 }
 
 /// False: all is sent, or the reader is gone.
-bool metrics_door::write(request& r) const {
+bool metrics_server::write(request& r) const {
     while (r.sent < r.answer.size()) {
         const ssize_t sent =
             ::send(r.socket.get(), r.answer.data() + r.sent, r.answer.size() - r.sent, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -110,13 +111,13 @@ bool metrics_door::write(request& r) const {
     return false;
 }
 
-void metrics_door::end(uint64_t number) {
+void metrics_server::end(uint64_t number) {
     const auto found = requests_.find(number);
     loop_.remove(found->second.watch);
     requests_.erase(found);
 }
 
-void metrics_door::expire(int64_t now_ns) {
+void metrics_server::expire(int64_t now_ns) {
     std::vector<uint64_t> late;
     for (const auto& [number, r] : requests_)
         if (r.until_ns <= now_ns) late.push_back(number);

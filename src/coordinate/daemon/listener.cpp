@@ -1,4 +1,4 @@
-#include "coordinate/daemon/door.hpp"
+#include "coordinate/daemon/listener.hpp"
 
 #include <sys/epoll.h>
 
@@ -11,22 +11,23 @@ constexpr int most_a_round = 256;
 
 }  // namespace
 
-result<std::unique_ptr<door>> door::open(event_loop& loop, const socket_address& address, const listen_options& options,
-                                         daemon_counts& counted, arrival arrived) {
+result<std::unique_ptr<listener>> listener::open(event_loop& loop, const socket_address& address,
+                                                 const listen_options& options, daemon_counts& counted,
+                                                 arrival arrived) {
     auto socket = listening_socket::open(address, options);
     if (!socket) return socket.why();
-    std::unique_ptr<door> made(new door(loop, std::move(*socket), address, options, counted, std::move(arrived)));
+    std::unique_ptr<listener> made(new listener(loop, std::move(*socket), address, options, counted, std::move(arrived)));
     auto watch = made->watch(made->socket_);
     if (!watch) return watch.why();
     made->watch_ = *watch;
     return made;
 }
 
-result<event_loop::watch> door::watch(const listening_socket& socket) {
+result<event_loop::watch> listener::watch(const listening_socket& socket) {
     return loop_.add(socket.fd(), EPOLLIN, [this](uint32_t) { accept_some(); });
 }
 
-std::string door::look_after() {
+std::string listener::look_after() {
     if (socket_.is_in_place()) {
         obstacle_.clear();
         return {};
@@ -39,7 +40,7 @@ std::string door::look_after() {
     return "listens at " + socket_.address().text() + " again: the file of its socket was gone";
 }
 
-result<void> door::open_again() {
+result<void> listener::open_again() {
     listen_options at_once = options_;
     at_once.lock_patience = {};
     auto opened = listening_socket::open(asked_for_, at_once);
@@ -53,7 +54,7 @@ result<void> door::open_again() {
     return {};
 }
 
-void door::accept_some() {
+void listener::accept_some() {
     for (int i = 0; i < most_a_round; ++i) {
         auto from = socket_.accept();
         if (!from) {

@@ -17,7 +17,7 @@ namespace halcyon::coordinate {
 /// A lock is gone when a range that covers it was unlocked, or when the descriptor by which it was taken was closed and
 /// never duplicated. flock's may be given back by a duplicate; where several locks of a file could be meant, they go on
 /// to count. (fcntl's locks go with any descriptor of their file; those that go so are still counted.)
-class lock_book {
+class lock_table {
   public:
     /// In a new process, or in a forked child. That has those of its parent's locks that belong to open file
     /// descriptions, flock's among them, until its own copy of the descriptor is closed or anybody gives the lock back:

@@ -1,5 +1,5 @@
 // What an application is called, by the environment of its processes.
-#include "coordinate/agent/job_identity.hpp"
+#include "coordinate/page/job_identity.hpp"
 
 #include <gtest/gtest.h>
 

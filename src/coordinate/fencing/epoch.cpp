@@ -1,4 +1,4 @@
-#include "coordinate/daemon/epoch.hpp"
+#include "coordinate/fencing/epoch.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "coordinate/daemon/door.hpp"
+#include "coordinate/daemon/listener.hpp"
 
 namespace halcyon::coordinate {
 
@@ -14,18 +14,18 @@ namespace halcyon::coordinate {
 /// loop.
 ///
 /// At most 16 requests at a time, each of at most 8 KiB and 5 s: a reader that does not read harms nobody.
-class metrics_door {
+class metrics_server {
   public:
     /// `text` is asked once for each request.
-    static result<std::unique_ptr<metrics_door>> open(event_loop& loop, const socket_address& address,
-                                                      mode_t permissions, daemon_counts& counted,
-                                                      std::function<std::string()> text);
-    metrics_door(const metrics_door&) = delete;
-    metrics_door& operator=(const metrics_door&) = delete;
-    ~metrics_door();
+    static result<std::unique_ptr<metrics_server>> open(event_loop& loop, const socket_address& address,
+                                                        mode_t permissions, daemon_counts& counted,
+                                                        std::function<std::string()> text);
+    metrics_server(const metrics_server&) = delete;
+    metrics_server& operator=(const metrics_server&) = delete;
+    ~metrics_server();
 
-    [[nodiscard]] const door& at() const { return *door_; }
-    [[nodiscard]] door& at() { return *door_; }
+    [[nodiscard]] const listener& at() const { return *listener_; }
+    [[nodiscard]] listener& at() { return *listener_; }
     void expire(int64_t now_ns);
 
   private:
@@ -38,7 +38,7 @@ class metrics_door {
         int64_t until_ns = 0;
     };
 
-    metrics_door(event_loop& loop, daemon_counts& counted, std::function<std::string()> text)
+    metrics_server(event_loop& loop, daemon_counts& counted, std::function<std::string()> text)
         : loop_(loop), counted_(counted), text_(std::move(text)) {}
     void add(descriptor socket);
     void ready(uint64_t number);
@@ -51,7 +51,7 @@ class metrics_door {
     event_loop& loop_;
     daemon_counts& counted_;
     std::function<std::string()> text_;
-    std::unique_ptr<door> door_;
+    std::unique_ptr<listener> listener_;
     std::map<uint64_t, request> requests_;
     uint64_t latest_ = 0;
 };

@@ -1,4 +1,4 @@
-#include "coordinate/layer/lock_book.hpp"
+#include "coordinate/layer/lock_table.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace halcyon::coordinate {
 using calls::call_id;
 
-lock_book::entry lock_book::of(const calls::call_record& record, int descriptor) {
+lock_table::entry lock_table::of(const calls::call_record& record, int descriptor) {
     const auto function = static_cast<call_id>(record.function);
     const bool whole = function == call_id::flock || function == call_id::flock_unlock;
     return {true,
@@ -23,7 +23,7 @@ lock_book::entry lock_book::of(const calls::call_record& record, int descriptor)
             whole || record.bytes == calls::none ? 0 : record.bytes};
 }
 
-bool lock_book::covers(const entry& range, const entry& lock) {
+bool lock_table::covers(const entry& range, const entry& lock) {
     if (range.whole != lock.whole || range.file != lock.file) return false;
     if (range.whole) return range.descriptor == lock.descriptor;
     if (range.begin == lock.begin && range.bytes == lock.bytes) return true;
@@ -33,7 +33,7 @@ bool lock_book::covers(const entry& range, const entry& lock) {
 }
 
 /// The parent's locks of fcntl do not.
-bool lock_book::belongs_to_child(entry& lock) {
+bool lock_table::belongs_to_child(entry& lock) {
     if (!lock.used || lock.descriptor < 0) return lock.used;
     const bool shown = held_locks::has_description_lock(calls::direct::process_id(), lock.descriptor);
     if (lock.whole) return shown || !lock.shown;  // the parent may have given it back meanwhile
@@ -48,7 +48,7 @@ bool lock_book::belongs_to_child(entry& lock) {
     return range.l_type != F_UNLCK && range.l_pid == of_description;
 }
 
-void lock_book::inherit(entry& lock) {
+void lock_table::inherit(entry& lock) {
     lock.inherited = true;
     shared_->inherited_locks.fetch_add(1);
     shared_->locks.fetch_add(1);
@@ -61,7 +61,7 @@ void lock_book::inherit(entry& lock) {
     shared_->inherited_from[0].store(-1);
 }
 
-void lock_book::start(process_slot& shared) {
+void lock_table::start(process_slot& shared) {
     shared_ = &shared;
     const bool lost = std::exchange(beyond_, false);
     const bool torn = held_.after_fork();  // another thread of the parent was at it
@@ -74,13 +74,13 @@ void lock_book::start(process_slot& shared) {
     if (lost || torn) lose_count();
 }
 
-void lock_book::lose_count() {
+void lock_table::lose_count() {
     if (beyond_) return;
     beyond_ = true;
     shared_->locks.fetch_add(1);
 }
 
-void lock_book::taken(const calls::call_record& record, int descriptor) {
+void lock_table::taken(const calls::call_record& record, int descriptor) {
     entry added = of(record, descriptor);
     if (added.whole) added.shown = held_locks::has_description_lock(calls::direct::process_id(), descriptor);
     const calls::patient_lock::guard here(held_);
@@ -100,7 +100,7 @@ void lock_book::taken(const calls::call_record& record, int descriptor) {
 }
 
 /// Of flock: no lock was taken by this descriptor, and of the duplicated ones on the file there is one, which it is.
-bool lock_book::is_by_a_duplicate(const entry& range) {
+bool lock_table::is_by_a_duplicate(const entry& range) {
     const calls::patient_lock::guard here(held_);
     if (!here) return false;
     const auto locks_by = [&](int descriptor) {
@@ -112,7 +112,7 @@ bool lock_book::is_by_a_duplicate(const entry& range) {
 }
 
 template <class Which>
-void lock_book::remove(Which which) {
+void lock_table::remove(Which which) {
     const calls::patient_lock::guard here(held_);
     if (!here) return;
     for (entry& one : entries_) {
@@ -123,18 +123,18 @@ void lock_book::remove(Which which) {
     }
 }
 
-void lock_book::given_back(const calls::call_record& record, int descriptor) {
+void lock_table::given_back(const calls::call_record& record, int descriptor) {
     entry range = of(record, descriptor);
     if (range.whole && is_by_a_duplicate(range)) range.descriptor = -1;
     remove([&](const entry& one) { return covers(range, one); });
 }
 
-void lock_book::closed(int descriptor) {
+void lock_table::closed(int descriptor) {
     if (shared_->locks.load(std::memory_order_relaxed) == 0) return;
     remove([&](const entry& one) { return one.descriptor == descriptor; });
 }
 
-void lock_book::duplicated(int descriptor) {
+void lock_table::duplicated(int descriptor) {
     if (shared_->locks.load(std::memory_order_relaxed) == 0) return;
     const calls::patient_lock::guard here(held_);
     if (!here) return lose_count();

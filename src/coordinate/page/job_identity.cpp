@@ -1,4 +1,4 @@
-#include "coordinate/agent/job_identity.hpp"
+#include "coordinate/page/job_identity.hpp"
 
 #include <unistd.h>
 

@@ -11,15 +11,16 @@
 namespace halcyon::coordinate {
 
 /// An address at which connections are accepted, some of them each round of the loop.
-class door {
+class listener {
   public:
     using arrival = std::function<void(listening_socket::accepted)>;
     /// Failures as listening_socket::open(). `counted` counts connections for which no descriptor was left.
-    static result<std::unique_ptr<door>> open(event_loop& loop, const socket_address& address,
-                                              const listen_options& options, daemon_counts& counted, arrival arrived);
-    door(const door&) = delete;
-    door& operator=(const door&) = delete;
-    ~door() { loop_.remove(watch_); }
+    static result<std::unique_ptr<listener>> open(event_loop& loop, const socket_address& address,
+                                                  const listen_options& options, daemon_counts& counted,
+                                                  arrival arrived);
+    listener(const listener&) = delete;
+    listener& operator=(const listener&) = delete;
+    ~listener() { loop_.remove(watch_); }
 
     [[nodiscard]] const listening_socket& socket() const { return socket_; }
     /// Whether this is a file that somebody may delete; then look_after() is to be called now and then.
@@ -32,8 +33,8 @@ class door {
     [[nodiscard]] const socket_address& asked_for() const { return asked_for_; }
 
   private:
-    door(event_loop& loop, listening_socket socket, const socket_address& asked_for, const listen_options& options,
-         daemon_counts& counted, arrival arrived)
+    listener(event_loop& loop, listening_socket socket, const socket_address& asked_for, const listen_options& options,
+             daemon_counts& counted, arrival arrived)
         : loop_(loop),
           socket_(std::move(socket)),
           asked_for_(asked_for),

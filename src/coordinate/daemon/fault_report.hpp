@@ -11,7 +11,7 @@ namespace halcyon::coordinate {
 
 /// Says for the log how often something was refused, dropped, lost or timed out since it said so last: a line for all
 /// of it, every 10 s at most, whatever clients do.
-class trouble {
+class fault_report {
   public:
     /// Empty: nothing new, or it is too early.
     std::string news(const counts& of_machine, const daemon_counts& of_daemon, int64_t now_ns);

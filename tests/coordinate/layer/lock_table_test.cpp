@@ -15,7 +15,7 @@ namespace {
 
 class locks : public testing::Test {
   protected:
-    locks() { book_.start(slot_); }
+    locks() { table_.start(slot_); }
     static call_record of(call_id function, uint32_t file, int64_t begin, int64_t bytes) {
         call_record record = calls::blank_record(function);
         record.file = file;
@@ -24,15 +24,15 @@ class locks : public testing::Test {
         return record;
     }
     void take(uint32_t file, int64_t begin, int64_t bytes, int fd = 5) {
-        book_.taken(of(call_id::fcntl_lock, file, begin, bytes), fd);
+        table_.taken(of(call_id::fcntl_lock, file, begin, bytes), fd);
     }
     void give(uint32_t file, int64_t begin, int64_t bytes, int fd = 5) {
-        book_.given_back(of(call_id::fcntl_unlock, file, begin, bytes), fd);
+        table_.given_back(of(call_id::fcntl_unlock, file, begin, bytes), fd);
     }
 
     process_slot slot_{};
     std::atomic<uint32_t>& held_ = slot_.locks;
-    lock_book book_;
+    lock_table table_;
 };
 
 TEST_F(locks, are_given_back_by_a_range_that_covers_them) {
@@ -57,48 +57,48 @@ TEST_F(locks, count_once_when_they_are_taken_again) {
 }
 
 TEST_F(locks, of_flock_are_no_locks_of_ranges) {
-    book_.taken(of(call_id::flock, 1, calls::none, calls::none), 5);
+    table_.taken(of(call_id::flock, 1, calls::none, calls::none), 5);
     give(1, 0, 0);
     EXPECT_EQ(held_, 1U);
-    book_.given_back(of(call_id::flock_unlock, 1, calls::none, calls::none), 6);
+    table_.given_back(of(call_id::flock_unlock, 1, calls::none, calls::none), 6);
     EXPECT_EQ(held_, 1U);  // by another description of the same file
-    book_.given_back(of(call_id::flock_unlock, 1, calls::none, calls::none), 5);
+    table_.given_back(of(call_id::flock_unlock, 1, calls::none, calls::none), 5);
     EXPECT_EQ(held_, 0U);
 }
 
 TEST_F(locks, of_flock_are_given_back_by_a_duplicate) {
     const call_record lock = of(call_id::flock, 1, calls::none, calls::none);
     const call_record unlock = of(call_id::flock_unlock, 1, calls::none, calls::none);
-    book_.taken(lock, 5);
-    book_.duplicated(5);
-    book_.given_back(unlock, 6);
+    table_.taken(lock, 5);
+    table_.duplicated(5);
+    table_.given_back(unlock, 6);
     EXPECT_EQ(held_, 0U);
-    book_.taken(lock, 5);
-    book_.duplicated(5);
-    book_.taken(lock, 7);
-    book_.given_back(unlock, 7);
+    table_.taken(lock, 5);
+    table_.duplicated(5);
+    table_.taken(lock, 7);
+    table_.given_back(unlock, 7);
     EXPECT_EQ(held_, 1U);  // its own, not the duplicated one
-    book_.taken(lock, 8);
-    book_.duplicated(8);
-    book_.given_back(unlock, 6);
+    table_.taken(lock, 8);
+    table_.duplicated(8);
+    table_.given_back(unlock, 6);
     EXPECT_EQ(held_, 2U);  // one of two, and nobody knows which
 }
 
 TEST_F(locks, go_with_their_descriptor_unless_that_was_duplicated) {
     take(1, 0, 0, 5);
-    book_.closed(6);
+    table_.closed(6);
     EXPECT_EQ(held_, 1U);
-    book_.closed(5);
+    table_.closed(5);
     EXPECT_EQ(held_, 0U);
     take(1, 0, 0, 5);
-    book_.duplicated(5);
-    book_.closed(5);
+    table_.duplicated(5);
+    table_.closed(5);
     EXPECT_EQ(held_, 1U);
     give(1, 0, 0, 9);
     EXPECT_EQ(held_, 0U);
 }
 
-/// What a child of fork finds in its copy of the book.
+/// What a child of fork finds in its copy of the table.
 class inherited_locks : public locks {
   protected:
     inherited_locks() { EXPECT_GE(fd_, 0); }
@@ -107,7 +107,7 @@ class inherited_locks : public locks {
         const pid_t child = ::fork();
         if (child == 0) {
             process_slot slot{};
-            book_.start(slot);
+            table_.start(slot);
             ::_exit(static_cast<int>(slot.locks.load()));
         }
         int status = 0;
@@ -128,9 +128,9 @@ class inherited_locks : public locks {
 /// Waits in its first step, and says whether a lock may be held in its second.
 class waiting_child {
   public:
-    /// `begin(book, slot)` in the child, before it answers that it is ready.
+    /// `begin(table, slot)` in the child, before it answers that it is ready.
     template <class Begin>
-    waiting_child(lock_book& book, const Begin& begin) {
+    waiting_child(lock_table& table, const Begin& begin) {
         EXPECT_EQ(::pipe2(to_child_, O_CLOEXEC) + ::pipe2(from_child_, O_CLOEXEC), 0);
         ::new (slot_) process_slot{};
         pid_ = ::fork();
@@ -140,8 +140,8 @@ class waiting_child {
             return;
         }
         slot_->owner = process_slot::owner_of(::getpid(), 1);
-        book.start(*slot_);
-        begin(book, *slot_);
+        table.start(*slot_);
+        begin(table, *slot_);
         char word = 0;
         static_cast<void>(::write(from_child_[1], &word, 1) == 1);
         static_cast<void>(::read(to_child_[0], &word, 1) == 1);
@@ -164,11 +164,11 @@ class waiting_child {
     int to_child_[2] = {-1, -1}, from_child_[2] = {-1, -1};
     pid_t pid_ = 0;
 };
-constexpr auto nothing = [](lock_book&, process_slot&) {};
+constexpr auto nothing = [](lock_table&, process_slot&) {};
 
 TEST_F(inherited_locks, are_those_of_flock) {
     EXPECT_EQ(of_child(), 0);
-    book_.taken(of(call_id::flock, 1, calls::none, calls::none), fd_);
+    table_.taken(of(call_id::flock, 1, calls::none, calls::none), fd_);
     EXPECT_EQ(of_child(), 1);
 }
 
@@ -186,8 +186,8 @@ TEST_F(inherited_locks, are_those_of_open_file_descriptions) {
 
 TEST_F(inherited_locks, are_gone_when_the_parent_gives_them_back) {
     ::flock(fd_, LOCK_EX);
-    book_.taken(of(call_id::flock, 1, calls::none, calls::none), fd_);
-    const waiting_child child(book_, nothing);
+    table_.taken(of(call_id::flock, 1, calls::none, calls::none), fd_);
+    const waiting_child child(table_, nothing);
     EXPECT_TRUE(child.may_hold());
     ::flock(fd_, LOCK_UN);
     EXPECT_FALSE(child.may_hold());
@@ -197,7 +197,7 @@ TEST_F(inherited_locks, are_gone_when_the_parent_gives_them_back) {
 TEST_F(inherited_locks, of_ranges_are_gone_when_the_parent_gives_them_back) {
     lock_range(F_OFD_SETLK);
     take(1, 0, 10, fd_);
-    const waiting_child child(book_, nothing);
+    const waiting_child child(table_, nothing);
     EXPECT_TRUE(child.may_hold());
     struct flock range {};
     range.l_type = F_UNLCK;
@@ -208,8 +208,8 @@ TEST_F(inherited_locks, of_ranges_are_gone_when_the_parent_gives_them_back) {
 
 TEST_F(inherited_locks, are_held_on_when_the_parent_closes_its_descriptor) {
     ::flock(fd_, LOCK_EX);
-    book_.taken(of(call_id::flock, 1, calls::none, calls::none), fd_);
-    const waiting_child child(book_, nothing);
+    table_.taken(of(call_id::flock, 1, calls::none, calls::none), fd_);
+    const waiting_child child(table_, nothing);
     ::close(std::exchange(fd_, -1));
     EXPECT_TRUE(child.may_hold());
 }
@@ -217,12 +217,12 @@ TEST_F(inherited_locks, are_held_on_when_the_parent_closes_its_descriptor) {
 TEST_F(inherited_locks, that_the_child_takes_anew_are_its_own) {
     ::flock(fd_, LOCK_EX);
     const call_record lock = of(call_id::flock, 1, calls::none, calls::none);
-    book_.taken(lock, fd_);
-    const waiting_child child(book_, [&](lock_book& book, process_slot& slot) {
+    table_.taken(lock, fd_);
+    const waiting_child child(table_, [&](lock_table& table, process_slot& slot) {
         ::flock(fd_, LOCK_UN);
         EXPECT_FALSE(held_locks::may_hold_any(slot));
         ::flock(fd_, LOCK_EX);
-        book.taken(lock, fd_);
+        table.taken(lock, fd_);
     });
     EXPECT_TRUE(child.may_hold());
 }
@@ -230,20 +230,20 @@ TEST_F(inherited_locks, that_the_child_takes_anew_are_its_own) {
 /// The kernel cannot be asked about the duplicate, which is not known.
 TEST_F(inherited_locks, count_as_held_when_the_child_has_duplicated_the_descriptor) {
     ::flock(fd_, LOCK_EX);
-    book_.taken(of(call_id::flock, 1, calls::none, calls::none), fd_);
-    const waiting_child child(book_, [&](lock_book& book, process_slot&) {
+    table_.taken(of(call_id::flock, 1, calls::none, calls::none), fd_);
+    const waiting_child child(table_, [&](lock_table& table, process_slot&) {
         EXPECT_GE(::dup(fd_), 0);
-        book.duplicated(fd_);
+        table.duplicated(fd_);
         ::close(fd_);
-        book.closed(fd_);
+        table.closed(fd_);
     });
     EXPECT_TRUE(child.may_hold());
 }
 
 /// Some file systems keep flock's locks to themselves: there the kernel shows none.
 TEST_F(inherited_locks, that_the_kernel_has_never_shown_count_as_held) {
-    book_.taken(of(call_id::flock, 1, calls::none, calls::none), fd_);
-    const waiting_child child(book_, nothing);
+    table_.taken(of(call_id::flock, 1, calls::none, calls::none), fd_);
+    const waiting_child child(table_, nothing);
     EXPECT_TRUE(child.may_hold());
 }
 

@@ -1,4 +1,4 @@
-#include "coordinate/daemon/trouble.hpp"
+#include "coordinate/daemon/fault_report.hpp"
 
 #include <utility>
 
@@ -11,7 +11,7 @@ constexpr int64_t pause_ns = 10'000'000'000;
 
 }  // namespace
 
-std::string trouble::news(const counts& of_machine, const daemon_counts& of_daemon, int64_t now_ns) {
+std::string fault_report::news(const counts& of_machine, const daemon_counts& of_daemon, int64_t now_ns) {
     if (now_ns < next_ns_) return {};
     std::string text;
     const auto look = [&](std::map<std::string, double>& told, const char* name, double value, const char* what) {

@@ -13,9 +13,9 @@ namespace halcyon::coordinate {
 /// Takes the turns of one process at one file system, piece by piece, for threads that ask by themselves. Any thread,
 /// in ordinary memory. (layer/turn_taker.hpp is the same inside the calls of applications, which have rounds, jumps and
 /// forks.)
-class turn_seat {
+class mount_turn {
   public:
-    turn_seat(page& shared, process_slot& slot, size_t file_system)
+    mount_turn(page& shared, process_slot& slot, size_t file_system)
         : shared_(&shared), here_(&shared.file_system[file_system]), part_(&slot.at[file_system]) {}
 
     /// So many bytes more are to come, from now on; fewer than 0: they are not. The agent hears of it.
@@ -30,8 +30,8 @@ class turn_seat {
     void begin_phase();
     void tell(bool of_next);
     class waiting_piece;
-    void sit_down(int64_t bytes);
-    void stand_up(int64_t bytes);
+    void count_in(int64_t bytes);
+    void count_out(int64_t bytes);
 
     page* shared_;
     shared_file_system* here_;

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "coordinate/client/lies_below.hpp"
+#include "coordinate/page/lies_below.hpp"
 #include "coordinate/page/page.hpp"
 
 namespace halcyon::coordinate {

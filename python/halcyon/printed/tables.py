@@ -3,15 +3,13 @@
 import os
 import sys
 from collections.abc import Sequence
-from typing import Any
 
 from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from halcyon.observe.printed.paths import folded
-from halcyon.observe.result_columns import Printed, columns_of
+from halcyon.printed.paths import folded
 from halcyon.quantities import ABSENT
 from halcyon.terminal import VisibleConsole, visible
 
@@ -78,23 +76,6 @@ def print_table(
     if any(notes):
         console.print(Text("; ".join(each for each in notes if each), style="dim"), soft_wrap=True)
     print_lines(console, table)
-
-
-def print_result(console: Console, printed: Printed, value: Any) -> None:
-    """Prints a table as it is declared: the columns of its rows that have heads. `value`: the table."""
-    rows = printed.rows(value)
-    if not rows:
-        return
-    columns = [one for one in columns_of(type(rows[0])) if one.column.head is not None]
-    print_table(
-        console,
-        printed.title,
-        [str(one.column.head) for one in columns],
-        [[one.text(row) for one in columns] for row in rows],
-        words=printed.words,
-        most=DEFAULT_MOST if printed.most is None else printed.most,
-        note=printed.note(value),
-    )
 
 
 def _without_empty(

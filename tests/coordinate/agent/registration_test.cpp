@@ -1,0 +1,140 @@
+// How an agent comes to a coordinator, is refused, and comes back.
+#include "coordinate/agent/turn_agents.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+TEST_F(turn_agents, hold_everybody_back_until_they_know_more) {
+    advance();
+    EXPECT_EQ(look(), transcript{"page waiting"});
+    agent->connected(now_s);
+    advance();
+    EXPECT_EQ(look(), transcript{"register processes 2"});
+}
+
+TEST_F(turn_agents, let_calls_wait_for_as_long_as_the_coordinator_and_a_stop_take_and_longer) {
+    agent->connected(now_s);
+    advance();
+    EXPECT_FALSE(last.longest_wait_s);
+    hear(registered{1, 0.25, 0.2, 1});  // of a coordinator that does not say it
+    EXPECT_FALSE(last.longest_wait_s);
+    hear(registered{1, 0.25, 0.2, 1, 60, 5});
+    EXPECT_EQ(last.longest_wait_s, 60 + 5 + turn_agent::late_turn_s);
+    advance();
+    EXPECT_FALSE(last.longest_wait_s);
+}
+
+TEST_F(turn_agents, register_once_more_when_there_are_more_processes) {
+    join();
+    node.processes = 3;
+    advance();
+    advance();
+    EXPECT_EQ(look(), transcript{"register processes 3"});
+    hear(standing{5, 2000, 90});
+    hear(registered{1, 0.25, 0.2, 1});
+    EXPECT_EQ(look(), transcript{"page standing, 2000 bytes"});
+}
+
+/// Its clock was set back, or it is one that was replaced: it would be heard for ever, and its grants refused.
+TEST_F(turn_agents, leave_a_coordinator_of_an_epoch_before_one_that_they_have_seen) {
+    join();
+    begin();
+    hear(grant{1, 7, 1000, (uint64_t{5} << 32U) + 1});
+    agent->disconnected(now_s);
+    agent->connected(now_s);
+    for (int second = 0; second < 3; ++second) {
+        agent->received(registered{1, 0.25, 0.2, 4}, now_s);
+        advance();
+        EXPECT_TRUE(last.close);
+        advance(0.5);
+    }
+    EXPECT_FALSE(agent->is_registered());
+    EXPECT_EQ(agent->counted().refused_fences, 3U);
+    EXPECT_EQ(agent->counted().silences, 1U);
+    look();
+    hear(registered{1, 0.25, 0.2, 5});
+    EXPECT_TRUE(agent->is_registered());
+}
+
+TEST_F(turn_agents, do_not_take_a_refusal_for_an_answer) {
+    node.waiting = 1;
+    for (int i = 0; i < 4; ++i) {
+        agent->connected(now_s);
+        advance();
+        hear(refused{"no"});
+        EXPECT_TRUE(last.close);
+        agent->disconnected(now_s);
+        advance(0.3);
+    }
+    EXPECT_EQ(look().back(), "page unasked");
+}
+
+TEST_F(turn_agents, keep_why_they_were_refused_and_forget_it_once_they_are_registered) {
+    agent->connected(now_s);
+    advance();
+    hear(refused{"too many connections"});
+    agent->disconnected(now_s);
+    EXPECT_EQ(agent->no_turn_reason(), "too many connections");
+    EXPECT_EQ(agent->counted().refusals, 1U);
+    EXPECT_EQ(agent->counted().lost_connections, 0U);  // it is counted once
+    join();
+    EXPECT_EQ(agent->no_turn_reason(), "");
+    EXPECT_EQ(agent->last_reason(), "too many connections");
+}
+
+TEST_F(turn_agents, do_not_count_daemons_that_stand_by_as_faults) {
+    agent->connected(now_s);
+    advance();
+    hear(refused{"this daemon stands by: no daemon leads at present", 0});
+    EXPECT_TRUE(last.close);
+    agent->disconnected(now_s);
+    EXPECT_EQ(agent->counted(), agent_counts{});
+    EXPECT_EQ(agent->last_reason(), "");
+    EXPECT_EQ(agent->no_turn_reason(), "this daemon stands by: no daemon leads at present");
+}
+
+TEST_F(turn_agents, count_what_the_coordinator_did_not_understand_and_what_could_not_be_written) {
+    agent->connected(now_s);
+    advance();
+    agent->not_sent("register.account: 300 bytes");
+    EXPECT_EQ(agent->no_turn_reason(), "register.account: 300 bytes");
+    join();
+    hear(error_report{"inform.phase: 0"});
+    EXPECT_EQ(agent->counted().unsent, 1U);
+    EXPECT_EQ(agent->counted().errors, 1U);
+    EXPECT_EQ(agent->last_reason(), "inform.phase: 0");
+    EXPECT_EQ(agent->no_turn_reason(), "");  // it has its turns all the same
+}
+
+TEST_F(turn_agents, show_the_lease_of_their_phase_when_they_come_back) {
+    join();
+    begin();
+    agent->disconnected(now_s);
+    advance(0.2);
+    EXPECT_EQ(look(), transcript{});  // the lease holds
+    agent->connected(now_s);
+    advance();
+    hear(registered{1, 0.25, 0.2, 2});
+    EXPECT_EQ(look(), (transcript{"register processes 2", "inform phase 1 lease 7"}));
+}
+
+TEST_F(turn_agents, forget_a_standing_turn_when_they_come_back) {
+    join();
+    hear(standing{5, 2000, 90});
+    look();
+    agent->disconnected(now_s);
+    agent->connected(now_s);
+    advance();
+    hear(registered{1, 0.25, 0.2, 2});
+    EXPECT_EQ(look(), (transcript{"register processes 2", "page waiting"}));
+}
+
+TEST_F(turn_agents, say_something_at_each_heartbeat) {
+    join();
+    heartbeats = true;
+    for (int i = 0; i < 6; ++i) advance(0.125);
+    EXPECT_EQ(look(), transcript(3, "heartbeat"));
+}
+
+}  // namespace
+}  // namespace halcyon::coordinate

@@ -1,0 +1,113 @@
+// How an agent stops its processes and says so.
+#include <algorithm>
+
+#include "coordinate/agent/turn_agents.hpp"
+#include "coordinate/page/rounds.hpp"
+
+namespace halcyon::coordinate {
+namespace {
+
+TEST_F(turn_agents, answer_a_recall_with_the_highest_round_that_was_begun_before_the_hold) {
+    join();
+    begin();
+    node.round = rounds::of(3, 4);
+    at_hold = [&] { node.round = rounds::of(3, 5); };  // it began before it saw the hold
+    hear(recall{7});
+    const std::string round = std::to_string(rounds::of(3, 5)), next = std::to_string(rounds::of(3, 6));
+    EXPECT_EQ(look(), (transcript{"page hold", "page stop before round " + next, "stopping lease 7 round " + round}));
+    hear(recall{7});
+    EXPECT_EQ(look(), transcript{"stopping lease 7 round " + round});
+}
+
+TEST_F(turn_agents, say_that_they_stopped_when_nothing_is_under_way_and_the_caches_are_clean) {
+    join();
+    begin();
+    hear(recall{7});
+    look();
+    hear(stop{7, 1});
+    node.moved = 500;
+    advance(0.01);
+    EXPECT_EQ(look(), transcript{});  // a call is under way
+    node.under_way = 0;
+    advance(0.001);
+    EXPECT_EQ(look(), transcript{"clean caches"});
+    advance(0.5);
+    EXPECT_EQ(look(), transcript{"progress phase 1 lease 7 moved 500"});
+    agent->caches_clean();
+    advance();
+    EXPECT_EQ(look(), (transcript{"page waiting", "progress phase 1 lease 7", "stopped lease 7"}));
+    advance();
+    EXPECT_EQ(look(), transcript{"release phase 1"});
+}
+
+TEST_F(turn_agents, stay_in_the_phase_that_was_stopped_until_it_is_their_turn_again) {
+    join();
+    begin();
+    hear(recall{7});
+    hear(stop{7, 1});
+    node.under_way = 0;
+    node.waiting = 1;
+    node.moved = 10;
+    advance();
+    agent->caches_clean();
+    advance();
+    look();
+    advance(0.1);
+    EXPECT_EQ(look(), transcript{});
+    EXPECT_TRUE(agent->waits());
+    hear(grant{1, 8, 1000, 102});
+    EXPECT_EQ(look(), transcript{"page allowed, 1000 bytes"});
+}
+
+TEST_F(turn_agents, clean_no_caches_that_nothing_was_written_into) {
+    join();
+    hear(standing{5, 2000, 90});
+    look();
+    hear(recall{5});
+    hear(stop{5, 1});
+    EXPECT_EQ(look(), (transcript{"page hold", "page stop before round 1", "stopping lease 5", "page waiting",
+                                  "stopped lease 5"}));
+}
+
+TEST_F(turn_agents, wait_for_an_aggregator_that_may_begin_a_round_below_the_stop_but_not_for_ever) {
+    join();
+    begin();
+    node.round = rounds::of(1, 1);
+    hear(recall{7});
+    hear(stop{7, rounds::of(1, 5)});
+    look();
+    node.moved = 1;
+    node.under_way = 0;
+    node.behind = 1;
+    node.waiting = 1;  // another one has come to the stop
+    for (int i = 0; i < 10; ++i) advance(0.01);
+    EXPECT_EQ(look(), transcript{});
+    for (int i = 0; i < 15; ++i) advance(0.01);
+    EXPECT_EQ(agent->counted().stops_behind, 1U);
+    EXPECT_EQ(look(), transcript{"clean caches"});
+}
+
+TEST_F(turn_agents, clean_caches_once_more_when_the_last_time_did_not_come_to_its_end) {
+    join();
+    begin();
+    node.moved = 500;
+    node.under_way = 0;
+    hear(recall{7});
+    hear(stop{7, 1});
+    advance(0.001);
+    look();
+    hear(voided{7, "did not stop in time"});
+    node.waiting = 1;
+    advance();
+    hear(grant{2, 8, 1000, 101});
+    node.waiting = 0;
+    hear(recall{8});
+    hear(stop{8, 1});
+    advance(0.001);
+    const transcript told = look();
+    EXPECT_EQ(std::count(told.begin(), told.end(), "clean caches"), 1);
+    EXPECT_EQ(std::count(told.begin(), told.end(), "stopped lease 8"), 0);
+}
+
+}  // namespace
+}  // namespace halcyon::coordinate

@@ -1,0 +1,103 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "coordinate/agent/turn_agent.hpp"
+
+namespace halcyon::coordinate {
+
+using transcript = std::vector<std::string>;
+
+inline const char* name_of(permission of) {
+    constexpr const char* names[] = {"closed", "unasked", "allowed", "standing", "waiting", "hold", "stop"};
+    return names[static_cast<int>(of)];
+}
+
+/// An agent that is told, step by step, what came and what its processes do; writes down what it says and shows.
+class turn_agents : public testing::Test {
+  protected:
+    turn_agents() {
+        job.job = "A";
+        job.node = "n1";
+        job.secret = "0123456789abcdef";
+        agent.emplace(turn_agent::settings{.job = job}, now_s);
+        node.processes = 2;
+    }
+
+    /// Lets it do what there is, and writes down what it says and shows.
+    void advance(double later_s = 0) {
+        now_s += later_s;
+        do {
+            agent->observed(node);
+            last = agent->advance(now_s);
+            if (last.page) {
+                std::string line = std::string("page ") + name_of(last.page->to);
+                if (last.page->stop_round != 0) line += " before round " + std::to_string(last.page->stop_round);
+                if (last.page->bytes) line += ", " + std::to_string(*last.page->bytes) + " bytes";
+                said.push_back(line);
+                if (last.page->bytes) node.pool = *last.page->bytes;
+                if (last.page->to == permission::hold && at_hold) at_hold();
+            }
+            for (const to_coordinator& message : last.messages)
+                if (!std::holds_alternative<heartbeat>(message) || heartbeats)
+                    said.push_back(std::visit([](const auto& m) { return line_of(m); }, message));
+            if (last.clean_caches) said.emplace_back("clean caches");
+        } while (last.look_again);
+    }
+    void hear(const from_coordinator& message) {
+        agent->received(message, now_s);
+        advance();
+    }
+    transcript look() { return std::exchange(said, {}); }
+
+    void join() {
+        agent->connected(now_s);
+        advance();
+        hear(registered{1, 0.25, 0.2, 1});
+        look();
+    }
+    /// A phase that moves under a lease.
+    void begin(uint64_t lease = 7, int64_t bytes = 1000) {
+        node.waiting = 1;
+        node.begun = 1;
+        advance();
+        hear(grant{1, lease, bytes, 100});
+        node.waiting = 0;
+        node.under_way = 1;
+        advance();
+        look();
+    }
+
+    template <class Message>
+    static std::string line_of(const Message& m) {
+        std::string text(Message::type);
+        if constexpr (requires { m.phase; }) text += " phase " + std::to_string(m.phase);
+        if constexpr (requires { m.lease; })
+            if (m.lease != 0) text += " lease " + std::to_string(m.lease);
+        if constexpr (requires { m.bytes_moved; })
+            if (m.bytes_moved != 0) text += " moved " + std::to_string(m.bytes_moved);
+        if constexpr (requires { m.round; })
+            if (m.round != 0) text += " round " + std::to_string(m.round);
+        if constexpr (requires { m.in_s; })
+            if (m.probability == 0) text += " nothing";
+        if constexpr (requires { m.processes; }) text += " processes " + std::to_string(m.processes);
+        return text;
+    }
+
+    double now_s = 1000;
+    registration job;
+    std::optional<turn_agent> agent;
+    node_state node;
+    agent_effects last;
+    transcript said;
+    bool heartbeats = false;
+    std::function<void()> at_hold;
+};
+
+}  // namespace halcyon::coordinate
