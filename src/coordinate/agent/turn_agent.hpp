@@ -69,7 +69,8 @@ class turn_agent {
 
     void connected(double now_s);
     void disconnected(double now_s);
-    void received(const from_coordinator& message, double now_s);
+    /// Whether it came from a coordinator that coordinates this agent, and so breaks its silence.
+    bool received(const from_coordinator& message, double now_s);
     void observed(const node_state& now);
     /// A message of advance() that could not be written.
     void not_sent(const std::string& why);
