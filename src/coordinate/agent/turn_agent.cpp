@@ -159,6 +159,7 @@ void turn_agent::heard(const recall& what) {
 
 void turn_agent::heard(const stop& what) {
     stop_.stop(what.lease, what.round);
+    stop_heard_s_ = now_s_;
 }
 
 void turn_agent::heard(const voided& what) {
@@ -342,7 +343,7 @@ void turn_agent::stop_calls() {
     }
     if (!stop_.is_stopping()) return;
     if (!stop_.is_cleaning() && !stop_.is_clean()) {
-        const bool gave_up = state_.behind > 0 && now_s_ - moved_s_ >= how_.behind_s;
+        const bool gave_up = state_.behind > 0 && now_s_ - std::max(moved_s_, stop_heard_s_) >= how_.behind_s;
         if (state_.under_way > 0 || (state_.behind > 0 && !gave_up)) return;
         counted_.stops_behind += gave_up ? 1 : 0;
         stop_.clean();

@@ -158,6 +158,7 @@ class turn_agent {
     double active_s_ = 0;       ///< when something was last seen to move or wait
     double moved_s_ = 0;        ///< to move
     double asked_s_ = 0;        ///< of the last `inform`
+    double stop_heard_s_ = 0;
     int64_t phase_moved_ = 0;
     int64_t seen_bytes_ = 0;      ///< moved and unasked, ever
     int64_t cleaned_bytes_ = 0;   ///< likewise, of which nothing is in the caches any more
