@@ -64,14 +64,14 @@ STEPS = [
     *(
         Step("interrupt", *each.split())
         for each in (
-            "A register", "A registered", "A standing", "A inform", "A grant", "A progress",
+            "A register", "A registered", "A inform", "A grant", "A progress",
             "B register", "B inform", "B wait", "A recall", "A stopping", "A stop", "A stopped",
             "B grant", "A wait", "B release", "B withdraw",
         )
     ),
     *(
         Step("fcfs", *each.split())
-        for each in ("B inform", "B wait", "A release", "A withdraw", "B grant", "B release")
+        for each in ("B inform", "B wait", "A release", "B grant", "B release")
     ),
 ]  # fmt: skip
 """Of both exchanges of Dorier 2014, figure 6.8."""

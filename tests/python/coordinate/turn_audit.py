@@ -38,7 +38,7 @@ class _Turns:
             if shown is not None and one.message.get("lease") == shown.lease:
                 shown.until = float("inf")
                 self._open, self._to_be_shown = shown, None
-        elif one.kind == "release":
+        elif one.kind in ("release", "withdraw"):
             self._phase = 0
             self.end(one.at_s)
         elif one.kind == "stopped" and self._is_of(one):
