@@ -1,6 +1,6 @@
 # Every target is a script in scripts/, or one line; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help setup lock build test test-full demo bench format lint sanitize faults fuzz docs wheel clean
+.PHONY: help setup lock build test test-full demo bench format lint sanitize faults turn-faults fuzz docs wheel clean
 
 help: ## this list
 	@sed -n 's/^\([a-z%-]*\):.*## \(.*\)/  make \1~\2/p' $(MAKEFILE_LIST) | awk -F'~' '{printf "%-18s %s\n", $$1, $$2}'
@@ -40,6 +40,9 @@ sanitize: setup ## all C, C++ and session tests under address/undefined behaviou
 
 faults: build ## sessions under faults, server and client killed or held at each step (docs/faults.md): make faults [MINUTES=10] [KIND=kill] [SEED=1]
 	@.venv/bin/python tests/python/offload/session/fault_campaign.py $(if $(MINUTES),--minutes $(MINUTES)) $(if $(KIND),--kind $(KIND)) $(if $(SEED),--seed $(SEED))
+
+turn-faults: build ## two programs that take turns, their coordinator killed, stopped or replaced before each message (docs/faults.md): make turn-faults [MINUTES=10] [SEED=1]
+	@.venv/bin/python tests/python/coordinate/exchange_campaign.py $(if $(MINUTES),--minutes $(MINUTES)) $(if $(SEED),--seed $(SEED))
 
 fuzz: setup ## damaged traces, long streams for the grammar, under sanitizers: make fuzz [OF=traces|grammar] [MINUTES=10] [SEED=1]
 	@scripts/fuzz "$(OF)" $(or $(MINUTES),10) $(SEED)

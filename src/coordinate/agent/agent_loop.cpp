@@ -83,9 +83,7 @@ result<void> running_agent::add_mount(size_t at, double now_s) {
     auto link = coordinator_link::start(*loop_, mount.addresses, mount.munge_socket, name,
                                         {[&added, now] { added.agent.connected(now()); },
                                          [&added, now, at, this](const from_coordinator& message) {
-                                             added.agent.received(message, now());
-                                             if (!std::holds_alternative<refused>(message))
-                                                 page_.heard(at, monotonic_ns());
+                                             if (added.agent.received(message, now())) page_.heard(at, monotonic_ns());
                                          },
                                          [&added, now] { added.agent.disconnected(now()); }});
     if (!link) return link.why();

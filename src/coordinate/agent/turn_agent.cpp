@@ -22,16 +22,18 @@ void turn_agent::disconnected(double now_s) {
     connected_ = registered_ = false;
 }
 
-void turn_agent::received(const from_coordinator& message, double now_s) {
+bool turn_agent::received(const from_coordinator& message, double now_s) {
     now_s_ = std::max(now_s_, now_s);
-    // One that refuses this agent, or that another one has replaced, coordinates nothing for it.
+    // One that has not registered this agent, refuses it, or that another one has replaced, coordinates nothing for it.
     const auto* const joined = std::get_if<registered>(&message);
     const bool is_old = joined != nullptr && joined->epoch < fence_ >> 32U;
-    if (!std::holds_alternative<refused>(message) && !is_old) {
+    const bool coordinates = joined != nullptr ? !is_old : registered_ && !std::holds_alternative<refused>(message);
+    if (coordinates) {
         note_stale();
         heard_s_ = now_s_;
     }
     std::visit([this](const auto& what) { heard(what); }, message);
+    return coordinates;
 }
 
 void turn_agent::observed(const node_state& now) {
@@ -140,6 +142,7 @@ void turn_agent::heard(const recall& what) {
 
 void turn_agent::heard(const stop& what) {
     stop_.stop(what.lease, what.round);
+    stop_heard_s_ = now_s_;
 }
 
 void turn_agent::heard(const voided& what) {
@@ -298,7 +301,7 @@ void turn_agent::stop_calls() {
     }
     if (!stop_.is_stopping()) return;
     if (!stop_.is_cleaning() && !stop_.is_clean()) {
-        const bool gave_up = state_.behind > 0 && now_s_ - moved_s_ >= how_.behind_s;
+        const bool gave_up = state_.behind > 0 && now_s_ - std::max(moved_s_, stop_heard_s_) >= how_.behind_s;
         if (state_.under_way > 0 || (state_.behind > 0 && !gave_up)) return;
         counted_.stops_behind += gave_up ? 1 : 0;
         stop_.clean();

@@ -72,7 +72,8 @@ class turn_agent {
 
     void connected(double now_s);
     void disconnected(double now_s);
-    void received(const from_coordinator& message, double now_s);
+    /// Whether it came from a coordinator that coordinates this agent, and so breaks its silence.
+    bool received(const from_coordinator& message, double now_s);
     void observed(const node_state& now);
     /// A message of advance() that could not be written.
     void not_sent(const std::string& why);
@@ -158,6 +159,7 @@ class turn_agent {
     double active_s_ = 0;       ///< when something was last seen to move or wait
     double moved_s_ = 0;        ///< to move
     double asked_s_ = 0;        ///< of the last `inform`
+    double stop_heard_s_ = 0;
     int64_t phase_moved_ = 0;
     int64_t seen_bytes_ = 0;      ///< moved and unasked, ever
     int64_t cleaned_bytes_ = 0;   ///< likewise, of which nothing is in the caches any more

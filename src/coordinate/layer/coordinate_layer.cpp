@@ -263,8 +263,9 @@ void coordinate_layer::collective(size_t at, calls::call_record& record, const c
     const uint32_t process = mine.generation;
     if (record.parent == 0) mine.inside = rounds::none;  // a jump left the one before
     const uint64_t outer = takers_[at].begin_collective(mine);
+    const kind does = calls::entry_of(record.function).does;
     next(record);
-    if (!is_forked_since(process)) takers_[at].end_collective(mine, outer);
+    if (!is_forked_since(process)) takers_[at].end_collective(mine, outer, does == kind::read || does == kind::write);
 }
 
 void coordinate_layer::lock(size_t at, calls::call_record& record, const calls::next_call& next) {

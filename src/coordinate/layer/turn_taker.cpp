@@ -194,8 +194,8 @@ uint64_t turn_taker::begin_collective(own_calls& own) {
     return outer;
 }
 
-void turn_taker::end_collective(own_calls& own, uint64_t outer) {
-    part_->aggregates.store(own.transfers > 0 ? 1 : 0, relaxed);
+void turn_taker::end_collective(own_calls& own, uint64_t outer, bool transfers) {
+    if (transfers) part_->aggregates.store(own.transfers > 0 ? 1 : 0, relaxed);
     own.inside = outer;
     own.transfers = 0;
     part_->inside.store(outer);

@@ -106,9 +106,10 @@ class turn_taker {
     /// One more metadata call at `now`: whether it is part of a burst that takes turns.
     bool is_burst(int64_t now);
 
-    /// A collective call of MPI-IO begins; returns the one around it, to be given to end_collective().
+    /// A collective call of MPI-IO begins; returns the one around it, to be given to end_collective(). `transfers`: it
+    /// is one that reads or writes, so that aggregators have moved bytes.
     uint64_t begin_collective(own_calls& own);
-    void end_collective(own_calls& own, uint64_t outer);
+    void end_collective(own_calls& own, uint64_t outer, bool transfers);
 
   private:
     static constexpr uint64_t no_wait = UINT64_MAX;

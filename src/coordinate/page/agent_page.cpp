@@ -46,11 +46,13 @@ void add_forecast(node_state& all, const process_part& of, int64_t in_step, int6
 }
 
 /// Whether a process may begin a round that the stop allows: it is in a collective call, under which, or under the one
-/// before, it moved bytes, and its next round is below the stop.
+/// before, it moved bytes, and its next round is below the stop. Or it is held back before such a round, and has not
+/// seen yet that it may go on.
 bool is_behind(const process_part& part, uint64_t stop_round) {
     const uint64_t inside = part.inside.load(relaxed);
-    if (inside == rounds::none || part.waiting.load(relaxed) > 0) return false;
+    if (inside == rounds::none) return false;
     const uint64_t round = std::max(part.round.load(relaxed), inside);
+    if (part.waiting.load(relaxed) > 0) return round > inside && round < stop_round;
     const bool moves = round > inside || part.aggregates.load(relaxed) != 0;
     return moves && round + 1 < stop_round;
 }

@@ -77,7 +77,7 @@ struct alignas(64) process_part {
     std::atomic<uint64_t> inside;     ///< collective call that it is in (rounds.hpp), as a round; 0: none
 
     std::atomic<uint32_t> operation;   ///< coordinate::operation of its last transfer
-    std::atomic<uint32_t> aggregates;  ///< 1: it moved bytes under its last collective call that has ended
+    std::atomic<uint32_t> aggregates;  ///< 1: it moved bytes under its last collective transfer that has ended
     // Calls that were not held back although it was not their turn, by reason.
     std::atomic<uint64_t> let_silent;    ///< nothing was heard
     std::atomic<uint64_t> let_starving;  ///< waited for as long as anybody may

@@ -56,6 +56,23 @@ TEST_F(turn_agents, leave_a_coordinator_of_an_epoch_before_one_that_they_have_se
     EXPECT_TRUE(agent->is_registered());
 }
 
+TEST_F(turn_agents, do_not_take_the_words_of_one_that_has_not_registered_them_for_an_answer) {
+    node.waiting = 1;
+    agent->connected(now_s);
+    advance();
+    look();
+    for (int i = 0; i < 4; ++i) {
+        now_s += 0.3;
+        EXPECT_FALSE(agent->received(heartbeat{}, now_s));
+        EXPECT_FALSE(agent->received(error_report{"no such message"}, now_s));
+        advance();
+    }
+    EXPECT_EQ(look(), transcript{"page unasked"});
+    EXPECT_TRUE(agent->received(registered{1, 0.25, 0.2, 1}, now_s));
+    advance();
+    EXPECT_EQ(look().front(), "page waiting");
+}
+
 TEST_F(turn_agents, do_not_take_a_refusal_for_an_answer) {
     node.waiting = 1;
     for (int i = 0; i < 4; ++i) {

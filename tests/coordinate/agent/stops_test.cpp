@@ -87,6 +87,25 @@ TEST_F(turn_agents, wait_for_an_aggregator_that_may_begin_a_round_below_the_stop
     EXPECT_EQ(look(), transcript{"clean caches"});
 }
 
+TEST_F(turn_agents, wait_for_an_aggregator_though_other_nodes_took_long_to_tell_their_round) {
+    join();
+    begin();
+    node.round = rounds::of(1, 1);
+    node.under_way = 0;
+    node.moved = 1;
+    advance();
+    hear(recall{7});
+    node.behind = node.waiting = 1;  // held back before a round that another node has begun
+    for (int i = 0; i < 50; ++i) {
+        agent->received(heartbeat{}, now_s);
+        advance(0.01);
+    }
+    look();
+    hear(stop{7, rounds::of(1, 3)});
+    EXPECT_EQ(look(), (transcript{"page stop before round 4294967299"}));
+    EXPECT_EQ(agent->counted().stops_behind, 0U);
+}
+
 TEST_F(turn_agents, clean_caches_once_more_when_the_last_time_did_not_come_to_its_end) {
     join();
     begin();

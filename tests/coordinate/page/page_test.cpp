@@ -279,7 +279,10 @@ TEST(page, counts_aggregators_that_may_begin_a_round_below_the_stop) {
     EXPECT_EQ(behind(), 0);  // its next one is that of the stop
     part.round = rounds::of(7, 1);
     EXPECT_EQ(behind(), 1);
+    part.round = rounds::of(7, 2);
     part.waiting = 1;
+    EXPECT_EQ(behind(), 1);  // held back, until it sees that this round is allowed
+    part.round = stop;
     EXPECT_EQ(behind(), 0);
 }
 

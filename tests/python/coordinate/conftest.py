@@ -88,6 +88,15 @@ def etcd() -> Iterator[EtcdProcess]:
 
 
 @pytest.fixture
+def memory() -> Iterator[Path]:
+    """A folder `scratch`, in one of its own, whose caches are clean at once."""
+    folder = Path(tempfile.mkdtemp(prefix="memory-", dir="/dev/shm"))
+    (folder / "scratch").mkdir()
+    yield folder / "scratch"
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
 def pair(prepare: Callable[..., CoordinatorProcess], etcd: EtcdProcess) -> Callable[..., Pair]:
     """Makes two daemons that do not run yet."""
     return lambda **settings: Pair(prepare, etcd, **settings)

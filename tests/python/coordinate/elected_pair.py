@@ -17,9 +17,9 @@ class Pair:
         self.daemons = [prepare(), prepare()]
         self.configure(**settings)
 
-    def configure(self, **settings: object) -> None:
+    def configure(self, lease: str = "3 s", **settings: object) -> None:
         addresses = [str(one.address) for one in self.daemons]
-        elect = {"etcd": [self.etcd.url], "lease": "3 s"}
+        elect = {"etcd": [self.etcd.url], "lease": lease}
         for one in self.daemons:
             one.configure(**({"address": addresses, "listen": [str(one.address)], "elect": elect} | settings))
 

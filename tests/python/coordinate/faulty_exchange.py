@@ -1,0 +1,214 @@
+"""Two real programs that take turns, while their daemon fails at a message of a test's choice.
+
+A writes until it is told to end, B comes while A moves and writes a few blocks. Their agents speak with the daemon
+through a socket that overhears them: so the fault comes just before a certain message arrives, and each turn that
+either of them had is known.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+
+from coordinated_run import said_by
+from coordinator_process import CoordinatorProcess, wait_until
+from overheard import Heard, Message, Overheard
+from turn_audit import check_that_no_turn_was_given_twice
+
+BLOCK = 1 << 18
+REGIONS = 8
+B_BLOCKS = 8
+TIMES = {"heartbeat": "50 ms", "dead": "1250 ms", "relearn": "1250 ms", "stalled": "60 s", "stop": "60 s"}
+"""Nobody loses a turn while its agent believes in it, however slow this machine is."""
+PATIENT_MS = 20000
+IMPATIENT_MS = 1000
+PAUSE_MS = "100"
+_NUMBERS = count()
+
+# A line for each block: when it was written, and whether in turn.
+_PROGRAM = f"""
+import os, sys, time
+from halcyon.turns import Turns
+file, log, least, until = sys.argv[1:]
+fd = os.open(file, os.O_CREAT | os.O_WRONLY)
+turns, done = Turns(file), 0
+with open(log, "w", buffering=1) as to:
+    while done < int(least) or (until and not os.path.exists(until)):
+        before = turns.status().bytes
+        os.pwrite(fd, bytes([done % 251]) * {BLOCK}, done % {REGIONS} * {BLOCK})
+        ended = time.monotonic()
+        to.write(f"{{ended}} {{int(turns.status().bytes > before)}}\\n")
+        done += 1
+"""
+
+
+@dataclass(frozen=True)
+class Step:
+    """The first message of this kind that the agent of this program says or hears. `policy`: of the daemon."""
+
+    policy: str
+    program: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.policy}-{self.kind}-{self.program}"
+
+
+STEPS = [
+    *(
+        Step("interrupt", *each.split())
+        for each in (
+            "A register", "A registered", "A inform", "A grant", "A progress",
+            "B register", "B inform", "B wait", "A recall", "A stopping", "A stop", "A stopped",
+            "B grant", "A wait", "B release", "B withdraw",
+        )
+    ),
+    *(
+        Step("fcfs", *each.split())
+        for each in ("B inform", "B wait", "A release", "B grant", "B release")
+    ),
+]  # fmt: skip
+"""Of both exchanges of Dorier 2014, figure 6.8."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A block."""
+
+    at_s: float
+    in_turn: bool
+
+
+class Program:
+    """One of the two, under `halcyon run --coordinate`."""
+
+    def __init__(self, name: str, folder: Path, address: str, patience_ms: int, until: Path | None) -> None:
+        self.name = name
+        self.job = f"{name}-{os.getpid()}-{next(_NUMBERS)}"  # agents of other tests may be about to end
+        self.file = folder / name
+        self._log = folder.parent / f"log-{name}"
+        halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--no-predict"]
+        command = [sys.executable, "-c", _PROGRAM, self.file, self._log, str(B_BLOCKS), str(until or "")]
+        variables = {
+            "HALCYON_COORDINATE_PATIENCE_MS": str(patience_ms),
+            "HALCYON_COORDINATE_PAUSE_MS": PAUSE_MS,
+            "HALCYON_JOB": self.job,
+            "HALCYON_JOB_SECRET": f"the-secret-of-{name}-long-enough",
+        }
+        self.process = subprocess.Popen(
+            [*halcyon, "--coordinator", f"{folder}={address}", "--", *command], cwd=folder.parent,
+            env=os.environ | variables, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )  # fmt: skip
+
+    @property
+    def written(self) -> list[Written]:
+        if not self._log.exists():
+            return []
+        *lines, _ = self._log.read_text().split("\n")
+        return [Written(float(at_s), in_turn == "1") for at_s, in_turn in map(str.split, lines)]
+
+    def has_written(self, in_turn: bool, after_s: float = 0) -> bool:
+        assert self.process.poll() in (None, 0), self.process.communicate()[0]
+        return any(one.in_turn == in_turn and one.at_s > after_s for one in self.written)
+
+    def has_ended(self) -> bool:
+        return self.process.poll() is not None
+
+    def end(self) -> str:
+        """What it said. It has lost nothing."""
+        said = said_by(self.process)
+        number = len(self.written)
+        last = [max(i for i in range(number) if i % REGIONS == region) for region in range(REGIONS)]
+        assert self.file.read_bytes() == b"".join(bytes([i % 251]) * BLOCK for i in last)
+        return said
+
+
+class Exchange:
+    """Both programs, beside `daemons`. When the message of `step` is about to be passed on, `strikes` begin: the first
+    one is called then, each further one at the next message of the same kind."""
+
+    def __init__(
+        self,
+        daemons: Sequence[CoordinatorProcess],
+        folder: Path,
+        step: Step,
+        strikes: Sequence[Callable[[], None]],
+        patience_ms: int,
+    ) -> None:
+        self.step = step
+        self.folder = folder
+        self.struck = threading.Event()
+        """All strikes have come."""
+        self.programs: list[Program] = []
+        self._strikes = list(strikes)
+        self._one_at_a_time = threading.Lock()
+        self._patience_ms = patience_ms
+        self._done = folder.parent / "done"
+        self._ways = [Overheard(of.folder / "between", of.socket, self._before) for of in daemons]
+
+    def _before(self, job: str, message: Message) -> None:
+        with self._one_at_a_time:
+            if job.startswith(self.step.program) and message["type"] == self.step.kind and self._strikes:
+                self._strikes.pop(0)()
+                if not self._strikes:
+                    self.struck.set()
+
+    def run_into_fault(self) -> None:
+        a = self._begin("A", self._done)
+        wait_until(lambda: self.struck.is_set() or a.has_written(in_turn=True), "A moves")
+        b = self._begin("B", None)
+        if self.step.policy == "fcfs" and self.step.kind not in ("inform", "wait"):
+            wait_until(lambda: self.struck.is_set() or self._has_heard(b, "wait"), "B waits")
+            self._done.touch()
+        wait_until(lambda: self.struck.is_set() or (a.has_ended() and b.has_ended()), "the fault strikes")
+        assert self.struck.is_set(), f"no such message: {self.step}"
+
+    def goes_on_unasked(self) -> None:
+        some = lambda: any(one.has_written(in_turn=False) for one in self.programs)  # noqa: E731
+        wait_until(some, "one of them goes on though nobody answers")
+
+    def takes_turns_again(self) -> None:
+        """First A, unless it has ended, then B: a lease that is shown to a new coordinator comes before all others."""
+        now_s = time.monotonic()
+        a, b = self.programs
+        wait_until(lambda: a.has_ended() or a.has_written(in_turn=True, after_s=now_s), "A has turns again")
+        self._done.touch()
+        wait_until(b.has_ended, "B comes to its end")
+
+    def _begin(self, name: str, until: Path | None) -> Program:
+        address = ",".join(f"unix:{way.path}" for way in self._ways)
+        self.programs.append(Program(name, self.folder, address, self._patience_ms, until))
+        return self.programs[-1]
+
+    def _messages(self) -> list[Heard]:
+        return [one for way in self._ways for one in list(way.all)]
+
+    def _has_heard(self, program: Program, kind: str) -> bool:
+        return any(one.kind == kind and not one.of_agent and one.job == program.job for one in self._messages())
+
+    def end(self) -> str:
+        """What the programs said. They have ended well, and no two had the turn, nor moved in that of the other."""
+        self._done.touch()
+        said = "".join(one.end() for one in self.programs)
+        spans = check_that_no_turn_was_given_twice(self._messages())
+        for program in self.programs:
+            others = [span for span in spans if span.job != program.job]
+            for block in program.written:
+                beside = [span for span in others if block.in_turn and span.since < block.at_s < span.until]
+                assert not beside, f"{program.name} moved at {block.at_s} under its lease: {beside}"
+        return said
+
+    def close(self) -> None:
+        for way in self._ways:
+            way.close()
+        for one in self.programs:
+            if not one.has_ended():
+                os.killpg(one.process.pid, signal.SIGKILL)
+                one.process.communicate()
