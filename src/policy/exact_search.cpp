@@ -13,9 +13,26 @@ namespace {
 constexpr double tiny = 1e-12;
 /// Of costs: less is no gain.
 constexpr double least_gain = 1e-11;
+constexpr double infinite = std::numeric_limits<double>::infinity();
 
 uint32_t first_of(members set) {
     return static_cast<uint32_t>(std::countr_zero(set));
+}
+
+/// Nobody can tell i from j but by their number and what is left of them.
+bool are_twins(const problem& of, uint32_t i, uint32_t j) {
+    const members both = members{1} << i | members{1} << j;
+    if (of.cost_per_s[i] != of.cost_per_s[j] || of.demand[i] != of.demand[j] || of.arrives_s[i] != of.arrives_s[j] ||
+        of.excess[i][j] != of.excess[j][i] || (of.moving >> i & 1) != (of.moving >> j & 1) ||
+        ((of.shares_with[i] ^ of.shares_with[j]) & ~both) != 0)
+        return false;
+    for (uint32_t k = 0; k < of.count; ++k) {
+        if (k == i || k == j) continue;
+        if (of.excess[i][k] != of.excess[j][k] || of.excess[k][i] != of.excess[k][j] ||
+            of.borne[i][k] != of.borne[j][k])
+            return false;
+    }
+    return true;
 }
 
 }  // namespace
@@ -27,87 +44,61 @@ plan exact_search::solve(const problem& of, const speed_table& speeds, const pla
     best_ = known;
     best_.nodes = 0;
     best_.complete = true;
+    thorough_ = false;
     if (children_.size() < 2 * of.count + 1) children_.resize(2 * of.count + 1);
-    tighten_rates();
-    weigh_pairs();
+    bounds_.prepare(of, speeds);
     position start;
     start.unfinished = of.all();
     for (uint32_t i = 0; i < of.count; ++i) {
         start.left_s[i] = of.left_s[i];
         start.cost -= of.cost_per_s[i] * of.arrives_s[i];
         start.order[i] = static_cast<uint8_t>(i);
+        twins_[i] = 0;
+        for (uint32_t j = 0; j < i; ++j) twins_[i] |= members{are_twins(of, i, j)} << j;
     }
     start.ordered = of.count;
     search(start, {}, 0);
     return best_;
 }
 
-/// Starts with the demands, as far as all sets can bear them, and raises one rate after the other.
-void exact_search::tighten_rates() {
-    const members all = of_->all();
-    taken_.assign(size_t{all} + 1, 0);
-    double most = 0;
-    for (members set = 1; set <= all; ++set) {
-        const double* const speed = speeds_->of(set);
-        for (uint32_t i = 0; i < of_->count; ++i) taken_[set] += of_->demand[i] * speed[i];
-        most = std::max(most, taken_[set]);
-    }
-    for (members set = 1; set <= all; ++set) taken_[set] /= most;
-    for (uint32_t i = 0; i < of_->count; ++i) {
-        const members bit = members{1} << i;
-        double more = std::numeric_limits<double>::infinity();
-        for (members set = bit; set <= all; set = (set + 1) | bit)
-            more = std::min(more, (1 - taken_[set]) / std::max(speeds_->of(set)[i], 1e-300));
-        more = std::max(more, 0.0);
-        rate_[i] = of_->demand[i] / most + more;
-        for (members set = bit; set <= all; set = (set + 1) | bit) taken_[set] += more * speeds_->of(set)[i];
-    }
+/// What is prepared for it takes as long as many positions do.
+void exact_search::be_thorough() {
+    thorough_ = true;
+    orders_.start(*of_, *speeds_, bounds_);
+    if (ahead_.size() < 2 * of_->count + 1) ahead_.resize(2 * of_->count + 1);
+    const size_t most_places = of_->count <= 8 ? size_t{1} << 14 : size_t{1} << 18;
+    seen_.clear(*of_, most_places);
 }
 
-void exact_search::weigh_pairs() {
-    const members all = of_->all();
-    // [i][j]: the least that j moves while i moves one, in all sets with both.
-    std::array<problem::values, problem::most> least;
-    for (problem::values& row : least) row.fill(std::numeric_limits<double>::infinity());
-    for (members set = 1; set <= all; ++set) {
-        const double* const speed = speeds_->of(set);
-        for (members rest = set; rest != 0; rest &= rest - 1) {
-            const uint32_t i = first_of(rest);
-            const double slow_down = 1 / speed[i];
-            for (members others = set; others != 0; others &= others - 1) {
-                const uint32_t j = first_of(others);
-                least[i][j] = std::min(least[i][j], speed[j] * slow_down);
-            }
-        }
+/// Whether no schedule through `at` is better than the best one so far. Of many unfinished ones there are too many
+/// orders to look at all: then its prices are kept for what comes of it.
+bool exact_search::is_hopeless(const position& at, members coming, uint32_t depth) {
+    const auto left = static_cast<uint32_t>(std::popcount(at.unfinished));
+    ahead& of = ahead_[depth];
+    of.used = 0;
+    if (!std::isfinite(best_.cost) || left <= 3) return false;
+    if (left <= most_by_orders) {
+        const auto most = static_cast<uint32_t>(std::min<uint64_t>((limit_ - best_.nodes) / positions_of_program, 40));
+        const bool found = orders_.none_costs_less(at, to_beat(), most);
+        best_.nodes += uint64_t{positions_of_program} * std::min(orders_.solved(), most);
+        return found;
     }
-    for (uint32_t i = 0; i < of_->count; ++i) {
-        for (uint32_t j = 0; j < of_->count; ++j) {
-            const double waiting = of_->cost_per_s[j] * rate_[i];
-            const double together =
-                of_->cost_per_s[i] * of_->excess[i][j] + of_->cost_per_s[j] * of_->excess[j][i] * least[i][j];
-            beside_[i][j] = std::min(waiting, together);
+    const uint64_t positions = (uint64_t{1} << 2 * left) / 256;
+    for (const members late : {members{0}, coming}) {
+        if ((of.used > 0 && coming == 0) || 2 * positions > limit_ - best_.nodes) break;
+        end_prices& chosen = of.prices[of.used++];
+        double its = -infinite;
+        for (const double less : {0.0, 0.02}) {
+            const double found =
+                at.cost + trial_.prepare(*of_, *speeds_, at.unfinished, at.left_s, at.at_s, late, less);
+            best_.nodes += positions;
+            if (found <= its) continue;
+            its = found;
+            std::swap(trial_, chosen);
         }
+        if (its >= to_beat()) return true;
     }
-}
-
-double exact_search::bound_by_pairs(const position& at) const {
-    double cost = at.cost;
-    double longest_s = 0;
-    for (members rest = at.unfinished; rest != 0; rest &= rest - 1) {
-        const uint32_t i = first_of(rest);
-        const double begin_s = std::max(of_->arrives_s[i] - at.at_s, 0.0);
-        cost += of_->cost_per_s[i] * (begin_s + at.left_s[i]);
-        longest_s = std::max(longest_s, begin_s + at.left_s[i]);
-        for (members others = rest & (rest - 1); others != 0; others &= others - 1) {
-            const uint32_t j = first_of(others);
-            const double later_s = std::max(of_->arrives_s[j] - at.at_s, 0.0) - begin_s;
-            // Before the later one arrives, the earlier one costs it nothing.
-            const double mine = later_s > 0 ? std::max(at.left_s[i] - later_s, 0.0) : at.left_s[i];
-            const double its = later_s < 0 ? std::max(at.left_s[j] + later_s, 0.0) : at.left_s[j];
-            cost += std::min(beside_[i][j] * mine, beside_[j][i] * its);
-        }
-    }
-    return cost + of_->cost_after_per_s * longest_s;
+    return false;
 }
 
 /// Lets `set` move until the first of them ends, or somebody arrives.
@@ -150,93 +141,6 @@ exact_search::turn exact_search::go(const position& from, members here, members 
     return made;
 }
 
-void exact_search::order_by_smith(position& at) const {
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < at.ordered; ++k) {
-        const uint8_t i = at.order[k];
-        if ((at.unfinished >> i & 1) == 0) continue;
-        uint32_t place = count++;
-        // cost_i / busy_i > cost_j / busy_j, without divisions.
-        const double busy_s = rate_[i] * at.left_s[i];
-        for (; place > 0; --place) {
-            const uint8_t j = at.order[place - 1];
-            if (of_->cost_per_s[i] * (rate_[j] * at.left_s[j]) <= of_->cost_per_s[j] * busy_s) break;
-            at.order[place] = j;
-        }
-        at.order[place] = i;
-    }
-    at.ordered = count;
-}
-
-double exact_search::bound_with_arrivals(const position& at) const {
-    const uint32_t count = at.ordered;
-    problem::values left{};
-    problem::values busy{};  // integral of time over its processing
-    double alone = 0;
-    double earliest = 0;
-    for (uint32_t k = 0; k < count; ++k) {
-        const uint8_t i = at.order[k];
-        left[i] = rate_[i] * at.left_s[i];
-        const double begin_s = std::max(of_->arrives_s[i], at.at_s);
-        earliest = std::max(earliest, begin_s + at.left_s[i]);
-        alone += of_->cost_per_s[i] * (begin_s + at.left_s[i]);
-    }
-    double now_s = at.at_s;
-    for (members open = at.unfinished; open != 0;) {
-        int32_t chosen = -1;
-        double next_s = std::numeric_limits<double>::infinity();
-        for (uint32_t k = 0; k < count; ++k) {
-            const uint8_t i = at.order[k];
-            if ((open >> i & 1) == 0) continue;
-            if (of_->arrives_s[i] > now_s)
-                next_s = std::min(next_s, of_->arrives_s[i]);
-            else if (chosen < 0)
-                chosen = i;
-        }
-        if (chosen < 0) {
-            now_s = next_s;
-            continue;
-        }
-        const double until_s = std::min(next_s, now_s + left[chosen]);
-        busy[chosen] += (until_s - now_s) * (until_s + now_s) / 2;
-        if (now_s + left[chosen] <= next_s) {
-            left[chosen] = 0;
-            open &= ~(members{1} << chosen);
-        } else {
-            left[chosen] -= until_s - now_s;
-        }
-        now_s = until_s;
-    }
-    double machine = 0;
-    for (uint32_t k = 0; k < count; ++k) {
-        const uint8_t i = at.order[k];
-        machine += of_->cost_per_s[i] * (busy[i] / (rate_[i] * at.left_s[i]) + at.left_s[i] / 2);
-    }
-    const double after = of_->cost_after_per_s * (std::max(now_s, earliest) - at.at_s);
-    double until_now = 0;
-    for (uint32_t k = 0; k < count; ++k) until_now += of_->cost_per_s[at.order[k]] * at.at_s;
-    return at.cost + std::max(machine, alone) - until_now + after;
-}
-
-double exact_search::bound_by_machine(position& at) const {
-    order_by_smith(at);
-    const uint32_t count = at.ordered;
-    double before_s = 0;
-    double machine = 0;
-    double alone = 0;
-    double longest_s = 0;
-    for (uint32_t k = 0; k < count; ++k) {
-        const uint8_t i = at.order[k];
-        if (of_->arrives_s[i] > at.at_s) return bound_with_arrivals(at);
-        const double busy_s = rate_[i] * at.left_s[i];
-        machine += of_->cost_per_s[i] * (before_s + (busy_s + at.left_s[i]) / 2);
-        alone += of_->cost_per_s[i] * at.left_s[i];
-        before_s += busy_s;
-        longest_s = std::max(longest_s, at.left_s[i]);
-    }
-    return at.cost + std::max(machine, alone) + of_->cost_after_per_s * std::max(before_s, longest_s);
-}
-
 /// Two turns without an arrival between them, of which the second's ends were not of the first: the other way round is
 /// possible, too, and leads to the same position. If it costs less, the two are no part of the best schedule.
 bool exact_search::better_the_other_way(const turn& before, const turn& made, members ended) const {
@@ -255,56 +159,138 @@ void exact_search::found(members first, double cost) {
     best_.first = first;
 }
 
-void exact_search::search(const position& at, const turn& before, uint32_t depth) {
-    if (++best_.nodes > limit_) {
-        best_.complete = false;
-        return;
-    }
-    members here = 0;
-    double next_s = std::numeric_limits<double>::infinity();
-    for (members rest = at.unfinished; rest != 0; rest &= rest - 1) {
+members exact_search::late(const position& at) const {
+    members found = 0;
+    for (members rest = at.unfinished; rest != 0; rest &= rest - 1)
+        if (of_->arrives_s[first_of(rest)] > at.at_s) found |= rest & ~(rest - 1);
+    return found;
+}
+
+/// The cost of the best schedule where two are left, or fewer.
+double exact_search::cost_of_last(const position& at) const {
+    if (at.unfinished == 0) return at.cost;
+    const uint32_t i = first_of(at.unfinished);
+    const members others = at.unfinished & (at.unfinished - 1);
+    const double cost_i = of_->cost_per_s[i] + of_->cost_after_per_s;
+    if (others == 0) return at.cost + cost_i * at.left_s[i];
+    const uint32_t j = first_of(others);
+    const double cost_j = of_->cost_per_s[j] + of_->cost_after_per_s;
+    const double cost_both = cost_i + of_->cost_per_s[j];
+    const double* const speed = speeds_->of(at.unfinished);
+    const double took_s = std::min(at.left_s[i] / speed[i], at.left_s[j] / speed[j]);
+    const double together = cost_both * took_s + std::max(cost_i * (at.left_s[i] - took_s * speed[i]),
+                                                          cost_j * (at.left_s[j] - took_s * speed[j]));
+    return at.cost + std::min({together, cost_both * at.left_s[i] + cost_j * at.left_s[j],
+                               cost_both * at.left_s[j] + cost_i * at.left_s[i]});
+}
+
+/// As far as it takes to see that the position is no part of a schedule that is better than the best one so far.
+double exact_search::bound(position& at, ahead* from) {
+    if (std::popcount(at.unfinished) <= 2 && late(at) == 0) return cost_of_last(at);
+    double least = bounds_.by_pairs(at);
+    if (least < to_beat()) least = std::max(least, bounds_.by_machine(at));
+    if (from == nullptr) return least;
+    if (least < to_beat() && !at.unstopped)
+        least = std::max(least, at.cost + seen_.least_cost(at.unfinished, at.left_s, late(at) == 0 ? 0 : at.at_s));
+    for (size_t k = 0; k < from->used && least < to_beat(); ++k)
+        least = std::max(least, at.cost + from->prices[k].of(at.unfinished, at.left_s, at.at_s));
+    return least;
+}
+
+/// Of twins with as much left, the first ones move: [i] those without which i does not.
+void exact_search::pair_twins(const position& at, members here, std::array<members, problem::most>& before) const {
+    for (members rest = here; rest != 0; rest &= rest - 1) {
         const uint32_t i = first_of(rest);
-        if (of_->arrives_s[i] <= at.at_s)
-            here |= members{1} << i;
-        else
-            next_s = std::min(next_s, of_->arrives_s[i]);
-    }
-    if (here == 0) {
-        if (at.unfinished == 0) {
-            found(first_, at.cost);
-            return;
+        before[i] = 0;
+        for (members others = twins_[i] & here; others != 0; others &= others - 1) {
+            const uint32_t j = first_of(others);
+            if (std::abs(at.left_s[i] - at.left_s[j]) <= tiny * at.left_s[i]) before[i] |= members{1} << j;
         }
-        // Nobody is there until the next one arrives.
-        position later = at;
-        for (members rest = at.unfinished; rest != 0; rest &= rest - 1)
-            later.cost += of_->cost_per_s[first_of(rest)] * (next_s - at.at_s);
-        later.cost += of_->cost_after_per_s * (next_s - at.at_s);
-        later.at_s = next_s;
-        search(later, {}, depth + 1);
-        return;
     }
+}
+
+void exact_search::find_children(const position& at, const turn& before, members here, uint32_t depth, double& least) {
+    std::array<members, problem::most> first_twins;
+    pair_twins(at, here, first_twins);
+    const auto leaves_out_a_twin = [&](members set) {
+        for (members rest = set; rest != 0; rest &= rest - 1)
+            if ((first_twins[first_of(rest)] & ~set) != 0) return true;
+        return false;
+    };
     std::vector<child>& children = children_[depth];
     children.clear();
     position next;
     // All subsets of `here`, the full one first.
     for (members set = here; set != 0; set = (set - 1) & here) {
+        if (leaves_out_a_twin(set)) continue;
         const turn made = go(at, here, set, next);
-        if (better_the_other_way(before, made, at.unfinished & ~next.unfinished)) continue;
-        double least = bound_by_pairs(next);
-        if (least < to_beat()) least = std::max(least, bound_by_machine(next));
-        if (least < to_beat()) children.push_back({least, set});
+        const bool is_worse = better_the_other_way(before, made, at.unfinished & ~next.unfinished);
+        if (is_worse && !thorough_) continue;
+        const double its = bound(next, thorough_ ? &ahead_[depth] : nullptr);
+        if (is_worse || its >= to_beat())
+            least = std::min(least, its);
+        else
+            children.push_back({its, set});
     }
     std::ranges::sort(children, [](const child& a, const child& b) {
         return a.bound < b.bound || (a.bound == b.bound && a.set < b.set);
     });
-    for (const child& one : children) {
-        if (one.bound >= to_beat()) break;
+}
+
+/// Returns the least that schedules through `at` cost, as far as it is known, or less.
+double exact_search::search(const position& at, const turn& before, uint32_t depth) {
+    if (++best_.nodes > limit_) {
+        best_.complete = false;
+        return -infinite;
+    }
+    if (!thorough_ && best_.nodes > quick_positions) be_thorough();
+    const members coming = late(at);
+    const members here = at.unfinished & ~coming;
+    if (at.unfinished == 0) {
+        found(first_, at.cost);
+        return at.cost;
+    }
+    if (here == 0) {
+        // Nobody is there until the next one arrives.
+        double next_s = infinite;
+        for (members rest = coming; rest != 0; rest &= rest - 1)
+            next_s = std::min(next_s, of_->arrives_s[first_of(rest)]);
+        position later = at;
+        for (members rest = at.unfinished; rest != 0; rest &= rest - 1)
+            later.cost += of_->cost_per_s[first_of(rest)] * (next_s - at.at_s);
+        later.cost += of_->cost_after_per_s * (next_s - at.at_s);
+        later.at_s = next_s;
+        return search(later, {}, depth + 1);
+    }
+    // Of an alternative that was left out unseen, nothing is known.
+    const bool thorough = thorough_;
+    double least = thorough ? infinite : -infinite;
+    if (thorough && is_hopeless(at, coming, depth)) {
+        if (!at.unstopped) seen_.learn(at.unfinished, at.left_s, coming == 0 ? 0 : at.at_s, to_beat() - at.cost);
+        return to_beat();
+    }
+    find_children(at, before, here, depth, least);
+    position next;
+    for (const child& one : children_[depth]) {
+        if (one.bound >= to_beat()) {
+            least = std::min(least, one.bound);
+            break;
+        }
         if (depth == 0) first_ = one.set;
         const turn made = go(at, here, one.set, next);
-        order_by_smith(next);
-        search(next, made, depth + 1);
-        if (!best_.complete) return;
+        double its = one.bound;
+        if (std::popcount(next.unfinished) <= 2 && late(next) == 0 && !next.unstopped) {
+            found(first_, its);
+        } else {
+            bounds_.order_by_smith(next);
+            if (its < to_beat()) its = std::max(its, search(next, made, depth + 1));
+            if (!best_.complete) return -infinite;
+        }
+        least = std::min(least, its);
     }
+    // An interruption that still costs something is none of the position itself.
+    if (thorough && !at.unstopped) seen_.learn(at.unfinished, at.left_s, coming == 0 ? 0 : at.at_s, least - at.cost);
+    return least;
 }
 
 }  // namespace halcyon::policy

@@ -1,9 +1,14 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
+#include "policy/end_orders.hpp"
+#include "policy/end_prices.hpp"
 #include "policy/problem.hpp"
+#include "policy/quick_bounds.hpp"
+#include "policy/seen_positions.hpp"
 
 namespace halcyon::policy {
 
@@ -20,30 +25,18 @@ struct plan {
 /// all orders, preemptions and overlaps. To stop one of those that move now costs something before the first end
 /// (problem::interruption_cost); later interruptions are free. Branch and bound, depth first.
 ///
-/// Two bounds. By machine: with rates r_i such that no set S takes more than 1 = sum of r_i speed_i(S), every schedule
-/// is one of a single machine on which i takes r_i left_i. There the mean busy times are least by Smith's rule, and an
-/// application ends half of its time alone after its mean busy time at the earliest. By pairs: every second that i
-/// loses is lost beside j, by the excess of their slow-down, or while it waits for those that move, of which r_j
-/// speed_j at most are put down to j. So a pair costs what the one that ends first makes the other wait, or both lose
-/// side by side.
+/// Most searches are over after some hundred positions, with bounds that take few steps (quick_bounds). One that is not
+/// goes on with a bound that costs more (end_order_bound), and keeps in mind how much schedules cost from the positions
+/// on that it has been at (seen_positions).
 class exact_search {
   public:
     /// `nodes`: gives up after so many. `known`: a plan that exists, e.g. of a heuristic.
     plan solve(const problem& of, const speed_table& speeds, const plan& known, uint64_t nodes = UINT64_MAX);
 
   private:
-    /// What is left at an arrival or an end.
-    struct position {
-        double at_s = 0;
-        double cost = 0;  ///< up to now, of all
-        members unfinished = 0;
-        /// Those that move now have done so all the time, and nobody has ended: to stop one of them still costs.
-        bool unstopped = true;
-        problem::values left_s{};
-        /// The unfinished, about by Smith's rule; some that have ended since may be among them.
-        std::array<uint8_t, problem::most> order{};
-        uint32_t ordered = 0;
-    };
+    /// After which a search is thorough: as many as make up for what it prepares then.
+    static constexpr uint64_t quick_positions = 500;
+
     /// A turn that has ended, from one position to the next.
     struct turn {
         members set = 0;   ///< 0: an arrival ended it
@@ -57,24 +50,42 @@ class exact_search {
         members set = 0;
     };
 
-    void tighten_rates();
-    void weigh_pairs();
-    void search(const position& at, const turn& before, uint32_t depth);
+    /// Prices that suit a position, of which there are few.
+    struct ahead {
+        std::array<end_prices, 2> prices;
+        size_t used = 0;
+    };
+    /// A linear program takes as long as so many positions.
+    static constexpr uint32_t positions_of_program = 4;
+    /// Of more unfinished ones there are too many orders.
+    static constexpr uint32_t most_by_orders = 6;
+
+    void be_thorough();
+    bool is_hopeless(const position& at, members coming, uint32_t depth);
+    double search(const position& at, const turn& before, uint32_t depth);
+    /// Those worth a search, the best bound first. `least`: of the bounds of all others.
+    void find_children(const position& at, const turn& before, members here, uint32_t depth, double& least);
+    void pair_twins(const position& at, members here, std::array<members, problem::most>& before) const;
     turn go(const position& from, members here, members set, position& to) const;
-    [[nodiscard]] double bound_by_pairs(const position& at) const;
-    [[nodiscard]] double bound_by_machine(position& at) const;
-    [[nodiscard]] double bound_with_arrivals(const position& at) const;
+    /// `from`: the position before, if the search is thorough.
+    [[nodiscard]] double bound(position& at, ahead* from);
+    [[nodiscard]] double cost_of_last(const position& at) const;
+    /// Those that have not arrived.
+    [[nodiscard]] members late(const position& at) const;
     [[nodiscard]] bool better_the_other_way(const turn& before, const turn& made, members ended) const;
-    void order_by_smith(position& at) const;
     [[nodiscard]] double to_beat() const;
     void found(members first, double cost);
 
     const problem* of_ = nullptr;
     const speed_table* speeds_ = nullptr;
-    problem::values rate_{};  ///< r_i above
-    /// [i][j]: what each second of i costs the two while j is unfinished, at least.
-    std::array<problem::values, problem::most> beside_{};
-    std::vector<double> taken_;                 ///< by set
+    quick_bounds bounds_;
+    bool thorough_ = false;
+    end_orders orders_;
+    std::vector<ahead> ahead_;  ///< by depth
+    end_prices trial_;
+    seen_positions seen_;
+    std::array<members, problem::most>
+        twins_{};                               ///< [i]: those before i that differ from it in nothing but what is left
     std::vector<std::vector<child>> children_;  ///< by depth
     members first_ = 0;                         ///< of the schedule looked at
     plan best_;
