@@ -133,6 +133,7 @@ STUDIES = {
         # At this rate A is in I/O for 5.1 s with 16 writers, for 9.8 s with 31.
         "32 writers, of which B has 1, 2, 4, 8 or 16", "6.4, 6.5, 6.9 and 6.12", _bed(4, 8, storage_link=196),
         {f"{n}": _split(n) for n in (1, 2, 4, 8, 16)}, ("none", "fcfs", "interrupt", "dynamic"), FEW,
+        others=("set-10",), others_at=Delays(parse_delays("0,0.4TA")),
     ),
     "strided": Study(
         "two jobs of collective, strided writes", "6.11", _bed(4, 1),

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import FrameType
 
 
-def end_session(process: "subprocess.Popen[bytes]", patience_s: float = 10) -> None:
+def end_session(process: "subprocess.Popen[bytes] | subprocess.Popen[str]", patience_s: float = 10) -> None:
     """Asks the leader to end, and kills what it leaves: launchers put ranks into process groups of their own, and one
     that was killed ends none of them."""
     if process.poll() is None:

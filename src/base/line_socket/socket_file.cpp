@@ -52,8 +52,8 @@ result<directory_claim> claim(const socket_address& address, std::chrono::millis
         if (held || held.why().kind != error_kind::usage) return held;
         if (std::chrono::steady_clock::now() >= deadline)
             return failure{error_kind::unavailable,
-                           address.text() + ": directory " + directory + " has been locked by another process for " +
-                               std::to_string(patience.count()) + " ms; choose a directory for sockets alone",
+                           address.text() + ": directory " + directory +
+                               " stays locked by another process; choose a directory for sockets alone",
                            0};
         std::this_thread::sleep_for(lock_interval);
     }

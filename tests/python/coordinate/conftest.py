@@ -11,9 +11,16 @@ from cluster import Cluster, raised_cluster, unavailable
 from coordinator_process import PATIENT, CoordinatorProcess
 from elected_pair import Pair
 from etcd_process import EtcdProcess
+from started_programs import end_programs
 
 from halcyon.coordinate.configuration import find_program
 from halcyon.errors import UnavailableError
+
+
+@pytest.fixture(autouse=True)
+def nothing_left() -> Iterator[None]:
+    yield
+    end_programs()
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from coordinator_process import LIMIT_S, CoordinatorProcess
+from started_programs import start_program
 
 PATIENCE_MS = "20000"
 """Of processes where nobody is silent: this machine may be slow."""
@@ -31,10 +32,7 @@ def write(
     }
     halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--coordinators", str(of.config), *options]
     command = command or ["dd", "if=/dev/zero", f"of={folder}/{name}", "bs=1M", "count=8"]
-    return subprocess.Popen(
-        [*halcyon, "--", *command], cwd=folder.parent, env=environment, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True,
-    )  # fmt: skip
+    return start_program([*halcyon, "--", *command], cwd=folder.parent, env=environment)
 
 
 def said_by(program: "subprocess.Popen[str]") -> str:

@@ -7,7 +7,6 @@ either of them had is known.
 
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 from coordinated_run import said_by
 from coordinator_process import CoordinatorProcess, wait_until
 from overheard import Heard, Message, Overheard
+from started_programs import start_program
 from turn_audit import check_that_no_turn_was_given_twice
 
 BLOCK = 1 << 18
@@ -101,10 +101,9 @@ class Program:
             "HALCYON_JOB": self.job,
             "HALCYON_JOB_SECRET": f"the-secret-of-{name}-long-enough",
         }
-        self.process = subprocess.Popen(
+        self.process = start_program(
             [*halcyon, "--coordinator", f"{folder}={address}", "--", *command], cwd=folder.parent,
-            env=os.environ | variables, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            start_new_session=True,
+            env=os.environ | variables,
         )  # fmt: skip
 
     @property

@@ -8,32 +8,37 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from coordinated_run import PATIENCE_MS
-from coordinator_process import LIMIT_S, CoordinatorProcess
+from coordinated_run import PATIENCE_MS, PAUSE_MS, said_by
+from coordinator_process import CoordinatorProcess
+from started_programs import start_program
 
 Prepare = Callable[..., CoordinatorProcess]
 
 pytestmark = pytest.mark.usefixtures("library")
 
 WRITES = 100
-# A block at the first file system, and at once one at the second: the phase at the first has not ended by then.
+# Each has the turn at its first file system before either comes to its second one: the phase at the first goes on.
 WRITER = f"""
-import os, sys
-files = [os.open(path, os.O_CREAT | os.O_WRONLY) for path in sys.argv[1:]]
+import os, sys, time
+mine, others = sys.argv[1:3]
+files = [os.open(path, os.O_CREAT | os.O_WRONLY) for path in sys.argv[3:]]
+os.pwrite(files[0], bytes(1 << 20), 0)
+open(mine, "w").close()
+while not os.path.exists(others):
+    os.pwrite(files[0], bytes(1 << 20), 0)
+    time.sleep(0.001)
 for _ in range({WRITES}):
-    for file in files:
+    for file in reversed(files):
         os.pwrite(file, bytes(1 << 20), 0)
 """
 
 
-def started(config: Path, where: Path, files: list[Path]) -> "subprocess.Popen[str]":
-    where.mkdir()
+def started(config: Path, where: Path, other: Path, files: list[Path]) -> "subprocess.Popen[str]":
+    where.mkdir(exist_ok=True)
     halcyon = [sys.executable, "-m", "halcyon", "run", "--coordinate", "--no-predict", "--coordinators", str(config)]
-    return subprocess.Popen(
-        [*halcyon, "--", sys.executable, "-c", WRITER, *map(str, files)],
-        cwd=where, env=os.environ | {"HALCYON_COORDINATE_PATIENCE_MS": PATIENCE_MS}, text=True,
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-    )  # fmt: skip
+    variables = {"HALCYON_COORDINATE_PATIENCE_MS": PATIENCE_MS, "HALCYON_COORDINATE_PAUSE_MS": PAUSE_MS}
+    writer = [sys.executable, "-c", WRITER, f"{where}.writes", f"{other}.writes", *map(str, files)]
+    return start_program([*halcyon, "--", *writer], cwd=where, env=os.environ | variables)
 
 
 def handed_back(where: Path) -> int:
@@ -55,12 +60,10 @@ def test_who_waits_at_one_file_system_hands_back_its_turn_at_the_other(prepare: 
     config.write_text("\n".join(["halcyon: 1", "coordinators:", *lines]) + "\n")
     runs = [tmp_path / "one", tmp_path / "other"]
     programs = [
-        started(config, runs[0], [folder / "one" for folder in folders]),
-        started(config, runs[1], [folder / "other" for folder in reversed(folders)]),
+        started(config, runs[0], runs[1], [folder / "one" for folder in folders]),
+        started(config, runs[1], runs[0], [folder / "other" for folder in reversed(folders)]),
     ]
     for program in programs:
-        said, _ = program.communicate(timeout=LIMIT_S)
-        assert program.returncode == 0, said
-        assert "out of turn" not in said
+        assert "out of turn" not in said_by(program)
     assert sum(map(handed_back, runs)) >= 1
     assert [of.count("stalled_holders") for of in daemons] == [0, 0]
