@@ -155,14 +155,14 @@ def test_two_simulations_with_servers_never_have_the_turn_at_once(
 
 
 def ear_waited(ear: Overheard) -> bool:
-    return any(message["type"] == "wait" for _, message in ear.answered)
+    return any(one.kind == "wait" for one in ear.all)
 
 
 def turns_of(ear: Overheard) -> list[tuple[float, float]]:
     """From when the agent was given a turn to when it gave that back. Renewals of a lease that it has given back, which
     were under way, may still come; an agent ignores them."""
-    begins = [(when, one["lease"]) for when, one in ear.answered if one["type"] in ("grant", "standing")]
-    ends = [(when, None) for when, one in ear.said if one["type"] in ("release", "stopped")]
+    begins = [(one.at_s, one.message["lease"]) for one in ear.all if one.kind in ("grant", "standing")]
+    ends = [(one.at_s, None) for one in ear.all if one.kind in ("release", "stopped")]
     turns, begun, ended = [], None, set()
     for when, lease in sorted(begins + ends, key=lambda one: one[0]):
         if lease is not None and lease not in ended and begun is None:
