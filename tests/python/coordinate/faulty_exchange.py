@@ -6,7 +6,6 @@ either of them had is known.
 """
 
 import os
-import signal
 import sys
 import threading
 import time
@@ -20,6 +19,8 @@ from coordinator_process import CoordinatorProcess, wait_until
 from overheard import Heard, Message, Overheard
 from started_programs import start_program
 from turn_audit import check_that_no_turn_was_given_twice
+
+from halcyon.process_session import end_session
 
 BLOCK = 1 << 18
 REGIONS = 8
@@ -208,6 +209,4 @@ class Exchange:
         for way in self._ways:
             way.close()
         for one in self.programs:
-            if not one.has_ended():
-                os.killpg(one.process.pid, signal.SIGKILL)
-                one.process.communicate()
+            end_session(one.process, patience_s=1)
