@@ -38,7 +38,7 @@ struct scenario {
 /// - a round begins only with the turn and below the round of a `stop`, and in a collective only when all others have
 ///   ended theirs before; it ends only when all have begun it;
 /// - who is connected no more believes in its lease for as long as the coordinator does, and not longer (the agent of
-///   src/coordinate/agent measures that with its own patience);
+///   src/coordinate/agent measures that by the silence);
 /// - a lower fencing number than one seen is refused.
 class world {
   public:

@@ -18,7 +18,7 @@ namespace halcyon::coordinate {
 
 namespace {
 
-constexpr int64_t between_tries_ns = 250'000'000;
+constexpr auto between_tries_ns = static_cast<int64_t>(reconnect_s * 1e9);
 constexpr auto longest_connect = std::chrono::seconds(1);
 constexpr auto longest_unconfirmed = std::chrono::seconds(5);  // of heartbeats
 

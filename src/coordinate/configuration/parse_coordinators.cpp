@@ -107,8 +107,8 @@ void parse_bounds(const config_value& from, settings& how) {
 }
 
 void parse_times(const config_value& from, settings& how) {
-    // Clients take a coordinator that is silent for 1 s for dead.
-    if (const auto v = from.find("heartbeat")) how.heartbeat_s = seconds(*v, 0.01, 0.5, "10 ms", "500 ms");
+    // At lease_silence_s, leases would end between two of them.
+    if (const auto v = from.find("heartbeat")) how.heartbeat_s = seconds(*v, 0.01, 0.25, "10 ms", "250 ms");
     if (const auto v = from.find("dead")) how.dead_s = seconds(*v, 0.01, 600, "10 ms", "10 min");
     if (const auto v = from.find("stop")) how.stop_s = seconds(*v, 0.1, 600, "100 ms", "10 min");
     if (const auto v = from.find("relearn")) how.relearn_s = seconds(*v, 0, 60, "0", "60 s");

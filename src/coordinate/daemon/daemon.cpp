@@ -145,8 +145,8 @@ settings daemon::settings_within_limits() {
                   std::to_string(how.per_user.connections));
         how.per_user.connections = static_cast<uint32_t>(most);
     }
-    // What the leader before has granted ends by its silence, unless it is shown.
-    if (election_) how.relearn_s = std::max(how.relearn_s, lease_silence_s + how.heartbeat_s);
+    // What the leader before has granted ends by its silence, unless it is shown: agents have two tries after that.
+    if (election_) how.relearn_s = std::max(how.relearn_s, lease_silence_s + 2 * reconnect_s + how.heartbeat_s);
     return how;
 }
 

@@ -16,8 +16,10 @@ namespace halcyon::coordinate {
 
 inline constexpr int64_t protocol_version = 1;
 /// A lease is of no use any more when nothing was heard of its coordinator for so long: another one may have been
-/// elected.
-inline constexpr double lease_silence_s = 1;
+/// elected. Where `settings::dead_s` and `relearn_s` are at least as long, nobody moves beside the next holder.
+inline constexpr double lease_silence_s = 0.5;
+/// Between two tries of an agent to connect.
+inline constexpr double reconnect_s = 0.25;
 /// Of a line, without its end.
 inline constexpr size_t longest_line = size_t{64} << 10U;
 /// Of a node, at one coordinator.

@@ -189,5 +189,27 @@ TEST(agents, keep_their_lease_over_a_short_break_of_the_connection) {
     EXPECT_EQ(a.shared.observe(0, 0, 1).unasked, 0);
 }
 
+TEST(agents, do_not_use_a_lease_whose_coordinator_they_lost_beside_the_next_holder) {
+    for (unsigned seed = 1; seed <= 20; ++seed) {
+        simulated_jobs jobs(by(policy::rule::fcfs), seed);
+        simulated_node& a = jobs.add("A", "n1", 1);
+        simulated_node& b = jobs.add("B", "n2", 1);
+        for (int i = 0; i < 500; ++i) jobs.step();
+        a.all[0].begin_phase(10'000, 0);
+        for (unsigned i = 0; i < 200 + 13 * seed; ++i) jobs.step();
+        b.all[0].begin_phase(10'000, 0);
+        jobs.cut(a);
+        a.slow_until_s = jobs.now_s + 0.45;  // so that its lease is not used up when the turn passes on
+        int of_b = 0;
+        for (int i = 0; i < 1100; ++i) {
+            jobs.step();
+            if (a.shared.observe(0, 0, 1).unasked > 0) break;
+            expect_one_mover({&a}, {&b}, jobs.now_s);
+            of_b += b.is_moving() ? 1 : 0;
+        }
+        EXPECT_GT(of_b, 100) << "the lost holder's turn passed on";
+    }
+}
+
 }  // namespace
 }  // namespace halcyon::coordinate

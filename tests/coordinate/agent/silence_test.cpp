@@ -54,13 +54,13 @@ TEST_F(turn_agents, show_a_lease_behind_a_second_of_silence_and_use_it_only_with
     EXPECT_EQ(look(), transcript{"page allowed, 1000 bytes"});
 }
 
-TEST_F(turn_agents, do_not_use_a_lease_for_longer_than_a_second_of_silence_however_patient_they_are) {
+TEST_F(turn_agents, do_not_use_a_lease_for_longer_than_half_a_second_of_silence_however_patient_they_are) {
     agent.emplace(turn_agent::settings{.job = job, .patience_s = 20}, now_s);
     join();
     begin();
-    advance(0.9);
-    look();
-    advance(0.2);
+    advance(0.45);
+    EXPECT_EQ(look(), transcript{"progress phase 1 lease 7"});
+    advance(0.1);
     EXPECT_EQ(look().back(), "page waiting");
 }
 

@@ -62,6 +62,7 @@ def test_a_configuration_is_checked_and_its_coordinators_are_said(
         ("slice: 250 ms", "slice: 250", ":8: coordinators.scratch.bounds.slice: "),
         ("slice: 250 ms", "slice: 1 ms", "'1 ms'; expected a duration from 10 ms to 60 min"),
         ("slice: 250 ms", "interruption: 2 min", "'2 min'; expected a duration from 0 to 60 s"),
+        ("policy: set-10", "times: {heartbeat: 300 ms}", "'300 ms'; expected a duration from 10 ms to 250 ms"),
         ("buffer: 8 MiB", "buffer: 8 kB", ":10: coordinators.scratch.limits.buffer: '8 kB'; expected at least 1048576"),
         ("physics: 2", "physics: 0", ":9: coordinators.scratch.accounts.physics: "),
         ("paths: [/home]", "paths: [home]", ":14: coordinators.home.paths[0]: 'home'; expected an absolute path"),
@@ -108,10 +109,10 @@ def test_metrics_may_have_any_free_port_of_the_clients_host(tmp_path: Path) -> N
 
 
 def test_heartbeats_must_fit_into_the_time_that_is_silence(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    times = "    times: {heartbeat: 500 ms, stalled: 1 s}\n"
+    times = "    times: {heartbeat: 250 ms, stalled: 500 ms}\n"
     file = written(tmp_path, GOOD.replace("    policy: set-10\n", times))
     assert main(["coordinator", "check", str(file)]) == 1
-    assert "'1 s' is less than three heartbeats" in capfd.readouterr().err
+    assert "'500 ms' is less than three heartbeats" in capfd.readouterr().err
 
 
 def test_commands_find_a_coordinator_by_name(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from scripted_agents import Agent
 from halcyon.coordinate.connection import Connection, Message
 from halcyon.errors import UnavailableError
 
-SILENCE_S = 1.0
+SILENCE_S = 0.5
 """After which a lease is of no use."""
 
 
@@ -29,8 +29,8 @@ class Span:
 
 
 class WanderingAgent(Agent):
-    """Obeys the rules of a lease as halcyon-agent does: it ends with the turn, and when the daemon was silent for 1 s.
-    Then it is only shown."""
+    """Obeys the rules of a lease as halcyon-agent does: it ends with the turn, and when the daemon was silent for half
+    a second. Then it is only shown."""
 
     def __init__(self, daemons: Sequence[CoordinatorProcess], job: str) -> None:
         self.daemons = daemons
