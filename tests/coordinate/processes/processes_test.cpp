@@ -187,7 +187,8 @@ TEST_F(coordinated_programs, wait_for_each_other) {
     EXPECT_EQ(daemon.counted().stalled_holders + daemon.counted().overdue_stops, 0U);
 }
 
-/// A holds a lock and loses its turn, while B has the turn, moves, and waits for the lock.
+/// A holds a lock and loses its turn to B, which goes on to move while one of its threads waits for the lock. If A were
+/// held back, both would wait until A starves.
 TEST_F(coordinated_programs, that_hold_a_lock_go_on_when_they_lose_their_turn) {
     small_daemon daemon(by(policy::rule::interrupt), address());
     const std::string marks = (folder_.path() / "mark").string();

@@ -6,6 +6,7 @@ either of them had is known.
 """
 
 import os
+import signal
 import sys
 import threading
 import time
@@ -25,7 +26,7 @@ from halcyon.process_session import end_session
 BLOCK = 1 << 18
 REGIONS = 8
 B_BLOCKS = 8
-TIMES = {"heartbeat": "50 ms", "dead": "1250 ms", "relearn": "1250 ms", "stalled": "60 s", "stop": "60 s"}
+TIMES = {"heartbeat": "50 ms", "stalled": "60 s", "stop": "60 s"}
 """Nobody loses a turn while its agent believes in it, however slow this machine is."""
 PATIENT_MS = 20000
 IMPATIENT_MS = 1000
@@ -91,6 +92,7 @@ class Program:
 
     def __init__(self, name: str, folder: Path, address: str, patience_ms: int, until: Path | None) -> None:
         self.name = name
+        self.is_killed = False
         self.job = f"{name}-{os.getpid()}-{next(_NUMBERS)}"  # agents of other tests may be about to end
         self.file = folder / name
         self._log = folder.parent / f"log-{name}"
@@ -115,11 +117,16 @@ class Program:
         return [Written(float(at_s), in_turn == "1") for at_s, in_turn in map(str.split, lines)]
 
     def has_written(self, in_turn: bool, after_s: float = 0) -> bool:
-        assert self.process.poll() in (None, 0), self.process.communicate()[0]
+        assert self.is_killed or self.process.poll() in (None, 0), self.process.communicate()[0]
         return any(one.in_turn == in_turn and one.at_s > after_s for one in self.written)
 
     def has_ended(self) -> bool:
         return self.process.poll() is not None
+
+    def kill(self) -> None:
+        """All of its processes at once; its agent is none of them."""
+        self.is_killed = True
+        os.killpg(self.process.pid, signal.SIGKILL)
 
     def end(self) -> str:
         """What it said. It has lost nothing."""
@@ -170,6 +177,15 @@ class Exchange:
         wait_until(lambda: self.struck.is_set() or (a.has_ended() and b.has_ended()), "the fault strikes")
         assert self.struck.is_set(), f"no such message: {self.step}"
 
+    def kill_program(self) -> None:
+        """That of the step."""
+        next(one for one in self.programs if one.name == self.step.program).kill()
+
+    def goes_on_without_it(self) -> None:
+        self._done.touch()
+        others = [one for one in self.programs if not one.is_killed]
+        wait_until(lambda: all(one.has_ended() for one in others), "the other program comes to its end")
+
     def goes_on_unasked(self) -> None:
         some = lambda: any(one.has_written(in_turn=False) for one in self.programs)  # noqa: E731
         wait_until(some, "one of them goes on though nobody answers")
@@ -194,9 +210,10 @@ class Exchange:
         return any(one.kind == kind and not one.of_agent and one.job == program.job for one in self._messages())
 
     def end(self) -> str:
-        """What the programs said. They have ended well, and no two had the turn, nor moved in that of the other."""
+        """What the programs said that were not killed. They have ended well, and no two had the turn, nor moved in that
+        of the other."""
         self._done.touch()
-        said = "".join(one.end() for one in self.programs)
+        said = "".join(one.end() for one in self.programs if not one.is_killed)
         spans = check_that_no_turn_was_given_twice(self._messages())
         for program in self.programs:
             others = [span for span in spans if span.job != program.job]

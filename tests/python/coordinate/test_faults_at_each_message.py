@@ -1,5 +1,5 @@
-"""Two programs whose daemon is killed, stopped or restarted just before a message of their exchange arrives: both end
-and lose nothing, no two have the turn, and turns go on."""
+"""Two programs whose daemon is killed, stopped or restarted, or one of which is killed, just before a message of their
+exchange arrives: those that are left end and lose nothing, no two have the turn, and turns go on."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("library")
     ],
     ids=str,
 )
-def test_turns_outlive_a_fault_of_the_daemon(
+def test_turns_outlive_a_fault(
     prepare: Callable[..., CoordinatorProcess],
     memory: Path,
     step: Step,
