@@ -3,7 +3,7 @@
 
 The figure is its run time, from its start to its end, with the layers `predict` and `coordinate`, an agent and a
 coordinator, over its run time without. It computes and writes in turn, 64 KiB at a time: past the page cache to the
-disk of the working folder; and, as `…_memory`, to a file in memory, where a call takes some microseconds and nothing
+file system of a test bed; and, as `…_memory`, to a file in memory, where a call takes some microseconds and nothing
 costs more beside it. The controls are second runs without.
 """
 
@@ -15,11 +15,15 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from rounds import Rounds
+from rounds import Rounds, unmet
 
 from halcyon.delta.turns import coordinator
 from halcyon.layers.coordination import Coordination, read_turns
 from halcyon.layers.preload import variables
+from halcyon.testbed.bed import Bed, raised
+from halcyon.testbed.place import MOUNTS, mount_point
+from halcyon.testbed.plan import Plan
+from halcyon.testbed.requirements import unavailable
 
 PROGRAM = Path(os.environ["HALCYON_BUILD"]) / "bench/coordinate/alone_overhead"
 PHASES = 24
@@ -28,6 +32,7 @@ LEAST_IO_SHARE = 0.3
 IO_SHARE = 0.4
 """As it is aimed at."""
 LIMIT_S = 120
+PLAN = Plan(compute=1, storage=2, mounts=1)
 
 
 @dataclass(frozen=True)
@@ -40,23 +45,32 @@ class Ran:
 
 @dataclass(frozen=True)
 class Storage:
-    """Where the application writes, and how much in each phase."""
+    """Where the application writes, and how much in each phase. `bed`: it runs on its compute host; else here.
+    `coordinated`: the path of the file system."""
 
     figure: str
+    coordinated: Path
     folder: Path
     calls: int
-    words: tuple[str, ...] = ()
+    bed: Bed | None = None
 
     @property
     def moved(self) -> int:
         return PHASES * self.calls * CALL_BYTES
 
     def run(self, steps: int, environment: dict[str, str] | None = None) -> Ran:
-        command = [PROGRAM, self.folder / "file", str(PHASES), str(self.calls), str(steps), *self.words]
+        program = [str(PROGRAM), str(self.folder / "file"), str(PHASES), str(self.calls), str(steps)]
+        if self.bed is None:
+            command = program
+            inherited = os.environ | (environment or {})
+        else:
+            # The environment is the program's, not that of what enters the host.
+            host = self.bed.plan.compute_hosts[0].name
+            own = [f"{name}={value}" for name, value in (environment or {}).items()]
+            command = self.bed.command(host, ["env", *own, *program, "direct"])
+            inherited = self.bed.environment(host)
         begin = time.monotonic()
-        done = subprocess.run(
-            command, env=os.environ | (environment or {}), capture_output=True, text=True, timeout=LIMIT_S, check=True
-        )
+        done = subprocess.run(command, env=inherited, capture_output=True, text=True, timeout=LIMIT_S, check=True)
         took = time.monotonic() - begin
         whole, of_io, moved = done.stdout.split()
         return Ran(took, float(of_io) / float(whole), int(moved))
@@ -80,26 +94,26 @@ class Storage:
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
-        disk = Path.cwd() / "storage"
-        disk.mkdir()
-        storages = [
-            Storage("alone_overhead", disk, 512, ("direct",)),
-            Storage("alone_overhead_memory", Path(memory), 8192),
-        ]
-        with ExitStack() as stack:
-            turns_by = [stack.enter_context(coordinated(one)) for one in storages]
-            steps = [one.steps() for one in storages]
-            for one in Rounds("coordinate"):
-                for storage, each, by in zip(storages, steps, turns_by, strict=True):
-                    measure(one, storage, each, by)
+    with ExitStack() as stack:
+        memory = Path(stack.enter_context(tempfile.TemporaryDirectory(dir="/dev/shm")))
+        storages = [Storage("alone_overhead_memory", memory, memory, 8192)]
+        if reason := unavailable(PLAN):
+            unmet("coordinate", "alone_overhead", reason)
+        else:
+            bed = stack.enter_context(raised(PLAN))
+            storages.append(Storage("alone_overhead", MOUNTS, mount_point("c1", 0), 64, bed))
+        turns_by = [stack.enter_context(coordinated(one)) for one in storages]
+        steps = [one.steps() for one in storages]
+        for one in Rounds("coordinate"):
+            for storage, each, by in zip(storages, steps, turns_by, strict=True):
+                measure(one, storage, each, by)
 
 
 def coordinated(storage: Storage) -> AbstractContextManager[str]:
     """A coordinator of its own, as `PATH=ADDRESS`."""
     own = Path.cwd() / storage.figure
     own.mkdir()
-    return coordinator("dynamic", str(storage.folder), own)
+    return coordinator("dynamic", str(storage.coordinated), own)
 
 
 def measure(one: Rounds, storage: Storage, steps: int, turns_by: str) -> None:
