@@ -1,10 +1,9 @@
 #include "calls/state/unseen.hpp"
 
-#include <dirent.h>
-
 #include "calls/stacks/contexts.hpp"
 #include "calls/state/direct_call.hpp"
 #include "calls/state/held_signals.hpp"
+#include "calls/state/open_descriptors.hpp"
 #include "calls/state/process_state.hpp"
 
 namespace halcyon::calls {
@@ -40,21 +39,11 @@ bool is_ring(int directory, const char* descriptor) {
 /// calling anybody.
 uint64_t open_rings() {
     constexpr int most = 4096;
-    const int directory = direct::open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory < 0) return 0;
     uint64_t found = 0;
-    int looked_at = 0;
-    alignas(dirent64) char entries[1024] = {};
-    long bytes = 0;
-    while (looked_at < most &&
-           (bytes = direct::call(SYS_getdents64, directory, direct::address(entries), sizeof entries)) > 0) {
-        for (long at = 0; at < bytes; ++looked_at) {
-            const auto* entry = reinterpret_cast<const dirent64*>(entries + at);
-            if (is_ring(directory, entry->d_name)) ++found;
-            at += entry->d_reclen;
-        }
-    }
-    direct::close(directory);
+    static_cast<void>(each_open_descriptor("/proc/self/fd", most, [&](int directory, const char* descriptor) {
+        if (is_ring(directory, descriptor)) ++found;
+        return false;
+    }));
     return found;
 }
 

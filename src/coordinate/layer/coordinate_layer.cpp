@@ -170,17 +170,17 @@ uint64_t coordinate_layer::enter(calls::call_record& record) {
         return 0;
     }
     record.start = now;
-    return entered_bit | uint64_t{taker.others_move_version()} << 32U | mine.generation;
+    return entered_bit | at << at_shift | (taker.others_move_version() & beside_mask) << 32U | mine.generation;
 }
 
 void coordinate_layer::leave(const calls::call_record& record, uint64_t entered) {
     if (entered == untouched || is_forked_since(static_cast<uint32_t>(entered))) [[unlikely]]
         return;
-    turn_taker& taker = takers_[files_.find(record.file)];
-    constexpr uint32_t highest = 1U << 31U;
-    const uint32_t others =
-        (static_cast<uint32_t>(entered >> 32U) & ~highest) | (taker.others_move_version() & highest);
-    end_turn(taker, own(), passage::under_lease, others, known(record.bytes), known(record.moved), record);
+    // Not by the file: it may have been named too long ago.
+    turn_taker& taker = takers_[entered >> at_shift & (process_slot::most_file_systems - 1)];
+    const uint64_t others = (entered >> 32U & beside_mask) | (taker.others_move_version() & ~beside_mask);
+    end_turn(taker, own(), passage::under_lease, static_cast<uint32_t>(others), known(record.bytes),
+             known(record.moved), record);
 }
 
 bool coordinate_layer::moved_beside_others(const calls::call_record& record) const {

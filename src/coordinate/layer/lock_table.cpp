@@ -62,8 +62,9 @@ void lock_table::inherit(entry& lock) {
 }
 
 void lock_table::start(process_slot& shared) {
-    shared_ = &shared;
-    const bool lost = std::exchange(beyond_, false);
+    const bool is_new_program = std::exchange(shared_, &shared) == nullptr;
+    const bool left = is_new_program && shared.locks.load() != 0 && are_left_by_program_before();
+    const bool lost = std::exchange(beyond_, false) || left;
     const bool torn = held_.after_fork();  // another thread of the parent was at it
     for (entry& one : entries_) {
         if (belongs_to_child(one))
@@ -72,6 +73,15 @@ void lock_table::start(process_slot& shared) {
             one = {};
     }
     if (lost || torn) lose_count();
+}
+
+/// It called exec. Its locks by descriptors that it left open are still there, and nobody knows of which files.
+bool lock_table::are_left_by_program_before() {
+    shared_->locks.store(0);
+    shared_->inherited_locks.store(0);
+    shared_->inherited_gone.store(0);
+    for (auto& from : shared_->inherited_from) from.store(0);
+    return held_locks::survive_exec();
 }
 
 void lock_table::lose_count() {

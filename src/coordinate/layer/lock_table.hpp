@@ -23,7 +23,8 @@ class lock_table {
     /// descriptions, flock's among them, until its own copy of the descriptor is closed or anybody gives the lock back:
     /// its parent may close its copy, and the lock is still held. Whether a lock of fcntl is such a one, the kernel is
     /// asked. Whether it is still held, whoever would wait asks (held_locks.hpp): the child may do nothing for long. A
-    /// lock of the parent that the child gives back still counts in the parent.
+    /// lock of the parent that the child gives back still counts in the parent. A program that was begun by exec has
+    /// its place from the program before, and counts those of its locks that are left as one, for good.
     void start(process_slot& shared);
 
     /// A call that has taken a lock, or given it back, by the descriptor.
@@ -50,6 +51,7 @@ class lock_table {
     static entry of(const calls::call_record& record, int descriptor);
     [[nodiscard]] bool is_by_a_duplicate(const entry& range);
     [[nodiscard]] static bool covers(const entry& range, const entry& lock);
+    [[nodiscard]] bool are_left_by_program_before();
     void lose_count();
     template <class Which>
     void remove(Which which);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "calls/state/direct_call.hpp"
+#include "calls/state/open_descriptors.hpp"
 
 namespace halcyon::coordinate::held_locks {
 namespace direct = calls::direct;
@@ -21,6 +22,21 @@ bool has_description_lock(int pid, int fd) {
     if (bytes < 0) return true;
     const std::string_view told(text, static_cast<size_t>(bytes));
     return told.find(": FLOCK ") != std::string_view::npos || told.find(": OFDLCK ") != std::string_view::npos;
+}
+
+bool survive_exec() {
+    bool shown = false;
+    const bool asked = calls::each_open_descriptor("/proc/self/fdinfo", -1, [&](int directory, const char* descriptor) {
+        const long about = direct::call(SYS_openat, directory, direct::address(descriptor), O_RDONLY | O_CLOEXEC);
+        if (about < 0) return shown = about != -ENOENT;
+        char text[1024];
+        const ssize_t bytes = direct::read(static_cast<int>(about), text, sizeof text);
+        direct::close(static_cast<int>(about));
+        shown =
+            bytes < 0 || std::string_view(text, static_cast<size_t>(bytes)).find("\nlock:") != std::string_view::npos;
+        return shown;
+    });
+    return shown || !asked;
 }
 
 bool may_hold_any(process_slot& of) {

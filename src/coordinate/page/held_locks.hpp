@@ -13,6 +13,10 @@ namespace halcyon::coordinate::held_locks {
 /// A descriptor that is closed has none.
 bool has_description_lock(int pid, int fd);
 
+/// Whether the kernel shows a lock by any descriptor of this process, which the program before has left, or cannot be
+/// asked.
+bool survive_exec();
+
 bool may_hold_any(process_slot& of);
 bool may_anybody_hold_any(page& shared);
 

@@ -26,6 +26,17 @@ TEST_F(layer_test, counts_calls_alike_where_it_is_the_only_layer_and_beside_othe
     }
 }
 
+TEST_F(layer_test, ends_a_call_where_it_began_though_its_file_is_forgotten_meanwhile) {
+    allow();
+    called_process process(page_, 1);
+    process.call({});                      // draws of the lease
+    constexpr uint32_t holds = 1U << 17U;  // files of file_mounts
+    process.call({.moved = 1000, .meanwhile = [&] {
+                      process.layer().on_file({coordinated_file + holds, "/elsewhere/data", 4096, 0});
+                  }});
+    EXPECT_EQ(state().under_way, 0);
+}
+
 TEST_F(layer_test, lets_no_call_enter_that_has_to_wait_or_belongs_to_others) {
     called_process process(page_, 1);
     const auto enters = [&](const made_call& one) {

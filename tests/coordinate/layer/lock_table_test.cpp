@@ -98,6 +98,22 @@ TEST_F(locks, go_with_their_descriptor_unless_that_was_duplicated) {
     EXPECT_EQ(held_, 0U);
 }
 
+TEST(locks_of_the_program_before, count_behind_exec_only_where_a_descriptor_still_has_one) {
+    const int fd = ::memfd_create("locked", 0);
+    for (const int operation : {LOCK_UN, LOCK_EX}) {
+        EXPECT_EQ(::flock(fd, operation), 0);
+        process_slot slot{};
+        slot.locks = 3;
+        slot.inherited_locks = 2;
+        lock_table of_new_program;
+        of_new_program.start(slot);
+        EXPECT_EQ(slot.locks, operation == LOCK_EX ? 1U : 0U);
+        EXPECT_EQ(slot.inherited_locks, 0U);
+        EXPECT_EQ(held_locks::may_hold_any(slot), operation == LOCK_EX);
+    }
+    ::close(fd);
+}
+
 /// What a child of fork finds in its copy of the table.
 class inherited_locks : public locks {
   protected:
