@@ -95,10 +95,13 @@ class CoordinatorProcess:
         wait_until(self.answers, "the daemon listens")
 
     def answers(self) -> bool:
+        """Whatever it is: then it has opened all of its addresses, and has written in its log what they are."""
         assert self.process is not None
         assert self.process.poll() is None, self.log.read_text()
         try:
-            Connection(self.address).close()
+            with Connection(self.address) as asked:
+                asked.send({"type": "top"})
+                asked.receive()
         except UnavailableError:
             return False
         return True
@@ -134,9 +137,7 @@ class CoordinatorProcess:
     def http(self, request: str) -> tuple[str, str]:
         with socket.socket(socket.AF_UNIX) as asked:
             asked.settimeout(LIMIT_S)
-            # The daemon opens it after the sockets of clients, and its file is there before it listens.
-            listens = lambda: asked.connect_ex(str(self.metrics_socket)) == 0  # noqa: E731
-            wait_until(listens, "the daemon opens the socket of its metrics")
+            asked.connect(str(self.metrics_socket))
             asked.sendall(request.encode())
             answer = b""
             while some := asked.recv(1 << 16):

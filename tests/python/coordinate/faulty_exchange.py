@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -124,9 +125,10 @@ class Program:
         return self.process.poll() is not None
 
     def kill(self) -> None:
-        """All of its processes at once; its agent is none of them."""
+        """All of its processes at once, if there are any left; its agent is none of them."""
         self.is_killed = True
-        os.killpg(self.process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
 
     def end(self) -> str:
         """What it said. It has lost nothing."""

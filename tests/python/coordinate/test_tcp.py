@@ -41,11 +41,9 @@ def reached(prepare: Start, munged: MungedProcess) -> CoordinatorProcess:
 
 
 def tcp_of(of: CoordinatorProcess) -> Address:
-    known = lambda: re.search(r"listens at tcp:127.0.0.1:(\d+)", of.log.read_text())  # noqa: E731
-    wait_until(known, "it listens at TCP")
-    port = known()
-    assert port
-    return Address("127.0.0.1", int(port[1]))
+    known = re.search(r"listens at tcp:127.0.0.1:(\d+)", of.log.read_text())
+    assert known
+    return Address("127.0.0.1", int(known[1]))
 
 
 def test_a_munged_that_does_not_answer_is_waited_for_as_long_as_the_coordinator(
