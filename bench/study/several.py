@@ -13,12 +13,9 @@ from halcyon.delta.data_file import RunFile, command_of, known, told_of
 from halcyon.delta.estimate import Estimate, estimate
 from halcyon.delta.measuring import HALF_WIDTH, of_key
 from halcyon.delta.row_file import Row, read_rows
-from halcyon.delta.runs import Held, Limits, Told, Waiting, await_arrival, await_ends, run_folder
+from halcyon.delta.runs import Held, Limits, Told, Waiting, await_arrival, await_ends, open_gates, run_folder
 from halcyon.delta.turns import UNCOORDINATED, coordinator
 from halcyon.testbed.links import Counted
-
-AHEAD_NS = 50_000_000
-"""That the gates are told before they open."""
 
 
 @dataclass(frozen=True)
@@ -92,9 +89,7 @@ def run_several(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
         for one in held:
             one.start(place, stack)
         await_arrival(held, limits.arrival_s)
-        zero_ns = time.monotonic_ns() + AHEAD_NS
-        for one, (_, start_ns) in zip(held, waiting, strict=True):
-            one.gate.open_at(zero_ns + start_ns)
+        open_gates(held, {one.name: start_ns for one, start_ns in waiting})
         looks = await_ends(place, held, limits.run_s)
         told = {one.name: one.told() for one in held}
         problem = next((said for one in held if (said := one.problem(told[one.name]))), None)

@@ -3,7 +3,7 @@
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,9 @@ SETTLED_S = 0.25
 """So long nobody new must have arrived before gates open."""
 _AHEAD_NS = 50_000_000
 """That the gates are told before they open."""
+TIE_S = 0.05
+"""Between applications that are to start at the same time: else microseconds would decide who is first, and a policy
+that asks for it would give now one result, now another."""
 _LOOK_S = 0.005
 _LINKS_LOOK_S = 0.05
 UNASKED_AT_MOST = 0.01
@@ -92,8 +95,9 @@ class Told:
 
 @dataclass(frozen=True)
 class Run:
-    """One run. `dt_s`: from A's start of I/O to B's, as the gates saw it. `link_share`: of the rate of the storage link
-    used most while both did I/O; None: nobody knows. `problem`: why it does not count."""
+    """One run. `dt_s`: from A's start of I/O to B's, as the gates saw it; about TIE_S where both start at once.
+    `link_share`: of the rate of the storage link used most while both did I/O; None: nobody knows. `problem`: why it
+    does not count."""
 
     key: Key
     a: Told | None
@@ -116,7 +120,6 @@ def run_once(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
     long. Nothing is left running."""
     at_s, began = time.time(), time.monotonic()
     _prepare(place, setup)
-    starts_ns = {"A": max(0, -key.dt_ns), "B": max(0, key.dt_ns)}
     every = {
         "A": Waiting("A", setup.a, setup.a_arrive, setup.path, setup.pause_s),
         "B": Waiting("B", setup.b, setup.b_arrive, setup.path, setup.pause_s),
@@ -130,9 +133,8 @@ def run_once(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
         for one in held:
             one.start(place, stack)
         await_arrival(held, limits.arrival_s)
-        zero_ns = time.monotonic_ns() + _AHEAD_NS
-        for one in held:
-            one.gate.open_at(zero_ns + (0 if key.alone else starts_ns[one.name]))
+        starts_ns = {"A": max(0, -key.dt_ns), "B": max(0, key.dt_ns)}
+        open_gates(held, {one.name: 0 if key.alone else starts_ns[one.name] for one in held})
         looks = await_ends(place, held, limits.run_s)
         told = {one.name: one.told() for one in held}
         problem = next((said for one in held if (said := one.problem(told[one.name]))), None)
@@ -239,6 +241,24 @@ def await_arrival(held: Sequence[Held], limit_s: float) -> None:
             missing = next((o, g) for o, g in zip(held, gathered, strict=True) if not _is_there(o, g))
             raise HalcyonSystemError(f"{_too_few(*missing)} after {limit_s:g} s (--arrive-within)")
         time.sleep(_LOOK_S)
+
+
+def open_gates(held: Sequence[Held], starts_ns: Mapping[str, int]) -> None:
+    """Soon, each at its start by name, and those of equal starts one after the other."""
+    zero_ns = time.monotonic_ns() + _AHEAD_NS
+    opens_ns = opening_ns(starts_ns)
+    for one in held:
+        one.gate.open_at(zero_ns + opens_ns[one.name])
+
+
+def opening_ns(starts_ns: Mapping[str, int]) -> dict[str, int]:
+    """When gates open, by names: at their starts; of equal starts, each TIE_S after the one before it by name."""
+    opens: dict[str, int] = {}
+    for name, at_ns in sorted(starts_ns.items(), key=lambda one: (one[1], one[0])):
+        while at_ns in opens.values():
+            at_ns += round(TIE_S * 1e9)
+        opens[name] = at_ns
+    return opens
 
 
 def _is_there(one: Held, gathered: Gathered) -> bool:

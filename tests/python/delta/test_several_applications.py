@@ -80,9 +80,12 @@ def test_three_on_a_bed_start_at_their_times_and_one_alone_runs_alone() -> None:
     of_three = setup("A", "B", "C")
     with raised(PLAN) as bed:
         one = run_several(OnBed(bed), of_three, Key(alone="B"), Limits(120.0, 60.0))
+        tied = run_several(OnBed(bed), of_three, Key("fcfs", (0, 0, 0)), Limits(120.0, 60.0))
         all_ = run_several(OnBed(bed), of_three, Key("fcfs", (0, 200_000_000, 400_000_000)), Limits(120.0, 60.0))
     assert list(one.told) == ["B"]
     assert [told.bytes for told in all_.told.values()] == [2 << 20] * 3
+    order = sorted(tied.told, key=lambda name: tied.told[name].begin_ns)
+    assert tied.problem is not None or order == ["A", "B", "C"]
     begins = [told.begin_ns for told in all_.told.values()]
     assert begins[1] - begins[0] >= 200_000_000 - 50_000_000
     assert begins[2] - begins[1] >= 200_000_000 - 50_000_000
