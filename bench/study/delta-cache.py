@@ -23,7 +23,7 @@ from halcyon.delta.commands import Command, OnBed
 from halcyon.delta.data_file import DataFile
 from halcyon.delta.delays import Delay, Delays
 from halcyon.delta.io_time import Phase
-from halcyon.delta.measuring import ALONE, Progress, Wanted, measure, of_key
+from halcyon.delta.measuring import ALONE, FORGIVE, Progress, Wanted, measure, of_key
 from halcyon.delta.printed import run_in_words
 from halcyon.delta.runs import Key, Limits, Run, Setup, Told
 from halcyon.errors import HalcyonError
@@ -90,7 +90,7 @@ def measured(bed: Bed, file: Path, phases: int, repeat: int) -> list[Run]:
     setup = Setup(a, b, str(MOUNTS), placed=(("A", "s1"), ("B", "s1")), pause_s=UNIT_S / 2)
     wanted = Wanted(Delays((Delay(0.0),)), ("none",), repeat, repeat)
     with DataFile(file, setup, asdict(bed.plan)) as data:
-        measure(OnBed(bed), setup, wanted, data, Limits(), say)
+        measure(OnBed(bed), setup, [wanted], data, Limits(), say, forgive=FORGIVE)
         return list(data.runs)
 
 

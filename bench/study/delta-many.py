@@ -11,7 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from statistics import median
 
@@ -23,7 +23,8 @@ from rounds import count, unmet
 from several import Key, Point, Run, SeveralFile, run_several
 
 from halcyon.delta.delays import Delays
-from halcyon.delta.measuring import Progress, Wanted, make_missing, of_key
+from halcyon.delta.forgiving import Forgiving
+from halcyon.delta.measuring import FORGIVE, Progress, Wanted, make_missing, of_key
 from halcyon.delta.printed import run_in_words
 from halcyon.delta.runs import Limits
 from halcyon.errors import HalcyonError, UsageError
@@ -70,14 +71,18 @@ def measure_case(name: str, case: Case, asked: argparse.Namespace) -> None:
         SeveralFile(asked.data / f"many-{name}.jsonl", setup, asdict(case.plan)) as file,
     ):
         place = QuietBed(bed, 0.0 if asked.smaller > 1 else 300.0)
+        forgiving = Forgiving(file, FORGIVE)
 
         def make(key: Key) -> None:
-            file.add(run_several(place, setup, key, Limits()))
+            forgiving.add(
+                lambda: run_several(place, setup, key, Limits()),
+                lambda failed: Run(key, {}, None, failed.why, failed.at_s, failed.wall_s),
+            )
 
         alone = [Key(alone=one.name) for one in setup.commands]
-        make_missing(alone, file.runs, wanted, make, until_s, say)
+        make_missing(dict.fromkeys(alone, replace(wanted, most=wanted.repeat)), file.runs, make, until_s, say)
         keys = case.keys(first_alone_s(alone[0], file.runs, wanted))[: asked.most_points]
-        make_missing([*alone, *keys], file.runs, wanted, make, until_s, say)
+        make_missing(dict.fromkeys([*alone, *keys], wanted), file.runs, make, until_s, say)
     found = several.points(setup, file.runs)
     draw = draw_three if name == "three" else draw_eight
     draw(found, asked.data / f"many-{name}.png")

@@ -10,7 +10,6 @@ import argparse
 import os
 import shutil
 import sys
-import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from writers import bandwidth
 from halcyon.delta.data_file import DataFile
 from halcyon.delta.delays import Delays, parse_delays
 from halcyon.delta.graph import Graph
-from halcyon.delta.measuring import Progress, measure
+from halcyon.delta.measuring import FORGIVE, Progress, measure
 from halcyon.delta.picture import draw_graph
 from halcyon.delta.printed import not_met, print_graph, run_in_words
 from halcyon.delta.runs import Limits, Setup
@@ -78,9 +77,8 @@ def measure_pair(bed: Bed, study: Study, study_name: str, name: str, pair: Pair,
     place = QuietBed(bed, 0.0 if smaller > 1 else 300.0)
     data = folder / f"{stem(study_name, name)}.jsonl"
     with DataFile(data, setup, asdict(bed.plan)) as file:
-        until_s = time.monotonic() + LIMIT_S / len(study.pairs)
-        for wanted in study.wanted():
-            measure(place, setup, replace(wanted, within_s=until_s - time.monotonic()), file, Limits(), say)
+        within_s = LIMIT_S / len(study.pairs)
+        measure(place, setup, study.wanted(), file, Limits(), say, within_s=within_s, forgive=FORGIVE)
         graph = study.graph(a, b, file.runs)
     draw_graph(graph, data.with_suffix(".png"))
     print_graph(graph, VisibleConsole(stderr=True, highlight=False, width=200))

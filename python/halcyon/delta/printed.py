@@ -186,6 +186,8 @@ def _names(policies: list[str], graph: Graph) -> str:
 def run_in_words(told: Progress) -> str:
     """A run that has ended, and how many are left."""
     run = told.run
+    if run.problem and not run.told:
+        return f"{told.made} of {told.made + told.left}: {run.key.text}: failed: {run.problem}"
     times = [f"{name} {seconds(one.seconds)}" for name, one in run.told.items()]
     does_not_count = f"; does not count: {run.problem}" if run.problem else ""
     return f"{told.made} of {told.made + told.left}: {run.key.text}: {', '.join(times)}{does_not_count}"

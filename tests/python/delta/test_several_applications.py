@@ -11,8 +11,9 @@ from measured_runs import told
 from several import Key, Run, Setup, SeveralFile, run_several
 
 from halcyon.delta.commands import Command, OnBed
+from halcyon.delta.forgiving import Forgiving
 from halcyon.delta.runs import Limits
-from halcyon.errors import UsageError
+from halcyon.errors import HalcyonSystemError, UsageError
 from halcyon.testbed.bed import raised
 from halcyon.testbed.place import MOUNTS
 from halcyon.testbed.plan import Plan
@@ -49,6 +50,21 @@ def test_what_was_written_comes_back_and_the_file_goes_on(tmp_path: Path) -> Non
         assert file.runs == runs
     with pytest.raises(UsageError, match="another measurement: commands was"):
         SeveralFile(tmp_path / "many.jsonl", setup("A", "B"), asdict(PLAN))
+
+
+def test_a_failed_run_is_kept_as_one_that_does_not_count(tmp_path: Path) -> None:
+    def fails() -> Run:
+        raise HalcyonSystemError("C failed")
+
+    with SeveralFile(tmp_path / "many.jsonl", setup("A", "B", "C"), asdict(PLAN)) as file:
+        forgiving = Forgiving(file, 1)
+        for once in (fails, lambda: run(TOGETHER, 4.0, 5.0, 5.0), fails):
+            forgiving.add(once, lambda failed: Run(TOGETHER, {}, None, failed.why, failed.at_s, failed.wall_s))
+        with pytest.raises(HalcyonSystemError, match="C failed"):
+            forgiving.add(fails, lambda failed: Run(TOGETHER, {}, None, failed.why, failed.at_s, failed.wall_s))
+    _, runs = several.read(tmp_path / "many.jsonl")
+    assert [one.problem for one in runs] == ["C failed", None, "C failed"]
+    assert several.points(setup("A", "B", "C"), [*ALONE, *runs])[0].runs == 1
 
 
 def test_sums_are_over_all_applications_by_their_times_alone_and_cores() -> None:
