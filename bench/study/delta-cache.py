@@ -30,6 +30,7 @@ from halcyon.errors import HalcyonError
 from halcyon.figures.axes import label_rate, label_time, legend_above
 from halcyon.figures.picture import MUTED, SERIES, WIDTH_IN
 from halcyon.figures.picture_file import save_picture
+from halcyon.process_session import ended_in_order
 from halcyon.testbed.bed import Bed, raised
 from halcyon.testbed.place import MOUNTS, mount_point
 from halcyon.testbed.plan import Plan
@@ -74,13 +75,15 @@ def main() -> int:
         return 0
     asked.data.mkdir(parents=True, exist_ok=True)
     try:
-        with raised(PLAN) as bed:
+        with ended_in_order(), raised(PLAN) as bed:
             runs = measured(bed, asked.data / "cache.jsonl", asked.phases, asked.repeat)
         draw(runs, asked.data / "cache.png")
         report(runs)
     except HalcyonError as why:
         print(f"error: {why}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
     return 0
 
 

@@ -24,10 +24,12 @@ from several import Key, Point, Run, SeveralFile, run_several
 
 from halcyon.delta.delays import Delays
 from halcyon.delta.forgiving import Forgiving
+from halcyon.delta.identity import boot, programs
 from halcyon.delta.measuring import FORGIVE, Progress, Wanted, make_missing, of_key
 from halcyon.delta.printed import run_in_words
 from halcyon.delta.runs import Limits
 from halcyon.errors import HalcyonError, UsageError
+from halcyon.process_session import ended_in_order
 from halcyon.testbed.bed import raised
 from halcyon.testbed.check import LEAST_LINK_SHARE
 from halcyon.testbed.requirements import unavailable
@@ -51,11 +53,14 @@ def main() -> int:
     asked = parser.parse_args()
     asked.data.mkdir(parents=True, exist_ok=True)
     try:
-        for name in [asked.case] if asked.case else CASES:
-            measure_case(name, CASES[name], asked)
+        with ended_in_order():
+            for name in [asked.case] if asked.case else CASES:
+                measure_case(name, CASES[name], asked)
     except HalcyonError as why:
         print(f"error: {why}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
     return 0
 
 
@@ -76,7 +81,7 @@ def measure_case(name: str, case: Case, asked: argparse.Namespace) -> None:
         def make(key: Key) -> None:
             forgiving.add(
                 lambda: run_several(place, setup, key, Limits()),
-                lambda failed: Run(key, {}, None, failed.why, failed.at_s, failed.wall_s),
+                lambda failed: Run(key, {}, None, failed.why, failed.at_s, failed.wall_s, programs(), boot()),
             )
 
         alone = [Key(alone=one.name) for one in setup.commands]

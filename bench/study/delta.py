@@ -26,6 +26,7 @@ from halcyon.delta.picture import draw_graph
 from halcyon.delta.printed import not_met, print_graph, run_in_words
 from halcyon.delta.runs import Limits, Setup
 from halcyon.errors import HalcyonError
+from halcyon.process_session import ended_in_order
 from halcyon.terminal import VisibleConsole
 from halcyon.testbed.bed import Bed, raised
 from halcyon.testbed.check import LEAST_LINK_SHARE
@@ -59,12 +60,14 @@ def main() -> int:
     of_thesis = f": figures {study.figures} of the thesis" if study.figures else ""
     print(f"{study.question}{of_thesis}", file=sys.stderr)
     try:
-        with raised(study.plan) as bed:
+        with ended_in_order(), raised(study.plan) as bed:
             for name, pair in study.pairs.items():
                 measure_pair(bed, study, asked.study, name, pair, asked.smaller, asked.data)
     except HalcyonError as why:
         print(f"error: {why}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return 130
     return 0
 
 

@@ -12,6 +12,7 @@ from halcyon.delta.data_file import DataFile
 from halcyon.delta.delays import Delays
 from halcyon.delta.estimate import CONFIDENCE, estimate
 from halcyon.delta.forgiving import Forgiving
+from halcyon.delta.identity import boot, programs
 from halcyon.delta.runs import Key, Limits, Run, Setup, run_once
 from halcyon.errors import UsageError
 
@@ -66,7 +67,7 @@ def measure(
     def make(key: Key) -> None:
         forgiving.add(
             lambda: run_once(place, setup, key, limits),
-            lambda failed: Run(key, None, None, None, None, failed.why, failed.at_s, failed.wall_s),
+            lambda failed: Run(key, None, None, None, None, failed.why, failed.at_s, failed.wall_s, programs(), boot()),
         )
 
     if any(one.delays.need_alone for one in wanted):

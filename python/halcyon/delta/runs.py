@@ -10,6 +10,7 @@ from pathlib import Path
 
 from halcyon.delta.commands import Command, Place, Running
 from halcyon.delta.gate import Gate, Gathered
+from halcyon.delta.identity import boot, programs
 from halcyon.delta.io_time import PAUSE_S, Phase, io_time
 from halcyon.delta.link_share import link_share
 from halcyon.delta.turns import UNCOORDINATED, coordinator
@@ -108,6 +109,9 @@ class Run:
     at_s: float
     """When, in seconds of the epoch."""
     wall_s: float
+    programs: str = ""
+    """Of Halcyon that took part, as halcyon.delta.identity knows them; "": nobody noted it."""
+    boot: str = ""
 
     @property
     def told(self) -> dict[str, Told]:
@@ -136,12 +140,11 @@ def run_once(place: Place, setup: Setup, key: Key, limits: Limits) -> Run:
         starts_ns = {"A": max(0, -key.dt_ns), "B": max(0, key.dt_ns)}
         open_gates(held, {one.name: 0 if key.alone else starts_ns[one.name] for one in held})
         looks = await_ends(place, held, limits.run_s)
-        told = {one.name: one.told() for one in held}
-        problem = next((said for one in held if (said := one.problem(told[one.name]))), None)
+        told, problem = outcomes(held)
     a, b = told.get("A"), told.get("B")
     dt_s = (b.begin_ns - a.begin_ns) / 1e9 if a and b else None
     share = link_share(place, looks, a.phases, b.phases) if a and b else None
-    return Run(key, a, b, dt_s, share, problem, at_s, time.monotonic() - began)
+    return Run(key, a, b, dt_s, share, problem, at_s, time.monotonic() - began, programs(), boot())
 
 
 @dataclass(frozen=True)
@@ -180,26 +183,33 @@ class Held:
         output = self._folder.with_suffix(".output")
         self.running = stack.enter_context(Running(place, self.command, wanted, output))
 
-    def told(self) -> Told:
+    def outcome(self) -> tuple[Told, str | None]:
+        """And why the run does not count; None: nothing speaks against it."""
         gathered = self.gate.gathered()
         time_in_io = io_time(self._folder, self.path, gathered.opens_ns, self._pause_s)
         turns = read_turns(self._folder).counts
-        return Told(
+        told = Told(
             time_in_io.seconds, time_in_io.phases, time_in_io.transfer_s, time_in_io.waited_s, time_in_io.bytes,
             time_in_io.processes, turns["bytes_unasked"], gathered.first_passed_ns,
         )  # fmt: skip
+        problem = self._problem(told, gathered, time_in_io.missing)
+        return told, None if problem is None else f"{self.name}: {problem}"
 
-    def problem(self, told: Told) -> str | None:
-        """Why the run does not count; None: nothing speaks against it."""
-        gathered = self.gate.gathered()
+    def _problem(self, told: Told, gathered: Gathered, missing: str | None) -> str | None:
         if gathered.let:
-            return f"{self.name}: {gathered.let} processes were not held until the gate opened"
+            return f"{gathered.let} processes were not held until the gate opened"
         late_s = (gathered.last_passed_ns - gathered.opens_ns) / 1e9
         if late_s > LATE_AT_MOST_S:
-            return f"{self.name}: its last process went on {late_s:.3f} s after the gate opened; the machine is busy"
+            return f"its last process went on {late_s:.3f} s after the gate opened; the machine is busy"
         if told.unasked_bytes > UNASKED_AT_MOST * max(told.bytes, 1):
-            return f"{self.name}: {told.unasked_bytes / max(told.bytes, 1):.0%} of its bytes moved out of turn"
-        return None
+            return f"{told.unasked_bytes / max(told.bytes, 1):.0%} of its bytes moved out of turn"
+        return missing
+
+
+def outcomes(held: Sequence[Held]) -> tuple[dict[str, Told], str | None]:
+    """By names; and why the run does not count, None: nothing speaks against it."""
+    each = {one.name: one.outcome() for one in held}
+    return {name: told for name, (told, _) in each.items()}, next((why for _, why in each.values() if why), None)
 
 
 def _coordinator(setup: Setup, policy: str, folder: Path) -> AbstractContextManager[str]:

@@ -15,6 +15,7 @@ import pytest
 from halcyon.coordinate.configuration import find_program
 from halcyon.delta.commands import Command, Here
 from halcyon.delta.gate import Gate
+from halcyon.delta.identity import boot, programs
 from halcyon.delta.runs import TIE_S, Key, Limits, Setup, Told, opening_ns, run_once
 from halcyon.errors import HalcyonSystemError, UnavailableError, UsageError
 from halcyon.layers.preload import find_library
@@ -77,6 +78,7 @@ def test_b_starts_its_io_so_long_after_a(data: Path, dt_ns: int) -> None:
     assert run.dt_s is not None
     # A busy machine is late; the run says so.
     assert run.problem is not None or abs(run.dt_s - (dt_ns / 1e9 or TIE_S)) < 0.05
+    assert (run.programs, run.boot) == (programs(), boot())
     for told in (run.a, run.b):
         assert told.bytes == 4 << 20
         assert told.processes == 1
@@ -115,6 +117,14 @@ def test_io_elsewhere_is_neither_held_nor_counted(data: Path, tmp_path: Path) ->
     assert told is not None
     assert told.bytes == 4 << 20
     assert elsewhere.stat().st_size == 8 << 20
+
+
+def test_a_run_of_which_a_process_was_killed_does_not_count(data: Path) -> None:
+    script = f"{' '.join(dd(data, 'b'))}; sh -c 'echo more > {data}/c; kill -9 $$'; true"
+    run = run_once(Here(), setup(data, b=("sh", "-c", script)), Key(alone="B"), LIMITS)
+    assert run.b is not None
+    assert run.problem is not None
+    assert "was killed, or had not ended: calls of it may be missing" in run.problem
 
 
 def test_all_processes_of_a_command_go_on_at_once(data: Path) -> None:

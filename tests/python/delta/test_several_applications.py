@@ -76,6 +76,22 @@ def test_sums_are_over_all_applications_by_their_times_alone_and_cores() -> None
     assert point.core_seconds.mean == pytest.approx(1 * 4 + 2 * 5 + 3 * 5)
 
 
+def test_sums_are_as_uncertain_as_those_of_single_runs() -> None:
+    swaps = [run(TOGETHER, 4.0 + 4 * x, 5.0 - 2 * x, 5.0) for x in (0.2, -0.2, 0.1)]
+    (point,) = several.points(setup("A", "B", "C"), [*ALONE, *swaps])
+    assert point.sum_of_factors.half == pytest.approx(0.0, abs=1e-9)
+    assert point.core_seconds.half == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_file_from_before_programs_were_noted_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "many.jsonl"
+    with SeveralFile(path, setup("A", "B", "C"), asdict(PLAN)) as file:
+        file.add(ALONE[0])
+    path.write_text(path.read_text().replace(', "programs": "", "boot": ""', ""))
+    assert "boot" not in path.read_text()
+    assert several.read(path)[1] == ALONE[:1]
+
+
 def test_a_point_with_a_wide_interval_of_any_application_is_not_met() -> None:
     runs = [*ALONE, run(TOGETHER, 4.0, 5.0, 5.0), run(TOGETHER, 4.0, 5.0, 6.0)]
     (point,) = several.points(setup("A", "B", "C"), runs)
