@@ -1,5 +1,6 @@
 """Premises of a pair of a study: whether its data says anything about the question that the study asks."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -10,7 +11,7 @@ from halcyon.delta.data_file import Content
 from halcyon.delta.graph import Graph
 from halcyon.delta.measuring import of_key, problems_of
 from halcyon.delta.printed import not_met
-from halcyon.delta.runs import Run, Setup
+from halcyon.delta.runs import Key, Run, Setup
 from halcyon.testbed.check import LEAST_LINK_SHARE
 from halcyon.testbed.place import MOUNTS
 
@@ -36,11 +37,11 @@ def other_measurement(content: Content, study: Study, pair: Pair) -> list[str]:
     return [f"its file is of another measurement than the table of studies: {', '.join(differ)}"] if differ else []
 
 
-def failed_premises(graph: Graph, study: Study, pair: Pair, runs: list[Run]) -> list[str]:
+def failed_premises(graph: Graph, study: Study, pair: Pair, runs: Sequence[Run]) -> list[str]:
     """Why the figures say nothing of what the study asks; empty: nothing speaks against them."""
     return [
         *failed_scenario(graph, study, pair),
-        *too_many_not_counted(runs),
+        *too_many_not_counted(dict.fromkeys(run.key for run in runs), runs),
         *(line.removeprefix("* ").removeprefix("not met: ") for line in not_met(graph)),
     ]
 
@@ -68,10 +69,10 @@ def failed_scenario(graph: Graph, study: Study, pair: Pair) -> list[str]:
     return said
 
 
-def too_many_not_counted(runs: list[Run]) -> list[str]:
-    """A line for each point of which more than a quarter of the runs do not count."""
+def too_many_not_counted(keys: Iterable[Key], runs: Sequence[Run]) -> list[str]:
+    """A line for each of these points of which more than a quarter of the runs do not count."""
     said = []
-    for key in dict.fromkeys(run.key for run in runs):
+    for key in keys:
         out, counted = len(problems_of(key, runs)), len(of_key(key, runs))
         if out > MOST_NOT_COUNTED * (out + counted):
             said.append(f"{key.text}: {out} of {out + counted} runs do not count, above {MOST_NOT_COUNTED:.0%}")
