@@ -17,6 +17,7 @@ from halcyon.delta.measuring import HALF_WIDTH, of_key
 from halcyon.delta.row_file import Row, read_rows
 from halcyon.delta.runs import Held, Limits, Told, Waiting, await_arrival, await_ends, open_gates, outcomes, run_folder
 from halcyon.delta.turns import UNCOORDINATED, coordinator
+from halcyon.errors import UsageError
 from halcyon.testbed.links import Counted
 
 
@@ -123,8 +124,10 @@ def alone(setup: Setup, runs: Sequence[Run]) -> dict[str, Estimate]:
 
 
 def points(setup: Setup, runs: Sequence[Run]) -> list[Point]:
-    """Of all keys of which a run counts; every application must have a run alone that counts."""
+    """Of all keys of which a run counts. UsageError: no run alone of an application counts."""
     alone_s = alone(setup, runs)
+    if lacking := [one.name for one in setup.commands if one.name not in alone_s]:
+        raise UsageError(f"no run of {', '.join(lacking)} alone counts, so that no interference factor is known")
     keys = dict.fromkeys(run.key for run in runs if run.key.alone is None and run.problem is None)
     return [_point(setup, key, of_key(key, runs), alone_s) for key in keys]
 

@@ -1,11 +1,12 @@
 """Runs of more than two applications: what is kept of them, what is computed of them, and three on a test bed. Times
 are invented where no bed is raised."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 import several
+from many_premises import failed_premises, link_share
 from many_studies import CASES
 from measured_runs import told
 from several import Key, Run, Setup, SeveralFile, run_several
@@ -96,6 +97,23 @@ def test_a_point_with_a_wide_interval_of_any_application_is_not_met() -> None:
     runs = [*ALONE, run(TOGETHER, 4.0, 5.0, 5.0), run(TOGETHER, 4.0, 5.0, 6.0)]
     (point,) = several.points(setup("A", "B", "C"), runs)
     assert not point.met
+
+
+def test_without_a_run_alone_of_each_it_is_said_whose_is_missing() -> None:
+    runs = [one for one in ALONE if one.key.alone == "A"] + [run(TOGETHER, 4.0, 5.0, 5.0)]
+    with pytest.raises(UsageError, match="no run of B, C alone counts"):
+        several.points(setup("A", "B", "C"), runs)
+
+
+def test_links_are_those_of_the_median_run_in_which_all_start_together() -> None:
+    at_once, apart = Key("none", (0, 0, 0)), Key("none", (0, S, 2 * S))
+    runs = [*ALONE, *(replace(run(at_once, 4.0, 5.0, 5.0), link_share=share) for share in (0.5, 0.6, 0.99))]
+    runs += [replace(run(apart, 4.0, 5.0, 5.0), link_share=0.99)] * 3
+    found = several.points(setup("A", "B", "C"), runs)
+    assert link_share(found, runs) == 0.6
+    (why,) = failed_premises(found, runs, 8.0, 0)
+    assert why == "storage links carry 0.60 of their rate while all are in I/O, uncoordinated, not 0.9"
+    assert link_share([], runs) is None
 
 
 @pytest.mark.parametrize("name", CASES)
