@@ -116,6 +116,15 @@ def test_links_are_those_of_the_median_run_in_which_all_start_together() -> None
     assert link_share([], runs) is None
 
 
+def test_a_point_of_which_more_than_a_quarter_of_the_runs_do_not_count_fails_the_premises() -> None:
+    counted = [replace(run(Key("none", (0, 0, 0)), 4.0, 5.0, 5.0), link_share=0.95)] * 3
+    late = replace(counted[0], problem="late")
+    found = several.points(setup("A", "B", "C"), [*ALONE, *counted])
+    assert failed_premises(found, [*ALONE, *counted, late], 8.0, 0) == []
+    (why,) = failed_premises(found, [*ALONE, *counted, late, late], 8.0, 0)
+    assert why == "none, starts at 0.00, 0.00, 0.00 s: 2 of 5 runs do not count, above 25%"
+
+
 @pytest.mark.parametrize("name", CASES)
 def test_points_of_a_study_are_distinct_and_nobody_starts_before_the_first(name: str) -> None:
     case = CASES[name]
