@@ -8,6 +8,7 @@ from replay import Access, Load, Replay, registered
 
 from halcyon.delta.estimate import Estimate
 from halcyon.delta.graph import Graph, Measured
+from halcyon.delta.runs import opening_ns
 from halcyon.delta.turns import UNCOORDINATED
 from halcyon.policy.functions import Learned, functions
 
@@ -57,8 +58,9 @@ def replayed(
     from_runs = _learned(known, loads) if learned else None
     (a_speed, b_speed), (a_load, b_load) = truth.speed, loads
     for dt_ns in delays_ns:
-        a = Access(max(0, -dt_ns) / 1e9, truth.a_alone_s, a_speed, a_load, known.a_alone_s)
-        b = Access(max(0, dt_ns) / 1e9, truth.b_alone_s, b_speed, b_load, known.b_alone_s)
+        starts_ns = opening_ns({"A": max(0, -dt_ns), "B": max(0, dt_ns)})
+        a = Access(starts_ns["A"] / 1e9, truth.a_alone_s, a_speed, a_load, known.a_alone_s)
+        b = Access(starts_ns["B"] / 1e9, truth.b_alone_s, b_speed, b_load, known.b_alone_s)
         values = {name: Estimate(_played((a, b), name, metric, from_runs), None, 1) for name in (DYNAMIC, *FIXED)}
         together = -truth.b_alone_s < dt_ns / 1e9 < truth.a_alone_s
         yield Compared(f"{where} at {dt_ns / 1e9:+.2f} s", values, together)

@@ -21,7 +21,6 @@ LEAST_SMALL_FACTOR = 6.0
 SMALL_BYTES = 32 * MIB
 SMALL_AT_TA = 0.05
 """When that writer starts, in units of the others' time alone: they are in the middle of their I/O."""
-# Listed, all of them: those of even steps are rounded otherwise, and would miss OTHERS_AT by a millisecond.
 DELTA = Delays(parse_delays("-1TA,-0.75TA,-0.5TA,-0.25TA,0,0.25TA,0.5TA,0.75TA,1TA"))
 OTHERS_AT = Delays(parse_delays("0,0.25TA,0.5TA,0.75TA"))
 FEW = Delays(parse_delays("-0.4TA,0,0.2TA,0.4TA,5s"))

@@ -57,8 +57,8 @@ def figures(graph: Graph, saw: Saw) -> Iterator[tuple[str, float, str]]:
 
 
 def is_claimed(one: Difference) -> bool:
-    """At 0, chance decides who comes first, and before it B does; after A's end there is nothing to interrupt."""
-    return 0 < one.at < 1
+    """Before 0, B comes first (at 0, A does by a little); after A's end there is nothing to interrupt."""
+    return 0 <= one.at < 1
 
 
 def is_violated(one: Difference, saw: Saw) -> bool:

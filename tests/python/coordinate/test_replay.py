@@ -90,3 +90,11 @@ def test_a_gain_below_the_least_one_interrupts_nobody() -> None:
     """B, of 7.6 s, comes as A has 7.7 s left: an interruption would save 0.2 % of the sum of times."""
     a, b = Access(0.0, 8.0, 0.5, Load(1), 8.0), Access(0.3, 7.6, 0.5, Load(1), 7.6)
     assert Replay((a, b), "dynamic", "sum-of-times").times_s() == pytest.approx([8.0, 15.3])
+
+
+def test_at_a_delay_of_0_the_first_is_a_as_where_it_was_measured() -> None:
+    """B, of 2 s, waits for A's 8 s under fcfs, but for the 50 ms by which it starts later."""
+    truth = half(0.5, 0.5, 8.0, 2.0)
+    (at_0,) = replayed("", truth, truth, [0], (Load(1), Load(1)), METRICS[0], learned=False)
+    assert at_0.values["fcfs"].mean == pytest.approx(1 + (10 - 0.05) / 2)
+    assert at_0.values["interrupt"].mean == pytest.approx(1 + 10 / 8)

@@ -22,7 +22,7 @@ def graph(*more: Run) -> Graph:
 @pytest.mark.parametrize("claim", [CORE_SECONDS, FACTORS], ids=lambda one: one.point)
 def test_the_model_fulfils_the_claim_of_the_thesis_on_both_sides(claim: Saw) -> None:
     found = dict(_figures(graph(), claim))
-    assert (found["saw_delays"], found["saw_violated"], found["saw_undecided"]) == (6, 0, 0)
+    assert (found["saw_delays"], found["saw_violated"], found["saw_undecided"]) == (7, 0, 0)
 
 
 def test_a_difference_is_that_of_the_sums_with_both_intervals() -> None:
